@@ -1,0 +1,29 @@
+/* Memory that is there, or the program ends here: out of memory is handled in this one place.
+ *
+ * base_calloc and base_grow never return NULL for a non-zero size. An arena hands out zeroed memory that dies
+ * together, in one arena_fini; what a parser builds lives in one.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+void *base_calloc(size_t count, size_t size);
+/* The same at a multiple of `alignment`, a power of two. */
+void *base_calloc_aligned(size_t count, size_t size, size_t alignment);
+/* Makes room for at least `need` elements of `size` bytes; *capacity is in elements and at least doubles. */
+void *base_grow(void *array, size_t *capacity, size_t need, size_t size);
+
+struct arena_block;
+struct arena {
+    struct arena_block *blocks;
+    size_t used;
+};
+
+void arena_init(struct arena *arena);
+void arena_fini(struct arena *arena);
+void *arena_calloc(struct arena *arena, size_t count, size_t size);
+char *arena_strndup(struct arena *arena, const char *text, size_t length);
+char *arena_strdup(struct arena *arena, const char *text);
+
+#endif

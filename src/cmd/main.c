@@ -1,0 +1,66 @@
+/* The program: finds the command in the table and runs it. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const struct cmd commands[] = {
+    {"list", cmd_list, "show the machines and the events that can be counted"},
+    {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+int cmd_fail(const char *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(stderr, "chiliad%s%s: ", *command ? " " : "", command);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+    va_end(args);
+    return CMD_BAD;
+}
+
+int cmd_fail_error(const char *command, const struct chil_error *err)
+{
+    return cmd_fail(command, "%s", err->text[0] ? err->text : chil_status_text(err->status));
+}
+
+int cmd_finish(const char *command, int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    return cmd_fail(command, "cannot write to standard output: %s", strerror(errno));
+}
+
+static void print_help(FILE *out)
+{
+    (void)fprintf(out, "usage: chiliad COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+                       "Chiliad counts more than a thousand hardware events at once, on a simulated Blue Gene node.\n\n"
+                       "commands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        (void)fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    (void)fprintf(out, "\n'chiliad COMMAND --help' tells more of each. Data files: $CHILIAD_DATA, else beside the "
+                       "program, else the install prefix.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return CMD_BAD;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return cmd_finish("", 0);
+    }
+    if (strcmp(name, "--version") == 0) {
+        (void)printf("chiliad %s\n", CHILIAD_VERSION);
+        return cmd_finish("", 0);
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(name, commands[i].name) == 0) return cmd_finish(name, commands[i].run(argc - 1, argv + 1));
+    return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", name);
+}

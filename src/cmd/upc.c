@@ -1,0 +1,374 @@
+/* chiliad upc: look at the counter unit, or feed it a stimulus.
+ *
+ *   $ chiliad upc run docs/examples/two-misses.stimulus
+ *   counter  event                    count   value     threshold
+ *   15       BGP_PU0_DCACHE_MISS      rise    100       80
+ *   ...
+ *   interrupt at cycle 5,926: counter 15 (BGP_PU0_DCACHE_MISS)
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chiliad/catalog.h"
+#include "chiliad/stimulus.h"
+#include "chiliad/upc.h"
+
+static const char help[] =
+    "usage: chiliad upc info [-M MACHINE] [-j]\n"
+    "       chiliad upc run FILE [-M MACHINE] [--reference] [--poll CYCLES] [-j]\n"
+    "\n"
+    "The counter unit: hybrid 64-bit counters, each a live low part and a word in an array.\n"
+    "\n"
+    "  info            its geometry, registers, service time, and where its bits are\n"
+    "  run FILE        feed it the stimulus in FILE (docs/formats/stimulus.md), print what it counted\n"
+    "\n"
+    "  -M MACHINE      whose unit and event names: a name or a file (default bgp)\n"
+    "  --reference     run the cycle-stepped reference too; exit status 1 at the first difference\n"
+    "  --poll CYCLES   show what it would take to poll for the thresholds instead\n"
+    "  -j, --json      JSON on standard output\n"
+    "  -h, --help      this text\n";
+
+struct upc_options {
+    const char *machine;
+    bool json, reference;
+    uint64_t poll;
+};
+
+enum { OPTION_REFERENCE = 256, OPTION_POLL };
+
+static const struct option long_options[] = {
+    {"machine", required_argument, NULL, 'M'},
+    {"json", no_argument, NULL, 'j'},
+    {"reference", no_argument, NULL, OPTION_REFERENCE},
+    {"poll", required_argument, NULL, OPTION_POLL},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+static int read_poll(const char *text, uint64_t *poll)
+{
+    char *end;
+    errno = 0;
+    *poll = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno && *poll ? 0 : CMD_BAD;
+}
+
+/* 0 to go on, -1 when help was printed, CMD_BAD after an error. */
+static int parse_options(int argc, char **argv, struct upc_options *options)
+{
+    int letter;
+    opterr = 0;
+    while ((letter = getopt_long(argc, argv, ":M:jh", long_options, NULL)) != -1) {
+        switch (letter) {
+        case 'M': options->machine = optarg; break;
+        case 'j': options->json = true; break;
+        case OPTION_REFERENCE: options->reference = true; break;
+        case OPTION_POLL:
+            if (read_poll(optarg, &options->poll))
+                return cmd_fail("upc", "--poll wants a number of cycles from 1 on, not '%s'", optarg);
+            break;
+        case 'h': (void)fputs(help, stdout); return -1;
+        case ':': return cmd_fail("upc", "option '%s' wants a value; see 'chiliad upc --help'", argv[optind - 1]);
+        default: return cmd_fail("upc", "unknown option '%s'; see 'chiliad upc --help'", argv[optind - 1]);
+        }
+    }
+    return 0;
+}
+
+/* 12345 as 12,345; four buffers take turns, so one line can print several. */
+static const char *grouped(uint64_t value, char buffer[32])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value), out = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0) buffer[out++] = ',';
+        buffer[out++] = digits[i];
+    }
+    buffer[out] = 0;
+    return buffer;
+}
+
+/* --- info ----------------------------------------------------------------------------------------------------- */
+
+static int machine_geometry(const struct chil_machine *machine, struct chil_upc_geometry *g)
+{
+    static const char *const keys[] = {"upc.counters", "upc.inputs", "upc.low_bits", "upc.slot_cycles"};
+    uint64_t n[4];
+    for (int i = 0; i < 4; i++)
+        if (chil_machine_number(machine, keys[i], &n[i]))
+            return cmd_fail("upc", "machine '%s' has no hybrid counter unit (no %s); try -M bgp",
+                            chil_machine_name(machine), keys[i]);
+    *g = (struct chil_upc_geometry){(uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2], (uint32_t)n[3]};
+    struct chil_error err;
+    return chil_upc_geometry_check(g, &err) ? cmd_fail_error("upc", &err) : 0;
+}
+
+/* The register map as rows: name, first offset, bytes, text. */
+struct region {
+    const char *name;
+    uint64_t offset, bytes;
+    const char *text;
+};
+
+enum { REGIONS = 10 };
+
+static void list_regions(const struct chil_upc_map *map, struct region regions[REGIONS])
+{
+    const struct region rows[REGIONS] = {
+        {"counters", map->counters, map->config - map->counters, "8 bytes each"},
+        {"configuration", map->config, map->start_stop - map->config, "a byte per counter, 8 to a register"},
+        {"start_stop", map->start_stop, 8, "1 counts, 0 stops, all at once"},
+        {"threshold", map->threshold, 8, "compared with the array words"},
+        {"status", map->status, 8, "bad words, pending interrupts"},
+        {"first", map->first, 16, "oldest interrupt: counter, cycle"},
+        {"overruns", map->overruns, 8, "interrupts while one was pending"},
+        {"pending", map->pending, map->armed - map->pending, "a bit per counter, write 1 to clear"},
+        {"armed", map->armed, map->parity - map->armed, "a bit per counter"},
+        {"parity", map->parity, map->end - map->parity, "a bit per counter"},
+    };
+    memcpy(regions, rows, sizeof rows);
+}
+
+static void print_info(const struct chil_machine *machine, const struct chil_upc_geometry *g)
+{
+    struct chil_upc_bits bits;
+    struct chil_upc_map map;
+    struct region regions[REGIONS];
+    char a[32], b[32], c[32];
+    chil_upc_bits(g, &bits);
+    chil_upc_map(g, &map);
+    list_regions(&map, regions);
+    double all = (double)(bits.array + bits.registers);
+    (void)printf("counter unit of %s\n\n", chil_machine_name(machine));
+    (void)printf("  counters   %s, 64 bits each: %u live + %" PRIu64 " stored\n", grouped(g->counters, a), g->low_bits,
+                 bits.word_bits);
+    (void)printf("  inputs     %u per counter, %s events\n", g->inputs, grouped((uint64_t)g->counters * g->inputs, a));
+    (void)printf("  service    a word every %u cycles, all in %s; a low part lasts %s at least\n", g->slot_cycles,
+                 grouped(bits.round_cycles, a), grouped(UINT64_C(1) << g->low_bits, b));
+    (void)printf("  array      %s bits (%" PRIu64 " + %" PRIu64 " parity per word), %.1f %% of %s\n",
+                 grouped(bits.array, a), bits.word_bits, bits.parity_bits, 100 * (double)bits.array / all,
+                 grouped(bits.array + bits.registers, c));
+    (void)printf("  registers  %s bits (low parts, latches, configuration), %.1f %%\n\n", grouped(bits.registers, a),
+                 100 * (double)bits.registers / all);
+    for (int i = 0; i < REGIONS; i++)
+        (void)printf("  0x%05" PRIX64 " .. 0x%05" PRIX64 "  %-14s %s\n", regions[i].offset,
+                     regions[i].offset + regions[i].bytes - 8, regions[i].name, regions[i].text);
+}
+
+static int print_json(json_t *json)
+{
+    int bad = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    json_decref(json);
+    (void)putchar('\n');
+    return bad ? cmd_fail("upc", "cannot write JSON to standard output") : 0;
+}
+
+static int print_info_json(const struct chil_machine *machine, const struct chil_upc_geometry *g)
+{
+    struct chil_upc_bits bits;
+    struct chil_upc_map map;
+    struct region regions[REGIONS];
+    chil_upc_bits(g, &bits);
+    chil_upc_map(g, &map);
+    list_regions(&map, regions);
+    json_t *registers = json_array();
+    for (int i = 0; i < REGIONS; i++)
+        json_array_append_new(registers, json_pack("{s:s, s:I, s:I, s:s}", "name", regions[i].name, "offset",
+                                                   (json_int_t)regions[i].offset, "bytes", (json_int_t)regions[i].bytes,
+                                                   "text", regions[i].text));
+    return print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "machine",
+                                chil_machine_name(machine), "counters", (int)g->counters, "inputs", (int)g->inputs,
+                                "low_bits", (int)g->low_bits, "slot_cycles", (int)g->slot_cycles, "round_cycles",
+                                (json_int_t)bits.round_cycles, "word_bits", (json_int_t)bits.word_bits, "parity_bits",
+                                (json_int_t)bits.parity_bits, "array_bits", (json_int_t)bits.array, "register_bits",
+                                (json_int_t)bits.registers, "registers", registers));
+}
+
+/* --- run ------------------------------------------------------------------------------------------------------ */
+
+static const char *event_of(const struct chil_stimulus_result *result, uint32_t counter)
+{
+    for (size_t i = 0; i < result->counter_count; i++)
+        if (result->counters[i].counter == counter) return result->counters[i].event;
+    return "";
+}
+
+static const char *notice_word(const struct chil_upc_notice *notice)
+{
+    return notice->kind == CHIL_UPC_INTERRUPT ? "interrupt" : "parity fault";
+}
+
+static void print_counters(const struct chil_stimulus_result *result)
+{
+    char a[32], b[32];
+    (void)printf("%-8s %-40s %-6s %20s %16s\n", "counter", "event", "count", "value", "threshold");
+    for (size_t i = 0; i < result->counter_count; i++) {
+        const struct chil_stimulus_counter *c = &result->counters[i];
+        (void)printf("%-8u %-40s %-6s %20s %16s\n", c->counter, c->event, chil_count_mode_word((int)c->config.mode),
+                     c->status ? "bad parity" : grouped(c->value, a), c->threshold ? grouped(c->threshold, b) : "");
+    }
+}
+
+static void print_polls(const struct chil_stimulus_result *result, uint64_t every)
+{
+    char a[32], b[32], c[32];
+    for (size_t i = 0; i < result->poll_count; i++) {
+        const struct chil_stimulus_poll *p = &result->polls[i];
+        if (p->interrupt_cycle == UINT64_MAX || p->seen_cycle == UINT64_MAX)
+            (void)printf("poll: counter %u did not reach its threshold\n", p->counter);
+        else
+            (void)printf("poll: counter %u is seen at cycle %s, %s cycles after its interrupt\n", p->counter,
+                         grouped(p->seen_cycle, a), grouped(p->seen_cycle - p->interrupt_cycle, b));
+    }
+    (void)printf("poll: every %s cycles took %s counter reads; interrupts take none\n", grouped(every, a),
+                 grouped(result->poll_reads, c));
+}
+
+static void print_result(const struct chil_stimulus_result *result, uint64_t poll)
+{
+    char a[32], b[32];
+    for (size_t i = 0; i < result->reading_count; i++)
+        (void)printf("line %u, cycle %s: %s is %s\n", result->readings[i].line, grouped(result->readings[i].cycle, a),
+                     result->readings[i].what,
+                     result->readings[i].status ? "bad parity" : grouped(result->readings[i].value, b));
+    for (size_t i = 0; i < result->notice_count; i++)
+        (void)printf("%s at cycle %s: counter %u %s\n", notice_word(&result->notices[i]),
+                     grouped(result->notices[i].cycle, a), result->notices[i].counter,
+                     event_of(result, result->notices[i].counter));
+    if (result->reading_count || result->notice_count) (void)putchar('\n');
+    print_counters(result);
+    (void)printf("\n%s cycles\n", grouped(result->end, a));
+    if (poll) print_polls(result, poll);
+}
+
+/* A 64-bit count as JSON: an integer where JSON readers are exact, else a decimal string would change its type, so
+ * jansson's signed 64 bits are used and larger values are written as strings. */
+static json_t *json_count(uint64_t value)
+{
+    char text[24];
+    if (value <= INT64_MAX) return json_integer((json_int_t)value);
+    (void)snprintf(text, sizeof text, "%" PRIu64, value);
+    return json_string(text);
+}
+
+static json_t *json_counters(const struct chil_stimulus_result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->counter_count; i++) {
+        const struct chil_stimulus_counter *c = &result->counters[i];
+        json_array_append_new(array,
+                              json_pack("{s:i, s:s, s:s, s:b, s:o, s:o}", "counter", (int)c->counter, "event", c->event,
+                                        "count", chil_count_mode_word((int)c->config.mode), "interrupt",
+                                        c->config.interrupt, "value", c->status ? json_null() : json_count(c->value),
+                                        "threshold", c->threshold ? json_count(c->threshold) : json_null()));
+    }
+    return array;
+}
+
+static json_t *json_notices(const struct chil_stimulus_result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->notice_count; i++)
+        json_array_append_new(array, json_pack("{s:s, s:i, s:I}", "kind", notice_word(&result->notices[i]), "counter",
+                                               (int)result->notices[i].counter, "cycle",
+                                               (json_int_t)result->notices[i].cycle));
+    return array;
+}
+
+static json_t *json_readings(const struct chil_stimulus_result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->reading_count; i++) {
+        const struct chil_stimulus_reading *r = &result->readings[i];
+        json_array_append_new(array,
+                              json_pack("{s:i, s:I, s:s, s:o}", "line", (int)r->line, "cycle", (json_int_t)r->cycle,
+                                        "what", r->what, "value", r->status ? json_null() : json_count(r->value)));
+    }
+    return array;
+}
+
+static int print_result_json(const struct chil_stimulus_result *result)
+{
+    return print_json(json_pack("{s:I, s:o, s:o, s:o, s:I}", "cycles", (json_int_t)result->end, "counters",
+                                json_counters(result), "notices", json_notices(result), "readings",
+                                json_readings(result), "poll_reads", (json_int_t)result->poll_reads));
+}
+
+static int compare(const struct chil_stimulus *stimulus, const struct chil_stimulus_result *fast, bool quiet)
+{
+    struct chil_stimulus_result reference;
+    struct chil_stimulus_options options = {.model = CHIL_UPC_REFERENCE};
+    struct chil_error err;
+    char difference[200];
+    if (chil_stimulus_run(stimulus, &options, &reference, &err)) return cmd_fail_error("upc", &err);
+    bool same = chil_stimulus_same(fast, &reference, difference, sizeof difference);
+    if (!same) (void)cmd_fail("upc", "the models differ: %s", difference);
+    if (same && !quiet)
+        (void)printf("reference: the same %zu counters, %zu readings, %zu notices\n", reference.counter_count,
+                     reference.reading_count, reference.notice_count);
+    chil_stimulus_result_free(&reference);
+    return same ? 0 : 1;
+}
+
+static int run_stimulus(const struct chil_stimulus *stimulus, const struct upc_options *options)
+{
+    struct chil_stimulus_result fast;
+    struct chil_stimulus_options how = {.model = CHIL_UPC_FAST, .poll = options->poll};
+    struct chil_error err;
+    if (chil_stimulus_run(stimulus, &how, &fast, &err)) return cmd_fail_error("upc", &err);
+    int status = 0;
+    if (options->json)
+        status = print_result_json(&fast);
+    else
+        print_result(&fast, options->poll);
+    if (options->reference && !status) status = compare(stimulus, &fast, options->json);
+    chil_stimulus_result_free(&fast);
+    return status;
+}
+
+static int run_file(const char *path, const struct chil_machine *machine, const struct upc_options *options)
+{
+    struct chil_stimulus *stimulus;
+    struct chil_error err;
+    if (chil_stimulus_open(&stimulus, path, machine, &err)) return cmd_fail_error("upc", &err);
+    int status = run_stimulus(stimulus, options);
+    chil_stimulus_free(stimulus);
+    return status;
+}
+
+static int show_info(const struct chil_machine *machine, const struct upc_options *options)
+{
+    struct chil_upc_geometry g;
+    int status = machine_geometry(machine, &g);
+    if (status) return status;
+    if (options->json) return print_info_json(machine, &g);
+    print_info(machine, &g);
+    return 0;
+}
+
+int cmd_upc(int argc, char **argv)
+{
+    struct upc_options options = {.machine = "bgp"};
+    int status = parse_options(argc, argv, &options);
+    if (status) return status < 0 ? 0 : status;
+    int words = argc - optind;
+    const char *verb = words ? argv[optind] : "";
+    bool info = strcmp(verb, "info") == 0 && words == 1, run = strcmp(verb, "run") == 0 && words == 2;
+    if (!info && !run)
+        return cmd_fail("upc",
+                        words ? "cannot make sense of '%s'; use 'info' or 'run FILE' (chiliad upc --help)"
+                              : "nothing to do%s; use 'info' or 'run FILE' (chiliad upc --help)",
+                        verb);
+    struct chil_machine *machine;
+    struct chil_error err;
+    if (chil_machine_open(&machine, options.machine, &err)) return cmd_fail_error("upc", &err);
+    status = info ? show_info(machine, &options) : run_file(argv[optind + 1], machine, &options);
+    chil_machine_free(machine);
+    return status;
+}

@@ -1,0 +1,65 @@
+# shellcheck shell=bash
+# Completes the words of a chiliad command line in bash; needs nothing but bash (3.2 or later) and the program itself.
+# Machine and event names come from the program, so they are those of the user's own data files.
+# To add a command: a word in `commands`, and a case in _chiliad_words with its words and options.
+
+# Names from `chiliad list ARGS -j`, with the program that is being completed.
+_chiliad_names() {
+    "${COMP_WORDS[0]}" list "$@" -j 2>/dev/null | grep -o '"name": *"[^"]*"' | sed 's/.*"\(.*\)"/\1/'
+}
+
+# The machine given so far with -M, as words for _chiliad_names.
+_chiliad_machine() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i - 1]} == -M ]] && echo "-M ${COMP_WORDS[i]}"
+    done | tail -n 1
+}
+
+# Prints what may stand here; prints nothing where any file may.
+_chiliad_words() {
+    local command=$1 position=$2 before=$3 kind=${COMP_WORDS[2]-}
+    case $before in
+    -M)
+        _chiliad_names machines
+        return
+        ;;
+    -e)
+        # shellcheck disable=SC2046 # two words, or none
+        _chiliad_names events $(_chiliad_machine)
+        return
+        ;;
+    esac
+    case $command in
+    list)
+        [[ $position -gt 2 ]] || echo machines events
+        echo -M -j --help
+        # shellcheck disable=SC2046
+        [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
+        ;;
+    upc)
+        if [[ $position -eq 2 ]]; then
+            echo info run --help
+        elif [[ $kind == info || ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
+            echo -M --help
+            [[ $kind == info ]] || echo --reference
+        fi
+        ;;
+    esac
+}
+
+_chiliad() {
+    local current=${COMP_WORDS[COMP_CWORD]} commands="list upc --help --version" words word
+    if [[ $COMP_CWORD -eq 1 ]]; then
+        words=$commands
+    else
+        words=$(_chiliad_words "${COMP_WORDS[1]}" "$COMP_CWORD" "${COMP_WORDS[COMP_CWORD - 1]}")
+    fi
+    COMPREPLY=()
+    while IFS= read -r word; do
+        COMPREPLY+=("$word")
+    done < <(compgen -W "$words" -- "$current")
+}
+
+# -o default: where nothing is offered, bash completes file names (a stimulus, a machine file).
+complete -o default -F _chiliad chiliad
