@@ -16,24 +16,23 @@ PREFIX   ?= /usr/local
 DESTDIR  ?=
 CC       ?= gcc
 
-PACKAGES := jansson inih
+PACKAGES := jansson inih libelf libdw
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Werror
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE -DCHILIAD_VERSION='"$(VERSION)"' -DCHILIAD_PREFIX='"$(PREFIX)"'
 OPTIMIZE ?= -O2 -g
 CFLAGS   ?= $(OPTIMIZE)
-BASE     := -std=gnu17 -pthread -MMD -MP $(WARNINGS)
+BASE     := -std=gnu17 -ffp-contract=off -pthread -MMD -MP $(WARNINGS)
 
 LIB_SRC   := $(sort $(filter-out src/cmd/%,$(wildcard src/*/*.c)))
 CMD_SRC   := $(sort $(wildcard src/cmd/*.c))
 TEST_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 HELP_SRC  := $(sort $(filter-out $(TEST_SRC),$(wildcard tests/unit/*.c)))
 BENCH_SRC := $(sort $(wildcard bench/*.c))
-ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC)
+ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $(wildcard tests/fuzz/*.c))
 ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h tests/unit/*.h))
-SCRIPTS   := $(wildcard tools/* .ci/run tests/cmd/*)
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check check-long bench lint install clean setup-build setup-check tests
+.PHONY: all demo check check-long bench lint install clean setup-build setup-demo setup-check tests
 
 # $(call variant,NAME,FOLDER,FLAGS): rules for the program, the library and the tests of one variant.
 define variant
@@ -62,7 +61,8 @@ $(2)/tests/%: $(2)/obj/tests/unit/%.o $$($(1)_HELP) $(2)/libchiliad.a
 endef
 
 comma := ,
-LIBS = $(foreach p,$(PACKAGES),-l$(p)) -lm
+LIBS = $(PACKAGES:%=-l%) -lm
+LIBS := $(subst -llib,-l,$(LIBS))
 $(eval $(call variant,PLAIN,$(BUILD),))
 $(eval $(call variant,ASAN,$(BUILD)/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer))
 $(eval $(call variant,TSAN,$(BUILD)/tsan,-fsanitize=thread))
@@ -74,7 +74,10 @@ setup-build:
 setup-check:
 	@tools/setup check
 
-demo: setup-build
+setup-demo:
+	@tools/setup demo
+
+demo: setup-demo
 	@$(MAKE) --no-print-directory -s all
 	@tools/demo $(BUILD)/chiliad
 
@@ -90,9 +93,10 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libchiliad.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) $^ $(LIBS) -o $@
 -include $(BENCH_SRC:%.c=$(BUILD)/obj/%.d)
 
-bench: setup-build
-	@$(MAKE) --no-print-directory -s $(BENCH_SRC:%.c=$(BUILD)/%)
+bench: setup-check
+	@$(MAKE) --no-print-directory -s all $(BENCH_SRC:%.c=$(BUILD)/%)
 	@for b in $(BENCH_SRC:%.c=$(BUILD)/%); do $$b || exit 1; done
+	@bench/bench_programs $(BUILD)/chiliad
 
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)

@@ -50,7 +50,8 @@ struct chil_event {
     enum chil_exactness exactness;
     const struct chil_placement *placements;
     size_t placement_count;
-    bool reserved; /* no event is assigned to this id */
+    bool reserved;  /* no event is assigned to this id */
+    bool simulator; /* one of the simulator's own: no input of a counter unit, all cores together */
     const char *text;
 };
 
@@ -74,7 +75,9 @@ void chil_machine_each(const struct chil_machine *machine,
 
 /* All rows, ordered by id. */
 const struct chil_event *chil_machine_events(const struct chil_machine *machine, size_t *count);
-/* One row by name or by decimal id; an unknown one names the nearest in `err`. */
+/* The simulator's own counters (BGL_INST …), ordered by id; none when the machine file names no file of them. */
+const struct chil_event *chil_machine_own_events(const struct chil_machine *machine, size_t *count);
+/* One row by name, of both kinds, or by decimal id, of the first kind; an unknown one names the nearest in `err`. */
 int chil_machine_find_event(const struct chil_machine *machine, const char *name, const struct chil_event **event,
                             struct chil_error *err);
 /* Whether an event matches a user's pattern: a glob when it has one of *?[, else a part of the name, unit or text;

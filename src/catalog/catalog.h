@@ -57,7 +57,9 @@ struct chil_machine {
     size_t value_count;
     struct chil_event *events; /* ordered by id */
     size_t event_count;
-    const struct chil_event **by_name; /* named rows, ordered by name */
+    struct chil_event *own; /* the simulator's own counters, ordered by id */
+    size_t own_count;
+    const struct chil_event **by_name; /* named rows of both, ordered by name */
     size_t named_count;
 };
 
@@ -66,7 +68,8 @@ const struct catalog_value *catalog_value_find(const struct chil_machine *machin
 uint64_t catalog_value_number(const struct chil_machine *machine, const char *key);
 
 int catalog_machine_read(struct chil_machine *machine, const char *path, struct chil_error *err);
-int catalog_events_read(struct chil_machine *machine, const char *path, struct chil_error *err);
+/* Reads the machine's own events, or with `simulator` those that only a simulator can count. */
+int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator, struct chil_error *err);
 void catalog_index_build(struct chil_machine *machine);
 
 /* A row while its file is being read: the event, and where it stands. */

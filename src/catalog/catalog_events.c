@@ -49,7 +49,8 @@ static int check_names(struct rows *rows, struct text_file *file, struct chil_er
 static int check_ids(struct rows *rows, const struct chil_machine *machine, struct text_file *file,
                      struct chil_error *err)
 {
-    uint64_t wanted = catalog_value_number(machine, "upc.counters") * catalog_value_number(machine, "upc.inputs");
+    uint64_t wanted =
+        machine ? catalog_value_number(machine, "upc.counters") * catalog_value_number(machine, "upc.inputs") : 0;
     assert(rows->row);
     qsort(rows->row, rows->count, sizeof *rows->row, by_id);
     for (size_t i = 1; i < rows->count; i++) {
@@ -111,7 +112,18 @@ static int read_rows(struct rows *rows, struct chil_machine *machine, struct tex
     return 0;
 }
 
-int catalog_events_read(struct chil_machine *machine, const char *path, struct chil_error *err)
+static void keep_rows(struct chil_machine *machine, const struct rows *rows, bool simulator)
+{
+    struct chil_event *events = arena_calloc(&machine->arena, rows->count, sizeof *events);
+    for (size_t i = 0; i < rows->count; i++) {
+        events[i] = rows->row[i].event;
+        events[i].simulator = simulator;
+    }
+    *(simulator ? &machine->own : &machine->events) = events;
+    *(simulator ? &machine->own_count : &machine->event_count) = rows->count;
+}
+
+int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator, struct chil_error *err)
 {
     struct rows rows = {0};
     struct text_file file;
@@ -120,14 +132,8 @@ int catalog_events_read(struct chil_machine *machine, const char *path, struct c
     status = read_rows(&rows, machine, &file, err);
     if (!status) status = check_names(&rows, &file, err);
     if (!status) status = check_places(&rows, machine, &file, err);
-    if (!status) status = check_ids(&rows, machine, &file, err); /* and leaves them ordered by id */
-    if (!status) {
-        machine->events = arena_calloc(&machine->arena, rows.count, sizeof *machine->events);
-        machine->event_count = rows.count;
-        for (size_t i = 0; i < rows.count; i++)
-            machine->events[i] = rows.row[i].event;
-        catalog_index_build(machine);
-    }
+    if (!status) status = check_ids(&rows, simulator ? NULL : machine, &file, err); /* and leaves them ordered by id */
+    if (!status) keep_rows(machine, &rows, simulator);
     free(rows.row);
     text_file_close(&file);
     return status;

@@ -44,7 +44,7 @@ static bool has_machines(const char *directory)
 /* Tries `data` beside and above the program; false when there is none. */
 static bool find_beside_program(char *buffer, size_t size)
 {
-    static const char *const places[] = {"data", "../data", "../../data"};
+    static const char *const places[] = {"data", "../data", "../../data", "../share/chiliad"};
     char program[CATALOG_PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) return false;

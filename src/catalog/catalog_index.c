@@ -15,9 +15,12 @@ static int by_name(const void *a, const void *b)
 
 void catalog_index_build(struct chil_machine *machine)
 {
-    machine->by_name = arena_calloc(&machine->arena, machine->event_count, sizeof(const struct chil_event *));
+    size_t all = machine->event_count + machine->own_count;
+    machine->by_name = arena_calloc(&machine->arena, all, sizeof(const struct chil_event *));
     for (size_t i = 0; i < machine->event_count; i++)
         if (!machine->events[i].reserved) machine->by_name[machine->named_count++] = &machine->events[i];
+    for (size_t i = 0; i < machine->own_count; i++)
+        machine->by_name[machine->named_count++] = &machine->own[i];
     qsort(machine->by_name, machine->named_count, sizeof(const struct chil_event *), by_name);
 }
 
@@ -25,6 +28,12 @@ const struct chil_event *chil_machine_events(const struct chil_machine *machine,
 {
     *count = machine->event_count;
     return machine->events;
+}
+
+const struct chil_event *chil_machine_own_events(const struct chil_machine *machine, size_t *count)
+{
+    *count = machine->own_count;
+    return machine->own;
 }
 
 static int by_id(const void *a, const void *b)

@@ -249,7 +249,11 @@ int chil_machine_open(struct chil_machine **machine, const char *name, struct ch
     arena_init(&opened->arena);
     status = catalog_machine_read(opened, path, err);
     if (!status) status = catalog_find_events(events, name, chil_machine_word(opened, "events.file"), err);
-    if (!status) status = catalog_events_read(opened, events, err);
+    if (!status) status = catalog_events_read(opened, events, false, err);
+    const char *simulator = chil_machine_word(opened, "events.simulator");
+    if (!status && simulator) status = catalog_find_events(events, name, simulator, err);
+    if (!status && simulator) status = catalog_events_read(opened, events, true, err);
+    if (!status) catalog_index_build(opened);
     if (status) {
         chil_machine_free(opened);
         return status;

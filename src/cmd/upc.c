@@ -1,6 +1,6 @@
 /* chiliad upc: look at the counter unit, or feed it a stimulus.
  *
- *   $ chiliad upc run docs/examples/two-misses.stimulus
+ *   $ chiliad upc run docs/examples/misses.stimulus
  *   counter  event                    count   value     threshold
  *   15       BGP_PU0_DCACHE_MISS      rise    100       80
  *   ...
@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,25 +80,12 @@ static int parse_options(int argc, char **argv, struct upc_options *options)
     return 0;
 }
 
-/* 12345 as 12,345; four buffers take turns, so one line can print several. */
-static const char *grouped(uint64_t value, char buffer[32])
-{
-    char digits[24];
-    int n = snprintf(digits, sizeof digits, "%" PRIu64, value), out = 0;
-    for (int i = 0; i < n; i++) {
-        if (i && (n - i) % 3 == 0) buffer[out++] = ',';
-        buffer[out++] = digits[i];
-    }
-    buffer[out] = 0;
-    return buffer;
-}
-
 /* --- info ----------------------------------------------------------------------------------------------------- */
 
 static int machine_geometry(const struct chil_machine *machine, struct chil_upc_geometry *g)
 {
     static const char *const keys[] = {"upc.counters", "upc.inputs", "upc.low_bits", "upc.slot_cycles"};
-    uint64_t n[4];
+    uint64_t n[4] = {0};
     for (int i = 0; i < 4; i++)
         if (chil_machine_number(machine, keys[i], &n[i]))
             return cmd_fail("upc", "machine '%s' has no hybrid counter unit (no %s); try -M bgp",
@@ -146,16 +132,17 @@ static void print_info(const struct chil_machine *machine, const struct chil_upc
     list_regions(&map, regions);
     double all = (double)(bits.array + bits.registers);
     (void)printf("counter unit of %s\n\n", chil_machine_name(machine));
-    (void)printf("  counters   %s, 64 bits each: %u live + %" PRIu64 " stored\n", grouped(g->counters, a), g->low_bits,
-                 bits.word_bits);
-    (void)printf("  inputs     %u per counter, %s events\n", g->inputs, grouped((uint64_t)g->counters * g->inputs, a));
+    (void)printf("  counters   %s, 64 bits each: %u live + %" PRIu64 " stored\n", cmd_grouped(g->counters, a),
+                 g->low_bits, bits.word_bits);
+    (void)printf("  inputs     %u per counter, %s events\n", g->inputs,
+                 cmd_grouped((uint64_t)g->counters * g->inputs, a));
     (void)printf("  service    a word every %u cycles, all in %s; a low part lasts %s at least\n", g->slot_cycles,
-                 grouped(bits.round_cycles, a), grouped(UINT64_C(1) << g->low_bits, b));
+                 cmd_grouped(bits.round_cycles, a), cmd_grouped(UINT64_C(1) << g->low_bits, b));
     (void)printf("  array      %s bits (%" PRIu64 " + %" PRIu64 " parity per word), %.1f %% of %s\n",
-                 grouped(bits.array, a), bits.word_bits, bits.parity_bits, 100 * (double)bits.array / all,
-                 grouped(bits.array + bits.registers, c));
-    (void)printf("  registers  %s bits (low parts, latches, configuration), %.1f %%\n\n", grouped(bits.registers, a),
-                 100 * (double)bits.registers / all);
+                 cmd_grouped(bits.array, a), bits.word_bits, bits.parity_bits, 100 * (double)bits.array / all,
+                 cmd_grouped(bits.array + bits.registers, c));
+    (void)printf("  registers  %s bits (low parts, latches, configuration), %.1f %%\n\n",
+                 cmd_grouped(bits.registers, a), 100 * (double)bits.registers / all);
     for (int i = 0; i < REGIONS; i++)
         (void)printf("  0x%05" PRIX64 " .. 0x%05" PRIX64 "  %-14s %s\n", regions[i].offset,
                      regions[i].offset + regions[i].bytes - 8, regions[i].name, regions[i].text);
@@ -211,7 +198,8 @@ static void print_counters(const struct chil_stimulus_result *result)
     for (size_t i = 0; i < result->counter_count; i++) {
         const struct chil_stimulus_counter *c = &result->counters[i];
         (void)printf("%-8u %-40s %-6s %20s %16s\n", c->counter, c->event, chil_count_mode_word((int)c->config.mode),
-                     c->status ? "bad parity" : grouped(c->value, a), c->threshold ? grouped(c->threshold, b) : "");
+                     c->status ? "bad parity" : cmd_grouped(c->value, a),
+                     c->threshold ? cmd_grouped(c->threshold, b) : "");
     }
 }
 
@@ -224,37 +212,27 @@ static void print_polls(const struct chil_stimulus_result *result, uint64_t ever
             (void)printf("poll: counter %u did not reach its threshold\n", p->counter);
         else
             (void)printf("poll: counter %u is seen at cycle %s, %s cycles after its interrupt\n", p->counter,
-                         grouped(p->seen_cycle, a), grouped(p->seen_cycle - p->interrupt_cycle, b));
+                         cmd_grouped(p->seen_cycle, a), cmd_grouped(p->seen_cycle - p->interrupt_cycle, b));
     }
-    (void)printf("poll: every %s cycles took %s counter reads; interrupts take none\n", grouped(every, a),
-                 grouped(result->poll_reads, c));
+    (void)printf("poll: every %s cycles took %s counter reads; interrupts take none\n", cmd_grouped(every, a),
+                 cmd_grouped(result->poll_reads, c));
 }
 
 static void print_result(const struct chil_stimulus_result *result, uint64_t poll)
 {
     char a[32], b[32];
     for (size_t i = 0; i < result->reading_count; i++)
-        (void)printf("line %u, cycle %s: %s is %s\n", result->readings[i].line, grouped(result->readings[i].cycle, a),
-                     result->readings[i].what,
-                     result->readings[i].status ? "bad parity" : grouped(result->readings[i].value, b));
+        (void)printf("line %u, cycle %s: %s is %s\n", result->readings[i].line,
+                     cmd_grouped(result->readings[i].cycle, a), result->readings[i].what,
+                     result->readings[i].status ? "bad parity" : cmd_grouped(result->readings[i].value, b));
     for (size_t i = 0; i < result->notice_count; i++)
         (void)printf("%s at cycle %s: counter %u %s\n", notice_word(&result->notices[i]),
-                     grouped(result->notices[i].cycle, a), result->notices[i].counter,
+                     cmd_grouped(result->notices[i].cycle, a), result->notices[i].counter,
                      event_of(result, result->notices[i].counter));
     if (result->reading_count || result->notice_count) (void)putchar('\n');
     print_counters(result);
-    (void)printf("\n%s cycles\n", grouped(result->end, a));
+    (void)printf("\n%s cycles\n", cmd_grouped(result->end, a));
     if (poll) print_polls(result, poll);
-}
-
-/* A 64-bit count as JSON: an integer where JSON readers are exact, else a decimal string would change its type, so
- * jansson's signed 64 bits are used and larger values are written as strings. */
-static json_t *json_count(uint64_t value)
-{
-    char text[24];
-    if (value <= INT64_MAX) return json_integer((json_int_t)value);
-    (void)snprintf(text, sizeof text, "%" PRIu64, value);
-    return json_string(text);
 }
 
 static json_t *json_counters(const struct chil_stimulus_result *result)
@@ -262,11 +240,11 @@ static json_t *json_counters(const struct chil_stimulus_result *result)
     json_t *array = json_array();
     for (size_t i = 0; i < result->counter_count; i++) {
         const struct chil_stimulus_counter *c = &result->counters[i];
-        json_array_append_new(array,
-                              json_pack("{s:i, s:s, s:s, s:b, s:o, s:o}", "counter", (int)c->counter, "event", c->event,
-                                        "count", chil_count_mode_word((int)c->config.mode), "interrupt",
-                                        c->config.interrupt, "value", c->status ? json_null() : json_count(c->value),
-                                        "threshold", c->threshold ? json_count(c->threshold) : json_null()));
+        json_array_append_new(array, json_pack("{s:i, s:s, s:s, s:b, s:o, s:o}", "counter", (int)c->counter, "event",
+                                               c->event, "count", chil_count_mode_word((int)c->config.mode),
+                                               "interrupt", c->config.interrupt, "value",
+                                               c->status ? json_null() : cmd_json_count(c->value), "threshold",
+                                               c->threshold ? cmd_json_count(c->threshold) : json_null()));
     }
     return array;
 }
@@ -288,7 +266,7 @@ static json_t *json_readings(const struct chil_stimulus_result *result)
         const struct chil_stimulus_reading *r = &result->readings[i];
         json_array_append_new(array,
                               json_pack("{s:i, s:I, s:s, s:o}", "line", (int)r->line, "cycle", (json_int_t)r->cycle,
-                                        "what", r->what, "value", r->status ? json_null() : json_count(r->value)));
+                                        "what", r->what, "value", r->status ? json_null() : cmd_json_count(r->value)));
     }
     return array;
 }
@@ -300,34 +278,38 @@ static int print_result_json(const struct chil_stimulus_result *result)
                                 json_readings(result), "poll_reads", (json_int_t)result->poll_reads));
 }
 
-static int compare(const struct chil_stimulus *stimulus, const struct chil_stimulus_result *fast, bool quiet)
+/* Exit status 1 at the first difference; says nothing in JSON when there is none. */
+static int compare(const struct chil_stimulus_result *fast, const struct chil_stimulus_result *reference, bool quiet)
 {
-    struct chil_stimulus_result reference;
-    struct chil_stimulus_options options = {.model = CHIL_UPC_REFERENCE};
-    struct chil_error err;
     char difference[200];
-    if (chil_stimulus_run(stimulus, &options, &reference, &err)) return cmd_fail_error("upc", &err);
-    bool same = chil_stimulus_same(fast, &reference, difference, sizeof difference);
-    if (!same) (void)cmd_fail("upc", "the models differ: %s", difference);
-    if (same && !quiet)
-        (void)printf("reference: the same %zu counters, %zu readings, %zu notices\n", reference.counter_count,
-                     reference.reading_count, reference.notice_count);
-    chil_stimulus_result_free(&reference);
-    return same ? 0 : 1;
+    if (!chil_stimulus_same(fast, reference, difference, sizeof difference)) {
+        (void)cmd_fail("upc", "the models differ: %s", difference);
+        return 1;
+    }
+    if (!quiet)
+        (void)printf("reference: the same %zu counters, %zu readings, %zu notices\n", reference->counter_count,
+                     reference->reading_count, reference->notice_count);
+    return 0;
 }
 
+/* Both runs are over before anything is printed: a refused one leaves standard output empty. The reference polls too,
+ * as a read finds a bad word. */
 static int run_stimulus(const struct chil_stimulus *stimulus, const struct upc_options *options)
 {
-    struct chil_stimulus_result fast;
+    struct chil_stimulus_result fast = {0}, reference = {0};
     struct chil_stimulus_options how = {.model = CHIL_UPC_FAST, .poll = options->poll};
     struct chil_error err;
-    if (chil_stimulus_run(stimulus, &how, &fast, &err)) return cmd_fail_error("upc", &err);
-    int status = 0;
-    if (options->json)
+    int status = chil_stimulus_run(stimulus, &how, &fast, &err);
+    how.model = CHIL_UPC_REFERENCE;
+    if (!status && options->reference) status = chil_stimulus_run(stimulus, &how, &reference, &err);
+    if (status)
+        status = cmd_fail_error("upc", &err);
+    else if (options->json)
         status = print_result_json(&fast);
     else
         print_result(&fast, options->poll);
-    if (options->reference && !status) status = compare(stimulus, &fast, options->json);
+    if (options->reference && !status) status = compare(&fast, &reference, options->json);
+    chil_stimulus_result_free(&reference);
     chil_stimulus_result_free(&fast);
     return status;
 }
@@ -344,7 +326,7 @@ static int run_file(const char *path, const struct chil_machine *machine, const 
 
 static int show_info(const struct chil_machine *machine, const struct upc_options *options)
 {
-    struct chil_upc_geometry g;
+    struct chil_upc_geometry g = {0};
     int status = machine_geometry(machine, &g);
     if (status) return status;
     if (options->json) return print_info_json(machine, &g);

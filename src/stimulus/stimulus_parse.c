@@ -39,6 +39,8 @@ static int take_event(struct parser *p)
         struct chil_error why;
         if (!p->machine) return FAIL(p, "'%s' is no event id; names need a machine (-M)", field);
         if (chil_machine_find_event(p->machine, field, &event, &why)) return FAIL(p, "%s", why.text);
+        if (event->simulator)
+            return FAIL(p, "'%s' is the simulator's own; the counter unit has no input for it", field);
         p->step->wire = event->id;
         p->step->config.mode = event->mode;
     }
@@ -170,7 +172,7 @@ static int find_verb(struct parser *p, const char *word)
 
 static int parse_geometry(struct parser *p)
 {
-    uint64_t numbers[4];
+    uint64_t numbers[4] = {0};
     static const char *const names[4] = {"number of counters", "number of inputs", "number of low bits",
                                          "number of slot cycles"};
     if (p->stimulus->step_count) return FAIL(p, "geometry must come before the first step");

@@ -158,6 +158,12 @@ static int do_threshold(struct runner *r, const struct stimulus_step *step)
     return 0;
 }
 
+/* A number that must fit 32 bits; one that does not stays one that is refused. */
+static uint32_t narrow(uint64_t number)
+{
+    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+}
+
 static int do_read(struct runner *r, const struct stimulus_step *step)
 {
     struct chil_stimulus_reading reading = {.line = step->line, .cycle = step->cycle, .what = step->what};
@@ -165,7 +171,7 @@ static int do_read(struct runner *r, const struct stimulus_step *step)
     uint32_t counter = (uint32_t)(step->wire % r->stimulus->geometry.counters);
     reading.status = step->verb == STIMULUS_READ
                          ? chil_upc_read(r->upc, counter, &reading.value)
-                         : chil_upc_load(r->upc, step->wire, (unsigned)step->period, &reading.value);
+                         : chil_upc_load(r->upc, step->wire, narrow(step->period), &reading.value);
     if (reading.status && reading.status != CHIL_EPARITY) return reading.status;
     result->readings =
         base_grow(result->readings, &r->reading_capacity, result->reading_count + 1, sizeof *result->readings);
@@ -202,8 +208,8 @@ static int act(struct runner *r, const struct stimulus_step *step)
     case STIMULUS_PULSE: return do_pulse(r, step);
     case STIMULUS_READ:
     case STIMULUS_LOAD: return do_read(r, step);
-    case STIMULUS_STORE: return chil_upc_store(r->upc, step->wire, (unsigned)step->period, step->number);
-    case STIMULUS_FLIP: return chil_upc_flip(r->upc, counter, (uint32_t)step->number);
+    case STIMULUS_STORE: return chil_upc_store(r->upc, step->wire, narrow(step->period), step->number);
+    case STIMULUS_FLIP: return chil_upc_flip(r->upc, counter, narrow(step->number));
     default: return 0;
     }
 }
@@ -224,6 +230,7 @@ static uint64_t end_of(const struct chil_stimulus *s)
 
 /* Work that grows with the cycles, not with the lines, has a limit: nothing hangs because of a large number. */
 enum { STEPS_MAX = 1 << 24 };
+#define TICKS_MAX (UINT64_C(1) << 32) /* of all counters, on the reference */
 
 static int check_length(const struct runner *r)
 {
@@ -233,6 +240,12 @@ static int check_length(const struct runner *r)
                               "%s: %llu cycles are too many for the reference, which steps through at most %d; leave "
                               "--reference away or shorten it",
                               r->stimulus->name, end, STEPS_MAX);
+    if (r->options->model == CHIL_UPC_REFERENCE && end > TICKS_MAX / r->stimulus->geometry.counters)
+        return chil_error_set(
+            r->err, CHIL_ERANGE,
+            "%s: %llu cycles of %u counters are too many for the reference, which steps through each; "
+            "leave --reference away or shorten it",
+            r->stimulus->name, end, r->stimulus->geometry.counters);
     if (r->options->poll && end / r->options->poll > STEPS_MAX)
         return chil_error_set(r->err, CHIL_ERANGE, "%s: polling %llu times is too often; poll at most %d times",
                               r->stimulus->name, end / r->options->poll, STEPS_MAX);

@@ -209,7 +209,7 @@ static void ref_advance(struct chil_upc *upc, uint64_t end)
         size_t first = done;
         while (done < ref->change_count && ref->changes[done].cycle == cycle)
             done++;
-        step(upc, cycle, ref->changes + first, done - first);
+        step(upc, cycle, done > first ? &ref->changes[first] : NULL, done - first);
     }
     for (size_t i = done; i < ref->change_count; i++)
         ref->changes[i - done] = ref->changes[i];

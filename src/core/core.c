@@ -1,0 +1,131 @@
+/* Cores as objects: making them, switching threads, reading counts. */
+#include "core/core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/core_impl.h"
+
+struct cores *cores_new(unsigned count, const struct core_options *options)
+{
+    struct cores *cores = base_calloc(1, sizeof *cores);
+    cores->count = count;
+    cores->options = *options;
+    cores->core = base_calloc(count, sizeof *cores->core);
+    cores->labels = core_interpret(NULL, 0, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        cores->core[i].cores = cores;
+        cores->core[i].number = i;
+    }
+    return cores;
+}
+
+void cores_free(struct cores *cores)
+{
+    if (!cores) return;
+    while (cores->codes)
+        cores_forget(cores, cores->codes->mem);
+    code_free_buried(cores);
+    for (unsigned i = 0; i < cores->count; i++)
+        free(cores->core[i].counts);
+    free(cores->core);
+    free(cores->blocks);
+    free(cores->free_ids);
+    free(cores);
+}
+
+struct core *cores_get(struct cores *cores, unsigned number)
+{
+    return number < cores->count ? &cores->core[number] : NULL;
+}
+
+void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
+{
+    core->regs = regs;
+    if (core->mem == mem && core->code) return;
+    core->mem = mem;
+    core->code = code_of(core->cores, mem);
+}
+
+struct core_exit core_run(struct core *core, uint64_t budget)
+{
+    struct core_exit exit = {.reason = CORE_BUDGET};
+    fp_state_init(&core->fp, core->regs->fpscr);
+    (void)core_interpret(core, core->cycles + budget, &exit);
+    fp_sync(&core->fp);
+    core->regs->fpscr = core->fp.fpscr;
+    code_free_buried(core->cores);
+    return exit;
+}
+
+uint64_t core_cycles(const struct core *core)
+{
+    return core->cycles;
+}
+
+void core_idle_until(struct core *core, uint64_t cycle)
+{
+    if (cycle > core->cycles) core->cycles = cycle;
+}
+
+void core_signal_counts(struct core *core, uint64_t *counts)
+{
+    memcpy(counts, core->folded, sizeof core->folded);
+    for (size_t i = 0; i < core->cores->block_count; i++) {
+        const struct block *block = core->cores->blocks[i];
+        if (!block || !core->counts[i]) continue;
+        for (unsigned w = 0; w < block->weight_count; w++)
+            counts[block->weights[w].signal] += core->counts[i] * block->weights[w].count;
+    }
+}
+
+static const struct {
+    const char *group, *name;
+} signals[] = {
+#define CORE_SIGNAL(id, group, name) [CORE_SIGNAL_##id] = {group, name},
+#include "core/core_signals.def"
+};
+
+bool core_signal_find(const char *wire, unsigned *core, enum core_signal *signal)
+{
+    for (unsigned s = CORE_SIGNAL_NONE + 1; s < CORE_SIGNAL_COUNT; s++) {
+        size_t length = strlen(signals[s].group);
+        if (strncmp(wire, signals[s].group, length) != 0) continue;
+        char *end;
+        unsigned long number = strtoul(wire + length, &end, 10);
+        if (*end != '.' || strcmp(end + 1, signals[s].name) != 0) continue;
+        *core = end == wire + length ? CORE_ALL : (unsigned)number;
+        *signal = (enum core_signal)s;
+        return true;
+    }
+    return false;
+}
+
+uint32_t core_cr_get(const struct core_regs *regs)
+{
+    uint32_t cr = 0;
+    for (int field = 0; field < 8; field++)
+        cr = cr << 4 | regs->cr[field];
+    return cr;
+}
+
+void core_cr_set(struct core_regs *regs, uint32_t cr)
+{
+    for (int field = 7; field >= 0; field--, cr >>= 4)
+        regs->cr[field] = cr & 15;
+}
+
+uint32_t core_xer_get(const struct core_regs *regs)
+{
+    return (uint32_t)regs->xer_so << 31 | (uint32_t)regs->xer_ov << 30 | (uint32_t)regs->xer_ca << 29 | regs->xer_count;
+}
+
+void core_xer_set(struct core_regs *regs, uint32_t xer)
+{
+    regs->xer_so = xer >> 31;
+    regs->xer_ov = xer >> 30 & 1;
+    regs->xer_ca = xer >> 29 & 1;
+    regs->xer_count = xer & 0x7F;
+}

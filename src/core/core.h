@@ -1,0 +1,104 @@
+/* Processor cores: what the architecture says they are, and how they are run.
+ *
+ * The cores of a node come as one group (struct cores), since they share what was decoded of each address space. A
+ * core executes the registers it is given: `regs` belongs to a thread, and a task switch is one pointer change. It
+ * stops for one reason at a time, told in struct core_exit, with the registers exact: pc is the instruction that
+ * stopped (for CORE_SYSCALL and CORE_CALLTHRU the one after it), and nothing of that instruction has happened, save in
+ * the FPSCR for CORE_FP. What to do about it is the operating system's business (src/os).
+ *
+ * Counting: what a block of instructions does is known when it is decoded. A core keeps one execution count per block
+ * and a block a list of weights; core_signal_count adds them up when someone asks. Cores do not know who that is.
+ */
+#ifndef CORE_H
+#define CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mem/mem.h"
+
+/* Bits of a CR field. */
+enum { CR_LT = 8, CR_GT = 4, CR_EQ = 2, CR_SO = 1 };
+
+/* Bits of the MSR that user mode knows. */
+enum { MSR_PR = 0x4000, MSR_FP = 0x2000, MSR_FE0 = 0x0800, MSR_FE1 = 0x0100 };
+
+/* The architected registers of a thread. */
+struct core_regs {
+    uint32_t gpr[32];
+    uint32_t pc, lr, ctr;
+    uint8_t cr[8]; /* field 0 first, four bits each */
+    uint8_t xer_so, xer_ov, xer_ca, xer_count;
+    uint64_t fpr[32];  /* primary: double bit patterns */
+    uint64_t fpr2[32]; /* secondary (FP2) */
+    uint32_t fpscr;
+    uint32_t msr; /* MSR_PR set in user mode */
+    uint32_t usprg0;
+    uint32_t reserve_address, reserve_value; /* lwarx */
+    bool reserved;
+};
+
+uint32_t core_cr_get(const struct core_regs *regs); /* all eight fields, field 0 in the most significant bits */
+void core_cr_set(struct core_regs *regs, uint32_t cr);
+uint32_t core_xer_get(const struct core_regs *regs);
+void core_xer_set(struct core_regs *regs, uint32_t xer);
+
+enum core_reason {
+    CORE_BUDGET,     /* the cycles asked for are used up */
+    CORE_SYSCALL,    /* sc */
+    CORE_CALLTHRU,   /* the reserved instruction: a service of the simulator */
+    CORE_ILLEGAL,    /* no such instruction on this machine */
+    CORE_PRIVILEGED, /* a supervisor instruction in user mode */
+    CORE_TRAP,       /* tw, twi */
+    CORE_LOAD,       /* data access without the right; `address` */
+    CORE_STORE,
+    CORE_FETCH,     /* instruction fetch without the right */
+    CORE_ALIGNMENT, /* an access that hardware does not do unaligned: lwarx, stwcx., quadword FP2 */
+    CORE_FP         /* an enabled floating-point exception */
+};
+
+struct core_exit {
+    enum core_reason reason;
+    uint32_t address; /* of the access */
+    bool mapped;      /* the page exists but lacks the right (SEGV_ACCERR, not SEGV_MAPERR) */
+};
+
+struct cores;
+struct core;
+
+struct core_options {
+    uint32_t units; /* which instructions exist: isa_unit_bit() of each */
+};
+
+struct cores *cores_new(unsigned count, const struct core_options *options);
+void cores_free(struct cores *cores);
+struct core *cores_get(struct cores *cores, unsigned number);
+/* An address space ends: what was decoded of it is dropped, its counts kept. */
+void cores_forget(struct cores *cores, struct mem *mem);
+
+/* Which thread, in which address space. */
+void core_switch(struct core *core, struct core_regs *regs, struct mem *mem);
+
+/* Runs until something stops it, at least one instruction, at most until `budget` cycles have passed (a little more:
+ * blocks are whole). */
+struct core_exit core_run(struct core *core, uint64_t budget);
+
+uint64_t core_cycles(const struct core *core);           /* since the beginning */
+void core_idle_until(struct core *core, uint64_t cycle); /* nothing to run: time passes */
+
+/* The wires that instructions raise. */
+enum core_signal {
+#define CORE_SIGNAL(id, group, name) CORE_SIGNAL_##id,
+#include "core/core_signals.def"
+    CORE_SIGNAL_COUNT
+};
+
+/* How often each wire was raised: counts[CORE_SIGNAL_COUNT]. */
+void core_signal_counts(struct core *core, uint64_t *counts);
+/* The signal behind a wire's name ("core0.load") and its core; without a number ("core.load") the core is CORE_ALL.
+ * False when no core raises such a wire. */
+#define CORE_ALL UINT32_MAX
+bool core_signal_find(const char *wire, unsigned *core, enum core_signal *signal);
+
+#endif

@@ -1,0 +1,296 @@
+/* The interpreter: the reference for what instructions do.
+ *
+ * Threaded code over decoded blocks. The semantics are bodies in four files, one SEM(ID) for each row of isa.def (a row
+ * without a body does not compile: its label is missing), written in the manual's terms: G(x) a GPR, F(x) the primary
+ * and F2(x) the secondary FPR, T A B C the fields of the instruction, IMM its immediate, mask or target.
+ *
+ * A block counts when it is entered. If an instruction in it faults, the block's count is taken back and the
+ * instructions before the fault are weighed one by one, so that counts are exact at every stop.
+ */
+#include "core/core_impl.h"
+
+/* --- Small things the bodies use ------------------------------------------------------------------------------ */
+
+static inline uint8_t compare_signed(int32_t x, int32_t y, uint8_t so)
+{
+    return (uint8_t)((x < y ? CR_LT : x > y ? CR_GT : CR_EQ) | so);
+}
+
+static inline uint8_t compare_unsigned(uint32_t x, uint32_t y, uint8_t so)
+{
+    return (uint8_t)((x < y ? CR_LT : x > y ? CR_GT : CR_EQ) | so);
+}
+
+static inline unsigned cr_bit(const struct core_regs *regs, unsigned bit)
+{
+    return regs->cr[bit >> 2] >> (3 - (bit & 3)) & 1;
+}
+
+static inline void set_cr_bit(struct core_regs *regs, unsigned bit, unsigned value)
+{
+    uint8_t mask = (uint8_t)(8 >> (bit & 3));
+    regs->cr[bit >> 2] = (uint8_t)(value & 1 ? regs->cr[bit >> 2] | mask : regs->cr[bit >> 2] & ~mask);
+}
+
+static inline void set_overflow(struct core_regs *regs, unsigned overflow)
+{
+    regs->xer_ov = (uint8_t)overflow;
+    regs->xer_so |= (uint8_t)overflow;
+}
+
+static inline uint32_t rotate(uint32_t value, unsigned by)
+{
+    return value << (by & 31) | value >> (-by & 31);
+}
+
+/* Trap conditions of tw and twi. */
+static bool traps(unsigned to, uint32_t a, uint32_t b)
+{
+    return (to & 16 && (int32_t)a < (int32_t)b) || (to & 8 && (int32_t)a > (int32_t)b) || (to & 4 && a == b) ||
+           (to & 2 && a < b) || (to & 1 && a > b);
+}
+
+/* Whether [address, address + size) may be read or written; the slow half of every access. A store to a page with
+ * decoded code drops that code first. */
+static bool can_load(const struct mem *mem, uint32_t address, unsigned size)
+{
+    return mem_readable(mem, address, size) != NULL;
+}
+
+static bool can_store(struct mem *mem, uint32_t address, unsigned size)
+{
+    return mem_writable(mem, address, size) != NULL;
+}
+
+/* What an access that is not allowed looks like to the operating system. */
+static void tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason, uint32_t address,
+                       unsigned size)
+{
+    unsigned right = reason == CORE_LOAD ? MEM_READ : MEM_WRITE | MEM_SHADOW;
+    for (uint32_t last = address + size - 1;
+         (address ^ last) / MEM_PAGE && core->mem->rights[address / MEM_PAGE] & right;)
+        address = last & ~(uint32_t)(MEM_PAGE - 1); /* the first page is fine: it is the second */
+    *exit = (struct core_exit){reason, address, core->mem->rights[address / MEM_PAGE] & MEM_MAPPED};
+}
+
+/* Takes a block's count back and counts its first `done` instructions instead. */
+static void count_part(struct core *core, const struct block *block, unsigned done)
+{
+    uint32_t words[BLOCK_OPS];
+    for (unsigned i = 0; i < done; i++)
+        words[i] = mem_host_get32(core->mem->base + block->pc + 4 * i);
+    core->cycles -= block->cycles;
+    if (done) core->cycles += block_weigh(words, done, core->folded);
+    if (core->cores->blocks[block->id] == block)
+        core->counts[block->id]--;
+    else /* buried meanwhile: its count was folded */
+        for (unsigned w = 0; w < block->weight_count; w++)
+            core->folded[block->weights[w].signal] -= block->weights[w].count;
+}
+
+/* SPRs that user mode may read and write. */
+static bool read_spr(const struct core *core, unsigned spr, uint32_t *value)
+{
+    const struct core_regs *regs = core->regs;
+    switch (spr) {
+    case 1: *value = core_xer_get(regs); return true;
+    case 8: *value = regs->lr; return true;
+    case 9: *value = regs->ctr; return true;
+    case 256: *value = regs->usprg0; return true;
+    case 260 ... 263: *value = 0; return true; /* SPRG4-7, which no kernel has written */
+    case 268: *value = (uint32_t)core->cycles; return true;
+    case 269: *value = (uint32_t)(core->cycles >> 32); return true;
+    default: return false;
+    }
+}
+
+static bool write_spr(struct core *core, unsigned spr, uint32_t value)
+{
+    struct core_regs *regs = core->regs;
+    switch (spr) {
+    case 1: core_xer_set(regs, value); return true;
+    case 8: regs->lr = value; return true;
+    case 9: regs->ctr = value; return true;
+    case 256: regs->usprg0 = value; return true;
+    default: return false;
+    }
+}
+
+/* dlmzb: how many bytes of high || low up to and including the first zero byte; 8 when there is none. */
+static unsigned zero_byte(uint32_t high, uint32_t low, bool *found)
+{
+    uint64_t bytes = (uint64_t)high << 32 | low;
+    for (unsigned i = 1; i <= 8; i++)
+        if ((bytes >> (64 - 8 * i) & 0xFF) == 0) {
+            *found = true;
+            return i;
+        }
+    *found = false;
+    return 8;
+}
+
+/* The 440's multiply-accumulate: accumulator plus product, saturating if asked. Both as wide integers. */
+static uint32_t accumulate(int64_t sum, bool is_unsigned, bool saturate, unsigned *overflow)
+{
+    int64_t least = is_unsigned ? 0 : INT32_MIN, most = is_unsigned ? UINT32_MAX : INT32_MAX;
+    *overflow = sum < least || sum > most;
+    if (*overflow && saturate) return (uint32_t)(sum < least ? least : most);
+    return (uint32_t)sum;
+}
+
+/* --- Loads and stores of many registers ----------------------------------------------------------------------- */
+
+/* lmw, lswi, lswx and their stores: `bytes` bytes, four to a register from `first` on, wrapping after r31. */
+static void load_string(struct core *core, unsigned first, uint32_t address, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        uint32_t *gpr = &core->regs->gpr[(first + i / 4) & 31];
+        if (i % 4 == 0) *gpr = 0;
+        *gpr |= (uint32_t)core->mem->base[address + i] << (24 - 8 * (i % 4));
+    }
+}
+
+static void store_string(const struct core *core, unsigned first, uint32_t address, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        core->mem->base[address + i] = (uint8_t)(core->regs->gpr[(first + i / 4) & 31] >> (24 - 8 * (i % 4)));
+}
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define G(x)   (gpr[x])
+#define G0(x)  ((x) ? gpr[x] : 0)
+#define F(x)   (regs->fpr[x])
+#define F2(x)  (regs->fpr2[x])
+#define T      (op->t)
+#define A      (op->a)
+#define B      (op->b)
+#define C      (op->c)
+#define IMM    (op->imm)
+#define CR0(v) (regs->cr[0] = compare_signed((int32_t)(v), 0, regs->xer_so))
+
+#define SEM(ID) op_##ID:
+#define NEXT                                                                                                           \
+    do {                                                                                                               \
+        op++;                                                                                                          \
+        goto * op->label;                                                                                              \
+    } while (0)
+
+/* Reads or writes TYPE at EA, or leaves for the fault. EA must be a variable. */
+#define CHECK_LOAD(ea, size)                                                                                           \
+    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_READ) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&        \
+        !can_load(core->mem, ea, size)) {                                                                              \
+        tell_fault(core, exit, CORE_LOAD, ea, size);                                                                   \
+        goto fault;                                                                                                    \
+    }
+#define CHECK_STORE(ea, size)                                                                                          \
+    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_WRITE) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&       \
+        !can_store(core->mem, ea, size)) {                                                                             \
+        tell_fault(core, exit, CORE_STORE, ea, size);                                                                  \
+        goto fault;                                                                                                    \
+    }
+/* After a store: if it changed code, the rest of this block may be stale. */
+#define NEXT_STORED                                                                                                    \
+    do {                                                                                                               \
+        if (UNLIKELY(core->code_changed)) goto changed;                                                                \
+        NEXT;                                                                                                          \
+    } while (0)
+
+/* The function is one dispatch loop; its labels are the instructions. */
+const void *const *core_interpret(struct core *core, uint64_t limit, struct core_exit *exit)
+{
+    static const void *const labels[LABEL_COUNT] = {
+        [ISA_ILLEGAL] = &&op_ILLEGAL,
+#define ISA_ROW(id, ...) [ISA_##id] = &&op_##id,
+#include "isa/isa.def"
+        [LABEL_END] = &&op_END,       [LABEL_PRIVILEGED] = &&op_PRIVILEGED,
+        [LABEL_BC_CR] = &&op_BC_CR,   [LABEL_BDNZ] = &&op_BDNZ,
+        [LABEL_LI] = &&op_LI,         [LABEL_MR] = &&op_MR,
+    };
+    if (!core) return labels;
+
+    struct core_regs *const regs = core->regs;
+    uint32_t *const gpr = regs->gpr;
+    uint8_t *const base = core->mem->base;
+    const uint8_t *const rights = core->mem->rights;
+    struct fp_state *const fp = &core->fp;
+    struct block *block = NULL;
+    const struct op *op = NULL;
+    uint32_t target = regs->pc;
+    bool taken = false;
+    core->code_changed = false;
+    goto find;
+
+    /* Goes to `target`, along the chain if this block has been that way before. */
+branch:
+    if (LIKELY(block->next[taken] && block->next[taken]->pc == target)) {
+        block = block->next[taken];
+        if (UNLIKELY(core->cycles >= limit)) {
+            regs->pc = target;
+            return NULL;
+        }
+        goto enter;
+    }
+find : {
+    if (core->cycles >= limit) {
+        regs->pc = target;
+        return NULL;
+    }
+    struct block *found = code_block(core->code, target);
+    if (!found) {
+        regs->pc = target;
+        *exit = (struct core_exit){CORE_FETCH, target, core->mem->rights[target / MEM_PAGE] & MEM_MAPPED};
+        return NULL;
+    }
+    if (block) block->next[taken] = found;
+    block = found;
+}
+enter:
+    core->counts[block->id]++;
+    core->cycles += block->cycles;
+    op = block->ops;
+    goto * op->label;
+
+op_END:
+    target = block->end;
+    taken = false;
+    goto branch;
+
+    /* This core's store changed code: what it has done of the block counts, and the rest is decoded anew. */
+changed : {
+    unsigned done = (unsigned)(op - block->ops) + 1;
+    core->code_changed = false;
+    target = block->pc + 4 * done;
+    count_part(core, block, done);
+    block = NULL;
+    goto find;
+}
+
+    /* The instruction at `op` cannot be done; *exit says why. */
+fault : {
+    unsigned done = (unsigned)(op - block->ops);
+    regs->pc = block->pc + 4 * done;
+    count_part(core, block, done);
+    return NULL;
+}
+op_ILLEGAL:
+    exit->reason = CORE_ILLEGAL;
+    goto fault;
+op_PRIVILEGED:
+    exit->reason = CORE_PRIVILEGED;
+    goto fault;
+misaligned:
+    exit->reason = CORE_ALIGNMENT;
+    goto fault;
+fp_trap: /* the instruction is done but for what an enabled exception suppresses */
+    if (!(regs->msr & (MSR_FE0 | MSR_FE1))) NEXT;
+    exit->reason = CORE_FP;
+    goto fault;
+
+#include "core/sem_branch.inc"
+#include "core/sem_integer.inc"
+#include "core/sem_memory.inc"
+#include "core/sem_fp.inc"
+#include "core/sem_fp2.inc"
+}

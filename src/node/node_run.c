@@ -1,0 +1,183 @@
+/* A run: builds the node a machine file describes, starts the program on it, and adds up its wires. */
+#include "node/node.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "isa/isa.h"
+#include "os/os_impl.h"
+
+static const char *unit_name_at(const void *table, size_t index)
+{
+    (void)table;
+    return isa_unit_name((enum isa_unit)index);
+}
+
+/* core.units of the machine file: which instructions there are. */
+static int read_units(const struct chil_machine *machine, uint32_t *units, struct chil_error *err)
+{
+    const char *words = chil_machine_word(machine, "core.units");
+    *units = 0;
+    if (!words) words = "base mac fpu fp2 callthru";
+    char *copy = strdup(words), *rest = copy;
+    for (const char *word; copy && (word = text_next_field(&rest));) {
+        unsigned unit = 0;
+        while (unit < ISA_UNIT_COUNT && strcmp(word, isa_unit_name((enum isa_unit)unit)) != 0)
+            unit++;
+        if (unit == ISA_UNIT_COUNT) {
+            char hint[80];
+            text_hint(hint, sizeof hint, text_nearest(word, NULL, ISA_UNIT_COUNT, unit_name_at));
+            int status = chil_error_set(err, CHIL_EINVAL, "machine '%s': core.units has no '%s'%s",
+                                        chil_machine_name(machine), word, hint);
+            free(copy);
+            return status;
+        }
+        *units |= isa_unit_bit((enum isa_unit)unit);
+    }
+    free(copy);
+    return 0;
+}
+
+static uint64_t number_or(const struct chil_machine *machine, const char *key, uint64_t otherwise)
+{
+    uint64_t value;
+    return chil_machine_number(machine, key, &value) ? otherwise : value;
+}
+
+static int start_os(struct chil_run *run, const struct chil_run_options *o, struct chil_error *err)
+{
+    struct os_options os = {
+        .clock_mhz = (unsigned)number_or(o->machine, "machine.clock_mhz", 850),
+        .memory_bytes = number_or(o->machine, "memory.size_max", 0),
+        .rules = {.sysroot = o->sysroot ? o->sysroot : "/usr/powerpc-linux-gnu",
+                  .root = o->root,
+                  .writable = o->writable,
+                  .writable_count = o->writable_count},
+        .program = o->program,
+        .argv = o->argv,
+        .envp = o->envp,
+        .context = o->context,
+        .say = o->say,
+    };
+    return os_new(&run->os, &os, run->cores, run->core_count, err);
+}
+
+int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct chil_error *err)
+{
+    struct core_options options;
+    int status = read_units(o->machine, &options.units, err);
+    if (status) return status;
+    struct chil_run *run = base_calloc(1, sizeof *run);
+    run->machine = o->machine;
+    run->core_count = (unsigned)number_or(o->machine, "machine.cores", 1);
+    if (run->core_count > OS_CORES_MAX) {
+        free(run);
+        return chil_error_set(err, CHIL_ERANGE, "machine '%s' has more than %d cores; use fewer",
+                              chil_machine_name(o->machine), OS_CORES_MAX);
+    }
+    run->cores = cores_new(run->core_count, &options);
+    run->counts = base_calloc(run->core_count, sizeof *run->counts);
+    status = start_os(run, o, err);
+    if (status) {
+        chil_run_free(run);
+        return status;
+    }
+    *out = run;
+    return 0;
+}
+
+void chil_run_free(struct chil_run *run)
+{
+    if (!run) return;
+    os_free(run->os);
+    cores_free(run->cores);
+    free(run->counts);
+    free(run);
+}
+
+int chil_run_go(struct chil_run *run, struct chil_error *err)
+{
+    int status = os_run(run->os, &run->result);
+    if (status) return chil_error_set(err, status, "the run failed: %s", chil_status_text(status));
+    for (unsigned i = 0; i < run->core_count; i++)
+        core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    return 0;
+}
+
+int chil_run_status(const struct chil_run *run)
+{
+    return run->result.status;
+}
+
+bool chil_run_was_killed(const struct chil_run *run)
+{
+    return run->result.killed;
+}
+
+uint64_t chil_run_cycles(const struct chil_run *run)
+{
+    return run->result.cycles;
+}
+
+static uint64_t count_signal(const struct chil_run *run, unsigned core, enum core_signal signal)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < run->core_count; i++)
+        if (core == CORE_ALL || core == i) sum += run->counts[i][signal];
+    return sum;
+}
+
+uint64_t chil_run_instructions(const struct chil_run *run)
+{
+    return count_signal(run, CORE_ALL, CORE_SIGNAL_INSTRUCTIONS);
+}
+
+uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < event->signal_count; i++) {
+        unsigned core;
+        enum core_signal signal;
+        if (core_signal_find(event->signals[i], &core, &signal)) sum += count_signal(run, core, signal);
+    }
+    return sum;
+}
+
+/* --- A crash ---------------------------------------------------------------------------------------------------- */
+
+static int add_line(char *buffer, size_t size, int used, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int add_line(char *buffer, size_t size, int used, const char *format, ...)
+{
+    if (used < 0 || (size_t)used >= size) return used;
+    va_list args;
+    va_start(args, format);
+    int added = vsnprintf(buffer + used, size - (size_t)used, format, args);
+    va_end(args);
+    return used + added;
+}
+
+void chil_run_report(const struct chil_run *run, char *buffer, size_t size)
+{
+    const struct os_crash *crash = &run->result.crash;
+    char where[200] = "", text[ISA_TEXT_MAX] = "not readable";
+    *buffer = 0;
+    if (!run->result.killed) return;
+    if (crash->space && crash->space->program) node_symbol(crash->space->program, crash->pc, where, sizeof where);
+    if (crash->has_instruction) isa_disassemble_simplified(crash->instruction, crash->pc, text, sizeof text);
+    int used = add_line(buffer, size, 0, "killed by signal %d (%s) at pc 0x%08x%s%s, address 0x%08x\n", crash->signal,
+                        strsignal(crash->signal), crash->pc, *where ? " in " : "", where, crash->address);
+    used = add_line(buffer, size, used, "  instruction: %s\n", text);
+    for (unsigned i = 0; i < 32; i += 8) {
+        used = add_line(buffer, size, used, "  r%-2u", i);
+        for (unsigned k = i; k < i + 8; k++)
+            used = add_line(buffer, size, used, " %08x", crash->regs.gpr[k]);
+        used = add_line(buffer, size, used, "\n");
+    }
+    (void)add_line(buffer, size, used, "  lr %08x ctr %08x cr %08x xer %08x\n", crash->regs.lr, crash->regs.ctr,
+                   core_cr_get(&crash->regs), core_xer_get(&crash->regs));
+}
