@@ -53,7 +53,9 @@ struct core_exit core_run(struct core *core, uint64_t budget)
 {
     struct core_exit exit = {.reason = CORE_BUDGET};
     fp_state_init(&core->fp, core->regs->fpscr);
-    (void)core_interpret(core, core->cycles + budget, &exit);
+    uint64_t left = UINT64_MAX - core->cycles;
+    if (budget == 0) budget = 1;
+    (void)core_interpret(core, core->cycles + (budget < left ? budget : left), &exit);
     fp_sync(&core->fp);
     core->regs->fpscr = core->fp.fpscr;
     code_free_buried(core->cores);

@@ -3,8 +3,8 @@
  * The cores of a node come as one group (struct cores), since they share what was decoded of each address space. A
  * core executes the registers it is given: `regs` belongs to a thread, and a task switch is one pointer change. It
  * stops for one reason at a time, told in struct core_exit, with the registers exact: pc is the instruction that
- * stopped (for CORE_SYSCALL and CORE_CALLTHRU the one after it), and nothing of that instruction has happened, save in
- * the FPSCR for CORE_FP. What to do about it is the operating system's business (src/os).
+ * stopped (for CORE_SYSCALL and CORE_CALLTHRU the one after it), and nothing of that instruction has happened. (After
+ * CORE_FP it has, but for the results that the enabled exception suppresses.) What to do about it is the operating system's business (src/os).
  *
  * Counting: what a block of instructions does is known when it is decoded. A core keeps one execution count per block
  * and a block a list of weights; core_signal_count adds them up when someone asks. Cores do not know who that is.

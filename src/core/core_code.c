@@ -75,7 +75,7 @@ static uint32_t new_id(struct cores *cores, struct block *block)
         return id;
     }
     size_t before = cores->block_capacity;
-    cores->blocks = base_grow(cores->blocks, &cores->block_capacity, cores->block_count + 1, sizeof *cores->blocks);
+    cores->blocks = base_grow(cores->blocks, &cores->block_capacity, cores->block_count + 1, sizeof(struct block *));
     for (unsigned i = 0; before != cores->block_capacity && i < cores->count; i++) {
         size_t capacity = before;
         struct core *core = &cores->core[i];
@@ -108,6 +108,8 @@ static struct block *make_block(struct code *code, uint32_t pc)
     block_schedule(block, words, weights);
     block->weights = base_calloc(block->weight_count, sizeof *weights);
     memcpy(block->weights, weights, block->weight_count * sizeof *weights);
+    block->words = base_calloc(count, sizeof *words);
+    memcpy(block->words, words, count * sizeof *words);
     block->id = new_id(code->cores, block);
     return block;
 }
@@ -118,7 +120,7 @@ struct block *code_block(struct code *code, uint32_t pc)
     if (pc % 4) return NULL;
     if (page && page[pc % MEM_PAGE / 4]) return page[pc % MEM_PAGE / 4];
     if ((code->mem->rights[pc / MEM_PAGE] & (MEM_READ | MEM_EXEC)) != (MEM_READ | MEM_EXEC)) return NULL;
-    if (!page) page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof *page);
+    if (!page) page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof(struct block *));
     mem_mark_code(code->mem, pc & ~(uint32_t)(MEM_PAGE - 1));
     return page[pc % MEM_PAGE / 4] = make_block(code, pc);
 }
@@ -171,6 +173,7 @@ void code_free_buried(struct cores *cores)
     while (cores->graveyard) {
         struct block *next = cores->graveyard->buried;
         free(cores->graveyard->weights);
+        free(cores->graveyard->words);
         free(cores->graveyard);
         cores->graveyard = next;
     }

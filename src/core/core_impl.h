@@ -35,6 +35,7 @@ struct block {
     struct block *next[2]; /* where it goes: not taken or falling through, taken */
     struct block *buried;  /* list of those to be freed */
     struct weight *weights;
+    uint32_t *words;       /* as decoded: memory may have changed since */
     struct op ops[];
 };
 

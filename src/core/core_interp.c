@@ -76,11 +76,8 @@ static void tell_fault(const struct core *core, struct core_exit *exit, enum cor
 /* Takes a block's count back and counts its first `done` instructions instead. */
 static void count_part(struct core *core, const struct block *block, unsigned done)
 {
-    uint32_t words[BLOCK_OPS];
-    for (unsigned i = 0; i < done; i++)
-        words[i] = mem_host_get32(core->mem->base + block->pc + 4 * i);
     core->cycles -= block->cycles;
-    if (done) core->cycles += block_weigh(words, done, core->folded);
+    if (done) core->cycles += block_weigh(block->words, done, core->folded);
     if (core->cores->blocks[block->id] == block)
         core->counts[block->id]--;
     else /* buried meanwhile: its count was folded */

@@ -2,7 +2,7 @@
  *
  * In-order dual issue, as the 440 does it (docs/model.md, "Pipes"): at most two instructions issue in a cycle, each to
  * a pipe of its own (I, J, L, F; a floating-point compare takes F and I), when their operands are ready and the pipe is
- * free. An instruction that may go to I or J takes J if J is free in that cycle, else I. Latency and occupancy are
+ * free. An instruction that may go to I or J takes the one that is free first, J if both are. Latency and occupancy are
  * those of the instruction table. Every block starts with all pipes free and all operands ready, and ends with the
  * cycle in which its last instruction issues: stalls across blocks are not modelled yet.
  */
@@ -42,7 +42,7 @@ static void set_ready(uint32_t *ready, uint32_t set, uint32_t cycle)
 static unsigned choose_pipe(const struct schedule *s, enum isa_pipe pipe, uint32_t cycle)
 {
     switch (pipe) {
-    case ISA_PIPE_IJ: return s->free[PIPE_J] <= cycle ? PIPE_J : PIPE_I;
+    case ISA_PIPE_IJ: return s->free[PIPE_J] <= cycle || s->free[PIPE_J] <= s->free[PIPE_I] ? PIPE_J : PIPE_I;
     case ISA_PIPE_L: return PIPE_L;
     case ISA_PIPE_F:
     case ISA_PIPE_FI: return PIPE_F;

@@ -78,6 +78,13 @@ static void list_made(struct folder_list *list, const struct file *file)
         list_add(list, name, &none, made_type(kind));
 }
 
+/* Some file systems of the host do not say; a guest should not notice which it is on. */
+static uint8_t ask_type(int folder, const char *name)
+{
+    struct stat status;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? IFTODT(status.st_mode) : DT_UNKNOWN;
+}
+
 static int list_host(struct folder_list *list, const struct file *file)
 {
     int again = openat(file->host, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -92,11 +99,12 @@ static int list_host(struct folder_list *list, const struct file *file)
         return -error;
     }
     const struct dirent *found;
-    while ((found = readdir(dir))) { // NOLINT(concurrency-mt-unsafe): the stream is this function's own
+    while ((found = readdir(dir))) {
         struct stat own = {.st_dev = status.st_dev, .st_ino = found->d_ino};
         /* The host's number of what is above the guest's root must not get one of ours. */
         if (strcmp(found->d_name, "..") == 0) own.st_ino = status.st_ino;
-        list_add(list, found->d_name, &own, found->d_type);
+        list_add(list, found->d_name, &own,
+                 found->d_type == DT_UNKNOWN ? ask_type(again, found->d_name) : found->d_type);
     }
     closedir(dir);
     qsort(list->entries, list->count, sizeof *list->entries, compare);

@@ -224,7 +224,7 @@ int64_t sys_fcntl(struct os_call *call)
     case SETLKW:
     case SETLK64:
     case SETLKW64:
-    case SETOWN: return 0;
+    case SETOWN:
     case GETOWN: return 0;
     case SETPIPE_SZ:
     case GETPIPE_SZ: return file->pipe ? PIPE_ROOM : -EBADF;

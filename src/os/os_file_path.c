@@ -23,7 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -307,9 +307,7 @@ int place_find(struct place *place, const struct os_files *files, struct os_call
     size_t before = *path == '/' ? 0 : strlen(base), length = strlen(path);
     if (!length) return -ENOENT;
     if (length >= PATH_MAX || before + 1 + length >= sizeof text) return -ENAMETOOLONG;
-    memcpy(text, base, before);
-    text[before] = '/';
-    memcpy(text + before + (*path != '/'), path, length + 1);
+    (void)snprintf(text, sizeof text, "%s%s%s", before ? base : "", before ? "/" : "", path);
     bool library = !(flags & PLACE_CHANGE) && is_library(text);
     if (library && !fs_confined(fs)) {
         int status = find_in_sysroot(place, fs, call, text, flags);
@@ -372,13 +370,11 @@ int files_open_program(const struct os_files *files, const char *guest, char pat
     struct place place;
     int status = place_find(&place, files, NULL, files_cwd(files), guest, PLACE_FOLLOW | PLACE_SYSROOT);
     if (status) return status;
-    if (place.made.kind != MADE_NOT)
-        status = -EACCES;
-    else if (!place.exists)
+    if (!place.exists)
         status = -ENOENT;
     else if (S_ISDIR(place.status.st_mode))
         status = -EISDIR;
-    else if (!S_ISREG(place.status.st_mode) || !(place.status.st_mode & 0111))
+    else if (place.made.kind != MADE_NOT || !S_ISREG(place.status.st_mode) || !(place.status.st_mode & 0111))
         status = -EACCES;
     else if (faccessat(place.parent, place.name, X_OK, 0) != 0)
         status = -errno;

@@ -2,7 +2,8 @@
  *
  * Writing. A guest may change what is below its working directory as of the start, and below each --writable folder;
  * everything else is a read-only file system to it (EROFS). Paths are judged free of symbolic links, so a link that
- * leads out gives no right outside.
+ * leads out gives no right outside. A hard link that somebody else made there cannot be told from a file of its own,
+ * and may be written.
  *
  * --root DIR. The guest's "/" is DIR. Its working directory is the host's when that is below DIR and "/" otherwise;
  * so with the host's elsewhere, all of DIR may be written, as after chroot. A --writable folder must be below DIR.
@@ -44,13 +45,20 @@ struct fs {
 
 /* ---- rules ---- */
 
-/* The guest path of a host path that is free of symbolic links; NULL when it is not below the root. */
+/* Whether one path is the other or below it; both are free of symbolic links. */
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    if (length == 1) return true; /* "/" */
+    return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
+}
+
+/* The guest path of a host path; NULL when it is not below the root. */
 static const char *guest_of(const char *host, const char *root)
 {
-    size_t length = strlen(root);
-    if (length == 1) return host; /* "/" */
-    if (strncmp(host, root, length) != 0 || (host[length] && host[length] != '/')) return NULL;
-    return host[length] ? host + length : "/";
+    if (!is_below(host, root)) return NULL;
+    const char *rest = strlen(root) == 1 ? host : host + strlen(root);
+    return *rest ? rest : "/";
 }
 
 static int add_writable(struct fs *fs, const char *folder, const char *root, struct chil_error *err)
@@ -153,7 +161,7 @@ unsigned fs_cores(const struct fs *fs)
 bool fs_may_change(const struct fs *fs, const char *path)
 {
     for (size_t i = 0; i < fs->writable_count; i++)
-        if (guest_of(path, fs->writable[i])) return true;
+        if (is_below(path, fs->writable[i])) return true;
     return false;
 }
 

@@ -4,7 +4,7 @@
  * another is made the same everywhere: device and number (os_file_rules.c), owner (always the guest's user), block size
  * and count, a folder's size and links, and access and change time (both the modification time).
  *
- * Layouts for 32-bit PowerPC, offset and width, as the cross compiler's headers have them (test_os_file.c checks):
+ * Layouts for 32-bit PowerPC, offset and width, as offsetof says of the cross compiler's headers, run by qemu-ppc:
  *   stat (72)    dev 0 4, ino 4 4, mode 8 4, nlink 12 2, uid 16 4, gid 20 4, rdev 24 4, size 28 4, blksize 32 4,
  *                blocks 36 4, atime 40 4 + ns 44, mtime 48 + 52, ctime 56 + 60
  *   stat64 (104) dev 0 8, ino 8 8, mode 16 4, nlink 20 4, uid 24 4, gid 28 4, rdev 32 8, size 48 8, blksize 56 4,

@@ -66,8 +66,8 @@ int load_stack(struct os_space *space, const struct load_facts *facts, char *con
 {
     static const char platform[] = "ppc440";
     static const uint8_t random[16] = "\x43\x68\x69\x6c\x69\x61\x64\x0a\xd7\x1f\x3c\x8e\x52\xb9\x06\xa4";
-    static char empty[] = "";
-    static char *const nameless[] = {empty, NULL}; /* a program always has an argv[0] */
+    char empty[] = "";
+    char *const nameless[] = {empty, NULL}; /* a program always has an argv[0] */
     if (!argv || !argv[0]) argv = nameless;
     size_t argc, envc;
     uint64_t size = measure(argv, &argc) + measure(envp, &envc) + strlen(facts->path) + 1;

@@ -209,6 +209,8 @@ bool os_put_siginfo(struct mem *mem, uint32_t address, const struct os_siginfo *
 
 static struct os_siginfo from_user(const struct os_call *call, int signal, int code)
 {
+    if (signal == OS_SIGSTOP)
+        os_say_once(call->os, "SIGSTOP", "signal 'SIGSTOP' does nothing: stopping a process is not simulated");
     struct os_siginfo info = {.signal = signal, .code = code, .word = {(uint32_t)call->process->pid, OS_UID}};
     return info;
 }

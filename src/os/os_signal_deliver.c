@@ -7,10 +7,6 @@
  */
 #include "os/os_task.h"
 
-#include <errno.h>
-
-#include "fp/fp.h"
-
 enum { SA_NODEFER = 0x40000000 };
 #define SA_RESETHAND UINT32_C(0x80000000)
 
@@ -76,16 +72,14 @@ void os_signal_deliver(struct os_task *task)
 
 /* ---- faults ---- */
 
-/* Which enabled exception it was, in the order in which Linux asks. */
+/* Which enabled exception it was. FPSCR has the exceptions VX OX UX ZX XX in bits 2 to 6 and their enables in bits 24
+ * to 28, in the order in which Linux asks. */
 static int fp_code(uint32_t fpscr)
 {
     enum { FPE_FLTDIV = 3, FPE_FLTOVF, FPE_FLTUND, FPE_FLTRES, FPE_FLTINV, FPE_FLTUNK = 14 };
-    if (fpscr & FP_VE && fpscr & FP_VX) return FPE_FLTINV;
-    if (fpscr & FP_OE && fpscr & FP_OX) return FPE_FLTOVF;
-    if (fpscr & FP_UE && fpscr & FP_UX) return FPE_FLTUND;
-    if (fpscr & FP_ZE && fpscr & FP_ZX) return FPE_FLTDIV;
-    if (fpscr & FP_XE && fpscr & FP_XX) return FPE_FLTRES;
-    return FPE_FLTUNK;
+    static const int codes[] = {FPE_FLTINV, FPE_FLTOVF, FPE_FLTUND, FPE_FLTDIV, FPE_FLTRES};
+    uint32_t enabled = fpscr >> 22 & fpscr & 0xf8;
+    return enabled ? codes[__builtin_clz(enabled) - 24] : FPE_FLTUNK;
 }
 
 void os_signal_fault(struct os_task *task, const struct core_exit *stop)

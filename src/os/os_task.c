@@ -125,6 +125,7 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
     if (!os->options.memory_bytes) os->options.memory_bytes = UINT64_C(512) << 20;
     os->all_cores = cores;
     os->core_count = count;
+    os->options.rules.cores = count;
     os->next_id = OS_FIRST_PID;
     for (unsigned c = 0; c < count; c++) {
         os->cores[c].core = cores_get(cores, c);

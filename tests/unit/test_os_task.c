@@ -367,6 +367,75 @@ static void runs_repeat_exactly(void **state)
     assert_int_equal(run.result.cycles, again.result.cycles);
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static size_t sort_lines(char *log, char **line, size_t limit)
+{
+    size_t count = 0;
+    for (char *at = log, *end; count < limit && (end = strchr(at, '\n')); at = end + 1) {
+        *end = 0;
+        line[count++] = at;
+    }
+    qsort(line, count, sizeof *line, compare_lines);
+    return count;
+}
+
+/* Four tasks on three cores that meet in calls only: what every call returns, and when, does not depend on how far the
+ * cores may run apart. Only the order in which the host gets to the notes does. */
+static void calls_happen_in_the_order_of_time_whatever_the_quantum(void **state)
+{
+    (void)state;
+    enum { LINES = 64 };
+    static const struct act script[] = {PTHREAD(STACK(0), 8),
+                                        JUMP_ZERO(20),
+                                        PTHREAD(STACK(1), 9),
+                                        JUMP_ZERO(30),
+                                        PTHREAD(STACK(2), 10),
+                                        JUMP_ZERO(40),
+                                        SPEND(7777),
+                                        JUMP(50),
+                                        [20] = SPEND(3100),
+                                        FUTEX_WAIT(DATA(0), 0),
+                                        NOTE("waited"),
+                                        SPEND(333),
+                                        JUMP(50),
+                                        [30] = SPEND(2900),
+                                        FUTEX_WAIT(DATA(0), 0),
+                                        NOTE("waited"),
+                                        SPEND(111),
+                                        JUMP(50),
+                                        [40] = SPEND(5000),
+                                        FUTEX_WAKE(DATA(0), 1),
+                                        NOTE("first"),
+                                        SPEND(400),
+                                        FUTEX_WAKE(DATA(0), 1),
+                                        NOTE("second"),
+                                        JUMP(50),
+                                        [50] = CALL(359, DATA(90), 4),
+                                        GET(DATA(90)),
+                                        NOTE("random"),
+                                        SPEND(1234),
+                                        CALL(207),
+                                        NOTE("tid"),
+                                        THREAD_EXIT};
+    struct run first, other;
+    char *line[LINES], *again[LINES];
+    RUN_QUANTUM(&first, 3, 1000, script);
+    size_t count = sort_lines(first.cores.log, line, LINES);
+    assert_int_equal(count, 12);
+    static const uint64_t quanta[] = {1, 37, 250, 4000};
+    for (size_t q = 0; q < sizeof quanta / sizeof *quanta; q++) {
+        RUN_QUANTUM(&other, 3, quanta[q], script);
+        assert_int_equal(sort_lines(other.cores.log, again, LINES), count);
+        for (size_t n = 0; n < count; n++)
+            assert_string_equal(again[n], line[n]);
+        assert_int_equal(other.result.cycles, first.result.cycles);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +458,7 @@ int main(void)
         cmocka_unit_test(exec_replaces_the_program),
         cmocka_unit_test(a_signal_kills_a_process),
         cmocka_unit_test(runs_repeat_exactly),
+        cmocka_unit_test(calls_happen_in_the_order_of_time_whatever_the_quantum),
     };
     return cmocka_run_group_tests(tests, make_program, remove_program);
 }
