@@ -32,7 +32,7 @@ ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $
 ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h tests/unit/*.h))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check check-long bench lint install clean setup-build setup-demo setup-check tests
+.PHONY: all guest demo check check-long bench lint install clean setup-build setup-demo setup-check tests
 
 # $(call variant,NAME,FOLDER,FLAGS): rules for the program, the library and the tests of one variant.
 define variant
@@ -69,6 +69,13 @@ $(eval $(call variant,TSAN,$(BUILD)/tsan,-fsanitize=thread))
 
 all: $(BUILD)/chiliad
 
+# Programs for the machine itself: what `validate` runs.
+GUEST_CC := powerpc-linux-gnu-gcc -O2 -mcpu=440fp -static -Wall -Iguest/include
+guest: $(BUILD)/guest/rose
+$(BUILD)/guest/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h
+	@mkdir -p $(@D)
+	$(GUEST_CC) guest/validate/rose.c guest/lib/bglcounters.c -o $@
+
 setup-build:
 	@tools/setup build
 setup-check:
@@ -82,7 +89,7 @@ demo: setup-demo
 	@tools/demo $(BUILD)/chiliad
 
 # Tests print TAP; tools/run-tests adds them up. TSan runs only what has threads.
-tests: $(PLAIN_TESTS) $(ASAN_TESTS) $(BUILD)/tsan/tests/test_upc_threads $(BUILD)/chiliad $(BUILD)/asan/chiliad
+tests: $(PLAIN_TESTS) $(ASAN_TESTS) $(BUILD)/tsan/tests/test_upc_threads $(BUILD)/chiliad $(BUILD)/asan/chiliad guest
 
 check check-long: setup-check
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests

@@ -14,7 +14,7 @@ struct cores *cores_new(unsigned count, const struct core_options *options)
     cores->count = count;
     cores->options = *options;
     cores->core = base_calloc(count, sizeof *cores->core);
-    cores->labels = core_interpret(NULL, 0, NULL);
+    cores->labels = options->cache ? core_interpret_cached(NULL, 0, NULL) : core_interpret(NULL, 0, NULL);
     for (unsigned i = 0; i < count; i++) {
         cores->core[i].cores = cores;
         cores->core[i].number = i;
@@ -47,6 +47,8 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
     if (core->mem == mem && core->code) return;
     core->mem = mem;
     core->code = code_of(core->cores, mem);
+    if (core->cores->options.cache)
+        core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
 }
 
 struct core_exit core_run(struct core *core, uint64_t budget)
@@ -55,7 +57,11 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     fp_state_init(&core->fp, core->regs->fpscr);
     uint64_t left = UINT64_MAX - core->cycles;
     if (budget == 0) budget = 1;
-    (void)core_interpret(core, core->cycles + (budget < left ? budget : left), &exit);
+    uint64_t limit = core->cycles + (budget < left ? budget : left);
+    if (core->cores->options.cache)
+        (void)core_interpret_cached(core, limit, &exit);
+    else
+        (void)core_interpret(core, limit, &exit);
     fp_sync(&core->fp);
     core->regs->fpscr = core->fp.fpscr;
     code_free_buried(core->cores);
@@ -65,6 +71,11 @@ struct core_exit core_run(struct core *core, uint64_t budget)
 uint64_t core_cycles(const struct core *core)
 {
     return core->cycles;
+}
+
+uint64_t core_crossings(const struct core *core)
+{
+    return core->crossings;
 }
 
 void core_idle_until(struct core *core, uint64_t cycle)

@@ -4,7 +4,8 @@
  * core executes the registers it is given: `regs` belongs to a thread, and a task switch is one pointer change. It
  * stops for one reason at a time, told in struct core_exit, with the registers exact: pc is the instruction that
  * stopped (for CORE_SYSCALL and CORE_CALLTHRU the one after it), and nothing of that instruction has happened. (After
- * CORE_FP it has, but for the results that the enabled exception suppresses.) What to do about it is the operating system's business (src/os).
+ * CORE_FP it has, but for the results that the enabled exception suppresses.) What to do about it is the operating
+ * system's business (src/os).
  *
  * Counting: what a block of instructions does is known when it is decoded. A core keeps one execution count per block
  * and a block a list of weights; core_signal_count adds them up when someone asks. Cores do not know who that is.
@@ -67,8 +68,11 @@ struct core_exit {
 struct cores;
 struct core;
 
+struct cache;
+
 struct core_options {
-    uint32_t units; /* which instructions exist: isa_unit_bit() of each */
+    uint32_t units;      /* which instructions exist: isa_unit_bit() of each */
+    struct cache *cache; /* the memory hierarchy that loads, stores and fetches go through; NULL: memory without cost */
 };
 
 struct cores *cores_new(unsigned count, const struct core_options *options);
@@ -93,6 +97,9 @@ enum core_signal {
 #include "core/core_signals.def"
     CORE_SIGNAL_COUNT
 };
+
+/* Data accesses that touched a second line, which the memory hierarchy sees as two. */
+uint64_t core_crossings(const struct core *core);
 
 /* How often each wire was raised: counts[CORE_SIGNAL_COUNT]. */
 void core_signal_counts(struct core *core, uint64_t *counts);

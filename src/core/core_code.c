@@ -168,6 +168,15 @@ static void page_changed(void *context, uint32_t address)
         code->cores->core[i].code_changed = true;
 }
 
+static void rights_changed(void *context, uint32_t address, uint64_t length, bool gone)
+{
+    const struct code *code = context;
+    if (gone)
+        cache_forget(code->cores->options.cache, code->space, address, length);
+    else
+        cache_ask_again(code->cores->options.cache, code->space, address, length);
+}
+
 void code_free_buried(struct cores *cores)
 {
     while (cores->graveyard) {
@@ -188,6 +197,10 @@ struct code *code_of(struct cores *cores, struct mem *mem)
     code->mem = mem;
     code->next = cores->codes;
     cores->codes = code;
+    if (cores->options.cache) {
+        code->space = cache_space_new(cores->options.cache);
+        mem->rights_changed = rights_changed;
+    }
     mem->code_changed = page_changed;
     mem->context = code;
     return code;
@@ -205,6 +218,8 @@ void cores_forget(struct cores *cores, struct mem *mem)
         for (unsigned i = 0; i < cores->count; i++)
             if (cores->core[i].code == code) cores->core[i].code = NULL;
         mem->code_changed = NULL;
+        mem->rights_changed = NULL;
+        if (cores->options.cache) cache_space_free(cores->options.cache, code->space);
         free(code);
         code_free_buried(cores);
         return;

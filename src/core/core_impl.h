@@ -9,6 +9,7 @@
 #ifndef CORE_IMPL_H
 #define CORE_IMPL_H
 
+#include "cache/cache.h"
 #include "core/core.h"
 #include "fp/fp_fast.h"
 #include "isa/isa.h"
@@ -35,7 +36,7 @@ struct block {
     struct block *next[2]; /* where it goes: not taken or falling through, taken */
     struct block *buried;  /* list of those to be freed */
     struct weight *weights;
-    uint32_t *words;       /* as decoded: memory may have changed since */
+    uint32_t *words; /* as decoded: memory may have changed since */
     struct op ops[];
 };
 
@@ -43,6 +44,7 @@ struct block {
 struct code {
     struct cores *cores;
     struct mem *mem;
+    unsigned space;                  /* its number in the memory hierarchy */
     struct block **pages[MEM_PAGES]; /* NULL, or CODE_PAGE_OPS blocks by their first instruction */
     struct code *next;
 };
@@ -53,8 +55,10 @@ struct core {
     struct core_regs *regs;
     struct mem *mem;
     struct code *code;
+    const uint8_t *lines; /* which accesses are free of cost in this space (cache_lines) */
     uint64_t cycles;
-    uint64_t *counts; /* per block id; grown by the decoder */
+    uint64_t crossings; /* accesses that touched a second line */
+    uint64_t *counts;   /* per block id; grown by the decoder */
     uint64_t folded[CORE_SIGNAL_COUNT];
     struct fp_state fp;
     bool code_changed; /* by this core's own store: it must leave its block */
@@ -86,7 +90,8 @@ void block_schedule(struct block *block, const uint32_t *words, struct weight *w
 /* Adds `times` executions of the first `count` instructions to `counts`; returns their cycles. */
 uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts);
 
-/* The interpreter; with a NULL core it returns its label table. */
+/* The interpreter, without and with a memory hierarchy; with a NULL core it returns its label table. */
 const void *const *core_interpret(struct core *core, uint64_t limit, struct core_exit *exit);
+const void *const *core_interpret_cached(struct core *core, uint64_t limit, struct core_exit *exit);
 
 #endif

@@ -9,6 +9,12 @@
  */
 #include "core/core_impl.h"
 
+#ifdef CORE_CACHED
+#define CORE_INTERPRET core_interpret_cached
+#else
+#define CORE_INTERPRET core_interpret
+#endif
+
 /* --- Small things the bodies use ------------------------------------------------------------------------------ */
 
 static inline uint8_t compare_signed(int32_t x, int32_t y, uint8_t so)
@@ -77,6 +83,7 @@ static void tell_fault(const struct core *core, struct core_exit *exit, enum cor
 static void count_part(struct core *core, const struct block *block, unsigned done)
 {
     core->cycles -= block->cycles;
+    core->folded[CORE_SIGNAL_FETCH] += ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
     if (done) core->cycles += block_weigh(block->words, done, core->folded);
     if (core->cores->blocks[block->id] == block)
         core->counts[block->id]--;
@@ -174,19 +181,47 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         goto * op->label;                                                                                              \
     } while (0)
 
-/* Reads or writes TYPE at EA, or leaves for the fault. EA must be a variable. */
-#define CHECK_LOAD(ea, size)                                                                                           \
+/* Whether EA may be read or written; if not, leaves for the fault. EA must be a variable. */
+#define CHECK_LOAD_RIGHT(ea, size)                                                                                     \
     if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_READ) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&        \
         !can_load(core->mem, ea, size)) {                                                                              \
         tell_fault(core, exit, CORE_LOAD, ea, size);                                                                   \
         goto fault;                                                                                                    \
     }
-#define CHECK_STORE(ea, size)                                                                                          \
+#define CHECK_STORE_RIGHT(ea, size)                                                                                    \
     if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_WRITE) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&       \
         !can_store(core->mem, ea, size)) {                                                                             \
         tell_fault(core, exit, CORE_STORE, ea, size);                                                                  \
         goto fault;                                                                                                    \
     }
+/* The same with what the access finds in the memory hierarchy. A set bit of the line's byte says that it is allowed,
+ * hits and costs nothing; everything else is a call. Fetches are looked up line by line when a block is entered. */
+#ifdef CORE_CACHED
+#define CHECK_LOAD(ea, size)                                                                                           \
+    if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_LOAD) || ((ea)&31) + (size) > 32)) {                      \
+        CHECK_LOAD_RIGHT(ea, size)                                                                                     \
+        core->crossings += ((ea)&31) + (size) > 32;                                                                    \
+        core->cycles += cache_load(cache, core->number, core->code->space, ea, size, core->cycles);                    \
+    }
+#define CHECK_STORE(ea, size)                                                                                          \
+    if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) {                     \
+        CHECK_STORE_RIGHT(ea, size)                                                                                    \
+        core->crossings += ((ea)&31) + (size) > 32;                                                                    \
+        core->cycles += cache_store(cache, core->number, core->code->space, ea, size, core->cycles);                   \
+    }
+#define MANAGE(op, ea) (core->cycles += cache_manage(cache, op, core->number, core->code->space, ea, core->cycles))
+#define SYNC()         (core->cycles += cache_sync(cache, core->number, core->cycles))
+#define FETCH_BLOCK()                                                                                                  \
+    for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)      \
+        if (UNLIKELY(!(lines[line] & CACHE_FETCH)))                                                                    \
+    core->cycles += cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles)
+#else
+#define CHECK_LOAD(ea, size)  CHECK_LOAD_RIGHT(ea, size)
+#define CHECK_STORE(ea, size) CHECK_STORE_RIGHT(ea, size)
+#define MANAGE(op, ea)        ((void)0)
+#define SYNC()                ((void)0)
+#define FETCH_BLOCK()         ((void)0)
+#endif
 /* After a store: if it changed code, the rest of this block may be stale. */
 #define NEXT_STORED                                                                                                    \
     do {                                                                                                               \
@@ -195,7 +230,7 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
     } while (0)
 
 /* The function is one dispatch loop; its labels are the instructions. */
-const void *const *core_interpret(struct core *core, uint64_t limit, struct core_exit *exit)
+const void *const *CORE_INTERPRET(struct core *core, uint64_t limit, struct core_exit *exit)
 {
     static const void *const labels[LABEL_COUNT] = {
         [ISA_ILLEGAL] = &&op_ILLEGAL,
@@ -212,6 +247,10 @@ const void *const *core_interpret(struct core *core, uint64_t limit, struct core
     uint8_t *const base = core->mem->base;
     const uint8_t *const rights = core->mem->rights;
     struct fp_state *const fp = &core->fp;
+#ifdef CORE_CACHED
+    const uint8_t *const lines = core->lines;
+    struct cache *const cache = core->cores->options.cache;
+#endif
     struct block *block = NULL;
     const struct op *op = NULL;
     uint32_t target = regs->pc;
@@ -246,6 +285,7 @@ find : {
 enter:
     core->counts[block->id]++;
     core->cycles += block->cycles;
+    FETCH_BLOCK();
     op = block->ops;
     goto * op->label;
 

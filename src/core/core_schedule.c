@@ -121,6 +121,7 @@ void block_schedule(struct block *block, const uint32_t *words, struct weight *w
 {
     uint64_t counts[CORE_SIGNAL_COUNT] = {0};
     block->cycles = block_weigh(words, block->count, counts);
+    counts[CORE_SIGNAL_FETCH] = ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
     block->weight_count = 0;
     for (unsigned signal = 0; signal < CORE_SIGNAL_COUNT; signal++)
         if (counts[signal]) weights[block->weight_count++] = (struct weight){(uint8_t)signal, (uint8_t)counts[signal]};

@@ -102,6 +102,13 @@ static void forget_code(struct mem *mem, struct range range)
     }
 }
 
+static void tell_rights(struct mem *mem, struct range range, bool gone)
+{
+    if (mem->rights_changed && range.first != range.end)
+        mem->rights_changed(mem->context, (uint32_t)(range.first << MEM_PAGE_BITS),
+                            (uint64_t)(range.end - range.first) << MEM_PAGE_BITS, gone);
+}
+
 /* Gives the host its pages back; they read as zero afterwards. */
 static void release_pages(struct mem *mem, struct range range)
 {
@@ -124,6 +131,7 @@ void mem_map(struct mem *mem, uint32_t address, uint64_t length, unsigned rights
     forget_code(mem, range);
     release_pages(mem, range);
     memset(mem->rights + range.first, (int)(rights | MEM_MAPPED), range.end - range.first);
+    tell_rights(mem, range, true);
 }
 
 int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned rights, int fd, uint64_t offset)
@@ -136,6 +144,7 @@ int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned 
                     (off_t)offset);
     if (at == MAP_FAILED) return CHIL_ERANGE;
     memset(mem->rights + range.first, (int)(rights | MEM_MAPPED | MEM_SHARED), range.end - range.first);
+    tell_rights(mem, range, true);
     return CHIL_OK;
 }
 
@@ -146,6 +155,7 @@ void mem_unmap(struct mem *mem, uint32_t address, uint64_t length)
     forget_code(mem, range);
     release_pages(mem, range);
     memset(mem->rights + range.first, 0, range.end - range.first);
+    tell_rights(mem, range, true);
 }
 
 void mem_protect(struct mem *mem, uint32_t address, uint64_t length, unsigned rights)
@@ -156,6 +166,7 @@ void mem_protect(struct mem *mem, uint32_t address, uint64_t length, unsigned ri
         if (!(mem->rights[page] & MEM_MAPPED)) continue;
         mem->rights[page] = (uint8_t)(rights | MEM_MAPPED | (mem->rights[page] & MEM_SHARED));
     }
+    tell_rights(mem, range, false);
 }
 
 bool mem_is_mapped(const struct mem *mem, uint32_t address, uint64_t length)
@@ -194,8 +205,10 @@ uint32_t mem_find(const struct mem *mem, uint64_t length, uint32_t low, uint32_t
 void mem_mark_code(struct mem *mem, uint32_t address)
 {
     uint8_t *rights = &mem->rights[address >> MEM_PAGE_BITS];
+    if (*rights & MEM_CODE) return;
     if (*rights & MEM_WRITE) *rights = (uint8_t)((*rights & ~MEM_WRITE) | MEM_SHADOW);
     *rights |= MEM_CODE;
+    tell_rights(mem, pages_of(address & ~(uint32_t)(MEM_PAGE - 1), MEM_PAGE), false);
 }
 
 void mem_wrote_code(struct mem *mem, uint32_t address, uint64_t length)

@@ -34,7 +34,10 @@ struct mem {
     uint8_t *rights; /* one byte per page */
     /* Called before a store to a MEM_CODE page goes through; drops what was decoded. */
     void (*code_changed)(void *context, uint32_t page);
-    void *context;
+    /* Called when rights of [address, address + length) may have shrunk: whoever remembers that an access was allowed
+     * must ask again. `gone`: the pages are no longer what they were (unmapped, or mapped anew). */
+    void (*rights_changed)(void *context, uint32_t address, uint64_t length, bool gone);
+    void *context; /* of both */
 };
 
 int mem_new(struct mem **mem);

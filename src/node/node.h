@@ -2,18 +2,34 @@
 #ifndef NODE_H
 #define NODE_H
 
+#include "cache/cache.h"
 #include "chiliad/run.h"
 #include "core/core.h"
+#include "counters/counters.h"
 #include "os/os.h"
 
 struct chil_run {
     const struct chil_machine *machine;
+    struct cache *cache;
     struct cores *cores;
     unsigned core_count;
     struct os *os;
     struct os_result result;
+    struct chil_run_options options;
+    struct counters *counters; /* per process */
+    const struct chil_event *own;
+    size_t own_count;
     uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, once the run is over */
 };
+
+/* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one is asked for. */
+uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals);
+
+/* The simulator's own counters and the call-through (node_service.c); the last three are callbacks of the system. */
+struct counters *node_counters_new(struct chil_run *run);
+bool node_call_through(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
+void node_switched(void *context, unsigned core, int pid, int tid);
+void node_ended(void *context, int pid);
 
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
 void node_symbol(const char *program, uint32_t address, char *buffer, size_t size);

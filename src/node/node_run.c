@@ -48,6 +48,12 @@ static uint64_t number_or(const struct chil_machine *machine, const char *key, u
     return chil_machine_number(machine, key, &value) ? otherwise : value;
 }
 
+static void say(void *context, const char *line)
+{
+    const struct chil_run *run = context;
+    if (run->options.say) run->options.say(run->options.context, line);
+}
+
 static int start_os(struct chil_run *run, const struct chil_run_options *o, struct chil_error *err)
 {
     struct os_options os = {
@@ -60,8 +66,11 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .program = o->program,
         .argv = o->argv,
         .envp = o->envp,
-        .context = o->context,
-        .say = o->say,
+        .context = run,
+        .say = say,
+        .switched = node_switched,
+        .ended = node_ended,
+        .call_through = node_call_through,
     };
     return os_new(&run->os, &os, run->cores, run->core_count, err);
 }
@@ -69,18 +78,23 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
 int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct chil_error *err)
 {
     struct core_options options;
+    struct cache_config memory;
     int status = read_units(o->machine, &options.units, err);
+    if (!status) status = cache_config_read(&memory, o->machine, err);
     if (status) return status;
     struct chil_run *run = base_calloc(1, sizeof *run);
     run->machine = o->machine;
+    run->options = *o;
     run->core_count = (unsigned)number_or(o->machine, "machine.cores", 1);
     if (run->core_count > OS_CORES_MAX) {
         free(run);
         return chil_error_set(err, CHIL_ERANGE, "machine '%s' has more than %d cores; use fewer",
                               chil_machine_name(o->machine), OS_CORES_MAX);
     }
+    options.cache = run->cache = cache_new(&memory);
     run->cores = cores_new(run->core_count, &options);
     run->counts = base_calloc(run->core_count, sizeof *run->counts);
+    run->counters = node_counters_new(run);
     status = start_os(run, o, err);
     if (status) {
         chil_run_free(run);
@@ -94,7 +108,9 @@ void chil_run_free(struct chil_run *run)
 {
     if (!run) return;
     os_free(run->os);
+    counters_free(run->counters);
     cores_free(run->cores);
+    cache_free(run->cache);
     free(run->counts);
     free(run);
 }
@@ -123,28 +139,80 @@ uint64_t chil_run_cycles(const struct chil_run *run)
     return run->result.cycles;
 }
 
-static uint64_t count_signal(const struct chil_run *run, unsigned core, enum core_signal signal)
+/* --- Counts: of one core, or of all (CORE_ALL) with the counts that were taken at the end --------------------------
+ */
+
+struct asking {
+    const struct chil_run *run;
+    unsigned core;
+    const uint64_t *signals; /* of that core */
+};
+
+static uint64_t count_signal(const struct asking *ask, unsigned core, enum core_signal signal)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < run->core_count; i++)
-        if (core == CORE_ALL || core == i) sum += run->counts[i][signal];
+    if (ask->core != CORE_ALL) return core == CORE_ALL || core == ask->core ? ask->signals[signal] : 0;
+    for (unsigned i = 0; i < ask->run->core_count; i++)
+        if (core == CORE_ALL || core == i) sum += ask->run->counts[i][signal];
     return sum;
+}
+
+static uint64_t count_cache(const struct asking *ask, struct cache_wire wire, enum chil_count_mode mode)
+{
+    uint64_t occurrences, high;
+    if (wire.instance == CACHE_ALL && ask->core != CORE_ALL) wire.instance = ask->core;
+    cache_wire_count(ask->run->cache, wire, &occurrences, &high);
+    return mode == CHIL_COUNT_HIGH ? high : occurrences;
+}
+
+/* Hits are what is left of the accesses: "coreN.l1d.hit" and "coreN.l1i.hit". */
+static bool count_hits(const struct asking *ask, const char *wire, uint64_t *count)
+{
+    char miss[CACHE_NAME];
+    const char *end = strrchr(wire, '.');
+    if (!end || strcmp(end, ".hit") != 0 || strncmp(wire, "core", 4) != 0) return false;
+    (void)snprintf(miss, sizeof miss, "%.*s.miss", (int)(end - wire), wire);
+    struct cache_wire misses;
+    if (!cache_wire_find(ask->run->cache, miss, &misses)) return false;
+    bool data = strstr(wire, ".l1d.") != NULL;
+    unsigned core = misses.instance == CACHE_ALL ? ask->core : misses.instance;
+    uint64_t accesses = count_signal(ask, core, data ? CORE_SIGNAL_LOAD : CORE_SIGNAL_FETCH);
+    if (data) accesses += count_signal(ask, core, CORE_SIGNAL_STORE);
+    for (unsigned i = 0; data && i < ask->run->core_count; i++)
+        if (core == CORE_ALL || core == i) accesses += core_crossings(cores_get(ask->run->cores, i));
+    *count = accesses - count_cache(ask, misses, CHIL_COUNT_RISE);
+    return true;
+}
+
+static uint64_t count_wire(const struct asking *ask, const char *wire, enum chil_count_mode mode)
+{
+    unsigned core;
+    enum core_signal signal;
+    struct cache_wire memory;
+    uint64_t hits;
+    if (core_signal_find(wire, &core, &signal)) return count_signal(ask, core, signal);
+    if (cache_wire_find(ask->run->cache, wire, &memory)) return count_cache(ask, memory, mode);
+    if (count_hits(ask, wire, &hits)) return hits;
+    return strcmp(wire, "upc.elapsed") == 0 ? ask->run->result.cycles : 0;
+}
+
+uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals)
+{
+    const struct asking ask = {run, core, signals};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < event->signal_count; i++)
+        sum += count_wire(&ask, event->signals[i], event->mode);
+    return event->mode == CHIL_COUNT_HIGH ? sum / event->clock : sum; /* a unit's cycle is seen `clock` times */
 }
 
 uint64_t chil_run_instructions(const struct chil_run *run)
 {
-    return count_signal(run, CORE_ALL, CORE_SIGNAL_INSTRUCTIONS);
+    return count_signal(&(struct asking){run, CORE_ALL, NULL}, CORE_ALL, CORE_SIGNAL_INSTRUCTIONS);
 }
 
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < event->signal_count; i++) {
-        unsigned core;
-        enum core_signal signal;
-        if (core_signal_find(event->signals[i], &core, &signal)) sum += count_signal(run, core, signal);
-    }
-    return sum;
+    return node_count(run, event, CORE_ALL, NULL);
 }
 
 /* --- A crash ---------------------------------------------------------------------------------------------------- */

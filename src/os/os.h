@@ -46,6 +46,8 @@ struct os_options {
     void (*say)(void *context, const char *line);
     /* A core is about to run another task than before: counts belong to it from now on. */
     void (*switched)(void *context, unsigned core, int pid, int tid);
+    /* A process has ended. */
+    void (*ended)(void *context, int pid);
     /* A program asked for a service of the simulator (CORE_CALLTHRU); regs->pc is behind the instruction. False: no
      * such service, the program gets SIGILL. */
     bool (*call_through)(void *context, unsigned core, struct core_regs *regs, struct mem *mem);

@@ -80,6 +80,7 @@ static void keep_result(const struct os_process *process)
 void os_process_finish(struct os_process *process)
 {
     process->exited = true;
+    if (process->os->options.ended) process->os->options.ended(process->os->options.context, process->pid);
     os_timers_drop(process, true);
     os_vfork_done(process);
     os_process_drop_space(process);

@@ -1,0 +1,238 @@
+/* chiliad validate: micro-benchmarks whose counts can be worked out by hand (paper 002, table 1).
+ *
+ *     $ chiliad validate
+ *     function       counter        expected  measured     error   paper's error
+ *     seq_stores     BGL_FP_STORE    1048576   1048576        +0              +0
+ *     ...
+ *
+ * Each function runs on the machine in a program of its own (guest/validate/rose.c), which reads the simulator's own
+ * counters around it and prints them. "Random" functions are one draw of random entries, and their expected values are
+ * upper bounds, as in the paper (ERR-08, ERR-09: its table, not its text; errors, not its "less than 2 %").
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chiliad/run.h"
+
+static const char help[] =
+    "usage: chiliad validate [-M MACHINE] [--program FILE] [-j]\n"
+    "\n"
+    "Runs the micro-benchmarks of BGLsim's paper and prints expected and measured counts, the error, and the\n"
+    "error that the paper had.\n"
+    "\n"
+    "  -M, --machine MACHINE   bgl (default), whose parameters the expected counts are for, or another\n"
+    "      --program FILE      the guest program (default: guest/rose beside or above this program)\n"
+    "  -j, --json              an array of objects with function, counter, expected, measured, error, paper_error\n"
+    "  -h, --help              this text\n";
+
+enum { NONE = INT32_MIN }; /* the paper gives no error */
+
+struct cell {
+    const char *function, *counter;
+    int64_t expected, paper_error;
+};
+
+/* Table 1, and BGL-30 to BGL-37 of the checklist. K is 1024. TLB misses are those of data. */
+static const struct cell cells[] = {
+    {"seq_stores", "BGL_FP_STORE", 1048576, 0},
+    {"seq_stores", "BGL_D1_S_MISS", 262144, 1},
+    {"seq_stores", "BGL_D1_L_MISS", 0, 1},
+    {"seq_stores", "BGL_D2_MISS", 65536, 8},
+    {"seq_stores", "BGL_DTLB_MISS", 2048, 1},
+    {"seq_loads", "BGL_FP_LOAD", 1048576, 1},
+    {"seq_loads", "BGL_D1_L_MISS", 262144, 2},
+    {"seq_loads", "BGL_D2_MISS", 65536, 4},
+    {"seq_loads", "BGL_DTLB_MISS", 2048, 2},
+    {"seq_both", "BGL_FP_LOAD", 2097152, NONE},
+    {"seq_both", "BGL_FP_STORE", 1048576, NONE},
+    {"seq_both", "BGL_D1_L_MISS", 262144, NONE},
+    {"seq_both", "BGL_D1_S_MISS", 0, NONE},
+    {"seq_both", "BGL_D2_MISS", 65536, NONE},
+    {"seq_both", "BGL_DTLB_MISS", 2048, NONE},
+    {"random_d", "BGL_FP_LOAD", 1024, 0},
+    {"random_d", "BGL_LOAD", 1024, 0},
+    {"random_d", "BGL_D1_L_MISS", 1152, -53},
+    {"random_d", "BGL_D2_MISS", 544, 8},
+    {"random_d", "BGL_DTLB_MISS", 1024, -37},
+    {"random_d2", "BGL_FP_LOAD", 1024, 0},
+    {"random_d2", "BGL_LOAD", 1024, 0},
+    {"random_d2", "BGL_D1_L_MISS", 1152, -53},
+    {"random_d2", "BGL_D2_MISS", 800, 3},
+    {"random_d2", "BGL_DTLB_MISS", 1024, -37},
+    {"multiple_d", "BGL_FP_LOAD", 32768, 0},
+    {"multiple_d", "BGL_LOAD", 1024, 0},
+    {"multiple_d", "BGL_D1_L_MISS", 32896, -244},
+    {"multiple_d", "BGL_D2_MISS", 16416, 242},
+    {"multiple_d", "BGL_DTLB_MISS", 2048, -23},
+    {"multiple_d2", "BGL_FP_LOAD", 32768, 0},
+    {"multiple_d2", "BGL_LOAD", 1024, 0},
+    {"multiple_d2", "BGL_D1_L_MISS", 32896, -367},
+    {"multiple_d2", "BGL_D2_MISS", 24608, 119},
+    {"multiple_d2", "BGL_DTLB_MISS", 2048, -31},
+    {"transpose", "BGL_FP_LOAD", 8064, NONE},
+    {"transpose", "BGL_FP_STORE", 8064, NONE},
+    {"transpose", "BGL_D1_L_MISS", 1024, 298},
+    {"transpose", "BGL_D1_S_MISS", 0, NONE},
+    {"transpose", "BGL_D2_MISS", 252, 14},
+    {"transpose", "BGL_DTLB_MISS", 9, 0},
+    {"multiply", "BGL_FP_LOAD", 528384, 0},
+    {"multiply", "BGL_FP_STORE", 4096, 0},
+    {"multiply", "BGL_D1_L_MISS", 67584, 1153},
+    {"multiply", "BGL_D2_MISS", 768, 3},
+    {"multiply", "BGL_DTLB_MISS", 25, -1},
+};
+
+enum { CELLS = sizeof cells / sizeof *cells, OUTPUT_MAX = 8192, OPTION_PROGRAM = 256 };
+
+struct validate_options {
+    const char *machine;
+    char program[4096];
+    bool json;
+};
+
+static const struct option long_options[] = {
+    {"machine", required_argument, NULL, 'M'},
+    {"program", required_argument, NULL, OPTION_PROGRAM},
+    {"json", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+/* --- Finding and running the program ------------------------------------------------------------------------------ */
+
+static int find_program(struct validate_options *o)
+{
+    static const char *const places[] = {"guest/rose", "../guest/rose", "../lib/chiliad/guest/rose"};
+    char self[2048];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) return cmd_fail("validate", "cannot find where this program is; use --program");
+    self[length] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        (void)snprintf(o->program, sizeof o->program, "%s/%s", self, places[i]);
+        if (access(o->program, R_OK) == 0) return 0;
+    }
+    return cmd_fail("validate", "no guest/rose beside this program; 'make guest' builds it, or use --program FILE");
+}
+
+/* Runs one function with its standard output in `out`. */
+static int run_function(const struct chil_machine *machine, const char *program, const char *function, FILE *out)
+{
+    char *const argv[] = {"rose", (char *)(uintptr_t)function, NULL}, *const envp[] = {NULL};
+    struct chil_run_options options = {.machine = machine, .program = program, .argv = argv, .envp = envp};
+    struct chil_run *run = NULL;
+    struct chil_error err = {0};
+    int status = 0, kept = dup(STDOUT_FILENO);
+    if (kept < 0 || dup2(fileno(out), STDOUT_FILENO) < 0)
+        return cmd_fail("validate", "cannot redirect: %s", strerror(errno));
+    if (chil_run_new(&run, &options, &err) || chil_run_go(run, &err))
+        status = cmd_fail_error("validate", &err);
+    else if (chil_run_status(run))
+        status = cmd_fail("validate", "'%s %s' ended with status %d", program, function, chil_run_status(run));
+    chil_run_free(run);
+    (void)dup2(kept, STDOUT_FILENO);
+    (void)close(kept);
+    return status;
+}
+
+static int measure(const struct chil_machine *machine, const char *program, const char *function, char *output)
+{
+    FILE *out = tmpfile();
+    if (!out) return cmd_fail("validate", "no temporary file: %s", strerror(errno));
+    (void)fflush(stdout);
+    int status = run_function(machine, program, function, out);
+    rewind(out);
+    output[fread(output, 1, OUTPUT_MAX - 1, out)] = 0;
+    (void)fclose(out);
+    return status;
+}
+
+/* "NAME VALUE" among the lines that the program printed. */
+static int64_t value_of(const char *output, const char *counter)
+{
+    size_t length = strlen(counter);
+    for (const char *line = output; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+        if (strncmp(line, counter, length) == 0 && line[length] == ' ')
+            return (int64_t)strtoll(line + length, NULL, 10);
+    return -1;
+}
+
+/* --- Printing ------------------------------------------------------------------------------------------------------
+ */
+
+static void print_cell(const struct cell *cell, int64_t measured)
+{
+    char paper[24] = "-";
+    if (cell->paper_error != NONE) (void)snprintf(paper, sizeof paper, "%+" PRId64, cell->paper_error);
+    (void)printf("%-12s %-14s %10" PRId64 " %10" PRId64 " %+8" PRId64 " %15s\n", cell->function, cell->counter,
+                 cell->expected, measured, measured - cell->expected, paper);
+}
+
+static json_t *json_cell(const struct cell *cell, int64_t measured)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "function", cell->function, "counter", cell->counter, "expected",
+                     (json_int_t)cell->expected, "measured", (json_int_t)measured, "error",
+                     (json_int_t)(measured - cell->expected), "paper_error",
+                     cell->paper_error == NONE ? json_null() : json_integer((json_int_t)cell->paper_error));
+}
+
+static int validate_on(const struct chil_machine *machine, const struct validate_options *o)
+{
+    char output[OUTPUT_MAX] = "";
+    const char *function = "";
+    json_t *array = o->json ? json_array() : NULL;
+    int status = 0;
+    if (!array)
+        (void)printf("%-12s %-14s %10s %10s %8s %15s\n", "function", "counter", "expected", "measured", "error",
+                     "paper's error");
+    for (size_t i = 0; !status && i < CELLS; i++) {
+        if (strcmp(function, cells[i].function) != 0) {
+            function = cells[i].function;
+            status = measure(machine, o->program, function, output);
+        }
+        if (status) break;
+        if (array)
+            json_array_append_new(array, json_cell(&cells[i], value_of(output, cells[i].counter)));
+        else
+            print_cell(&cells[i], value_of(output, cells[i].counter));
+    }
+    if (array && !status) {
+        (void)json_dumpf(array, stdout, JSON_INDENT(2));
+        (void)putchar('\n');
+    }
+    json_decref(array);
+    return status;
+}
+
+int cmd_validate(int argc, char **argv)
+{
+    struct validate_options o = {.machine = "bgl"};
+    int letter;
+    opterr = 0;
+    while ((letter = getopt_long(argc, argv, ":M:jh", long_options, NULL)) != -1) {
+        switch (letter) {
+        case 'M': o.machine = optarg; break;
+        case 'j': o.json = true; break;
+        case OPTION_PROGRAM: (void)snprintf(o.program, sizeof o.program, "%s", optarg); break;
+        case 'h': (void)fputs(help, stdout); return 0;
+        default:
+            return cmd_fail("validate", "unknown or incomplete option '%s'; see 'chiliad validate --help'",
+                            argv[optind - 1]);
+        }
+    }
+    if (optind != argc) return cmd_fail("validate", "'%s' is too much; see 'chiliad validate --help'", argv[optind]);
+    if (!*o.program && find_program(&o)) return CMD_BAD;
+    struct chil_machine *machine;
+    struct chil_error err = {0};
+    if (chil_machine_open(&machine, o.machine, &err)) return cmd_fail_error("validate", &err);
+    int status = validate_on(machine, &o);
+    chil_machine_free(machine);
+    return status;
+}
