@@ -19,8 +19,8 @@ int BGLCounters_Select(uint64_t counters);  /* bit i for counter i; all by defau
 int BGLCounters_Start(void);
 int BGLCounters_Stop(void);
 int BGLCounters_Reset(void);
-/* Counters that are not selected read as 0. Either may be NULL. */
-int BGLCounters_Read(uint64_t user[BGLCOUNTERS], uint64_t kernel[BGLCOUNTERS]);
+/* BGLCOUNTERS values each; counters that are not selected read as 0. Either may be NULL. */
+int BGLCounters_Read(uint64_t *user, uint64_t *kernel);
 
 /* "BGL_INST" and "Instructions completed"; NULL for a number without a counter. */
 const char *BGLCounters_Name(int counter);

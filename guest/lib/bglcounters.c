@@ -38,6 +38,9 @@ static const struct {
     [23] = {"BGL_STALL_STORE", "Cycles that stores waited"},
     [24] = {"BGL_STALL_FETCH", "Cycles that instruction fetch waited"},
     [25] = {"BGL_STALL_TLB", "Cycles of TLB miss handling"},
+    [26] = {"BGL_FLOP", "Flops: an FMA is two"},
+    [27] = {"BGL_DDR_READ", "Lines read from DDR"},
+    [28] = {"BGL_DDR_WRITE", "Lines written to DDR"},
 };
 
 static sigjmp_buf no_simulator;
@@ -81,7 +84,7 @@ int BGLCounters_Reset(void)
     return (int)chiliad_callthru(CHILIAD_COUNTERS_RESET, 0, 0);
 }
 
-int BGLCounters_Read(uint64_t user[BGLCOUNTERS], uint64_t kernel[BGLCOUNTERS])
+int BGLCounters_Read(uint64_t *user, uint64_t *kernel)
 {
     return (int)chiliad_callthru(CHILIAD_COUNTERS_READ, (long)user, (long)kernel);
 }

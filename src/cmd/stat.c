@@ -171,6 +171,59 @@ static int choose(struct chosen *chosen, const struct stat_options *o, const str
 
 /* --- Printing --------------------------------------------------------------------------------------------------- */
 
+/* --- Derived: numerator and denominator are sums of the simulator's own counters, "cycles" or "seconds" -------------
+ */
+
+static const struct derived {
+    const char *text, *unit, *over, *under;
+    double scale;
+} derived[] = {
+    {"instructions per cycle", "", "BGL_INST", "cycles", 1},
+    {"Mflop/s", "", "BGL_FLOP", "seconds", 1e-6},
+    {"L1 data misses", "% of accesses", "BGL_D1_L_MISS BGL_D1_S_MISS", "BGL_D1_HIT BGL_D1_L_MISS BGL_D1_S_MISS", 100},
+    {"data from DDR", "MB/s", "BGL_DDR_READ", "seconds", 128e-6},
+    {"data to DDR", "MB/s", "BGL_DDR_WRITE", "seconds", 128e-6},
+    {"DDR bytes per flop", "", "BGL_DDR_READ BGL_DDR_WRITE", "BGL_FLOP", 128},
+    {"waiting for loads", "% of cycles", "BGL_STALL_LOAD", "cycles", 100},
+    {"waiting for stores", "% of cycles", "BGL_STALL_STORE", "cycles", 100},
+    {"waiting for instructions", "% of cycles", "BGL_STALL_FETCH", "cycles", 100},
+    {"TLB miss handling", "% of cycles", "BGL_STALL_TLB", "cycles", 100},
+};
+
+/* The sum of the named counters; negative when the machine lacks one. */
+static double sum_of(const struct chil_run *run, const struct chil_machine *machine, const char *names)
+{
+    char copy[100], *rest = copy;
+    double sum = 0;
+    uint64_t mhz = 1;
+    (void)snprintf(copy, sizeof copy, "%s", names);
+    (void)chil_machine_number(machine, "machine.clock_mhz", &mhz);
+    for (const char *name; (name = strsep(&rest, " "));) {
+        const struct chil_event *event;
+        if (strcmp(name, "cycles") == 0)
+            sum += (double)chil_run_cycles(run);
+        else if (strcmp(name, "seconds") == 0)
+            sum += (double)chil_run_cycles(run) / (double)mhz * 1e-6;
+        else if (chil_machine_find_event(machine, name, &event, NULL))
+            return -1;
+        else
+            sum += (double)chil_run_count(run, event);
+    }
+    return sum;
+}
+
+/* With several cores "% of cycles" is of one core's: the sum of all may pass 100. */
+static void print_derived(FILE *out, const struct chil_run *run, const struct chil_machine *machine)
+{
+    (void)fputc('\n', out);
+    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++) {
+        double over = sum_of(run, machine, derived[i].over), under = sum_of(run, machine, derived[i].under);
+        if (over < 0 || under <= 0) continue;
+        (void)fprintf(out, "%20.3f  %s%s%s\n", over / under * derived[i].scale, derived[i].text,
+                      *derived[i].unit ? ", " : "", derived[i].unit);
+    }
+}
+
 static void print_table(FILE *out, const struct chil_run *run, const struct stat_options *o,
                         const struct chil_machine *machine, const struct chosen *chosen)
 {
@@ -184,6 +237,7 @@ static void print_table(FILE *out, const struct chil_run *run, const struct stat
                       event->exactness == CHIL_NONE ? "-" : cmd_grouped(chil_run_count(run, event), a), event->name,
                       event->exactness == CHIL_MODELLED ? "(modelled) " : "", event->text);
     }
+    if (!o->pattern_count) print_derived(out, run, machine);
     (void)fprintf(out, "\n%s cycles, ", cmd_grouped(chil_run_cycles(run), a));
     if (mhz) (void)fprintf(out, "%.6f s at %" PRIu64 " MHz, ", (double)chil_run_cycles(run) / (double)mhz * 1e-6, mhz);
     (void)fprintf(out, "exit status %d\n", chil_run_status(run));

@@ -97,6 +97,12 @@ static unsigned operations(unsigned signal)
     return signal >= CORE_SIGNAL_FP_ADD_PAIR && signal <= CORE_SIGNAL_FP_FMA_PAIR ? 2 : 0;
 }
 
+static unsigned flops(unsigned signal)
+{
+    bool fused = signal == CORE_SIGNAL_FP_FMA || signal == CORE_SIGNAL_FP_FMA_PAIR;
+    return operations(signal) << fused;
+}
+
 uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts)
 {
     struct schedule s = {0};
@@ -112,6 +118,7 @@ uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts)
         counts[CORE_SIGNAL_LOAD] += is_load(signal);
         counts[CORE_SIGNAL_STORE] += is_store(signal);
         counts[CORE_SIGNAL_FP_OPERATIONS] += operations(signal);
+        counts[CORE_SIGNAL_FP_FLOPS] += flops(signal);
     }
     counts[CORE_SIGNAL_NONE] = 0;
     return s.cycle + 1;
