@@ -10,7 +10,11 @@
 #include <string.h>
 
 static const char *const upc_kinds[] = {"hybrid", "grouped", NULL};
-static const char *const policies[] = {"round-robin", "lru", NULL};
+static const char *const policies[] = {"round-robin", "lru", "random", NULL};
+static const char *const writes[] = {"back", "through", NULL};
+static const char *const yes_no[] = {"no", "yes", NULL};
+static const char *const on_off[] = {"off", "on", NULL};
+static const char *const coherences[] = {"none", "invalidate", NULL};
 
 #define K UINT64_C(1024)
 #define M (K * K)
@@ -38,6 +42,7 @@ const struct catalog_key catalog_keys[] = {
     {"machine.fpu_elements", NUMBER,  OPTIONAL, 1,   64,        NULL,      "elements of a core's FPU"},
     {"machine.nodes_max",    NUMBER,  REQUIRED, 1,   16 * M,    NULL,      "most compute nodes of a system"},
     {"machine.io_nodes",     NUMBER,  OPTIONAL, 0,   16 * M,    NULL,      "I/O nodes of such a system"},
+    {"machine.seed",         NUMBER,  OPTIONAL, 0,   K * G,     NULL,      "of random replacement"},
     {"core.units",           NAMES,   OPTIONAL, 0,   0,         NULL,      "which groups of instructions exist"},
     {"events.file",          NAME,    REQUIRED, 0,   0,         NULL,      "the file of its events"},
     {"events.simulator",     NAME,    OPTIONAL, 0,   0,         NULL,      "the file of the simulator's own counters"},
@@ -58,17 +63,40 @@ const struct catalog_key catalog_keys[] = {
     {"l1d.line",             POWER,   REQUIRED, 4,   64 * K,    NULL,      "bytes of a line"},
     {"l1d.ways",             NUMBER,  REQUIRED, 1,   64 * K,    NULL,      "lines of a set"},
     {"l1d.policy",           CHOICE,  REQUIRED, 0,   0,         policies,  "which line of a set is replaced"},
+    {"l1d.write",            CHOICE,  OPTIONAL, 0,   0,         writes,    "whether stores go on to memory"},
+    {"l1d.allocate",         CHOICE,  OPTIONAL, 0,   0,         yes_no,    "whether a store that misses fills a line"},
+    {"l1d.latency",          NUMBER,  OPTIONAL, 0,   1000,      NULL,      "cycles from a load to the use of its data"},
+    {"l1d.fills",            NUMBER,  OPTIONAL, 1,   8,         NULL,      "lines that a core can wait for at a time"},
+    {"l1d.stores",           NUMBER,  OPTIONAL, 1,   64,        NULL,      "entries of the store queue"},
+    {"l1d.store_cycles",     NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles that a store is in it"},
     {"tlb.entries",          NUMBER,  REQUIRED, 1,   64 * K,    NULL,      "entries, fully associative"},
     {"tlb.page",             POWER,   REQUIRED, K,   G,         NULL,      "bytes of a page, unless told otherwise"},
+    {"tlb.miss_cycles",      NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles of the handler of a miss"},
     {"l2.entries",           NUMBER,  OPTIONAL, 1,   64 * K,    NULL,      "lines of a core's prefetch buffer"},
     {"l2.line",              POWER,   OPTIONAL, 4,   64 * K,    NULL,      "bytes of a line"},
+    {"l2.latency",           NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles from a load to the use of its data"},
+    {"l2.streams",           NUMBER,  OPTIONAL, 0,   64 * K,    NULL,      "streams that are fetched ahead"},
+    {"l2.depth",             NUMBER,  OPTIONAL, 0,   64,        NULL,      "lines ahead of each"},
+    {"l2.filter",            NUMBER,  OPTIONAL, 1,   64 * K,    NULL,      "misses among which streams are found"},
     {"l3.size",              NUMBER,  OPTIONAL, 1,   64 * G,    NULL,      "bytes of the cache that the cores share"},
     {"l3.banks",             POWER,   OPTIONAL, 1,   1024,      NULL,      "banks of equal size"},
     {"l3.line",              POWER,   OPTIONAL, 4,   64 * K,    NULL,      "bytes of a line"},
     {"l3.ways",              NUMBER,  OPTIONAL, 1,   64 * K,    NULL,      "lines of a set"},
+    {"l3.policy",            CHOICE,  OPTIONAL, 0,   0,         policies,  "which line of a set is replaced"},
+    {"l3.latency",           NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles from a load to the use of its data"},
+    {"l3.busy_cycles",       NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles that a lookup keeps its directory"},
+    {"l3.transfer_cycles",   NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles that a line keeps its read port"},
     {"memory.controllers",   NUMBER,  REQUIRED, 1,   1024,      NULL,      "memory controllers of a node"},
     {"memory.size_min",      NUMBER,  REQUIRED, K,   K * G,     NULL,      "bytes of memory of the smallest node"},
     {"memory.size_max",      NUMBER,  REQUIRED, K,   K * G,     NULL,      "bytes of memory of the largest node"},
+    {"memory.latency",       NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles from a load to the use of its data"},
+    {"memory.busy_cycles",   NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles that a line keeps its controller"},
+    {"memory.row",           POWER,   OPTIONAL, 32,  G,         NULL,      "bytes of a DRAM row"},
+    {"device.latency",       NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles of a load from a device"},
+    {"coherence.l1d",        CHOICE,  OPTIONAL, 0,   0,         coherences, "what a store does to other cores' lines"},
+    {"snoop.filter",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether snoops are filtered"},
+    {"snoop.streams",        NUMBER,  OPTIONAL, 1,   K,         NULL,      "stream registers of a set"},
+    {"snoop.lines",          NUMBER,  OPTIONAL, 0,   K,         NULL,      "lines of a port's snoop cache"},
     {"network.names",        NAMES,   OPTIONAL, 0,   0,         NULL,      "the networks that a node is on"},
 };
 /* clang-format on */

@@ -280,7 +280,7 @@ static int map_segment(struct image *image, struct mem *mem, const GElf_Phdr *se
 {
     unsigned rights = 0;
     if (segment->p_flags & (PF_R | PF_W | PF_X)) rights |= MEM_READ;
-    if (segment->p_flags & PF_W) rights |= MEM_WRITE;
+    if (segment->p_flags & PF_W) rights |= MEM_READ | MEM_WRITE;
     if (segment->p_flags & PF_X) rights |= MEM_EXEC;
     uint32_t address = (uint32_t)segment->p_vaddr + image->bias;
     uint64_t low = address & ~(uint64_t)(MEM_PAGE - 1), high = space_round_up(address + segment->p_memsz);

@@ -28,7 +28,8 @@ static unsigned rights_of(uint32_t prot)
 {
     unsigned rights = 0;
     if (prot & (G_PROT_READ | G_PROT_WRITE | G_PROT_EXEC)) rights |= MEM_READ;
-    if (prot & G_PROT_WRITE) rights |= MEM_WRITE;
+    if (prot & G_PROT_WRITE)
+        rights |= MEM_READ | MEM_WRITE; /* as on every PowerPC Linux: what can be written can be read */
     if (prot & G_PROT_EXEC) rights |= MEM_EXEC;
     return rights;
 }

@@ -69,6 +69,7 @@ static struct counts counts_of(struct core *core)
 {
     struct counts counts;
     core_signal_counts(core, counts.of);
+    counts.of[CORE_SIGNAL_FETCH] = 0; /* counted by blocks, not by instructions */
     return counts;
 }
 
@@ -221,6 +222,7 @@ static void add_known(struct counts *counts, const struct known *k)
     counts->of[S(LOAD)] += k->where == 'l';
     counts->of[S(STORE)] += k->where == 's';
     counts->of[S(FP_OPERATIONS)] += k->operations;
+    counts->of[S(FP_FLOPS)] += k->operations << (k->raises == S(FP_FMA) || k->raises == S(FP_FMA_PAIR));
 }
 
 static const struct known branch = {"bdnz", 0, S(I_BRANCHES), 'i', 0}, call = {"sc", SC, S(I_CONTROL), 'i', 0};

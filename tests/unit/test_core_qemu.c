@@ -632,6 +632,10 @@ static const char *check_counts(const uint64_t *before, const uint64_t *after, c
                                    CORE_SIGNAL_FETCH};
     for (size_t i = 0; i < sizeof seen; i++)
         d[seen[i]] = 0;
+    if (d[CORE_SIGNAL_FP_FLOPS] !=
+        d[CORE_SIGNAL_FP_OPERATIONS] + d[CORE_SIGNAL_FP_FMA] + 2 * d[CORE_SIGNAL_FP_FMA_PAIR])
+        return "flops";
+    d[CORE_SIGNAL_FP_FLOPS] = 0;
     for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
         if (d[i] != t->signals[i]) return "a class";
     return NULL;

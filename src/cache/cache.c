@@ -1,0 +1,187 @@
+/* A node's hierarchy is made and unmade here, and the arrays of tags that L1 and L3 share. */
+#include "cache/cache_impl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/mem.h"
+
+/* --- Tags ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t padded(uint32_t count)
+{
+    return (count + TAG_STRIDE - 1) / TAG_STRIDE * TAG_STRIDE;
+}
+
+static uint32_t *new_lines(size_t count)
+{
+    if (!count) return NULL;
+    uint32_t *lines = base_calloc_aligned(count, sizeof *lines, sizeof(tag_vector));
+    memset(lines, 0xff, count * sizeof *lines);
+    return lines;
+}
+
+void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy, uint64_t seed)
+{
+    if (!lines) return;
+    uint64_t sets = lines / ways;
+    *tags = (struct tags){
+        .random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways, .stride = padded(ways), .policy = policy};
+    tags->line = new_lines(sets * tags->stride);
+    if (policy == CACHE_LRU) tags->used = base_calloc(sets * tags->stride, sizeof *tags->used);
+    if (policy == CACHE_ROUND_ROBIN) tags->next = base_calloc(sets, sizeof *tags->next);
+}
+
+void tags_fini(struct tags *tags)
+{
+    free(tags->line);
+    free(tags->used);
+    free(tags->next);
+}
+
+static uint64_t splitmix64(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static uint32_t oldest(const struct tags *tags, uint32_t first)
+{
+    uint32_t way = 0;
+    for (uint32_t i = 1; i < tags->ways; i++)
+        if (tags->used[first + i] < tags->used[first + way]) way = i;
+    return way;
+}
+
+int tags_victim(struct tags *tags, uint32_t set)
+{
+    assert(tags->ways);
+    uint32_t first = set * tags->stride, way;
+    if (tags->policy == CACHE_ROUND_ROBIN) {
+        way = tags->next[set];
+        tags->next[set] = (uint16_t)(way + 1 == tags->ways ? 0 : way + 1);
+        return (int)(first + way);
+    }
+    for (way = 0; way < tags->ways; way++)
+        if (tags->line[first + way] == NO_LINE) return (int)(first + way);
+    if (tags->policy == CACHE_LRU)
+        way = oldest(tags, first);
+    else
+        way = (uint32_t)(splitmix64(&tags->random) % tags->ways);
+    return (int)(first + way);
+}
+
+/* --- The node ------------------------------------------------------------------------------------------------- */
+
+/* Random replacement of the k-th array draws from splitmix64 of seed + k: L1I 2 * core, L1D 2 * core + 1, then banks.
+ */
+static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_t seed, uint8_t bits)
+{
+    tags_init(&l1->tags, config->size / config->line, config->ways, config->policy, seed);
+    l1->dirty = base_calloc((size_t)(l1->tags.set_mask + 1) * l1->tags.stride, 1);
+    l1->shift = bits_ceil_log2(config->line);
+    l1->bits = config->policy == CACHE_LRU ? 0 : bits;
+}
+
+static void core_init(struct cache *cache, unsigned number)
+{
+    const struct cache_config *config = &cache->config;
+    struct cache_core *core = &cache->core[number];
+    l1_init(&core->code, &config->l1i, config->seed + 2 * number, CACHE_FETCH);
+    l1_init(&core->data, &config->l1d, config->seed + 2 * number + 1, CACHE_LOAD | CACHE_STORE);
+    core->open = NO_LINE;
+    core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
+    for (uint32_t i = 0; i < config->tlb_entries; i++)
+        core->tlb[i].space = UINT32_MAX;
+    core->l2.line = new_lines(cache->l2_stride);
+    core->l2.stream = new_lines(cache->stream_stride);
+    core->l2.expected = new_lines(cache->filter_stride);
+    core->l2.ready = base_calloc(cache->l2_stride + 1, sizeof *core->l2.ready);
+    core->l2.state = base_calloc(cache->l2_stride + 1, 1);
+    snoop_init(cache, &core->snoop);
+}
+
+static void bank_init(struct cache *cache, unsigned number)
+{
+    const struct cache_config *config = &cache->config;
+    struct bank *bank = &cache->bank[number];
+    tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways, config->l3_policy,
+              config->seed + 2 * config->cores + number);
+    size_t ways = bank->tags.ways ? (size_t)(bank->tags.set_mask + 1) * bank->tags.stride : 1;
+    bank->lines = base_calloc(ways, sizeof *bank->lines);
+    bank->dirty = base_calloc(ways, 1);
+    bank->deposited[0] = bank->deposited[1] = NO_LINE;
+}
+
+struct cache *cache_new(const struct cache_config *config)
+{
+    assert(cache_config_check(config, NULL) == 0);
+    struct cache *cache = base_calloc(1, sizeof *cache);
+    cache->config = *config;
+    cache->page_shift = bits_ceil_log2(config->page);
+    cache->l2_shift = bits_ceil_log2(config->l2_line);
+    cache->l3_shift = bits_ceil_log2(config->l3_line);
+    cache->bank_shift = bits_ceil_log2(config->l3_banks);
+    cache->row_shift = bits_ceil_log2(config->ddr_row);
+    cache->l2_latency = config->l2_latency - config->l1_latency;
+    cache->l3_latency = config->l3_latency - config->l1_latency;
+    cache->ddr_latency = config->ddr_latency - config->l1_latency;
+    cache->l2_stride = padded(config->l2_entries);
+    cache->filter_stride = padded(config->l2_filter);
+    cache->stream_stride = padded(config->l2_streams);
+    cache->absent_stride = padded(config->snoop_lines + 1);
+    cache->core = base_calloc(config->cores, sizeof *cache->core);
+    cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank);
+    cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
+    for (unsigned i = 0; i < config->cores; i++)
+        core_init(cache, i);
+    for (unsigned i = 0; i < config->l3_banks; i++)
+        bank_init(cache, i);
+    return cache;
+}
+
+static void core_fini(struct cache_core *core)
+{
+    tags_fini(&core->code.tags);
+    tags_fini(&core->data.tags);
+    free(core->code.dirty);
+    free(core->data.dirty);
+    free(core->tlb);
+    free(core->l2.line);
+    free(core->l2.stream);
+    free(core->l2.expected);
+    free(core->l2.ready);
+    free(core->l2.state);
+    snoop_fini(&core->snoop);
+}
+
+void cache_free(struct cache *cache)
+{
+    if (!cache) return;
+    spaces_fini(cache);
+    for (unsigned i = 0; i < cache->config.cores; i++)
+        core_fini(&cache->core[i]);
+    for (unsigned i = 0; i < cache->config.l3_banks; i++) {
+        tags_fini(&cache->bank[i].tags);
+        free(cache->bank[i].lines);
+        free(cache->bank[i].dirty);
+    }
+    free(cache->core);
+    free(cache->bank);
+    free(cache->ddr);
+    free(cache);
+}
+
+const struct cache_config *cache_config_get(const struct cache *cache)
+{
+    return &cache->config;
+}
+
+bool cache_is_slow(const struct cache *cache)
+{
+    return cache->config.l1d.policy == CACHE_LRU || cache->config.l1i.policy == CACHE_LRU;
+}

@@ -1,0 +1,240 @@
+/* Address spaces: which frame is behind a page, which bytes tell the core so, and the TLB.
+ *
+ * Decisions: frames are given out in the order of first touch, the frame freed last first; a page of a space is in a
+ * core's TLB when the CACHE_PAGE bit of its first line byte is set, so the TLB needs no search; the TLB is one for data
+ * and code, tagged with the space, replaced round-robin by the handler (Linux on the 440 does so); losing an entry
+ * clears the bytes of its page, or, where the page is larger than L1, those of all lines in L1.
+ */
+#include "cache/cache_impl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+static void *reserve(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return base_calloc(SIZE_MAX, 1); /* out of memory ends there, in one place */
+    return at;
+}
+
+static const size_t frames_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
+
+unsigned cache_space_new(struct cache *cache)
+{
+    unsigned space = 0;
+    while (space < cache->space_count && cache->spaces[space].used)
+        space++;
+    if (space == cache->space_count) {
+        cache->spaces = base_grow(cache->spaces, &cache->space_capacity, cache->space_count + 1, sizeof *cache->spaces);
+        cache->space_count++;
+    }
+    cache->spaces[space] = (struct space){.used = true, .frames = reserve(frames_bytes)};
+    return space;
+}
+
+uint8_t *space_lines(struct cache *cache, unsigned core, unsigned space)
+{
+    assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
+    uint8_t **lines = &cache->spaces[space].lines[core];
+    if (!*lines) *lines = reserve(CACHE_GRANULES);
+    return *lines;
+}
+
+const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
+{
+    return space_lines(cache, core, space);
+}
+
+/* --- Frames --------------------------------------------------------------------------------------------------- */
+
+static uint32_t take_frame(struct cache *cache)
+{
+    if (cache->free_frame_count) return cache->free_frames[--cache->free_frame_count];
+    size_t need = cache->frame_count + 1;
+    cache->frame_mapping = base_grow(cache->frame_mapping, &cache->frame_capacity, need, sizeof *cache->frame_mapping);
+    cache->frame_mapping[cache->frame_count] = 0;
+    return (uint32_t)cache->frame_count++;
+}
+
+static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t frame)
+{
+    uint32_t at = cache->free_mapping;
+    if (at)
+        cache->free_mapping = cache->mappings[at].next;
+    else {
+        at = cache->mapping_count ? (uint32_t)cache->mapping_count : 1;
+        cache->mapping_count = at + 1;
+        cache->mappings =
+            base_grow(cache->mappings, &cache->mapping_capacity, cache->mapping_count, sizeof *cache->mappings);
+    }
+    cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
+    cache->frame_mapping[frame] = at;
+    cache->spaces[space].frames[page] = frame + 1;
+}
+
+static void unmap(struct cache *cache, unsigned space, uint32_t page)
+{
+    uint32_t frame = cache->spaces[space].frames[page] - 1;
+    uint32_t *link = &cache->frame_mapping[frame];
+    while (cache->mappings[*link].space != space || cache->mappings[*link].page != page)
+        link = &cache->mappings[*link].next;
+    uint32_t at = *link;
+    *link = cache->mappings[at].next;
+    cache->mappings[at].next = cache->free_mapping;
+    cache->free_mapping = at;
+    cache->spaces[space].frames[page] = 0;
+    if (cache->frame_mapping[frame]) return;
+    size_t need = cache->free_frame_count + 1;
+    cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need, sizeof *cache->free_frames);
+    cache->free_frames[cache->free_frame_count++] = frame;
+}
+
+static uint32_t touch(struct cache *cache, unsigned space, uint32_t page)
+{
+    uint32_t *frames = cache->spaces[space].frames;
+    if (!frames[page]) map(cache, space, page, take_frame(cache));
+    return frames[page] - 1;
+}
+
+uint64_t space_translate(struct cache *cache, unsigned space, uint32_t address)
+{
+    return (uint64_t)touch(cache, space, address >> FRAME_BITS) << FRAME_BITS | (address & (FRAME - 1));
+}
+
+/* --- Line bytes ----------------------------------------------------------------------------------------------- */
+
+static void clear_bytes(uint8_t *bytes, size_t count, uint8_t bits)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] & bits) bytes[i] &= (uint8_t)~bits; /* no store into host pages that nobody touched */
+}
+
+void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length, uint8_t bits)
+{
+    uint64_t frame = physical >> FRAME_BITS;
+    uint32_t offset = (uint32_t)(physical & (FRAME - 1)) >> CACHE_GRANULE_BITS;
+    for (uint32_t at = cache->frame_mapping[frame]; at; at = cache->mappings[at].next) {
+        const struct mapping *mapping = &cache->mappings[at];
+        uint8_t *lines = cache->spaces[mapping->space].lines[core];
+        if (!lines) continue;
+        uint32_t first = mapping->page << (FRAME_BITS - CACHE_GRANULE_BITS) | offset;
+        clear_bytes(lines + first, length >> CACHE_GRANULE_BITS, bits);
+    }
+}
+
+/* --- TLB ------------------------------------------------------------------------------------------------------ */
+
+enum { CLEAR_AT_ONCE = 64 << 10 };
+
+static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1)
+{
+    uint32_t size = (l1->tags.set_mask + 1) * l1->tags.stride;
+    for (uint32_t i = 0; i < size; i++)
+        if (l1->tags.line[i] != NO_LINE)
+            space_clear(cache, core, (uint64_t)l1->tags.line[i] << l1->shift, 1U << l1->shift,
+                        CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
+}
+
+/* All bytes of a page lose all bits. A page that is too large for that has no bits but for lines in L1 and the open
+ * one; clearing those of other pages with them costs a call each. */
+static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
+{
+    uint8_t *lines = space_lines(cache, core, space);
+    uint64_t first = (uint64_t)page << (cache->page_shift - CACHE_GRANULE_BITS);
+    if (cache->config.page <= CLEAR_AT_ONCE) {
+        memset(lines + first, 0, cache->config.page >> CACHE_GRANULE_BITS);
+        return;
+    }
+    struct cache_core *of = &cache->core[core];
+    lines[first] &= (uint8_t)~CACHE_PAGE;
+    clear_l1(cache, core, &of->data);
+    clear_l1(cache, core, &of->code);
+    if (of->open != NO_LINE)
+        space_clear(cache, core, (uint64_t)of->open << of->data.shift, 1U << of->data.shift, CACHE_STORE);
+}
+
+bool space_tlb(struct cache *cache, unsigned core, unsigned space, uint32_t address)
+{
+    uint32_t page = address >> cache->page_shift;
+    uint8_t *first = space_lines(cache, core, space) + ((uint64_t)page << (cache->page_shift - CACHE_GRANULE_BITS));
+    if (*first & CACHE_PAGE) return true;
+    struct cache_core *of = &cache->core[core];
+    struct tlb_entry *entry = &of->tlb[of->next_tlb];
+    of->next_tlb = of->next_tlb + 1 == cache->config.tlb_entries ? 0 : of->next_tlb + 1;
+    if (entry->space != UINT32_MAX) clear_page(cache, core, entry->space, entry->page);
+    *entry = (struct tlb_entry){space, page};
+    *first |= CACHE_PAGE;
+    return false;
+}
+
+static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64_t last)
+{
+    for (unsigned core = 0; core < cache->config.cores; core++)
+        for (uint32_t i = 0; i < cache->config.tlb_entries; i++) {
+            struct tlb_entry *entry = &cache->core[core].tlb[i];
+            if (entry->space != space || entry->page < first || entry->page > last) continue;
+            clear_page(cache, core, space, entry->page);
+            entry->space = UINT32_MAX;
+        }
+}
+
+/* --- Ranges --------------------------------------------------------------------------------------------------- */
+
+void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
+{
+    assert(space < cache->space_count && cache->spaces[space].used);
+    if (!length) return;
+    uint64_t last = (address + length - 1) | (FRAME - 1);
+    if (last > UINT32_MAX) last = UINT32_MAX;
+    address &= ~(uint32_t)(FRAME - 1);
+    drop_tlb(cache, space, address >> cache->page_shift, last >> cache->page_shift);
+    for (uint64_t page = address >> FRAME_BITS; page <= last >> FRAME_BITS; page++)
+        if (cache->spaces[space].frames[page]) unmap(cache, space, (uint32_t)page);
+}
+
+void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from, uint32_t from_address,
+                 uint64_t length)
+{
+    assert(address % FRAME == 0 && from_address % FRAME == 0 && length % FRAME == 0);
+    cache_forget(cache, space, address, length);
+    for (uint32_t i = 0; i < length >> FRAME_BITS; i++)
+        map(cache, space, (address >> FRAME_BITS) + i, touch(cache, from, (from_address >> FRAME_BITS) + i));
+}
+
+static void drop_space(struct space *space)
+{
+    munmap(space->frames, frames_bytes);
+    for (unsigned core = 0; core < CACHE_CORES; core++)
+        if (space->lines[core]) munmap(space->lines[core], CACHE_GRANULES);
+    *space = (struct space){0};
+}
+
+void cache_space_free(struct cache *cache, unsigned space)
+{
+    cache_forget(cache, space, 0, UINT64_C(1) << 32);
+    drop_space(&cache->spaces[space]);
+}
+
+void spaces_fini(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->space_count; i++)
+        if (cache->spaces[i].used) drop_space(&cache->spaces[i]);
+    free(cache->spaces);
+    free(cache->frame_mapping);
+    free(cache->mappings);
+    free(cache->free_frames);
+}
+
+void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
+{
+    for (unsigned core = 0; core < cache->config.cores; core++) {
+        uint8_t *lines = cache->spaces[space].lines[core];
+        if (!lines) continue;
+        uint8_t *first = lines + (address >> CACHE_GRANULE_BITS);
+        clear_bytes(first, (size_t)(length >> CACHE_GRANULE_BITS), CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
+    }
+}

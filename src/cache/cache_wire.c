@@ -1,0 +1,327 @@
+/* Wires by name, their counts, and the laws between them.
+ *
+ * A count that follows from others is worked out here when someone asks and kept nowhere: every store is shown to every
+ * L2, so what an L2 was shown is the sum of the others' writes.
+ */
+#include "cache/cache_impl.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    enum cache_scope scope;
+    const char *name;
+} wires[] = {
+#define CACHE_WIRE(scope, id, name, ...) {CACHE_OF_##scope, name},
+#include "cache/cache_wires.def"
+};
+
+enum cache_scope cache_wire_scope(enum cache_wire_id id)
+{
+    return wires[id].scope;
+}
+
+uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id)
+{
+    switch (wires[id].scope) {
+    case CACHE_OF_CORE:
+    case CACHE_OF_L2:
+    case CACHE_OF_SNOOP: return cache->config.cores;
+    case CACHE_OF_PORT: return cache->config.cores * CACHE_PORTS;
+    case CACHE_OF_BANK: return cache->config.l3_banks;
+    case CACHE_OF_DDR: return cache->config.controllers;
+    case CACHE_OF_NODE: return 1;
+    }
+    return 0;
+}
+
+/* --- Names ---------------------------------------------------------------------------------------------------- */
+
+void cache_wire_name(struct cache_wire wire, char *name)
+{
+    const char *last = wires[wire.id].name;
+    unsigned n = wire.instance;
+    switch (wires[wire.id].scope) {
+    case CACHE_OF_CORE:
+        if (n == CACHE_ALL)
+            (void)snprintf(name, CACHE_NAME, "core.%s", last);
+        else
+            (void)snprintf(name, CACHE_NAME, "core%u.%s", n, last);
+        break;
+    case CACHE_OF_L2: (void)snprintf(name, CACHE_NAME, "l2.%u.%s", n, last); break;
+    case CACHE_OF_SNOOP: (void)snprintf(name, CACHE_NAME, "snoop.%u.%s", n, last); break;
+    case CACHE_OF_PORT:
+        (void)snprintf(name, CACHE_NAME, "snoop.%u.port%u.%s", n / CACHE_PORTS, n % CACHE_PORTS, last);
+        break;
+    case CACHE_OF_BANK: (void)snprintf(name, CACHE_NAME, "l3.%u.%s", n, last); break;
+    case CACHE_OF_DDR: (void)snprintf(name, CACHE_NAME, "ddr.%u.%s", n, last); break;
+    case CACHE_OF_NODE: (void)snprintf(name, CACHE_NAME, "l3.%s", last); break;
+    }
+}
+
+/* Skips `word` at *at. */
+static bool skip(const char **at, const char *word)
+{
+    size_t length = strlen(word);
+    if (strncmp(*at, word, length) != 0) return false;
+    *at += length;
+    return true;
+}
+
+/* Takes a number without leading zeros and the '.' behind it. */
+static bool take_number(const char **at, uint32_t *number)
+{
+    const char *p = *at;
+    if (!isdigit((unsigned char)*p) || (*p == '0' && p[1] != '.')) return false;
+    for (*number = 0; isdigit((unsigned char)*p) && *number < 100000; p++)
+        *number = *number * 10 + (uint32_t)(*p - '0');
+    if (*p != '.') return false;
+    *at = p + 1;
+    return true;
+}
+
+static bool take_port(const char **at, uint32_t *instance)
+{
+    uint32_t port;
+    const char *p = *at;
+    if (!skip(&p, "port") || !take_number(&p, &port) || port >= CACHE_PORTS) return false;
+    *instance = *instance * CACHE_PORTS + port;
+    *at = p;
+    return true;
+}
+
+static bool take_scope(const char **at, enum cache_scope *scope, uint32_t *instance)
+{
+    *instance = 0;
+    if (skip(at, "core")) {
+        *scope = CACHE_OF_CORE;
+        if (take_number(at, instance)) return true;
+        *instance = CACHE_ALL;
+        return skip(at, ".");
+    }
+    if (skip(at, "snoop.")) {
+        if (!take_number(at, instance)) return false;
+        *scope = take_port(at, instance) ? CACHE_OF_PORT : CACHE_OF_SNOOP;
+        return true;
+    }
+    if (skip(at, "l3.")) {
+        *scope = take_number(at, instance) ? CACHE_OF_BANK : CACHE_OF_NODE;
+        return true;
+    }
+    if (skip(at, "l2."))
+        *scope = CACHE_OF_L2;
+    else if (skip(at, "ddr."))
+        *scope = CACHE_OF_DDR;
+    else
+        return false;
+    return take_number(at, instance);
+}
+
+bool cache_wire_find(const struct cache *cache, const char *name, struct cache_wire *wire)
+{
+    enum cache_scope scope;
+    uint32_t instance;
+    if (!take_scope(&name, &scope, &instance)) return false;
+    for (unsigned id = 0; id < CACHE_WIRES; id++) {
+        if (wires[id].scope != scope || strcmp(wires[id].name, name) != 0) continue;
+        *wire = (struct cache_wire){(enum cache_wire_id)id, instance};
+        return instance == CACHE_ALL || instance < cache_wire_instances(cache, wire->id);
+    }
+    return false;
+}
+
+/* --- Counts --------------------------------------------------------------------------------------------------- */
+
+static uint64_t counts_tlb(const struct core_counts *c)
+{
+    return c->dtlb_miss + c->itlb_miss;
+}
+
+static uint64_t counts_pending(const struct core_counts *c)
+{
+    uint64_t cycles = 0;
+    for (unsigned i = 1; i <= CACHE_FILLS; i++)
+        cycles += c->l2_level[i];
+    return cycles;
+}
+
+/* Whose writes an L2 is shown: 0 its own core's, 1 its pair's other core's, 2 and 3 cores 0 and 1 of other pairs. */
+static unsigned relation(unsigned core, unsigned source)
+{
+    if (core == source) return 0;
+    return core / 2 == source / 2 ? 1 : 2 + source % 2;
+}
+
+static uint64_t counts_snoops(const struct cache *cache, unsigned core, unsigned who)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < cache->config.cores; i++)
+        if (relation(core, i) == who) sum += cache->core[i].counts.write;
+    return sum;
+}
+
+static uint64_t counts_requests(const struct cache *cache, unsigned instance)
+{
+    unsigned core = instance / CACHE_PORTS;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < cache->config.cores; i++)
+        if (i != core && snoop_port(core, i) == instance % CACHE_PORTS) sum += cache->core[i].counts.snoop_sent;
+    return sum;
+}
+
+static uint64_t counts_read_misses(const struct bank_counts *b, unsigned port)
+{
+    return b->read[port].miss[0] + b->read[port].miss[1];
+}
+
+static uint64_t counts_misses(const struct bank_counts *b)
+{
+    return counts_read_misses(b, 0) + counts_read_misses(b, 1) + b->write[0].miss + b->write[1].miss;
+}
+
+static uint64_t counts_reads(const struct bank_counts *b)
+{
+    return b->read[0].single + b->read[0].burst + b->read[1].single + b->read[1].burst;
+}
+
+static uint64_t counts_writes(const struct bank_counts *b)
+{
+    return b->write[0].deposit - b->write[0].merged + b->write[1].deposit - b->write[1].merged;
+}
+
+static uint64_t counts_edram(const struct bank_counts *b)
+{
+    return counts_reads(b) + b->castout + counts_writes(b) + counts_misses(b);
+}
+
+/* Counts are structs of nothing but uint64_t. */
+static void add_up(void *sum, const void *one, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++)
+        ((uint64_t *)sum)[i] += ((const uint64_t *)one)[i];
+}
+
+struct view {
+    const struct core_counts *c;
+    const struct port_counts *p;
+    const struct bank_counts *b;
+    const struct ddr_counts *d;
+    struct bank_counts n;
+    struct ddr_counts m;
+};
+
+static void look(struct view *view, const struct cache *cache, enum cache_scope scope, uint32_t instance)
+{
+    static const struct core_counts no_core;
+    static const struct port_counts no_port;
+    static const struct bank_counts no_bank;
+    static const struct ddr_counts no_ddr;
+    *view = (struct view){.c = &no_core, .p = &no_port, .b = &no_bank, .d = &no_ddr};
+    if (scope <= CACHE_OF_SNOOP) view->c = &cache->core[instance].counts;
+    if (scope == CACHE_OF_PORT) view->p = &cache->core[instance / CACHE_PORTS].ports[instance % CACHE_PORTS];
+    if (scope == CACHE_OF_BANK) view->b = &cache->bank[instance].counts;
+    if (scope == CACHE_OF_DDR) view->d = &cache->ddr[instance].counts;
+    if (scope != CACHE_OF_NODE) return;
+    for (unsigned i = 0; i < cache->config.l3_banks; i++)
+        add_up(&view->n, &cache->bank[i].counts, sizeof view->n);
+    for (unsigned i = 0; i < cache->config.controllers; i++)
+        add_up(&view->m, &cache->ddr[i].counts, sizeof view->m);
+}
+
+#define PULSE pulse(*occurrences, scope)
+
+static uint64_t pulse(uint64_t occurrences, enum cache_scope scope)
+{
+    return scope == CACHE_OF_CORE ? occurrences : 2 * occurrences;
+}
+
+static void count_one(const struct cache *cache, enum cache_wire_id id, uint32_t instance, uint64_t *occurrences,
+                      uint64_t *high)
+{
+    const struct cache_config *cf = &cache->config;
+    enum cache_scope scope = wires[id].scope;
+    struct view view;
+    look(&view, cache, scope, instance);
+    const struct core_counts *c = view.c;
+    const struct port_counts *p = view.p;
+    const struct bank_counts *b = view.b, *n = &view.n;
+    const struct ddr_counts *d = view.d, *m = &view.m;
+    switch (id) {
+#define CACHE_WIRE(scope_, id_, name_, occurrences_, high_)                                                            \
+    case CACHE_WIRE_##id_:                                                                                             \
+        *occurrences = (occurrences_);                                                                                 \
+        *high = (high_);                                                                                               \
+        break;
+#include "cache/cache_wires.def"
+    case CACHE_WIRES: break;
+    }
+}
+
+void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences, uint64_t *high_cycles)
+{
+    uint32_t first = wire.instance, last = wire.instance;
+    if (wire.instance == CACHE_ALL) first = 0, last = cache_wire_instances(cache, wire.id) - 1;
+    *occurrences = *high_cycles = 0;
+    for (uint32_t i = first; i <= last; i++) {
+        uint64_t count = 0, high = 0;
+        assert(i < cache_wire_instances(cache, wire.id));
+        count_one(cache, wire.id, i, &count, &high);
+        *occurrences += count;
+        *high_cycles += high;
+    }
+}
+
+/* --- Laws ----------------------------------------------------------------------------------------------------- */
+
+#define PLUS(id)                                                                                                       \
+    {                                                                                                                  \
+        1, CACHE_WIRE_##id                                                                                             \
+    }
+#define MINUS(id)                                                                                                      \
+    {                                                                                                                  \
+        -1, CACHE_WIRE_##id                                                                                            \
+    }
+
+const struct cache_law cache_laws[] = {
+    {"L1D misses = load misses + store misses", {PLUS(L1D_MISS), MINUS(L1D_MISS_LOAD), MINUS(L1D_MISS_STORE)}},
+    {"reads of L2 = fills of L1D + fills of L1I", {PLUS(L2_READ), MINUS(L1D_FILL), MINUS(L1I_FILL)}},
+    {"L1I misses = fills of L1I", {PLUS(L1I_MISS), MINUS(L1I_FILL)}},
+    {"reads of L2 = hits + misses", {PLUS(L2_READ), MINUS(L2_HIT), MINUS(L2_MISS)}},
+    {"L2's reads of L3 = its misses + its prefetches", {PLUS(L2_READ_L3), MINUS(L2_MISS), MINUS(L2_PREFETCH)}},
+    {"L2's reads of L3 = lines that L3 delivers",
+     {PLUS(L2_READ_L3), MINUS(RD0_SINGLE), MINUS(RD0_BURST), MINUS(RD1_SINGLE), MINUS(RD1_BURST)}},
+    {"demanded lines of L3 = misses of L2", {PLUS(RD0_SINGLE), PLUS(RD1_SINGLE), MINUS(L2_MISS)}},
+    {"reads of L3 = hits + misses of its directories",
+     {PLUS(L2_READ_L3), MINUS(RD0_HIT0), MINUS(RD0_HIT1), MINUS(RD0_MISS0), MINUS(RD0_MISS1), MINUS(RD1_HIT0),
+      MINUS(RD1_HIT1), MINUS(RD1_MISS0), MINUS(RD1_MISS1)}},
+    {"writes to memory = deposits in L3", {PLUS(L2_WRITE), MINUS(WR0_DEPOSIT), MINUS(WR1_DEPOSIT)}},
+    {"deposits = buffer lines + joined ones",
+     {PLUS(L3_WRITE0), PLUS(L3_WRITE1), MINUS(L3_WRITE0_HIT), MINUS(L3_WRITE1_HIT), MINUS(L3_BUFFER_ALLOCATE)}},
+    {"lookups = reads + buffer lines",
+     {PLUS(DIR0_LOOKUP), PLUS(DIR1_LOOKUP), MINUS(L2_READ_L3), MINUS(L3_BUFFER_ALLOCATE)}},
+    {"lookups = hits + in flight + requested",
+     {PLUS(DIR0_LOOKUP), PLUS(DIR1_LOOKUP), MINUS(L3_HIT), MINUS(L3_IN_FLIGHT), MINUS(L3_REQUEST)}},
+    {"fetches from DDR = misses of L3", {PLUS(DDR_FETCH), MINUS(L3_REQUEST)}},
+    {"fetches from DDR = allocations", {PLUS(DDR_FETCH), MINUS(MH_ALLOCATION)}},
+    {"requests taken = those of reads + those of writes",
+     {PLUS(L3_TAKEN), MINUS(L3_TAKEN_READ0), MINUS(L3_TAKEN_READ1), MINUS(L3_TAKEN_WRITE)}},
+    {"dirty lines out of L3 = stores to DDR", {PLUS(L3_REQUEST_CASTOUT), MINUS(DDR_STORE)}},
+    {"every L2 is shown its core's writes", {PLUS(L2_SNOOP_SAME), MINUS(L2_WRITE)}},
+    {"snoops = dropped by the filter + passed to L1D",
+     {PLUS(PORT_REQUEST), MINUS(PORT_REJECTED), MINUS(L1D_INVALIDATE)}},
+};
+
+const unsigned cache_law_count = sizeof cache_laws / sizeof *cache_laws;
+
+int64_t cache_law_error(const struct cache *cache, const struct cache_law *law)
+{
+    int64_t sum = 0;
+    for (unsigned i = 0; law->terms[i].sign; i++) {
+        uint64_t occurrences, high;
+        cache_wire_count(cache, (struct cache_wire){law->terms[i].id, CACHE_ALL}, &occurrences, &high);
+        sum += law->terms[i].sign * (int64_t)occurrences;
+    }
+    return sum;
+}

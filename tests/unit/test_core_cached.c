@@ -1,0 +1,142 @@
+/* The interpreter with a memory hierarchy against the one without: the same random programs, block by block, must leave
+ * the same registers, memory, stops and counts; only cycles may differ. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "cache/cache.h"
+#include "chiliad/catalog.h"
+#include "core/core.h"
+#include "isa/isa.h"
+#include "random.h"
+
+enum { CODE = 0x10000, CODE_WORDS = 256, DATA = 0x20000, DATA_BYTES = 0x4000, BLOCKS = 400 };
+
+struct side {
+    struct mem *mem;
+    struct cores *cores;
+    struct core_regs regs;
+};
+
+static void side_open(struct side *side, struct cache *cache)
+{
+    assert_int_equal(mem_new(&side->mem), 0);
+    mem_map(side->mem, CODE, CODE_WORDS * 4, MEM_READ | MEM_WRITE | MEM_EXEC);
+    mem_map(side->mem, DATA, DATA_BYTES, MEM_READ | MEM_WRITE);
+    side->cores = cores_new(1, &(struct core_options){.units = UINT32_MAX, .cache = cache});
+}
+
+static void side_close(struct side *side)
+{
+    cores_forget(side->cores, side->mem);
+    cores_free(side->cores);
+    mem_free(side->mem);
+}
+
+/* A random instruction that is legal; mostly loads and stores. */
+static uint32_t random_word(uint64_t *random)
+{
+    for (;;) {
+        enum isa_id id = (enum isa_id)(1 + random_below(random, ISA_COUNT - 1));
+        const struct isa_row *row = isa_row(id);
+        uint32_t word = row->match | ((uint32_t)random_next(random) & ~row->mask);
+        bool memory = row->size || row->flags & ISA_MULTIPLE;
+        if (isa_is_privileged(id, word) || (!memory && random_below(random, 3))) continue;
+        if (id == ISA_MFTB || id == ISA_MFSPR) continue; /* time is what may differ */
+        return word;
+    }
+}
+
+static void fill(struct side *a, struct side *b, uint64_t *random)
+{
+    for (uint32_t i = 0; i < CODE_WORDS; i++) {
+        uint32_t word = random_word(random);
+        mem_host_put32(a->mem->base + CODE + 4 * i, word);
+        mem_host_put32(b->mem->base + CODE + 4 * i, word);
+    }
+    a->regs = (struct core_regs){.pc = CODE, .msr = MSR_PR | MSR_FP};
+    for (unsigned i = 0; i < 32; i++) {
+        a->regs.gpr[i] =
+            random_below(random, 4) ? DATA + (uint32_t)random_below(random, DATA_BYTES) : (uint32_t)random_next(random);
+        a->regs.fpr[i] = random_next(random);
+        a->regs.fpr2[i] = random_next(random);
+    }
+    b->regs = a->regs;
+    core_switch(cores_get(a->cores, 0), &a->regs, a->mem);
+    core_switch(cores_get(b->cores, 0), &b->regs, b->mem);
+}
+
+static void compare(struct side *a, struct side *b)
+{
+    uint64_t x[CORE_SIGNAL_COUNT], y[CORE_SIGNAL_COUNT];
+    core_signal_counts(cores_get(a->cores, 0), x);
+    core_signal_counts(cores_get(b->cores, 0), y);
+    assert_memory_equal(x, y, sizeof x);
+    assert_memory_equal(a->mem->base + CODE, b->mem->base + CODE, CODE_WORDS * 4);
+    assert_memory_equal(a->mem->base + DATA, b->mem->base + DATA, DATA_BYTES);
+}
+
+static void run_program(struct side *a, struct side *b)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        struct core_exit x = core_run(cores_get(a->cores, 0), 1), y = core_run(cores_get(b->cores, 0), 1);
+        assert_int_equal(x.reason, y.reason);
+        assert_int_equal(x.address, y.address);
+        assert_int_equal(a->regs.pc, b->regs.pc);
+        assert_memory_equal(&a->regs, &b->regs, sizeof a->regs);
+        if (x.reason == CORE_FETCH) break;
+        if (x.reason != CORE_BUDGET && x.reason != CORE_SYSCALL && x.reason != CORE_CALLTHRU)
+            a->regs.pc = b->regs.pc += 4;
+    }
+    compare(a, b);
+}
+
+static void on_machine(const char *name)
+{
+    struct chil_machine *machine;
+    struct cache_config config;
+    uint64_t random = 99;
+    assert_int_equal(chil_machine_open(&machine, name, NULL), 0);
+    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    for (uint64_t trial = 0; trial < random_trials(150); trial++) {
+        struct side plain, cached;
+        struct cache *cache = cache_new(&config);
+        side_open(&plain, NULL);
+        side_open(&cached, cache);
+        for (int program = 0; program < 10; program++) {
+            mem_wrote_code(plain.mem, CODE, CODE_WORDS * 4);
+            mem_wrote_code(cached.mem, CODE, CODE_WORDS * 4);
+            fill(&plain, &cached, &random);
+            run_program(&plain, &cached);
+        }
+        side_close(&plain);
+        side_close(&cached);
+        cache_free(cache);
+    }
+    chil_machine_free(machine);
+}
+
+static void a_memory_hierarchy_changes_nothing_but_time_bgp(void **state)
+{
+    (void)state;
+    on_machine("bgp");
+}
+
+static void a_memory_hierarchy_changes_nothing_but_time_bgl(void **state)
+{
+    (void)state;
+    on_machine("bgl");
+}
+
+int main(void)
+{
+    (void)setenv("CHILIAD_DATA", "data", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_memory_hierarchy_changes_nothing_but_time_bgp),
+        cmocka_unit_test(a_memory_hierarchy_changes_nothing_but_time_bgl),
+    };
+    return cmocka_run_group_tests_name("cores with caches", tests, NULL, NULL);
+}
