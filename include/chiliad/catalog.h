@@ -61,6 +61,9 @@ const char *chil_exactness_word(int exactness);
 
 /* Opens a machine by name, or by path when `name` contains a '/'. */
 int chil_machine_open(struct chil_machine **machine, const char *name, struct chil_error *err);
+/* The same with parameters changed, each as "section.key=value": a member of a family of machines. */
+int chil_machine_open_with(struct chil_machine **machine, const char *name, const char *const *settings, size_t count,
+                           struct chil_error *err);
 void chil_machine_free(struct chil_machine *machine);
 
 const char *chil_machine_name(const struct chil_machine *machine);

@@ -67,7 +67,14 @@ const struct catalog_value *catalog_value_find(const struct chil_machine *machin
 /* A number that the checks have made certain to be there. */
 uint64_t catalog_value_number(const struct chil_machine *machine, const char *key);
 
-int catalog_machine_read(struct chil_machine *machine, const char *path, struct chil_error *err);
+/* Parameters that are given instead of, or besides, those of the file: "section.key=value". */
+struct catalog_settings {
+    const char *const *text;
+    size_t count;
+};
+
+int catalog_machine_read(struct chil_machine *machine, const char *path, const struct catalog_settings *settings,
+                         struct chil_error *err);
 /* Reads the machine's own events, or with `simulator` those that only a simulator can count. */
 int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator, struct chil_error *err);
 void catalog_index_build(struct chil_machine *machine);

@@ -100,6 +100,42 @@ static int take_value(struct reading *reading, const char *section, const char *
     return 0;
 }
 
+/* One setting: replaces the file's value, or adds one. */
+static int take_setting(struct chil_machine *machine, const char *setting, struct chil_error *err)
+{
+    char name[128], file[160];
+    const char *equals = strchr(setting, '=');
+    struct text_file place = {.name = file, .line = 1};
+    (void)snprintf(file, sizeof file, "setting '%.120s'", setting);
+    if (!equals || (size_t)(equals - setting) >= sizeof name)
+        return chil_error_set(err, CHIL_EPARSE, "%s: write it as section.key=value, as in l1d.size=16K", file);
+    (void)snprintf(name, sizeof name, "%.*s", (int)(equals - setting), setting);
+    const struct catalog_key *key = catalog_key_find(name);
+    if (!key) {
+        char hint[80];
+        text_hint(hint, sizeof hint, text_nearest(name, catalog_keys, catalog_key_count, key_name_at));
+        return chil_error_set(err, CHIL_ENOENT, "%s: machines have no '%s'%s", file, name, hint);
+    }
+    if (strcmp(name, "machine.name") == 0)
+        return chil_error_set(err, CHIL_EINVAL, "%s: a machine keeps its name", file);
+    uint64_t number = 0;
+    int status = catalog_key_check(key, equals + 1, &number, &place, err);
+    if (status) return status;
+    const struct catalog_value *before = catalog_value_find(machine, name);
+    struct catalog_value *value =
+        before ? &machine->values[before - machine->values] : &machine->values[machine->value_count++];
+    *value = (struct catalog_value){key, arena_strdup(&machine->arena, equals + 1), number, before ? before->line : 0};
+    return 0;
+}
+
+static int take_settings(struct chil_machine *machine, const struct catalog_settings *settings, struct chil_error *err)
+{
+    int status = 0;
+    for (size_t i = 0; !status && i < settings->count; i++)
+        status = take_setting(machine, settings->text[i], err);
+    return status;
+}
+
 /* ini_handler: non-zero when the value was taken. */
 static int on_value(void *user, const char *section, const char *name, const char *word)
 {
@@ -207,7 +243,8 @@ static int check_name(struct reading *reading, const char *path)
                       name, name);
 }
 
-int catalog_machine_read(struct chil_machine *machine, const char *path, struct chil_error *err)
+int catalog_machine_read(struct chil_machine *machine, const char *path, const struct catalog_settings *settings,
+                         struct chil_error *err)
 {
     struct reading reading = {.machine = machine, .err = err};
     machine->values = arena_calloc(&machine->arena, catalog_key_count, sizeof *machine->values);
@@ -219,6 +256,7 @@ int catalog_machine_read(struct chil_machine *machine, const char *path, struct 
         reading.file.line = (unsigned)line;
         status = text_error(&reading.file, err, "neither [section] nor key = value");
     }
+    if (!status) status = take_settings(machine, settings, err);
     if (!status) status = check_needs(&reading);
     if (!status) status = check_relations(&reading);
     if (!status) status = check_name(&reading, path);
@@ -241,13 +279,19 @@ uint64_t catalog_value_number(const struct chil_machine *machine, const char *ke
 
 int chil_machine_open(struct chil_machine **machine, const char *name, struct chil_error *err)
 {
+    return chil_machine_open_with(machine, name, NULL, 0, err);
+}
+
+int chil_machine_open_with(struct chil_machine **machine, const char *name, const char *const *settings, size_t count,
+                           struct chil_error *err)
+{
     char path[CATALOG_PATH_MAX], events[CATALOG_PATH_MAX];
     *machine = NULL;
     int status = catalog_find_machine(path, name, err);
     if (status) return status;
     struct chil_machine *opened = base_calloc(1, sizeof *opened);
     arena_init(&opened->arena);
-    status = catalog_machine_read(opened, path, err);
+    status = catalog_machine_read(opened, path, &(struct catalog_settings){settings, count}, err);
     if (!status) status = catalog_find_events(events, name, chil_machine_word(opened, "events.file"), err);
     if (!status) status = catalog_events_read(opened, events, false, err);
     const char *simulator = chil_machine_word(opened, "events.simulator");

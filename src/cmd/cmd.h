@@ -23,6 +23,7 @@ struct cmd {
 int cmd_list(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_upc(int argc, char **argv);
 

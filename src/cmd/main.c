@@ -8,6 +8,7 @@
 static const struct cmd commands[] = {
     {"list", cmd_list, "show the machines and the events that can be counted"},
     {"stat", cmd_stat, "run a program and count what it does"},
+    {"sweep", cmd_sweep, "run a program on a family of machines"},
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},

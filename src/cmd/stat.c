@@ -37,18 +37,30 @@ static const char help[] =
     "  -j, --json              one JSON object, with every event unless -e says otherwise\n"
     "  -x, --separator SEP     lines of value SEP unit SEP event SEP exactness, as -j complete\n"
     "  -o, --output FILE       counts to FILE instead of standard error\n"
+    "      --set KEY=VALUE     another value for a parameter of the machine, as l1d.size=16K; may be repeated\n"
     "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"
     "      --root DIR          confine the program's files to DIR\n"
     "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"
     "  -h, --help              this text\n";
 
-enum { OPTION_ALL = 256, OPTION_SYSROOT, OPTION_ROOT, OPTION_WRITABLE, PATTERNS_MAX = 256, WRITABLE_MAX = 64 };
+enum {
+    OPTION_ALL = 256,
+    OPTION_SYSROOT,
+    OPTION_ROOT,
+    OPTION_WRITABLE,
+    OPTION_SET,
+    SETTINGS_MAX = 64,
+    PATTERNS_MAX = 256,
+    WRITABLE_MAX = 64
+};
 
 struct stat_options {
     struct chil_run_options run;
     const char *machine, *separator, *output;
     const char *patterns[PATTERNS_MAX];
     const char *writable[WRITABLE_MAX];
+    const char *settings[SETTINGS_MAX];
+    size_t setting_count;
     size_t pattern_count;
     bool json, all;
 };
@@ -63,6 +75,7 @@ static const struct option long_options[] = {
     {"sysroot", required_argument, NULL, OPTION_SYSROOT},
     {"root", required_argument, NULL, OPTION_ROOT},
     {"writable", required_argument, NULL, OPTION_WRITABLE},
+    {"set", required_argument, NULL, OPTION_SET},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -91,6 +104,10 @@ static int take_option(struct stat_options *o, int letter, char **argv)
     case OPTION_WRITABLE:
         if (o->run.writable_count == WRITABLE_MAX) return cmd_fail("stat", "more than %d --writable", WRITABLE_MAX);
         o->writable[o->run.writable_count++] = optarg;
+        return 0;
+    case OPTION_SET:
+        if (o->setting_count == SETTINGS_MAX) return cmd_fail("stat", "more than %d --set", SETTINGS_MAX);
+        o->settings[o->setting_count++] = optarg;
         return 0;
     case 'h': (void)fputs(help, stdout); return -1;
     case ':': return cmd_fail("stat", "option '%s' wants a value; see 'chiliad stat --help'", argv[optind - 1]);
@@ -287,11 +304,24 @@ static int print_counts(FILE *out, const struct chil_run *run, const struct stat
     return bad || fflush(out) || ferror(out);
 }
 
+/* A pipe, a terminal or /dev/null is written to, not replaced. */
+static int write_special(const struct chil_run *run, const struct stat_options *o, const struct chil_machine *machine,
+                         const struct chosen *chosen)
+{
+    FILE *out = fopen(o->output, "a"); /* /dev/stderr may be a file, not to be cut */
+    if (!out) return cmd_fail("stat", "cannot write '%s': %s", o->output, strerror(errno));
+    int bad = print_counts(out, run, o, machine, chosen);
+    if (fclose(out) == 0 && !bad) return 0;
+    return cmd_fail("stat", "cannot write '%s': %s", o->output, strerror(errno));
+}
+
 /* Writes FILE under a temporary name beside it and moves it into place, so that it is there whole or not at all. */
 static int write_output(const struct chil_run *run, const struct stat_options *o, const struct chil_machine *machine,
                         const struct chosen *chosen)
 {
     char temporary[4096];
+    struct stat info;
+    if (lstat(o->output, &info) == 0 && !S_ISREG(info.st_mode)) return write_special(run, o, machine, chosen);
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", o->output) >= (int)sizeof temporary)
         return cmd_fail("stat", "the name '%.60s...' is too long", o->output);
     int fd = mkstemp(temporary);
@@ -349,7 +379,8 @@ int cmd_stat(int argc, char **argv)
     struct chil_error err = {0};
     int status = parse_options(argc, argv, &o);
     if (status) return status < 0 ? 0 : status;
-    if (chil_machine_open(&machine, o.machine, &err)) return cmd_fail_error("stat", &err);
+    if (chil_machine_open_with(&machine, o.machine, o.settings, o.setting_count, &err))
+        return cmd_fail_error("stat", &err);
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is the guest's business */
     status = stat_on(&o, machine);
     chil_machine_free(machine);

@@ -1,7 +1,7 @@
 /* Fuzzes the decoder: any words are decoded, printed, scheduled and executed; text and decoder must agree.
  *
- * `tools/fuzz decode SECONDS` from the root of the repository. The input is code: it is put at 0x10000 between two pages of
- * data and runs for a few thousand cycles, starting again behind every instruction that stops it.
+ * `tools/fuzz decode SECONDS` from the root of the repository. The input is code: it is put at 0x10000 between two
+ * pages of data and runs for a few thousand cycles, starting again behind every instruction that stops it.
  */
 #include <stdlib.h>
 #include <string.h>
