@@ -125,7 +125,9 @@ static int find_program(struct validate_options *o)
 /* Runs one function with its standard output in `out`. */
 static int run_function(const struct chil_machine *machine, const char *program, const char *function, FILE *out)
 {
-    char *const argv[] = {"rose", (char *)(uintptr_t)function, NULL}, *const envp[] = {NULL};
+    char name[32];
+    (void)snprintf(name, sizeof name, "%s", function);
+    char *const argv[] = {"rose", name, NULL}, *const envp[] = {NULL};
     struct chil_run_options options = {.machine = machine, .program = program, .argv = argv, .envp = envp};
     struct chil_run *run = NULL;
     struct chil_error err = {0};

@@ -68,6 +68,11 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     return exit;
 }
 
+void core_retire(struct core *core, uint32_t word, uint64_t wait)
+{
+    core->cycles += block_weigh(&word, 1, core->folded) + wait;
+}
+
 uint64_t core_cycles(const struct core *core)
 {
     return core->cycles;

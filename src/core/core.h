@@ -88,6 +88,9 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem);
  * blocks are whole). */
 struct core_exit core_run(struct core *core, uint64_t budget);
 
+/* An instruction that was done for the core from outside (a device access): it counts and takes its time. */
+void core_retire(struct core *core, uint32_t word, uint64_t wait);
+
 uint64_t core_cycles(const struct core *core);           /* since the beginning */
 void core_idle_until(struct core *core, uint64_t cycle); /* nothing to run: time passes */
 

@@ -8,6 +8,8 @@
 #include "counters/counters.h"
 #include "os/os.h"
 
+struct node_upc;
+
 struct chil_run {
     const struct chil_machine *machine;
     struct cache *cache;
@@ -17,9 +19,10 @@ struct chil_run {
     struct os_result result;
     struct chil_run_options options;
     struct counters *counters; /* per process */
+    struct node_upc *upc;      /* NULL on machines with another unit */
     const struct chil_event *own;
     size_t own_count;
-    uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, once the run is over */
+    uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken */
 };
 
 /* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one is asked for. */
@@ -30,6 +33,11 @@ struct counters *node_counters_new(struct chil_run *run);
 bool node_call_through(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
 void node_switched(void *context, unsigned core, int pid, int tid);
 void node_ended(void *context, int pid);
+
+/* The counter unit (node_upc.c). */
+struct node_upc *node_upc_new(struct chil_run *run);
+void node_upc_free(struct node_upc *unit);
+bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
 
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
 void node_symbol(const char *program, uint32_t address, char *buffer, size_t size);

@@ -71,6 +71,8 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .switched = node_switched,
         .ended = node_ended,
         .call_through = node_call_through,
+        .device_page = run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0,
+        .device = node_device,
     };
     return os_new(&run->os, &os, run->cores, run->core_count, err);
 }
@@ -95,6 +97,7 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
     run->cores = cores_new(run->core_count, &options);
     run->counts = base_calloc(run->core_count, sizeof *run->counts);
     run->counters = node_counters_new(run);
+    run->upc = node_upc_new(run);
     status = start_os(run, o, err);
     if (status) {
         chil_run_free(run);
@@ -109,6 +112,7 @@ void chil_run_free(struct chil_run *run)
     if (!run) return;
     os_free(run->os);
     counters_free(run->counters);
+    node_upc_free(run->upc);
     cores_free(run->cores);
     cache_free(run->cache);
     free(run->counts);

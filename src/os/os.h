@@ -48,6 +48,10 @@ struct os_options {
     void (*switched)(void *context, unsigned core, int pid, int tid);
     /* A process has ended. */
     void (*ended)(void *context, int pid);
+    /* A page of device registers in every address space, 0 for none; its loads and stores go to `device`, with the
+     * instruction not done yet. True: it was done, regs->pc is behind it. False: the program gets SIGSEGV. */
+    uint32_t device_page;
+    bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
     /* A program asked for a service of the simulator (CORE_CALLTHRU); regs->pc is behind the instruction. False: no
      * such service, the program gets SIGILL. */
     bool (*call_through)(void *context, unsigned core, struct core_regs *regs, struct mem *mem);

@@ -264,6 +264,14 @@ static void call_through(struct os *os, struct os_task *task, const struct core_
     os_signal_fault(task, stop);
 }
 
+static bool device_access(struct os *os, struct os_task *task)
+{
+    const struct os_options *options = &os->options;
+    uint32_t address = task->stop.address;
+    return options->device && options->device_page && address / MEM_PAGE == options->device_page / MEM_PAGE &&
+           options->device(options->context, task->core, &task->regs, task->process->space->mem, address);
+}
+
 static void act_on_stop(struct os *os, struct os_task *task)
 {
     task->stopped = false;
@@ -273,6 +281,10 @@ static void act_on_stop(struct os *os, struct os_task *task)
     case CORE_ILLEGAL:
     case CORE_PRIVILEGED:
         if (!os_emulate(task)) os_signal_fault(task, &task->stop);
+        break;
+    case CORE_LOAD:
+    case CORE_STORE:
+        if (!device_access(os, task)) os_signal_fault(task, &task->stop);
         break;
     default: os_signal_fault(task, &task->stop); break;
     }

@@ -111,6 +111,8 @@ void os_task_start_program(struct os_task *task)
     memset(task->name, 0, sizeof task->name);
     memcpy(task->name, name, strnlen(name, sizeof task->name - 1));
     os_trampoline_map(space->mem);
+    uint32_t device = task->process->os->options.device_page;
+    if (device) mem_map(space->mem, device, MEM_PAGE, MEM_IO);
 }
 
 int os_new(struct os **out, const struct os_options *options, struct cores *cores, unsigned count,
