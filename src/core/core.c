@@ -58,7 +58,9 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     uint64_t left = UINT64_MAX - core->cycles;
     if (budget == 0) budget = 1;
     uint64_t limit = core->cycles + (budget < left ? budget : left);
-    if (core->cores->options.cache)
+    if (core->watch)
+        core_run_watched(core, limit, &exit);
+    else if (core->cores->options.cache)
         (void)core_interpret_cached(core, limit, &exit);
     else
         (void)core_interpret(core, limit, &exit);

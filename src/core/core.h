@@ -56,7 +56,8 @@ enum core_reason {
     CORE_STORE,
     CORE_FETCH,     /* instruction fetch without the right */
     CORE_ALIGNMENT, /* an access that hardware does not do unaligned: lwarx, stwcx., quadword FP2 */
-    CORE_FP         /* an enabled floating-point exception */
+    CORE_FP,        /* an enabled floating-point exception */
+    CORE_WATCH      /* a watched sum was reached, by the instruction before pc */
 };
 
 struct core_exit {
@@ -103,6 +104,20 @@ enum core_signal {
 
 /* Data accesses that touched a second line, which the memory hierarchy sees as two. */
 uint64_t core_crossings(const struct core *core);
+
+/* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum core_signal n) and
+ * how many more may be raised; `left` counts down and is 0 for those that were reached. `crossed`, if given, is asked
+ * behind every instruction. Borrowed; NULL to watch nothing. A core with a watch runs slower. */
+enum { CORE_WATCHES = 256 };
+struct core_watch {
+    struct {
+        uint64_t signals, left;
+    } sums[CORE_WATCHES];
+    unsigned count;
+    bool (*crossed)(void *context);
+    void *context;
+};
+void core_set_watch(struct core *core, struct core_watch *watch);
 
 /* How often each wire was raised: counts[CORE_SIGNAL_COUNT]. */
 void core_signal_counts(struct core *core, uint64_t *counts);

@@ -86,14 +86,14 @@ static uint32_t new_id(struct cores *cores, struct block *block)
     return (uint32_t)cores->block_count++;
 }
 
-static struct block *make_block(struct code *code, uint32_t pc)
+static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
 {
     uint32_t words[BLOCK_OPS];
     struct op ops[BLOCK_OPS];
     struct weight weights[CORE_SIGNAL_COUNT];
     unsigned limit = (MEM_PAGE - pc % MEM_PAGE) / 4, count = 0;
     bool ends = false;
-    while (!ends && count < limit && count < BLOCK_OPS) {
+    while (!ends && count < limit && count < most) {
         words[count] = mem_host_get32(code->mem->base + pc + 4 * count);
         ends = decode(code->cores, words[count], pc + 4 * count, &ops[count]);
         count++;
@@ -114,6 +114,11 @@ static struct block *make_block(struct code *code, uint32_t pc)
     return block;
 }
 
+struct block *block_cut(struct code *code, const struct block *block, unsigned count)
+{
+    return make_block(code, block->pc, count);
+}
+
 struct block *code_block(struct code *code, uint32_t pc)
 {
     struct block **page = code->pages[pc / MEM_PAGE];
@@ -122,12 +127,12 @@ struct block *code_block(struct code *code, uint32_t pc)
     if ((code->mem->rights[pc / MEM_PAGE] & (MEM_READ | MEM_EXEC)) != (MEM_READ | MEM_EXEC)) return NULL;
     if (!page) page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof(struct block *));
     mem_mark_code(code->mem, pc & ~(uint32_t)(MEM_PAGE - 1));
-    return page[pc % MEM_PAGE / 4] = make_block(code, pc);
+    return page[pc % MEM_PAGE / 4] = make_block(code, pc, BLOCK_OPS);
 }
 
 /* --- Forgetting ----------------------------------------------------------------------------------------------- */
 
-static void bury(struct cores *cores, struct block *block)
+void block_bury(struct cores *cores, struct block *block)
 {
     for (unsigned i = 0; i < cores->count; i++) {
         struct core *core = &cores->core[i];
@@ -146,7 +151,7 @@ static void bury_page(struct code *code, uint32_t page)
 {
     struct block **blocks = code->pages[page];
     for (unsigned i = 0; i < CODE_PAGE_OPS; i++)
-        if (blocks[i]) bury(code->cores, blocks[i]);
+        if (blocks[i]) block_bury(code->cores, blocks[i]);
     free(blocks);
     code->pages[page] = NULL;
 }

@@ -61,6 +61,7 @@ struct core {
     uint64_t *counts;   /* per block id; grown by the decoder */
     uint64_t folded[CORE_SIGNAL_COUNT];
     struct fp_state fp;
+    struct core_watch *watch;
     bool code_changed; /* by this core's own store: it must leave its block */
 };
 
@@ -84,6 +85,11 @@ enum { LABEL_END = ISA_COUNT, LABEL_PRIVILEGED, LABEL_BC_CR, LABEL_BDNZ, LABEL_L
 struct block *code_block(struct code *code, uint32_t pc);
 struct code *code_of(struct cores *cores, struct mem *mem);
 void code_free_buried(struct cores *cores);
+
+/* A block of its first `count` instructions, in no page; and burying one that is in none any more. */
+struct block *block_cut(struct code *code, const struct block *block, unsigned count);
+void block_bury(struct cores *cores, struct block *block);
+void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
 
 /* Fills in weights and cycles. `words` are the block's instructions. */
 void block_schedule(struct block *block, const uint32_t *words, struct weight *weights);

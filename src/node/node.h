@@ -37,6 +37,7 @@ void node_ended(void *context, int pid);
 /* The counter unit (node_upc.c). */
 struct node_upc *node_upc_new(struct chil_run *run);
 void node_upc_free(struct node_upc *unit);
+int node_watch(void *context, unsigned core);
 bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
 
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */

@@ -73,6 +73,7 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .call_through = node_call_through,
         .device_page = run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0,
         .device = node_device,
+        .watch = node_watch,
     };
     return os_new(&run->os, &os, run->cores, run->core_count, err);
 }

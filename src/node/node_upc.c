@@ -7,7 +7,11 @@
  * Wires are told in bulk: in the cycles since the last access, so many rises and so many high cycles. A waveform that
  * has both is made of single-cycle pulses and one longer one (tell). Where a wire was high in every cycle, its pulses
  * touched, and rises cannot be told apart, as on a real wire; the level counts are exact.
- * Threshold interrupts are seen in the status block at the next access; they are not yet signals (docs/model.md).
+ *
+ * Thresholds. While a counter has one, the cores watch for the event that reaches it and stop behind that instruction;
+ * the unit, caught up, then interrupts, and the program gets SIGXCPU, as on Blue Gene/P. Instructions are watched by
+ * what they raise, everything else by asking after each instruction. Thresholds on falls and low levels show at the
+ * next access only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +26,22 @@ struct node_upc {
     const struct chil_event *events; /* by wire */
     uint64_t told;                   /* up to this cycle */
     uint64_t *rises, *highs;         /* of each counter's wire, as told */
+    unsigned interrupts;             /* since last asked */
+    struct core_watch *watches;      /* per core */
+    struct {
+        uint32_t counter;
+        uint64_t target; /* the count of its event at which to stop */
+    } asked[CORE_WATCHES];
+    unsigned asked_count;
 };
+
+enum { SIGXCPU_POWERPC = 24 };
+
+static void on_notice(void *context, const struct chil_upc_notice *notice)
+{
+    struct node_upc *unit = context;
+    unit->interrupts += notice->kind == CHIL_UPC_INTERRUPT;
+}
 
 struct node_upc *node_upc_new(struct chil_run *run)
 {
@@ -37,7 +56,8 @@ struct node_upc *node_upc_new(struct chil_run *run)
     struct chil_upc_map map;
     chil_upc_map(&geometry, &map);
     struct node_upc *unit = base_calloc(1, sizeof *unit);
-    if (map.end > MEM_PAGE || base % MEM_PAGE || chil_upc_new(&unit->upc, &geometry, CHIL_UPC_FAST, NULL, NULL, NULL)) {
+    if (map.end > MEM_PAGE || base % MEM_PAGE ||
+        chil_upc_new(&unit->upc, &geometry, CHIL_UPC_FAST, on_notice, unit, NULL)) {
         free(unit);
         return NULL; /* a unit that was grown past a page has no place in a program's memory yet */
     }
@@ -45,6 +65,7 @@ struct node_upc *node_upc_new(struct chil_run *run)
     unit->events = chil_machine_events(m, &count);
     unit->rises = base_calloc(geometry.counters, sizeof *unit->rises);
     unit->highs = base_calloc(geometry.counters, sizeof *unit->highs);
+    unit->watches = base_calloc(run->core_count, sizeof *unit->watches);
     return unit;
 }
 
@@ -54,6 +75,7 @@ void node_upc_free(struct node_upc *unit)
     chil_upc_free(unit->upc);
     free(unit->rises);
     free(unit->highs);
+    free(unit->watches);
     free(unit);
 }
 
@@ -100,6 +122,74 @@ static void look(struct chil_run *run, uint64_t to, bool telling)
     }
 }
 
+/* --- Thresholds ------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t count_of(struct chil_run *run, uint32_t counter)
+{
+    struct chil_upc_config config;
+    (void)chil_upc_config(run->upc->upc, counter, &config);
+    struct chil_event event = run->upc->events[wire_of(run->upc, counter)];
+    event.clock = 1;
+    event.mode = config.mode;
+    for (unsigned i = 0; i < run->core_count; i++)
+        core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    return node_count(run, &event, CORE_ALL, NULL);
+}
+
+static bool crossed(void *context)
+{
+    struct chil_run *run = context;
+    for (unsigned i = 0; i < run->upc->asked_count; i++)
+        if (count_of(run, run->upc->asked[i].counter) >= run->upc->asked[i].target) return true;
+    return false;
+}
+
+/* Watches a counter's event by the signals of one core; false when something else than a core raises it. */
+static bool watch_signals(struct chil_run *run, const struct chil_event *event, uint64_t left)
+{
+    uint64_t signals = 0;
+    unsigned core = 0;
+    for (size_t i = 0; i < event->signal_count; i++) {
+        enum core_signal signal;
+        unsigned its;
+        if (!core_signal_find(event->signals[i], &its, &signal) || its >= run->core_count || (i && its != core))
+            return false;
+        core = its;
+        signals |= UINT64_C(1) << signal;
+    }
+    struct core_watch *watch = &run->upc->watches[core];
+    if (!signals || watch->count == CORE_WATCHES) return !signals;
+    watch->sums[watch->count].signals = signals;
+    watch->sums[watch->count++].left = left;
+    return true;
+}
+
+/* Finds anew what the cores have to watch for. */
+static void watch_all(struct chil_run *run)
+{
+    struct node_upc *unit = run->upc;
+    unit->asked_count = 0;
+    for (unsigned i = 0; i < run->core_count; i++)
+        unit->watches[i] = (struct core_watch){0};
+    for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters; c++) {
+        struct chil_upc_config config;
+        uint64_t left;
+        (void)chil_upc_config(unit->upc, c, &config);
+        if (!config.interrupt || config.mode == CHIL_COUNT_FALL || config.mode == CHIL_COUNT_LOW) continue;
+        if (chil_upc_distance(unit->upc, c, &left) || left == UINT64_MAX) continue;
+        if (watch_signals(run, &unit->events[wire_of(unit, c)], left) || unit->asked_count == CORE_WATCHES) continue;
+        unit->asked[unit->asked_count].counter = c;
+        unit->asked[unit->asked_count++].target = count_of(run, c) + left;
+    }
+    for (unsigned i = 0; i < run->core_count; i++) {
+        struct core_watch *watch = &unit->watches[i];
+        watch->crossed = unit->asked_count ? crossed : NULL;
+        watch->context = run;
+        core_set_watch(cores_get(run->cores, i), watch->count || watch->crossed ? watch : NULL);
+    }
+}
+
 static void catch_up(struct chil_run *run, uint64_t now)
 {
     struct node_upc *unit = run->upc;
@@ -127,8 +217,21 @@ static bool do_access(struct chil_run *run, const struct isa_row *row, uint32_t 
     if (status) return false;
     if (load && floating) regs->fpr[isa_rt(word)] = value;
     if (load && !floating) regs->gpr[isa_rt(word)] = (uint32_t)value;
-    if (store) look(run, run->upc->told, false); /* a counter may look at another wire now */
+    if (store) {
+        look(run, run->upc->told, false); /* a counter may look at another wire now */
+        watch_all(run);
+    }
     return true;
+}
+
+int node_watch(void *context, unsigned core)
+{
+    struct chil_run *run = context;
+    catch_up(run, core_cycles(cores_get(run->cores, core)));
+    unsigned interrupts = run->upc->interrupts;
+    run->upc->interrupts = 0;
+    watch_all(run);
+    return interrupts ? SIGXCPU_POWERPC : 0;
 }
 
 bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address)

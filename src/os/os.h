@@ -52,6 +52,8 @@ struct os_options {
      * instruction not done yet. True: it was done, regs->pc is behind it. False: the program gets SIGSEGV. */
     uint32_t device_page;
     bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
+    /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0 for none. */
+    int (*watch)(void *context, unsigned core);
     /* A program asked for a service of the simulator (CORE_CALLTHRU); regs->pc is behind the instruction. False: no
      * such service, the program gets SIGILL. */
     bool (*call_through)(void *context, unsigned core, struct core_regs *regs, struct mem *mem);

@@ -272,6 +272,12 @@ static bool device_access(struct os *os, struct os_task *task)
            options->device(options->context, task->core, &task->regs, task->process->space->mem, address);
 }
 
+static void watched(struct os *os, struct os_task *task)
+{
+    int signal = os->options.watch ? os->options.watch(os->options.context, task->core) : 0;
+    if (signal) (void)os_send_signal(os, task->process, signal);
+}
+
 static void act_on_stop(struct os *os, struct os_task *task)
 {
     task->stopped = false;
@@ -282,6 +288,7 @@ static void act_on_stop(struct os *os, struct os_task *task)
     case CORE_PRIVILEGED:
         if (!os_emulate(task)) os_signal_fault(task, &task->stop);
         break;
+    case CORE_WATCH: watched(os, task); break;
     case CORE_LOAD:
     case CORE_STORE:
         if (!device_access(os, task)) os_signal_fault(task, &task->stop);

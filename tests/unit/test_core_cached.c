@@ -131,12 +131,45 @@ static void a_memory_hierarchy_changes_nothing_but_time_bgl(void **state)
     on_machine("bgl");
 }
 
+/* A watched core stops behind the very instruction that reaches the sum, with the same state as one that just runs. */
+static void a_watch_stops_behind_the_event(void **state)
+{
+    (void)state;
+    static const enum core_signal signals[] = {CORE_SIGNAL_INSTRUCTIONS, CORE_SIGNAL_LOAD, CORE_SIGNAL_STORE};
+    uint64_t random = 5;
+    struct side plain, watched;
+    side_open(&plain, NULL);
+    side_open(&watched, NULL);
+    for (uint64_t trial = 0; trial < random_trials(300); trial++) {
+        enum core_signal signal = signals[random_below(&random, 3)];
+        struct core_watch watch = {.sums = {{UINT64_C(1) << signal, 1 + random_below(&random, 40)}}, .count = 1};
+        uint64_t wanted = watch.sums[0].left, before[CORE_SIGNAL_COUNT], after[CORE_SIGNAL_COUNT];
+        struct core *core = cores_get(watched.cores, 0);
+        mem_wrote_code(plain.mem, CODE, CODE_WORDS * 4);
+        mem_wrote_code(watched.mem, CODE, CODE_WORDS * 4);
+        fill(&plain, &watched, &random);
+        core_signal_counts(core, before);
+        core_set_watch(core, &watch);
+        struct core_exit exit = core_run(core, 100000);
+        core_set_watch(core, NULL);
+        core_signal_counts(core, after);
+        if (exit.reason == CORE_WATCH)
+            assert_int_equal(after[signal] - before[signal], wanted);
+        else
+            assert_int_equal(watch.sums[0].left, wanted - (after[signal] - before[signal]));
+        if (exit.reason == CORE_WATCH) assert_int_equal(watch.sums[0].left, 0);
+    }
+    side_close(&plain);
+    side_close(&watched);
+}
+
 int main(void)
 {
     (void)setenv("CHILIAD_DATA", "data", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_memory_hierarchy_changes_nothing_but_time_bgp),
         cmocka_unit_test(a_memory_hierarchy_changes_nothing_but_time_bgl),
+        cmocka_unit_test(a_watch_stops_behind_the_event),
     };
     return cmocka_run_group_tests_name("cores with caches", tests, NULL, NULL);
 }
