@@ -51,6 +51,10 @@ enum { CHIL_UPC_COUNTERS_MAX = 65536, CHIL_UPC_INPUTS_MAX = 32, CHIL_UPC_LOW_BIT
 /* CHIL_EGEOMETRY when counters x slot_cycles > 2^low_bits, with the smallest low part that would do in `err`. */
 int chil_upc_geometry_check(const struct chil_upc_geometry *geometry, struct chil_error *err);
 
+struct chil_machine;
+/* The geometry that a machine file gives; CHIL_ENOENT when its counter unit is of another kind. */
+int chil_upc_geometry_of(const struct chil_machine *machine, struct chil_upc_geometry *geometry);
+
 enum chil_upc_model { CHIL_UPC_FAST, CHIL_UPC_REFERENCE };
 
 enum chil_upc_notice_kind {

@@ -10,6 +10,7 @@
  */
 #include "cmd/cmd.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -162,8 +163,11 @@ static int parse_options(int argc, char **argv, struct sweep *s)
 /* The value of an axis in a run: the last axis changes fastest. */
 static const char *value_of(const struct sweep *s, size_t run, size_t axis)
 {
-    for (size_t i = s->axis_count; i-- > axis + 1;)
+    for (size_t i = s->axis_count; i-- > axis + 1;) {
+        assert(s->axes[i].count);
         run /= s->axes[i].count;
+    }
+    assert(s->axes[axis].count);
     return s->axes[axis].values[run % s->axes[axis].count];
 }
 
@@ -205,6 +209,7 @@ static int run_once(const struct sweep *s, size_t number, struct outcome *outcom
     struct chil_machine *machine;
     struct chil_run *run = NULL;
     struct chil_error err = {0};
+    assert(s->argv);
     int status = open_machine(s, number, &machine);
     if (status) return status;
     struct chil_run_options options = {.machine = machine, .program = s->argv[0], .argv = s->argv, .envp = environ};

@@ -84,14 +84,9 @@ static int parse_options(int argc, char **argv, struct upc_options *options)
 
 static int machine_geometry(const struct chil_machine *machine, struct chil_upc_geometry *g)
 {
-    static const char *const keys[] = {"upc.counters", "upc.inputs", "upc.low_bits", "upc.slot_cycles"};
-    uint64_t n[4] = {0};
-    for (int i = 0; i < 4; i++)
-        if (chil_machine_number(machine, keys[i], &n[i]))
-            return cmd_fail("upc", "machine '%s' has no hybrid counter unit (no %s); try -M bgp",
-                            chil_machine_name(machine), keys[i]);
-    *g = (struct chil_upc_geometry){(uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2], (uint32_t)n[3]};
     struct chil_error err;
+    if (chil_upc_geometry_of(machine, g))
+        return cmd_fail("upc", "machine '%s' has no hybrid counter unit; try -M bgp", chil_machine_name(machine));
     return chil_upc_geometry_check(g, &err) ? cmd_fail_error("upc", &err) : 0;
 }
 

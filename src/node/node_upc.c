@@ -45,14 +45,10 @@ static void on_notice(void *context, const struct chil_upc_notice *notice)
 
 struct node_upc *node_upc_new(struct chil_run *run)
 {
-    uint64_t counters, inputs, low_bits, slot_cycles, base;
+    struct chil_upc_geometry geometry;
     const struct chil_machine *m = run->machine;
-    if (chil_machine_number(m, "upc.counters", &counters) || chil_machine_number(m, "upc.inputs", &inputs) ||
-        chil_machine_number(m, "upc.low_bits", &low_bits) || chil_machine_number(m, "upc.slot_cycles", &slot_cycles) ||
-        chil_machine_number(m, "upc.base", &base))
-        return NULL; /* another kind of unit */
-    struct chil_upc_geometry geometry = {(uint32_t)counters, (uint32_t)inputs, (uint32_t)low_bits,
-                                         (uint32_t)slot_cycles};
+    uint64_t base;
+    if (chil_upc_geometry_of(m, &geometry) || chil_machine_number(m, "upc.base", &base)) return NULL; /* another kind */
     struct chil_upc_map map;
     chil_upc_map(&geometry, &map);
     struct node_upc *unit = base_calloc(1, sizeof *unit);

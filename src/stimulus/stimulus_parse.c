@@ -228,26 +228,13 @@ static int parse_lines(struct parser *p)
     return 0;
 }
 
-static void machine_geometry(struct chil_stimulus *s, const struct chil_machine *machine)
-{
-    uint64_t counters, inputs, low_bits, slot_cycles;
-    if (!machine || chil_machine_number(machine, "upc.counters", &counters) ||
-        chil_machine_number(machine, "upc.inputs", &inputs) ||
-        chil_machine_number(machine, "upc.low_bits", &low_bits) ||
-        chil_machine_number(machine, "upc.slot_cycles", &slot_cycles))
-        return;
-    s->geometry =
-        (struct chil_upc_geometry){(uint32_t)counters, (uint32_t)inputs, (uint32_t)low_bits, (uint32_t)slot_cycles};
-    s->has_geometry = true;
-}
-
 static int parse_file(struct chil_stimulus **out, struct text_file *file, const struct chil_machine *machine,
                       struct chil_error *err)
 {
     struct chil_stimulus *s = base_calloc(1, sizeof *s);
     arena_init(&s->arena);
     s->name = arena_strdup(&s->arena, file->name);
-    machine_geometry(s, machine);
+    s->has_geometry = machine && chil_upc_geometry_of(machine, &s->geometry) == 0;
     struct parser p = {.stimulus = s, .machine = machine, .file = *file, .err = err};
     int status = parse_lines(&p);
     text_file_close(file);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "chiliad/catalog.h"
 #include "upc/upc_impl.h"
 
 static int refuse_geometry(const struct chil_upc_geometry *g, struct chil_error *err)
@@ -41,6 +42,19 @@ int chil_upc_geometry_check(const struct chil_upc_geometry *g, struct chil_error
                           "every %llu: carries would be lost; use at least %u low bits",
                           g->counters, g->slot_cycles, (unsigned long long)round, g->low_bits, 1ULL << g->low_bits,
                           needed);
+}
+
+int chil_upc_geometry_of(const struct chil_machine *machine, struct chil_upc_geometry *geometry)
+{
+    uint64_t counters, inputs, low_bits, slot_cycles;
+    if (chil_machine_number(machine, "upc.counters", &counters) ||
+        chil_machine_number(machine, "upc.inputs", &inputs) ||
+        chil_machine_number(machine, "upc.low_bits", &low_bits) ||
+        chil_machine_number(machine, "upc.slot_cycles", &slot_cycles))
+        return CHIL_ENOENT;
+    *geometry =
+        (struct chil_upc_geometry){(uint32_t)counters, (uint32_t)inputs, (uint32_t)low_bits, (uint32_t)slot_cycles};
+    return 0;
 }
 
 void chil_upc_bits(const struct chil_upc_geometry *g, struct chil_upc_bits *bits)
