@@ -12,6 +12,7 @@
 
 #include "isa/isa.h"
 #include "mem/mem.h"
+#include "os/os_space_impl.h"
 
 /* --- Symbols ---------------------------------------------------------------------------------------------------- */
 
@@ -40,7 +41,7 @@ void node_symbol(const char *program, uint32_t address, char *buffer, size_t siz
     *buffer = 0;
     Dwfl *dwfl = dwfl_begin(&callbacks);
     if (!dwfl) return;
-    Dwfl_Module *module = dwfl_report_elf(dwfl, program, program, -1, 0, true);
+    Dwfl_Module *module = dwfl_report_elf(dwfl, program, program, -1, SPACE_PIE, true); /* the base is for PIE only */
     if (module && dwfl_report_end(dwfl, NULL, NULL) == 0) {
         Dwfl_Module *at = dwfl_addrmodule(dwfl, address);
         if (at) describe(at, address, buffer, size);
