@@ -27,15 +27,25 @@ _chiliad_words() {
     -e)
         # shellcheck disable=SC2046 # two words, or none
         _chiliad_names events $(_chiliad_machine)
+        _chiliad_names counters
         return
         ;;
     esac
     case $command in
     list)
-        [[ $position -gt 2 ]] || echo machines events
+        [[ $position -gt 2 ]] || echo machines events counters
         echo -M -j --help
         # shellcheck disable=SC2046
         [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
+        ;;
+    stat | sweep | validate | dump) # after the options comes a program: any file
+        [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
+        case $command in
+        stat) echo -M -e -j -x -o --all --set --sysroot --root --writable --help ;;
+        sweep) echo --set -M -e -j -x --jobs --help ;;
+        validate) echo -M --program -j --help ;;
+        dump) echo --stage=decode --help ;;
+        esac
         ;;
     upc)
         if [[ $position -eq 2 ]]; then
@@ -49,7 +59,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="list upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="list stat sweep validate dump upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

@@ -26,13 +26,15 @@ struct options {
     const char *machine; /* NULL: not given */
     bool json, reserved, help;
     bool machines; /* rather than events */
+    bool own;      /* the simulator's own counters, rather than the machine's events */
     char **patterns;
     int pattern_count;
 };
 
-static const char help[] = "usage: chiliad list [events|machines] [PATTERN...] [OPTIONS]\n"
+static const char help[] = "usage: chiliad list [events|counters|machines] [PATTERN...] [OPTIONS]\n"
                            "\n"
-                           "Shows what can be counted: the events of a machine, or the machines there are.\n"
+                           "Shows what can be counted: the events of a machine, the counters that are the\n"
+                           "simulator's own (BGL_INST ...), or the machines there are.\n"
                            "Without a word it shows the events of bgp.\n"
                            "\n"
                            "A PATTERN with one of *?[ has to match a whole name (for events, or a whole\n"
@@ -86,8 +88,10 @@ static int parse_options(struct options *options, int argc, char **argv)
         default: return bad_option(argv);
         }
     }
-    if (optind < argc && (strcmp(argv[optind], "events") == 0 || strcmp(argv[optind], "machines") == 0))
-        options->machines = argv[optind++][0] == 'm';
+    const char *kind = optind < argc ? argv[optind] : "";
+    options->machines = strcmp(kind, "machines") == 0;
+    options->own = strcmp(kind, "counters") == 0;
+    optind += options->machines || options->own || strcmp(kind, "events") == 0;
     options->patterns = argv + optind;
     options->pattern_count = argc - optind;
     return 0;
@@ -195,11 +199,18 @@ static bool is_hidden(const struct options *options, const struct chil_event *ev
     return event->reserved && !options->reserved && !options->json;
 }
 
+/* The machine's events, or the simulator's own counters. */
+static const struct chil_event *rows_of(const struct options *options, const struct chil_machine *machine,
+                                        size_t *count)
+{
+    return options->own ? chil_machine_own_events(machine, count) : chil_machine_events(machine, count);
+}
+
 /* Every pattern has to find something, lest a slip among several goes unseen. */
 static int check_patterns(const struct options *options, const struct chil_machine *machine)
 {
     size_t count;
-    const struct chil_event *events = chil_machine_events(machine, &count), *found;
+    const struct chil_event *events = rows_of(options, machine, &count), *found;
     for (int p = 0; p < options->pattern_count; p++) {
         const char *pattern = options->patterns[p];
         bool hidden = false, shown = false;
@@ -221,12 +232,16 @@ static int check_patterns(const struct options *options, const struct chil_machi
 static void print_summary(const struct options *options, const struct chil_machine *machine, size_t listed)
 {
     size_t count, reserved = 0;
-    const struct chil_event *events = chil_machine_events(machine, &count);
+    const struct chil_event *events = rows_of(options, machine, &count);
     for (size_t i = 0; i < count; i++)
         reserved += events[i].reserved;
     size_t all = options->reserved ? count : count - reserved;
     (void)printf("%zu%s", listed, options->pattern_count ? " of " : " ");
     if (options->pattern_count) (void)printf("%zu ", all);
+    if (options->own) {
+        (void)puts("counters of the simulator's own");
+        return;
+    }
     (void)printf("%s of %s", options->reserved ? "ids" : "events", chil_machine_name(machine));
     if (reserved)
         (void)printf(options->reserved ? " (%zu of all are reserved)" : " (%zu reserved ids not shown)", reserved);
@@ -249,7 +264,7 @@ static void print_groups(struct listed *list, size_t count)
 static int print_events(const struct options *options, const struct chil_machine *machine)
 {
     size_t count, listed = 0;
-    const struct chil_event *events = chil_machine_events(machine, &count);
+    const struct chil_event *events = rows_of(options, machine, &count);
     struct listed *list = calloc(count, sizeof *list);
     if (!list) return cmd_fail("list", "out of memory");
     for (size_t i = 0; i < count; i++)
@@ -263,7 +278,7 @@ static int print_events(const struct options *options, const struct chil_machine
 static int print_events_json(const struct options *options, const struct chil_machine *machine)
 {
     size_t count, listed = 0;
-    const struct chil_event *events = chil_machine_events(machine, &count);
+    const struct chil_event *events = rows_of(options, machine, &count);
     for (size_t i = 0; i < count; i++)
         if (matches_any(options, &events[i])) print_object(event_json(&events[i]), listed++);
     print_array_end(listed);
