@@ -118,9 +118,14 @@ install: all
 	for kind in machines events; do \
 		install -d $(DESTDIR)$(PREFIX)/share/chiliad/$$kind && \
 		install -m 644 data/$$kind/* $(DESTDIR)$(PREFIX)/share/chiliad/$$kind/ || exit 1; done
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	for page in docs/man/*.md; do \
-		tools/manpage $(VERSION) $$page > $(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page .md).1 || exit 1; done
+		section=$$(sed -n '1s/.*(\([0-9]\)).*/\1/p' $$page); \
+		tools/manpage $(VERSION) $$page > $(DESTDIR)$(PREFIX)/share/man/man$$section/$$(basename $$page .md).$$section || exit 1; done
+	for kind in include lib; do \
+		(cd guest && find $$kind -type f) | while read -r file; do \
+		install -D -m 644 guest/$$file $(DESTDIR)$(PREFIX)/share/chiliad/guest/$$file || exit 1; done; done
 	install -m 644 tools/chiliad.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chiliad
 
 clean:

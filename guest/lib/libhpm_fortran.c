@@ -1,0 +1,77 @@
+/* libHPM as Fortran calls it: names with an underscore at the end, arguments by address, and the lengths of strings by
+ * value after all other arguments, as gfortran passes them. Strings end in blanks rather than in a zero.
+ */
+#include "libhpm.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { TEXT = 256 };
+
+static const char unknown[] = "unknown";
+
+/* The string without its blanks at the end, and no longer than the buffer. */
+static const char *text(char buffer[TEXT], const char *string, size_t length)
+{
+    if (length > TEXT - 1) length = TEXT - 1;
+    while (length && string[length - 1] == ' ')
+        length--;
+    memcpy(buffer, string, length);
+    buffer[length] = '\0';
+    return buffer;
+}
+
+void f_hpminit_(const int *task, const char *program, size_t length);
+void f_hpminit_(const int *task, const char *program, size_t length)
+{
+    char copy[TEXT];
+    _hpmInit_(*task, text(copy, program, length), 0, unknown);
+}
+
+void f_hpmterminate_(const int *task);
+void f_hpmterminate_(const int *task)
+{
+    _hpmTerminate_(*task, 0, unknown);
+}
+
+/* FORTRAN(start, stop): the four calls of one kind of section, with and without the place they come from. */
+#define FORTRAN(start, stop)                                                                                           \
+    void f_hpm##start##_(const int *section, const char *label, size_t length);                                        \
+    void f_hpm##start##_(const int *section, const char *label, size_t length)                                         \
+    {                                                                                                                  \
+        char copy[TEXT];                                                                                               \
+        _hpm_##start##_(*section, text(copy, label, length), 0, unknown);                                              \
+    }                                                                                                                  \
+    void f_hpm##stop##_(const int *section);                                                                           \
+    void f_hpm##stop##_(const int *section)                                                                            \
+    {                                                                                                                  \
+        _hpm_##stop##_(*section, 0, unknown);                                                                          \
+    }                                                                                                                  \
+    void f_hpm##start##_at_(const int *section, const char *label, const int *line, const char *file, size_t length,   \
+                            size_t file_length);                                                                       \
+    void f_hpm##start##_at_(const int *section, const char *label, const int *line, const char *file, size_t length,   \
+                            size_t file_length)                                                                        \
+    {                                                                                                                  \
+        char copy[TEXT], file_copy[TEXT];                                                                              \
+        _hpm_##start##_(*section, text(copy, label, length), *line, text(file_copy, file, file_length));               \
+    }                                                                                                                  \
+    void f_hpm##stop##_at_(const int *section, const int *line);                                                       \
+    void f_hpm##stop##_at_(const int *section, const int *line)                                                        \
+    {                                                                                                                  \
+        _hpm_##stop##_(*section, *line, unknown);                                                                      \
+    }
+
+FORTRAN(start, stop)
+FORTRAN(tstart, tstop)
+
+void f_hpmgettimeandcounters_(const int *count, double *seconds, long long *values);
+void f_hpmgettimeandcounters_(const int *count, double *seconds, long long *values)
+{
+    hpmGetTimeAndCounters(*count, seconds, values);
+}
+
+void f_hpmgetcounters_(long long *values);
+void f_hpmgetcounters_(long long *values)
+{
+    hpmGetCounters(values);
+}
