@@ -25,6 +25,24 @@ struct chil_run {
     uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken */
 };
 
+/* A wire, found once by name, and its count on the whole node; `run->counts` must be fresh. */
+enum node_wire_kind {
+    NODE_WIRE_NONE,
+    NODE_WIRE_CORE,
+    NODE_WIRE_MEMORY,
+    NODE_WIRE_DATA_HITS,
+    NODE_WIRE_CODE_HITS,
+    NODE_WIRE_ELAPSED
+};
+struct node_wire {
+    enum node_wire_kind kind;
+    unsigned core;
+    enum core_signal signal;
+    struct cache_wire memory; /* for hits: of the misses */
+};
+void node_wire_find(const struct chil_run *run, const char *name, struct node_wire *wire);
+uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wire, enum chil_count_mode mode);
+
 /* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one is asked for. */
 uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals);
 

@@ -170,43 +170,75 @@ static uint64_t count_cache(const struct asking *ask, struct cache_wire wire, en
     return mode == CHIL_COUNT_HIGH ? high : occurrences;
 }
 
-/* Hits are what is left of the accesses: "coreN.l1d.hit" and "coreN.l1i.hit". */
-static bool count_hits(const struct asking *ask, const char *wire, uint64_t *count)
+/* Hits are what is left of the accesses: "coreN.l1d.hit" and "coreN.l1i.hit", found by their misses. */
+static bool find_hits(const struct chil_run *run, const char *name, struct node_wire *wire)
 {
     char miss[CACHE_NAME];
-    const char *end = strrchr(wire, '.');
-    if (!end || strcmp(end, ".hit") != 0 || strncmp(wire, "core", 4) != 0) return false;
-    (void)snprintf(miss, sizeof miss, "%.*s.miss", (int)(end - wire), wire);
-    struct cache_wire misses;
-    if (!cache_wire_find(ask->run->cache, miss, &misses)) return false;
-    bool data = strstr(wire, ".l1d.") != NULL;
-    unsigned core = misses.instance == CACHE_ALL ? ask->core : misses.instance;
+    const char *end = strrchr(name, '.');
+    if (!end || strcmp(end, ".hit") != 0 || strncmp(name, "core", 4) != 0) return false;
+    (void)snprintf(miss, sizeof miss, "%.*s.miss", (int)(end - name), name);
+    wire->kind = strstr(name, ".l1d.") ? NODE_WIRE_DATA_HITS : NODE_WIRE_CODE_HITS;
+    return cache_wire_find(run->cache, miss, &wire->memory);
+}
+
+void node_wire_find(const struct chil_run *run, const char *name, struct node_wire *wire)
+{
+    *wire = (struct node_wire){0};
+    if (core_signal_find(name, &wire->core, &wire->signal))
+        wire->kind = NODE_WIRE_CORE;
+    else if (cache_wire_find(run->cache, name, &wire->memory))
+        wire->kind = NODE_WIRE_MEMORY;
+    else if (strcmp(name, "upc.elapsed") == 0)
+        wire->kind = NODE_WIRE_ELAPSED;
+    else if (!find_hits(run, name, wire))
+        wire->kind = NODE_WIRE_NONE;
+}
+
+static uint64_t count_hits(const struct asking *ask, const struct node_wire *wire)
+{
+    bool data = wire->kind == NODE_WIRE_DATA_HITS;
+    unsigned core = wire->memory.instance == CACHE_ALL ? ask->core : wire->memory.instance;
     uint64_t accesses = count_signal(ask, core, data ? CORE_SIGNAL_LOAD : CORE_SIGNAL_FETCH);
     if (data) accesses += count_signal(ask, core, CORE_SIGNAL_STORE);
     for (unsigned i = 0; data && i < ask->run->core_count; i++)
         if (core == CORE_ALL || core == i) accesses += core_crossings(cores_get(ask->run->cores, i));
-    *count = accesses - count_cache(ask, misses, CHIL_COUNT_RISE);
-    return true;
+    return accesses - count_cache(ask, wire->memory, CHIL_COUNT_RISE);
 }
 
-static uint64_t count_wire(const struct asking *ask, const char *wire, enum chil_count_mode mode)
+static uint64_t elapsed(const struct chil_run *run)
 {
-    unsigned core;
-    enum core_signal signal;
-    struct cache_wire memory;
-    uint64_t hits;
-    if (core_signal_find(wire, &core, &signal)) return count_signal(ask, core, signal);
-    if (cache_wire_find(ask->run->cache, wire, &memory)) return count_cache(ask, memory, mode);
-    if (count_hits(ask, wire, &hits)) return hits;
-    return strcmp(wire, "upc.elapsed") == 0 ? ask->run->result.cycles : 0;
+    uint64_t most = 0;
+    for (unsigned i = 0; i < run->core_count; i++)
+        if (core_cycles(cores_get(run->cores, i)) > most) most = core_cycles(cores_get(run->cores, i));
+    return most;
+}
+
+static uint64_t count_wire(const struct asking *ask, const struct node_wire *wire, enum chil_count_mode mode)
+{
+    switch (wire->kind) {
+    case NODE_WIRE_CORE: return count_signal(ask, wire->core, wire->signal);
+    case NODE_WIRE_MEMORY: return count_cache(ask, wire->memory, mode);
+    case NODE_WIRE_DATA_HITS:
+    case NODE_WIRE_CODE_HITS: return count_hits(ask, wire);
+    case NODE_WIRE_ELAPSED: return elapsed(ask->run);
+    default: return 0;
+    }
+}
+
+uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wire, enum chil_count_mode mode)
+{
+    return count_wire(&(struct asking){run, CORE_ALL, NULL}, wire, mode);
 }
 
 uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals)
 {
     const struct asking ask = {run, core, signals};
     uint64_t sum = 0;
-    for (size_t i = 0; i < event->signal_count; i++)
-        sum += count_wire(&ask, event->signals[i], event->mode);
+    for (size_t i = 0; i < event->signal_count; i++) {
+        struct node_wire wire;
+        node_wire_find(run, event->signals[i], &wire);
+        sum += count_wire(&ask, &wire, event->mode);
+    }
     return event->mode == CHIL_COUNT_HIGH ? sum / event->clock : sum; /* a unit's cycle is seen `clock` times */
 }
 

@@ -21,13 +21,20 @@
 #include "isa/isa.h"
 #include "node/node.h"
 
+enum { WIRES_OF_EVENT = 4 };
+
 struct node_upc {
     struct chil_upc *upc;
     const struct chil_event *events; /* by wire */
     uint64_t told;                   /* up to this cycle */
     uint64_t *rises, *highs;         /* of each counter's wire, as told */
-    unsigned interrupts;             /* since last asked */
-    struct core_watch *watches;      /* per core */
+    struct found {
+        bool done;
+        uint8_t count;
+        struct node_wire wires[WIRES_OF_EVENT];
+    } * found;                  /* by event: its wires, looked up when first needed */
+    unsigned interrupts;        /* since last asked */
+    struct core_watch *watches; /* per core */
     struct {
         uint32_t counter;
         uint64_t target; /* the count of its event at which to stop */
@@ -61,6 +68,7 @@ struct node_upc *node_upc_new(struct chil_run *run)
     unit->events = chil_machine_events(m, &count);
     unit->rises = base_calloc(geometry.counters, sizeof *unit->rises);
     unit->highs = base_calloc(geometry.counters, sizeof *unit->highs);
+    unit->found = base_calloc((size_t)geometry.counters * geometry.inputs, sizeof *unit->found);
     unit->watches = base_calloc(run->core_count, sizeof *unit->watches);
     return unit;
 }
@@ -72,6 +80,7 @@ void node_upc_free(struct node_upc *unit)
     free(unit->rises);
     free(unit->highs);
     free(unit->watches);
+    free(unit->found);
     free(unit);
 }
 
@@ -99,6 +108,20 @@ static void tell(struct node_upc *unit, uint32_t wire, uint64_t from, uint64_t t
     (void)chil_upc_raise_many(unit->upc, trains + (rises == 1), rises == 1 ? 1 : 2, NULL);
 }
 
+/* What the wires of an event have done, of so many rises or high cycles. Events have few wires; more are left out. */
+static uint64_t count_event(struct chil_run *run, uint32_t number, enum chil_count_mode mode)
+{
+    struct found *found = &run->upc->found[number];
+    const struct chil_event *event = &run->upc->events[number];
+    uint64_t sum = 0;
+    for (; !found->done && found->count < event->signal_count && found->count < WIRES_OF_EVENT; found->count++)
+        node_wire_find(run, event->signals[found->count], &found->wires[found->count]);
+    found->done = true;
+    for (unsigned i = 0; i < found->count; i++)
+        sum += node_wire_count(run, &found->wires[i], mode);
+    return sum;
+}
+
 /* Reads what each selected wire has done; tells the difference to the unit when `telling`. */
 static void look(struct chil_run *run, uint64_t to, bool telling)
 {
@@ -106,13 +129,9 @@ static void look(struct chil_run *run, uint64_t to, bool telling)
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
     for (uint32_t c = 0; c < chil_upc_geometry(unit->upc)->counters; c++) {
-        struct chil_event event = unit->events[wire_of(unit, c)];
-        event.clock = 1;
-        event.mode = CHIL_COUNT_RISE;
-        uint64_t rises = node_count(run, &event, CORE_ALL, NULL);
-        event.mode = CHIL_COUNT_HIGH;
-        uint64_t high = node_count(run, &event, CORE_ALL, NULL);
-        if (telling) tell(unit, event.id, unit->told, to, rises - unit->rises[c], high - unit->highs[c]);
+        uint32_t wire = wire_of(unit, c);
+        uint64_t rises = count_event(run, wire, CHIL_COUNT_RISE), high = count_event(run, wire, CHIL_COUNT_HIGH);
+        if (telling) tell(unit, wire, unit->told, to, rises - unit->rises[c], high - unit->highs[c]);
         unit->rises[c] = rises;
         unit->highs[c] = high;
     }
@@ -125,12 +144,9 @@ static uint64_t count_of(struct chil_run *run, uint32_t counter)
 {
     struct chil_upc_config config;
     (void)chil_upc_config(run->upc->upc, counter, &config);
-    struct chil_event event = run->upc->events[wire_of(run->upc, counter)];
-    event.clock = 1;
-    event.mode = config.mode;
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
-    return node_count(run, &event, CORE_ALL, NULL);
+    return count_event(run, wire_of(run->upc, counter), config.mode);
 }
 
 static bool crossed(void *context)
