@@ -64,11 +64,11 @@ static void run_block(struct core *core, struct block *block, unsigned count, st
 }
 
 /* Takes what was executed off the watched sums; true when one is reached. */
-static bool count_down(struct core_watch *watch, const uint64_t *before, const uint64_t *after)
+static bool count_down(struct core_watch *watch, const uint64_t *did)
 {
     bool reached = false;
     for (unsigned w = 0; w < watch->count; w++) {
-        uint64_t done = sum_of(after, watch->sums[w].signals) - sum_of(before, watch->sums[w].signals);
+        uint64_t done = sum_of(did, watch->sums[w].signals);
         watch->sums[w].left -= done < watch->sums[w].left ? done : watch->sums[w].left;
         reached |= watch->sums[w].left == 0;
     }
@@ -85,7 +85,7 @@ static unsigned executed(const struct core *core, const struct block *block, uns
 
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit)
 {
-    uint64_t none[CORE_SIGNAL_COUNT] = {0}, did[CORE_SIGNAL_COUNT];
+    uint64_t did[CORE_SIGNAL_COUNT];
     while (exit->reason == CORE_BUDGET && core->cycles < limit) {
         struct block *block = code_block(core->code, core->regs->pc);
         if (!block) {
@@ -95,7 +95,7 @@ void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit)
         unsigned count = allowed(core->watch, block);
         run_block(core, block, count, exit);
         weigh(block, executed(core, block, count, exit), did);
-        if (count_down(core->watch, none, did) && exit->reason == CORE_BUDGET) exit->reason = CORE_WATCH;
+        if (count_down(core->watch, did) && exit->reason == CORE_BUDGET) exit->reason = CORE_WATCH;
     }
 }
 
