@@ -1,4 +1,4 @@
-/* Big-endian bytes and bit counting, in one place. */
+/* Masks and small arithmetic on powers of two, in one place. */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H
 

@@ -1,18 +1,16 @@
 /* execve: another program in the same process.
  *
  * Everything that can fail is done before the old program is touched: the strings are copied out of its memory and the
- * new one is loaded beside it. Scripts are run by what their first line names, as Linux does: `#! INTERPRETER
- * [ARGUMENT]` becomes INTERPRETER [ARGUMENT] PATH ARGV[1]….
+ * new one is loaded beside it (os_load.c, which also follows `#!` lines).
  */
 #include "os/os_task.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 
-enum { PATH_LIMIT = 4096, STRING_LIMIT = 131072, TOTAL_LIMIT = 2 << 20, SCRIPT_LINE = 256, SCRIPTS_DEEP = 5 };
+enum { PATH_LIMIT = 4096, STRING_LIMIT = 131072, TOTAL_LIMIT = 2 << 20 };
 
 /* A NULL-terminated list of strings, all in one arena. */
 struct strings {
@@ -58,49 +56,6 @@ static int64_t get_strings(const struct os_call *call, uint32_t address, struct 
     return 0;
 }
 
-/* Cuts "#! INTERPRETER [ARGUMENT]" in two; false when there is no interpreter. */
-static bool cut_script_line(char *line, char **interpreter, char **argument)
-{
-    line[strcspn(line, "\n")] = 0;
-    char *at = line + 2 + strspn(line + 2, " \t");
-    size_t length = strlen(at);
-    while (length && strchr(" \t\r", at[length - 1]))
-        at[--length] = 0;
-    *interpreter = at;
-    at += strcspn(at, " \t");
-    *argument = NULL;
-    if (*at) {
-        *at++ = 0;
-        *argument = at + strspn(at, " \t");
-    }
-    return **interpreter != 0;
-}
-
-/* Opens the path to see whether it may be run, and follows scripts to the program that runs them. */
-static int64_t resolve(const struct os_call *call, char **path, struct strings *argv, struct arena *arena)
-{
-    for (unsigned depth = 0; depth <= SCRIPTS_DEEP; depth++) {
-        int fd = os_files_open_program(call->process->files, *path);
-        if (fd < 0) return fd;
-        char line[SCRIPT_LINE + 1] = {0};
-        ssize_t got = pread(fd, line, SCRIPT_LINE, 0);
-        close(fd);
-        if (got < 2 || line[0] != '#' || line[1] != '!') return 0;
-        char *interpreter, *argument;
-        if (!cut_script_line(line, &interpreter, &argument)) return -ENOEXEC;
-        struct strings longer = {0};
-        strings_add(&longer, arena_strdup(arena, interpreter));
-        if (argument) strings_add(&longer, arena_strdup(arena, argument));
-        strings_add(&longer, *path);
-        for (size_t a = 1; a < argv->count; a++)
-            strings_add(&longer, argv->list[a]);
-        free(argv->list);
-        *argv = longer;
-        *path = longer.list[0];
-    }
-    return -ELOOP;
-}
-
 /* The process forgets what belonged to the old program. */
 static void replace_program(struct os_task *task, struct os_space *space)
 {
@@ -126,20 +81,19 @@ static void replace_program(struct os_task *task, struct os_space *space)
     os_task_start_program(task);
 }
 
-static int64_t exec_load(const struct os_call *call, char *path, struct strings *argv, struct strings *envp,
+static int64_t exec_load(const struct os_call *call, const char *path, struct strings *argv, struct strings *envp,
                          struct arena *arena, struct os_space **space)
 {
     uint64_t total = 0;
     int64_t wrong = get_strings(call, call->arg[1], arena, argv, &total);
     if (!wrong) wrong = get_strings(call, call->arg[2], arena, envp, &total);
-    if (!wrong) wrong = resolve(call, &path, argv, arena);
     if (wrong) return wrong;
     struct chil_error err = {0};
-    if (os_load(space, call->process->files, &call->os->options.rules, path, argv->list, envp->list, &err)) {
-        os_say_once(call->os, path, "execve of '%s': %s", path, err.text);
-        return -ENOEXEC;
-    }
-    return 0;
+    int status = os_load(space, call->process->files, &call->os->options.rules, path, argv->list, envp->list, &err);
+    if (!status) return 0;
+    int error = os_load_errno(status);
+    if (error == ENOEXEC) os_say_once(call->os, path, "execve of '%s': %s", path, err.text); /* not for a PATH search */
+    return -error;
 }
 
 int64_t sys_execve(struct os_call *call)
