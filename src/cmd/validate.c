@@ -185,32 +185,41 @@ static json_t *json_cell(const struct cell *cell, int64_t measured)
                      cell->paper_error == NONE ? json_null() : json_integer((json_int_t)cell->paper_error));
 }
 
-static int validate_on(const struct chil_machine *machine, const struct validate_options *o)
+static void print_all(const int64_t *measured, bool as_json)
 {
-    char output[OUTPUT_MAX] = "";
-    const char *function = "";
-    json_t *array = o->json ? json_array() : NULL;
-    int status = 0;
+    json_t *array = as_json ? json_array() : NULL;
     if (!array)
         (void)printf("%-12s %-14s %10s %10s %8s %15s\n", "function", "counter", "expected", "measured", "error",
                      "paper's error");
-    for (size_t i = 0; !status && i < CELLS; i++) {
-        if (strcmp(function, cells[i].function) != 0) {
-            function = cells[i].function;
-            status = measure(machine, o->program, function, output);
-        }
-        if (status) break;
+    for (size_t i = 0; i < CELLS; i++) {
         if (array)
-            json_array_append_new(array, json_cell(&cells[i], value_of(output, cells[i].counter)));
+            json_array_append_new(array, json_cell(&cells[i], measured[i]));
         else
-            print_cell(&cells[i], value_of(output, cells[i].counter));
+            print_cell(&cells[i], measured[i]);
     }
-    if (array && !status) {
+    if (array) {
         (void)json_dumpf(array, stdout, JSON_INDENT(2));
         (void)putchar('\n');
     }
     json_decref(array);
-    return status;
+}
+
+/* Everything is measured before anything is printed: a run that fails leaves no half table. */
+static int validate_on(const struct chil_machine *machine, const struct validate_options *o)
+{
+    char output[OUTPUT_MAX] = "";
+    const char *function = "";
+    int64_t measured[CELLS];
+    for (size_t i = 0; i < CELLS; i++) {
+        if (strcmp(function, cells[i].function) != 0) {
+            function = cells[i].function;
+            int status = measure(machine, o->program, function, output);
+            if (status) return status;
+        }
+        measured[i] = value_of(output, cells[i].counter);
+    }
+    print_all(measured, o->json);
+    return 0;
 }
 
 int cmd_validate(int argc, char **argv)
