@@ -2,6 +2,7 @@
 #
 #   make            the program build/chiliad and the library build/libchiliad.a
 #   make demo       sets the machine up and shows the product's main job
+#   make guest      headers and libraries for programs on the machine: $(BUILD)/guest
 #   make check      sets the machine up and runs every quick test, plain and under ASan+UBSan and TSan
 #   make check-long the same, with many more random programs
 #   make bench      speed, as ratios
@@ -23,7 +24,13 @@ OPTIMIZE ?= -O2 -g
 CFLAGS   ?= $(OPTIMIZE)
 BASE     := -std=gnu17 -ffp-contract=off -pthread -MMD -MP $(WARNINGS)
 
-LIB_SRC   := $(sort $(filter-out src/cmd/%,$(wildcard src/*/*.c)))
+# The translator needs LLVM's headers to be built and its library to run; `make LLVM=no` does without.
+LLVM_DIR := /usr/lib/llvm-19
+LLVM     ?= $(if $(wildcard $(LLVM_DIR)/include/llvm-c/LLJIT.h),yes,no)
+NOT_JIT  := $(if $(filter yes,$(LLVM)),src/jit/none.c,$(filter-out src/jit/none.c,$(wildcard src/jit/*.c)))
+CPPFLAGS += $(if $(filter yes,$(LLVM)),-isystem $(LLVM_DIR)/include)
+
+LIB_SRC   := $(sort $(filter-out src/cmd/% $(NOT_JIT),$(wildcard src/*/*.c)))
 CMD_SRC   := $(sort $(wildcard src/cmd/*.c))
 TEST_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 HELP_SRC  := $(sort $(filter-out $(TEST_SRC),$(wildcard tests/unit/*.c)))
@@ -32,7 +39,8 @@ ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $
 ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h tests/unit/*.h))
 
 .DEFAULT_GOAL := all
-.PHONY: all guest demo check check-long bench lint install clean setup-build setup-demo setup-check tests
+.PHONY: all guest demo check check-long bench lint install install-guest install-guest-libraries clean
+.PHONY: setup-build setup-demo setup-check tests
 
 # $(call variant,NAME,FOLDER,FLAGS): rules for the program, the library and the tests of one variant.
 define variant
@@ -69,12 +77,60 @@ $(eval $(call variant,TSAN,$(BUILD)/tsan,-fsanitize=thread))
 
 all: $(BUILD)/chiliad
 
-# Programs for the machine itself: what `validate` runs.
-GUEST_CC := powerpc-linux-gnu-gcc -O2 -mcpu=440fp -static -Wall -Iguest/include
-guest: $(BUILD)/guest/rose
-$(BUILD)/guest/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h
+# For the machine itself: what `validate` runs, and $(GUEST) with the headers and libraries of programs, static and
+# shared, which `chiliad cc` uses and `make install` copies. CROSS is the cross compiler's prefix.
+CROSS       ?= powerpc-linux-gnu-
+GUEST       := $(BUILD)/guest
+GUEST_FLAGS := -std=gnu17 -O2 -g -mcpu=440fp -Wall -Wextra -Werror -Iguest/include
+GUEST_H     := $(sort $(wildcard guest/include/*.h guest/include/*/*.h guest/include/*.inc))
+GUEST_H     := $(GUEST_H:guest/%=$(GUEST)/%) $(GUEST)/include/bgp_upc_events.inc
+
+$(GUEST)/obj/%.o: guest/lib/%.c
 	@mkdir -p $(@D)
-	$(GUEST_CC) guest/validate/rose.c guest/lib/bglcounters.c -o $@
+	$(CROSS)gcc $(GUEST_FLAGS) -MMD -MP -c $< -o $@
+$(GUEST)/pic/%.o: guest/lib/%.c
+	@mkdir -p $(@D)
+	$(CROSS)gcc $(GUEST_FLAGS) -fPIC -MMD -MP -c $< -o $@
+
+# $(call guest_library,NAME,SOURCES,SONAME,USED): libNAME.a, and libNAME.so with what it uses of the libraries USED.
+define guest_library
+ifneq ($(2),)
+GUEST_LIBS += $(GUEST)/lib/lib$(1).a $(GUEST)/lib/lib$(1).so
+GUEST_OBJ  += $(2:guest/lib/%.c=$(GUEST)/obj/%.o) $(2:guest/lib/%.c=$(GUEST)/pic/%.o)
+
+$(GUEST)/lib/lib$(1).a: $(2:guest/lib/%.c=$(GUEST)/obj/%.o)
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	$(CROSS)ar rcs $$@ $$^
+
+$(GUEST)/lib/$(3): $(2:guest/lib/%.c=$(GUEST)/pic/%.o) $(4:%=$(GUEST)/lib/lib%.so)
+	@mkdir -p $$(@D)
+	$(CROSS)gcc -shared -Wl,-soname,$(3) -Wl,-rpath,'$$$$ORIGIN' -Wl,-z,defs -Wl,--as-needed $$(filter %.o,$$^) \
+		-L$(GUEST)/lib $(4:%=-l%) -lm -o $$@
+
+$(GUEST)/lib/lib$(1).so: $(GUEST)/lib/$(3)
+	ln -sf $(3) $$@
+endif
+endef
+$(eval $(call guest_library,bglcounters,$(wildcard guest/lib/bglcounters*.c),libbglcounters.so.1))
+$(eval $(call guest_library,bgp_upc,$(wildcard guest/lib/bgp_upc*.c),libbgp_upc.so.1))
+$(eval $(call guest_library,bgl_perfctr,$(wildcard guest/lib/bgl_perfctr*.c),libbgl_perfctr.so.1))
+$(eval $(call guest_library,hpm,$(wildcard guest/lib/libhpm*.c),libhpm.so.1,bglcounters))
+$(eval $(call guest_library,papi,$(wildcard guest/lib/papi*.c),libpapi.so.7.0,bglcounters bgp_upc))
+-include $(GUEST_OBJ:.o=.d)
+
+$(GUEST)/include/%: guest/include/%
+	@mkdir -p $(@D)
+	cp $< $@
+# The event ids of spi/UPC.h for bgp_upc.inc.
+$(GUEST)/include/bgp_upc_events.inc: guest/include/spi/UPC.h Makefile
+	@mkdir -p $(@D)
+	sed -n -e '/ BGP_UPC_/d' -e 's/^    \(BGP_[A-Z0-9_]* = [0-9]*\),/integer(4), parameter :: \1/p' $< > $@
+
+guest: $(GUEST)/rose $(GUEST_LIBS) $(GUEST_H)
+$(GUEST)/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h
+	@mkdir -p $(@D)
+	$(CROSS)gcc $(GUEST_FLAGS) -static guest/validate/rose.c guest/lib/bglcounters.c -o $@
 
 setup-build:
 	@tools/setup build
@@ -85,7 +141,7 @@ setup-demo:
 	@tools/setup demo
 
 demo: setup-demo
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s all guest
 	@tools/demo $(BUILD)/chiliad
 
 # Tests print TAP; tools/run-tests adds them up. TSan runs only what has threads.
@@ -104,6 +160,8 @@ bench: setup-check
 	@$(MAKE) --no-print-directory -s all $(BENCH_SRC:%.c=$(BUILD)/%)
 	@for b in $(BENCH_SRC:%.c=$(BUILD)/%); do $$b || exit 1; done
 	@bench/bench_programs $(BUILD)/chiliad
+	@bench/fft $(BUILD)/chiliad
+	@bench/nas $(BUILD)/chiliad
 
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)
@@ -115,7 +173,7 @@ install: all
 	install -m 644 include/chiliad/*.h $(DESTDIR)$(PREFIX)/include/chiliad/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(PACKAGES)|' \
 		tools/chiliad.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/chiliad.pc
-	for kind in machines events; do \
+	for kind in $(notdir $(wildcard data/*)); do \
 		install -d $(DESTDIR)$(PREFIX)/share/chiliad/$$kind && \
 		install -m 644 data/$$kind/* $(DESTDIR)$(PREFIX)/share/chiliad/$$kind/ || exit 1; done
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3
@@ -123,10 +181,21 @@ install: all
 	for page in docs/man/*.md; do \
 		section=$$(sed -n '1s/.*(\([0-9]\)).*/\1/p' $$page); \
 		tools/manpage $(VERSION) $$page > $(DESTDIR)$(PREFIX)/share/man/man$$section/$$(basename $$page .md).$$section || exit 1; done
-	for kind in include lib; do \
-		(cd guest && find $$kind -type f) | while read -r file; do \
-		install -D -m 644 guest/$$file $(DESTDIR)$(PREFIX)/share/chiliad/guest/$$file || exit 1; done; done
+	@$(MAKE) --no-print-directory install-guest
 	install -m 644 tools/chiliad.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chiliad
+
+# Headers and sources always; libraries only where there is a compiler for the machine.
+GUEST_TO := $(DESTDIR)$(PREFIX)/share/chiliad/guest
+install-guest: $(GUEST_H)
+	install -d $(GUEST_TO)/include $(GUEST_TO)/src
+	cp -R $(GUEST)/include/. $(GUEST_TO)/include/
+	install -m 644 guest/lib/*.[ch] $(GUEST_TO)/src/
+	@if command -v $(CROSS)gcc >/dev/null; then $(MAKE) --no-print-directory install-guest-libraries; else \
+		echo "guest libraries are left out: there is no $(CROSS)gcc; 'tools/setup demo' installs it"; fi
+install-guest-libraries: guest
+	install -d $(GUEST_TO)/lib $(DESTDIR)$(PREFIX)/lib/chiliad/guest
+	cp -P $(GUEST)/lib/* $(GUEST_TO)/lib/
+	install -m 755 $(GUEST)/rose $(DESTDIR)$(PREFIX)/lib/chiliad/guest/
 
 clean:
 	rm -rf $(BUILD)

@@ -20,6 +20,10 @@ _chiliad_machine() {
 _chiliad_words() {
     local command=$1 position=$2 before=$3 kind=${COMP_WORDS[2]-}
     case $before in
+    --start)
+        echo on off
+        return
+        ;;
     -M)
         _chiliad_names machines
         return
@@ -32,17 +36,24 @@ _chiliad_words() {
         ;;
     esac
     case $command in
+    cc | fc | cxx) # the compiler's words: any file
+        [[ $position -gt 2 || ${COMP_WORDS[COMP_CWORD]} != -* ]] || echo --print --help
+        [[ ${COMP_WORDS[COMP_CWORD]} != -* ]] || echo -dynamic
+        ;;
     list)
         [[ $position -gt 2 ]] || echo machines events counters
         echo -M -j --help
         # shellcheck disable=SC2046
         [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
         ;;
-    stat | sweep | validate | dump) # after the options comes a program: any file
+    stat | sweep | trace | validate | dump) # after the options comes a program: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
-        stat) echo -M -e -j -x -o --all --set --sysroot --root --writable --help ;;
-        sweep) echo --set -M -e -j -x --jobs --help ;;
+        stat)
+            echo -M -e -r -j -x -o --all --per-core --hpm --metrics --repeat --set --sysroot --root --writable --help
+            ;;
+        sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --help ;;
+        trace) echo -M -o --limit --start --set --sysroot --root --writable --help ;;
         validate) echo -M --program -j --help ;;
         dump) echo --stage=decode --help ;;
         esac
@@ -59,7 +70,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="list stat sweep validate dump upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat sweep trace validate dump upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

@@ -1,5 +1,5 @@
 /* A small program to count: the product of two 40 x 40 matrices.
- *   powerpc-linux-gnu-gcc -O2 -mcpu=440fp -static docs/examples/matrix.c -o matrix && chiliad stat ./matrix
+ *   chiliad cc -O2 docs/examples/matrix.c -o matrix && chiliad stat ./matrix
  */
 #include <stdio.h>
 

@@ -41,6 +41,21 @@ static const struct {
     [26] = {"BGL_FLOP", "Flops: an FMA is two"},
     [27] = {"BGL_DDR_READ", "Lines read from DDR"},
     [28] = {"BGL_DDR_WRITE", "Lines written to DDR"},
+    [29] = {"BGL_L2_READ", "Lines that L1 asked of L2"},
+    [30] = {"BGL_L2_MISS", "Lines that L2 asked of L3"},
+    [31] = {"BGL_L3_ACCESS", "L3 lookups"},
+    [40] = {"BGL_CYCLES", "Cycles with something to run"},
+    [41] = {"BGL_BR_COND", "Conditional branches"},
+    [42] = {"BGL_FP_ADD", "Floating point adds"},
+    [43] = {"BGL_FP_MULT", "Floating point multiplies"},
+    [44] = {"BGL_FP_OTHER", "Floating point moves, compares, conversions"},
+    [45] = {"BGL_I1_ACCESS", "L1 I cache lookups"},
+    [46] = {"BGL_D1_FILL", "L1 D cache lines filled"},
+    [47] = {"BGL_L2_HIT", "L2 read hits"},
+    [48] = {"BGL_L2_WRITE", "L2 writes"},
+    [49] = {"BGL_L2_PREFETCH", "L2 prefetches"},
+    [50] = {"BGL_SNOOP", "Invalidation requests to L1 D"},
+    [51] = {"BGL_FP_INST", "Floating point instructions"},
 };
 
 static sigjmp_buf no_simulator;
@@ -50,13 +65,19 @@ static void on_illegal(int signal)
     siglongjmp(no_simulator, signal);
 }
 
+/* Apart from the jump, so that no register of the call is live across it. */
+static long __attribute__((noinline)) version(void)
+{
+    return chiliad_callthru(CHILIAD_VERSION, 0, 0);
+}
+
 /* Outside the simulator the instruction is illegal; find that out without dying of it. */
 int BGLCounters_Init(void)
 {
     struct sigaction mine = {.sa_handler = on_illegal}, old;
     volatile int status = -ENOSYS;
     if (sigaction(SIGILL, &mine, &old)) return -errno;
-    if (sigsetjmp(no_simulator, 1) == 0 && chiliad_callthru(CHILIAD_VERSION, 0, 0) == 1) status = 0;
+    if (sigsetjmp(no_simulator, 1) == 0 && version() == 1) status = 0;
     sigaction(SIGILL, &old, NULL);
     if (status) return status;
     BGLCounters_Stop();

@@ -18,6 +18,18 @@
 extern "C" {
 #endif
 
+/* A trace: one record for each instruction that a core completes, in the order in which the simulator does them. Of
+ * one core that is the order of time; cores are up to a quantum (1000 cycles) apart. */
+enum chil_access { CHIL_NO_ACCESS, CHIL_ACCESS_LOAD, CHIL_ACCESS_STORE, CHIL_ACCESS_CACHE };
+struct chil_trace_record {
+    uint64_t cycle; /* in which it issued */
+    unsigned core;
+    int pid, tid;
+    uint32_t pc, word;
+    enum chil_access access;
+    uint32_t address, size; /* of the access; a cache instruction's are its line's */
+};
+
 struct chil_run_options {
     const struct chil_machine *machine; /* outlives the run */
     const char *program;                /* a path, as in a shell; no search */
@@ -29,6 +41,14 @@ struct chil_run_options {
     size_t writable_count;
     void (*say)(void *context, const char *line); /* one line for the user, without newline; may be NULL */
     void *context;
+    /* Told of every instruction while the trace is on; false ends the trace, not the run. NULL: no trace, and no cost.
+     * The program switches it (call-through 4 and 5). Time and counts are the same with and without. */
+    bool (*trace)(void *context, const struct chil_trace_record *record);
+    bool trace_off; /* at the beginning */
+    /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is translated; "auto", or NULL:
+     * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
+     * "jit:patience=1,limit=65536,wait" (docs/jit.md). */
+    const char *engine;
 };
 
 struct chil_run;
@@ -36,8 +56,10 @@ struct chil_run;
 int chil_run_new(struct chil_run **run, const struct chil_run_options *options, struct chil_error *err);
 void chil_run_free(struct chil_run *run);
 
-/* Runs to the end. The guest's standard streams are the caller's. */
+/* Runs to the end. The guest's standard streams are the caller's. Then holds the counts against the laws between them
+ * (docs/model-memory.md): CHIL_ELAW when one is broken, which is a bug of the simulator. */
 int chil_run_go(struct chil_run *run, struct chil_error *err);
+unsigned chil_run_laws(const struct chil_run *run); /* how many were checked, and held */
 
 /* The guest's own exit status; 128 + signal when it was killed. */
 int chil_run_status(const struct chil_run *run);
@@ -45,12 +67,30 @@ bool chil_run_was_killed(const struct chil_run *run);
 /* How it was killed: signal, pc, function and line if known, instruction and registers, several lines. */
 void chil_run_report(const struct chil_run *run, char *buffer, size_t size);
 
+/* What the translator did, for people who wonder where time goes; nothing of it is repeatable. False: there was none.
+ */
+struct chil_run_translation {
+    uint64_t regions, blocks, instructions, dropped;
+    double seconds; /* of a second thread */
+};
+bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation);
+
 uint64_t chil_run_instructions(const struct chil_run *run); /* all cores */
 uint64_t chil_run_cycles(const struct chil_run *run);       /* of the core that was last */
 /* What an event of the run's machine counted. */
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event);
 
+/* Of one core, numbered from 0: cycles in which it had something to run; and what an event counted there, false when
+ * the event is not of all cores together (BGL_INST is, BGL_DDR_READ and the chip's own events are not). */
+unsigned chil_run_cores(const struct chil_run *run);
+uint64_t chil_run_core_cycles(const struct chil_run *run, unsigned core);
+bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event, uint64_t *count);
+
 /* --- Looking inside a program ----------------------------------------------------------------------------------- */
+
+/* An instruction as text, as an assembler would take it; CHIL_INSTRUCTION_TEXT bytes always suffice. */
+enum { CHIL_INSTRUCTION_TEXT = 80 };
+void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size);
 
 /* Calls back with a line of disassembly for each instruction of the program's executable sections. */
 int chil_disassemble(const char *program, void (*line)(void *context, const char *text), void *context,

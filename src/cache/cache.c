@@ -15,7 +15,7 @@ static uint32_t padded(uint32_t count)
     return (count + TAG_STRIDE - 1) / TAG_STRIDE * TAG_STRIDE;
 }
 
-static uint32_t *new_lines(size_t count)
+uint32_t *tags_new(size_t count)
 {
     if (!count) return NULL;
     uint32_t *lines = base_calloc_aligned(count, sizeof *lines, sizeof(tag_vector));
@@ -23,20 +23,41 @@ static uint32_t *new_lines(size_t count)
     return lines;
 }
 
+enum { ORDER_WAYS = 16 };
+
+static uint64_t *new_order(size_t sets, uint32_t ways)
+{
+    uint64_t *order = base_calloc(sets, sizeof *order), first = 0;
+    for (uint64_t way = 0; way < ways; way++)
+        first |= way << 4 * way;
+    for (size_t i = 0; i < sets; i++)
+        order[i] = first;
+    return order;
+}
+
 void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy, uint64_t seed)
 {
     if (!lines) return;
     uint64_t sets = lines / ways;
-    *tags = (struct tags){
-        .random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways, .stride = padded(ways), .policy = policy};
-    tags->line = new_lines(sets * tags->stride);
-    if (policy == CACHE_LRU) tags->used = base_calloc(sets * tags->stride, sizeof *tags->used);
+    *tags = (struct tags){.random = seed,
+                          .set_mask = (uint32_t)sets - 1,
+                          .ways = ways,
+                          .stride = padded(ways),
+                          .set_bits = bits_ceil_log2(sets),
+                          .policy = policy};
+    tags->line = tags_new(sets * tags->stride);
+    if (policy == CACHE_LRU && ways > ORDER_WAYS)
+        tags->used = base_calloc(sets * tags->stride, sizeof *tags->used);
+    else if (policy == CACHE_LRU)
+        tags->order = new_order(sets, ways);
     if (policy == CACHE_ROUND_ROBIN) tags->next = base_calloc(sets, sizeof *tags->next);
 }
 
 void tags_fini(struct tags *tags)
 {
     free(tags->line);
+    free(tags->part);
+    free(tags->order);
     free(tags->used);
     free(tags->next);
 }
@@ -49,9 +70,10 @@ static uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static uint32_t oldest(const struct tags *tags, uint32_t first)
+static uint32_t oldest(const struct tags *tags, uint32_t set, uint32_t first)
 {
     uint32_t way = 0;
+    if (tags->order) return (uint32_t)(tags->order[set] >> 4 * (tags->ways - 1)) & 15;
     for (uint32_t i = 1; i < tags->ways; i++)
         if (tags->used[first + i] < tags->used[first + way]) way = i;
     return way;
@@ -66,10 +88,10 @@ int tags_victim(struct tags *tags, uint32_t set)
         tags->next[set] = (uint16_t)(way + 1 == tags->ways ? 0 : way + 1);
         return (int)(first + way);
     }
-    for (way = 0; way < tags->ways; way++)
-        if (tags->line[first + way] == NO_LINE) return (int)(first + way);
+    int empty = tags_first(tags->line + first, tags->stride, NO_LINE);
+    if (empty >= 0 && (uint32_t)empty < tags->ways) return (int)first + empty;
     if (tags->policy == CACHE_LRU)
-        way = oldest(tags, first);
+        way = oldest(tags, set, first);
     else
         way = (uint32_t)(splitmix64(&tags->random) % tags->ways);
     return (int)(first + way);
@@ -82,8 +104,12 @@ int tags_victim(struct tags *tags, uint32_t set)
 static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_t seed, uint8_t bits)
 {
     tags_init(&l1->tags, config->size / config->line, config->ways, config->policy, seed);
-    l1->dirty = base_calloc((size_t)(l1->tags.set_mask + 1) * l1->tags.stride, 1);
+    size_t ways = (size_t)(l1->tags.set_mask + 1) * l1->tags.stride;
+    l1->tags.part = base_calloc_aligned(ways, sizeof *l1->tags.part, sizeof(part_vector));
+    l1->dirty = base_calloc(ways, 1);
+    l1->at = base_calloc(ways, sizeof *l1->at);
     l1->shift = bits_ceil_log2(config->line);
+    l1->granules = config->line >> CACHE_GRANULE_BITS;
     l1->bits = config->policy == CACHE_LRU ? 0 : bits;
 }
 
@@ -93,15 +119,16 @@ static void core_init(struct cache *cache, unsigned number)
     struct cache_core *core = &cache->core[number];
     l1_init(&core->code, &config->l1i, config->seed + 2 * number, CACHE_FETCH);
     l1_init(&core->data, &config->l1d, config->seed + 2 * number + 1, CACHE_LOAD | CACHE_STORE);
-    core->open = NO_LINE;
+    cache->open[number] = NO_LINE;
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
-    core->l2.line = new_lines(cache->l2_stride);
-    core->l2.stream = new_lines(cache->stream_stride);
-    core->l2.expected = new_lines(cache->filter_stride);
+    core->l2.line = tags_new(cache->l2_stride);
+    core->l2.stream = tags_new(cache->stream_stride);
+    core->l2.expected = tags_new(cache->filter_stride);
     core->l2.ready = base_calloc(cache->l2_stride + 1, sizeof *core->l2.ready);
     core->l2.state = base_calloc(cache->l2_stride + 1, 1);
+    core->l2.way = base_calloc(cache->l2_stride + 1, sizeof *core->l2.way);
     snoop_init(cache, &core->snoop);
 }
 
@@ -112,8 +139,7 @@ static void bank_init(struct cache *cache, unsigned number)
     tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways, config->l3_policy,
               config->seed + 2 * config->cores + number);
     size_t ways = bank->tags.ways ? (size_t)(bank->tags.set_mask + 1) * bank->tags.stride : 1;
-    bank->lines = base_calloc(ways, sizeof *bank->lines);
-    bank->dirty = base_calloc(ways, 1);
+    bank->fetched = base_calloc(ways, sizeof *bank->fetched);
     bank->deposited[0] = bank->deposited[1] = NO_LINE;
 }
 
@@ -133,7 +159,11 @@ struct cache *cache_new(const struct cache_config *config)
     cache->l2_stride = padded(config->l2_entries);
     cache->filter_stride = padded(config->l2_filter);
     cache->stream_stride = padded(config->l2_streams);
-    cache->absent_stride = padded(config->snoop_lines + 1);
+    cache->absent_stride = padded(config->snoop_lines);
+    cache->register_stride = padded(config->snoop_streams);
+    cache->all = (1U << config->cores) - 1;
+    /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
+    if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = cache->all;
     cache->core = base_calloc(config->cores, sizeof *cache->core);
     cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank);
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
@@ -150,12 +180,15 @@ static void core_fini(struct cache_core *core)
     tags_fini(&core->data.tags);
     free(core->code.dirty);
     free(core->data.dirty);
+    free(core->code.at);
+    free(core->data.at);
     free(core->tlb);
     free(core->l2.line);
     free(core->l2.stream);
     free(core->l2.expected);
     free(core->l2.ready);
     free(core->l2.state);
+    free(core->l2.way);
     snoop_fini(&core->snoop);
 }
 
@@ -167,8 +200,7 @@ void cache_free(struct cache *cache)
         core_fini(&cache->core[i]);
     for (unsigned i = 0; i < cache->config.l3_banks; i++) {
         tags_fini(&cache->bank[i].tags);
-        free(cache->bank[i].lines);
-        free(cache->bank[i].dirty);
+        free(cache->bank[i].fetched);
     }
     free(cache->core);
     free(cache->bank);

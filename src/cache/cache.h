@@ -52,6 +52,7 @@ struct cache_config {
     uint32_t l2_entries, l2_line, l2_streams, l2_depth, l2_filter, l2_latency;
     uint64_t l3_size; /* all banks together; 0: there is none */
     uint32_t l3_banks, l3_line, l3_ways, l3_latency, l3_busy, l3_transfer;
+    uint32_t l3_refresh_interval, l3_refresh; /* how often, and for how long, eDRAM refreshes itself; 0: never */
     enum cache_policy l3_policy;
     uint32_t controllers, ddr_latency, ddr_busy, ddr_row;
     uint32_t device_latency;
@@ -130,7 +131,7 @@ uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t n
 /* What a wire's number counts. */
 enum cache_scope {
     CACHE_OF_CORE,  /* "coreN." and, for all cores together, "core." */
-    CACHE_OF_L2,    /* "l2.N.", N a core */
+    CACHE_OF_L2,    /* "l2.N.", N a core, and "l2." for all */
     CACHE_OF_SNOOP, /* "snoop.N.", N a core */
     CACHE_OF_PORT,  /* "snoop.N.portP." */
     CACHE_OF_BANK,  /* "l3.N." */
@@ -162,7 +163,8 @@ uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id);
  * for one cycle of its unit: a core cycle, or two from L2 on. */
 void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences, uint64_t *high_cycles);
 
-/* What always holds between wires, all instances added up: sum of signed terms = 0. For tests and `stat`. */
+/* What always holds between wires, all instances added up: sum of signed terms = 0. Checked by tests and after every
+ * run (src/node/node_laws.c). */
 struct cache_law {
     const char *text;
     struct {
@@ -172,7 +174,12 @@ struct cache_law {
 };
 extern const struct cache_law cache_laws[];
 extern const unsigned cache_law_count;
-/* The sum for this node's counts; 0 when the law holds. */
+/* The terms with sign 1 and those with -1, added up, of all instances (CACHE_ALL) or of one core. */
+void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core, uint64_t *left,
+                     uint64_t *right);
+/* Whether all its wires are a core's or its L2's, so that it holds for each core by itself. */
+bool cache_law_of_core(const struct cache_law *law);
+/* The difference of both sides for all of this node; 0 when the law holds. */
 int64_t cache_law_error(const struct cache *cache, const struct cache_law *law);
 
 #endif

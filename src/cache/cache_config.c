@@ -58,6 +58,8 @@ static const struct row rows[] = {
     {"l3.latency",           AT(l3_latency),      NULL,       50},
     {"l3.busy_cycles",       AT(l3_busy),         NULL,       4},
     {"l3.transfer_cycles",   AT(l3_transfer),     NULL,       8},
+    {"l3.refresh_interval",  AT(l3_refresh_interval), NULL,   0},
+    {"l3.refresh_cycles",    AT(l3_refresh),      NULL,       0},
     {"memory.controllers",   AT(controllers),     NULL,       1},
     {"memory.latency",       AT(ddr_latency),     NULL,       104},
     {"memory.busy_cycles",   AT(ddr_busy),        NULL,       16},
@@ -159,6 +161,8 @@ static int check_limits(const struct cache_config *c, struct chil_error *err)
         {"l3.line", c->l3_line, 32, 4096},
         {"l3.busy_cycles", c->l3_busy, 0, 1 << 20},
         {"l3.transfer_cycles", c->l3_transfer, 0, 1 << 20},
+        {"l3.refresh_interval", c->l3_refresh_interval, 0, 1 << 30},
+        {"l3.refresh_cycles", c->l3_refresh, 0, 1 << 20},
         {"memory.controllers", c->controllers, 1, 1024},
         {"memory.latency", c->ddr_latency, 1, 1 << 20},
         {"memory.busy_cycles", c->ddr_busy, 0, 1 << 20},
@@ -209,6 +213,11 @@ static int check_times(const struct cache_config *c, struct chil_error *err)
     if (c->device_latency < c->l1_latency)
         return chil_error_set(err, CHIL_EINVAL, "device.latency %u is less than l1d.latency %u", c->device_latency,
                               c->l1_latency);
+    if (c->l3_refresh > c->l3_refresh_interval)
+        return chil_error_set(
+            err, CHIL_EINVAL,
+            "l3.refresh_cycles %u is more than l3.refresh_interval %u; a refresh ends before the next", c->l3_refresh,
+            c->l3_refresh_interval);
     if (c->snoop_filter && !c->coherent)
         return chil_error_set(err, CHIL_EINVAL, "snoop.filter is on but coherence.l1d is none; there are no snoops");
     return 0;

@@ -9,44 +9,74 @@
 
 #include <assert.h>
 
-static bool is_in(const struct l1 *l1, uint32_t line, int *way)
+INLINE bool is_in(const struct l1 *l1, uint32_t line, int *way)
 {
-    *way = tags_find(&l1->tags, line & l1->tags.set_mask, line);
+    uint32_t set = line & l1->tags.set_mask;
+    *way = tags_may_have(&l1->tags, set, line) ? tags_find(&l1->tags, set, line) : -1;
     return *way >= 0;
 }
 
-static void allow(struct cache *cache, unsigned core, unsigned space, uint32_t address, const struct l1 *l1,
-                  uint8_t bits)
+/* The line bytes of the L1 line at `address`. */
+INLINE uint8_t *bytes_of(const struct l1 *l1, uint8_t *lines, uint32_t address)
 {
-    uint8_t *lines = space_lines(cache, core, space);
-    uint32_t first = (address >> l1->shift) << (l1->shift - CACHE_GRANULE_BITS);
-    for (uint32_t i = 0; i < 1U << (l1->shift - CACHE_GRANULE_BITS); i++)
-        lines[first + i] |= bits;
+    return lines + ((address >> l1->shift) << (l1->shift - CACHE_GRANULE_BITS));
 }
 
-static void forbid(struct cache *cache, unsigned core, const struct l1 *l1, uint32_t line, uint8_t bits)
+INLINE void allow(const struct l1 *l1, uint8_t *at, uint8_t bits)
 {
-    space_clear(cache, core, (uint64_t)line << l1->shift, 1U << l1->shift, bits);
+    for (uint32_t i = 0; i < l1->granules; i++)
+        at[i] |= bits & l1->bits;
+}
+
+/* A line, known by the bytes at `at`, takes a way. */
+INLINE void put(struct l1 *l1, int way, uint32_t line, uint8_t *at)
+{
+    l1->tags.line[way] = line;
+    l1->tags.part[way] = (uint16_t)(line >> l1->tags.set_bits);
+    l1->at[way] = at;
+    tags_use(&l1->tags, line & l1->tags.set_mask, way);
+}
+
+/* The line in a way is known by these bytes too. */
+INLINE void known_at(struct l1 *l1, int way, const uint8_t *at)
+{
+    if (l1->at[way] != at) l1->at[way] = NULL;
+}
+
+/* Bytes that know of a line lose bits: those at `at`, or all that map it. */
+INLINE void forbid(struct cache *cache, unsigned core, const struct l1 *l1, uint8_t *at, uint32_t line, uint8_t bits)
+{
+    if (!at)
+        space_clear(cache, core, (uint64_t)line << l1->shift, 1U << l1->shift, bits);
+    else
+        for (uint32_t i = 0; i < l1->granules; i++)
+            at[i] &= (uint8_t)~bits;
 }
 
 void l1_close(struct cache *cache, unsigned core)
 {
     struct cache_core *of = &cache->core[core];
-    if (of->open != NO_LINE) forbid(cache, core, &of->data, of->open, CACHE_STORE);
-    of->open = NO_LINE;
+    if (cache->open[core] == NO_LINE) return;
+    forbid(cache, core, &of->data, of->open_at, cache->open[core], CACHE_STORE);
+    cache->open[core] = NO_LINE;
+    cache->joining &= ~(1U << core);
 }
 
 /* --- Lines leave ---------------------------------------------------------------------------------------------- */
 
-static void clean(struct cache *cache, unsigned core, int way, uint64_t now)
+static void cast_out(struct cache *cache, unsigned core, int way, uint64_t now)
 {
     struct cache_core *of = &cache->core[core];
     uint32_t line = of->data.tags.line[way];
-    if (!of->data.dirty[way]) return;
     of->data.dirty[way] = 0;
     of->counts.castout++;
-    forbid(cache, core, &of->data, line, CACHE_STORE);
+    forbid(cache, core, &of->data, of->data.at[way], line, CACHE_STORE);
     l2_write(cache, core, (uint64_t)line << of->data.shift, now);
+}
+
+INLINE void clean(struct cache *cache, unsigned core, int way, uint64_t now)
+{
+    if (cache->core[core].data.dirty[way]) cast_out(cache, core, way, now);
 }
 
 void l1_drop(struct cache *cache, unsigned core, int way, bool write, uint64_t now)
@@ -54,7 +84,8 @@ void l1_drop(struct cache *cache, unsigned core, int way, bool write, uint64_t n
     struct cache_core *of = &cache->core[core];
     uint32_t line = of->data.tags.line[way];
     /* Through: a store bit belongs to the open line, in L1 or not. */
-    forbid(cache, core, &of->data, line, cache->config.write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
+    uint8_t bits = cache->config.write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE;
+    forbid(cache, core, &of->data, of->data.at[way], line, bits);
     if (write) clean(cache, core, way, now);
     of->data.dirty[way] = 0;
     of->data.tags.line[way] = NO_LINE;
@@ -63,28 +94,28 @@ void l1_drop(struct cache *cache, unsigned core, int way, bool write, uint64_t n
 static void drop_code(struct cache *cache, unsigned core, int way)
 {
     struct l1 *l1 = &cache->core[core].code;
-    forbid(cache, core, l1, l1->tags.line[way], CACHE_FETCH);
+    forbid(cache, core, l1, l1->at[way], l1->tags.line[way], CACHE_FETCH);
     l1->tags.line[way] = NO_LINE;
 }
 
 /* --- Lines come ----------------------------------------------------------------------------------------------- */
 
-/* A line takes a way of L1D; the one that was there goes. */
-static int install(struct cache *cache, unsigned core, uint32_t line, uint64_t now)
+/* A line, known by the bytes at `at`, takes a way of L1D; the one that was there goes. */
+INLINE int install(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, uint64_t now)
 {
     struct cache_core *of = &cache->core[core];
     struct tags *tags = &of->data.tags;
     int way = tags_victim(tags, line & tags->set_mask);
     if (tags->line[way] != NO_LINE) l1_drop(cache, core, way, true, now);
-    tags->line[way] = line;
-    tags_use(tags, way);
-    if (cache->config.coherent && cache->config.snoop_filter) snoop_filled(cache, core, line);
-    if (!cache->config.write_through && of->open == line) l1_close(cache, core); /* from now on stores stay in L1 */
+    put(&of->data, way, line, at);
+    if (cache->config.snoop_filter) snoop_filled(cache, core, line);
+    if (!cache->config.write_through && cache->open[core] == line)
+        l1_close(cache, core); /* from now on stores stay in L1 */
     return way;
 }
 
 /* Forgets the fills that have ended; returns when the first of the others will. */
-static uint64_t end_fills(struct cache_core *of, uint64_t now)
+INLINE uint64_t end_fills(struct cache_core *of, uint64_t now)
 {
     uint32_t left = 0;
     uint64_t first = UINT64_MAX;
@@ -99,7 +130,7 @@ static uint64_t end_fills(struct cache_core *of, uint64_t now)
 }
 
 /* When a fill that is wanted `now` can begin: at most `fills` at a time. */
-static uint64_t fill_start(struct cache *cache, struct cache_core *of, uint64_t now)
+INLINE uint64_t fill_start(struct cache *cache, struct cache_core *of, uint64_t now)
 {
     uint64_t first = end_fills(of, now);
     if (of->fills < cache->config.fills) return now;
@@ -112,6 +143,11 @@ static void count_levels(struct cache_core *of, uint64_t start, uint64_t end)
 {
     struct core_counts *counts = &of->counts;
     counts->l2_rise[of->fills + 1]++;
+    if (!of->fills) {
+        counts->l2_level[1] += end - start;
+        of->fill_end[of->fills++] = end;
+        return;
+    }
     uint64_t at = start;
     uint32_t level = of->fills;
     uint64_t ends[CACHE_FILLS];
@@ -134,7 +170,7 @@ struct fill {
     uint64_t start, end;
 };
 
-static struct fill fetch_line(struct cache *cache, unsigned core, uint64_t physical, bool data, uint64_t now)
+INLINE struct fill fetch_line(struct cache *cache, unsigned core, uint64_t physical, bool data, uint64_t now)
 {
     struct cache_core *of = &cache->core[core];
     struct fill fill;
@@ -153,33 +189,38 @@ static void clean_others(struct cache *cache, unsigned core, uint32_t line, uint
     }
 }
 
-static struct fill fill_data(struct cache *cache, unsigned core, uint32_t line, uint64_t now, int *way)
+INLINE struct fill fill_data(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, uint64_t now, int *way)
 {
     struct cache_core *of = &cache->core[core];
     if (!cache->config.write_through && cache->config.coherent) clean_others(cache, core, line, now);
     struct fill fill = fetch_line(cache, core, (uint64_t)line << of->data.shift, true, now);
     of->counts.data_fill.count++;
     of->counts.data_fill.cycles += cover(&of->data_fill_until, fill.start, fill.end);
-    *way = install(cache, core, line, fill.start);
+    *way = install(cache, core, line, at, fill.start);
     return fill;
 }
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */
 
-/* A store goes on to memory; returns when it has found a place in the queue. */
-static uint64_t send(struct cache *cache, unsigned core, uint32_t line, uint64_t now)
+/* A store goes on to memory; returns when it has found a place in the queue. Starts never go back, so the queue is a
+ * ring. */
+INLINE uint64_t send(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, uint64_t now)
 {
     struct cache_core *of = &cache->core[core];
-    if (of->open == line) return now;
-    uint32_t slot = 0;
-    for (uint32_t i = 1; i < cache->config.stores; i++)
-        if (of->store_end[i] < of->store_end[slot]) slot = i;
-    uint64_t start = of->store_end[slot] > now ? of->store_end[slot] : now;
-    of->store_end[slot] = start + cache->config.store_time;
+    if (cache->open[core] == line) {
+        if (of->open_at != at) of->open_at = NULL;
+        return now;
+    }
+    uint64_t *slot = &of->store_end[of->next_store];
+    uint64_t start = *slot > now ? *slot : now;
+    *slot = start + cache->config.store_time;
+    of->next_store = of->next_store + 1 == cache->config.stores ? 0 : of->next_store + 1;
     l1_close(cache, core);
     if (cache->config.coherent) snoop_store(cache, core, line, start);
     l2_write(cache, core, (uint64_t)line << of->data.shift, start);
-    of->open = line;
+    cache->open[core] = line;
+    cache->joining |= 1U << core;
+    of->open_at = at;
     return start;
 }
 
@@ -193,87 +234,109 @@ static void make_dirty(struct cache *cache, unsigned core, int way, uint64_t now
 
 /* --- One line ------------------------------------------------------------------------------------------------- */
 
-static uint64_t translate(struct cache *cache, unsigned core, unsigned space, uint32_t address, bool data,
-                          uint64_t *now)
+INLINE uint64_t translate(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint8_t *lines,
+                          uint64_t *misses, uint64_t *now)
 {
-    if (!space_tlb(cache, core, space, address)) {
-        struct core_counts *counts = &cache->core[core].counts;
-        *(data ? &counts->dtlb_miss : &counts->itlb_miss) += 1;
+    if (!(*space_page(cache, lines, address) & CACHE_PAGE)) {
+        space_tlb_fill(cache, core, space, address);
+        *misses += 1;
         *now += cache->config.tlb_miss;
     }
     return space_translate(cache, space, address);
 }
 
-static uint64_t load_line(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
+INLINE uint64_t load_line(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
 {
     struct cache_core *of = &cache->core[core];
-    uint32_t line = (uint32_t)(translate(cache, core, space, address, true, &now) >> of->data.shift);
+    struct l1 *l1 = &of->data;
+    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
+    uint32_t line = (uint32_t)(translate(cache, core, space, address, lines, &of->counts.dtlb_miss, &now) >> l1->shift);
     int way;
-    if (is_in(&of->data, line, &way))
-        tags_use(&of->data.tags, way);
-    else {
+    if (is_in(l1, line, &way)) {
+        tags_use(&l1->tags, line & l1->tags.set_mask, way);
+        known_at(l1, way, at);
+    } else {
         of->counts.load_miss++;
-        uint64_t end = fill_data(cache, core, line, now, &way).end;
+        uint64_t end = fill_data(cache, core, line, at, now, &way).end;
         of->counts.stall_load.count++;
         of->counts.stall_load.cycles += end - now;
         now = end;
     }
-    allow(cache, core, space, address, &of->data, of->data.bits & CACHE_LOAD);
+    allow(l1, at, CACHE_LOAD);
     return now;
 }
 
-/* A store that joins the one before is no miss. dcbz needs nothing of the line's old contents. */
-static uint64_t store_line(struct cache *cache, unsigned core, unsigned space, uint32_t address, bool zero,
-                           uint64_t now)
+/* Where a store finds its line; -1 where it stays out of L1. A store that joins the one before is no miss. dcbz needs
+ * nothing of the line's old contents. */
+static int store_way(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, bool zero, uint64_t *now)
 {
     const struct cache_config *config = &cache->config;
     struct cache_core *of = &cache->core[core];
-    uint32_t line = (uint32_t)(translate(cache, core, space, address, true, &now) >> of->data.shift);
-    uint64_t start = now;
+    struct l1 *l1 = &of->data;
     int way;
-    if (is_in(&of->data, line, &way))
-        tags_use(&of->data.tags, way);
-    else if (zero) {
-        if (!config->write_through) way = install(cache, core, line, now);
-    } else if (of->open != line) {
+    if (is_in(l1, line, &way)) {
+        tags_use(&l1->tags, line & l1->tags.set_mask, way);
+        known_at(l1, way, at);
+    } else if (zero) {
+        if (!config->write_through) way = install(cache, core, line, at, *now);
+    } else if (cache->open[core] != line) {
         of->counts.store_miss++;
-        if (config->store_allocate) start = fill_data(cache, core, line, now, &way).start;
+        if (config->store_allocate) *now = fill_data(cache, core, line, at, *now, &way).start;
     }
-    if (way >= 0 && !config->write_through)
-        make_dirty(cache, core, way, start);
-    else
-        start = send(cache, core, line, start);
+    return way;
+}
+
+static uint64_t store_line(struct cache *cache, unsigned core, unsigned space, uint32_t address, bool zero,
+                           uint64_t now)
+{
+    struct cache_core *of = &cache->core[core];
+    struct l1 *l1 = &of->data;
+    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
+    uint32_t line = (uint32_t)(translate(cache, core, space, address, lines, &of->counts.dtlb_miss, &now) >> l1->shift);
+    uint64_t start = now;
+    uint8_t bits = CACHE_STORE;
+    if (cache->config.write_through && *at & CACHE_LOAD) /* the line is there; which way does not matter */
+        start = send(cache, core, line, at, start);
+    else {
+        int way = store_way(cache, core, line, at, zero, &start);
+        if (way >= 0) bits |= CACHE_LOAD;
+        if (way >= 0 && !cache->config.write_through)
+            make_dirty(cache, core, way, start);
+        else
+            start = send(cache, core, line, at, start);
+    }
     if (start > now) {
         of->counts.stall_store.count++;
         of->counts.stall_store.cycles += start - now;
     }
-    uint8_t bits = CACHE_STORE | (way >= 0 ? CACHE_LOAD : 0);
-    allow(cache, core, space, address, &of->data, of->data.bits & bits);
+    allow(l1, at, bits);
     return start;
 }
 
 static uint64_t fetch_code(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
 {
     struct cache_core *of = &cache->core[core];
-    struct tags *tags = &of->code.tags;
-    uint64_t physical = translate(cache, core, space, address, false, &now);
-    uint32_t line = (uint32_t)(physical >> of->code.shift);
+    struct l1 *l1 = &of->code;
+    struct tags *tags = &l1->tags;
+    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
+    uint64_t physical = translate(cache, core, space, address, lines, &of->counts.itlb_miss, &now);
+    uint32_t line = (uint32_t)(physical >> l1->shift), set = line & tags->set_mask;
     int way;
-    if (is_in(&of->code, line, &way))
-        tags_use(tags, way);
-    else {
-        struct fill fill = fetch_line(cache, core, (uint64_t)line << of->code.shift, false, now);
+    if (is_in(l1, line, &way)) {
+        tags_use(tags, set, way);
+        known_at(l1, way, at);
+    } else {
+        struct fill fill = fetch_line(cache, core, (uint64_t)line << l1->shift, false, now);
         of->counts.code_fill.count++;
         of->counts.code_fill.cycles += cover(&of->code_fill_until, fill.start, fill.end);
         of->counts.stall_fetch.count++;
         of->counts.stall_fetch.cycles += fill.end - now;
-        way = tags_victim(tags, line & tags->set_mask);
+        way = tags_victim(tags, set);
         if (tags->line[way] != NO_LINE) drop_code(cache, core, way);
-        tags->line[way] = line;
-        tags_use(tags, way);
+        put(l1, way, line, at);
         now = fill.end;
     }
-    allow(cache, core, space, address, &of->code, of->code.bits & CACHE_FETCH);
+    allow(l1, at, CACHE_FETCH);
     return now;
 }
 
@@ -305,24 +368,25 @@ uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_
 static void touch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
 {
     struct cache_core *of = &cache->core[core];
-    uint32_t page = address >> cache->page_shift << (cache->page_shift - CACHE_GRANULE_BITS);
-    if (!(space_lines(cache, core, space)[page] & CACHE_PAGE)) return;
-    uint32_t line = (uint32_t)(space_translate(cache, space, address) >> of->data.shift);
+    struct l1 *l1 = &of->data;
+    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
+    if (!(*space_page(cache, lines, address) & CACHE_PAGE)) return;
+    uint32_t line = (uint32_t)(space_translate(cache, space, address) >> l1->shift);
     int way;
-    if (is_in(&of->data, line, &way))
-        tags_use(&of->data.tags, way);
+    if (is_in(l1, line, &way))
+        tags_use(&l1->tags, line & l1->tags.set_mask, way);
     else {
         (void)end_fills(of, now);
         if (of->fills == cache->config.fills) return;
         of->counts.touch_fill++;
-        (void)fill_data(cache, core, line, now, &way);
+        (void)fill_data(cache, core, line, at, now, &way);
     }
 }
 
 /* Other cores too, where L1D are coherent. */
 static void manage_data(struct cache *cache, enum cache_op op, unsigned core, uint32_t line, uint64_t now)
 {
-    if (cache->core[core].open == line) l1_close(cache, core);
+    if (cache->open[core] == line) l1_close(cache, core);
     for (unsigned i = 0; i < cache->config.cores; i++) {
         int way;
         if ((i != core && !cache->config.coherent) || !is_in(&cache->core[i].data, line, &way)) continue;
@@ -342,7 +406,8 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
         touch(cache, core, space, address, now);
         return 0;
     }
-    uint64_t physical = translate(cache, core, space, address, true, &end);
+    uint64_t physical = translate(cache, core, space, address, space_lines(cache, core, space),
+                                  &cache->core[core].counts.dtlb_miss, &end);
     if (op != CACHE_INVALIDATE_CODE)
         manage_data(cache, op, core, (uint32_t)(physical >> cache->core[core].data.shift), end);
     else

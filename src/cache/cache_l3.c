@@ -13,11 +13,12 @@ struct place {
     unsigned directory, port;
 };
 
-static struct place place_of(struct cache *cache, unsigned core, uint64_t physical)
+INLINE struct place place_of(struct cache *cache, unsigned core, uint64_t physical)
 {
     const struct cache_config *config = &cache->config;
     uint32_t line = (uint32_t)(physical >> cache->l3_shift), inner = line >> cache->bank_shift;
     struct bank *bank = &cache->bank[line & (config->l3_banks - 1)];
+    __builtin_prefetch(bank->fetched + (size_t)(inner & bank->tags.set_mask) * bank->tags.stride);
     return (struct place){
         .bank = bank,
         .line = line,
@@ -27,7 +28,7 @@ static struct place place_of(struct cache *cache, unsigned core, uint64_t physic
     };
 }
 
-static void count_wait(struct span_count *count, uint64_t from, uint64_t to)
+INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
 {
     if (to == from) return;
     count->count++;
@@ -73,34 +74,43 @@ static void evict(struct cache *cache, struct bank *bank, int way, uint64_t now)
     bank->counts.evict++;
     for (unsigned port = 0; port < 2; port++)
         if (bank->deposited[port] == line) bank->deposited[port] = NO_LINE;
-    if (!bank->dirty[way]) return;
+    if (!(bank->fetched[way] & L3_DIRTY)) return;
     bank->counts.castout++;
     ddr_store(cache, line, now);
 }
 
-/* The line comes from DDR and takes a way; returns when it is there. */
-static uint64_t allocate(struct cache *cache, const struct place *at, uint64_t now, bool dirty, bool ahead)
+/* The line comes from DDR and takes a way, with `state`; returns when it is there. */
+static uint64_t allocate(struct cache *cache, const struct place *at, uint64_t now, unsigned state, uint32_t *taken)
 {
     struct bank *bank = at->bank;
     uint64_t start = ddr_fetch(cache, at, now), ready = start + cache->ddr_latency;
+    *taken = 0;
     if (!bank->tags.ways) return ready;
     int way = tags_victim(&bank->tags, at->set);
     if (bank->tags.line[way] != NO_LINE) evict(cache, bank, way, start);
     bank->tags.line[way] = at->line;
-    bank->lines[way] = (struct l3_line){start, ready, ahead};
-    bank->dirty[way] = dirty;
-    tags_use(&bank->tags, way);
+    bank->fetched[way] = start * L3_START | state;
+    tags_use(&bank->tags, at->set, way);
+    *taken = (uint32_t)way;
     return ready;
 }
 
-static int lookup(const struct place *at)
+/* Whether the line is on its way at `now`; when it is there. */
+INLINE bool in_flight(const struct cache *cache, const struct bank *bank, int way, uint64_t now, uint64_t *ready)
+{
+    uint64_t start = bank->fetched[way] / L3_START;
+    *ready = start + cache->ddr_latency;
+    return start <= now && now < *ready;
+}
+
+INLINE int lookup(const struct place *at)
 {
     at->bank->counts.lookup[at->directory]++;
     return at->bank->tags.ways ? tags_find(&at->bank->tags, at->set, at->line) : -1;
 }
 
 /* Lines that end within `transfer` of another on the port follow it. */
-static uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
+INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
 {
     uint64_t *last = &at->bank->returned[at->port];
     if (*last && ready >= *last && ready < *last + cache->config.l3_transfer) {
@@ -111,44 +121,50 @@ static uint64_t deliver(struct cache *cache, const struct place *at, uint64_t re
     return ready;
 }
 
-uint64_t l3_read(struct cache *cache, unsigned core, uint64_t physical, bool prefetch, uint64_t now, bool *from_ddr)
+struct l3_answer l3_read(struct cache *cache, unsigned core, uint64_t physical, bool prefetch, uint64_t now)
 {
     struct place at = place_of(cache, core, physical);
     struct bank *bank = at.bank;
     struct bank_counts *counts = &bank->counts;
+    struct l3_answer answer;
+    if (now > cache->latest) cache->latest = now;
     uint64_t start = unit_serve(&bank->directory[at.directory], now, cache->config.l3_busy), ready;
     count_wait(&counts->not_taken[at.directory], now, start);
     *(prefetch ? &counts->read[at.port].burst : &counts->read[at.port].single) += 1;
     int way = lookup(&at);
-    *from_ddr = way < 0;
+    answer.from_ddr = way < 0;
     if (way >= 0) {
-        struct l3_line *line = &bank->lines[way];
         if (!prefetch) {
-            *from_ddr = line->ahead;
-            line->ahead = false;
+            answer.from_ddr = bank->fetched[way] & L3_AHEAD;
+            bank->fetched[way] &= ~(uint64_t)L3_AHEAD;
         }
         counts->read[at.port].hit[at.directory]++;
-        ready = start + cache->l3_latency;
-        if (line->start <= start && start < line->ready) {
-            counts->in_flight++;
-            if (line->ready > ready) ready = line->ready;
-        }
-        tags_use(&bank->tags, way);
+        bool coming = in_flight(cache, bank, way, start, &ready);
+        counts->in_flight += coming;
+        if (!coming || ready < start + cache->l3_latency) ready = start + cache->l3_latency;
+        tags_use(&bank->tags, at.set, way);
+        answer.way = (uint32_t)way;
     } else {
         counts->read[at.port].miss[at.directory]++;
         counts->prefetch_miss += prefetch;
-        ready = allocate(cache, &at, start, false, prefetch);
+        ready = allocate(cache, &at, start, prefetch ? L3_AHEAD : 0, &answer.way);
     }
-    return deliver(cache, &at, ready);
+    answer.ready = deliver(cache, &at, ready);
+    return answer;
 }
 
-bool l3_claim(struct cache *cache, unsigned core, uint64_t physical, bool from_ddr)
+bool l3_claim(struct cache *cache, unsigned core, uint64_t physical, uint32_t way, bool from_ddr)
 {
     struct place at = place_of(cache, core, physical);
-    int way = at.bank->tags.ways ? tags_find(&at.bank->tags, at.set, at.line) : -1;
-    if (way < 0) return from_ddr;
-    bool ahead = at.bank->lines[way].ahead;
-    at.bank->lines[way].ahead = false;
+    struct bank *bank = at.bank;
+    if (!bank->tags.ways) return from_ddr;
+    if (bank->tags.line[way] != at.line) { /* replaced since; it may be back */
+        int now = tags_find(&bank->tags, at.set, at.line);
+        if (now < 0) return from_ddr;
+        way = (uint32_t)now;
+    }
+    bool ahead = bank->fetched[way] & L3_AHEAD;
+    bank->fetched[way] &= ~(uint64_t)L3_AHEAD;
     return ahead;
 }
 
@@ -157,21 +173,23 @@ void l3_write(struct cache *cache, unsigned core, uint64_t physical, uint64_t no
     struct place at = place_of(cache, core, physical);
     struct bank *bank = at.bank;
     struct bank_counts *counts = &bank->counts;
+    if (now > cache->latest) cache->latest = now;
     counts->write[at.port].deposit++;
     if (bank->deposited[at.port] == at.line) {
         counts->write[at.port].merged++;
         return;
     }
-    uint64_t start = unit_serve(&bank->directory[at.directory], now, cache->config.l3_busy);
+    uint64_t start = unit_serve(&bank->directory[at.directory], now, cache->config.l3_busy), ready;
     count_wait(&counts->write[at.port].not_taken, now, start);
     int way = lookup(&at);
     if (way >= 0) {
-        counts->in_flight += bank->lines[way].start <= start && start < bank->lines[way].ready;
-        bank->dirty[way] = 1;
-        tags_use(&bank->tags, way);
+        counts->in_flight += in_flight(cache, bank, way, start, &ready);
+        bank->fetched[way] |= L3_DIRTY;
+        tags_use(&bank->tags, at.set, way);
     } else {
+        uint32_t taken;
         counts->write[at.port].miss++;
-        (void)allocate(cache, &at, start, true, false);
+        (void)allocate(cache, &at, start, L3_DIRTY, &taken);
     }
     if (bank->tags.ways)
         bank->deposited[at.port] = at.line;

@@ -25,10 +25,26 @@ unsigned snoop_port(unsigned core, unsigned source)
     return (source < core ? source : source - 1) % (CACHE_PORTS - 1);
 }
 
-static bool fits(const struct stream_register *set, uint32_t count, uint32_t line)
+INLINE bool fits(const struct stream_set *set, uint32_t stride, uint32_t line)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (!((set[i].base ^ line) & set[i].mask)) return true;
+    const tag_vector wanted = {line, line, line, line};
+    tag_vector found = {0};
+    for (uint32_t i = 0; i < stride; i += TAG_STRIDE) {
+        const tag_vector *base = (const tag_vector *)(set->base + i), *mask = (const tag_vector *)(set->mask + i);
+        found |= (tag_vector)(((base[0] ^ wanted) & mask[0]) == 0) | (tag_vector)(((base[1] ^ wanted) & mask[1]) == 0);
+    }
+    return tags_any(found);
+}
+
+/* Whether a port's snoop cache knows the line; if not, now it does. */
+INLINE bool look_up(const struct cache *cache, struct absent *absent, uint32_t line)
+{
+    uint32_t lines = cache->config.snoop_lines;
+    if (tags_scan(absent->line, cache->absent_stride, line) >= 0) return true;
+    if (!lines) return false;
+    absent->line[absent->next] = line;
+    absent->next = absent->next + 1 == lines ? 0 : absent->next + 1;
+    absent->any = true;
     return false;
 }
 
@@ -39,72 +55,119 @@ static bool passes(struct cache *cache, unsigned core, unsigned port, uint32_t l
     struct cache_core *of = &cache->core[core];
     struct snoop *snoop = &of->snoop;
     struct port_counts *counts = &of->ports[port];
-    uint32_t *absent = snoop->absent[port];
     bool in_range = line >= snoop->low && line <= snoop->high;
-    bool active = fits(snoop->active, snoop->active_count, line);
-    bool history = fits(snoop->history, snoop->history_count, line);
-    bool known = tags_scan(absent, cache->absent_stride, line) >= 0;
+    bool active = fits(&snoop->active, cache->register_stride, line);
+    bool history = fits(&snoop->history, cache->register_stride, line);
+    bool known = look_up(cache, &snoop->absent[port], line);
+    bool pass = in_range & (active | history) & !known;
     counts->range_rejected += !in_range;
     counts->active_hit += active;
     counts->history_hit += history;
-    counts->stream_rejected += !active && !history;
+    counts->stream_rejected += !(active | history);
     counts->cache_rejected += known;
-    counts->both += known && !active && !history;
-    if (!known && cache->config.snoop_lines) {
-        absent[snoop->next_absent[port]] = line;
-        snoop->next_absent[port] =
-            snoop->next_absent[port] + 1 == cache->config.snoop_lines ? 0 : snoop->next_absent[port] + 1;
-        counts->cache_updated++;
-    }
-    bool pass = in_range && (active || history) && !known;
+    counts->cache_updated += !known & (cache->config.snoop_lines != 0);
+    counts->both += known & !(active | history);
     counts->rejected += !pass;
     return pass;
 }
 
+static void snoop_one(struct cache *cache, unsigned core, unsigned source, uint32_t line, uint64_t now)
+{
+    struct cache_core *of = &cache->core[core];
+    if (cache->config.snoop_filter && !passes(cache, core, snoop_port(core, source), line)) return;
+    of->counts.invalidate++;
+    int way = tags_find(&of->data.tags, line & of->data.tags.set_mask, line);
+    if (way < 0) return;
+    of->counts.invalidated++;
+    l1_drop(cache, core, way, true, now);
+}
+
 void snoop_store(struct cache *cache, unsigned core, uint32_t line, uint64_t now)
 {
-    cache->core[core].counts.snoop_sent++;
-    for (unsigned other = 0; other < cache->config.cores; other++) {
-        if (other == core) continue;
-        struct cache_core *of = &cache->core[other];
-        if (of->open == line) l1_close(cache, other);
-        if (cache->config.snoop_filter && !passes(cache, other, snoop_port(other, core), line)) continue;
-        of->counts.invalidate++;
-        int way = tags_find(&of->data.tags, line & of->data.tags.set_mask, line);
-        if (way < 0) continue;
-        of->counts.invalidated++;
-        l1_drop(cache, other, way, true, now);
+    struct cache_core *of = &cache->core[core];
+    uint32_t others = cache->all & ~(1U << core);
+    of->counts.snoop_sent++;
+    l1_close_others(cache, core, line, 0);
+    if (others & cache->idle) of->snoop.shown_again += look_up(cache, &of->snoop.shown, line);
+    for (others &= ~cache->idle; others; others &= others - 1)
+        snoop_one(cache, (unsigned)__builtin_ctz(others), core, line, now);
+}
+
+/* --- Cores that never filled a line --------------------------------------------------------------------------- */
+
+/* Their filters drop every snoop by range and stream registers; only the snoop cache knows some lines and not others,
+ * and for one source it is the same in all of them. So it is kept once, with the source, until a core wakes up. */
+static struct port_counts idle_counts(const struct cache *cache, unsigned source)
+{
+    const struct cache_core *of = &cache->core[source];
+    uint64_t sent = of->counts.snoop_sent, again = of->snoop.shown_again;
+    return (struct port_counts){
+        .rejected = sent,
+        .cache_rejected = again,
+        .cache_updated = cache->config.snoop_lines ? sent - again : 0,
+        .both = again,
+        .range_rejected = sent,
+        .stream_rejected = sent,
+    };
+}
+
+struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port)
+{
+    if (!(cache->idle >> core & 1)) return cache->core[core].ports[port];
+    for (unsigned source = 0; source < cache->config.cores; source++)
+        if (source != core && snoop_port(core, source) == port) return idle_counts(cache, source);
+    return (struct port_counts){0};
+}
+
+static void wake(struct cache *cache, unsigned core)
+{
+    struct cache_core *of = &cache->core[core];
+    for (unsigned source = 0; source < cache->config.cores; source++) {
+        if (source == core) continue;
+        unsigned port = snoop_port(core, source);
+        const struct absent *shown = &cache->core[source].snoop.shown;
+        of->ports[port] = idle_counts(cache, source);
+        of->snoop.absent[port].next = shown->next;
+        of->snoop.absent[port].any = shown->any;
+        if (shown->line) memcpy(of->snoop.absent[port].line, shown->line, cache->absent_stride * sizeof *shown->line);
     }
+    cache->idle &= ~(1U << core);
 }
 
 /* --- L1D changes ---------------------------------------------------------------------------------------------- */
 
-static void widen(struct cache *cache, struct snoop *snoop, uint32_t line)
+static void widen(struct cache *cache, struct stream_set *set, uint32_t line)
 {
-    if (fits(snoop->active, snoop->active_count, line)) return;
-    if (snoop->active_count < cache->config.snoop_streams) {
-        snoop->active[snoop->active_count++] = (struct stream_register){line, UINT32_MAX};
+    if (fits(set, cache->register_stride, line)) return;
+    if (set->count < cache->config.snoop_streams) {
+        set->base[set->count++] = line;
         return;
     }
     uint32_t best = 0;
     int most = -1;
-    for (uint32_t i = 0; i < snoop->active_count; i++) {
-        int bits = __builtin_popcount(snoop->active[i].mask & ~(snoop->active[i].base ^ line));
+    for (uint32_t i = 0; i < set->count; i++) {
+        int bits = __builtin_popcount(set->mask[i] & ~(set->base[i] ^ line));
         if (bits > most) most = bits, best = i;
     }
-    snoop->active[best].mask &= ~(snoop->active[best].base ^ line);
+    set->mask[best] &= ~(set->base[best] ^ line);
+}
+
+static void empty(struct stream_set *set, uint32_t stride)
+{
+    memset(set->base, 0xff, stride * sizeof *set->base);
+    memset(set->mask, 0xff, stride * sizeof *set->mask);
+    set->count = 0;
 }
 
 static void wrap(struct cache *cache, unsigned core)
 {
     struct cache_core *of = &cache->core[core];
     struct snoop *snoop = &of->snoop;
-    struct stream_register *old = snoop->history;
+    struct stream_set old = snoop->history;
     of->counts.wrap++;
     snoop->history = snoop->active;
-    snoop->history_count = snoop->active_count;
     snoop->active = old;
-    snoop->active_count = 0;
+    empty(&snoop->active, cache->register_stride);
     snoop->sets_full = 0;
     memset(snoop->set_fills, 0, (of->data.tags.set_mask + 1) * sizeof *snoop->set_fills);
 }
@@ -113,13 +176,15 @@ void snoop_filled(struct cache *cache, unsigned core, uint32_t line)
 {
     struct cache_core *of = &cache->core[core];
     struct snoop *snoop = &of->snoop;
+    if (cache->idle >> core & 1) wake(cache, core);
     if (line < snoop->low) snoop->low = line;
     if (line > snoop->high) snoop->high = line;
     for (unsigned port = 0; port < CACHE_PORTS - 1; port++) {
-        int at = tags_scan(snoop->absent[port], cache->absent_stride, line);
-        if (at >= 0) snoop->absent[port][at] = NO_LINE;
+        if (!snoop->absent[port].any) continue;
+        int at = tags_scan(snoop->absent[port].line, cache->absent_stride, line);
+        if (at >= 0) snoop->absent[port].line[at] = NO_LINE;
     }
-    widen(cache, snoop, line);
+    widen(cache, &snoop->active, line);
     if (of->data.tags.policy != CACHE_ROUND_ROBIN) return;
     if (++snoop->set_fills[line & of->data.tags.set_mask] == of->data.tags.ways) snoop->sets_full++;
     if (snoop->sets_full == of->data.tags.set_mask + 1) wrap(cache, core);
@@ -127,25 +192,33 @@ void snoop_filled(struct cache *cache, unsigned core, uint32_t line)
 
 /* --- Life ----------------------------------------------------------------------------------------------------- */
 
+static void set_init(struct stream_set *set, uint32_t stride)
+{
+    set->base = tags_new(stride);
+    set->mask = tags_new(stride);
+}
+
 void snoop_init(struct cache *cache, struct snoop *snoop)
 {
     const struct cache_config *config = &cache->config;
     uint64_t sets = config->l1d.size / config->l1d.line / config->l1d.ways;
-    snoop->active = base_calloc(config->snoop_streams + 1, sizeof *snoop->active);
-    snoop->history = base_calloc(config->snoop_streams + 1, sizeof *snoop->history);
+    set_init(&snoop->active, cache->register_stride);
+    set_init(&snoop->history, cache->register_stride);
     snoop->low = UINT32_MAX;
     snoop->set_fills = base_calloc(sets, sizeof *snoop->set_fills);
-    for (unsigned port = 0; port < CACHE_PORTS; port++) {
-        snoop->absent[port] = base_calloc_aligned(cache->absent_stride, sizeof(uint32_t), sizeof(tag_vector));
-        memset(snoop->absent[port], 0xff, cache->absent_stride * sizeof(uint32_t));
-    }
+    snoop->shown.line = tags_new(cache->absent_stride);
+    for (unsigned port = 0; port < CACHE_PORTS; port++)
+        snoop->absent[port].line = tags_new(cache->absent_stride);
 }
 
 void snoop_fini(struct snoop *snoop)
 {
-    free(snoop->active);
-    free(snoop->history);
+    free(snoop->active.base);
+    free(snoop->active.mask);
+    free(snoop->history.base);
+    free(snoop->history.mask);
     free(snoop->set_fills);
+    free(snoop->shown.line);
     for (unsigned port = 0; port < CACHE_PORTS; port++)
-        free(snoop->absent[port]);
+        free(snoop->absent[port].line);
 }

@@ -36,12 +36,10 @@ unsigned cache_space_new(struct cache *cache)
     return space;
 }
 
-uint8_t *space_lines(struct cache *cache, unsigned core, unsigned space)
+uint8_t *space_lines_new(struct cache *cache, unsigned core, unsigned space)
 {
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
-    uint8_t **lines = &cache->spaces[space].lines[core];
-    if (!*lines) *lines = reserve(CACHE_GRANULES);
-    return *lines;
+    return cache->spaces[space].lines[core] = reserve(CACHE_GRANULES);
 }
 
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
@@ -93,16 +91,11 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
     cache->free_frames[cache->free_frame_count++] = frame;
 }
 
-static uint32_t touch(struct cache *cache, unsigned space, uint32_t page)
+uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page)
 {
     uint32_t *frames = cache->spaces[space].frames;
     if (!frames[page]) map(cache, space, page, take_frame(cache));
     return frames[page] - 1;
-}
-
-uint64_t space_translate(struct cache *cache, unsigned space, uint32_t address)
-{
-    return (uint64_t)touch(cache, space, address >> FRAME_BITS) << FRAME_BITS | (address & (FRAME - 1));
 }
 
 /* --- Line bytes ----------------------------------------------------------------------------------------------- */
@@ -130,45 +123,56 @@ void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t
 
 enum { CLEAR_AT_ONCE = 64 << 10 };
 
-static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1)
+enum { ACCESS_BITS = CACHE_LOAD | CACHE_STORE | CACHE_FETCH };
+
+struct page_bytes {
+    const uint8_t *first;
+    size_t count;
+};
+
+/* Bytes that know of a line lose all bits if they are of the page, or if all that map it have to be looked for. */
+static void clear_line(struct cache *cache, unsigned core, const struct l1 *l1, uint32_t line, uint8_t *at,
+                       struct page_bytes page)
+{
+    if (line == NO_LINE) return;
+    if (!at)
+        space_clear(cache, core, (uint64_t)line << l1->shift, 1U << l1->shift, ACCESS_BITS);
+    else if (at >= page.first && at < page.first + page.count)
+        clear_bytes(at, l1->granules, ACCESS_BITS);
+}
+
+static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, struct page_bytes page)
 {
     uint32_t size = (l1->tags.set_mask + 1) * l1->tags.stride;
     for (uint32_t i = 0; i < size; i++)
-        if (l1->tags.line[i] != NO_LINE)
-            space_clear(cache, core, (uint64_t)l1->tags.line[i] << l1->shift, 1U << l1->shift,
-                        CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
+        clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
 }
 
 /* All bytes of a page lose all bits. A page that is too large for that has no bits but for lines in L1 and the open
- * one; clearing those of other pages with them costs a call each. */
+ * one. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
-    uint8_t *lines = space_lines(cache, core, space);
-    uint64_t first = (uint64_t)page << (cache->page_shift - CACHE_GRANULE_BITS);
+    uint8_t *first = space_page(cache, space_lines(cache, core, space), page << cache->page_shift);
+    struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
     if (cache->config.page <= CLEAR_AT_ONCE) {
-        memset(lines + first, 0, cache->config.page >> CACHE_GRANULE_BITS);
+        memset(first, 0, bytes.count);
         return;
     }
     struct cache_core *of = &cache->core[core];
-    lines[first] &= (uint8_t)~CACHE_PAGE;
-    clear_l1(cache, core, &of->data);
-    clear_l1(cache, core, &of->code);
-    if (of->open != NO_LINE)
-        space_clear(cache, core, (uint64_t)of->open << of->data.shift, 1U << of->data.shift, CACHE_STORE);
+    *first &= (uint8_t)~CACHE_PAGE;
+    clear_l1(cache, core, &of->data, bytes);
+    clear_l1(cache, core, &of->code, bytes);
+    clear_line(cache, core, &of->data, cache->open[core], of->open_at, bytes);
 }
 
-bool space_tlb(struct cache *cache, unsigned core, unsigned space, uint32_t address)
+void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address)
 {
-    uint32_t page = address >> cache->page_shift;
-    uint8_t *first = space_lines(cache, core, space) + ((uint64_t)page << (cache->page_shift - CACHE_GRANULE_BITS));
-    if (*first & CACHE_PAGE) return true;
     struct cache_core *of = &cache->core[core];
     struct tlb_entry *entry = &of->tlb[of->next_tlb];
     of->next_tlb = of->next_tlb + 1 == cache->config.tlb_entries ? 0 : of->next_tlb + 1;
     if (entry->space != UINT32_MAX) clear_page(cache, core, entry->space, entry->page);
-    *entry = (struct tlb_entry){space, page};
-    *first |= CACHE_PAGE;
-    return false;
+    *entry = (struct tlb_entry){space, address >> cache->page_shift};
+    *space_page(cache, space_lines(cache, core, space), address) |= CACHE_PAGE;
 }
 
 static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64_t last)
@@ -202,7 +206,7 @@ void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned
     assert(address % FRAME == 0 && from_address % FRAME == 0 && length % FRAME == 0);
     cache_forget(cache, space, address, length);
     for (uint32_t i = 0; i < length >> FRAME_BITS; i++)
-        map(cache, space, (address >> FRAME_BITS) + i, touch(cache, from, (from_address >> FRAME_BITS) + i));
+        map(cache, space, (address >> FRAME_BITS) + i, space_touch(cache, from, (from_address >> FRAME_BITS) + i));
 }
 
 static void drop_space(struct space *space)
@@ -213,9 +217,20 @@ static void drop_space(struct space *space)
     *space = (struct space){0};
 }
 
+/* No line is known by the bytes of any one space: those of a space that goes may be among them. */
+static void forget_bytes(struct cache_core *of)
+{
+    struct l1 *l1[] = {&of->data, &of->code};
+    for (unsigned i = 0; i < 2; i++)
+        memset(l1[i]->at, 0, (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.stride * sizeof *l1[i]->at);
+    of->open_at = NULL;
+}
+
 void cache_space_free(struct cache *cache, unsigned space)
 {
     cache_forget(cache, space, 0, UINT64_C(1) << 32);
+    for (unsigned core = 0; core < cache->config.cores; core++)
+        forget_bytes(&cache->core[core]);
     drop_space(&cache->spaces[space]);
 }
 

@@ -50,7 +50,12 @@ void cache_wire_name(struct cache_wire wire, char *name)
         else
             (void)snprintf(name, CACHE_NAME, "core%u.%s", n, last);
         break;
-    case CACHE_OF_L2: (void)snprintf(name, CACHE_NAME, "l2.%u.%s", n, last); break;
+    case CACHE_OF_L2:
+        if (n == CACHE_ALL)
+            (void)snprintf(name, CACHE_NAME, "l2.%s", last);
+        else
+            (void)snprintf(name, CACHE_NAME, "l2.%u.%s", n, last);
+        break;
     case CACHE_OF_SNOOP: (void)snprintf(name, CACHE_NAME, "snoop.%u.%s", n, last); break;
     case CACHE_OF_PORT:
         (void)snprintf(name, CACHE_NAME, "snoop.%u.port%u.%s", n / CACHE_PORTS, n % CACHE_PORTS, last);
@@ -110,13 +115,13 @@ static bool take_scope(const char **at, enum cache_scope *scope, uint32_t *insta
         *scope = take_number(at, instance) ? CACHE_OF_BANK : CACHE_OF_NODE;
         return true;
     }
-    if (skip(at, "l2."))
+    if (skip(at, "l2.")) {
         *scope = CACHE_OF_L2;
-    else if (skip(at, "ddr."))
-        *scope = CACHE_OF_DDR;
-    else
-        return false;
-    return take_number(at, instance);
+        if (!take_number(at, instance)) *instance = CACHE_ALL;
+        return true;
+    }
+    *scope = CACHE_OF_DDR;
+    return skip(at, "ddr.") && take_number(at, instance);
 }
 
 bool cache_wire_find(const struct cache *cache, const char *name, struct cache_wire *wire)
@@ -196,6 +201,13 @@ static uint64_t counts_edram(const struct bank_counts *b)
     return counts_reads(b) + b->castout + counts_writes(b) + counts_misses(b);
 }
 
+/* Up to the last request that reached L3: that is how far the hierarchy knows the time. */
+static uint64_t counts_refreshes(const struct cache *cache)
+{
+    const struct cache_config *config = &cache->config;
+    return config->l3_size && config->l3_refresh_interval ? cache->latest / config->l3_refresh_interval : 0;
+}
+
 /* Counts are structs of nothing but uint64_t. */
 static void add_up(void *sum, const void *one, size_t size)
 {
@@ -210,6 +222,7 @@ struct view {
     const struct ddr_counts *d;
     struct bank_counts n;
     struct ddr_counts m;
+    struct port_counts port;
 };
 
 static void look(struct view *view, const struct cache *cache, enum cache_scope scope, uint32_t instance)
@@ -220,7 +233,10 @@ static void look(struct view *view, const struct cache *cache, enum cache_scope 
     static const struct ddr_counts no_ddr;
     *view = (struct view){.c = &no_core, .p = &no_port, .b = &no_bank, .d = &no_ddr};
     if (scope <= CACHE_OF_SNOOP) view->c = &cache->core[instance].counts;
-    if (scope == CACHE_OF_PORT) view->p = &cache->core[instance / CACHE_PORTS].ports[instance % CACHE_PORTS];
+    if (scope == CACHE_OF_PORT) {
+        view->port = snoop_counts(cache, instance / CACHE_PORTS, instance % CACHE_PORTS);
+        view->p = &view->port;
+    }
     if (scope == CACHE_OF_BANK) view->b = &cache->bank[instance].counts;
     if (scope == CACHE_OF_DDR) view->d = &cache->ddr[instance].counts;
     if (scope != CACHE_OF_NODE) return;
@@ -315,13 +331,29 @@ const struct cache_law cache_laws[] = {
 
 const unsigned cache_law_count = sizeof cache_laws / sizeof *cache_laws;
 
-int64_t cache_law_error(const struct cache *cache, const struct cache_law *law)
+void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core, uint64_t *left,
+                     uint64_t *right)
 {
-    int64_t sum = 0;
+    *left = *right = 0;
     for (unsigned i = 0; law->terms[i].sign; i++) {
         uint64_t occurrences, high;
-        cache_wire_count(cache, (struct cache_wire){law->terms[i].id, CACHE_ALL}, &occurrences, &high);
-        sum += law->terms[i].sign * (int64_t)occurrences;
+        cache_wire_count(cache, (struct cache_wire){law->terms[i].id, core}, &occurrences, &high);
+        *(law->terms[i].sign > 0 ? left : right) += occurrences;
     }
-    return sum;
+}
+
+bool cache_law_of_core(const struct cache_law *law)
+{
+    for (unsigned i = 0; law->terms[i].sign; i++) {
+        enum cache_scope scope = cache_wire_scope(law->terms[i].id);
+        if (scope != CACHE_OF_CORE && scope != CACHE_OF_L2) return false;
+    }
+    return true;
+}
+
+int64_t cache_law_error(const struct cache *cache, const struct cache_law *law)
+{
+    uint64_t left, right;
+    cache_law_sides(cache, law, CACHE_ALL, &left, &right);
+    return (int64_t)(left - right);
 }

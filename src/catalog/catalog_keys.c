@@ -86,6 +86,8 @@ const struct catalog_key catalog_keys[] = {
     {"l3.latency",           NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles from a load to the use of its data"},
     {"l3.busy_cycles",       NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles that a lookup keeps its directory"},
     {"l3.transfer_cycles",   NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles that a line keeps its read port"},
+    {"l3.refresh_interval",  NUMBER,  OPTIONAL, 0,   G,         NULL,      "cycles from one eDRAM refresh to the next"},
+    {"l3.refresh_cycles",    NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles of a refresh"},
     {"memory.controllers",   NUMBER,  REQUIRED, 1,   1024,      NULL,      "memory controllers of a node"},
     {"memory.size_min",      NUMBER,  REQUIRED, K,   K * G,     NULL,      "bytes of memory of the smallest node"},
     {"memory.size_max",      NUMBER,  REQUIRED, K,   K * G,     NULL,      "bytes of memory of the largest node"},

@@ -1,18 +1,21 @@
 /* The commands of the program: a table in main.c, a file each, and what they share.
  *
  * A command gets its own words (argv[0] is its name) and returns the exit status: 0, or 2 after one line on
- * standard error that says what is wrong and what to do. `cmd_fail` prints that line.
+ * standard error that says what is wrong and what to do, or 3 if it is the simulator that is wrong. `cmd_fail` prints
+ * that line.
  */
 #ifndef CMD_H
 #define CMD_H
 
+#include <getopt.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "chiliad/error.h"
+#include "chiliad/run.h"
 
-enum { CMD_BAD = 2 };
+enum { CMD_BAD = 2, CMD_INTERNAL = 3 };
 
 struct cmd {
     const char *name;
@@ -20,22 +23,83 @@ struct cmd {
     const char *summary;
 };
 
+int cmd_cc(int argc, char **argv); /* cc, fc and cxx */
 int cmd_list(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 int cmd_upc(int argc, char **argv);
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for an error that the library described. */
+/* The same for an error that the library described; CMD_INTERNAL for a broken law. */
 int cmd_fail_error(const char *command, const struct chil_error *err);
 /* 12345 as 12,345 in the caller's buffer. */
 enum { CMD_GROUPED_MAX = 32 };
 const char *cmd_grouped(uint64_t value, char buffer[CMD_GROUPED_MAX]);
 /* A count for JSON: an integer, or a decimal string past 2^63 - 1, which jansson's integers cannot hold. */
 json_t *cmd_json_count(uint64_t value);
+
+/* A file that a command writes: there whole under its name after cmd_output_close with `good`, or not at all. A pipe, a
+ * terminal or a device is written to as it is, never replaced. Both tell what is wrong and return CMD_BAD. */
+struct cmd_output {
+    const char *command, *path;
+    FILE *file;
+    bool replaces;   /* a file that is to be there whole */
+    char *temporary; /* its name until then, if it has one */
+};
+int cmd_output_open(struct cmd_output *output, const char *command, const char *path);
+int cmd_output_close(struct cmd_output *output, bool good);
+
+/* What commands that run a program have in common: the machine, its parameters, and where the program may go. A command
+ * puts CMD_PROGRAM_OPTIONS into its own and gives what is not its own to cmd_program_take, which returns 0, a status
+ * after telling what is wrong, or CMD_NOT_MINE. */
+enum {
+    CMD_PROGRAM_LIST = 64,
+    CMD_NOT_MINE = -100,
+    CMD_OPTION_SET = 1000,
+    CMD_OPTION_SYSROOT,
+    CMD_OPTION_ROOT,
+    CMD_OPTION_WRITABLE,
+    CMD_OPTION_ENGINE
+};
+struct cmd_program {
+    struct chil_run_options run;
+    const char *machine;
+    const char *writable[CMD_PROGRAM_LIST];
+    const char *settings[CMD_PROGRAM_LIST];
+    size_t setting_count;
+};
+#define CMD_PROGRAM_OPTIONS                                                                                            \
+    {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, CMD_OPTION_SET},                       \
+        {"sysroot", required_argument, NULL, CMD_OPTION_SYSROOT}, {"root", required_argument, NULL, CMD_OPTION_ROOT},  \
+        {"engine", required_argument, NULL, CMD_OPTION_ENGINE},                                                        \
+    {                                                                                                                  \
+        "writable", required_argument, NULL, CMD_OPTION_WRITABLE                                                       \
+    }
+#define CMD_PROGRAM_HELP                                                                                               \
+    "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"                                                \
+    "      --set KEY=VALUE     another value for a parameter of the machine, as l1d.size=16K; may be repeated\n"       \
+    "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"                \
+    "      --root DIR          confine the program's files to DIR\n"                                                   \
+    "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"      \
+    "      --engine ENGINE     auto (default), interp, jit, or lockstep, which compares the two\n"
+int cmd_program_take(struct cmd_program *p, const char *command, int letter);
+/* The words of the program, after the options; and opening its machine. */
+int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv);
+int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine);
+/* What the simulator says while it runs: a line on standard error. For chil_run_options, with the command as context.
+ */
+void cmd_program_say(void *command, const char *line);
+/* After the run: how the program was killed, if it was. */
+void cmd_program_report(const struct cmd_program *p, const char *command, const struct chil_run *run);
+/* What getopt_long does not know, for the default of a switch over `letter`. */
+int cmd_bad_option(const char *command, int letter, char **argv);
+/* A whole number from `least` to `most` that an option wants; tells what is wrong. */
+int cmd_number(const char *command, const char *option, const char *text, uint64_t least, uint64_t most,
+               uint64_t *value);
 
 /* For the end of a command: whether all of standard output was taken; a full disk or a closed pipe is told. */
 int cmd_finish(const char *command, int status);

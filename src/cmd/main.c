@@ -6,10 +6,14 @@
 #include <string.h>
 
 static const struct cmd commands[] = {
+    {"cc", cmd_cc, "compile a C program for the machine, with the guest libraries"},
+    {"fc", cmd_cc, "the same for Fortran"},
+    {"cxx", cmd_cc, "the same for C++"},
     {"list", cmd_list, "show the machines and the events that can be counted"},
     {"stat", cmd_stat, "run a program and count what it does"},
     {"sweep", cmd_sweep, "run a program on a family of machines"},
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
+    {"trace", cmd_trace, "run a program and write down every instruction"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
 };
@@ -29,7 +33,8 @@ int cmd_fail(const char *command, const char *format, ...)
 
 int cmd_fail_error(const char *command, const struct chil_error *err)
 {
-    return cmd_fail(command, "%s", err->text[0] ? err->text : chil_status_text(err->status));
+    (void)cmd_fail(command, "%s", err->text[0] ? err->text : chil_status_text(err->status));
+    return err->status == CHIL_ELAW ? CMD_INTERNAL : CMD_BAD;
 }
 
 int cmd_finish(const char *command, int status)

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "chiliad/run.h"
+#include "cmd/plot.h"
 
 static const char help[] =
     "usage: chiliad sweep --set KEY=A,B,C [--set ...] [OPTIONS] PROGRAM [ARGUMENTS]\n"
@@ -28,21 +28,28 @@ static const char help[] =
     "Runs PROGRAM once for each combination of parameter values and prints one table.\n"
     "\n"
     "      --set KEY=A,B,C     a parameter of the machine, as l1d.size, and the values it takes\n"
-    "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"
     "  -e, --event LIST        events to print, names with commas between (default: the misses)\n"
     "  -j, --json              an array of objects with settings, exit_status, cycles, counters\n"
     "  -x, --separator SEP     a line per run with SEP between, and a first line of names\n"
+    "      --plot FILE.svg     a picture, too: cycles and the events of -e over the first --set, a line for each\n"
+    "                          value of the others\n"
     "      --jobs N            runs at a time (default: the host's processors)\n"
+    "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"
+    "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"
+    "      --root DIR          confine the program's files to DIR\n"
+    "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"
     "  -h, --help              this text\n";
 
 enum {
-    OPTION_SET = 256,
-    OPTION_JOBS,
+    OPTION_JOBS = 256,
+    OPTION_PLOT,
     AXES_MAX = 8,
     EVENTS_MAX = 16,
     VALUES_MAX = 64,
     RUNS_MAX = 1000,
-    NAME_MAX_ = 120
+    NAME_MAX_ = 120,
+    JOBS_MAX = 256,
+    BAR = 16
 };
 
 struct axis {
@@ -52,21 +59,22 @@ struct axis {
 };
 
 struct sweep {
-    const char *machine, *separator;
-    bool json;
+    struct cmd_program program;
+    const char *separator, *plot;
+    bool json, chosen; /* chosen: -e was given */
     struct axis axes[AXES_MAX];
     size_t axis_count;
     char events[EVENTS_MAX][NAME_MAX_];
     size_t event_count;
     unsigned jobs;
     size_t runs;
-    char *const *argv;
 };
 
 /* What a run sends home. */
 struct outcome {
-    int status; /* of the guest, or CMD_BAD with the run not done */
+    int status; /* of the guest, or why the run was not done */
     bool done;
+    char why[sizeof((struct chil_error *)0)->text]; /* it was not */
     uint64_t cycles, counts[EVENTS_MAX];
 };
 
@@ -77,13 +85,13 @@ struct job {
 };
 
 static const struct option long_options[] = {
-    {"set", required_argument, NULL, OPTION_SET},
-    {"machine", required_argument, NULL, 'M'},
     {"event", required_argument, NULL, 'e'},
     {"json", no_argument, NULL, 'j'},
     {"separator", required_argument, NULL, 'x'},
+    {"plot", required_argument, NULL, OPTION_PLOT},
     {"jobs", required_argument, NULL, OPTION_JOBS},
     {"help", no_argument, NULL, 'h'},
+    CMD_PROGRAM_OPTIONS,
     {0},
 };
 
@@ -120,29 +128,25 @@ static int add_events(struct sweep *s, const char *list)
     return 0;
 }
 
-static int add_jobs(struct sweep *s, const char *text)
-{
-    char *end;
-    long jobs = strtol(text, &end, 10);
-    if (*end || end == text || jobs < 1 || jobs > 256)
-        return cmd_fail("sweep", "--jobs wants 1 to 256, not '%s'", text);
-    s->jobs = (unsigned)jobs;
-    return 0;
-}
-
 static int take_option(struct sweep *s, int letter, char **argv)
 {
+    uint64_t jobs;
+    int status;
     switch (letter) {
-    case OPTION_SET: return add_axis(s, optarg);
-    case 'M': s->machine = optarg; return 0;
-    case 'e': return add_events(s, optarg);
+    case CMD_OPTION_SET: return add_axis(s, optarg);
+    case 'e': s->chosen = true; return add_events(s, optarg);
     case 'j': s->json = true; return 0;
     case 'x': s->separator = optarg; return 0;
-    case OPTION_JOBS: return add_jobs(s, optarg);
+    case OPTION_PLOT: s->plot = optarg; return 0;
+    case OPTION_JOBS:
+        status = cmd_number("sweep", "--jobs", optarg, 1, JOBS_MAX, &jobs);
+        if (!status) s->jobs = (unsigned)jobs;
+        return status;
     case 'h': (void)fputs(help, stdout); return -1;
-    default:
-        return cmd_fail("sweep", "unknown or incomplete option '%s'; see 'chiliad sweep --help'", argv[optind - 1]);
+    default: break;
     }
+    status = cmd_program_take(&s->program, "sweep", letter);
+    return status == CMD_NOT_MINE ? cmd_bad_option("sweep", letter, argv) : status;
 }
 
 static int parse_options(int argc, char **argv, struct sweep *s)
@@ -153,11 +157,13 @@ static int parse_options(int argc, char **argv, struct sweep *s)
         int status = take_option(s, letter, argv);
         if (status) return status;
     }
-    if (optind == argc) return cmd_fail("sweep", "no program; see 'chiliad sweep --help'");
+    int status = cmd_program_words(&s->program, "sweep", argc, argv);
+    if (status) return status;
     if (!s->axis_count) return cmd_fail("sweep", "nothing to sweep; give --set KEY=A,B,C");
     if (s->json && s->separator) return cmd_fail("sweep", "-j and -x exclude each other");
-    s->argv = argv + optind;
-    return s->event_count ? 0 : add_events(s, "BGL_INST,BGL_D1_L_MISS,BGL_D1_S_MISS,BGL_D2_MISS,BGL_DTLB_MISS");
+    if (s->plot && s->runs / s->axes[0].count > PLOT_SERIES_MAX)
+        return cmd_fail("sweep", "--plot has at most %d lines: give the --set with most values first", PLOT_SERIES_MAX);
+    return s->event_count ? 0 : add_events(s, "BGL_D1_L_MISS,BGL_D2_MISS,BGL_DTLB_MISS");
 }
 
 /* The value of an axis in a run: the last axis changes fastest. */
@@ -183,8 +189,9 @@ static int open_machine(const struct sweep *s, size_t run, struct chil_machine *
         (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, value_of(s, run, i));
         settings[i] = text[i];
     }
-    return chil_machine_open_with(machine, s->machine, settings, s->axis_count, &err) ? cmd_fail_error("sweep", &err)
-                                                                                      : 0;
+    return chil_machine_open_with(machine, s->program.machine, settings, s->axis_count, &err)
+               ? cmd_fail_error("sweep", &err)
+               : 0;
 }
 
 /* All machines and events are looked at before anything runs. */
@@ -204,17 +211,19 @@ static int check_all(const struct sweep *s)
     return 0;
 }
 
-static int run_once(const struct sweep *s, size_t number, struct outcome *outcome)
+/* One run; what went wrong is told by the parent, since the program's standard error is thrown away. */
+static void run_once(const struct sweep *s, size_t number, struct outcome *outcome)
 {
     struct chil_machine *machine;
     struct chil_run *run = NULL;
     struct chil_error err = {0};
-    assert(s->argv);
-    int status = open_machine(s, number, &machine);
-    if (status) return status;
-    struct chil_run_options options = {.machine = machine, .program = s->argv[0], .argv = s->argv, .envp = environ};
-    if (chil_run_new(&run, &options, &err) || chil_run_go(run, &err)) status = cmd_fail_error("sweep", &err);
-    if (!status) {
+    if (open_machine(s, number, &machine)) return;
+    struct chil_run_options options = s->program.run;
+    options.machine = machine;
+    if (chil_run_new(&run, &options, &err) || chil_run_go(run, &err)) {
+        outcome->status = err.status == CHIL_ELAW ? CMD_INTERNAL : CMD_BAD;
+        (void)snprintf(outcome->why, sizeof outcome->why, "%s", err.text);
+    } else {
         outcome->done = true;
         outcome->status = chil_run_status(run);
         outcome->cycles = chil_run_cycles(run);
@@ -226,18 +235,15 @@ static int run_once(const struct sweep *s, size_t number, struct outcome *outcom
     }
     chil_run_free(run);
     chil_machine_free(machine);
-    return status;
 }
 
 static void child(const struct sweep *s, size_t run, int fd)
 {
     struct outcome outcome = {.status = CMD_BAD};
     int nothing = open("/dev/null", O_RDWR);
-    if (nothing >= 0) {
-        (void)dup2(nothing, STDIN_FILENO);
-        (void)dup2(nothing, STDOUT_FILENO);
-    }
-    (void)run_once(s, run, &outcome);
+    for (int stream = STDIN_FILENO; nothing >= 0 && stream <= STDERR_FILENO; stream++)
+        (void)dup2(nothing, stream);
+    run_once(s, run, &outcome);
     _exit(write(fd, &outcome, sizeof outcome) == (ssize_t)sizeof outcome ? 0 : CMD_BAD);
 }
 
@@ -260,9 +266,11 @@ static int collect(struct job *jobs, size_t *count, struct outcome *outcomes)
     for (size_t i = 0; i < *count; i++) {
         if (jobs[i].pid != pid) continue;
         struct outcome *outcome = &outcomes[jobs[i].run];
-        if (pread(jobs[i].fd, outcome, sizeof *outcome, 0) != (ssize_t)sizeof *outcome) *outcome = (struct outcome){0};
+        if (pread(jobs[i].fd, outcome, sizeof *outcome, 0) != (ssize_t)sizeof *outcome)
+            *outcome = (struct outcome){.status = CMD_BAD};
         (void)close(jobs[i].fd);
-        int status = outcome->done ? 0 : CMD_BAD;
+        int status = outcome->done ? 0 : outcome->status;
+        if (!outcome->done) (void)cmd_fail("sweep", "%s", *outcome->why ? outcome->why : "a run came to no end");
         jobs[i] = jobs[--*count];
         return status;
     }
@@ -271,7 +279,7 @@ static int collect(struct job *jobs, size_t *count, struct outcome *outcomes)
 
 static int run_all(const struct sweep *s, struct outcome *outcomes)
 {
-    struct job jobs[256];
+    struct job jobs[JOBS_MAX];
     size_t running = 0, next = 0, over = 0;
     int status = 0;
     while ((next < s->runs && !status) || running) {
@@ -291,25 +299,50 @@ static int run_all(const struct sweep *s, struct outcome *outcomes)
 /* --- Printing --------------------------------------------------------------------------------------------------------
  */
 
+static int wider(int width, const char *text)
+{
+    int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+/* Column i of the table is an axis, then the cycles, then the events. */
+static const char *cell(const struct sweep *s, const struct outcome *outcomes, size_t run, size_t i,
+                        char number[CMD_GROUPED_MAX])
+{
+    if (i < s->axis_count) return value_of(s, run, i);
+    i -= s->axis_count;
+    return cmd_grouped(i ? outcomes[run].counts[i - 1] : outcomes[run].cycles, number);
+}
+
+static const char *title(const struct sweep *s, size_t i)
+{
+    if (i < s->axis_count) return s->axes[i].key;
+    i -= s->axis_count;
+    return i ? s->events[i - 1] : "cycles";
+}
+
 static void print_table(const struct sweep *s, const struct outcome *outcomes)
 {
     char number[CMD_GROUPED_MAX];
+    int widths[AXES_MAX + 1 + EVENTS_MAX] = {0};
+    size_t columns = s->axis_count + 1 + s->event_count;
     uint64_t most = 1;
     for (size_t run = 0; run < s->runs; run++)
         if (outcomes[run].cycles > most) most = outcomes[run].cycles;
-    for (size_t i = 0; i < s->axis_count; i++)
-        (void)printf("%-14s ", s->axes[i].key);
-    (void)printf("%16s", "cycles");
-    for (size_t i = 0; i < s->event_count; i++)
-        (void)printf(" %16s", s->events[i]);
+    for (size_t i = 0; i < columns; i++) {
+        widths[i] = wider(0, title(s, i));
+        for (size_t run = 0; run < s->runs; run++)
+            widths[i] = wider(widths[i], cell(s, outcomes, run, i, number));
+        (void)printf("%s%*s", i ? "  " : "", i < s->axis_count ? -widths[i] : widths[i], title(s, i));
+    }
     (void)putchar('\n');
     for (size_t run = 0; run < s->runs; run++) {
-        for (size_t i = 0; i < s->axis_count; i++)
-            (void)printf("%-14s ", value_of(s, run, i));
-        (void)printf("%16s", cmd_grouped(outcomes[run].cycles, number));
-        for (size_t i = 0; i < s->event_count; i++)
-            (void)printf(" %16s", cmd_grouped(outcomes[run].counts[i], number));
-        (void)printf("  %.*s\n", (int)(outcomes[run].cycles * 20 / most), "####################");
+        for (size_t i = 0; i < columns; i++)
+            (void)printf("%s%*s", i ? "  " : "", i < s->axis_count ? -widths[i] : widths[i],
+                         cell(s, outcomes, run, i, number));
+        (void)printf("  %.*s", (int)(outcomes[run].cycles * BAR / most), "################");
+        if (outcomes[run].status) (void)printf("  exit status %d", outcomes[run].status);
+        (void)putchar('\n');
     }
 }
 
@@ -349,21 +382,78 @@ static void print_json(const struct sweep *s, const struct outcome *outcomes)
     json_decref(array);
 }
 
+/* --- The picture ----------------------------------------------------------------------------------------------------
+ */
+
+/* What the axes but the first are in a run: "tlb.entries 16, l2.depth 2". */
+static void name_series(const struct sweep *s, size_t run, char *name, size_t size)
+{
+    *name = 0;
+    for (size_t i = 1; i < s->axis_count; i++) {
+        size_t used = strlen(name);
+        (void)snprintf(name + used, size - used, "%s%s %s", i > 1 ? ", " : "", s->axes[i].key, value_of(s, run, i));
+    }
+}
+
+static bool all_numbers(const struct axis *axis)
+{
+    for (size_t i = 0; i < axis->count; i++)
+        if (axis->values[i][0] < '0' || axis->values[i][0] > '9') return false;
+    return true;
+}
+
+/* The runs are in the order of the last axis first: run = point * series + series number. */
+static void write_plot(const struct sweep *s, const struct outcome *outcomes, FILE *out)
+{
+    double values[1 + EVENTS_MAX][RUNS_MAX];
+    char names[PLOT_SERIES_MAX][PLOT_NAME];
+    char name[4200];
+    (void)snprintf(name, sizeof name, "%s on %s", s->program.run.program, s->program.machine);
+    struct plot plot = {.title = name,
+                        .x_title = s->axes[0].key,
+                        .points = s->axes[0].values,
+                        .point_count = s->axes[0].count,
+                        .series_count = s->runs / s->axes[0].count,
+                        .panel_count = 1 + (s->chosen ? s->event_count : 0),
+                        .lines = all_numbers(&s->axes[0])};
+    for (size_t i = 0; i < plot.series_count; i++) {
+        name_series(s, i, names[i], sizeof names[i]);
+        plot.series[i] = names[i];
+    }
+    for (size_t p = 0; p < plot.panel_count; p++) {
+        plot.panels[p].title = p ? s->events[p - 1] : "cycles";
+        plot.panels[p].values = values[p];
+        for (size_t run = 0; run < s->runs; run++)
+            values[p][run] = (double)(p ? outcomes[run].counts[p - 1] : outcomes[run].cycles);
+    }
+    plot_svg(out, &plot);
+}
+
+static int run_and_print(const struct sweep *s, struct cmd_output *plot)
+{
+    struct outcome *outcomes = calloc(s->runs, sizeof *outcomes);
+    if (!outcomes) return cmd_fail("sweep", "out of memory");
+    int status = run_all(s, outcomes);
+    if (!status && s->json) print_json(s, outcomes);
+    if (!status && s->separator) print_separated(s, outcomes);
+    if (!status && !s->json && !s->separator) print_table(s, outcomes);
+    if (!status && s->plot) write_plot(s, outcomes, plot->file);
+    free(outcomes);
+    return status;
+}
+
 int cmd_sweep(int argc, char **argv)
 {
-    struct sweep s = {.machine = "bgp", .runs = 1};
+    struct sweep s = {.program.machine = "bgp", .runs = 1};
+    struct cmd_output plot;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    s.jobs = processors > 0 ? (unsigned)processors : 1;
+    s.jobs = processors > 0 && processors < JOBS_MAX ? (unsigned)processors : 1;
     int status = parse_options(argc, argv, &s);
     if (status) return status < 0 ? 0 : status;
     status = check_all(&s);
+    if (!status && s.plot) status = cmd_output_open(&plot, "sweep", s.plot);
     if (status) return status;
-    struct outcome *outcomes = calloc(s.runs, sizeof *outcomes);
-    if (!outcomes) return cmd_fail("sweep", "out of memory");
-    status = run_all(&s, outcomes);
-    if (!status && s.json) print_json(&s, outcomes);
-    if (!status && s.separator) print_separated(&s, outcomes);
-    if (!status && !s.json && !s.separator) print_table(&s, outcomes);
-    free(outcomes);
-    return status;
+    status = run_and_print(&s, &plot);
+    int written = s.plot ? cmd_output_close(&plot, status == 0) : 0;
+    return status ? status : written;
 }

@@ -14,10 +14,11 @@ struct cores *cores_new(unsigned count, const struct core_options *options)
     cores->count = count;
     cores->options = *options;
     cores->core = base_calloc(count, sizeof *cores->core);
-    cores->labels = options->cache ? core_interpret_cached(NULL, 0, NULL) : core_interpret(NULL, 0, NULL);
+    cores->labels = core_interpreter_of(options)(NULL, 0, NULL);
     for (unsigned i = 0; i < count; i++) {
         cores->core[i].cores = cores;
         cores->core[i].number = i;
+        if (options->trace) cores->core[i].pending = base_calloc(1, sizeof(struct core_pending));
     }
     return cores;
 }
@@ -28,8 +29,10 @@ void cores_free(struct cores *cores)
     while (cores->codes)
         cores_forget(cores, cores->codes->mem);
     code_free_buried(cores);
-    for (unsigned i = 0; i < cores->count; i++)
+    for (unsigned i = 0; i < cores->count; i++) {
         free(cores->core[i].counts);
+        free(cores->core[i].pending);
+    }
     free(cores->core);
     free(cores->blocks);
     free(cores->free_ids);
@@ -51,6 +54,14 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
         core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
 }
 
+void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit)
+{
+    if (core->watch)
+        core_run_watched(core, limit, exit);
+    else
+        (void)core_interpreter_of (&core->cores->options)(core, limit, exit);
+}
+
 struct core_exit core_run(struct core *core, uint64_t budget)
 {
     struct core_exit exit = {.reason = CORE_BUDGET};
@@ -58,12 +69,12 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     uint64_t left = UINT64_MAX - core->cycles;
     if (budget == 0) budget = 1;
     uint64_t limit = core->cycles + (budget < left ? budget : left);
-    if (core->watch)
-        core_run_watched(core, limit, &exit);
-    else if (core->cores->options.cache)
-        (void)core_interpret_cached(core, limit, &exit);
+    const struct core_translator *translator = core->cores->options.translator;
+    if (translator && translator->run)
+        translator->run(translator->context, core, limit, &exit);
     else
-        (void)core_interpret(core, limit, &exit);
+        core_run_on(core, limit, &exit);
+    if (core->pending) core_trace_end(core);
     fp_sync(&core->fp);
     core->regs->fpscr = core->fp.fpscr;
     code_free_buried(core->cores);
@@ -87,7 +98,14 @@ uint64_t core_crossings(const struct core *core)
 
 void core_idle_until(struct core *core, uint64_t cycle)
 {
-    if (cycle > core->cycles) core->cycles = cycle;
+    if (cycle <= core->cycles) return;
+    core->idle += cycle - core->cycles;
+    core->cycles = cycle;
+}
+
+uint64_t core_idle_cycles(const struct core *core)
+{
+    return core->idle;
 }
 
 void core_signal_counts(struct core *core, uint64_t *counts)

@@ -71,9 +71,45 @@ struct core;
 
 struct cache;
 
+/* An instruction that a core has completed: what a trace is made of. */
+struct core_step {
+    uint64_t cycle; /* in which it issued */
+    uint32_t pc, word;
+    uint32_t address, size; /* of its data access; size 0 without one */
+    bool store, manages;    /* what the access is: a store, or a cache instruction, whose size is a line's */
+};
+
+/* Who is told of every instruction, while `on`. */
+struct core_trace {
+    void (*step)(void *context, unsigned core, const struct core_step *step);
+    void *context;
+    bool on;
+};
+
+/* Who makes faster code of blocks that are entered often (src/jit). Nothing of it may be seen: a translated block does
+ * to registers, memory, time and counts what the interpreter does. */
+struct block;
+struct code;
+enum core_hot {
+    CORE_HOT_NOTHING, /* interpret the block */
+    CORE_HOT_RAN,     /* translated code ran; go on at regs->pc */
+    CORE_HOT_STOPPED  /* it did, and *exit says why the core stops */
+};
+struct core_translator {
+    void *context;
+    uint32_t patience; /* how often a block is entered before `hot` is asked */
+    enum core_hot (*hot)(void *context, struct core *core, struct block *block, uint64_t limit, struct core_exit *exit);
+    void (*forget)(void *context, struct code *code); /* some of its code has changed, or it ends */
+    void (*rest)(void *context);                      /* no core is inside any code */
+    /* Runs a core instead of core_run's own way, for comparing engines; NULL: nobody does. */
+    void (*run)(void *context, struct core *core, uint64_t limit, struct core_exit *exit);
+};
+
 struct core_options {
     uint32_t units;      /* which instructions exist: isa_unit_bit() of each */
     struct cache *cache; /* the memory hierarchy that loads, stores and fetches go through; NULL: memory without cost */
+    struct core_trace *trace; /* borrowed; NULL: never. Needs a cache. Time and counts are the same with and without. */
+    const struct core_translator *translator; /* borrowed; NULL: none. Needs a cache, and no trace. */
 };
 
 struct cores *cores_new(unsigned count, const struct core_options *options);
@@ -94,6 +130,9 @@ void core_retire(struct core *core, uint32_t word, uint64_t wait);
 
 uint64_t core_cycles(const struct core *core);           /* since the beginning */
 void core_idle_until(struct core *core, uint64_t cycle); /* nothing to run: time passes */
+uint64_t core_idle_cycles(const struct core *core);      /* how much of it passed so */
+/* Whether `word`, about to execute, accesses data, and which: fills in all but cycle, pc and word. */
+bool core_access(const struct core_regs *regs, uint32_t word, struct core_step *step);
 
 /* The wires that instructions raise. */
 enum core_signal {
@@ -106,16 +145,23 @@ enum core_signal {
 uint64_t core_crossings(const struct core *core);
 
 /* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum core_signal n) and
- * how many more may be raised; `left` counts down and is 0 for those that were reached. `crossed`, if given, is asked
- * behind every instruction. Borrowed; NULL to watch nothing. A core with a watch runs slower. */
+ * how many more may be raised; `left` counts down and is 0 for those that were reached. `cycle`, unless 0, stops it
+ * behind the instruction in which the core's clock gets there, or what follows it in its block when memory was slow.
+ * `ask`, if given, says how much is left of anything else that cores do, 0 when it was reached; it is asked behind
+ * every instruction when that is little. Borrowed; NULL to watch nothing. A core close to what it watches for runs
+ * slower. */
 enum { CORE_WATCHES = 256 };
 struct core_watch {
     struct {
         uint64_t signals, left;
     } sums[CORE_WATCHES];
     unsigned count;
-    bool (*crossed)(void *context);
+    uint64_t cycle;
+    uint64_t (*ask)(void *context);
     void *context;
+    /* The core's own: far from everything it does not look, and the sums are those of counts `seen` until `safe`. */
+    uint64_t seen[CORE_SIGNAL_COUNT], safe;
+    bool lagging;
 };
 void core_set_watch(struct core *core, struct core_watch *watch);
 

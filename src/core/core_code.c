@@ -105,6 +105,7 @@ static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
     block->pc = pc;
     block->end = pc + 4 * count;
     block->count = (uint16_t)count;
+    if (code->cores->options.translator) block->patience = code->cores->options.translator->patience;
     block_schedule(block, words, weights);
     block->weights = base_calloc(block->weight_count, sizeof *weights);
     memcpy(block->weights, weights, block->weight_count * sizeof *weights);
@@ -128,6 +129,30 @@ struct block *code_block(struct code *code, uint32_t pc)
     if (!page) page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof(struct block *));
     mem_mark_code(code->mem, pc & ~(uint32_t)(MEM_PAGE - 1));
     return page[pc % MEM_PAGE / 4] = make_block(code, pc, BLOCK_OPS);
+}
+
+/* --- Stopping inside a block ------------------------------------------------------------------------------------ */
+
+void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason, uint32_t address,
+                       unsigned size)
+{
+    unsigned right = reason == CORE_LOAD ? MEM_READ : MEM_WRITE | MEM_SHADOW;
+    for (uint32_t last = address + size - 1;
+         (address ^ last) / MEM_PAGE && core->mem->rights[address / MEM_PAGE] & right;)
+        address = last & ~(uint32_t)(MEM_PAGE - 1); /* the first page is fine: it is the second */
+    *exit = (struct core_exit){reason, address, core->mem->rights[address / MEM_PAGE] & MEM_MAPPED};
+}
+
+void core_count_part(struct core *core, const struct block *block, unsigned done)
+{
+    core->cycles -= block->cycles;
+    core->folded[CORE_SIGNAL_FETCH] += ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
+    if (done) core->cycles += block_weigh(block->words, done, core->folded);
+    if (core->cores->blocks[block->id] == block)
+        core->counts[block->id]--;
+    else /* buried meanwhile: its count was folded */
+        for (unsigned w = 0; w < block->weight_count; w++)
+            core->folded[block->weights[w].signal] -= block->weights[w].count;
 }
 
 /* --- Forgetting ----------------------------------------------------------------------------------------------- */
@@ -162,12 +187,19 @@ static void unchain_all(struct cores *cores)
         if (cores->blocks[i]) cores->blocks[i]->next[0] = cores->blocks[i]->next[1] = NULL;
 }
 
+static void forget_translated(struct code *code)
+{
+    const struct core_translator *translator = code->cores->options.translator;
+    if (translator && code->translated) translator->forget(translator->context, code);
+}
+
 static void page_changed(void *context, uint32_t address)
 {
     struct code *code = context;
     uint32_t page = address / MEM_PAGE;
     if (!code->pages[page]) return;
     bury_page(code, page);
+    forget_translated(code);
     unchain_all(code->cores);
     for (unsigned i = 0; i < code->cores->count; i++)
         code->cores->core[i].code_changed = true;
@@ -184,6 +216,8 @@ static void rights_changed(void *context, uint32_t address, uint64_t length, boo
 
 void code_free_buried(struct cores *cores)
 {
+    const struct core_translator *translator = cores->options.translator;
+    if (translator && cores->graveyard) translator->rest(translator->context);
     while (cores->graveyard) {
         struct block *next = cores->graveyard->buried;
         free(cores->graveyard->weights);
@@ -219,6 +253,7 @@ void cores_forget(struct cores *cores, struct mem *mem)
         *link = code->next;
         for (uint32_t page = 0; page < MEM_PAGES; page++)
             if (code->pages[page]) bury_page(code, page);
+        forget_translated(code);
         unchain_all(cores);
         for (unsigned i = 0; i < cores->count; i++)
             if (cores->core[i].code == code) cores->core[i].code = NULL;

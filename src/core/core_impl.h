@@ -35,6 +35,8 @@ struct block {
     uint32_t cycles;
     struct block *next[2]; /* where it goes: not taken or falling through, taken */
     struct block *buried;  /* list of those to be freed */
+    uint32_t patience;     /* entries until the translator is asked; 0: never */
+    void *translated;      /* the translator's */
     struct weight *weights;
     uint32_t *words; /* as decoded: memory may have changed since */
     struct op ops[];
@@ -45,6 +47,7 @@ struct code {
     struct cores *cores;
     struct mem *mem;
     unsigned space;                  /* its number in the memory hierarchy */
+    void *translated;                /* the translator's */
     struct block **pages[MEM_PAGES]; /* NULL, or CODE_PAGE_OPS blocks by their first instruction */
     struct code *next;
 };
@@ -62,7 +65,16 @@ struct core {
     uint64_t folded[CORE_SIGNAL_COUNT];
     struct fp_state fp;
     struct core_watch *watch;
-    bool code_changed; /* by this core's own store: it must leave its block */
+    struct core_pending *pending; /* of a core that is traced */
+    uint64_t idle;                /* cycles with nothing to run */
+    uint64_t fp_mask;             /* for translated code: 0 when notes suffice (fp_fast.h), else all ones */
+    struct {                      /* what translated code wants of C */
+        const void *site;
+        uint64_t address, value[3];
+    } call;
+    struct core_exit *exit;       /* where translated code says why it stopped, */
+    bool stopped;                 /* and that it did */
+    bool code_changed;            /* by this core's own store: it must leave its block */
 };
 
 struct cores {
@@ -86,9 +98,17 @@ struct block *code_block(struct code *code, uint32_t pc);
 struct code *code_of(struct cores *cores, struct mem *mem);
 void code_free_buried(struct cores *cores);
 
+/* Takes a block's count back and counts its first `done` instructions instead. */
+void core_count_part(struct core *core, const struct block *block, unsigned done);
+/* What an access that is not allowed looks like to the operating system. */
+void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason, uint32_t address,
+                     unsigned size);
+
 /* A block of its first `count` instructions, in no page; and burying one that is in none any more. */
 struct block *block_cut(struct code *code, const struct block *block, unsigned count);
 void block_bury(struct cores *cores, struct block *block);
+/* Runs to the limit, with a watch or without. */
+void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit);
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
 
 /* Fills in weights and cycles. `words` are the block's instructions. */
@@ -96,8 +116,33 @@ void block_schedule(struct block *block, const uint32_t *words, struct weight *w
 /* Adds `times` executions of the first `count` instructions to `counts`; returns their cycles. */
 uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts);
 
-/* The interpreter, without and with a memory hierarchy; with a NULL core it returns its label table. */
+/* The cycle of the block in which each of its instructions issues. */
+void block_issue(const struct block *block, uint32_t *cycles);
+
+/* The interpreter without and with a memory hierarchy, and with a trace; with a NULL core it returns its label table.
+ * Labels are of one of the three, so a core stays with one. */
 const void *const *core_interpret(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_cached(struct core *core, uint64_t limit, struct core_exit *exit);
+const void *const *core_interpret_traced(struct core *core, uint64_t limit, struct core_exit *exit);
+/* The one that a group of cores uses. */
+typedef const void *const *(*core_interpreter)(struct core *core, uint64_t limit, struct core_exit *exit);
+static inline core_interpreter core_interpreter_of(const struct core_options *options)
+{
+    if (options->trace && options->cache) return core_interpret_traced;
+    return options->cache ? core_interpret_cached : core_interpret;
+}
+
+/* --- Tracing (core_trace.c) -------------------------------------------------------------------------------------- */
+
+/* The instruction that a core is about to do; told when it is done. */
+struct core_pending {
+    struct core_step step;
+    bool there;
+    const struct block *block; /* whose times these are, until core_trace_end */
+    uint32_t issued[BLOCK_OPS];
+};
+void core_trace_op(struct core *core, const struct block *block, unsigned op); /* op: its index, or behind the last */
+void core_trace_fault(struct core *core);                                      /* it will not be done */
+void core_trace_end(struct core *core);                                        /* the core stops behind it */
 
 #endif

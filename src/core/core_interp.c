@@ -9,7 +9,9 @@
  */
 #include "core/core_impl.h"
 
-#ifdef CORE_CACHED
+#if defined CORE_TRACED
+#define CORE_INTERPRET core_interpret_traced
+#elif defined CORE_CACHED
 #define CORE_INTERPRET core_interpret_cached
 #else
 #define CORE_INTERPRET core_interpret
@@ -66,30 +68,6 @@ static bool can_load(const struct mem *mem, uint32_t address, unsigned size)
 static bool can_store(struct mem *mem, uint32_t address, unsigned size)
 {
     return mem_writable(mem, address, size) != NULL;
-}
-
-/* What an access that is not allowed looks like to the operating system. */
-static void tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason, uint32_t address,
-                       unsigned size)
-{
-    unsigned right = reason == CORE_LOAD ? MEM_READ : MEM_WRITE | MEM_SHADOW;
-    for (uint32_t last = address + size - 1;
-         (address ^ last) / MEM_PAGE && core->mem->rights[address / MEM_PAGE] & right;)
-        address = last & ~(uint32_t)(MEM_PAGE - 1); /* the first page is fine: it is the second */
-    *exit = (struct core_exit){reason, address, core->mem->rights[address / MEM_PAGE] & MEM_MAPPED};
-}
-
-/* Takes a block's count back and counts its first `done` instructions instead. */
-static void count_part(struct core *core, const struct block *block, unsigned done)
-{
-    core->cycles -= block->cycles;
-    core->folded[CORE_SIGNAL_FETCH] += ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
-    if (done) core->cycles += block_weigh(block->words, done, core->folded);
-    if (core->cores->blocks[block->id] == block)
-        core->counts[block->id]--;
-    else /* buried meanwhile: its count was folded */
-        for (unsigned w = 0; w < block->weight_count; w++)
-            core->folded[block->weights[w].signal] -= block->weights[w].count;
 }
 
 /* SPRs that user mode may read and write. */
@@ -174,10 +152,20 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define IMM    (op->imm)
 #define CR0(v) (regs->cr[0] = compare_signed((int32_t)(v), 0, regs->xer_so))
 
+/* A traced core tells each instruction when it comes to the next. */
+#ifdef CORE_TRACED
+#define TRACE()       (core->cores->options.trace->on ? core_trace_op(core, block, (unsigned)(op - block->ops)) : (void)0)
+#define TRACE_FAULT() core_trace_fault(core)
+#else
+#define TRACE()       ((void)0)
+#define TRACE_FAULT() ((void)0)
+#endif
+
 #define SEM(ID) op_##ID:
 #define NEXT                                                                                                           \
     do {                                                                                                               \
         op++;                                                                                                          \
+        TRACE();                                                                                                       \
         goto * op->label;                                                                                              \
     } while (0)
 
@@ -185,13 +173,13 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define CHECK_LOAD_RIGHT(ea, size)                                                                                     \
     if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_READ) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&        \
         !can_load(core->mem, ea, size)) {                                                                              \
-        tell_fault(core, exit, CORE_LOAD, ea, size);                                                                   \
+        core_tell_fault(core, exit, CORE_LOAD, ea, size);                                                                   \
         goto fault;                                                                                                    \
     }
 #define CHECK_STORE_RIGHT(ea, size)                                                                                    \
     if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_WRITE) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&       \
         !can_store(core->mem, ea, size)) {                                                                             \
-        tell_fault(core, exit, CORE_STORE, ea, size);                                                                  \
+        core_tell_fault(core, exit, CORE_STORE, ea, size);                                                                  \
         goto fault;                                                                                                    \
     }
 /* The same with what the access finds in the memory hierarchy. A set bit of the line's byte says that it is allowed,
@@ -228,6 +216,31 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         if (UNLIKELY(core->code_changed)) goto changed;                                                                \
         NEXT;                                                                                                          \
     } while (0)
+
+/* A block that was entered often enough: the translator may have code for it. */
+#if defined CORE_CACHED && !defined CORE_TRACED
+#define ENTER_TRANSLATED()                                                                                             \
+    do {                                                                                                               \
+        if (UNLIKELY(--block->patience == 0)) {                                                                        \
+            enum core_hot hot = core_hot(core, block, limit, exit);                                                    \
+            if (hot == CORE_HOT_STOPPED) return NULL;                                                                  \
+            if (hot == CORE_HOT_RAN) {                                                                                 \
+                target = regs->pc;                                                                                     \
+                block = NULL;                                                                                          \
+                goto find;                                                                                             \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+static enum core_hot core_hot(struct core *core, struct block *block, uint64_t limit, struct core_exit *exit)
+{
+    const struct core_translator *translator = core->cores->options.translator;
+    if (!translator) return CORE_HOT_NOTHING;
+    return translator->hot(translator->context, core, block, limit, exit);
+}
+#else
+#define ENTER_TRANSLATED() ((void)0)
+#endif
 
 /* The function is one dispatch loop; its labels are the instructions. */
 const void *const *CORE_INTERPRET(struct core *core, uint64_t limit, struct core_exit *exit)
@@ -283,10 +296,12 @@ find : {
     block = found;
 }
 enter:
+    ENTER_TRANSLATED();
     core->counts[block->id]++;
     core->cycles += block->cycles;
     FETCH_BLOCK();
     op = block->ops;
+    TRACE();
     goto * op->label;
 
 op_END:
@@ -299,7 +314,7 @@ changed : {
     unsigned done = (unsigned)(op - block->ops) + 1;
     core->code_changed = false;
     target = block->pc + 4 * done;
-    count_part(core, block, done);
+    core_count_part(core, block, done);
     block = NULL;
     goto find;
 }
@@ -307,8 +322,9 @@ changed : {
     /* The instruction at `op` cannot be done; *exit says why. */
 fault : {
     unsigned done = (unsigned)(op - block->ops);
+    TRACE_FAULT();
     regs->pc = block->pc + 4 * done;
-    count_part(core, block, done);
+    core_count_part(core, block, done);
     return NULL;
 }
 op_ILLEGAL:

@@ -103,6 +103,12 @@ static unsigned flops(unsigned signal)
     return operations(signal) << fused;
 }
 
+/* A branch whose BO field does not say "always". */
+static bool is_conditional(unsigned signal, uint32_t word)
+{
+    return signal == CORE_SIGNAL_I_BRANCHES && word >> 26 != 18 && (isa_rt(word) & 0x14) != 0x14;
+}
+
 uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts)
 {
     struct schedule s = {0};
@@ -115,6 +121,7 @@ uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts)
         counts[signal]++;
         counts[CORE_SIGNAL_I_INSTRUCTIONS] += pipe == PIPE_I;
         counts[CORE_SIGNAL_J_INSTRUCTIONS] += pipe == PIPE_J;
+        counts[CORE_SIGNAL_CONDITIONAL] += is_conditional(signal, words[i]);
         counts[CORE_SIGNAL_LOAD] += is_load(signal);
         counts[CORE_SIGNAL_STORE] += is_store(signal);
         counts[CORE_SIGNAL_FP_OPERATIONS] += operations(signal);
@@ -132,4 +139,14 @@ void block_schedule(struct block *block, const uint32_t *words, struct weight *w
     block->weight_count = 0;
     for (unsigned signal = 0; signal < CORE_SIGNAL_COUNT; signal++)
         if (counts[signal]) weights[block->weight_count++] = (struct weight){(uint8_t)signal, (uint8_t)counts[signal]};
+}
+
+void block_issue(const struct block *block, uint32_t *cycles)
+{
+    struct schedule s = {0};
+    for (unsigned i = 0; i < block->count; i++) {
+        enum isa_id id = isa_decode(block->words[i]);
+        if (id != ISA_ILLEGAL) (void)issue(&s, id, block->words[i]);
+        cycles[i] = s.cycle;
+    }
 }

@@ -8,21 +8,29 @@
 #include "counters/counters.h"
 #include "os/os.h"
 
+struct jit;
 struct node_upc;
+struct node_trace;
+struct node_events;
 
 struct chil_run {
     const struct chil_machine *machine;
     struct cache *cache;
     struct cores *cores;
+    struct jit *jit; /* NULL: everything is interpreted */
     unsigned core_count;
     struct os *os;
     struct os_result result;
     struct chil_run_options options;
     struct counters *counters; /* per process */
     struct node_upc *upc;      /* NULL on machines with another unit */
+    struct node_events *events;
+    struct node_watch *watches; /* per core */
+    struct node_trace *trace;   /* NULL without one */
     const struct chil_event *own;
     size_t own_count;
     uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken */
+    unsigned laws;                         /* that held at the end */
 };
 
 /* A wire, found once by name, and its count on the whole node; `run->counts` must be fresh. */
@@ -32,6 +40,7 @@ enum node_wire_kind {
     NODE_WIRE_MEMORY,
     NODE_WIRE_DATA_HITS,
     NODE_WIRE_CODE_HITS,
+    NODE_WIRE_CYCLES,
     NODE_WIRE_ELAPSED
 };
 struct node_wire {
@@ -46,6 +55,12 @@ uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wir
 /* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one is asked for. */
 uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals);
 
+/* Holds the counts, which must be fresh, against the laws between them; CHIL_ELAW and which law (node_laws.c). */
+int node_check_laws(struct chil_run *run, struct chil_error *err);
+
+/* How instructions are executed (node_engine.c): fills in what cores need to know. */
+int node_engine(struct chil_run *run, struct core_options *options, struct chil_error *err);
+
 /* The simulator's own counters and the call-through (node_service.c); the last three are callbacks of the system. */
 struct counters *node_counters_new(struct chil_run *run);
 bool node_call_through(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
@@ -55,8 +70,41 @@ void node_ended(void *context, int pid);
 /* The counter unit (node_upc.c). */
 struct node_upc *node_upc_new(struct chil_run *run);
 void node_upc_free(struct node_upc *unit);
-int node_watch(void *context, unsigned core);
+void node_upc_catch_up(struct chil_run *run, uint64_t now); /* tells it everything up to that cycle */
+bool node_upc_is_running(const struct chil_run *run);
+bool node_upc_interrupted(struct chil_run *run); /* since last asked */
+/* Adds what its thresholds wait for; true when some of it has to be asked for: how much is left of that. */
+bool node_upc_watch(struct chil_run *run);
+uint64_t node_upc_left(struct chil_run *run);
 bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
+
+/* All events of the catalogue for programs, thread by thread (node_events.c). */
+struct node_events *node_events_new(struct chil_run *run);
+void node_events_free(struct node_events *events);
+bool node_events_serve(struct chil_run *run, unsigned core, const uint32_t *arg, struct mem *mem, int32_t *result);
+void node_events_switched(struct chil_run *run, unsigned core, int pid, int tid);
+void node_events_ended(struct chil_run *run, int pid);
+/* What the thread on a core waits for: likewise; and takes off what it has reached: true when there was something. */
+bool node_events_watch(struct chil_run *run, unsigned core, struct core_watch *watch);
+uint64_t node_events_left(struct chil_run *run, unsigned core);
+bool node_events_reached(struct chil_run *run, unsigned core);
+
+/* What cores watch for, of both (node_watch.c). To be called whenever that may have changed. */
+struct node_watch {
+    struct core_watch watch;
+    struct chil_run *run;
+    unsigned core;
+};
+void node_watch_all(struct chil_run *run);
+/* A callback of the system: a core has stopped for it. */
+int node_watch(void *context, unsigned core, int *task_signal);
+
+/* The trace (node_trace.c): switched by programs; who runs where; an instruction that was done for a core. */
+struct node_trace *node_trace_new(struct chil_run *run);
+struct core_trace *node_trace_of_cores(struct node_trace *trace);
+bool node_trace_switch(struct chil_run *run, bool on); /* false when the run has no trace */
+void node_trace_task(struct chil_run *run, unsigned core, int pid, int tid);
+void node_trace_retired(struct chil_run *run, unsigned core, const struct core_step *step);
 
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
 void node_symbol(const char *program, uint32_t address, char *buffer, size_t size);

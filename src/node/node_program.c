@@ -96,6 +96,12 @@ static int list_sections(Elf *elf, const char *program, const struct listing *li
     return sections ? 0 : chil_error_set(err, CHIL_EINVAL, "'%s' has no executable section", program);
 }
 
+void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size)
+{
+    _Static_assert((int)CHIL_INSTRUCTION_TEXT >= (int)ISA_TEXT_MAX, "the public length suffices");
+    (void)isa_disassemble_simplified(word, pc, buffer, size);
+}
+
 int chil_disassemble(const char *program, void (*line)(void *context, const char *text), void *context,
                      struct chil_error *err)
 {

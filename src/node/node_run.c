@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "isa/isa.h"
+#include "jit/jit.h"
 #include "os/os_impl.h"
 
 static const char *unit_name_at(const void *table, size_t index)
@@ -80,7 +81,7 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
 
 int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct chil_error *err)
 {
-    struct core_options options;
+    struct core_options options = {0};
     struct cache_config memory;
     int status = read_units(o->machine, &options.units, err);
     if (!status) status = cache_config_read(&memory, o->machine, err);
@@ -95,10 +96,19 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
                               chil_machine_name(o->machine), OS_CORES_MAX);
     }
     options.cache = run->cache = cache_new(&memory);
+    run->trace = node_trace_new(run);
+    if (run->trace) options.trace = node_trace_of_cores(run->trace);
+    status = node_engine(run, &options, err);
+    if (status) {
+        chil_run_free(run);
+        return status;
+    }
     run->cores = cores_new(run->core_count, &options);
     run->counts = base_calloc(run->core_count, sizeof *run->counts);
     run->counters = node_counters_new(run);
     run->upc = node_upc_new(run);
+    run->events = node_events_new(run);
+    run->watches = base_calloc(run->core_count, sizeof *run->watches);
     status = start_os(run, o, err);
     if (status) {
         chil_run_free(run);
@@ -114,8 +124,12 @@ void chil_run_free(struct chil_run *run)
     os_free(run->os);
     counters_free(run->counters);
     node_upc_free(run->upc);
+    node_events_free(run->events);
+    free(run->watches);
     cores_free(run->cores);
+    jit_free(run->jit);
     cache_free(run->cache);
+    free(run->trace);
     free(run->counts);
     free(run);
 }
@@ -126,7 +140,14 @@ int chil_run_go(struct chil_run *run, struct chil_error *err)
     if (status) return chil_error_set(err, status, "the run failed: %s", chil_status_text(status));
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
-    return 0;
+    if (run->jit && jit_diverged(run->jit))
+        return chil_error_set(err, CHIL_ELAW, "internal error: translated code and interpreter differ, see above");
+    return node_check_laws(run, err);
+}
+
+unsigned chil_run_laws(const struct chil_run *run)
+{
+    return run->laws;
 }
 
 int chil_run_status(const struct chil_run *run)
@@ -190,6 +211,8 @@ void node_wire_find(const struct chil_run *run, const char *name, struct node_wi
         wire->kind = NODE_WIRE_MEMORY;
     else if (strcmp(name, "upc.elapsed") == 0)
         wire->kind = NODE_WIRE_ELAPSED;
+    else if (strcmp(name, "core.cycles") == 0)
+        wire->kind = NODE_WIRE_CYCLES;
     else if (!find_hits(run, name, wire))
         wire->kind = NODE_WIRE_NONE;
 }
@@ -203,6 +226,17 @@ static uint64_t count_hits(const struct asking *ask, const struct node_wire *wir
     for (unsigned i = 0; data && i < ask->run->core_count; i++)
         if (core == CORE_ALL || core == i) accesses += core_crossings(cores_get(ask->run->cores, i));
     return accesses - count_cache(ask, wire->memory, CHIL_COUNT_RISE);
+}
+
+/* Cycles in which cores had something to run. */
+static uint64_t count_cycles(const struct asking *ask)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < ask->run->core_count; i++) {
+        const struct core *core = cores_get(ask->run->cores, i);
+        if (ask->core == CORE_ALL || ask->core == i) sum += core_cycles(core) - core_idle_cycles(core);
+    }
+    return sum;
 }
 
 static uint64_t elapsed(const struct chil_run *run)
@@ -220,6 +254,7 @@ static uint64_t count_wire(const struct asking *ask, const struct node_wire *wir
     case NODE_WIRE_MEMORY: return count_cache(ask, wire->memory, mode);
     case NODE_WIRE_DATA_HITS:
     case NODE_WIRE_CODE_HITS: return count_hits(ask, wire);
+    case NODE_WIRE_CYCLES: return count_cycles(ask);
     case NODE_WIRE_ELAPSED: return elapsed(ask->run);
     default: return 0;
     }
@@ -250,6 +285,40 @@ uint64_t chil_run_instructions(const struct chil_run *run)
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event)
 {
     return node_count(run, event, CORE_ALL, NULL);
+}
+
+unsigned chil_run_cores(const struct chil_run *run)
+{
+    return run->core_count;
+}
+
+uint64_t chil_run_core_cycles(const struct chil_run *run, unsigned core)
+{
+    const struct core *of = cores_get(run->cores, core);
+    return of ? core_cycles(of) - core_idle_cycles(of) : 0;
+}
+
+/* Wires of all cores have the unit's name without a number: "core.load", "fpu.fma", "l2.miss". */
+static bool is_of_cores(const struct chil_event *event)
+{
+    static const char *const units[] = {"core.", "fpu.", "l2."};
+    for (size_t i = 0; i < event->signal_count; i++) {
+        bool found = false;
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+            const char *name = event->signals[i];
+            size_t length = strlen(units[u]);
+            found |= strncmp(name, units[u], length) == 0 && (name[length] < '0' || name[length] > '9');
+        }
+        if (!found) return false;
+    }
+    return event->signal_count;
+}
+
+bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event, uint64_t *count)
+{
+    if (core >= run->core_count || !is_of_cores(event)) return false;
+    *count = node_count(run, event, core, run->counts[core]);
+    return true;
 }
 
 /* --- A crash ---------------------------------------------------------------------------------------------------- */

@@ -11,8 +11,11 @@
 
 enum {
     SERVICE_VERSION = 0,
+    SERVICE_FILE = 1,
     SERVICE_TASK_SWITCH = 2,
     SERVICE_TASK_EXIT = 3,
+    SERVICE_TRACE_ON = 4,
+    SERVICE_TRACE_OFF = 5,
     SERVICE_SELECT = 6,
     SERVICE_START = 7,
     SERVICE_STOP = 8,
@@ -65,36 +68,54 @@ static int32_t read_counters(struct chil_run *run, unsigned core, struct mem *me
     return put_set(mem, user_at, user) && put_set(mem, kernel_at, kernel) ? 0 : -EFAULT;
 }
 
-static int32_t serve(struct chil_run *run, unsigned core, const uint32_t *arg, struct mem *mem)
+/* A kernel's business: from user mode, where the simulator is the kernel, it is not permitted. */
+static int32_t tell_task(struct chil_run *run, unsigned core, const struct core_regs *regs)
 {
+    if (regs->msr & MSR_PR) return -EPERM;
+    if (regs->gpr[3] == SERVICE_TASK_SWITCH)
+        counters_switch(run->counters, core, (int)regs->gpr[4]);
+    else
+        counters_exit(run->counters, (int)regs->gpr[4]);
+    return 0;
+}
+
+static int32_t serve(struct chil_run *run, unsigned core, const struct core_regs *regs, struct mem *mem)
+{
+    const uint32_t *arg = &regs->gpr[3];
+    int32_t result;
     switch (arg[0]) {
     case SERVICE_VERSION: return 1;
+    case SERVICE_FILE: return (int32_t)os_transfer(run->os, core, arg[1], arg[2]);
     case SERVICE_TASK_SWITCH:
-    case SERVICE_TASK_EXIT: return -EPERM; /* a kernel's business; here the simulator is the kernel */
+    case SERVICE_TASK_EXIT: return tell_task(run, core, regs);
+    case SERVICE_TRACE_ON:
+    case SERVICE_TRACE_OFF: return node_trace_switch(run, arg[0] == SERVICE_TRACE_ON);
     case SERVICE_SELECT: counters_select(run->counters, core, (uint64_t)arg[1] << 32 | arg[2]); return 0;
     case SERVICE_START: counters_start(run->counters, core); return 0;
     case SERVICE_STOP: counters_stop(run->counters, core); return 0;
     case SERVICE_RESET: counters_reset(run->counters, core); return 0;
     case SERVICE_READ: return read_counters(run, core, mem, arg[1], arg[2]);
-    default: return -ENOSYS;
+    default: return node_events_serve(run, core, arg, mem, &result) ? result : -ENOSYS;
     }
 }
 
 bool node_call_through(void *context, unsigned core, struct core_regs *regs, struct mem *mem)
 {
-    regs->gpr[3] = (uint32_t)serve(context, core, &regs->gpr[3], mem);
+    regs->gpr[3] = (uint32_t)serve(context, core, regs, mem);
     return true;
 }
 
 void node_switched(void *context, unsigned core, int pid, int tid)
 {
     struct chil_run *run = context;
-    (void)tid;
+    node_trace_task(run, core, pid, tid);
     counters_switch(run->counters, core, pid);
+    node_events_switched(run, core, pid, tid);
 }
 
 void node_ended(void *context, int pid)
 {
     struct chil_run *run = context;
     counters_exit(run->counters, pid);
+    node_events_ended(run, pid);
 }

@@ -32,17 +32,14 @@ struct node_upc {
         bool done;
         uint8_t count;
         struct node_wire wires[WIRES_OF_EVENT];
-    } * found;                  /* by event: its wires, looked up when first needed */
-    unsigned interrupts;        /* since last asked */
-    struct core_watch *watches; /* per core */
+    } * found;           /* by event: its wires, looked up when first needed */
+    unsigned interrupts; /* since last asked */
     struct {
         uint32_t counter;
         uint64_t target; /* the count of its event at which to stop */
     } asked[CORE_WATCHES];
     unsigned asked_count;
 };
-
-enum { SIGXCPU_POWERPC = 24 };
 
 static void on_notice(void *context, const struct chil_upc_notice *notice)
 {
@@ -69,7 +66,6 @@ struct node_upc *node_upc_new(struct chil_run *run)
     unit->rises = base_calloc(geometry.counters, sizeof *unit->rises);
     unit->highs = base_calloc(geometry.counters, sizeof *unit->highs);
     unit->found = base_calloc((size_t)geometry.counters * geometry.inputs, sizeof *unit->found);
-    unit->watches = base_calloc(run->core_count, sizeof *unit->watches);
     return unit;
 }
 
@@ -79,7 +75,6 @@ void node_upc_free(struct node_upc *unit)
     chil_upc_free(unit->upc);
     free(unit->rises);
     free(unit->highs);
-    free(unit->watches);
     free(unit->found);
     free(unit);
 }
@@ -149,12 +144,15 @@ static uint64_t count_of(struct chil_run *run, uint32_t counter)
     return count_event(run, wire_of(run->upc, counter), config.mode);
 }
 
-static bool crossed(void *context)
+uint64_t node_upc_left(struct chil_run *run)
 {
-    struct chil_run *run = context;
-    for (unsigned i = 0; i < run->upc->asked_count; i++)
-        if (count_of(run, run->upc->asked[i].counter) >= run->upc->asked[i].target) return true;
-    return false;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; run->upc && i < run->upc->asked_count; i++) {
+        uint64_t count = count_of(run, run->upc->asked[i].counter), target = run->upc->asked[i].target;
+        uint64_t left = count < target ? target - count : 0;
+        if (left < least) least = left;
+    }
+    return least;
 }
 
 /* Watches a counter's event by the signals of one core; false when something else than a core raises it. */
@@ -170,20 +168,17 @@ static bool watch_signals(struct chil_run *run, const struct chil_event *event, 
         core = its;
         signals |= UINT64_C(1) << signal;
     }
-    struct core_watch *watch = &run->upc->watches[core];
+    struct core_watch *watch = &run->watches[core].watch;
     if (!signals || watch->count == CORE_WATCHES) return !signals;
     watch->sums[watch->count].signals = signals;
     watch->sums[watch->count++].left = left;
     return true;
 }
 
-/* Finds anew what the cores have to watch for. */
-static void watch_all(struct chil_run *run)
+bool node_upc_watch(struct chil_run *run)
 {
     struct node_upc *unit = run->upc;
     unit->asked_count = 0;
-    for (unsigned i = 0; i < run->core_count; i++)
-        unit->watches[i] = (struct core_watch){0};
     for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters; c++) {
         struct chil_upc_config config;
         uint64_t left;
@@ -194,15 +189,10 @@ static void watch_all(struct chil_run *run)
         unit->asked[unit->asked_count].counter = c;
         unit->asked[unit->asked_count++].target = count_of(run, c) + left;
     }
-    for (unsigned i = 0; i < run->core_count; i++) {
-        struct core_watch *watch = &unit->watches[i];
-        watch->crossed = unit->asked_count ? crossed : NULL;
-        watch->context = run;
-        core_set_watch(cores_get(run->cores, i), watch->count || watch->crossed ? watch : NULL);
-    }
+    return unit->asked_count != 0;
 }
 
-static void catch_up(struct chil_run *run, uint64_t now)
+void node_upc_catch_up(struct chil_run *run, uint64_t now)
 {
     struct node_upc *unit = run->upc;
     if (now < unit->told) now = unit->told; /* a core that is behind another */
@@ -231,19 +221,21 @@ static bool do_access(struct chil_run *run, const struct isa_row *row, uint32_t 
     if (load && !floating) regs->gpr[isa_rt(word)] = (uint32_t)value;
     if (store) {
         look(run, run->upc->told, false); /* a counter may look at another wire now */
-        watch_all(run);
+        node_watch_all(run);
     }
     return true;
 }
 
-int node_watch(void *context, unsigned core)
+bool node_upc_interrupted(struct chil_run *run)
 {
-    struct chil_run *run = context;
-    catch_up(run, core_cycles(cores_get(run->cores, core)));
-    unsigned interrupts = run->upc->interrupts;
+    bool interrupted = run->upc->interrupts != 0;
     run->upc->interrupts = 0;
-    watch_all(run);
-    return interrupts ? SIGXCPU_POWERPC : 0;
+    return interrupted;
+}
+
+bool node_upc_is_running(const struct chil_run *run)
+{
+    return chil_upc_running(run->upc->upc);
 }
 
 bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address)
@@ -255,11 +247,14 @@ bool node_device(void *context, unsigned core, struct core_regs *regs, struct me
     if (id == ISA_ILLEGAL) return false;
     const struct isa_row *row = isa_row(id);
     struct core *at = cores_get(run->cores, core);
-    catch_up(run, core_cycles(at));
+    struct core_step step = {.cycle = core_cycles(at), .pc = regs->pc, .word = word};
+    (void)core_access(regs, word, &step);
+    node_upc_catch_up(run, core_cycles(at));
     if (!do_access(run, row, word, regs, address % MEM_PAGE)) return false;
     if (row->flags & ISA_UPDATE) regs->gpr[isa_ra(word)] = address;
     regs->pc += 4;
     bool store = row->klass == ISA_CLASS_STORE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
     core_retire(at, word, cache_device(run->cache, core, store, core_cycles(at)));
+    node_trace_retired(run, core, &step);
     return true;
 }

@@ -52,8 +52,9 @@ struct os_options {
      * instruction not done yet. True: it was done, regs->pc is behind it. False: the program gets SIGSEGV. */
     uint32_t device_page;
     bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
-    /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0 for none. */
-    int (*watch)(void *context, unsigned core);
+    /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0 for none;
+     * *task_signal, 0 when called, is one for the task itself. */
+    int (*watch)(void *context, unsigned core, int *task_signal);
     /* A program asked for a service of the simulator (CORE_CALLTHRU); regs->pc is behind the instruction. False: no
      * such service, the program gets SIGILL. */
     bool (*call_through)(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
@@ -85,6 +86,10 @@ int os_new(struct os **os, const struct os_options *options, struct cores *cores
  * wake them, says so and kills them: status 128 + SIGKILL. Call it once. */
 int os_run(struct os *os, struct os_result *result);
 void os_free(struct os *os);
+
+/* Copies the file at one guest path to another for the task on `core`, by the rules that its own calls are under: how
+ * many bytes, or -errno. Both are addresses of paths in the task's memory. */
+int64_t os_transfer(struct os *os, unsigned core, uint32_t from, uint32_t to);
 
 /* What a system call is called, NULL when Linux has none of that number. */
 const char *os_call_name(unsigned number);

@@ -274,8 +274,9 @@ static bool device_access(struct os *os, struct os_task *task)
 
 static void watched(struct os *os, struct os_task *task)
 {
-    int signal = os->options.watch ? os->options.watch(os->options.context, task->core) : 0;
+    int own = 0, signal = os->options.watch ? os->options.watch(os->options.context, task->core, &own) : 0;
     if (signal) (void)os_send_signal(os, task->process, signal);
+    if (own) os_signal_task(os, task, &(struct os_siginfo){.signal = own, .code = OS_SI_KERNEL});
 }
 
 static void act_on_stop(struct os *os, struct os_task *task)

@@ -89,6 +89,7 @@ struct literal {
     int64_t frames;
     int64_t *free_frames;
     size_t free_count;
+    uint64_t latest;
     uint64_t occurrences[CACHE_WIRES][INSTANCES], high[CACHE_WIRES][INSTANCES];
 };
 
@@ -154,8 +155,23 @@ static uint64_t high_of(const struct literal *lit, struct cache_wire wire)
     }
 }
 
+/* eDRAM refreshes itself at every multiple of the interval, up to the last request that came to L3. */
+static void refresh(struct literal *lit)
+{
+    lit->occurrences[CACHE_WIRE_L3_REFRESH][0] = lit->high[CACHE_WIRE_L3_REFRESH][0] = 0;
+    if (!lit->config.l3_size || !lit->config.l3_refresh_interval) return;
+    for (uint64_t at = lit->config.l3_refresh_interval; at <= lit->latest; at += lit->config.l3_refresh_interval)
+        HOLD(lit, L3_REFRESH, 0, lit->config.l3_refresh);
+}
+
+static void note_request(struct literal *lit, uint64_t now)
+{
+    if (now > lit->latest) lit->latest = now;
+}
+
 void literal_count(struct literal *lit, struct cache_wire wire, uint64_t *occurrences, uint64_t *high)
 {
+    if (wire.id == CACHE_WIRE_L3_REFRESH) refresh(lit);
     *occurrences = lit->occurrences[wire.id][wire.instance];
     *high = high_of(lit, wire);
 }
@@ -342,6 +358,7 @@ static uint64_t read_l3(struct literal *lit, unsigned core, uint64_t address, bo
 {
     const struct cache_config *c = &lit->config;
     address -= address % c->l3_line;
+    note_request(lit, now);
     unsigned b = (unsigned)(address / c->l3_line % c->l3_banks);
     unsigned dir = (unsigned)(address / c->l3_line / c->l3_banks % 2), port = port_of(lit, core);
     struct bank *bank = &lit->banks[b];
@@ -378,6 +395,7 @@ static void write_l3(struct literal *lit, unsigned core, uint64_t address, uint6
 {
     const struct cache_config *c = &lit->config;
     address -= address % c->l3_line;
+    note_request(lit, now);
     unsigned b = (unsigned)(address / c->l3_line % c->l3_banks);
     unsigned dir = (unsigned)(address / c->l3_line / c->l3_banks % 2), port = port_of(lit, core);
     struct bank *bank = &lit->banks[b];

@@ -499,59 +499,25 @@ static struct chil_machine *open_machine(const char *name)
     return machine;
 }
 
-/* Wires of these units that the model does not drive (docs/model-memory.md says why), by how they end. */
-static const char *const undriven[] = {
-    "l1d.hit",
-    "l1i.hit",
-    "load",
-    "store",
-    "l1d.ops",
-    "snoop_hit.plb",
-    "read.netbus",
-    "read.blind",
-    "write.network",
-    "read.link",
-    "read.link.pending",
-    "read.link.wait",
-    "read.lock",
-    "read.lock.pending",
-    "read.lock.wait",
-    "read.plb",
-    "read.plb.pending",
-    "read.plb.wait",
-    "read.sram",
-    "read.sram.pending",
-    "read.sram.wait",
-    "read.stall_war",
-    "edram.refresh",
-    "miss.set_disabled",
-    "miss.no_way",
-    "mh.taken.plb_read",
-    "plb_write.deposit",
-    "plb_write.deposit_hit",
-    "prefetch.reinserted",
-    "request.inhibited_read",
-    "request.inhibited_write",
-};
-
-static bool is_undriven(const char *wire)
-{
-    size_t length = strlen(wire);
-    for (size_t i = 0; i < sizeof undriven / sizeof *undriven; i++) {
-        size_t end = strlen(undriven[i]);
-        if (strncmp(wire, "ddr", 3) == 0) return false; /* ddr.N.store is */
-        if (length > end && wire[length - end - 1] == '.' && strcmp(wire + length - end, undriven[i]) == 0) return true;
-    }
-    return strstr(wire, ".rd2.") != NULL; /* the DMA's port */
-}
-
 static bool is_memory(const char *unit)
 {
     return strstr(unit, "/L1") || strncmp(unit, "L2", 2) == 0 || strncmp(unit, "L3", 2) == 0 ||
            strncmp(unit, "SNOOP", 5) == 0 || strncmp(unit, "DDR", 3) == 0;
 }
 
-static void every_wire_of_the_catalogues_is_driven_or_said_not_to_be(void **state)
+/* L1's accesses and hits are the core's to count. */
+static bool is_core_own(const char *wire)
+{
+    static const char *const ends[] = {".l1d.hit", ".l1i.hit", ".load", ".store", ".l1d.ops"};
+    size_t length = strlen(wire);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (strncmp(wire, "core", 4) == 0 && length > end && strcmp(wire + length - end, ends[i]) == 0) return true;
+    }
+    return false;
+}
+
+static void no_event_of_the_hierarchy_is_left_out(void **state)
 {
     static const char *const names[] = {"bgp", "bgl"};
     (void)state;
@@ -567,8 +533,9 @@ static void every_wire_of_the_catalogues_is_driven_or_said_not_to_be(void **stat
             if (!is_memory(event[i].unit)) continue;
             for (size_t k = 0; k < event[i].signal_count; k++) {
                 struct cache_wire wire;
-                bool found = cache_wire_find(rig.cache, event[i].signals[k], &wire);
-                if (found == is_undriven(event[i].signals[k])) fail_msg("%s: %s", names[m], event[i].signals[k]);
+                const char *signal = event[i].signals[k];
+                bool found = cache_wire_find(rig.cache, signal, &wire) || is_core_own(signal);
+                if (!found || event[i].exactness == CHIL_NONE) fail_msg("%s: %s %s", names[m], event[i].name, signal);
                 seen++;
             }
         }
@@ -578,13 +545,74 @@ static void every_wire_of_the_catalogues_is_driven_or_said_not_to_be(void **stat
     }
 }
 
+/* What stays `none` belongs to networks and DMA, or is no event at all. */
+static void only_networks_are_not_counted(void **state)
+{
+    static const char *const names[] = {"bgp", "bgl"};
+    static const char *const units[] = {"TORUS", "COLLECTIVE", "TREE", "DMA", "BARRIER", "ETHERNET"};
+    (void)state;
+    for (unsigned m = 0; m < 2; m++) {
+        struct chil_machine *machine = open_machine(names[m]);
+        size_t events;
+        const struct chil_event *event = chil_machine_events(machine, &events);
+        for (size_t i = 0; i < events; i++) {
+            bool network = event[i].signal_count == 0;
+            for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+                network |= strncmp(event[i].unit, units[k], strlen(units[k])) == 0;
+            if ((event[i].exactness == CHIL_NONE) != network)
+                fail_msg("%s: %s of unit %s", names[m], event[i].name, event[i].unit);
+        }
+        chil_machine_free(machine);
+    }
+}
+
+static void edram_refreshes_as_time_goes_by(void **state)
+{
+    struct cache_config config = plain();
+    config.l3_refresh_interval = 1000;
+    config.l3_refresh = 4;
+    struct rig rig = new_rig(&config);
+    (void)state;
+    uint64_t high, rises;
+    struct cache_wire wire;
+    assert_true(cache_wire_find(rig.cache, "l3.edram.refresh", &wire));
+    (void)cache_load(rig.cache, 0, rig.space, BASE, 4, 10 * 1000 - 1000); /* and the handler's 40 cycles */
+    cache_wire_count(rig.cache, wire, &rises, &high);
+    assert_int_equal(rises, 9);
+    assert_int_equal(high, 36);
+    (void)cache_load(rig.cache, 0, rig.space, BASE, 4, 90 * 1000); /* in L1: L3 hears nothing of it */
+    cache_wire_count(rig.cache, wire, &rises, &high);
+    assert_int_equal(rises, 9);
+    finish(&rig);
+}
+
+/* Two passes over 1 MB, a load from each 4 KB frame: what does not fit 64 entries misses at every page, twice; what
+ * fits, once. */
+static void large_pages_miss_the_tlb_once_each(void **state)
+{
+    static const struct {
+        uint32_t page, misses;
+    } rows[] = {{4 << 10, 512}, {8 << 10, 256}, {16 << 10, 64}, {64 << 10, 16}, {256 << 10, 4}, {1 << 20, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cache_config config = plain();
+        config.tlb_entries = 64;
+        config.page = rows[i].page;
+        struct rig rig = new_rig(&config);
+        for (uint32_t at = 0; at < 2 << 20; at += 4096)
+            (void)load(&rig, 0, 0x10000000 + at % (1 << 20));
+        assert_int_equal(count(&rig, "core0.dtlb.miss"), rows[i].misses);
+        finish(&rig);
+    }
+}
+
 static void wires_are_found_by_their_names(void **state)
 {
     struct cache_config config = plain();
     struct rig rig = new_rig(&config);
     static const char *const wrong[] = {
         "",         "core",      "core0",       "core4.l1d.miss",         "core00.l1d.miss",          "core0.l1d.mis",
-        "l2.4.hit", "l2.hit",    "snoop.0",     "snoop.0.port4.requests", "snoop.0.requests",         "l3.2.prefetch",
+        "l2.4.hit", "l2.hi",     "snoop.0",     "snoop.0.port4.requests", "snoop.0.requests",         "l3.2.prefetch",
         "l3.",      "ddr.fetch", "ddr.2.fetch", "core.l1d.miss.",         "core99999999999.l1d.miss",
     };
     (void)state;
@@ -691,7 +719,10 @@ int main(void)
         cmocka_unit_test(stores_alone_bounce_too),
         cmocka_unit_test(without_coherence_nobody_notices),
         cmocka_unit_test(filters_drop_snoops_of_private_data),
-        cmocka_unit_test(every_wire_of_the_catalogues_is_driven_or_said_not_to_be),
+        cmocka_unit_test(no_event_of_the_hierarchy_is_left_out),
+        cmocka_unit_test(only_networks_are_not_counted),
+        cmocka_unit_test(edram_refreshes_as_time_goes_by),
+        cmocka_unit_test(large_pages_miss_the_tlb_once_each),
         cmocka_unit_test(wires_are_found_by_their_names),
         cmocka_unit_test(machine_files_give_configurations),
         cmocka_unit_test(what_does_not_fit_is_refused_in_a_line),

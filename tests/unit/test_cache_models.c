@@ -72,6 +72,8 @@ static struct cache_config blue_gene(bool p)
         .l3_busy = 4,
         .l3_transfer = 8,
         .l3_policy = CACHE_LRU,
+        .l3_refresh_interval = 2048,
+        .l3_refresh = 4,
         .controllers = p ? 2 : 1,
         .ddr_latency = 104,
         .ddr_busy = 16,
@@ -113,6 +115,8 @@ static struct cache_config any_config(struct pair *pair)
     c.l3_ways = 1 + (uint32_t)pick(pair, 9);
     c.l3_size = pick(pair, 8) ? (uint64_t)c.l3_banks * c.l3_line * c.l3_ways << pick(pair, 5) : 0;
     c.l3_policy = (enum cache_policy)pick(pair, 3);
+    c.l3_refresh_interval = (uint32_t)pick(pair, 3) * 1000;
+    c.l3_refresh = c.l3_refresh_interval ? (uint32_t)pick(pair, 9) : 0;
     c.controllers = 1 + (uint32_t)pick(pair, 3);
     c.ddr_row = 1024U << pick(pair, 4);
     c.coherent = pick(pair, 2);

@@ -1,0 +1,254 @@
+/* Pictures of numbers, as SVG.
+ *
+ * Panels stand in two columns, the title and the legend above them. The y axis begins at 0, so that lengths can be
+ * compared, and its marks are 1, 2 or 5 times a power of ten. Points are at equal distances, since what is swept is
+ * mostly powers of two. Where lines lie on each other, those below are wider and show at the edges. The colours are
+ * those of Okabe and Ito, which the colour-blind can tell apart; from the ninth line on they are dashed. Every mark has
+ * its exact value as a tooltip.
+ */
+#include "cmd/plot.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+enum {
+    PANEL_WIDTH = 480,
+    PANEL_HEIGHT = 300,
+    LEFT = 70, /* of the panel, for the marks of the y axis */
+    RIGHT = 20,
+    TOP = 34,
+    BOTTOM = 52,
+    MARGIN = 12,
+    HEAD = 40, /* the picture's title */
+    LEGEND_ROW = 20,
+    LETTER = 7, /* about a letter's width */
+    TICKS = 5,
+    COLOURS = 8,
+    LABEL = 24
+};
+
+static const char *const colours[COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                             "#e69f00", "#56b4e9", "#000000", "#8a6d3b"};
+
+/* Text as XML wants it; what is no UTF-8 is shown as '?'. */
+static void put_text(FILE *out, const char *text)
+{
+    json_t *valid = json_string(text);
+    for (const char *at = text; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == '&')
+            (void)fputs("&amp;", out);
+        else if (c == '<')
+            (void)fputs("&lt;", out);
+        else if (c == '>')
+            (void)fputs("&gt;", out);
+        else if (c == '"')
+            (void)fputs("&quot;", out);
+        else
+            (void)fputc(c < 0x20 || c == 0x7f || (c >= 0x80 && !valid) ? '?' : c, out);
+    }
+    json_decref(valid);
+}
+
+static void put_label(FILE *out, double x, double y, const char *klass, const char *text)
+{
+    (void)fprintf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", klass, x, y);
+    put_text(out, text);
+    (void)fputs("</text>\n", out);
+}
+
+/* 1, 2 or 5 times a power of ten, so that TICKS of them reach `most`. */
+static double tick_of(double most)
+{
+    static const double steps[] = {1, 2, 5, 10};
+    double power = pow(10, floor(log10(most / TICKS)));
+    size_t i = 0;
+    while (i < 3 && steps[i] * power * TICKS < most)
+        i++;
+    double tick = steps[i] * power;
+    return tick < 1 ? 1 : tick;
+}
+
+static const char *short_number(double value, char label[LABEL])
+{
+    static const struct {
+        double unit;
+        const char *letter;
+    } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "K"}, {1, ""}};
+    size_t i = 0;
+    while (i < 4 && value < units[i].unit)
+        i++;
+    (void)snprintf(label, LABEL, "%.4g%s", value / units[i].unit, units[i].letter);
+    return label;
+}
+
+/* Where things are in a panel. */
+struct frame {
+    const struct plot *plot;
+    const struct plot_panel *panel;
+    double x, y, width, height; /* of the part with the data */
+    double tick, top;           /* the last mark */
+};
+
+static double x_of(const struct frame *f, size_t point)
+{
+    return f->x + f->width * ((double)point + 0.5) / (double)f->plot->point_count;
+}
+
+static double y_of(const struct frame *f, double value)
+{
+    return f->y + f->height * (1 - value / f->top);
+}
+
+static double value_at(const struct frame *f, size_t point, size_t series)
+{
+    return f->panel->values[point * f->plot->series_count + series];
+}
+
+static void put_y_axis(FILE *out, const struct frame *f)
+{
+    char label[LABEL];
+    for (double at = 0; at <= f->top * 1.0001; at += f->tick) {
+        double y = y_of(f, at);
+        (void)fprintf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+                      at > 0 ? "grid" : "axis", f->x, y, f->x + f->width, y);
+        put_label(out, f->x - 8, y + 4, "end", short_number(at, label));
+    }
+}
+
+/* As many of the points' names as there is room for. */
+static void put_x_axis(FILE *out, const struct frame *f)
+{
+    size_t longest = 1, step = 1;
+    for (size_t i = 0; i < f->plot->point_count; i++)
+        if (strlen(f->plot->points[i]) > longest) longest = strlen(f->plot->points[i]);
+    while ((double)((longest + 2) * LETTER) > f->width * (double)step / (double)f->plot->point_count &&
+           step < f->plot->point_count)
+        step++;
+    for (size_t i = 0; i < f->plot->point_count; i += step) {
+        double x = x_of(f, i), y = f->y + f->height;
+        (void)fprintf(out, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x, y, x, y + 4);
+        put_label(out, x, y + 18, "middle", f->plot->points[i]);
+    }
+    put_label(out, f->x + f->width / 2, f->y + f->height + 38, "middle", f->plot->x_title);
+}
+
+static void put_tip(FILE *out, const struct frame *f, size_t point, size_t series)
+{
+    char number[CMD_GROUPED_MAX];
+    (void)fputs("<title>", out);
+    put_text(out, f->plot->x_title);
+    (void)fputc(' ', out);
+    put_text(out, f->plot->points[point]);
+    if (f->plot->series_count > 1) {
+        (void)fputs(", ", out);
+        put_text(out, f->plot->series[series]);
+    }
+    (void)fputs(": ", out);
+    put_text(out, cmd_grouped((uint64_t)value_at(f, point, series), number));
+    (void)fputs("</title>", out);
+}
+
+static void put_line(FILE *out, const struct frame *f, size_t series)
+{
+    const char *colour = colours[series % COLOURS];
+    double wider = 0.9 * (double)(f->plot->series_count - 1 - series);
+    if (wider > 4.5) wider = 4.5;
+    (void)fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s points=\"", colour, 2 + wider,
+                  series < COLOURS ? "" : " stroke-dasharray=\"6 4\"");
+    for (size_t i = 0; i < f->plot->point_count; i++)
+        (void)fprintf(out, "%.1f,%.1f ", x_of(f, i), y_of(f, value_at(f, i, series)));
+    (void)fputs("\"/>\n", out);
+    for (size_t i = 0; i < f->plot->point_count; i++) {
+        (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\">", x_of(f, i),
+                      y_of(f, value_at(f, i, series)), 3.5 + wider / 2, colour);
+        put_tip(out, f, i, series);
+        (void)fputs("</circle>\n", out);
+    }
+}
+
+/* The bars of all series stand side by side at each point. */
+static void put_bars(FILE *out, const struct frame *f, size_t series)
+{
+    double room = f->width / (double)f->plot->point_count * 0.7, each = room / (double)f->plot->series_count;
+    if (each > 60) each = 60;
+    double first = -each * (double)f->plot->series_count / 2 + each * (double)series;
+    for (size_t i = 0; i < f->plot->point_count; i++) {
+        double y = y_of(f, value_at(f, i, series));
+        (void)fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s>",
+                      x_of(f, i) + first, y, each * 0.92, f->y + f->height - y, colours[series % COLOURS],
+                      series < COLOURS ? "" : " fill-opacity=\"0.5\"");
+        put_tip(out, f, i, series);
+        (void)fputs("</rect>\n", out);
+    }
+}
+
+static void put_panel(FILE *out, const struct plot *plot, const struct plot_panel *panel, double x, double y)
+{
+    struct frame f = {.plot = plot,
+                      .panel = panel,
+                      .x = x + LEFT,
+                      .y = y + TOP,
+                      .width = PANEL_WIDTH - LEFT - RIGHT,
+                      .height = PANEL_HEIGHT - TOP - BOTTOM};
+    double most = 1;
+    for (size_t i = 0; i < plot->point_count * plot->series_count; i++)
+        if (panel->values[i] > most) most = panel->values[i];
+    f.tick = tick_of(most);
+    f.top = f.tick * ceil(most / f.tick);
+    put_label(out, f.x, y + 18, "name", panel->title);
+    put_y_axis(out, &f);
+    put_x_axis(out, &f);
+    for (size_t i = 0; i < plot->series_count; i++)
+        (plot->lines ? put_line : put_bars)(out, &f, i);
+}
+
+/* Returns how high it is; with a NULL `out` only that. */
+static double put_legend(FILE *out, const struct plot *plot, double width)
+{
+    double x = MARGIN + 8, y = HEAD + LEGEND_ROW / 2.0;
+    if (plot->series_count == 1) return 0;
+    for (size_t i = 0; i < plot->series_count; i++) {
+        double length = 34 + LETTER * (double)strlen(plot->series[i]);
+        if (i && x + length > width - MARGIN) {
+            x = MARGIN + 8;
+            y += LEGEND_ROW;
+        }
+        if (out) {
+            (void)fprintf(
+                out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%d\"%s/>\n", x,
+                y, x + 18, y, colours[i % COLOURS], plot->lines ? 2 : 10,
+                i < COLOURS   ? ""
+                : plot->lines ? " stroke-dasharray=\"6 4\""
+                              : " stroke-opacity=\"0.5\"");
+            put_label(out, x + 24, y + 4, "start", plot->series[i]);
+        }
+        x += length + 16;
+    }
+    return y + LEGEND_ROW / 2.0 - HEAD;
+}
+
+void plot_svg(FILE *out, const struct plot *plot)
+{
+    size_t columns = plot->panel_count > 1 ? 2 : 1, rows = (plot->panel_count + columns - 1) / columns;
+    double width = 2 * MARGIN + (double)columns * PANEL_WIDTH;
+    double legend = put_legend(NULL, plot, width);
+    double height = HEAD + legend + (double)rows * PANEL_HEIGHT + MARGIN;
+    (void)fprintf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+        "<style>text{font:12px sans-serif;fill:#333}.head{font-size:16px;font-weight:bold}.name{font-weight:"
+        "bold}.end{text-anchor:end}.middle{text-anchor:middle}.axis{stroke:#666}.grid{stroke:#ddd}</style>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+        width, height, width, height);
+    put_label(out, MARGIN + 8, 27, "head", plot->title);
+    (void)put_legend(out, plot, width);
+    for (size_t i = 0; i < plot->panel_count; i++)
+        put_panel(out, plot, &plot->panels[i], MARGIN + (double)(i % columns) * PANEL_WIDTH,
+                  HEAD + legend + (double)(i / columns) * PANEL_HEIGHT);
+    (void)fputs("</svg>\n", out);
+}

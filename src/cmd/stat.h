@@ -1,0 +1,56 @@
+/* Inside chiliad stat: what was asked, what was counted, and how it is shown. */
+#ifndef CMD_STAT_H
+#define CMD_STAT_H
+
+#include "cmd/cmd.h"
+
+enum { PATTERNS_MAX = 256, METRICS_MAX = 64, COLUMNS_MAX = 65 };
+
+/* The derived metrics, from a file of rows (docs/formats/metrics.md). */
+struct stat_metrics {
+    struct stat_metric {
+        const char *text, *unit, *formula;
+    } rows[METRICS_MAX];
+    size_t count;
+    char *bytes; /* what they point into */
+};
+
+struct stat_options {
+    struct cmd_program program;
+    const char *separator, *output, *metrics;
+    const char *patterns[PATTERNS_MAX];
+    size_t pattern_count;
+    uint64_t repeat;
+    bool json, all, per_core, hpm;
+};
+
+/* The events to show, in order. */
+struct stat_chosen {
+    const struct chil_event **events;
+    size_t count;
+};
+
+/* What is shown of a run. */
+struct stat_shown {
+    const struct stat_options *options;
+    const struct chil_machine *machine;
+    const struct chil_run *run;
+    const struct stat_chosen *chosen;
+    const struct stat_metrics *metrics;
+};
+
+/* A column of numbers: one core's, or all of them together. */
+enum { STAT_TOTAL = -1 };
+bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event, uint64_t *count);
+
+/* Reads FILE, or the data directory's NAME.metrics when it is NULL; every name and sign of a formula is checked. */
+int stat_metrics_read(struct stat_metrics *metrics, const struct chil_machine *machine, const char *file,
+                      const char *name);
+void stat_metrics_fini(struct stat_metrics *metrics);
+/* The value of a row in a column; false where something is divided by 0 or is not a core's. */
+bool stat_metric(const struct stat_shown *shown, int core, const struct stat_metric *metric, double *value);
+
+/* Writes everything to `out`; whether that worked. */
+bool stat_print(FILE *out, const struct stat_shown *shown);
+
+#endif

@@ -1,0 +1,401 @@
+/* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h shows that to be the
+ * guest's. The test of a result is the same as there: its exponent, shifted to the top, lies in a range; fp_mask is
+ * all ones when the FPSCR does not allow the short way, and fails every test.
+ *
+ * Notes (fp_fast.h) are written at the end of a block and before calls, the last operation's only.
+ */
+#include <stddef.h>
+
+#include "jit/jit_impl.h"
+
+#define CORE(member) offsetof(struct core, member)
+#define FT           (isa_rt(e->word))
+#define FA           (isa_ra(e->word))
+#define FB           (isa_rb(e->word))
+#define FC           (isa_frc(e->word))
+
+static ir_value i64(struct emit *e, uint64_t v)
+{
+    return ir_const(e->ir, IR_I64, v);
+}
+
+static ir_value bits(struct emit *e, ir_value d)
+{
+    return d ? ir_convert(e->ir, IR_BITS, IR_I64, d) : i64(e, 0);
+}
+
+static ir_value real(struct emit *e, ir_value v)
+{
+    return ir_convert(e->ir, IR_BITS, IR_F64, v);
+}
+
+/* fp_exponent_within, and that notes suffice. */
+static ir_value within(struct emit *e, ir_value r, unsigned least)
+{
+    struct ir *ir = e->ir;
+    ir_value x = ir_op(ir, IR_SHL, bits(e, r), i64(e, 1));
+    x = ir_op(ir, IR_OR, x, emit_fp_mask(e));
+    if (least) x = ir_op(ir, IR_SUB, x, i64(e, (uint64_t)least << 53));
+    return ir_test(ir, IR_ULT, x, i64(e, (uint64_t)(0x7ff - least) << 53));
+}
+
+static ir_value low_bits(struct emit *e, ir_value v, uint64_t wanted, enum ir_test test)
+{
+    return ir_test(e->ir, test, ir_op(e->ir, IR_AND, v, i64(e, 0x1fffffff)), i64(e, wanted));
+}
+
+/* The operation in double precision, before a result is negated. */
+static ir_value compute(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
+{
+    struct ir *ir = e->ir;
+    switch (op) {
+    case FP_FADD:
+    case FP_FADDS: return ir_op(ir, IR_FADD, a, b);
+    case FP_FSUB:
+    case FP_FSUBS: return ir_op(ir, IR_FSUB, a, b);
+    case FP_FMUL:
+    case FP_FMULS: return ir_op(ir, IR_FMUL, a, c);
+    case FP_FDIV:
+    case FP_FDIVS: return ir_op(ir, IR_FDIV, a, b);
+    case FP_FMADD:
+    case FP_FMADDS:
+    case FP_FNMADD:
+    case FP_FNMADDS: return ir_fma(ir, a, c, b);
+    case FP_FMSUB:
+    case FP_FMSUBS:
+    case FP_FNMSUB:
+    case FP_FNMSUBS: return ir_fma(ir, a, c, ir_negate(ir, b));
+    default: return b; /* frsp */
+    }
+}
+
+static bool is_fused(enum fp_op op)
+{
+    return fp_op_operands(op)[2] != 0 && fp_op_operands(op)[1] != 0;
+}
+
+static bool negates(enum fp_op op)
+{
+    return op == FP_FNMADD || op == FP_FNMADDS || op == FP_FNMSUB || op == FP_FNMSUBS;
+}
+
+static unsigned least_exponent(enum fp_op op)
+{
+    if (fp_op_is_single(op)) return FP_SURE_SINGLE;
+    return op == FP_FADD || op == FP_FSUB ? 0 : FP_SURE_DOUBLE;
+}
+
+/* What else must hold of a single-precision result: see fp_single_ok. */
+static ir_value single_ok(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, ir_value d)
+{
+    if (op == FP_FRSP) return NULL;
+    if (is_fused(op)) return low_bits(e, bits(e, d), 0x10000000, IR_NE);
+    bool product = op == FP_FMULS;
+    return low_bits(e, ir_op(e->ir, IR_OR, bits(e, a), bits(e, product ? c : b)), 0, IR_EQ);
+}
+
+/* A call for what the host does not show; `quiet`: the other half comes still, and will stop if this one should. */
+static void do_slowly(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, unsigned target, bool quiet)
+{
+    emit_write_note(e);
+    emit_call(e, JIT_CALL(jit_fp),
+              &(struct emit_call){INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}});
+    emit_reload_fpr(e, target);
+    emit_reload_fp_mask(e);
+}
+
+static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
+{
+    e->note.noted = op;
+    e->note.a = a;
+    e->note.b = b;
+    e->note.c = c;
+}
+
+static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, unsigned target, bool quiet)
+{
+    struct ir *ir = e->ir;
+    ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_value d = compute(e, op, a, b, c), r = d;
+    if (fp_op_is_single(op)) r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
+    if (negates(op)) r = ir_negate(ir, r);
+    ir_value ok = within(e, r, least_exponent(op));
+    ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
+    ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, slow, IR_LIKELY);
+    ir_place(ir, fast);
+    emit_set_fpr(e, target, r);
+    ir_jump(ir, on);
+    ir_place(ir, slow);
+    do_slowly(e, op, a, b, c, target, quiet);
+    ir_jump(ir, on);
+    ir_place(ir, on);
+    note(e, op, a, b, c);
+}
+
+static void emit_arithmetic(struct emit *e, unsigned variant)
+{
+    enum fp_op op = (enum fp_op)variant;
+    const char *operands = fp_op_operands(op);
+    ir_value a = NULL, b = NULL, c = NULL;
+    for (; *operands; operands++) {
+        if (*operands == 'a') a = emit_fpr(e, FA);
+        if (*operands == 'b') b = emit_fpr(e, FB);
+        if (*operands == 'c') c = emit_fpr(e, FC);
+    }
+    arithmetic(e, op, a, b, c, FT, false);
+}
+
+/* What only C does; its own notes are in memory then. */
+static void emit_slow(struct emit *e, unsigned variant)
+{
+    do_slowly(e, (enum fp_op)variant, NULL, emit_fpr(e, FB), NULL, FT, false);
+    e->note.noted = 0;
+}
+
+/* Adds to the note what was put into the FPSCR at once. */
+static void note_more(struct emit *e, uint32_t bit)
+{
+    if (e->note.noted) {
+        e->note.noted |= bit;
+        return;
+    }
+    ir_value noted = ir_load(e->ir, IR_I32, e->core, NULL, CORE(fp.noted));
+    ir_store(e->ir, ir_op(e->ir, IR_OR, noted, emit_const(e, bit)), e->core, NULL, CORE(fp.noted));
+}
+
+static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
+{
+    return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, fpscr, emit_const(e, bit)), emit_const(e, 0));
+}
+
+static ir_value no(struct emit *e, ir_value truth)
+{
+    return ir_op(e->ir, IR_XOR, truth, ir_const(e->ir, IR_I1, 1));
+}
+
+/* fctiwz leaves FPRF alone, so an earlier note stays. */
+static void emit_to_integer(struct emit *e, unsigned variant)
+{
+    struct ir *ir = e->ir;
+    ir_block near = ir_block_new(ir), fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_value b = emit_fpr(e, FB);
+    (void)variant;
+    ir_value exponent = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits(e, b), i64(e, 52)), i64(e, 0x7ff));
+    ir_branch(ir, ir_test(ir, IR_ULT, exponent, i64(e, 1023 + 31)), near, slow, IR_LIKELY);
+    ir_place(ir, near);
+    ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I32, b);
+    ir_value exact = ir_order(ir, IR_SAME, ir_convert(ir, IR_FROM_SIGNED, IR_F64, n), b);
+    ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
+    ir_value known = ir_op(ir, IR_OR, exact, has(e, fpscr, FP_XX));
+    ir_branch(ir, ir_op(ir, IR_AND, known, no(e, has(e, fpscr, FP_FEX))), fast, slow, IR_LIKELY);
+    ir_place(ir, fast);
+    ir_value inexact = ir_select(ir, exact, emit_const(e, 0), emit_const(e, FP_FI));
+    fpscr = ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~(FP_FR | FP_FI))), inexact);
+    ir_store(ir, fpscr, e->core, NULL, CORE(fp.fpscr));
+    emit_set_fpr(e, FT, real(e, ir_convert(ir, IR_SEXT, IR_I64, n)));
+    bool pending = e->note.noted;
+    if (!pending) note_more(e, FP_NOTED_CONVERT);
+    ir_jump(ir, on);
+    ir_place(ir, slow);
+    do_slowly(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
+    /* C has settled or changed the note in memory: what is pending here would undo that, so it is written as it was,
+     * with the mark that says FR and FI are right. */
+    ir_jump(ir, on);
+    ir_place(ir, on);
+    if (pending) e->note.noted |= FP_NOTED_CONVERT;
+}
+
+/* --- Moves ---------------------------------------------------------------------------------------------------------------------- */
+
+enum { MOVE, NEGATE, ABSOLUTE, NEGATIVE };
+
+static ir_value moved(struct emit *e, unsigned how, ir_value v)
+{
+    struct ir *ir = e->ir;
+    const uint64_t sign = UINT64_C(1) << 63;
+    switch (how) {
+    case NEGATE: return real(e, ir_op(ir, IR_XOR, bits(e, v), i64(e, sign)));
+    case ABSOLUTE: return real(e, ir_op(ir, IR_AND, bits(e, v), i64(e, ~sign)));
+    case NEGATIVE: return real(e, ir_op(ir, IR_OR, bits(e, v), i64(e, sign)));
+    default: return v;
+    }
+}
+
+static void emit_move(struct emit *e, unsigned how)
+{
+    emit_set_fpr(e, FT, moved(e, how, emit_fpr(e, FB)));
+}
+
+/* frC if frA >= 0, frB if it is less or a NaN. */
+static ir_value selected(struct emit *e, ir_value a, ir_value b, ir_value c)
+{
+    ir_value zero = real(e, i64(e, 0));
+    ir_value below = ir_op(e->ir, IR_OR, ir_order(e->ir, IR_LESS, a, zero), ir_order(e->ir, IR_UNORDERED, a, zero));
+    return ir_select(e->ir, below, b, c);
+}
+
+static void emit_select(struct emit *e, unsigned variant)
+{
+    (void)variant;
+    emit_set_fpr(e, FT, selected(e, emit_fpr(e, FA), emit_fpr(e, FB), emit_fpr(e, FC)));
+}
+
+/* --- Compare --------------------------------------------------------------------------------------------------------------------- */
+
+enum { COMPARE_ORDERED = 1, COMPARE_SECOND = 2 };
+
+static void emit_float_compare(struct emit *e, unsigned variant)
+{
+    struct ir *ir = e->ir;
+    unsigned field = FT / 4, half = variant & COMPARE_SECOND ? 32 : 0;
+    ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_value a = emit_fpr(e, FA + half), b = emit_fpr(e, FB + half);
+    ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
+    ir_value bad = ir_op(ir, IR_OR, ir_order(ir, IR_UNORDERED, a, b), has(e, fpscr, FP_FEX));
+    ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
+    ir_place(ir, fast);
+    ir_value other = ir_select(ir, ir_order(ir, IR_GREATER, a, b), emit_const(e, CR_GT), emit_const(e, CR_EQ));
+    ir_value cc = ir_select(ir, ir_order(ir, IR_LESS, a, b), emit_const(e, CR_LT), other);
+    emit_set_cr(e, field, cc);
+    fpscr = ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_FPCC));
+    fpscr = ir_op(ir, IR_OR, fpscr, ir_op(ir, IR_SHL, cc, emit_const(e, FP_FPRF_SHIFT)));
+    ir_store(ir, fpscr, e->core, NULL, CORE(fp.fpscr));
+    bool pending = e->note.noted;
+    if (!pending) note_more(e, FP_NOTED_COMPARE);
+    ir_jump(ir, on);
+    ir_place(ir, slow);
+    emit_write_note(e);
+    emit_call(e, JIT_CALL(jit_compare),
+              &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}});
+    emit_reload_cr(e, field);
+    emit_reload_fp_mask(e);
+    ir_jump(ir, on);
+    ir_place(ir, on);
+    if (pending) e->note.noted |= FP_NOTED_COMPARE;
+    e->compared[field].a = a;
+    e->compared[field].b = b;
+    e->compared[field].how = COMPARED_FLOAT;
+}
+
+/* --- Pairs: secondary first, so that the notes are the primary's ----------------------------------------------------------------- */
+
+/* A half's operation, and which half of A and of C it multiplies. */
+#define HALF(op, a, c) ((unsigned)(op) | (unsigned)(a) << 5 | (unsigned)(c) << 6)
+#define PAIR(p, s)     ((p) | (s) << 8)
+enum { P, S };
+
+static void emit_pair(struct emit *e, unsigned variant)
+{
+    ir_value a[2], b[2], c[2];
+    for (unsigned half = 0; half < 2; half++) {
+        a[half] = emit_fpr(e, FA + 32 * half);
+        b[half] = emit_fpr(e, FB + 32 * half);
+        c[half] = emit_fpr(e, FC + 32 * half);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned half = !i, how = variant >> (8 * half) & 0xFF;
+        enum fp_op op = (enum fp_op)(how & 31);
+        const char *operands = fp_op_operands(op);
+        bool has_a = *operands == 'a', has_b = *operands == 'b' || operands[1] == 'b' || (operands[1] && operands[2]);
+        arithmetic(e, op, has_a ? a[how >> 5 & 1] : NULL, has_b ? b[half] : NULL,
+                   has_a && operands[1] == 'c' ? c[how >> 6 & 1] : NULL, FT + 32 * half, half == S);
+    }
+}
+
+/* Moves of pairs: what each half becomes, from which half. */
+enum { KEEP = 4 };
+#define MOVES(p, from_p, s, from_s) ((unsigned)(p) | (unsigned)(from_p) << 3 | (unsigned)(s) << 4 | (unsigned)(from_s) << 7)
+
+static void emit_move_pair(struct emit *e, unsigned variant)
+{
+    ir_value b[2] = {emit_fpr(e, FB), emit_fpr(e, FB + 32)};
+    for (unsigned half = 0; half < 2; half++) {
+        unsigned how = variant >> (4 * half);
+        if ((how & 7) != KEEP) emit_set_fpr(e, FT + 32 * half, moved(e, how & 7, b[how >> 3 & 1]));
+    }
+}
+
+static void emit_select_pair(struct emit *e, unsigned variant)
+{
+    ir_value first = selected(e, emit_fpr(e, FA), emit_fpr(e, FB), emit_fpr(e, FC));
+    ir_value second = selected(e, emit_fpr(e, FA + 32), emit_fpr(e, FB + 32), emit_fpr(e, FC + 32));
+    (void)variant;
+    emit_set_fpr(e, FT, first);
+    emit_set_fpr(e, FT + 32, second);
+}
+
+#define ARITHMETIC(id) [ISA_##id] = {emit_arithmetic, FP_##id}
+#define SLOW(id)       [ISA_##id] = {emit_slow, FP_##id}
+#define FUSED_PAIRS(END)                                                                                               \
+    [ISA_FP##END] = {emit_pair, PAIR(HALF(FP_F##END, P, P), HALF(FP_F##END, S, S))},                                   \
+    [ISA_FX##END] = {emit_pair, PAIR(HALF(FP_F##END, S, P), HALF(FP_F##END, P, S))},                                   \
+    [ISA_FXCP##END] = {emit_pair, PAIR(HALF(FP_F##END, P, P), HALF(FP_F##END, P, S))},                                 \
+    [ISA_FXCS##END] = {emit_pair, PAIR(HALF(FP_F##END, S, P), HALF(FP_F##END, S, S))}
+#define COMPLEX(id, op_p, ap, cp, op_s, as, cs)                                                                        \
+    [ISA_##id] = {emit_pair, PAIR(HALF(FP_##op_p, ap, cp), HALF(FP_##op_s, as, cs))}
+
+const struct emit_entry emit_fp_rows[ISA_COUNT] = {
+    ARITHMETIC(FADD),
+    ARITHMETIC(FADDS),
+    ARITHMETIC(FSUB),
+    ARITHMETIC(FSUBS),
+    ARITHMETIC(FMUL),
+    ARITHMETIC(FMULS),
+    ARITHMETIC(FDIV),
+    ARITHMETIC(FDIVS),
+    ARITHMETIC(FMADD),
+    ARITHMETIC(FMADDS),
+    ARITHMETIC(FMSUB),
+    ARITHMETIC(FMSUBS),
+    ARITHMETIC(FNMADD),
+    ARITHMETIC(FNMADDS),
+    ARITHMETIC(FNMSUB),
+    ARITHMETIC(FNMSUBS),
+    ARITHMETIC(FRSP),
+    SLOW(FRES),
+    SLOW(FRSQRTE),
+    SLOW(FCTIW),
+    SLOW(FSQRT),
+    SLOW(FSQRTS),
+    [ISA_FCTIWZ] = {emit_to_integer, 0},
+    [ISA_FMR] = {emit_move, MOVE},
+    [ISA_FNEG] = {emit_move, NEGATE},
+    [ISA_FABS] = {emit_move, ABSOLUTE},
+    [ISA_FNABS] = {emit_move, NEGATIVE},
+    [ISA_FSEL] = {emit_select, 0},
+    [ISA_FCMPU] = {emit_float_compare, 0},
+    [ISA_FCMPO] = {emit_float_compare, COMPARE_ORDERED},
+    [ISA_FSCMP] = {emit_float_compare, COMPARE_SECOND},
+    COMPLEX(FPADD, FADD, P, P, FADD, S, S),
+    COMPLEX(FPSUB, FSUB, P, P, FSUB, S, S),
+    COMPLEX(FPMUL, FMUL, P, P, FMUL, S, S),
+    COMPLEX(FXMUL, FMUL, S, P, FMUL, P, S),
+    COMPLEX(FXPMUL, FMUL, P, P, FMUL, P, S),
+    COMPLEX(FXSMUL, FMUL, S, P, FMUL, S, S),
+    COMPLEX(FPRSP, FRSP, P, P, FRSP, S, S),
+    FUSED_PAIRS(MADD),
+    FUSED_PAIRS(MSUB),
+    FUSED_PAIRS(NMADD),
+    FUSED_PAIRS(NMSUB),
+    COMPLEX(FXCPNPMA, FNMSUB, P, P, FMADD, P, S),
+    COMPLEX(FXCSNPMA, FNMSUB, S, P, FMADD, S, S),
+    COMPLEX(FXCPNSMA, FMADD, P, P, FNMSUB, P, S),
+    COMPLEX(FXCSNSMA, FMADD, S, P, FNMSUB, S, S),
+    COMPLEX(FXCXMA, FMADD, S, S, FMADD, S, P),
+    COMPLEX(FXCXNPMA, FNMSUB, S, S, FMADD, S, P),
+    COMPLEX(FXCXNSMA, FMADD, S, S, FNMSUB, S, P),
+    COMPLEX(FXCXNMS, FNMSUB, S, S, FNMSUB, S, P),
+    [ISA_FPMR] = {emit_move_pair, MOVES(MOVE, P, MOVE, S)},
+    [ISA_FXMR] = {emit_move_pair, MOVES(MOVE, S, MOVE, P)},
+    [ISA_FPNEG] = {emit_move_pair, MOVES(NEGATE, P, NEGATE, S)},
+    [ISA_FPABS] = {emit_move_pair, MOVES(ABSOLUTE, P, ABSOLUTE, S)},
+    [ISA_FPNABS] = {emit_move_pair, MOVES(NEGATIVE, P, NEGATIVE, S)},
+    [ISA_FSMR] = {emit_move_pair, MOVES(KEEP, P, MOVE, S)},
+    [ISA_FSNEG] = {emit_move_pair, MOVES(KEEP, P, NEGATE, S)},
+    [ISA_FSABS] = {emit_move_pair, MOVES(KEEP, P, ABSOLUTE, S)},
+    [ISA_FSNABS] = {emit_move_pair, MOVES(KEEP, P, NEGATIVE, S)},
+    [ISA_FSMTP] = {emit_move_pair, MOVES(MOVE, S, KEEP, P)},
+    [ISA_FSMFP] = {emit_move_pair, MOVES(KEEP, P, MOVE, P)},
+    [ISA_FPSEL] = {emit_select_pair, 0},
+};
+_Static_assert((int)FP_OP_COUNT <= 32, "HALF holds an enum fp_op in five bits");

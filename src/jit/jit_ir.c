@@ -1,0 +1,530 @@
+/* The only file that knows LLVM.
+ *
+ * The library is opened by name when the first maker is made: it is large, and a run in which nothing is hot must not
+ * wait for it. Variables are stack slots that mem2reg turns into registers. The passes are few and were chosen by
+ * measurement (docs/performance.md). Host floating point is used as it is: no fast-math flag is ever set.
+ */
+#include "jit/jit_ir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+/* --- The library ------------------------------------------------------------------------------------------------ */
+
+#if defined(__x86_64__)
+#define HOST_TARGET(X)                                                                                                 \
+    X(InitializeX86TargetInfo) X(InitializeX86Target) X(InitializeX86TargetMC) X(InitializeX86AsmPrinter)
+#elif defined(__aarch64__)
+#define HOST_TARGET(X)                                                                                                 \
+    X(InitializeAArch64TargetInfo)                                                                                     \
+    X(InitializeAArch64Target) X(InitializeAArch64TargetMC) X(InitializeAArch64AsmPrinter)
+#endif
+
+#define FUNCTIONS(X)                                                                                                   \
+    HOST_TARGET(X)                                                                                                     \
+    X(AddAttributeAtIndex) X(AddFunction) X(AddIncoming) X(AppendBasicBlockInContext) X(BuildAShr) X(BuildAdd)         \
+    X(BuildAlloca) X(BuildAnd) X(BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(BuildFAdd) X(BuildFCmp)       \
+    X(BuildFDiv) X(BuildFMul) X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc) X(BuildFSub) X(BuildGEP2)      \
+    X(BuildICmp) X(BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(BuildRetVoid) X(BuildSDiv)       \
+    X(BuildSExt) X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore) X(BuildSub) X(BuildTrunc) X(BuildUDiv)        \
+    X(BuildXor) X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal) X(CreateBuilderInContext)                       \
+    X(CreateEnumAttribute) X(CreatePassBuilderOptions) X(CreateTargetMachine) X(DisposeBuilder) X(DisposeErrorMessage) \
+    X(DisposeMessage) X(DisposeModule) X(DisposePassBuilderOptions) X(DisposeTargetMachine) X(DoubleTypeInContext)     \
+    X(FloatTypeInContext) X(FunctionType) X(GetEnumAttributeKindForName) X(GetErrorMessage) X(GetHostCPUFeatures)      \
+    X(GetHostCPUName) X(GetIntrinsicDeclaration) X(GetMDKindIDInContext) X(GetParam) X(GetTargetFromTriple)            \
+    X(GetDefaultTargetTriple) X(IntTypeInContext) X(LookupIntrinsicID) X(MDNodeInContext2) X(MDStringInContext2)       \
+    X(MetadataAsValue) X(ModuleCreateWithNameInContext) X(OrcCreateLLJIT) X(OrcCreateLLJITBuilder)                     \
+    X(OrcCreateNewThreadSafeContext) X(OrcCreateNewThreadSafeModule) X(OrcDisposeLLJIT) X(OrcDisposeThreadSafeContext) \
+    X(OrcJITDylibCreateResourceTracker) X(OrcJITTargetMachineBuilderCreateFromTargetMachine)                           \
+    X(OrcLLJITAddLLVMIRModuleWithRT) X(OrcLLJITBuilderSetJITTargetMachineBuilder) X(OrcLLJITGetMainJITDylib)           \
+    X(OrcLLJITLookup) X(OrcReleaseResourceTracker) X(OrcResourceTrackerRemove) X(OrcThreadSafeContextGetContext)       \
+    X(PointerTypeInContext) X(PositionBuilderAtEnd) X(PrintModuleToString) X(RunPasses) X(SetAlignment)                \
+    X(SetInstructionCallConv) X(SetMetadata) X(SetTailCallKind) X(SetTarget) X(TypeOf) X(ValueAsMetadata) X(VoidTypeInContext)
+
+struct library {
+#define POINTER(name) __typeof__(LLVM##name) *name;
+    FUNCTIONS(POINTER)
+#undef POINTER
+};
+
+/* Opened once and never closed: LLVM does not take that well. Written before any maker exists, then only read. */
+static struct library llvm;
+
+static const char *problem;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+static const char *open_library(void)
+{
+    void *handle = dlopen("libLLVM.so.19.1", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) handle = dlopen("libLLVM-19.so", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return "there is no libLLVM.so.19.1; install Debian's libllvm19";
+#define RESOLVE(name)                                                                                                  \
+    *(void **)&llvm.name = dlsym(handle, "LLVM" #name);                                                                \
+    if (!llvm.name) return "libLLVM.so.19.1 lacks LLVM" #name;
+    FUNCTIONS(RESOLVE)
+#undef RESOLVE
+#define INITIALIZE(name) llvm.name();
+    HOST_TARGET(INITIALIZE)
+#undef INITIALIZE
+    return NULL;
+}
+
+static void open_once(void)
+{
+    problem = open_library();
+}
+
+const char *ir_unavailable(void)
+{
+    pthread_once(&opened, open_once);
+    return problem;
+}
+
+/* --- Makers ------------------------------------------------------------------------------------------------------ */
+
+struct ir_maker {
+    LLVMOrcThreadSafeContextRef shared;
+    LLVMContextRef context;
+    LLVMOrcLLJITRef jit;
+    LLVMTargetMachineRef machine;
+    char *triple;
+    LLVMTypeRef types[IR_TYPES];
+    LLVMValueRef odds[3]; /* branch weights, by enum ir_odds */
+    unsigned prof;
+    unsigned number; /* of functions so far */
+};
+
+struct ir_code {
+    LLVMOrcResourceTrackerRef tracker;
+    void *entry;
+    size_t size;
+};
+
+static LLVMValueRef weights(const struct ir_maker *maker, uint64_t yes, uint64_t no)
+{
+    LLVMMetadataRef parts[] = {
+        llvm.MDStringInContext2(maker->context, "branch_weights", 14),
+        llvm.ValueAsMetadata(llvm.ConstInt(maker->types[IR_I32], yes, false)),
+        llvm.ValueAsMetadata(llvm.ConstInt(maker->types[IR_I32], no, false)),
+    };
+    return llvm.MetadataAsValue(maker->context, llvm.MDNodeInContext2(maker->context, parts, 3));
+}
+
+/* What the host has, without the registers that calls do not keep (xmm16 and up). */
+static char *host_features(void)
+{
+    char *all = llvm.GetHostCPUFeatures(), *features;
+    if (asprintf(&features, "%s,-avx512f", all) < 0) abort();
+    llvm.DisposeMessage(all);
+    return features;
+}
+
+static LLVMTargetMachineRef new_machine(char *triple)
+{
+    LLVMTargetRef target;
+    char *message = NULL;
+    if (llvm.GetTargetFromTriple(triple, &target, &message)) {
+        llvm.DisposeMessage(message);
+        return NULL;
+    }
+    char *cpu = llvm.GetHostCPUName(), *features = host_features();
+    LLVMTargetMachineRef machine = llvm.CreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
+                                                            LLVMRelocPIC, LLVMCodeModelJITDefault);
+    llvm.DisposeMessage(cpu);
+    free(features);
+    return machine;
+}
+
+static bool failed(LLVMErrorRef error)
+{
+    if (!error) return false;
+    char *message = llvm.GetErrorMessage(error);
+    if (getenv("CHILIAD_JIT_DEBUG")) (void)fprintf(stderr, "llvm: %s\n", message);
+    llvm.DisposeErrorMessage(message);
+    return true;
+}
+
+static bool start_jit(struct ir_maker *maker)
+{
+    LLVMTargetMachineRef other = new_machine(maker->triple); /* taken by the builder */
+    if (!other) return false;
+    LLVMOrcLLJITBuilderRef builder = llvm.OrcCreateLLJITBuilder();
+    llvm.OrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                   llvm.OrcJITTargetMachineBuilderCreateFromTargetMachine(other));
+    return !failed(llvm.OrcCreateLLJIT(&maker->jit, builder));
+}
+
+static void name_types(struct ir_maker *maker)
+{
+    static const uint8_t bits[] = {1, 8, 16, 32, 64};
+    for (unsigned i = 0; i < sizeof bits; i++)
+        maker->types[IR_I1 + i] = llvm.IntTypeInContext(maker->context, bits[i]);
+    maker->types[IR_F32] = llvm.FloatTypeInContext(maker->context);
+    maker->types[IR_F64] = llvm.DoubleTypeInContext(maker->context);
+    maker->types[IR_POINTER] = llvm.PointerTypeInContext(maker->context, 0);
+    maker->types[IR_NOTHING] = llvm.VoidTypeInContext(maker->context);
+}
+
+struct ir_maker *ir_maker_new(const char **reason)
+{
+    *reason = ir_unavailable();
+    if (*reason) return NULL;
+    struct ir_maker *maker = base_calloc(1, sizeof *maker);
+    maker->triple = llvm.GetDefaultTargetTriple();
+    maker->machine = new_machine(maker->triple);
+    if (!maker->machine || !start_jit(maker)) {
+        *reason = "LLVM does not know this host";
+        ir_maker_free(maker);
+        return NULL;
+    }
+    maker->shared = llvm.OrcCreateNewThreadSafeContext();
+    maker->context = llvm.OrcThreadSafeContextGetContext(maker->shared);
+    name_types(maker);
+    maker->prof = llvm.GetMDKindIDInContext(maker->context, "prof", 4);
+    maker->odds[IR_LIKELY] = weights(maker, 2000, 1);
+    maker->odds[IR_UNLIKELY] = weights(maker, 1, 2000);
+    return maker;
+}
+
+void ir_maker_free(struct ir_maker *maker)
+{
+    if (!maker) return;
+    if (maker->jit) (void)failed(llvm.OrcDisposeLLJIT(maker->jit));
+    if (maker->shared) llvm.OrcDisposeThreadSafeContext(maker->shared);
+    if (maker->machine) llvm.DisposeTargetMachine(maker->machine);
+    llvm.DisposeMessage(maker->triple);
+    free(maker);
+}
+
+/* --- Functions --------------------------------------------------------------------------------------------------- */
+
+enum { ARGUMENTS_MAX = 8, PRESERVE_ALL = 15 /* LLVM's number of preserve_allcc */ };
+
+struct ir {
+    struct ir_maker *maker;
+    LLVMModuleRef module;
+    LLVMValueRef function;
+    LLVMTypeRef type;
+    LLVMBuilderRef builder, entry; /* entry: where variables are made */
+    LLVMBasicBlockRef first;
+    unsigned argument_count;
+    size_t values; /* roughly, for the size */
+    char name[16];
+};
+
+#define V(value)    ((LLVMValueRef)(value))
+#define B(block)    ((LLVMBasicBlockRef)(block))
+#define MADE(value) (ir->values++, (ir_value)(value))
+#define T(t)        (ir->maker->types[t])
+
+struct ir *ir_begin(struct ir_maker *maker, const char *arguments)
+{
+    struct ir *ir = base_calloc(1, sizeof *ir);
+    ir->maker = maker;
+    (void)snprintf(ir->name, sizeof ir->name, "r%u", maker->number++);
+    ir->module = llvm.ModuleCreateWithNameInContext(ir->name, maker->context);
+    llvm.SetTarget(ir->module, maker->triple);
+    LLVMTypeRef types[ARGUMENTS_MAX];
+    for (; arguments[ir->argument_count]; ir->argument_count++)
+        types[ir->argument_count] = maker->types[arguments[ir->argument_count] == 'p' ? IR_POINTER : IR_I64];
+    ir->type = llvm.FunctionType(maker->types[IR_NOTHING], types, ir->argument_count, false);
+    ir->function = llvm.AddFunction(ir->module, ir->name, ir->type);
+    unsigned nounwind = llvm.GetEnumAttributeKindForName("nounwind", 8);
+    llvm.AddAttributeAtIndex(ir->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             llvm.CreateEnumAttribute(maker->context, nounwind, 0));
+    ir->builder = llvm.CreateBuilderInContext(maker->context);
+    ir->entry = llvm.CreateBuilderInContext(maker->context);
+    LLVMBasicBlockRef entry = llvm.AppendBasicBlockInContext(maker->context, ir->function, "");
+    ir->first = llvm.AppendBasicBlockInContext(maker->context, ir->function, "");
+    llvm.PositionBuilderAtEnd(ir->entry, entry);
+    llvm.PositionBuilderAtEnd(ir->builder, ir->first);
+    return ir;
+}
+
+static bool run_passes(struct ir *ir)
+{
+    const char *passes = getenv("CHILIAD_JIT_PASSES");
+    LLVMPassBuilderOptionsRef options = llvm.CreatePassBuilderOptions();
+    bool bad = failed(llvm.RunPasses(
+        ir->module, passes ? passes : "function(mem2reg,early-cse,simplifycfg)", ir->maker->machine, options));
+    llvm.DisposePassBuilderOptions(options);
+    return !bad;
+}
+
+static void show(const struct ir *ir)
+{
+    char *text = llvm.PrintModuleToString(ir->module);
+    (void)fprintf(stderr, "%s\n", text);
+    llvm.DisposeMessage(text);
+}
+
+struct ir_code *ir_finish(struct ir *ir)
+{
+    struct ir_maker *maker = ir->maker;
+    struct ir_code *code = NULL;
+    llvm.BuildBr(ir->entry, ir->first);
+    llvm.DisposeBuilder(ir->builder);
+    llvm.DisposeBuilder(ir->entry);
+    bool good = run_passes(ir);
+    if (getenv("CHILIAD_JIT_DEBUG")) show(ir);
+    if (!good) {
+        llvm.DisposeModule(ir->module);
+    } else {
+        LLVMOrcJITDylibRef library = llvm.OrcLLJITGetMainJITDylib(maker->jit);
+        LLVMOrcResourceTrackerRef tracker = llvm.OrcJITDylibCreateResourceTracker(library);
+        LLVMOrcThreadSafeModuleRef module = llvm.OrcCreateNewThreadSafeModule(ir->module, maker->shared);
+        LLVMOrcExecutorAddress entry = 0;
+        if (failed(llvm.OrcLLJITAddLLVMIRModuleWithRT(maker->jit, tracker, module)) ||
+            failed(llvm.OrcLLJITLookup(maker->jit, &entry, ir->name))) {
+            llvm.OrcReleaseResourceTracker(tracker);
+        } else {
+            code = base_calloc(1, sizeof *code);
+            *code = (struct ir_code){tracker, (void *)(uintptr_t)entry, 4096 + 16 * ir->values};
+        }
+    }
+    free(ir);
+    return code;
+}
+
+void *ir_code_entry(const struct ir_code *code)
+{
+    return code->entry;
+}
+
+size_t ir_code_size(const struct ir_code *code)
+{
+    return code->size;
+}
+
+void ir_code_free(struct ir_maker *maker, struct ir_code *code)
+{
+    (void)maker;
+    (void)failed(llvm.OrcResourceTrackerRemove(code->tracker));
+    llvm.OrcReleaseResourceTracker(code->tracker);
+    free(code);
+}
+
+/* --- Values ------------------------------------------------------------------------------------------------------ */
+
+ir_value ir_argument(struct ir *ir, unsigned n)
+{
+    return (ir_value)llvm.GetParam(ir->function, n);
+}
+
+ir_value ir_const(struct ir *ir, enum ir_type type, uint64_t value)
+{
+    return (ir_value)llvm.ConstInt(T(type), value, false);
+}
+
+ir_value ir_address(struct ir *ir, const void *p)
+{
+    return (ir_value)llvm.ConstIntToPtr(llvm.ConstInt(T(IR_I64), (uintptr_t)p, false), T(IR_POINTER));
+}
+
+ir_value ir_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
+{
+    typedef LLVMValueRef build(LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *);
+    build *const builds[] = {
+        [IR_ADD] = llvm.BuildAdd,   [IR_SUB] = llvm.BuildSub,   [IR_MUL] = llvm.BuildMul,   [IR_AND] = llvm.BuildAnd,
+        [IR_OR] = llvm.BuildOr,     [IR_XOR] = llvm.BuildXor,   [IR_SHL] = llvm.BuildShl,   [IR_LSHR] = llvm.BuildLShr,
+        [IR_ASHR] = llvm.BuildAShr, [IR_UDIV] = llvm.BuildUDiv, [IR_SDIV] = llvm.BuildSDiv, [IR_FADD] = llvm.BuildFAdd,
+        [IR_FSUB] = llvm.BuildFSub, [IR_FMUL] = llvm.BuildFMul, [IR_FDIV] = llvm.BuildFDiv,
+    };
+    return MADE(builds[op](ir->builder, V(a), V(b), ""));
+}
+
+ir_value ir_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
+{
+    static const LLVMIntPredicate predicates[] = {
+        [IR_EQ] = LLVMIntEQ,   [IR_NE] = LLVMIntNE,   [IR_ULT] = LLVMIntULT, [IR_UGE] = LLVMIntUGE,
+        [IR_ULE] = LLVMIntULE, [IR_UGT] = LLVMIntUGT, [IR_SLT] = LLVMIntSLT, [IR_SGT] = LLVMIntSGT,
+        [IR_SGE] = LLVMIntSGE, [IR_SLE] = LLVMIntSLE};
+    return MADE(llvm.BuildICmp(ir->builder, predicates[test], V(a), V(b), ""));
+}
+
+ir_value ir_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b)
+{
+    static const LLVMRealPredicate predicates[] = {
+        [IR_LESS] = LLVMRealOLT, [IR_GREATER] = LLVMRealOGT, [IR_SAME] = LLVMRealOEQ, [IR_UNORDERED] = LLVMRealUNO};
+    return MADE(llvm.BuildFCmp(ir->builder, predicates[order], V(a), V(b), ""));
+}
+
+ir_value ir_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
+{
+    return MADE(llvm.BuildSelect(ir->builder, V(condition), V(a), V(b), ""));
+}
+
+ir_value ir_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
+{
+    typedef LLVMValueRef build(LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *);
+    build *const builds[] = {
+        [IR_ZEXT] = llvm.BuildZExt,       [IR_SEXT] = llvm.BuildSExt,          [IR_TRUNC] = llvm.BuildTrunc,
+        [IR_BITS] = llvm.BuildBitCast,    [IR_WIDEN] = llvm.BuildFPExt,        [IR_NARROW] = llvm.BuildFPTrunc,
+        [IR_TO_SIGNED] = llvm.BuildFPToSI, [IR_FROM_SIGNED] = llvm.BuildSIToFP,
+    };
+    return MADE(builds[how](ir->builder, V(v), T(to), ""));
+}
+
+ir_value ir_negate(struct ir *ir, ir_value v)
+{
+    return MADE(llvm.BuildFNeg(ir->builder, V(v), ""));
+}
+
+static ir_value intrinsic(struct ir *ir, const char *name, unsigned count, LLVMValueRef *arguments)
+{
+    LLVMTypeRef type = llvm.TypeOf(arguments[0]), all[3];
+    LLVMValueRef function =
+        llvm.GetIntrinsicDeclaration(ir->module, llvm.LookupIntrinsicID(name, strlen(name)), &type, 1);
+    for (unsigned i = 0; i < count; i++)
+        all[i] = llvm.TypeOf(arguments[i]);
+    return MADE(llvm.BuildCall2(ir->builder, llvm.FunctionType(type, all, count, false), function, arguments, count, ""));
+}
+
+ir_value ir_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
+{
+    return intrinsic(ir, "llvm.fma", 3, (LLVMValueRef[]){V(x), V(y), V(z)});
+}
+
+ir_value ir_swap(struct ir *ir, ir_value v)
+{
+    return intrinsic(ir, "llvm.bswap", 1, (LLVMValueRef[]){V(v)});
+}
+
+ir_value ir_leading_zeros(struct ir *ir, ir_value v)
+{
+    return intrinsic(ir, "llvm.ctlz", 2, (LLVMValueRef[]){V(v), llvm.ConstInt(T(IR_I1), 0, false)});
+}
+
+ir_value ir_rotate(struct ir *ir, ir_value v, ir_value left)
+{
+    return intrinsic(ir, "llvm.fshl", 3, (LLVMValueRef[]){V(v), V(v), V(left)});
+}
+
+/* --- Memory and variables ---------------------------------------------------------------------------------------- */
+
+static LLVMValueRef place(struct ir *ir, LLVMBuilderRef builder, ir_value base, ir_value index, uint64_t offset)
+{
+    LLVMValueRef at = V(base);
+    if (index) {
+        LLVMValueRef by = V(index);
+        at = llvm.BuildGEP2(builder, T(IR_I8), at, &by, 1, "");
+    }
+    if (offset) {
+        LLVMValueRef by = llvm.ConstInt(T(IR_I64), offset, false);
+        at = llvm.BuildGEP2(builder, T(IR_I8), at, &by, 1, "");
+    }
+    return at;
+}
+
+ir_value ir_offset(struct ir *ir, ir_value base, ir_value by)
+{
+    return MADE(place(ir, ir->builder, base, by, 0));
+}
+
+ir_value ir_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset)
+{
+    LLVMValueRef load = llvm.BuildLoad2(ir->builder, T(type), place(ir, ir->builder, base, index, offset), "");
+    llvm.SetAlignment(load, 1);
+    return MADE(load);
+}
+
+void ir_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
+{
+    LLVMValueRef store = llvm.BuildStore(ir->builder, V(v), place(ir, ir->builder, base, index, offset));
+    llvm.SetAlignment(store, 1);
+    ir->values++;
+}
+
+struct ir_variable { /* what a variable points to is LLVM's stack slot; this only gives it a type */
+    int unused;
+};
+
+ir_variable ir_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
+{
+    LLVMValueRef slot = llvm.BuildAlloca(ir->entry, T(type), "");
+    LLVMValueRef first = llvm.BuildLoad2(ir->entry, T(type), place(ir, ir->entry, base, NULL, offset), "");
+    llvm.SetAlignment(first, 1);
+    llvm.BuildStore(ir->entry, first, slot);
+    return (ir_variable)slot;
+}
+
+/* `first` must be an argument or a constant. */
+ir_variable ir_variable_of(struct ir *ir, ir_value first)
+{
+    LLVMValueRef slot = llvm.BuildAlloca(ir->entry, llvm.TypeOf(V(first)), "");
+    llvm.BuildStore(ir->entry, V(first), slot);
+    return (ir_variable)slot;
+}
+
+ir_value ir_get(struct ir *ir, enum ir_type type, ir_variable variable)
+{
+    return (ir_value)llvm.BuildLoad2(ir->builder, T(type), (LLVMValueRef)variable, "");
+}
+
+void ir_set(struct ir *ir, ir_variable variable, ir_value v)
+{
+    llvm.BuildStore(ir->builder, V(v), (LLVMValueRef)variable);
+}
+
+/* --- Flow -------------------------------------------------------------------------------------------------------- */
+
+ir_block ir_block_new(struct ir *ir)
+{
+    return (ir_block)llvm.AppendBasicBlockInContext(ir->maker->context, ir->function, "");
+}
+
+void ir_place(struct ir *ir, ir_block block)
+{
+    llvm.PositionBuilderAtEnd(ir->builder, B(block));
+}
+
+void ir_jump(struct ir *ir, ir_block block)
+{
+    llvm.BuildBr(ir->builder, B(block));
+}
+
+void ir_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)
+{
+    LLVMValueRef branch = llvm.BuildCondBr(ir->builder, V(condition), B(yes), B(no));
+    if (odds != IR_EVEN) llvm.SetMetadata(branch, ir->maker->prof, ir->maker->odds[odds]);
+}
+
+void ir_return(struct ir *ir)
+{
+    llvm.BuildRetVoid(ir->builder);
+}
+
+ir_value ir_call_keeping(struct ir *ir, const void *function, ir_value argument)
+{
+    LLVMValueRef value = V(argument);
+    LLVMTypeRef type = llvm.FunctionType(T(IR_I1), &ir->maker->types[IR_POINTER], 1, false);
+    LLVMValueRef call = llvm.BuildCall2(ir->builder, type, V(ir_address(ir, function)), &value, 1, "");
+#ifdef __x86_64__
+    llvm.SetInstructionCallConv(call, PRESERVE_ALL);
+#endif
+    return MADE(call);
+}
+
+void ir_go(struct ir *ir, ir_value function, const ir_value *arguments)
+{
+    LLVMValueRef values[ARGUMENTS_MAX];
+    for (unsigned i = 0; i < ir->argument_count; i++)
+        values[i] = V(arguments[i]);
+    LLVMValueRef call = llvm.BuildCall2(ir->builder, ir->type, V(function), values, ir->argument_count, "");
+    llvm.SetTailCallKind(call, LLVMTailCallKindMustTail);
+    llvm.BuildRetVoid(ir->builder);
+}
+

@@ -1,0 +1,222 @@
+/* What translated code leaves to C: everything that is not the common case, done as the interpreter does it. */
+#include <string.h>
+
+#include "jit/jit_impl.h"
+
+#define SITE(block, info)                                                                                              \
+    const struct block *block = ((const struct site *)core->call.site)->block;                                         \
+    const uint32_t info = ((const struct site *)core->call.site)->info
+
+/* Translated code calls through these: on x86-64 they keep every register but rax and r11, so that a call in a path
+ * hardly ever taken does not cost the common path its registers. Elsewhere the plain functions are called. */
+#ifdef __x86_64__
+#define THUNK(name)                                                                                                    \
+    __asm__(".text\n.p2align 4\n.globl " #name "_thunk\n.hidden " #name "_thunk\n.type " #name                         \
+            "_thunk, @function\n" #name "_thunk:\n"                                                                    \
+            "push %rcx\npush %rdx\npush %rsi\npush %rdi\npush %r8\npush %r9\npush %r10\nsub $128, %rsp\n"                \
+            "movsd %xmm0, (%rsp)\nmovsd %xmm1, 8(%rsp)\nmovsd %xmm2, 16(%rsp)\nmovsd %xmm3, 24(%rsp)\n"               \
+            "movsd %xmm4, 32(%rsp)\nmovsd %xmm5, 40(%rsp)\nmovsd %xmm6, 48(%rsp)\nmovsd %xmm7, 56(%rsp)\n"            \
+            "movsd %xmm8, 64(%rsp)\nmovsd %xmm9, 72(%rsp)\nmovsd %xmm10, 80(%rsp)\nmovsd %xmm11, 88(%rsp)\n"          \
+            "movsd %xmm12, 96(%rsp)\nmovsd %xmm13, 104(%rsp)\nmovsd %xmm14, 112(%rsp)\nmovsd %xmm15, 120(%rsp)\n"     \
+            "call " #name "\n"                                                                                         \
+            "movsd (%rsp), %xmm0\nmovsd 8(%rsp), %xmm1\nmovsd 16(%rsp), %xmm2\nmovsd 24(%rsp), %xmm3\n"               \
+            "movsd 32(%rsp), %xmm4\nmovsd 40(%rsp), %xmm5\nmovsd 48(%rsp), %xmm6\nmovsd 56(%rsp), %xmm7\n"            \
+            "movsd 64(%rsp), %xmm8\nmovsd 72(%rsp), %xmm9\nmovsd 80(%rsp), %xmm10\nmovsd 88(%rsp), %xmm11\n"          \
+            "movsd 96(%rsp), %xmm12\nmovsd 104(%rsp), %xmm13\nmovsd 112(%rsp), %xmm14\nmovsd 120(%rsp), %xmm15\n"     \
+            "add $128, %rsp\npop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"                 \
+            ".size " #name "_thunk, . - " #name "_thunk\n")
+JIT_CALLS(THUNK);
+#endif
+
+/* The core stops before instruction `done` of the block, or behind its store that changed code. */
+static bool stop(struct core *core, const struct block *block, unsigned done)
+{
+    core->regs->pc = block->pc + 4 * done;
+    core_count_part(core, block, done);
+    return true;
+}
+
+static bool stop_for(struct core *core, const struct block *block, uint32_t info, enum core_reason reason)
+{
+    core->exit->reason = reason;
+    core->stopped = true;
+    return stop(core, block, info & 0xFF);
+}
+
+static bool fault(struct core *core, const struct block *block, uint32_t info, enum core_reason reason, uint32_t ea,
+                  unsigned size)
+{
+    core_tell_fault(core, core->exit, reason, ea, size);
+    core->stopped = true;
+    return stop(core, block, info & 0xFF);
+}
+
+bool jit_fetch(struct core *core)
+{
+    const struct block *block = ((const struct site *)core->call.site)->block;
+    struct cache *cache = core->cores->options.cache;
+    for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
+        if (!(core->lines[line] & CACHE_FETCH))
+            core->cycles +=
+                cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles);
+    return false;
+}
+
+static bool crosses(uint32_t ea, unsigned size)
+{
+    return (ea & 31) + size > 32;
+}
+
+bool jit_load(struct core *core)
+{
+    SITE(block, info);
+    uint32_t ea = (uint32_t)core->call.address;
+    unsigned size = info >> 8 & 0xFF;
+    if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD && !crosses(ea, size)) return false;
+    if ((!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_READ) || (ea & (MEM_PAGE - 1)) > MEM_PAGE - size) &&
+        !mem_readable(core->mem, ea, size))
+        return fault(core, block, info, CORE_LOAD, ea, size);
+    core->crossings += crosses(ea, size);
+    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
+    return false;
+}
+
+/* Whether the store may be done; counts it and lets it take its time. */
+static bool may_store(struct core *core, const struct block *block, uint32_t ea, uint32_t info)
+{
+    unsigned size = info >> 8 & 0xFF;
+    if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE && !crosses(ea, size)) return true;
+    if ((!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) || (ea & (MEM_PAGE - 1)) > MEM_PAGE - size) &&
+        !mem_writable(core->mem, ea, size)) {
+        (void)fault(core, block, info, CORE_STORE, ea, size);
+        return false;
+    }
+    core->crossings += crosses(ea, size);
+    core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
+    return true;
+}
+
+/* Behind a store: the register that gets the address, and whether code was changed. */
+static bool stored(struct core *core, const struct block *block, uint32_t ea, uint32_t info)
+{
+    unsigned update = info >> 16 & 0xFF;
+    if (update != NO_UPDATE) core->regs->gpr[update] = ea;
+    if (!core->code_changed) return false;
+    core->code_changed = false;
+    return stop(core, block, (info & 0xFF) + 1);
+}
+
+static void put(struct core *core, uint32_t ea, unsigned size, uint64_t value)
+{
+    value = __builtin_bswap64(value) >> (64 - 8 * size);
+    memcpy(core->mem->base + ea, &value, size);
+}
+
+bool jit_store(struct core *core)
+{
+    SITE(block, info);
+    uint32_t ea = (uint32_t)core->call.address;
+    if (!may_store(core, block, ea, info)) return true;
+    put(core, ea, info >> 8 & 0xFF, core->call.value[0]);
+    return stored(core, block, ea, info);
+}
+
+bool jit_store_pair(struct core *core)
+{
+    SITE(block, info);
+    uint32_t ea = (uint32_t)core->call.address;
+    unsigned half = (info >> 8 & 0xFF) / 2;
+    if (!may_store(core, block, ea, info)) return true;
+    put(core, ea, half, core->call.value[0]);
+    put(core, ea + half, half, core->call.value[1]);
+    return stored(core, block, ea, info);
+}
+
+bool jit_store_many(struct core *core)
+{
+    SITE(block, info);
+    uint32_t ea = (uint32_t)core->call.address;
+    unsigned count = (info >> 8 & 0xFF) / 4;
+    if (!may_store(core, block, ea, info)) return true;
+    for (unsigned i = 0; i < count; i++)
+        put(core, ea + 4 * i, 4, core->regs->gpr[32 - count + i]);
+    return stored(core, block, ea, info);
+}
+
+bool jit_misaligned(struct core *core)
+{
+    SITE(block, info);
+    uint32_t ea = (uint32_t)core->call.address;
+    core->exit->address = ea;
+    return stop_for(core, block, info, CORE_ALIGNMENT);
+}
+
+/* The size is the enum cache_op here. */
+bool jit_manage(struct core *core)
+{
+    SITE(block, info);
+    uint32_t ea = (uint32_t)core->call.address;
+    enum cache_op op = (enum cache_op)(info >> 8 & 0xFF);
+    bool zero = op == CACHE_ZERO;
+    if (zero) ea &= ~UINT32_C(31);
+    if (op == CACHE_TOUCH && !mem_readable(core->mem, ea, 1)) return false;
+    if (zero && !mem_writable(core->mem, ea, 32)) return fault(core, block, info, CORE_STORE, ea, 32);
+    if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
+    core->cycles += cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea, core->cycles);
+    if (!zero) return false;
+    memset(core->mem->base + ea, 0, 32);
+    return stored(core, block, ea, info);
+}
+
+bool jit_sync(struct core *core)
+{
+    core->cycles += cache_sync(core->cores->options.cache, core->number, core->cycles);
+    return false;
+}
+
+void jit_set_fp_mask(struct core *core)
+{
+    core->fp_mask = fp_notes_suffice(&core->fp) ? 0 : UINT64_MAX;
+}
+
+/* The size is the enum fp_op, the update the target. */
+bool jit_fp(struct core *core)
+{
+    SITE(block, info);
+    uint64_t a = core->call.value[0], b = core->call.value[1], c = core->call.value[2];
+    enum fp_op op = (enum fp_op)(info >> 8 & 0xFF);
+    unsigned target = info >> 16 & 0x7F, did;
+    uint64_t *to = target < 32 ? &core->regs->fpr[target] : &core->regs->fpr2[target - 32];
+    if (op == FP_FRES)
+        did = fp_fast_fres(&core->fp, to, b);
+    else if (op == FP_FRSQRTE)
+        did = fp_fast_frsqrte(&core->fp, to, b);
+    else
+        did = fp_slow(&core->fp, op, to, a, b, c);
+    jit_set_fp_mask(core);
+    if (!(did & FP_ENABLED) || !(core->regs->msr & (MSR_FE0 | MSR_FE1)) || info & INFO_QUIET) return false;
+    return stop_for(core, block, info, CORE_FP);
+}
+
+/* The size says whether it is fcmpo, the update is the CR field. */
+bool jit_compare(struct core *core)
+{
+    SITE(block, info);
+    uint64_t a = core->call.value[0], b = core->call.value[1];
+    core->regs->cr[info >> 16 & 0xFF] = (uint8_t)fp_fast_compare(&core->fp, info >> 8 & 1, a, b);
+    jit_set_fp_mask(core);
+    if (!(core->fp.fpscr & FP_FEX) || !(core->regs->msr & (MSR_FE0 | MSR_FE1))) return false;
+    return stop_for(core, block, info, CORE_FP);
+}
+
+bool jit_load_single(struct core *core)
+{
+    core->call.value[0] = fp_load_single((uint32_t)core->call.value[0]);
+    return false;
+}
+
+bool jit_store_single(struct core *core)
+{
+    core->call.value[0] = fp_store_single(core->call.value[0]);
+    return false;
+}

@@ -1,0 +1,36 @@
+/* What a Chiliad without LLVM has instead of the translator: nothing (make LLVM=no). */
+#include "jit/jit.h"
+
+const char *jit_unavailable(void)
+{
+    return "this Chiliad was built without LLVM";
+}
+
+struct jit *jit_new(const struct jit_options *options)
+{
+    (void)options;
+    return NULL;
+}
+
+void jit_free(struct jit *jit)
+{
+    (void)jit;
+}
+
+const struct core_translator *jit_translator(struct jit *jit)
+{
+    (void)jit;
+    return NULL;
+}
+
+bool jit_diverged(const struct jit *jit)
+{
+    (void)jit;
+    return false;
+}
+
+struct jit_figures jit_figures_get(struct jit *jit)
+{
+    (void)jit;
+    return (struct jit_figures){0};
+}

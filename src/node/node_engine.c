@@ -1,0 +1,84 @@
+/* How instructions are executed: which engine, by name, and what tests ask of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "jit/jit.h"
+#include "node/node.h"
+
+static const char *const engines[] = {"auto", "interp", "jit", "lockstep"};
+enum { AUTO, INTERP, JIT, LOCKSTEP, ENGINES };
+enum { STRETCH = 20000 };
+
+static const char *engine_at(const void *table, size_t index)
+{
+    (void)table;
+    return engines[index];
+}
+
+static int choose(const char *name, size_t length, struct chil_error *err)
+{
+    for (int i = 0; i < ENGINES; i++)
+        if (strlen(engines[i]) == length && strncmp(name, engines[i], length) == 0) return i;
+    char hint[80], word[40];
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, name);
+    text_hint(hint, sizeof hint, text_nearest(word, NULL, ENGINES, engine_at));
+    return chil_error_set(err, CHIL_EINVAL, "there is no engine '%s'%s; use auto, interp, jit or lockstep", word, hint);
+}
+
+/* "patience=1,limit=65536,wait,stretch=100" */
+static int take_options(const char *text, struct jit_options *options, struct chil_error *err)
+{
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        char *end = NULL;
+        if (length == 4 && strncmp(text, "wait", 4) == 0)
+            options->wait = true;
+        else if (strncmp(text, "patience=", 9) == 0)
+            options->patience = (uint32_t)strtoul(text + 9, &end, 10);
+        else if (strncmp(text, "limit=", 6) == 0)
+            options->code_limit = strtoul(text + 6, &end, 10);
+        else if (strncmp(text, "stretch=", 8) == 0)
+            options->lockstep = strtoul(text + 8, &end, 10);
+        else
+            end = (char *)text;
+        if (end && end != text + length)
+            return chil_error_set(err, CHIL_EINVAL, "engine option '%.*s' is not patience=N, limit=BYTES, stretch=CYCLES or wait",
+                                  (int)length, text);
+        text += length + (text[length] == ',');
+    }
+    return 0;
+}
+
+int node_engine(struct chil_run *run, struct core_options *options, struct chil_error *err)
+{
+    const char *name = run->options.engine ? run->options.engine : "auto";
+    size_t length = strcspn(name, ":");
+    struct jit_options jit = {0};
+    int engine = choose(name, length, err);
+    if (engine < 0) return engine;
+    int status = take_options(name + length + (name[length] == ':'), &jit, err);
+    if (status || engine == INTERP || run->trace) return status;
+    const char *problem = engine == AUTO ? NULL : jit_unavailable();
+    if (problem) return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without", name, problem);
+    if (engine == LOCKSTEP) {
+        jit.wait = true;
+        jit.say = run->options.say;
+        jit.context = run->options.context;
+        if (!jit.lockstep) jit.lockstep = STRETCH;
+    }
+    run->jit = jit_new(&jit);
+    if (!run->jit) return 0;
+    options->translator = jit_translator(run->jit);
+    return 0;
+}
+
+bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation)
+{
+    if (!run->jit) return false;
+    struct jit_figures f = jit_figures_get(run->jit);
+    *translation = (struct chil_run_translation){f.regions, f.blocks, f.instructions, f.dropped,
+                                                 (double)f.nanoseconds / 1e9};
+    return true;
+}

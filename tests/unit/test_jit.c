@@ -1,0 +1,239 @@
+/* Translated code against the interpreter: the same random loops on both must leave the same registers, memory, stops,
+ * time, and counts of every wire. Blocks are translated when they are entered for the first time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "jit/jit.h"
+#include "jit/jit_impl.h"
+#include "random.h"
+
+enum {
+    CODE = 0x10000,
+    CODE_WORDS = 2048,
+    BODY = 48,
+    DATA = 0x20000,
+    DATA_BYTES = 0x8000,
+    READ_ONLY = 0x30000,
+    ROUNDS = 12,
+    TRAP = 0x7fe00008,
+    BDNZ = 0x42000000
+};
+
+struct side {
+    struct mem *mem;
+    struct cache *cache;
+    struct jit *jit;
+    struct cores *cores;
+    struct core *core;
+    struct core_regs regs;
+};
+
+static void side_open(struct side *side, const struct cache_config *config, const struct jit_options *options)
+{
+    *side = (struct side){.cache = cache_new(config), .jit = options ? jit_new(options) : NULL};
+    assert_int_equal(mem_new(&side->mem), 0);
+    mem_map(side->mem, CODE, CODE_WORDS * 4, MEM_READ | MEM_WRITE | MEM_EXEC);
+    mem_map(side->mem, DATA, DATA_BYTES, MEM_READ | MEM_WRITE);
+    mem_map(side->mem, READ_ONLY, MEM_PAGE, MEM_READ);
+    struct core_options cores = {.units = UINT32_MAX, .cache = side->cache};
+    if (options) cores.translator = jit_translator(side->jit);
+    side->cores = cores_new(1, &cores);
+    side->core = cores_get(side->cores, 0);
+}
+
+static void side_close(struct side *side)
+{
+    cores_free(side->cores);
+    jit_free(side->jit);
+    cache_free(side->cache);
+    mem_free(side->mem);
+}
+
+/* --- Programs -------------------------------------------------------------------------------------------------------- */
+
+static bool is_wanted(enum isa_id id, uint32_t word)
+{
+    if (isa_is_privileged(id, word) || isa_row(id)->flags & ISA_ENDS_BLOCK || isa_is_invalid_form(id, word))
+        return false;
+    return !(id == ISA_MTSPR && isa_spr(word) == 9); /* CTR counts the rounds */
+}
+
+/* An instruction; one in fifty has no row, so that its block is interpreted. */
+static uint32_t random_word(uint64_t *random)
+{
+    for (;;) {
+        enum isa_id id = (enum isa_id)(1 + random_below(random, ISA_COUNT - 1));
+        const struct isa_row *row = isa_row(id);
+        uint32_t word = row->match | ((uint32_t)random_next(random) & ~row->mask);
+        if (row->size && !(row->flags & ISA_INDEXED)) word &= UINT32_C(0xFFFF80FF); /* displacements that stay near */
+        if (is_wanted(id, word) && (emit_knows(word) || !random_below(random, 50))) return word;
+    }
+}
+
+/* A loop with forward branches, behind it a trap. */
+static void write_program(uint8_t *code, uint64_t *random)
+{
+    for (unsigned i = 0; i < BODY; i++) {
+        uint32_t word = random_word(random);
+        if (i % 7 == 6) { /* bc over a few */
+            uint32_t over = 1 + (uint32_t)random_below(random, BODY - i < 9 ? BODY - i : 8);
+            word = 0x40000000 | (uint32_t)(random_below(random, 2) ? 12 : 4) << 21 |
+                   (uint32_t)random_below(random, 32) << 16 | over << 2;
+        }
+        mem_host_put32(code + (size_t)4 * i, word);
+    }
+    mem_host_put32(code + 4 * BODY, BDNZ | (0xFFFC & (uint32_t)(-4 * BODY)));
+    mem_host_put32(code + 4 * BODY + 4, TRAP);
+}
+
+static double random_double(uint64_t *random)
+{
+    return ((double)(int64_t)random_next(random)) / (double)(1 + random_below(random, 1000000));
+}
+
+static void random_state_of(struct core_regs *regs, uint64_t *random)
+{
+    *regs = (struct core_regs){.ctr = ROUNDS, .msr = MSR_PR | MSR_FP};
+    if (!random_below(random, 4)) regs->msr |= MSR_FE0;
+    regs->fpscr = random_below(random, 3) ? FP_XX | FP_FX : fp_summarise((uint32_t)random_next(random));
+    for (unsigned i = 0; i < 32; i++) {
+        uint32_t address = DATA + 0x4000 + (uint32_t)random_below(random, 0x200) * 8;
+        regs->gpr[i] = random_below(random, 5) ? address : (uint32_t)random_next(random);
+        regs->fpr[i] = random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
+        regs->fpr2[i] = random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
+    }
+    core_cr_set(regs, (uint32_t)random_next(random));
+}
+
+/* --- Comparing ------------------------------------------------------------------------------------------------------- */
+
+static void compare_wires(const struct side *a, const struct side *b)
+{
+    for (unsigned id = 0; id < CACHE_WIRES; id++)
+        for (uint32_t i = 0; i < cache_wire_instances(a->cache, (enum cache_wire_id)id); i++) {
+            struct cache_wire wire = {(enum cache_wire_id)id, i};
+            uint64_t x[2], y[2];
+            cache_wire_count(a->cache, wire, &x[0], &x[1]);
+            cache_wire_count(b->cache, wire, &y[0], &y[1]);
+            if (x[0] == y[0] && x[1] == y[1]) continue;
+            char name[CACHE_NAME];
+            cache_wire_name(wire, name);
+            fail_msg("wire %s", name);
+        }
+}
+
+static void compare(struct side *a, struct side *b, uint64_t trial)
+{
+    uint64_t x[CORE_SIGNAL_COUNT], y[CORE_SIGNAL_COUNT];
+    core_signal_counts(a->core, x);
+    core_signal_counts(b->core, y);
+    if (memcmp(&a->regs, &b->regs, sizeof a->regs) != 0)
+        for (unsigned i = 0; i < 32; i++) {
+            if (a->regs.gpr[i] != b->regs.gpr[i]) print_error("r%u %08x %08x\n", i, a->regs.gpr[i], b->regs.gpr[i]);
+            if (a->regs.fpr[i] != b->regs.fpr[i])
+                print_error("f%u %016llx %016llx\n", i, (long long)a->regs.fpr[i], (long long)b->regs.fpr[i]);
+            if (a->regs.fpr2[i] != b->regs.fpr2[i])
+                print_error("s%u %016llx %016llx\n", i, (long long)a->regs.fpr2[i], (long long)b->regs.fpr2[i]);
+        }
+    if (a->regs.pc != b->regs.pc || a->regs.fpscr != b->regs.fpscr)
+        fail_msg("program %llu: pc %08x %08x, fpscr %08x %08x", (long long)trial, a->regs.pc, b->regs.pc,
+                 a->regs.fpscr, b->regs.fpscr);
+    assert_memory_equal(&a->regs, &b->regs, sizeof a->regs);
+    assert_int_equal(core_cycles(a->core), core_cycles(b->core));
+    assert_int_equal(core_crossings(a->core), core_crossings(b->core));
+    assert_memory_equal(x, y, sizeof x);
+}
+
+/* --- Running --------------------------------------------------------------------------------------------------------- */
+
+/* Faults and exceptions are stepped over; the trap behind the loop ends it. */
+static void run_program(struct side *a, struct side *b, uint64_t *random, uint64_t trial)
+{
+    for (unsigned i = 0; i < 2000; i++) {
+        uint64_t budget = random_below(random, 3) ? 1000000 : 1 + random_below(random, 60);
+        struct core_exit x = core_run(a->core, budget), y = core_run(b->core, budget);
+        compare(a, b, trial);
+        assert_int_equal(x.reason, y.reason);
+        assert_int_equal(x.address, y.address);
+        assert_int_equal(x.mapped, y.mapped);
+        if (x.reason == CORE_TRAP || x.reason == CORE_FETCH) break;
+        if (x.reason == CORE_BUDGET || x.reason == CORE_SYSCALL || x.reason == CORE_CALLTHRU) continue;
+        a->regs.pc = b->regs.pc += 4;
+        a->regs.fpscr = b->regs.fpscr = FP_XX | FP_FX; /* as a handler would, so that it goes on */
+    }
+    assert_memory_equal(a->mem->base + DATA, b->mem->base + DATA, DATA_BYTES);
+    assert_memory_equal(a->mem->base + CODE, b->mem->base + CODE, CODE_WORDS * 4);
+    compare_wires(a, b);
+}
+
+static void compare_on(const char *name, const struct jit_options *options, uint64_t trials, uint64_t seed)
+{
+    struct chil_machine *machine;
+    struct cache_config config;
+    struct side a, b;
+    assert_int_equal(chil_machine_open(&machine, name, NULL), 0);
+    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    side_open(&a, &config, NULL);
+    side_open(&b, &config, options);
+    for (uint64_t trial = 0; trial < random_trials(trials); trial++) {
+        uint64_t random = seed + trial;
+        uint32_t pc = CODE + 4 * (uint32_t)random_below(&random, CODE_WORDS - BODY - 2);
+        struct side *sides[] = {&a, &b};
+        uint64_t program = random_next(&random), state = random_next(&random);
+        for (unsigned i = 0; i < 2; i++) {
+            uint64_t again = program, more = state;
+            mem_wrote_code(sides[i]->mem, CODE, CODE_WORDS * 4);
+            write_program(sides[i]->mem->base + pc, &again);
+            random_state_of(&sides[i]->regs, &more);
+            sides[i]->regs.pc = pc;
+            core_switch(sides[i]->core, &sides[i]->regs, sides[i]->mem);
+        }
+        run_program(&a, &b, &random, trial);
+    }
+    struct jit_figures figures = jit_figures_get(b.jit);
+    if (options->wait) assert_true(figures.instructions > trials);
+    side_close(&a);
+    side_close(&b);
+    chil_machine_free(machine);
+}
+
+static void translated_code_does_what_the_interpreter_does_bgp(void **state)
+{
+    (void)state;
+    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true}, 40, 1);
+}
+
+static void translated_code_does_what_the_interpreter_does_bgl(void **state)
+{
+    (void)state;
+    compare_on("bgl", &(struct jit_options){.patience = 1, .wait = true}, 20, 1000000);
+}
+
+static void so_it_does_with_room_for_one_region(void **state)
+{
+    (void)state;
+    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .code_limit = 1}, 15, 2000000);
+}
+
+static void so_it_does_while_the_interpreter_goes_on(void **state)
+{
+    (void)state;
+    compare_on("bgp", &(struct jit_options){.patience = 3}, 40, 3000000);
+}
+
+int main(void)
+{
+    (void)setenv("CHILIAD_DATA", "data", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(translated_code_does_what_the_interpreter_does_bgp),
+        cmocka_unit_test(translated_code_does_what_the_interpreter_does_bgl),
+        cmocka_unit_test(so_it_does_with_room_for_one_region),
+        cmocka_unit_test(so_it_does_while_the_interpreter_goes_on),
+    };
+    return cmocka_run_group_tests_name("translator", tests, NULL, NULL);
+}

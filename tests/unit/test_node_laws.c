@@ -1,0 +1,117 @@
+/* The laws between the counts of a run: they hold where nothing was counted wrong, and a count that is off by one is
+ * found. That they hold for programs is shown by every run of every test: tests/cmd/test_laws. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cache/cache_impl.h"
+#include "isa/isa.h"
+#include "node/node.h"
+
+enum { CORES = 4 };
+
+static void open_run(struct chil_run *run)
+{
+    struct chil_machine *machine;
+    struct cache_config config;
+    struct core_options options = {.units = UINT32_MAX};
+    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
+    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
+    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    chil_machine_free(machine);
+    *run = (struct chil_run){.core_count = CORES};
+    run->cache = options.cache = cache_new(&config);
+    run->cores = cores_new(CORES, &options);
+    run->counts = calloc(CORES, sizeof *run->counts);
+    assert_non_null(run->counts);
+}
+
+static void close_run(struct chil_run *run)
+{
+    cores_free(run->cores);
+    cache_free(run->cache);
+    free(run->counts);
+}
+
+static void laws_hold_where_nothing_happened(void **state)
+{
+    (void)state;
+    struct chil_run run;
+    open_run(&run);
+    assert_int_equal(node_check_laws(&run, NULL), 0);
+    assert_true(chil_run_laws(&run) > 100);
+    close_run(&run);
+}
+
+/* A signal that is counted once too often, with nothing else, is in some law: all but the fetches, whose hits are
+ * worked out from them. */
+static void every_signal_of_a_core_that_is_off_by_one_is_found(void **state)
+{
+    (void)state;
+    struct chil_run run;
+    open_run(&run);
+    for (unsigned core = 0; core < CORES; core++) {
+        for (unsigned signal = CORE_SIGNAL_NONE + 1; signal < CORE_SIGNAL_COUNT; signal++) {
+            struct chil_error err = {0};
+            if (signal == CORE_SIGNAL_FETCH) continue;
+            run.counts[core][signal]++;
+            if (node_check_laws(&run, &err) != CHIL_ELAW) fail_msg("signal %u of core %u is in no law", signal, core);
+            assert_non_null(strstr(err.text, "break the law"));
+            run.counts[core][signal]--;
+        }
+    }
+    assert_int_equal(node_check_laws(&run, NULL), 0);
+    close_run(&run);
+}
+
+static void the_message_names_the_law_the_core_and_both_sides(void **state)
+{
+    (void)state;
+    struct chil_run run;
+    struct chil_error err = {0};
+    open_run(&run);
+    run.counts[2][CORE_SIGNAL_LOAD_INTEGER] = 7;
+    run.counts[2][CORE_SIGNAL_LOAD] = 8;
+    run.counts[2][CORE_SIGNAL_INSTRUCTIONS] = 8;
+    assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
+    assert_string_equal(err.text,
+                        "internal error: counts break the law 'loads = integer + FP' on core 2: 8 and 7; please "
+                        "report it with the program");
+    close_run(&run);
+}
+
+static void a_miss_too_many_in_the_hierarchy_is_found(void **state)
+{
+    (void)state;
+    struct chil_run run;
+    struct chil_error err = {0};
+    open_run(&run);
+    run.cache->core[1].counts.l2_miss++;
+    assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
+    assert_non_null(strstr(err.text, "'L2's reads of L3 = lines that L3 delivers': 1 and 0"));
+    run.cache->core[1].counts.l2_miss--;
+    run.cache->core[3].counts.load_miss++;
+    assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
+    assert_non_null(strstr(err.text, "'load misses <= loads' on core 3: 1 and 0"));
+    run.cache->core[3].counts.load_miss--;
+    run.cache->core[0].counts.invalidated++;
+    assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
+    assert_non_null(strstr(err.text, "'lines lost to coherence <= snoops in L1D' on core 0: 1 and 0"));
+    close_run(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(laws_hold_where_nothing_happened),
+        cmocka_unit_test(every_signal_of_a_core_that_is_off_by_one_is_found),
+        cmocka_unit_test(the_message_names_the_law_the_core_and_both_sides),
+        cmocka_unit_test(a_miss_too_many_in_the_hierarchy_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
