@@ -134,7 +134,7 @@ struct block *code_block(struct code *code, uint32_t pc)
 /* --- Stopping inside a block ------------------------------------------------------------------------------------ */
 
 void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason, uint32_t address,
-                       unsigned size)
+                     unsigned size)
 {
     unsigned right = reason == CORE_LOAD ? MEM_READ : MEM_WRITE | MEM_SHADOW;
     for (uint32_t last = address + size - 1;

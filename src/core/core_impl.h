@@ -72,9 +72,9 @@ struct core {
         const void *site;
         uint64_t address, value[3];
     } call;
-    struct core_exit *exit;       /* where translated code says why it stopped, */
-    bool stopped;                 /* and that it did */
-    bool code_changed;            /* by this core's own store: it must leave its block */
+    struct core_exit *exit; /* where translated code says why it stopped, */
+    bool stopped;           /* and that it did */
+    bool code_changed;      /* by this core's own store: it must leave its block */
 };
 
 struct cores {

@@ -173,13 +173,13 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define CHECK_LOAD_RIGHT(ea, size)                                                                                     \
     if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_READ) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&        \
         !can_load(core->mem, ea, size)) {                                                                              \
-        core_tell_fault(core, exit, CORE_LOAD, ea, size);                                                                   \
+        core_tell_fault(core, exit, CORE_LOAD, ea, size);                                                              \
         goto fault;                                                                                                    \
     }
 #define CHECK_STORE_RIGHT(ea, size)                                                                                    \
     if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_WRITE) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&       \
         !can_store(core->mem, ea, size)) {                                                                             \
-        core_tell_fault(core, exit, CORE_STORE, ea, size);                                                                  \
+        core_tell_fault(core, exit, CORE_STORE, ea, size);                                                             \
         goto fault;                                                                                                    \
     }
 /* The same with what the access finds in the memory hierarchy. A set bit of the line's byte says that it is allowed,

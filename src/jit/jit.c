@@ -1,8 +1,8 @@
 /* When what is translated, where it is kept, and when it goes.
  *
- * Two threads. The first runs the guest; it chooses regions, hands them over as struct work, looks whether they are done
- * when their block is entered again, and runs them. The second makes code and frees it. A struct work changes hands
- * with its state, which is atomic; what else they share is the queue, under a lock.
+ * Two threads. The first runs the guest; it chooses regions, hands them over as struct work, looks whether they are
+ * done when their block is entered again, and runs them. The second makes code and frees it. A struct work changes
+ * hands with its state, which is atomic; what else they share is the queue, under a lock.
  *
  * Code goes when a page that it was made of changes, when its address space ends, or to make room: always all of an
  * address space. Since that may happen inside translated code (its own store), nothing is freed before `rest`.
@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "jit/jit_impl.h"
 
-enum { PATIENCE = 1000, POLL = 100, DROPS_MOST = 2000 };
+enum { PATIENCE = 20000, POLL = 200, DROPS_MOST = 2000 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -63,7 +63,8 @@ struct jit {
     struct jit_figures figures;
 };
 
-/* --- The second thread --------------------------------------------------------------------------------------------- */
+/* --- The second thread ---------------------------------------------------------------------------------------------
+ */
 
 static uint64_t cpu_time(void)
 {
@@ -136,7 +137,8 @@ static void *second_thread(void *context)
     return NULL;
 }
 
-/* --- Dropping ------------------------------------------------------------------------------------------------------ */
+/* --- Dropping ------------------------------------------------------------------------------------------------------
+ */
 
 /* All of a space's code goes to the graveyard; its blocks are as new. */
 static void drop(struct jit *jit, struct space *space)
@@ -204,7 +206,8 @@ static bool is_full(struct jit *jit)
     return full;
 }
 
-/* --- Hot blocks ---------------------------------------------------------------------------------------------------- */
+/* --- Hot blocks ----------------------------------------------------------------------------------------------------
+ */
 
 static struct space *space_of(struct jit *jit, struct code *code)
 {
@@ -294,7 +297,8 @@ bool jit_diverged(const struct jit *jit)
     return jit->diverged;
 }
 
-/* --- Making and ending --------------------------------------------------------------------------------------------- */
+/* --- Making and ending ---------------------------------------------------------------------------------------------
+ */
 
 const char *jit_unavailable(void)
 {

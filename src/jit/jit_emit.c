@@ -35,7 +35,8 @@ _Static_assert(sizeof(struct jump) == 16, "emitted code steps over jumps");
 #define CORE(member) offsetof(struct core, member)
 #define REGS(member) offsetof(struct core_regs, member)
 
-/* --- Registers ----------------------------------------------------------------------------------------------------- */
+/* --- Registers -----------------------------------------------------------------------------------------------------
+ */
 
 ir_value emit_const(struct emit *e, uint32_t value)
 {
@@ -161,7 +162,8 @@ void emit_reload_fp_mask(struct emit *e)
            ir_load(e->ir, IR_I64, e->core, NULL, CORE(fp_mask)));
 }
 
-/* --- Conditions ------------------------------------------------------------------------------------------------------ */
+/* --- Conditions ------------------------------------------------------------------------------------------------------
+ */
 
 /* XER[SO] is 0 in translated code (jit.c), so no compare sets CR's copy. */
 void emit_compare(struct emit *e, unsigned field, bool is_signed, ir_value a, ir_value b)
@@ -194,7 +196,8 @@ ir_value emit_cr_bit(struct emit *e, unsigned bit)
     return ir_test(e->ir, IR_NE, masked, emit_const(e, 0));
 }
 
-/* --- Calls ----------------------------------------------------------------------------------------------------------- */
+/* --- Calls -----------------------------------------------------------------------------------------------------------
+ */
 
 ir_value emit_cycles(struct emit *e)
 {
@@ -235,7 +238,8 @@ ir_value emit_call_result(struct emit *e)
     return ir_load(e->ir, IR_I64, e->core, NULL, CORE(call.value));
 }
 
-/* --- Blocks ---------------------------------------------------------------------------------------------------------- */
+/* --- Blocks ----------------------------------------------------------------------------------------------------------
+ */
 
 static void count_block(struct emit *e)
 {
@@ -385,7 +389,8 @@ static void end_block(struct emit *e)
         ir_jump(ir, there);
 }
 
-/* --- Rows ------------------------------------------------------------------------------------------------------------ */
+/* --- Rows ------------------------------------------------------------------------------------------------------------
+ */
 
 static const struct emit_entry *row_of(enum isa_id id)
 {

@@ -205,7 +205,9 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     if (pending) e->note.noted |= FP_NOTED_CONVERT;
 }
 
-/* --- Moves ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Moves
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
 
 enum { MOVE, NEGATE, ABSOLUTE, NEGATIVE };
 
@@ -240,7 +242,9 @@ static void emit_select(struct emit *e, unsigned variant)
     emit_set_fpr(e, FT, selected(e, emit_fpr(e, FA), emit_fpr(e, FB), emit_fpr(e, FC)));
 }
 
-/* --- Compare --------------------------------------------------------------------------------------------------------------------- */
+/* --- Compare
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
 
 enum { COMPARE_ORDERED = 1, COMPARE_SECOND = 2 };
 
@@ -277,7 +281,8 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     e->compared[field].how = COMPARED_FLOAT;
 }
 
-/* --- Pairs: secondary first, so that the notes are the primary's ----------------------------------------------------------------- */
+/* --- Pairs: secondary first, so that the notes are the primary's
+ * ----------------------------------------------------------------- */
 
 /* A half's operation, and which half of A and of C it multiplies. */
 #define HALF(op, a, c) ((unsigned)(op) | (unsigned)(a) << 5 | (unsigned)(c) << 6)
@@ -304,7 +309,8 @@ static void emit_pair(struct emit *e, unsigned variant)
 
 /* Moves of pairs: what each half becomes, from which half. */
 enum { KEEP = 4 };
-#define MOVES(p, from_p, s, from_s) ((unsigned)(p) | (unsigned)(from_p) << 3 | (unsigned)(s) << 4 | (unsigned)(from_s) << 7)
+#define MOVES(p, from_p, s, from_s)                                                                                    \
+    ((unsigned)(p) | (unsigned)(from_p) << 3 | (unsigned)(s) << 4 | (unsigned)(from_s) << 7)
 
 static void emit_move_pair(struct emit *e, unsigned variant)
 {

@@ -62,7 +62,8 @@ static inline unsigned jump_index(uint32_t pc)
     return pc / 4 % JUMPS;
 }
 
-/* --- What translated code is and calls ------------------------------------------------------------------------------ */
+/* --- What translated code is and calls ------------------------------------------------------------------------------
+ */
 
 typedef void region_code(struct core *core, struct core_regs *regs, uint8_t *base, const uint8_t *lines,
                          uint64_t cycles, uint64_t limit);
@@ -79,8 +80,8 @@ struct site {
     uint32_t info;
 };
 
-/* Arguments are in core->call, results too. All return true when the core has stopped or must leave the region: regs->pc
- * and counts are right then. */
+/* Arguments are in core->call, results too. All return true when the core has stopped or must leave the region:
+ * regs->pc and counts are right then. */
 #define JIT_CALLS(X)                                                                                                   \
     X(jit_fetch);                                                                                                      \
     X(jit_load);                                                                                                       \
@@ -106,7 +107,8 @@ struct site {
 JIT_CALLS(JIT_DECLARE);
 void jit_set_fp_mask(struct core *core); /* after the FPSCR may have changed */
 
-/* --- Comparing (jit_lockstep.c) --------------------------------------------------------------------------------------- */
+/* --- Comparing (jit_lockstep.c)
+ * --------------------------------------------------------------------------------------- */
 
 struct lockstep {
     void (*say)(void *context, const char *line);
@@ -117,14 +119,15 @@ struct lockstep {
  * results differ, after saying how and since when. */
 bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t limit, struct core_exit *exit);
 
-/* --- Emitting -------------------------------------------------------------------------------------------------------- */
+/* --- Emitting --------------------------------------------------------------------------------------------------------
+ */
 
 struct emit {
     struct ir *ir;
     struct region *region;
     const struct region_block *block;
-    unsigned op;    /* of the block */
-    uint32_t word;  /* the instruction */
+    unsigned op;   /* of the block */
+    uint32_t word; /* the instruction */
     ir_value core, regs, base, lines, limit;
     ir_variable counts, cycles, gpr[32], fpr[64], cr[8], lr, ctr, ca, fp_mask;
     ir_block start[REGION_BLOCKS], leave;
@@ -176,13 +179,13 @@ void emit_set_special(struct emit *e, bool is_ctr, ir_value v);
  * memory and comes back. */
 struct emit_call {
     uint32_t info;
-    ir_value address; /* 32 bits */
+    ir_value address;  /* 32 bits */
     ir_value value[3]; /* 64 bits or doubles */
 };
 typedef bool jit_function(struct core *core);
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call);
 ir_value emit_call_result(struct emit *e); /* 64 bits */
-void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
+void emit_write_note(struct emit *e);      /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
 ir_value emit_fp_mask(struct emit *e);

@@ -15,7 +15,7 @@ static ir_value op(struct emit *e, enum ir_binary what, ir_value a, ir_value b)
     return ir_op(e->ir, what, a, b);
 }
 
-static ir_value not(struct emit *e, ir_value v)
+static ir_value not(struct emit * e, ir_value v)
 {
     return op(e, IR_XOR, v, emit_const(e, UINT32_MAX));
 }
@@ -25,7 +25,8 @@ static bool records(const struct emit *e)
     return isa_row(isa_decode(e->word))->flags & ISA_RC;
 }
 
-/* --- Sums: x + y + carry in ------------------------------------------------------------------------------------------ */
+/* --- Sums: x + y + carry in ------------------------------------------------------------------------------------------
+ */
 
 enum {
     X_NOT = 1, /* x is the complement of RA, else RA */
@@ -76,7 +77,8 @@ static void emit_addi(struct emit *e, unsigned shift)
     emit_set_gpr(e, RT, RA ? op(e, IR_ADD, emit_gpr(e, RA), emit_const(e, value)) : emit_const(e, value));
 }
 
-/* --- Products and quotients ---------------------------------------------------------------------------------------------- */
+/* --- Products and quotients
+ * ---------------------------------------------------------------------------------------------- */
 
 enum { PRODUCT_LOW, PRODUCT_HIGH, PRODUCT_HIGH_UNSIGNED, PRODUCT_IMMEDIATE };
 
@@ -113,7 +115,8 @@ static void emit_quotient(struct emit *e, unsigned is_signed)
     if (records(e)) emit_record(e, result);
 }
 
-/* --- Compare, select ------------------------------------------------------------------------------------------------------- */
+/* --- Compare, select
+ * ------------------------------------------------------------------------------------------------------- */
 
 enum { COMPARE_SIGNED = 1, COMPARE_IMMEDIATE = 2 };
 
@@ -131,7 +134,8 @@ static void emit_isel(struct emit *e, unsigned variant)
     emit_set_gpr(e, RT, ir_select(e->ir, emit_cr_bit(e, isa_frc(e->word)), emit_gpr_or_0(e, RA), emit_gpr(e, RB)));
 }
 
-/* --- Logic and shifts: from RT's field to RA's ----------------------------------------------------------------------------- */
+/* --- Logic and shifts: from RT's field to RA's
+ * ----------------------------------------------------------------------------- */
 
 enum {
     LOGIC_AND,
@@ -255,7 +259,8 @@ static void emit_shift_arithmetic(struct emit *e, unsigned immediate)
     if (records(e)) emit_record(e, result);
 }
 
-/* --- Condition register ------------------------------------------------------------------------------------------------------ */
+/* --- Condition register
+ * ------------------------------------------------------------------------------------------------------ */
 
 static ir_value cr_bit_number(struct emit *e, unsigned bit)
 {
@@ -307,7 +312,8 @@ static void emit_mtcrf(struct emit *e, unsigned variant)
             emit_set_cr(e, field, op(e, IR_AND, op(e, IR_LSHR, v, emit_const(e, 28 - 4 * field)), emit_const(e, 15)));
 }
 
-/* --- Special registers --------------------------------------------------------------------------------------------------------- */
+/* --- Special registers
+ * --------------------------------------------------------------------------------------------------------- */
 
 enum { SPR_LR = 8, SPR_CTR = 9, SPR_USPRG0 = 256, SPR_TBL = 268, SPR_TBU = 269 };
 

@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <llvm-c/Core.h>
@@ -35,24 +34,36 @@
 
 #define FUNCTIONS(X)                                                                                                   \
     HOST_TARGET(X)                                                                                                     \
-    X(AddAttributeAtIndex) X(AddFunction) X(AddIncoming) X(AppendBasicBlockInContext) X(BuildAShr) X(BuildAdd)         \
-    X(BuildAlloca) X(BuildAnd) X(BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(BuildFAdd) X(BuildFCmp)       \
-    X(BuildFDiv) X(BuildFMul) X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc) X(BuildFSub) X(BuildGEP2)      \
-    X(BuildICmp) X(BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(BuildRetVoid) X(BuildSDiv)       \
-    X(BuildSExt) X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore) X(BuildSub) X(BuildTrunc) X(BuildUDiv)        \
-    X(BuildXor) X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal) X(CreateBuilderInContext)                       \
-    X(CreateEnumAttribute) X(CreatePassBuilderOptions) X(CreateTargetMachine) X(DisposeBuilder) X(DisposeErrorMessage) \
-    X(DisposeMessage) X(DisposeModule) X(DisposePassBuilderOptions) X(DisposeTargetMachine) X(DoubleTypeInContext)     \
-    X(FloatTypeInContext) X(FunctionType) X(GetEnumAttributeKindForName) X(GetErrorMessage) X(GetHostCPUFeatures)      \
-    X(GetHostCPUName) X(GetIntrinsicDeclaration) X(GetMDKindIDInContext) X(GetParam) X(GetTargetFromTriple)            \
-    X(GetDefaultTargetTriple) X(IntTypeInContext) X(LookupIntrinsicID) X(MDNodeInContext2) X(MDStringInContext2)       \
-    X(MetadataAsValue) X(ModuleCreateWithNameInContext) X(OrcCreateLLJIT) X(OrcCreateLLJITBuilder)                     \
-    X(OrcCreateNewThreadSafeContext) X(OrcCreateNewThreadSafeModule) X(OrcDisposeLLJIT) X(OrcDisposeThreadSafeContext) \
-    X(OrcJITDylibCreateResourceTracker) X(OrcJITTargetMachineBuilderCreateFromTargetMachine)                           \
-    X(OrcLLJITAddLLVMIRModuleWithRT) X(OrcLLJITBuilderSetJITTargetMachineBuilder) X(OrcLLJITGetMainJITDylib)           \
-    X(OrcLLJITLookup) X(OrcReleaseResourceTracker) X(OrcResourceTrackerRemove) X(OrcThreadSafeContextGetContext)       \
-    X(PointerTypeInContext) X(PositionBuilderAtEnd) X(PrintModuleToString) X(RunPasses) X(SetAlignment)                \
-    X(SetInstructionCallConv) X(SetMetadata) X(SetTailCallKind) X(SetTarget) X(TypeOf) X(ValueAsMetadata) X(VoidTypeInContext)
+    X(AddAttributeAtIndex)                                                                                             \
+    X(AddFunction) X(AddIncoming) X(AppendBasicBlockInContext) X(BuildAShr) X(BuildAdd) X(BuildAlloca) X(BuildAnd) X(  \
+        BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(BuildFAdd) X(BuildFCmp) X(BuildFDiv) X(BuildFMul)      \
+        X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc) X(BuildFSub) X(BuildGEP2) X(BuildICmp) X(            \
+            BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(BuildRetVoid) X(BuildSDiv) X(BuildSExt) \
+            X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore) X(BuildSub) X(BuildTrunc) X(BuildUDiv) X(BuildXor) \
+                X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal) X(CreateBuilderInContext)                       \
+                    X(CreateEnumAttribute) X(CreatePassBuilderOptions) X(CreateTargetMachine) X(DisposeBuilder) X(     \
+                        DisposeErrorMessage) X(DisposeMessage) X(DisposeModule) X(DisposePassBuilderOptions)           \
+                        X(DisposeTargetMachine) X(DoubleTypeInContext) X(FloatTypeInContext) X(FunctionType) X(        \
+                            GetEnumAttributeKindForName) X(GetErrorMessage) X(GetHostCPUFeatures) X(GetHostCPUName)    \
+                            X(GetIntrinsicDeclaration) X(GetMDKindIDInContext) X(GetParam) X(GetTargetFromTriple)      \
+                                X(GetDefaultTargetTriple) X(IntTypeInContext) X(LookupIntrinsicID) X(MDNodeInContext2) \
+                                    X(MDStringInContext2) X(MetadataAsValue) X(ModuleCreateWithNameInContext)          \
+                                        X(OrcCreateLLJIT) X(OrcCreateLLJITBuilder) X(OrcCreateNewThreadSafeContext)    \
+                                            X(OrcCreateNewThreadSafeModule) X(OrcDisposeLLJIT)                         \
+                                                X(OrcDisposeThreadSafeContext) X(OrcJITDylibCreateResourceTracker) X(  \
+                                                    OrcJITTargetMachineBuilderCreateFromTargetMachine)                 \
+                                                    X(OrcLLJITAddLLVMIRModuleWithRT) X(                                \
+                                                        OrcLLJITBuilderSetJITTargetMachineBuilder)                     \
+                                                        X(OrcLLJITGetMainJITDylib) X(OrcLLJITLookup) X(                \
+                                                            OrcReleaseResourceTracker) X(OrcResourceTrackerRemove)     \
+                                                            X(OrcThreadSafeContextGetContext) X(PointerTypeInContext)  \
+                                                                X(PositionBuilderAtEnd)                                \
+                                                                    X(PrintModuleToString) X(RunPasses)                \
+                                                                        X(SetAlignment) X(SetInstructionCallConv)      \
+                                                                            X(SetMetadata) X(SetTailCallKind)          \
+                                                                                X(SetTarget) X(TypeOf)                 \
+                                                                                    X(ValueAsMetadata)                 \
+                                                                                        X(VoidTypeInContext)
 
 struct library {
 #define POINTER(name) __typeof__(LLVM##name) *name;
@@ -258,8 +269,8 @@ static bool run_passes(struct ir *ir)
 {
     const char *passes = getenv("CHILIAD_JIT_PASSES");
     LLVMPassBuilderOptionsRef options = llvm.CreatePassBuilderOptions();
-    bool bad = failed(llvm.RunPasses(
-        ir->module, passes ? passes : "function(mem2reg,early-cse,simplifycfg)", ir->maker->machine, options));
+    bool bad = failed(llvm.RunPasses(ir->module, passes ? passes : "function(mem2reg,early-cse,simplifycfg)",
+                                     ir->maker->machine, options));
     llvm.DisposePassBuilderOptions(options);
     return !bad;
 }
@@ -371,8 +382,8 @@ ir_value ir_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_valu
 {
     typedef LLVMValueRef build(LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *);
     build *const builds[] = {
-        [IR_ZEXT] = llvm.BuildZExt,       [IR_SEXT] = llvm.BuildSExt,          [IR_TRUNC] = llvm.BuildTrunc,
-        [IR_BITS] = llvm.BuildBitCast,    [IR_WIDEN] = llvm.BuildFPExt,        [IR_NARROW] = llvm.BuildFPTrunc,
+        [IR_ZEXT] = llvm.BuildZExt,        [IR_SEXT] = llvm.BuildSExt,          [IR_TRUNC] = llvm.BuildTrunc,
+        [IR_BITS] = llvm.BuildBitCast,     [IR_WIDEN] = llvm.BuildFPExt,        [IR_NARROW] = llvm.BuildFPTrunc,
         [IR_TO_SIGNED] = llvm.BuildFPToSI, [IR_FROM_SIGNED] = llvm.BuildSIToFP,
     };
     return MADE(builds[how](ir->builder, V(v), T(to), ""));
@@ -390,7 +401,8 @@ static ir_value intrinsic(struct ir *ir, const char *name, unsigned count, LLVMV
         llvm.GetIntrinsicDeclaration(ir->module, llvm.LookupIntrinsicID(name, strlen(name)), &type, 1);
     for (unsigned i = 0; i < count; i++)
         all[i] = llvm.TypeOf(arguments[i]);
-    return MADE(llvm.BuildCall2(ir->builder, llvm.FunctionType(type, all, count, false), function, arguments, count, ""));
+    return MADE(
+        llvm.BuildCall2(ir->builder, llvm.FunctionType(type, all, count, false), function, arguments, count, ""));
 }
 
 ir_value ir_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
@@ -527,4 +539,3 @@ void ir_go(struct ir *ir, ir_value function, const ir_value *arguments)
     llvm.SetTailCallKind(call, LLVMTailCallKindMustTail);
     llvm.BuildRetVoid(ir->builder);
 }
-

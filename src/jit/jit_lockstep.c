@@ -29,7 +29,8 @@ struct state {
     uint64_t wires[WIRES_MAX][2];
 };
 
-/* --- Capturing ------------------------------------------------------------------------------------------------------ */
+/* --- Capturing ------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t hash_memory(const struct mem *mem)
 {
@@ -64,7 +65,8 @@ static void capture(struct core *core, const struct core_exit *exit, struct stat
         }
 }
 
-/* --- Comparing ------------------------------------------------------------------------------------------------------ */
+/* --- Comparing ------------------------------------------------------------------------------------------------------
+ */
 
 typedef void differ(void *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -148,7 +150,8 @@ static bool compare(const struct core *core, const struct state *a, const struct
     return same;
 }
 
-/* --- Copies --------------------------------------------------------------------------------------------------------- */
+/* --- Copies ---------------------------------------------------------------------------------------------------------
+ */
 
 static void *shared(size_t size)
 {

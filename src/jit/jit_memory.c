@@ -96,11 +96,14 @@ static ir_value from_single(struct emit *e, ir_value word)
 static ir_value to_single(struct emit *e, ir_value bits)
 {
     struct ir *ir = e->ir;
-    ir_value exponent = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 52)), ir_const(ir, IR_I64, 0x7ff));
+    ir_value exponent =
+        ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 52)), ir_const(ir, IR_I64, 0x7ff));
     ir_value zero = ir_test(ir, IR_EQ, ir_op(ir, IR_SHL, bits, ir_const(ir, IR_I64, 1)), ir_const(ir, IR_I64, 0));
     ir_value normal = ir_test(ir, IR_UGT, exponent, ir_const(ir, IR_I64, 896));
-    ir_value high = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 32)), ir_const(ir, IR_I64, 0xc0000000));
-    ir_value low = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 29)), ir_const(ir, IR_I64, 0x3fffffff));
+    ir_value high =
+        ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 32)), ir_const(ir, IR_I64, 0xc0000000));
+    ir_value low =
+        ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 29)), ir_const(ir, IR_I64, 0x3fffffff));
     ir_variable result = ir_variable_of(ir, emit_const(e, 0));
     ir_block tiny = ir_block_new(ir), on = ir_block_new(ir);
     ir_set(ir, result, ir_convert(ir, IR_TRUNC, IR_I32, ir_op(ir, IR_OR, high, low)));
@@ -175,7 +178,8 @@ static void emit_store(struct emit *e, unsigned from)
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
-/* --- Pairs: the first number in memory is the primary's, crossed the secondary's. Quadwords must lie on 16 bytes ------------- */
+/* --- Pairs: the first number in memory is the primary's, crossed the secondary's. Quadwords must lie on 16 bytes
+ * ------------- */
 
 static void check_quad(struct emit *e, ir_value ea)
 {
@@ -228,7 +232,8 @@ static void emit_store_pair(struct emit *e, unsigned half)
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
-/* --- Many registers, caches ----------------------------------------------------------------------------------------------------- */
+/* --- Many registers, caches
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void emit_load_multiple(struct emit *e, unsigned variant)
 {

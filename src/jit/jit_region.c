@@ -1,8 +1,9 @@
 /* Which blocks are translated together.
  *
  * From the hot block along direct branches, most executed first, as long as a block has run at least a sixteenth as
- * often as the first, all its instructions have rows, and it does not begin a region itself: those are gone on to. Calls are followed like any branch; a return goes to the
- * returns of calls inside the region, if there are any, and otherwise leaves.
+ * often as the first, all its instructions have rows, and it does not begin a region itself: those are gone on to.
+ * Calls are followed like any branch; a return goes to the returns of calls inside the region, if there are any, and
+ * otherwise leaves.
  */
 #include <string.h>
 

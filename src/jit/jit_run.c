@@ -13,17 +13,17 @@
 #define THUNK(name)                                                                                                    \
     __asm__(".text\n.p2align 4\n.globl " #name "_thunk\n.hidden " #name "_thunk\n.type " #name                         \
             "_thunk, @function\n" #name "_thunk:\n"                                                                    \
-            "push %rcx\npush %rdx\npush %rsi\npush %rdi\npush %r8\npush %r9\npush %r10\nsub $128, %rsp\n"                \
-            "movsd %xmm0, (%rsp)\nmovsd %xmm1, 8(%rsp)\nmovsd %xmm2, 16(%rsp)\nmovsd %xmm3, 24(%rsp)\n"               \
-            "movsd %xmm4, 32(%rsp)\nmovsd %xmm5, 40(%rsp)\nmovsd %xmm6, 48(%rsp)\nmovsd %xmm7, 56(%rsp)\n"            \
-            "movsd %xmm8, 64(%rsp)\nmovsd %xmm9, 72(%rsp)\nmovsd %xmm10, 80(%rsp)\nmovsd %xmm11, 88(%rsp)\n"          \
-            "movsd %xmm12, 96(%rsp)\nmovsd %xmm13, 104(%rsp)\nmovsd %xmm14, 112(%rsp)\nmovsd %xmm15, 120(%rsp)\n"     \
+            "push %rcx\npush %rdx\npush %rsi\npush %rdi\npush %r8\npush %r9\npush %r10\nsub $128, %rsp\n"              \
+            "movsd %xmm0, (%rsp)\nmovsd %xmm1, 8(%rsp)\nmovsd %xmm2, 16(%rsp)\nmovsd %xmm3, 24(%rsp)\n"                \
+            "movsd %xmm4, 32(%rsp)\nmovsd %xmm5, 40(%rsp)\nmovsd %xmm6, 48(%rsp)\nmovsd %xmm7, 56(%rsp)\n"             \
+            "movsd %xmm8, 64(%rsp)\nmovsd %xmm9, 72(%rsp)\nmovsd %xmm10, 80(%rsp)\nmovsd %xmm11, 88(%rsp)\n"           \
+            "movsd %xmm12, 96(%rsp)\nmovsd %xmm13, 104(%rsp)\nmovsd %xmm14, 112(%rsp)\nmovsd %xmm15, 120(%rsp)\n"      \
             "call " #name "\n"                                                                                         \
-            "movsd (%rsp), %xmm0\nmovsd 8(%rsp), %xmm1\nmovsd 16(%rsp), %xmm2\nmovsd 24(%rsp), %xmm3\n"               \
-            "movsd 32(%rsp), %xmm4\nmovsd 40(%rsp), %xmm5\nmovsd 48(%rsp), %xmm6\nmovsd 56(%rsp), %xmm7\n"            \
-            "movsd 64(%rsp), %xmm8\nmovsd 72(%rsp), %xmm9\nmovsd 80(%rsp), %xmm10\nmovsd 88(%rsp), %xmm11\n"          \
-            "movsd 96(%rsp), %xmm12\nmovsd 104(%rsp), %xmm13\nmovsd 112(%rsp), %xmm14\nmovsd 120(%rsp), %xmm15\n"     \
-            "add $128, %rsp\npop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"                 \
+            "movsd (%rsp), %xmm0\nmovsd 8(%rsp), %xmm1\nmovsd 16(%rsp), %xmm2\nmovsd 24(%rsp), %xmm3\n"                \
+            "movsd 32(%rsp), %xmm4\nmovsd 40(%rsp), %xmm5\nmovsd 48(%rsp), %xmm6\nmovsd 56(%rsp), %xmm7\n"             \
+            "movsd 64(%rsp), %xmm8\nmovsd 72(%rsp), %xmm9\nmovsd 80(%rsp), %xmm10\nmovsd 88(%rsp), %xmm11\n"           \
+            "movsd 96(%rsp), %xmm12\nmovsd 104(%rsp), %xmm13\nmovsd 112(%rsp), %xmm14\nmovsd 120(%rsp), %xmm15\n"      \
+            "add $128, %rsp\npop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"                \
             ".size " #name "_thunk, . - " #name "_thunk\n")
 JIT_CALLS(THUNK);
 #endif

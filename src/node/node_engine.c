@@ -44,7 +44,8 @@ static int take_options(const char *text, struct jit_options *options, struct ch
         else
             end = (char *)text;
         if (end && end != text + length)
-            return chil_error_set(err, CHIL_EINVAL, "engine option '%.*s' is not patience=N, limit=BYTES, stretch=CYCLES or wait",
+            return chil_error_set(err, CHIL_EINVAL,
+                                  "engine option '%.*s' is not patience=N, limit=BYTES, stretch=CYCLES or wait",
                                   (int)length, text);
         text += length + (text[length] == ',');
     }
@@ -61,7 +62,8 @@ int node_engine(struct chil_run *run, struct core_options *options, struct chil_
     int status = take_options(name + length + (name[length] == ':'), &jit, err);
     if (status || engine == INTERP || run->trace) return status;
     const char *problem = engine == AUTO ? NULL : jit_unavailable();
-    if (problem) return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without", name, problem);
+    if (problem)
+        return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without", name, problem);
     if (engine == LOCKSTEP) {
         jit.wait = true;
         jit.say = run->options.say;
@@ -78,7 +80,7 @@ bool chil_run_translation_get(const struct chil_run *run, struct chil_run_transl
 {
     if (!run->jit) return false;
     struct jit_figures f = jit_figures_get(run->jit);
-    *translation = (struct chil_run_translation){f.regions, f.blocks, f.instructions, f.dropped,
-                                                 (double)f.nanoseconds / 1e9};
+    *translation =
+        (struct chil_run_translation){f.regions, f.blocks, f.instructions, f.dropped, (double)f.nanoseconds / 1e9};
     return true;
 }

@@ -54,7 +54,8 @@ static void side_close(struct side *side)
     mem_free(side->mem);
 }
 
-/* --- Programs -------------------------------------------------------------------------------------------------------- */
+/* --- Programs --------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_wanted(enum isa_id id, uint32_t word)
 {
@@ -110,7 +111,8 @@ static void random_state_of(struct core_regs *regs, uint64_t *random)
     core_cr_set(regs, (uint32_t)random_next(random));
 }
 
-/* --- Comparing ------------------------------------------------------------------------------------------------------- */
+/* --- Comparing -------------------------------------------------------------------------------------------------------
+ */
 
 static void compare_wires(const struct side *a, const struct side *b)
 {
@@ -141,15 +143,16 @@ static void compare(struct side *a, struct side *b, uint64_t trial)
                 print_error("s%u %016llx %016llx\n", i, (long long)a->regs.fpr2[i], (long long)b->regs.fpr2[i]);
         }
     if (a->regs.pc != b->regs.pc || a->regs.fpscr != b->regs.fpscr)
-        fail_msg("program %llu: pc %08x %08x, fpscr %08x %08x", (long long)trial, a->regs.pc, b->regs.pc,
-                 a->regs.fpscr, b->regs.fpscr);
+        fail_msg("program %llu: pc %08x %08x, fpscr %08x %08x", (long long)trial, a->regs.pc, b->regs.pc, a->regs.fpscr,
+                 b->regs.fpscr);
     assert_memory_equal(&a->regs, &b->regs, sizeof a->regs);
     assert_int_equal(core_cycles(a->core), core_cycles(b->core));
     assert_int_equal(core_crossings(a->core), core_crossings(b->core));
     assert_memory_equal(x, y, sizeof x);
 }
 
-/* --- Running --------------------------------------------------------------------------------------------------------- */
+/* --- Running ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Faults and exceptions are stepped over; the trap behind the loop ends it. */
 static void run_program(struct side *a, struct side *b, uint64_t *random, uint64_t trial)
