@@ -50,10 +50,10 @@ _chiliad_words() {
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
         stat)
-            echo -M -e -r -j -x -o --all --per-core --hpm --metrics --repeat --set --sysroot --root --writable --help
+            echo -M -e -r -j -x -o --all --per-core --hpm --metrics --repeat --set --sysroot --root --writable --engine --help
             ;;
-        sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --help ;;
-        trace) echo -M -o --limit --start --set --sysroot --root --writable --help ;;
+        sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
+        trace) echo -M -o --limit --start --set --sysroot --root --writable --engine --help ;;
         validate) echo -M --program -j --help ;;
         dump) echo --stage=decode --help ;;
         esac

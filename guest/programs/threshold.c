@@ -78,6 +78,7 @@ static const struct {
     {BGP_PU0_IPIPE_MULT_DIV, 0, LINES, 0},
     {BGP_PU0_IPIPE_BRANCHES, 0, LINES, 0},
     {BGP_PU0_DATA_LOADS, 0, 5 * LINES, 0},
+    {BGP_PU0_DATA_STORES, 0, LINES, 0},
     {BGP_PU0_FPU_ADD_SUB_1, 0, LINES, 0},
     {BGP_PU0_FPU_MULT_1, 0, LINES, 0},
     {BGP_PU0_FPU_FMA_2, 0, LINES, 0},

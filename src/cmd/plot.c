@@ -112,8 +112,9 @@ static double value_at(const struct frame *f, size_t point, size_t series)
 static void put_y_axis(FILE *out, const struct frame *f)
 {
     char label[LABEL];
-    for (double at = 0; at <= f->top * 1.0001; at += f->tick) {
-        double y = y_of(f, at);
+    unsigned ticks = (unsigned)(f->top / f->tick + 0.0001);
+    for (unsigned i = 0; i <= ticks; i++) {
+        double at = i * f->tick, y = y_of(f, at);
         (void)fprintf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
                       at > 0 ? "grid" : "axis", f->x, y, f->x + f->width, y);
         put_label(out, f->x - 8, y + 4, "end", short_number(at, label));
@@ -247,8 +248,10 @@ void plot_svg(FILE *out, const struct plot *plot)
         width, height, width, height);
     put_label(out, MARGIN + 8, 27, "head", plot->title);
     (void)put_legend(out, plot, width);
-    for (size_t i = 0; i < plot->panel_count; i++)
-        put_panel(out, plot, &plot->panels[i], MARGIN + (double)(i % columns) * PANEL_WIDTH,
-                  HEAD + legend + (double)(i / columns) * PANEL_HEIGHT);
+    for (size_t i = 0; i < plot->panel_count; i++) {
+        size_t row = i / columns, column = i % columns;
+        put_panel(out, plot, &plot->panels[i], MARGIN + (double)column * PANEL_WIDTH,
+                  HEAD + legend + (double)row * PANEL_HEIGHT);
+    }
     (void)fputs("</svg>\n", out);
 }

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "jit/jit_impl.h"
 
-enum { PATIENCE = 20000, POLL = 200, DROPS_MOST = 2000 };
+enum { PATIENCE = 50000, POLL = 500, DROPS_MOST = 2000 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -69,7 +69,7 @@ struct jit {
 static uint64_t cpu_time(void)
 {
     struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* allowed: a figure for people, in no result */
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 

@@ -216,6 +216,22 @@ void emit_write_note(struct emit *e)
         if (operands[i].v) ir_store(e->ir, operands[i].v, e->core, NULL, operands[i].offset);
 }
 
+/* Where a call that stopped goes: out, with what is noted. Calls behind the same operation share it. */
+static ir_block stop_block(struct emit *e)
+{
+    if (!e->note.noted) return e->leave;
+    if (!e->note.leave || e->note.left != e->note.noted) {
+        ir_block here = ir_here(e->ir);
+        e->note.leave = ir_block_new(e->ir);
+        e->note.left = e->note.noted;
+        ir_place(e->ir, e->note.leave);
+        emit_write_note(e);
+        ir_jump(e->ir, e->leave);
+        ir_place(e->ir, here);
+    }
+    return e->note.leave;
+}
+
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call)
 {
     struct ir *ir = e->ir;
@@ -229,7 +245,7 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
     ir_value stopped = ir_call_keeping(ir, (const void *)function, e->core);
     ir_set(ir, e->cycles, ir_load(ir, IR_I64, e->core, NULL, CORE(cycles)));
-    ir_branch(ir, stopped, e->leave, on, IR_UNLIKELY);
+    ir_branch(ir, stopped, call->notes ? e->leave : stop_block(e), on, IR_UNLIKELY);
     ir_place(ir, on);
 }
 

@@ -99,7 +99,7 @@ static void do_slowly(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_
 {
     emit_write_note(e);
     emit_call(e, JIT_CALL(jit_fp),
-              &(struct emit_call){INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}});
+              &(struct emit_call){INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}, true});
     emit_reload_fpr(e, target);
     emit_reload_fp_mask(e);
 }
@@ -110,6 +110,7 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
     e->note.a = a;
     e->note.b = b;
     e->note.c = c;
+    e->note.leave = NULL;
 }
 
 static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, unsigned target, bool quiet)
@@ -270,7 +271,7 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_place(ir, slow);
     emit_write_note(e);
     emit_call(e, JIT_CALL(jit_compare),
-              &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}});
+              &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}, true});
     emit_reload_cr(e, field);
     emit_reload_fp_mask(e);
     ir_jump(ir, on);

@@ -85,7 +85,10 @@ struct site {
 #define JIT_CALLS(X)                                                                                                   \
     X(jit_fetch);                                                                                                      \
     X(jit_load);                                                                                                       \
-    X(jit_store);                                                                                                      \
+    X(jit_store_8);                                                                                                    \
+    X(jit_store_16);                                                                                                   \
+    X(jit_store_32);                                                                                                   \
+    X(jit_store_64);                                                                                                   \
     X(jit_store_pair);                                                                                                 \
     X(jit_store_many);                                                                                                 \
     X(jit_misaligned);                                                                                                 \
@@ -145,6 +148,8 @@ struct emit {
     struct {
         uint32_t noted; /* enum fp_op and FP_NOTED bits; 0: memory is right */
         ir_value a, b, c;
+        ir_block leave; /* writes it and leaves the region; NULL until a call needs that */
+        uint32_t left;  /* the `noted` that it writes */
     } note;
 };
 
@@ -181,6 +186,7 @@ struct emit_call {
     uint32_t info;
     ir_value address;  /* 32 bits */
     ir_value value[3]; /* 64 bits or doubles */
+    bool notes;        /* the function leaves the note in memory right itself */
 };
 typedef bool jit_function(struct core *core);
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call);

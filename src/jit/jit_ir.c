@@ -35,35 +35,33 @@
 #define FUNCTIONS(X)                                                                                                   \
     HOST_TARGET(X)                                                                                                     \
     X(AddAttributeAtIndex)                                                                                             \
-    X(AddFunction) X(AddIncoming) X(AppendBasicBlockInContext) X(BuildAShr) X(BuildAdd) X(BuildAlloca) X(BuildAnd) X(  \
-        BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(BuildFAdd) X(BuildFCmp) X(BuildFDiv) X(BuildFMul)      \
-        X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc) X(BuildFSub) X(BuildGEP2) X(BuildICmp) X(            \
-            BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(BuildRetVoid) X(BuildSDiv) X(BuildSExt) \
-            X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore) X(BuildSub) X(BuildTrunc) X(BuildUDiv) X(BuildXor) \
-                X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal) X(CreateBuilderInContext)                       \
-                    X(CreateEnumAttribute) X(CreatePassBuilderOptions) X(CreateTargetMachine) X(DisposeBuilder) X(     \
-                        DisposeErrorMessage) X(DisposeMessage) X(DisposeModule) X(DisposePassBuilderOptions)           \
-                        X(DisposeTargetMachine) X(DoubleTypeInContext) X(FloatTypeInContext) X(FunctionType) X(        \
-                            GetEnumAttributeKindForName) X(GetErrorMessage) X(GetHostCPUFeatures) X(GetHostCPUName)    \
-                            X(GetIntrinsicDeclaration) X(GetMDKindIDInContext) X(GetParam) X(GetTargetFromTriple)      \
-                                X(GetDefaultTargetTriple) X(IntTypeInContext) X(LookupIntrinsicID) X(MDNodeInContext2) \
-                                    X(MDStringInContext2) X(MetadataAsValue) X(ModuleCreateWithNameInContext)          \
-                                        X(OrcCreateLLJIT) X(OrcCreateLLJITBuilder) X(OrcCreateNewThreadSafeContext)    \
-                                            X(OrcCreateNewThreadSafeModule) X(OrcDisposeLLJIT)                         \
-                                                X(OrcDisposeThreadSafeContext) X(OrcJITDylibCreateResourceTracker) X(  \
-                                                    OrcJITTargetMachineBuilderCreateFromTargetMachine)                 \
-                                                    X(OrcLLJITAddLLVMIRModuleWithRT) X(                                \
-                                                        OrcLLJITBuilderSetJITTargetMachineBuilder)                     \
-                                                        X(OrcLLJITGetMainJITDylib) X(OrcLLJITLookup) X(                \
-                                                            OrcReleaseResourceTracker) X(OrcResourceTrackerRemove)     \
-                                                            X(OrcThreadSafeContextGetContext) X(PointerTypeInContext)  \
-                                                                X(PositionBuilderAtEnd)                                \
-                                                                    X(PrintModuleToString) X(RunPasses)                \
-                                                                        X(SetAlignment) X(SetInstructionCallConv)      \
-                                                                            X(SetMetadata) X(SetTailCallKind)          \
-                                                                                X(SetTarget) X(TypeOf)                 \
-                                                                                    X(ValueAsMetadata)                 \
-                                                                                        X(VoidTypeInContext)
+    X(AddFunction)                                                                                                     \
+    X(AddIncoming)                                                                                                     \
+    X(AppendBasicBlockInContext)                                                                                       \
+    X(BuildAShr) X(BuildAdd) X(BuildAlloca) X(BuildAnd) X(BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(     \
+        BuildFAdd) X(BuildFCmp) X(BuildFDiv) X(BuildFMul) X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc)    \
+        X(BuildFSub) X(BuildGEP2) X(BuildICmp) X(BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(   \
+            BuildRetVoid) X(BuildSDiv) X(BuildSExt) X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore)            \
+            X(BuildSub) X(BuildTrunc) X(BuildUDiv) X(BuildXor) X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal)  \
+                X(CreateBuilderInContext) X(CreateEnumAttribute) X(CreatePassBuilderOptions) X(CreateTargetMachine) X( \
+                    DisposeBuilder) X(DisposeErrorMessage) X(DisposeMessage) X(DisposeModule)                          \
+                    X(DisposePassBuilderOptions) X(DisposeTargetMachine) X(DoubleTypeInContext) X(FloatTypeInContext)  \
+                        X(FunctionType) X(GetEnumAttributeKindForName) X(GetErrorMessage) X(GetHostCPUFeatures) X(     \
+                            GetHostCPUName) X(GetInsertBlock) X(GetIntrinsicDeclaration) X(GetMDKindIDInContext)       \
+                            X(GetParam) X(GetTargetFromTriple) X(GetDefaultTargetTriple) X(IntTypeInContext) X(        \
+                                LookupIntrinsicID) X(MDNodeInContext2) X(MDStringInContext2) X(MetadataAsValue)        \
+                                X(ModuleCreateWithNameInContext) X(OrcCreateLLJIT) X(OrcCreateLLJITBuilder) X(         \
+                                    OrcCreateNewThreadSafeContext) X(OrcCreateNewThreadSafeModule) X(OrcDisposeLLJIT)  \
+                                    X(OrcDisposeThreadSafeContext) X(OrcJITDylibCreateResourceTracker) X(              \
+                                        OrcJITTargetMachineBuilderCreateFromTargetMachine)                             \
+                                        X(OrcLLJITAddLLVMIRModuleWithRT) X(OrcLLJITBuilderSetJITTargetMachineBuilder)  \
+                                            X(OrcLLJITGetMainJITDylib) X(OrcLLJITLookup) X(OrcReleaseResourceTracker)  \
+                                                X(OrcResourceTrackerRemove)                                            \
+                                                    X(OrcThreadSafeContextGetContext) X(PointerTypeInContext)          \
+                                                        X(PositionBuilderAtEnd) X(RunPasses) X(SetAlignment)           \
+                                                            X(SetInstructionCallConv) X(SetMetadata)                   \
+                                                                X(SetTailCallKind) X(SetTarget) X(TypeOf)              \
+                                                                    X(ValueAsMetadata) X(VoidTypeInContext)
 
 struct library {
 #define POINTER(name) __typeof__(LLVM##name) *name;
@@ -72,10 +70,10 @@ struct library {
 };
 
 /* Opened once and never closed: LLVM does not take that well. Written before any maker exists, then only read. */
-static struct library llvm;
+static struct library llvm; /* allowed: a library is loaded once for all */
 
-static const char *problem;
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static const char *problem;                       /* allowed: likewise */
+static pthread_once_t opened = PTHREAD_ONCE_INIT; /* allowed: likewise */
 
 static const char *open_library(void)
 {
@@ -137,8 +135,10 @@ static LLVMValueRef weights(const struct ir_maker *maker, uint64_t yes, uint64_t
 /* What the host has, without the registers that calls do not keep (xmm16 and up). */
 static char *host_features(void)
 {
-    char *all = llvm.GetHostCPUFeatures(), *features;
-    if (asprintf(&features, "%s,-avx512f", all) < 0) abort();
+    char *all = llvm.GetHostCPUFeatures();
+    size_t size = strlen(all) + sizeof ",-avx512f";
+    char *features = base_calloc(size, 1);
+    (void)snprintf(features, size, "%s,-avx512f", all);
     llvm.DisposeMessage(all);
     return features;
 }
@@ -163,7 +163,6 @@ static bool failed(LLVMErrorRef error)
 {
     if (!error) return false;
     char *message = llvm.GetErrorMessage(error);
-    if (getenv("CHILIAD_JIT_DEBUG")) (void)fprintf(stderr, "llvm: %s\n", message);
     llvm.DisposeErrorMessage(message);
     return true;
 }
@@ -267,19 +266,18 @@ struct ir *ir_begin(struct ir_maker *maker, const char *arguments)
 
 static bool run_passes(struct ir *ir)
 {
-    const char *passes = getenv("CHILIAD_JIT_PASSES");
     LLVMPassBuilderOptionsRef options = llvm.CreatePassBuilderOptions();
-    bool bad = failed(llvm.RunPasses(ir->module, passes ? passes : "function(mem2reg,early-cse,simplifycfg)",
-                                     ir->maker->machine, options));
+    bool bad =
+        failed(llvm.RunPasses(ir->module, "function(mem2reg,early-cse,simplifycfg)", ir->maker->machine, options));
     llvm.DisposePassBuilderOptions(options);
     return !bad;
 }
 
-static void show(const struct ir *ir)
+static void *address(LLVMOrcExecutorAddress entry)
 {
-    char *text = llvm.PrintModuleToString(ir->module);
-    (void)fprintf(stderr, "%s\n", text);
-    llvm.DisposeMessage(text);
+    void *at;
+    memcpy(&at, &entry, sizeof at); /* both 64 bits */
+    return at;
 }
 
 struct ir_code *ir_finish(struct ir *ir)
@@ -290,7 +288,6 @@ struct ir_code *ir_finish(struct ir *ir)
     llvm.DisposeBuilder(ir->builder);
     llvm.DisposeBuilder(ir->entry);
     bool good = run_passes(ir);
-    if (getenv("CHILIAD_JIT_DEBUG")) show(ir);
     if (!good) {
         llvm.DisposeModule(ir->module);
     } else {
@@ -303,7 +300,7 @@ struct ir_code *ir_finish(struct ir *ir)
             llvm.OrcReleaseResourceTracker(tracker);
         } else {
             code = base_calloc(1, sizeof *code);
-            *code = (struct ir_code){tracker, (void *)(uintptr_t)entry, 4096 + 16 * ir->values};
+            *code = (struct ir_code){tracker, address(entry), 4096 + 16 * ir->values};
         }
     }
     free(ir);
@@ -501,6 +498,11 @@ ir_block ir_block_new(struct ir *ir)
 void ir_place(struct ir *ir, ir_block block)
 {
     llvm.PositionBuilderAtEnd(ir->builder, B(block));
+}
+
+ir_block ir_here(struct ir *ir)
+{
+    return (ir_block)llvm.GetInsertBlock(ir->builder);
 }
 
 void ir_jump(struct ir *ir, ir_block block)

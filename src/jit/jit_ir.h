@@ -84,6 +84,7 @@ void ir_set(struct ir *ir, ir_variable variable, ir_value v);
 
 ir_block ir_block_new(struct ir *ir);
 void ir_place(struct ir *ir, ir_block block); /* what follows goes there */
+ir_block ir_here(struct ir *ir);
 void ir_jump(struct ir *ir, ir_block block);
 enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 void ir_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds);

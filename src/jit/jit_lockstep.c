@@ -170,7 +170,7 @@ static pid_t copy(const struct lockstep *lockstep, struct core *core, uint64_t l
     if (interpret) core->cores->options.translator = NULL;
     core_run_on(core, limit, &exit);
     capture(core, &exit, state);
-    _exit(0);
+    _exit(0); /* allowed: a copy of the process */
 }
 
 static bool ended_well(pid_t pid)
@@ -235,7 +235,7 @@ bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t l
         (void)close(wake[1]);
         *lockstep->frozen = true;
         if (read(wake[0], &go, 1) == 1) look_closer(lockstep, core, cycles);
-        _exit(0);
+        _exit(0); /* allowed: a copy of the process */
     }
     (void)close(wake[0]);
     pid_t other = copy(lockstep, core, limit, true, &states[0]);

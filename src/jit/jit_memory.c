@@ -59,8 +59,7 @@ static void check_load(struct emit *e, ir_value ea, unsigned size)
     test_access(e, ea, size, CACHE_LOAD, slow);
     ir_jump(ir, on);
     ir_place(ir, slow);
-    emit_write_note(e);
-    emit_call(e, JIT_CALL(jit_load), &(struct emit_call){info(e, size), ea, {NULL}});
+    emit_call(e, JIT_CALL(jit_load), &(struct emit_call){info(e, size), ea, {NULL}, false});
     ir_jump(ir, on);
     ir_place(ir, on);
 }
@@ -160,6 +159,16 @@ static void store(struct emit *e, ir_value ea, unsigned size, unsigned offset, i
     ir_store(e->ir, size == 1 ? v : ir_swap(e->ir, v), e->base, wide(e, ea), offset);
 }
 
+static jit_function *store_call(unsigned size)
+{
+    switch (size) {
+    case 1: return JIT_CALL(jit_store_8);
+    case 2: return JIT_CALL(jit_store_16);
+    case 4: return JIT_CALL(jit_store_32);
+    default: return JIT_CALL(jit_store_64);
+    }
+}
+
 static void emit_store(struct emit *e, unsigned from)
 {
     struct ir *ir = e->ir;
@@ -170,9 +179,8 @@ static void emit_store(struct emit *e, unsigned from)
     store(e, ea, row->size, 0, v);
     ir_jump(ir, on);
     ir_place(ir, slow);
-    emit_write_note(e);
     ir_value bits = row->size == 8 ? v : ir_convert(ir, IR_ZEXT, IR_I64, v);
-    emit_call(e, JIT_CALL(jit_store), &(struct emit_call){info(e, row->size), ea, {bits}});
+    emit_call(e, store_call(row->size), &(struct emit_call){info(e, row->size), ea, {bits}, false});
     ir_jump(ir, on);
     ir_place(ir, on);
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
@@ -188,8 +196,7 @@ static void check_quad(struct emit *e, ir_value ea)
     ir_value low = ir_op(ir, IR_AND, ea, emit_const(e, 15));
     ir_branch(ir, ir_test(ir, IR_EQ, low, emit_const(e, 0)), on, bad, IR_LIKELY);
     ir_place(ir, bad);
-    emit_write_note(e);
-    emit_call(e, JIT_CALL(jit_misaligned), &(struct emit_call){info(e, 16), ea, {NULL}});
+    emit_call(e, JIT_CALL(jit_misaligned), &(struct emit_call){info(e, 16), ea, {NULL}, false});
     ir_jump(ir, on);
     ir_place(ir, on);
 }
@@ -221,12 +228,11 @@ static void emit_store_pair(struct emit *e, unsigned half)
     store(e, ea, half, half, second);
     ir_jump(ir, on);
     ir_place(ir, slow);
-    emit_write_note(e);
     if (half == 4) {
         first = ir_convert(ir, IR_ZEXT, IR_I64, first);
         second = ir_convert(ir, IR_ZEXT, IR_I64, second);
     }
-    emit_call(e, JIT_CALL(jit_store_pair), &(struct emit_call){info(e, 2 * half), ea, {first, second}});
+    emit_call(e, JIT_CALL(jit_store_pair), &(struct emit_call){info(e, 2 * half), ea, {first, second}, false});
     ir_jump(ir, on);
     ir_place(ir, on);
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
@@ -239,8 +245,7 @@ static void emit_load_multiple(struct emit *e, unsigned variant)
 {
     ir_value ea = address(e);
     (void)variant;
-    emit_write_note(e);
-    emit_call(e, JIT_CALL(jit_load), &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}});
+    emit_call(e, JIT_CALL(jit_load), &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}, false});
     for (unsigned i = RT; i < 32; i++)
         emit_set_gpr(e, i, load(e, ea, 4, 4 * (i - RT)));
 }
@@ -249,15 +254,13 @@ static void emit_store_multiple(struct emit *e, unsigned variant)
 {
     ir_value ea = address(e);
     (void)variant;
-    emit_write_note(e);
-    emit_call(e, JIT_CALL(jit_store_many), &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}});
+    emit_call(e, JIT_CALL(jit_store_many), &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}, false});
 }
 
 static void emit_manage(struct emit *e, unsigned what)
 {
     ir_value ea = ir_op(e->ir, IR_ADD, emit_gpr_or_0(e, RA), emit_gpr(e, RB));
-    emit_write_note(e);
-    emit_call(e, JIT_CALL(jit_manage), &(struct emit_call){INFO(e->op, what, NO_UPDATE), ea, {NULL}});
+    emit_call(e, JIT_CALL(jit_manage), &(struct emit_call){INFO(e->op, what, NO_UPDATE), ea, {NULL}, false});
 }
 
 static void emit_sync(struct emit *e, unsigned variant)

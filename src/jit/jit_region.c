@@ -1,6 +1,6 @@
 /* Which blocks are translated together.
  *
- * From the hot block along direct branches, most executed first, as long as a block has run at least a sixteenth as
+ * From the hot block along direct branches, most executed first, as long as a block has run at least a sixth as
  * often as the first, all its instructions have rows, and it does not begin a region itself: those are gone on to.
  * Calls are followed like any branch; a return goes to the returns of calls inside the region, if there are any, and
  * otherwise leaves.
@@ -9,7 +9,7 @@
 
 #include "jit/jit_impl.h"
 
-enum { COLD = 16 };
+enum { COLD = 6 };
 
 struct branch branch_of(uint32_t word, uint32_t pc)
 {

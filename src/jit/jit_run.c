@@ -67,17 +67,29 @@ static bool crosses(uint32_t ea, unsigned size)
     return (ea & 31) + size > 32;
 }
 
-bool jit_load(struct core *core)
+/* Whether an access is within a line and its page has the right, which is all but a few. */
+static inline bool is_plain(const struct core *core, uint32_t ea, unsigned size, unsigned right)
+{
+    return core->mem->rights[ea >> MEM_PAGE_BITS] & right && !crosses(ea, size);
+}
+
+static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
 {
     SITE(block, info);
-    uint32_t ea = (uint32_t)core->call.address;
     unsigned size = info >> 8 & 0xFF;
-    if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD && !crosses(ea, size)) return false;
-    if ((!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_READ) || (ea & (MEM_PAGE - 1)) > MEM_PAGE - size) &&
-        !mem_readable(core->mem, ea, size))
-        return fault(core, block, info, CORE_LOAD, ea, size);
+    if (!mem_readable(core->mem, ea, size)) return fault(core, block, info, CORE_LOAD, ea, size);
     core->crossings += crosses(ea, size);
     core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
+    return false;
+}
+
+bool jit_load(struct core *core)
+{
+    uint32_t ea = (uint32_t)core->call.address;
+    unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
+    if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
+    if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)) /* else it was only not aligned */
+        core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
     return false;
 }
 
@@ -112,14 +124,33 @@ static void put(struct core *core, uint32_t ea, unsigned size, uint64_t value)
     memcpy(core->mem->base + ea, &value, size);
 }
 
-bool jit_store(struct core *core)
+static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea)
 {
     SITE(block, info);
-    uint32_t ea = (uint32_t)core->call.address;
     if (!may_store(core, block, ea, info)) return true;
     put(core, ea, info >> 8 & 0xFF, core->call.value[0]);
     return stored(core, block, ea, info);
 }
+
+/* A page with the right has no code that a store could change. The register that gets the address is set by the
+ * translated code. */
+#define STORE(bits, swapped)                                                                                           \
+    bool jit_store_##bits(struct core *core)                                                                           \
+    {                                                                                                                  \
+        uint32_t ea = (uint32_t)core->call.address;                                                                    \
+        if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);                                  \
+        if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE))                                                    \
+            core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, (bits) / 8,   \
+                                        core->cycles);                                                                 \
+        uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                                    \
+        value = swapped;                                                                                               \
+        memcpy(core->mem->base + ea, &value, sizeof value);                                                            \
+        return false;                                                                                                  \
+    }
+STORE(8, value)
+STORE(16, __builtin_bswap16(value))
+STORE(32, __builtin_bswap32(value))
+STORE(64, __builtin_bswap64(value))
 
 bool jit_store_pair(struct core *core)
 {

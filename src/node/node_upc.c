@@ -219,10 +219,7 @@ static bool do_access(struct chil_run *run, const struct isa_row *row, uint32_t 
     if (status) return false;
     if (load && floating) regs->fpr[isa_rt(word)] = value;
     if (load && !floating) regs->gpr[isa_rt(word)] = (uint32_t)value;
-    if (store) {
-        look(run, run->upc->told, false); /* a counter may look at another wire now */
-        node_watch_all(run);
-    }
+    if (store) look(run, run->upc->told, false); /* a counter may look at another wire now */
     return true;
 }
 
@@ -256,5 +253,9 @@ bool node_device(void *context, unsigned core, struct core_regs *regs, struct me
     bool store = row->klass == ISA_CLASS_STORE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
     core_retire(at, word, cache_device(run->cache, core, store, core_cycles(at)));
     node_trace_retired(run, core, &step);
+    if (store) { /* what is watched may have changed, and the store itself may count already */
+        node_upc_catch_up(run, core_cycles(at));
+        node_watch_all(run);
+    }
     return true;
 }

@@ -134,14 +134,13 @@ static void compare(struct side *a, struct side *b, uint64_t trial)
     uint64_t x[CORE_SIGNAL_COUNT], y[CORE_SIGNAL_COUNT];
     core_signal_counts(a->core, x);
     core_signal_counts(b->core, y);
-    if (memcmp(&a->regs, &b->regs, sizeof a->regs) != 0)
-        for (unsigned i = 0; i < 32; i++) {
-            if (a->regs.gpr[i] != b->regs.gpr[i]) print_error("r%u %08x %08x\n", i, a->regs.gpr[i], b->regs.gpr[i]);
-            if (a->regs.fpr[i] != b->regs.fpr[i])
-                print_error("f%u %016llx %016llx\n", i, (long long)a->regs.fpr[i], (long long)b->regs.fpr[i]);
-            if (a->regs.fpr2[i] != b->regs.fpr2[i])
-                print_error("s%u %016llx %016llx\n", i, (long long)a->regs.fpr2[i], (long long)b->regs.fpr2[i]);
-        }
+    for (unsigned i = 0; i < 32; i++) {
+        if (a->regs.gpr[i] != b->regs.gpr[i]) print_error("r%u %08x %08x\n", i, a->regs.gpr[i], b->regs.gpr[i]);
+        if (a->regs.fpr[i] != b->regs.fpr[i])
+            print_error("f%u %016llx %016llx\n", i, (long long)a->regs.fpr[i], (long long)b->regs.fpr[i]);
+        if (a->regs.fpr2[i] != b->regs.fpr2[i])
+            print_error("s%u %016llx %016llx\n", i, (long long)a->regs.fpr2[i], (long long)b->regs.fpr2[i]);
+    }
     if (a->regs.pc != b->regs.pc || a->regs.fpscr != b->regs.fpscr)
         fail_msg("program %llu: pc %08x %08x, fpscr %08x %08x", (long long)trial, a->regs.pc, b->regs.pc, a->regs.fpscr,
                  b->regs.fpscr);

@@ -1,0 +1,206 @@
+/* Stores that leave the core for the same few lines again and again, fast against literal.
+ *
+ * src/cache keeps what such a store found for the next one to its line, as long as the other cores are idle. Here core
+ * 0 stores to a few lines, mostly, and everything that could make what is kept wrong happens now and then: loads that
+ * move lines through L1, L2 and L3, other cores' stores, first fills, cache management, pages that go and come back as
+ * others, in one space and in two that share them. Stalls are compared after every step, all wires at powers of two.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "cache_literal.h"
+#include "random.h"
+
+enum { PAGE = 4096, PAGES = 4, STEPS = 20000 };
+
+struct pair {
+    struct cache *fast;
+    struct literal *lit;
+    uint64_t random, seed, step;
+    uint64_t now[CACHE_CORES];
+};
+
+static uint64_t pick(struct pair *pair, uint64_t limit)
+{
+    return random_below(&pair->random, limit);
+}
+
+static void same(struct pair *pair, const char *what, uint64_t fast, uint64_t literal)
+{
+    if (fast == literal) return;
+    print_error("seed %llu step %llu: %s: fast %llu, literal %llu\n", (unsigned long long)pair->seed,
+                (unsigned long long)pair->step, what, (unsigned long long)fast, (unsigned long long)literal);
+    fail();
+}
+
+/* A small node of Blue Gene/P's shape. */
+static struct cache_config config_of(struct pair *pair)
+{
+    return (struct cache_config){
+        .cores = 1 + (unsigned)pick(pair, 4),
+        .l1i = {2048, 32, 64, CACHE_ROUND_ROBIN},
+        .l1d = {2048U << pick(pair, 3), 32, 64, CACHE_ROUND_ROBIN},
+        .write_through = true,
+        .fills = 3,
+        .stores = 1 + (uint32_t)pick(pair, 6),
+        .store_time = 1 + (uint32_t)pick(pair, 40),
+        .l1_latency = 4,
+        .tlb_entries = 2 + (uint32_t)pick(pair, 6),
+        .page = PAGE,
+        .tlb_miss = 40,
+        .l2_entries = 9 + (uint32_t)pick(pair, 8),
+        .l2_line = 128,
+        .l2_streams = 1 + (uint32_t)pick(pair, 8),
+        .l2_depth = (uint32_t)pick(pair, 3),
+        .l2_filter = 8,
+        .l2_latency = 12,
+        .l3_size = UINT64_C(2048) << pick(pair, 4),
+        .l3_banks = 2,
+        .l3_line = 128,
+        .l3_ways = 8,
+        .l3_latency = 50,
+        .l3_busy = 4,
+        .l3_transfer = 8,
+        .l3_policy = CACHE_LRU,
+        .controllers = 2,
+        .ddr_latency = 104,
+        .ddr_busy = 16,
+        .ddr_row = 4096,
+        .device_latency = 100,
+        .coherent = true,
+        .snoop_filter = true,
+        .snoop_streams = 8,
+        .snoop_lines = 1 + (uint32_t)pick(pair, 8),
+        .seed = 1,
+    };
+}
+
+static void same_counts(struct pair *pair)
+{
+    for (unsigned id = 0; id < CACHE_WIRES; id++)
+        for (uint32_t n = 0; n < cache_wire_instances(pair->fast, (enum cache_wire_id)id); n++) {
+            struct cache_wire wire = {(enum cache_wire_id)id, n};
+            uint64_t a, b, high_a, high_b;
+            char name[CACHE_NAME];
+            cache_wire_name(wire, name);
+            cache_wire_count(pair->fast, wire, &a, &high_a);
+            literal_count(pair->lit, wire, &b, &high_b);
+            same(pair, name, a, b);
+            same(pair, name, high_a, high_b);
+        }
+}
+
+/* --- Steps ---------------------------------------------------------------------------------------------------- */
+
+static void waits(struct pair *pair, unsigned core, const char *what, uint32_t fast, uint32_t literal)
+{
+    same(pair, what, fast, literal);
+    pair->now[core] += literal + pick(pair, 6);
+}
+
+static void access_both(struct pair *pair, unsigned core, unsigned space, uint32_t address, enum cache_bit bit)
+{
+    uint64_t now = pair->now[core];
+    bool free = cache_lines(pair->fast, core, space)[address >> CACHE_GRANULE_BITS] & bit;
+    uint32_t fast = 0, literal;
+    if (bit == CACHE_LOAD) {
+        if (!free) fast = cache_load(pair->fast, core, space, address, 8, now);
+        literal = literal_load(pair->lit, core, space, address, 8, now);
+    } else {
+        if (!free) fast = cache_store(pair->fast, core, space, address, 8, now);
+        literal = literal_store(pair->lit, core, space, address, 8, now);
+    }
+    waits(pair, core, bit == CACHE_LOAD ? "stall of a load" : "stall of a store", fast, literal);
+}
+
+static void change_map(struct pair *pair, unsigned space, uint32_t address)
+{
+    uint32_t page = address & ~(uint32_t)(PAGE - 1), other = (uint32_t)pick(pair, PAGES) * PAGE;
+    switch (pick(pair, 4)) {
+    case 0:
+        cache_space_free(pair->fast, space);
+        literal_space_free(pair->lit, space);
+        assert_int_equal(cache_space_new(pair->fast), space);
+        assert_int_equal(literal_space_new(pair->lit), space);
+        break;
+    case 1: cache_ask_again(pair->fast, space, page, PAGE); break;
+    case 2:
+        cache_share(pair->fast, space, page, !space, other, PAGE);
+        literal_share(pair->lit, space, page, !space, other, PAGE);
+        break;
+    default: cache_forget(pair->fast, space, page, PAGE); literal_forget(pair->lit, space, page, PAGE);
+    }
+}
+
+static void something_else(struct pair *pair, unsigned cores, unsigned space, uint32_t address)
+{
+    unsigned core = (unsigned)pick(pair, cores);
+    uint64_t kind = pick(pair, 1000);
+    uint32_t anywhere = (uint32_t)pick(pair, PAGES * PAGE / 8) * 8;
+    if (kind < 500)
+        access_both(pair, 0, space, kind < 250 ? anywhere : address, CACHE_LOAD);
+    else if (kind < 700)
+        access_both(pair, core, space, kind < 600 ? anywhere : address, CACHE_STORE);
+    else if (kind < 710) /* from the first of these on, a core is no longer idle */
+        access_both(pair, pair->step > STEPS / 2 ? core : 0, space, address, CACHE_LOAD);
+    else if (kind < 800) {
+        enum cache_op op = (enum cache_op)pick(pair, CACHE_INVALIDATE_CODE + 1);
+        if (op == CACHE_TOUCH) core = 0;
+        waits(pair, core, "stall of an operation", cache_manage(pair->fast, op, core, space, address, pair->now[core]),
+              literal_manage(pair->lit, op, core, space, address, pair->now[core]));
+    } else if (kind < 900)
+        waits(pair, core, "stall of sync", cache_sync(pair->fast, core, pair->now[core]),
+              literal_sync(pair->lit, core, pair->now[core]));
+    else if (kind < 980) { /* code takes lines of L2, and wakes nobody */
+        bool free = cache_lines(pair->fast, core, space)[anywhere >> CACHE_GRANULE_BITS] & CACHE_FETCH;
+        waits(pair, core, "stall of a fetch",
+              free ? 0 : cache_fetch(pair->fast, core, space, anywhere, pair->now[core]),
+              literal_fetch(pair->lit, core, space, anywhere, pair->now[core]));
+    } else
+        change_map(pair, space, address);
+}
+
+static void run(uint64_t seed)
+{
+    struct pair pair = {.random = seed, .seed = seed};
+    struct cache_config config = config_of(&pair);
+    struct chil_error err;
+    uint32_t apart = 32U << pick(&pair, 6), lines = 2 + (uint32_t)pick(&pair, 6);
+    uint64_t seldom = 10 + pick(&pair, 200);
+    assert_int_equal(cache_config_check(&config, &err), 0);
+    pair.fast = cache_new(&config);
+    pair.lit = literal_new(&config);
+    for (unsigned i = 0; i < 2; i++) {
+        (void)cache_space_new(pair.fast);
+        (void)literal_space_new(pair.lit);
+    }
+    for (pair.step = 1; pair.step <= STEPS; pair.step++) {
+        unsigned space = pick(&pair, 20) == 0;
+        uint32_t address = ((uint32_t)pick(&pair, lines) * apart + (uint32_t)pick(&pair, 4) * 8) % (PAGES * PAGE);
+        if (pick(&pair, seldom))
+            access_both(&pair, 0, space, address, pick(&pair, 6) ? CACHE_STORE : CACHE_LOAD);
+        else
+            something_else(&pair, config.cores, space, address);
+        if ((pair.step & (pair.step - 1)) == 0) same_counts(&pair);
+    }
+    same_counts(&pair);
+    literal_free(pair.lit);
+    cache_free(pair.fast);
+}
+
+static void stores_to_few_lines_fast_equals_literal(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= random_trials(60); seed++)
+        run(seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stores_to_few_lines_fast_equals_literal)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
