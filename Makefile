@@ -130,7 +130,7 @@ $(GUEST)/include/bgp_upc_events.inc: guest/include/spi/UPC.h Makefile
 guest: $(GUEST)/rose $(GUEST_LIBS) $(GUEST_H)
 $(GUEST)/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h
 	@mkdir -p $(@D)
-	$(CROSS)gcc $(GUEST_FLAGS) -static guest/validate/rose.c guest/lib/bglcounters.c -o $@
+	$(CROSS)gcc $(GUEST_FLAGS) -fno-pie -no-pie -static guest/validate/rose.c guest/lib/bglcounters.c -o $@
 
 setup-build:
 	@tools/setup build

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "jit/jit_impl.h"
 
-enum { PATIENCE = 50000, POLL = 500, DROPS_MOST = 2000 };
+enum { PATIENCE = 200000, POLL = 2000, DROPS_MOST = 2000 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };

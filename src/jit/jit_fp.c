@@ -153,6 +153,17 @@ static void emit_slow(struct emit *e, unsigned variant)
     e->note.noted = 0;
 }
 
+static void emit_fpscr(struct emit *e, unsigned reads)
+{
+    emit_write_note(e);
+    emit_call(e, JIT_CALL(jit_fpscr), &(struct emit_call){.info = INFO(e->op, 0, 0), .notes = true});
+    if (reads)
+        emit_reload_fpr(e, FT);
+    else
+        emit_reload_fp_mask(e);
+    e->note.noted = 0;
+}
+
 /* Adds to the note what was put into the FPSCR at once. */
 static void note_more(struct emit *e, uint32_t bit)
 {
@@ -365,6 +376,11 @@ const struct emit_entry emit_fp_rows[ISA_COUNT] = {
     SLOW(FSQRT),
     SLOW(FSQRTS),
     [ISA_FCTIWZ] = {emit_to_integer, 0},
+    [ISA_MFFS] = {emit_fpscr, true},
+    [ISA_MTFSF] = {emit_fpscr, false},
+    [ISA_MTFSFI] = {emit_fpscr, false},
+    [ISA_MTFSB0] = {emit_fpscr, false},
+    [ISA_MTFSB1] = {emit_fpscr, false},
     [ISA_FMR] = {emit_move, MOVE},
     [ISA_FNEG] = {emit_move, NEGATE},
     [ISA_FABS] = {emit_move, ABSOLUTE},

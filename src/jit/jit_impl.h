@@ -95,6 +95,7 @@ struct site {
     X(jit_manage);                                                                                                     \
     X(jit_sync);                                                                                                       \
     X(jit_fp);                                                                                                         \
+    X(jit_fpscr);                                                                                                      \
     X(jit_compare);                                                                                                    \
     X(jit_load_single);                                                                                                \
     X(jit_store_single)

@@ -38,11 +38,12 @@
     X(AddFunction)                                                                                                     \
     X(AddIncoming)                                                                                                     \
     X(AppendBasicBlockInContext)                                                                                       \
-    X(BuildAShr) X(BuildAdd) X(BuildAlloca) X(BuildAnd) X(BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(     \
-        BuildFAdd) X(BuildFCmp) X(BuildFDiv) X(BuildFMul) X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc)    \
-        X(BuildFSub) X(BuildGEP2) X(BuildICmp) X(BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(   \
-            BuildRetVoid) X(BuildSDiv) X(BuildSExt) X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore)            \
-            X(BuildSub) X(BuildTrunc) X(BuildUDiv) X(BuildXor) X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal)  \
+    X(BuildAShr)                                                                                                       \
+    X(BuildAdd) X(BuildAlloca) X(BuildAnd) X(BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(BuildFAdd) X(     \
+        BuildFCmp) X(BuildFDiv) X(BuildFMul) X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc) X(BuildFSub)    \
+        X(BuildGEP2) X(BuildICmp) X(BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(BuildRetVoid)   \
+            X(BuildSDiv) X(BuildSExt) X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore) X(BuildSub) X(           \
+                BuildTrunc) X(BuildUDiv) X(BuildXor) X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal)            \
                 X(CreateBuilderInContext) X(CreateEnumAttribute) X(CreatePassBuilderOptions) X(CreateTargetMachine) X( \
                     DisposeBuilder) X(DisposeErrorMessage) X(DisposeMessage) X(DisposeModule)                          \
                     X(DisposePassBuilderOptions) X(DisposeTargetMachine) X(DoubleTypeInContext) X(FloatTypeInContext)  \
@@ -56,12 +57,11 @@
                                         OrcJITTargetMachineBuilderCreateFromTargetMachine)                             \
                                         X(OrcLLJITAddLLVMIRModuleWithRT) X(OrcLLJITBuilderSetJITTargetMachineBuilder)  \
                                             X(OrcLLJITGetMainJITDylib) X(OrcLLJITLookup) X(OrcReleaseResourceTracker)  \
-                                                X(OrcResourceTrackerRemove)                                            \
-                                                    X(OrcThreadSafeContextGetContext) X(PointerTypeInContext)          \
-                                                        X(PositionBuilderAtEnd) X(RunPasses) X(SetAlignment)           \
-                                                            X(SetInstructionCallConv) X(SetMetadata)                   \
-                                                                X(SetTailCallKind) X(SetTarget) X(TypeOf)              \
-                                                                    X(ValueAsMetadata) X(VoidTypeInContext)
+                                                X(OrcResourceTrackerRemove) X(OrcThreadSafeContextGetContext)          \
+                                                    X(PointerTypeInContext) X(PositionBuilderAtEnd) X(RunPasses)       \
+                                                        X(SetAlignment) X(SetInstructionCallConv) X(SetMetadata)       \
+                                                            X(SetTailCallKind) X(SetTarget) X(TypeOf)                  \
+                                                                X(ValueAsMetadata) X(VoidTypeInContext)
 
 struct library {
 #define POINTER(name) __typeof__(LLVM##name) *name;

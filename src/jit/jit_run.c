@@ -240,6 +240,25 @@ bool jit_compare(struct core *core)
     return stop_for(core, block, info, CORE_FP);
 }
 
+/* mffs and the instructions that write the FPSCR: first make it whole. */
+bool jit_fpscr(struct core *core)
+{
+    SITE(block, info);
+    const uint32_t word = block->words[info & 0xFF];
+    uint32_t *fpscr = &core->fp.fpscr;
+    fp_sync(&core->fp);
+    switch (isa_decode(word)) {
+    case ISA_MFFS: core->regs->fpr[isa_rt(word)] = *fpscr; return false;
+    case ISA_MTFSF: fp_mtfsf(fpscr, isa_flm(word), core->regs->fpr[isa_rb(word)]); break;
+    case ISA_MTFSFI: fp_mtfsfi(fpscr, isa_bf(word), isa_u(word)); break;
+    case ISA_MTFSB0: fp_mtfsb0(fpscr, isa_rt(word)); break;
+    default: fp_mtfsb1(fpscr, isa_rt(word)); break;
+    }
+    jit_set_fp_mask(core);
+    if (!(*fpscr & FP_FEX) || !(core->regs->msr & (MSR_FE0 | MSR_FE1))) return false;
+    return stop_for(core, block, info, CORE_FP);
+}
+
 bool jit_load_single(struct core *core)
 {
     core->call.value[0] = fp_load_single((uint32_t)core->call.value[0]);

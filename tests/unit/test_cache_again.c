@@ -1,9 +1,10 @@
 /* Stores that leave the core for the same few lines again and again, fast against literal.
  *
  * src/cache keeps what such a store found for the next one to its line, as long as the other cores are idle. Here core
- * 0 stores to a few lines, mostly, and everything that could make what is kept wrong happens now and then: loads that
- * move lines through L1, L2 and L3, other cores' stores, first fills, cache management, pages that go and come back as
- * others, in one space and in two that share them. Stalls are compared after every step, all wires at powers of two.
+ * 0 stores to a few lines, mostly, for the first half nearly alone, and everything that could make what is kept wrong
+ * happens now and then: loads that move lines through L1, L2 and L3, other cores' stores, first fills, cache
+ * management, pages that go and come back as others, in one space and in two that share them. Stalls are compared after
+ * every step, all wires at powers of two.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,23 +139,26 @@ static void change_map(struct pair *pair, unsigned space, uint32_t address)
 
 static void something_else(struct pair *pair, unsigned cores, unsigned space, uint32_t address)
 {
-    unsigned core = (unsigned)pick(pair, cores);
+    unsigned core = pair->step > STEPS / 2 ? (unsigned)pick(pair, cores) : 0;
     uint64_t kind = pick(pair, 1000);
     uint32_t anywhere = (uint32_t)pick(pair, PAGES * PAGE / 8) * 8;
     if (kind < 500)
         access_both(pair, 0, space, kind < 250 ? anywhere : address, CACHE_LOAD);
-    else if (kind < 700)
-        access_both(pair, core, space, kind < 600 ? anywhere : address, CACHE_STORE);
+    else if (kind < 600)
+        access_both(pair, core, space, anywhere, CACHE_STORE);
+    else if (kind < 700) /* fills nothing: the core stays idle */
+        access_both(pair, (unsigned)pick(pair, cores), space, address, CACHE_STORE);
     else if (kind < 710) /* from the first of these on, a core is no longer idle */
-        access_both(pair, pair->step > STEPS / 2 ? core : 0, space, address, CACHE_LOAD);
+        access_both(pair, core, space, address, CACHE_LOAD);
     else if (kind < 800) {
         enum cache_op op = (enum cache_op)pick(pair, CACHE_INVALIDATE_CODE + 1);
         if (op == CACHE_TOUCH) core = 0;
         waits(pair, core, "stall of an operation", cache_manage(pair->fast, op, core, space, address, pair->now[core]),
               literal_manage(pair->lit, op, core, space, address, pair->now[core]));
     } else if (kind < 900)
-        waits(pair, core, "stall of sync", cache_sync(pair->fast, core, pair->now[core]),
-              literal_sync(pair->lit, core, pair->now[core]));
+        for (core = 0; core < cores; core++)
+            waits(pair, core, "stall of sync", cache_sync(pair->fast, core, pair->now[core]),
+                  literal_sync(pair->lit, core, pair->now[core]));
     else if (kind < 980) { /* code takes lines of L2, and wakes nobody */
         bool free = cache_lines(pair->fast, core, space)[anywhere >> CACHE_GRANULE_BITS] & CACHE_FETCH;
         waits(pair, core, "stall of a fetch",
