@@ -9,6 +9,8 @@
 #   make lint       format, clang-tidy, warnings of gcc and clang, layers, data rows, banned functions
 #   make install    PREFIX=/usr/local DESTDIR=
 #
+# LLVM=no builds without the translator.
+#
 # A variant is the same sources built with other flags into another folder: see `variant` below.
 
 BUILD    := build
@@ -32,7 +34,7 @@ CPPFLAGS += $(if $(filter yes,$(LLVM)),-isystem $(LLVM_DIR)/include)
 
 LIB_SRC   := $(sort $(filter-out src/cmd/% $(NOT_JIT),$(wildcard src/*/*.c)))
 CMD_SRC   := $(sort $(wildcard src/cmd/*.c))
-TEST_SRC  := $(sort $(wildcard tests/unit/test_*.c))
+TEST_SRC  := $(sort $(filter-out $(if $(filter yes,$(LLVM)),,tests/unit/test_jit.c),$(wildcard tests/unit/test_*.c)))
 HELP_SRC  := $(sort $(filter-out $(TEST_SRC),$(wildcard tests/unit/*.c)))
 BENCH_SRC := $(sort $(wildcard bench/*.c))
 ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $(wildcard tests/fuzz/*.c))

@@ -81,7 +81,7 @@ static double measure(const struct cache_config *config, const struct pattern *p
         for (uint32_t at = 0; at < WARM; at += 32)
             (void)cache_load(node.cache, core, node.space, 0x40000000 + core * WARM + at, 8, at);
     for (uint32_t at = 0; at < pattern->span && pattern->loaded; at += 32)
-        (void)cache_load(node.cache, 0, node.space, BASE + at, 8, at);
+        node.now += 1 + cache_load(node.cache, 0, node.space, BASE + at, 8, node.now);
     double best = 1e9;
     for (int round = 0; round <= ROUNDS; round++) {
         double ns = round_of(&node, pattern);

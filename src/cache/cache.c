@@ -10,20 +10,30 @@
 
 /* --- Tags ----------------------------------------------------------------------------------------------------- */
 
+/* Sets that fit lie in one line of the host. */
+enum { HOST_LINE = 64 };
+
 static uint32_t padded(uint32_t count)
 {
     return (count + TAG_STRIDE - 1) / TAG_STRIDE * TAG_STRIDE;
 }
 
+int tags_scan_any(const uint32_t *tags, uint32_t count, uint32_t line)
+{
+    for (uint32_t i = 0; i < count; i += TAG_STRIDE) {
+        unsigned equal = tags_equal(tags + i, line);
+        if (equal) return (int)i + __builtin_ctz(equal);
+    }
+    return -1;
+}
+
 uint32_t *tags_new(size_t count)
 {
     if (!count) return NULL;
-    uint32_t *lines = base_calloc_aligned(count, sizeof *lines, sizeof(tag_vector));
+    uint32_t *lines = base_calloc_aligned(count, sizeof *lines, HOST_LINE);
     memset(lines, 0xff, count * sizeof *lines);
     return lines;
 }
-
-enum { ORDER_WAYS = 16 };
 
 static uint64_t *new_order(size_t sets, uint32_t ways)
 {
@@ -35,19 +45,22 @@ static uint64_t *new_order(size_t sets, uint32_t ways)
     return order;
 }
 
+static struct ways ways_of(uint32_t count, enum cache_policy policy)
+{
+    return (struct ways){.count = count, .stride = padded(count), .policy = policy};
+}
+
 void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy, uint64_t seed)
 {
     if (!lines) return;
     uint64_t sets = lines / ways;
     *tags = (struct tags){.random = seed,
                           .set_mask = (uint32_t)sets - 1,
-                          .ways = ways,
-                          .stride = padded(ways),
                           .set_bits = bits_ceil_log2(sets),
-                          .policy = policy};
-    tags->line = tags_new(sets * tags->stride);
+                          .ways = ways_of(ways, policy)};
+    tags->line = tags_new(sets * tags->ways.stride);
     if (policy == CACHE_LRU && ways > ORDER_WAYS)
-        tags->used = base_calloc(sets * tags->stride, sizeof *tags->used);
+        tags->used = base_calloc(sets * tags->ways.stride, sizeof *tags->used);
     else if (policy == CACHE_LRU)
         tags->order = new_order(sets, ways);
     if (policy == CACHE_ROUND_ROBIN) tags->next = base_calloc(sets, sizeof *tags->next);
@@ -73,27 +86,21 @@ static uint64_t splitmix64(uint64_t *state)
 static uint32_t oldest(const struct tags *tags, uint32_t set, uint32_t first)
 {
     uint32_t way = 0;
-    if (tags->order) return (uint32_t)(tags->order[set] >> 4 * (tags->ways - 1)) & 15;
-    for (uint32_t i = 1; i < tags->ways; i++)
+    if (tags->order) return (uint32_t)(tags->order[set] >> 4 * (tags->ways.count - 1)) & 15;
+    for (uint32_t i = 1; i < tags->ways.count; i++)
         if (tags->used[first + i] < tags->used[first + way]) way = i;
     return way;
 }
 
-int tags_victim(struct tags *tags, uint32_t set)
+int tags_victim_any(struct tags *tags, uint32_t set)
 {
-    assert(tags->ways);
-    uint32_t first = set * tags->stride, way;
-    if (tags->policy == CACHE_ROUND_ROBIN) {
-        way = tags->next[set];
-        tags->next[set] = (uint16_t)(way + 1 == tags->ways ? 0 : way + 1);
-        return (int)(first + way);
-    }
-    int empty = tags_first(tags->line + first, tags->stride, NO_LINE);
-    if (empty >= 0 && (uint32_t)empty < tags->ways) return (int)first + empty;
-    if (tags->policy == CACHE_LRU)
-        way = oldest(tags, set, first);
-    else
-        way = (uint32_t)(splitmix64(&tags->random) % tags->ways);
+    const struct ways *ways = &tags->ways;
+    assert(ways->count && ways->policy != CACHE_ROUND_ROBIN);
+    uint32_t first = set * ways->stride;
+    int empty = tags_scan(tags->line + first, ways->stride, NO_LINE);
+    if (empty >= 0 && (uint32_t)empty < ways->count) return (int)first + empty;
+    uint32_t way =
+        ways->policy == CACHE_LRU ? oldest(tags, set, first) : (uint32_t)(splitmix64(&tags->random) % ways->count);
     return (int)(first + way);
 }
 
@@ -104,7 +111,7 @@ int tags_victim(struct tags *tags, uint32_t set)
 static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_t seed, uint8_t bits)
 {
     tags_init(&l1->tags, config->size / config->line, config->ways, config->policy, seed);
-    size_t ways = (size_t)(l1->tags.set_mask + 1) * l1->tags.stride;
+    size_t ways = (size_t)(l1->tags.set_mask + 1) * l1->tags.ways.stride;
     l1->tags.part = base_calloc_aligned(ways, sizeof *l1->tags.part, sizeof(part_vector));
     l1->dirty = base_calloc(ways, 1);
     l1->at = base_calloc(ways, sizeof *l1->at);
@@ -116,31 +123,52 @@ static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_
 static void core_init(struct cache *cache, unsigned number)
 {
     const struct cache_config *config = &cache->config;
-    struct cache_core *core = &cache->core[number];
+    struct cache_core *core = cache->core[number] = base_calloc(1, sizeof *core);
+    core->others = ((1U << config->cores) - 1) & ~(1U << number);
     l1_init(&core->code, &config->l1i, config->seed + 2 * number, CACHE_FETCH);
     l1_init(&core->data, &config->l1d, config->seed + 2 * number + 1, CACHE_LOAD | CACHE_STORE);
-    cache->open[number] = NO_LINE;
+    core->port = (config->cores > 2 ? number / 2 : number) & 1;
+    core->number = number;
+    core->bit = 1U << number;
+    core->open = NO_LINE;
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
-    core->l2.line = tags_new(cache->l2_stride);
-    core->l2.stream = tags_new(cache->stream_stride);
-    core->l2.expected = tags_new(cache->filter_stride);
-    core->l2.ready = base_calloc(cache->l2_stride + 1, sizeof *core->l2.ready);
-    core->l2.state = base_calloc(cache->l2_stride + 1, 1);
-    core->l2.way = base_calloc(cache->l2_stride + 1, sizeof *core->l2.way);
+    core->l2.line = tags_new(cache->shape.l2_stride + 1); /* [0] is read even where there is no L2 */
+    core->l2.entry = base_calloc(cache->shape.l2_stride + 1, sizeof *core->l2.entry);
+    core->l2.stream = tags_new(cache->shape.stream_stride);
+    core->l2.expected = tags_new(cache->shape.filter_stride);
     snoop_init(cache, &core->snoop);
 }
 
 static void bank_init(struct cache *cache, unsigned number)
 {
     const struct cache_config *config = &cache->config;
-    struct bank *bank = &cache->bank[number];
+    struct bank *bank = cache->bank[number] = base_calloc(1, sizeof *bank);
     tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways, config->l3_policy,
               config->seed + 2 * config->cores + number);
-    size_t ways = bank->tags.ways ? (size_t)(bank->tags.set_mask + 1) * bank->tags.stride : 1;
-    bank->fetched = base_calloc(ways, sizeof *bank->fetched);
+    size_t ways = bank->tags.ways.count ? (size_t)(bank->tags.set_mask + 1) * bank->tags.ways.stride : 1;
+    bank->fetched = base_calloc_aligned(ways, sizeof *bank->fetched, HOST_LINE);
     bank->deposited[0] = bank->deposited[1] = NO_LINE;
+}
+
+static struct shape shape_of(const struct cache_config *config)
+{
+    return (struct shape){
+        .l1i = ways_of(config->l1i.ways, config->l1i.policy),
+        .l1d = ways_of(config->l1d.ways, config->l1d.policy),
+        .l3 = ways_of(config->l3_size ? config->l3_ways : 0, config->l3_policy),
+        .l1i_shift = bits_ceil_log2(config->l1i.line),
+        .l1d_shift = bits_ceil_log2(config->l1d.line),
+        .l2_shift = bits_ceil_log2(config->l2_line),
+        .l3_shift = bits_ceil_log2(config->l3_line),
+        .page_shift = bits_ceil_log2(config->page),
+        .l2_stride = padded(config->l2_entries),
+        .stream_stride = padded(config->l2_streams),
+        .filter_stride = padded(config->l2_filter),
+        .absent_stride = padded(config->snoop_lines),
+        .register_stride = padded(config->snoop_streams),
+    };
 }
 
 struct cache *cache_new(const struct cache_config *config)
@@ -148,23 +176,20 @@ struct cache *cache_new(const struct cache_config *config)
     assert(cache_config_check(config, NULL) == 0);
     struct cache *cache = base_calloc(1, sizeof *cache);
     cache->config = *config;
-    cache->page_shift = bits_ceil_log2(config->page);
-    cache->l2_shift = bits_ceil_log2(config->l2_line);
-    cache->l3_shift = bits_ceil_log2(config->l3_line);
     cache->bank_shift = bits_ceil_log2(config->l3_banks);
     cache->row_shift = bits_ceil_log2(config->ddr_row);
     cache->l2_latency = config->l2_latency - config->l1_latency;
     cache->l3_latency = config->l3_latency - config->l1_latency;
     cache->ddr_latency = config->ddr_latency - config->l1_latency;
-    cache->l2_stride = padded(config->l2_entries);
-    cache->filter_stride = padded(config->l2_filter);
-    cache->stream_stride = padded(config->l2_streams);
-    cache->absent_stride = padded(config->snoop_lines);
-    cache->register_stride = padded(config->snoop_streams);
-    cache->all = (1U << config->cores) - 1;
+    cache->epoch = 1;
+    cache->shape = shape_of(config);
+    cache->is_blue_gene = memcmp(&cache->shape, &blue_gene, sizeof blue_gene) == 0;
+    cache->line_mask = ~(config->l1d.line - 1);
+    /* Through: a store bit belongs to the open line, in L1 or not. */
+    cache->line_bits = config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE;
+    cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
-    if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = cache->all;
-    cache->core = base_calloc(config->cores, sizeof *cache->core);
+    if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
     cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank);
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
     for (unsigned i = 0; i < config->cores; i++)
@@ -186,10 +211,9 @@ static void core_fini(struct cache_core *core)
     free(core->l2.line);
     free(core->l2.stream);
     free(core->l2.expected);
-    free(core->l2.ready);
-    free(core->l2.state);
-    free(core->l2.way);
+    free(core->l2.entry);
     snoop_fini(&core->snoop);
+    free(core);
 }
 
 void cache_free(struct cache *cache)
@@ -197,12 +221,12 @@ void cache_free(struct cache *cache)
     if (!cache) return;
     spaces_fini(cache);
     for (unsigned i = 0; i < cache->config.cores; i++)
-        core_fini(&cache->core[i]);
+        core_fini(cache->core[i]);
     for (unsigned i = 0; i < cache->config.l3_banks; i++) {
-        tags_fini(&cache->bank[i].tags);
-        free(cache->bank[i].fetched);
+        tags_fini(&cache->bank[i]->tags);
+        free(cache->bank[i]->fetched);
+        free(cache->bank[i]);
     }
-    free(cache->core);
     free(cache->bank);
     free(cache->ddr);
     free(cache);

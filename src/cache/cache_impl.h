@@ -1,16 +1,30 @@
 /* What the parts of the hierarchy share. The flow of a miss is cache_l1 -> cache_l2 -> cache_l3; cache_space has
- * spaces, frames, line bytes and the TLB; cache_snoop what other cores notice. */
+ * spaces, frames, line bytes and the TLB; cache_snoop what other cores notice.
+ *
+ * The way of a miss through them is inline code, which the calls in cache_l1.c have in two copies: one for the sizes
+ * that are in both Blue Genes (blue_gene below), where lengths of loops and vectors are constants, one for any. Hence
+ * the parameter `shape`; what is off that way takes the node's own. */
 #ifndef CACHE_IMPL_H
 #define CACHE_IMPL_H
 
 #include "cache/cache.h"
 
 #include <stddef.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { FRAME_BITS = 12, FRAME = 1 << FRAME_BITS, FRAMES_OF_SPACE = 1 << (32 - FRAME_BITS) };
 #define NO_LINE UINT32_MAX
 /* For what is on the way of every miss. */
 #define INLINE static inline __attribute__((always_inline))
+/* For what is not, and would make that longer. */
+#define APART __attribute__((noinline))
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
 
 /* --- Counts --------------------------------------------------------------------------------------------------- */
 
@@ -49,76 +63,132 @@ struct ddr_counts {
     uint64_t fetch, store, open, close;
 };
 
+/* --- Shape ---------------------------------------------------------------------------------------------------- */
+
+/* The ways of a set. `stride`: padded with NO_LINE to whole vectors. */
+struct ways {
+    uint32_t count, stride;
+    enum cache_policy policy;
+};
+
+struct shape {
+    struct ways l1i, l1d, l3;
+    unsigned l1i_shift, l1d_shift, l2_shift, l3_shift, page_shift;
+    uint32_t l2_stride, stream_stride, filter_stride, absent_stride, register_stride; /* entries of each, padded */
+};
+
+static const struct shape blue_gene = {
+    .l1i = {64, 64, CACHE_ROUND_ROBIN},
+    .l1d = {64, 64, CACHE_ROUND_ROBIN},
+    .l3 = {8, 8, CACHE_LRU},
+    .l1i_shift = 5,
+    .l1d_shift = 5,
+    .l2_shift = 7,
+    .l3_shift = 7,
+    .page_shift = 12,
+    .l2_stride = 16,
+    .stream_stride = 8,
+    .filter_stride = 8,
+    .absent_stride = 8,
+    .register_stride = 8,
+};
+
 /* --- Sets of ways --------------------------------------------------------------------------------------------- */
 
-/* Tags of a set-associative array. The ways of a set are padded with NO_LINE to whole vectors. */
+/* Tags of a set-associative array. */
 struct tags {
-    uint32_t *line;  /* [set * stride + way] */
+    uint32_t *line;  /* [set * ways.stride + way] */
     uint16_t *part;  /* L1 only: the lowest 16 bits of the line beyond its set, to see quickly what is not there */
     uint64_t *order; /* for LRU of up to 16 ways, by set: its ways, 4 bits each, the last used in the lowest */
     uint64_t *used;  /* for LRU of more ways: when */
     uint16_t *next;  /* for round-robin: the set's next victim */
     uint64_t clock, random;
-    uint32_t set_mask, ways, stride;
+    uint32_t set_mask;
     unsigned set_bits;
-    enum cache_policy policy;
+    struct ways ways;
 };
 
 typedef uint32_t tag_vector __attribute__((vector_size(16), may_alias));
-typedef uint64_t tag_halves __attribute__((vector_size(16)));
 typedef uint16_t part_vector __attribute__((vector_size(16), may_alias));
 enum { TAG_STRIDE = 8 };
 
-/* Any bit of a vector. */
-INLINE uint64_t tags_any(tag_vector vector)
+#ifdef __SSE2__
+/* Whether there is any bit in a vector of comparisons. */
+INLINE bool tags_any(tag_vector vector)
 {
-    tag_halves halves = (tag_halves)vector;
-    return halves[0] | halves[1];
+    return _mm_movemask_epi8((__m128i)vector) != 0;
 }
 
-/* The index of `line` among `count` tags (a multiple of TAG_STRIDE, aligned), or -1. It is there once at most, so the
- * bits of its place are found without looking at single tags. */
+/* Which of TAG_STRIDE tags are `line`, a bit for each. */
+INLINE unsigned tags_equal(const uint32_t *tags, uint32_t line)
+{
+    const tag_vector wanted = {line, line, line, line}, *at = (const tag_vector *)tags;
+    __m128i halves = _mm_packs_epi32((__m128i)(at[0] == wanted), (__m128i)(at[1] == wanted));
+    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(halves, halves)) & 0xff;
+}
+#else
+INLINE bool tags_any(tag_vector vector)
+{
+    return vector[0] | vector[1] | vector[2] | vector[3];
+}
+
+INLINE unsigned tags_equal(const uint32_t *tags, uint32_t line)
+{
+    unsigned equal = 0;
+    for (unsigned i = 0; i < TAG_STRIDE; i++)
+        equal |= (unsigned)(tags[i] == line) << i;
+    return equal;
+}
+#endif
+
+/* The index of the first `line` among `count` tags (a multiple of TAG_STRIDE, aligned), or -1. */
+int tags_scan_any(const uint32_t *tags, uint32_t count, uint32_t line);
 INLINE int tags_scan(const uint32_t *tags, uint32_t count, uint32_t line)
 {
-    const tag_vector wanted = {line, line, line, line}, low = {1, 2, 3, 4}, high = {5, 6, 7, 8};
+    if (!__builtin_constant_p(count)) return tags_scan_any(tags, count, line);
+    UNROLL
     for (uint32_t i = 0; i < count; i += TAG_STRIDE) {
-        const tag_vector *at = (const tag_vector *)(tags + i);
-        uint64_t any = tags_any(((tag_vector)(at[0] == wanted) & low) | ((tag_vector)(at[1] == wanted) & high));
-        if (any) return (int)(i + (uint32_t)(any | any >> 32)) - 1;
+        unsigned equal = tags_equal(tags + i, line);
+        if (equal) return (int)i + __builtin_ctz(equal);
     }
     return -1;
 }
 
-/* The same for tags that may be there several times: the first. */
-static inline int tags_first(const uint32_t *tags, uint32_t count, uint32_t line)
+/* The comparisons of `count` tags with `line`, together. */
+INLINE tag_vector tags_match(const uint32_t *tags, uint32_t count, uint32_t line)
 {
-    if (tags_scan(tags, count, line) < 0) return -1;
-    int at = 0;
-    while (tags[at] != line)
-        at++;
-    return at;
+    const tag_vector wanted = {line, line, line, line};
+    tag_vector found = {0};
+    for (uint32_t i = 0; i < count; i += TAG_STRIDE) {
+        const tag_vector *at = (const tag_vector *)(tags + i);
+        found |= (tag_vector)(at[0] == wanted) | (tag_vector)(at[1] == wanted);
+    }
+    return found;
 }
 
 /* `count` tags that are no line; NULL for 0. */
 uint32_t *tags_new(size_t count);
 void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy, uint64_t seed);
 void tags_fini(struct tags *tags);
-/* Where `line` is, an index into tags->line, or -1. `set` is line & set_mask unless the array is banked. */
-INLINE int tags_find(const struct tags *tags, uint32_t set, uint32_t line)
+/* Where `line` is, an index into tags->line, or -1. `set` is line & set_mask unless the array is banked; `ways` are
+ * those of `tags`. */
+INLINE int tags_find(const struct tags *tags, const struct ways *ways, uint32_t set, uint32_t line)
 {
-    uint32_t first = set * tags->stride;
-    int way = tags_scan(tags->line + first, tags->stride, line);
+    uint32_t first = set * ways->stride;
+    int way = tags_scan(tags->line + first, ways->stride, line);
     return way < 0 ? -1 : (int)first + way;
 }
 
-/* Whether `line` may be in its set; tags->part is kept by the caller. */
-INLINE bool tags_may_have(const struct tags *tags, uint32_t set, uint32_t line)
+/* Whether `line` may be in its set; tags->part is kept by the caller. Quick for a known number of ways only. */
+INLINE bool tags_may_have(const struct tags *tags, const struct ways *ways, uint32_t set, uint32_t line)
 {
+    if (!__builtin_constant_p(ways->stride)) return true;
     uint16_t part = (uint16_t)(line >> tags->set_bits);
     const part_vector wanted = {part, part, part, part, part, part, part, part};
-    const part_vector *at = (const part_vector *)(tags->part + (size_t)set * tags->stride);
+    const part_vector *at = (const part_vector *)(tags->part + (size_t)set * ways->stride);
     part_vector found = {0};
-    for (uint32_t i = 0; i < tags->stride / TAG_STRIDE; i++)
+    UNROLL
+    for (uint32_t i = 0; i < ways->stride / TAG_STRIDE; i++)
         found |= (part_vector)(at[i] == wanted);
     return tags_any((tag_vector)found);
 }
@@ -133,15 +203,28 @@ INLINE uint64_t order_use(uint64_t order, uint64_t way)
     return (order & ~UINT64_C(15) << at) | before << 4 | way;
 }
 
-INLINE void tags_use(struct tags *tags, uint32_t set, int at)
+/* Larger sets have a time for each way instead of an order. */
+enum { ORDER_WAYS = 16 };
+
+INLINE void tags_use(struct tags *tags, const struct ways *ways, uint32_t set, int at)
 {
-    if (tags->order)
-        tags->order[set] = order_use(tags->order[set], (uint64_t)at - (uint64_t)set * tags->stride);
-    else if (tags->used)
+    if (ways->policy != CACHE_LRU) return;
+    uint64_t way = (uint64_t)at - (uint64_t)set * ways->stride;
+    if (ways->count > ORDER_WAYS)
         tags->used[at] = ++tags->clock;
+    else if ((tags->order[set] & 15) != way)
+        tags->order[set] = order_use(tags->order[set], way);
 }
+
+int tags_victim_any(struct tags *tags, uint32_t set);
 /* The index of the way to replace; round-robin moves on. */
-int tags_victim(struct tags *tags, uint32_t set);
+INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
+{
+    if (ways->policy != CACHE_ROUND_ROBIN) return tags_victim_any(tags, set);
+    uint32_t way = tags->next[set];
+    tags->next[set] = (uint16_t)(way + 1 == ways->count ? 0 : way + 1);
+    return (int)(set * ways->stride + way);
+}
 
 /* --- The node ------------------------------------------------------------------------------------------------- */
 
@@ -180,11 +263,15 @@ struct l1 {
     uint8_t bits;      /* line bits that a line in here allows, 0 when a hit changes state */
 };
 
+struct l2_entry {
+    uint64_t ready;
+    uint32_t way;  /* where in its L3 bank a prefetched line was */
+    uint8_t state; /* L2_… */
+};
+
 struct l2 {
     uint32_t *line; /* entries, padded */
-    uint64_t *ready;
-    uint8_t *state;     /* L2_… */
-    uint32_t *way;      /* where in its L3 bank a prefetched line was */
+    struct l2_entry *entry;
     uint32_t next;      /* entry to replace */
     uint32_t last;      /* entry read last */
     uint32_t *stream;   /* the line that each stream has reached */
@@ -205,19 +292,43 @@ struct stream_set {
 struct absent {
     uint32_t *line;
     uint32_t next;
-    bool any; /* whether it ever had one */
 };
 
 struct snoop {
     struct stream_set active, history;
     uint32_t low, high; /* the range of lines ever filled; low > high: none */
     struct absent absent[CACHE_PORTS];
+    bool any_absent;     /* whether any of these ever had a line */
     uint32_t *set_fills; /* since the last wrap, by set */
     uint32_t sets_full;
     /* What the ports of cores that never filled a line have seen of this core: for all of them the same. */
     struct absent shown;
     uint64_t shown_again; /* snoops that `shown` knew */
 };
+
+/* Where in a bank of L3 a line belongs. */
+struct place {
+    struct bank *bank;
+    uint32_t line, set;
+    unsigned directory, port;
+};
+
+/* What a store found on its way to memory, for the next one to the same line (cache_l1.c). */
+struct again {
+    uint64_t epoch; /* the node's, then */
+    uint32_t space, granule;
+    uint8_t *at; /* the line byte */
+    uint32_t line;
+    uint32_t in_l2;        /* 1: its L2 line was */
+    const uint32_t *shown; /* its place in snoop.shown */
+    struct place place;
+    /* Of its way in L3: */
+    const uint32_t *tag;
+    uint64_t *fetched, *order;
+    uint32_t way;
+};
+
+enum { AGAIN = 64 };
 
 struct tlb_entry {
     uint32_t space, page; /* space UINT32_MAX: empty */
@@ -232,10 +343,17 @@ struct cache_core {
     struct tlb_entry *tlb;
     uint32_t next_tlb;
     uint64_t fill_end[CACHE_FILLS];
-    uint32_t fills; /* of fill_end, those not known to have ended */
+    uint32_t number, bit; /* 1 << number */
+    uint32_t others;      /* a bit for each other core */
+    unsigned port;        /* of L3 banks */
+    uint32_t fills;       /* of fill_end, those not known to have ended */
+    uint64_t fills_until; /* when the last of fill_end ends */
     uint64_t data_fill_until, code_fill_until;
     uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
     uint32_t next_store;              /* the one that ends first */
+    uint64_t store_epoch;             /* the node's, when a store last went the long way */
+    struct again again[AGAIN];        /* by a hash of the granule */
+    uint32_t open;                    /* L1D line of the last store to memory; stores to it join that one */
     uint8_t *open_at;                 /* as l1.at, of the open line */
 };
 
@@ -271,14 +389,15 @@ struct space {
 
 struct cache {
     struct cache_config config;
-    struct cache_core *core;
-    /* By core: L1D line of the last store that went to memory; stores to it join that one. */
-    uint32_t open[CACHE_CORES];
-    uint32_t all;      /* a bit for each core */
+    struct shape shape;
+    bool is_blue_gene; /* shape == blue_gene */
+    bool streaming;    /* L2 prefetches */
+    struct cache_core *core[CACHE_CORES];
     uint32_t joining;  /* those with an open line */
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
-    struct bank *bank;
+    uint64_t epoch;    /* of L2 contents, idle cores and mappings; from 1 */
+    struct bank **bank;
     struct ddr *ddr;
     uint64_t latest; /* when a request last came to L3 */
     struct space *spaces;
@@ -291,8 +410,9 @@ struct cache {
     uint32_t *free_frames;
     size_t free_frame_count, free_frame_capacity;
     uint32_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
-    unsigned page_shift, l2_shift, l3_shift, bank_shift, row_shift;
-    uint32_t l2_stride, filter_stride, stream_stride, absent_stride, register_stride;
+    unsigned bank_shift, row_shift;
+    uint32_t line_mask; /* the bits of an address that say which line of L1D */
+    uint8_t line_bits;  /* those that go with a line of L1D */
 };
 
 /* cache_space.c */
@@ -317,46 +437,25 @@ void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t
 /* A page that is not in the TLB comes into it. */
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address);
 /* The first line byte of a page. */
-INLINE uint8_t *space_page(struct cache *cache, uint8_t *lines, uint32_t address)
+INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t address)
 {
-    return lines + ((uint64_t)(address >> cache->page_shift) << (cache->page_shift - CACHE_GRANULE_BITS));
+    return lines + ((uint64_t)(address >> shape->page_shift) << (shape->page_shift - CACHE_GRANULE_BITS));
 }
 void spaces_fini(struct cache *cache);
 
 /* cache_l1.c: the next store is a new one, whatever its line. */
-void l1_close(struct cache *cache, unsigned core);
-/* The same for other cores' stores to a line, of 1 << (their shift + more) bytes, that has been used by `core`. */
-INLINE void l1_close_others(struct cache *cache, unsigned core, uint32_t line, unsigned more)
+void l1_close(struct cache *cache, struct cache_core *of);
+/* The same for other cores' stores to a line, of 1 << (their shift + more) bytes, that has been used by this one. */
+INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, uint32_t line, unsigned more)
 {
-    for (uint32_t others = cache->joining & ~(1U << core); others; others &= others - 1) {
-        unsigned other = (unsigned)__builtin_ctz(others);
-        if (cache->open[other] >> more == line) l1_close(cache, other);
+    for (uint32_t others = cache->joining & of->others; others; others &= others - 1) {
+        struct cache_core *other = cache->core[__builtin_ctz(others)];
+        if (other->open >> more == line) l1_close(cache, other);
     }
 }
-void l1_drop(struct cache *cache, unsigned core, int way, bool write, uint64_t now); /* of L1D */
+void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, uint64_t now); /* of L1D */
 
-/* cache_l2.c: when the line at `physical` is there for L1. */
-uint64_t l2_read(struct cache *cache, unsigned core, uint64_t physical, bool data, uint64_t now);
-/* A write leaves `core` for memory; L2 buffers notice. */
-void l2_write(struct cache *cache, unsigned core, uint64_t physical, uint64_t now);
-
-/* cache_l3.c */
-struct l3_answer {
-    uint64_t ready;
-    bool from_ddr;
-    uint32_t way;
-};
-
-struct l3_answer l3_read(struct cache *cache, unsigned core, uint64_t physical, bool prefetch, uint64_t now);
-/* A prefetched line, which came from `way`, is used for the first time. Whether that is what its fetch from DDR was
- * for. */
-bool l3_claim(struct cache *cache, unsigned core, uint64_t physical, uint32_t way, bool from_ddr);
-void l3_write(struct cache *cache, unsigned core, uint64_t physical, uint64_t now);
-
-/* cache_snoop.c: a store of `core` to an L1D line of others. */
-void snoop_store(struct cache *cache, unsigned core, uint32_t line, uint64_t now);
-/* A line came into an L1D. */
-void snoop_filled(struct cache *cache, unsigned core, uint32_t line);
+/* cache_snoop.c */
 unsigned snoop_port(unsigned core, unsigned source);
 struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port);
 void snoop_init(struct cache *cache, struct snoop *snoop);

@@ -5,36 +5,40 @@
  * last store to memory went to joins it, however long ago that was, unless another core used the line since;
  * round-robin replaces the next way whether or not another is empty; cache management counts as no access.
  */
-#include "cache/cache_impl.h"
+#include "cache/cache_l2.h"
+#include "cache/cache_snoop.h"
 
-#include <assert.h>
-
-INLINE bool is_in(const struct l1 *l1, uint32_t line, int *way)
+INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
 {
     uint32_t set = line & l1->tags.set_mask;
-    *way = tags_may_have(&l1->tags, set, line) ? tags_find(&l1->tags, set, line) : -1;
+    *way = tags_may_have(&l1->tags, ways, set, line) ? tags_find(&l1->tags, ways, set, line) : -1;
     return *way >= 0;
 }
 
-/* The line bytes of the L1 line at `address`. */
-INLINE uint8_t *bytes_of(const struct l1 *l1, uint8_t *lines, uint32_t address)
+/* The line bytes of the L1 line at `address`, and how many they are. */
+INLINE uint8_t *bytes_of(uint8_t *lines, uint32_t address, unsigned shift)
 {
-    return lines + ((address >> l1->shift) << (l1->shift - CACHE_GRANULE_BITS));
+    return lines + ((address >> shift) << (shift - CACHE_GRANULE_BITS));
 }
 
-INLINE void allow(const struct l1 *l1, uint8_t *at, uint8_t bits)
+INLINE uint32_t granules(unsigned shift)
 {
-    for (uint32_t i = 0; i < l1->granules; i++)
+    return 1U << (shift - CACHE_GRANULE_BITS);
+}
+
+INLINE void allow(const struct l1 *l1, unsigned shift, uint8_t *at, uint8_t bits)
+{
+    for (uint32_t i = 0; i < granules(shift); i++)
         at[i] |= bits & l1->bits;
 }
 
 /* A line, known by the bytes at `at`, takes a way. */
-INLINE void put(struct l1 *l1, int way, uint32_t line, uint8_t *at)
+INLINE void put(struct l1 *l1, const struct ways *ways, int way, uint32_t line, uint8_t *at)
 {
     l1->tags.line[way] = line;
     l1->tags.part[way] = (uint16_t)(line >> l1->tags.set_bits);
     l1->at[way] = at;
-    tags_use(&l1->tags, line & l1->tags.set_mask, way);
+    tags_use(&l1->tags, ways, line & l1->tags.set_mask, way);
 }
 
 /* The line in a way is known by these bytes too. */
@@ -44,78 +48,76 @@ INLINE void known_at(struct l1 *l1, int way, const uint8_t *at)
 }
 
 /* Bytes that know of a line lose bits: those at `at`, or all that map it. */
-INLINE void forbid(struct cache *cache, unsigned core, const struct l1 *l1, uint8_t *at, uint32_t line, uint8_t bits)
+INLINE void forbid(struct cache *cache, unsigned shift, struct cache_core *of, uint8_t *at, uint32_t line, uint8_t bits)
 {
     if (!at)
-        space_clear(cache, core, (uint64_t)line << l1->shift, 1U << l1->shift, bits);
+        space_clear(cache, of->number, (uint64_t)line << shift, 1U << shift, bits);
     else
-        for (uint32_t i = 0; i < l1->granules; i++)
+        for (uint32_t i = 0; i < granules(shift); i++)
             at[i] &= (uint8_t)~bits;
 }
 
-void l1_close(struct cache *cache, unsigned core)
+void l1_close(struct cache *cache, struct cache_core *of)
 {
-    struct cache_core *of = &cache->core[core];
-    if (cache->open[core] == NO_LINE) return;
-    forbid(cache, core, &of->data, of->open_at, cache->open[core], CACHE_STORE);
-    cache->open[core] = NO_LINE;
-    cache->joining &= ~(1U << core);
+    if (of->open == NO_LINE) return;
+    forbid(cache, cache->shape.l1d_shift, of, of->open_at, of->open, CACHE_STORE);
+    of->open = NO_LINE;
+    cache->joining &= ~of->bit;
 }
 
 /* --- Lines leave ---------------------------------------------------------------------------------------------- */
 
-static void cast_out(struct cache *cache, unsigned core, int way, uint64_t now)
+APART static void cast_out(struct cache *cache, struct cache_core *of, int way, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
+    const struct shape *shape = &cache->shape;
     uint32_t line = of->data.tags.line[way];
     of->data.dirty[way] = 0;
     of->counts.castout++;
-    forbid(cache, core, &of->data, of->data.at[way], line, CACHE_STORE);
-    l2_write(cache, core, (uint64_t)line << of->data.shift, now);
+    forbid(cache, shape->l1d_shift, of, of->data.at[way], line, CACHE_STORE);
+    l2_write(cache, shape, of, line, now);
 }
 
-INLINE void clean(struct cache *cache, unsigned core, int way, uint64_t now)
+INLINE void clean(struct cache *cache, struct cache_core *of, int way, uint64_t now)
 {
-    if (cache->core[core].data.dirty[way]) cast_out(cache, core, way, now);
+    if (of->data.dirty[way]) cast_out(cache, of, way, now);
 }
 
-void l1_drop(struct cache *cache, unsigned core, int way, bool write, uint64_t now)
+void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
-    uint32_t line = of->data.tags.line[way];
-    /* Through: a store bit belongs to the open line, in L1 or not. */
-    uint8_t bits = cache->config.write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE;
-    forbid(cache, core, &of->data, of->data.at[way], line, bits);
-    if (write) clean(cache, core, way, now);
-    of->data.dirty[way] = 0;
-    of->data.tags.line[way] = NO_LINE;
+    struct l1 *l1 = &of->data;
+    forbid(cache, l1->shift, of, l1->at[way], l1->tags.line[way], cache->line_bits);
+    if (write) clean(cache, of, way, now);
+    l1->dirty[way] = 0;
+    l1->tags.line[way] = NO_LINE;
 }
 
-static void drop_code(struct cache *cache, unsigned core, int way)
+static void drop_code(struct cache *cache, struct cache_core *of, int way)
 {
-    struct l1 *l1 = &cache->core[core].code;
-    forbid(cache, core, l1, l1->at[way], l1->tags.line[way], CACHE_FETCH);
+    struct l1 *l1 = &of->code;
+    forbid(cache, l1->shift, of, l1->at[way], l1->tags.line[way], CACHE_FETCH);
     l1->tags.line[way] = NO_LINE;
 }
 
 /* --- Lines come ----------------------------------------------------------------------------------------------- */
 
 /* A line, known by the bytes at `at`, takes a way of L1D; the one that was there goes. */
-INLINE int install(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, uint64_t now)
+INLINE int install(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
+                   uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
     struct tags *tags = &of->data.tags;
-    int way = tags_victim(tags, line & tags->set_mask);
-    if (tags->line[way] != NO_LINE) l1_drop(cache, core, way, true, now);
-    put(&of->data, way, line, at);
-    if (cache->config.snoop_filter) snoop_filled(cache, core, line);
-    if (!cache->config.write_through && cache->open[core] == line)
-        l1_close(cache, core); /* from now on stores stay in L1 */
+    int way = tags_victim(tags, &shape->l1d, line & tags->set_mask);
+    uint32_t old = tags->line[way];
+    uint8_t *old_at = of->data.at[way];
+    clean(cache, of, way, now);
+    put(&of->data, &shape->l1d, way, line, at);
+    if (cache->config.snoop_filter) snoop_filled(cache, shape, of, line);
+    if (old != NO_LINE) forbid(cache, shape->l1d_shift, of, old_at, old, cache->line_bits);
+    if (!cache->config.write_through && of->open == line) l1_close(cache, of); /* from now on stores stay in L1 */
     return way;
 }
 
 /* Forgets the fills that have ended; returns when the first of the others will. */
-INLINE uint64_t end_fills(struct cache_core *of, uint64_t now)
+static uint64_t end_some_fills(struct cache_core *of, uint64_t now)
 {
     uint32_t left = 0;
     uint64_t first = UINT64_MAX;
@@ -129,6 +131,13 @@ INLINE uint64_t end_fills(struct cache_core *of, uint64_t now)
     return first;
 }
 
+INLINE uint64_t end_fills(struct cache_core *of, uint64_t now)
+{
+    if (of->fills_until > now) return end_some_fills(of, now);
+    of->fills = 0;
+    return UINT64_MAX;
+}
+
 /* When a fill that is wanted `now` can begin: at most `fills` at a time. */
 INLINE uint64_t fill_start(struct cache *cache, struct cache_core *of, uint64_t now)
 {
@@ -138,16 +147,10 @@ INLINE uint64_t fill_start(struct cache *cache, struct cache_core *of, uint64_t 
     return first;
 }
 
-/* One more read is outstanding in [start, end): what was counted with k others is now with k + 1. */
-static void count_levels(struct cache_core *of, uint64_t start, uint64_t end)
+/* What was counted with k others outstanding is now with k + 1, in [start, end). */
+APART static void raise_levels(struct cache_core *of, uint64_t start, uint64_t end)
 {
     struct core_counts *counts = &of->counts;
-    counts->l2_rise[of->fills + 1]++;
-    if (!of->fills) {
-        counts->l2_level[1] += end - start;
-        of->fill_end[of->fills++] = end;
-        return;
-    }
     uint64_t at = start;
     uint32_t level = of->fills;
     uint64_t ends[CACHE_FILLS];
@@ -163,280 +166,429 @@ static void count_levels(struct cache_core *of, uint64_t start, uint64_t end)
         counts->l2_level[level + 1] += until - at;
         at = until;
     }
+}
+
+/* One more read is outstanding in [start, end). */
+INLINE void count_levels(struct cache_core *of, uint64_t start, uint64_t end)
+{
+    of->counts.l2_rise[of->fills + 1]++;
+    if (of->fills)
+        raise_levels(of, start, end);
+    else
+        of->counts.l2_level[1] += end - start;
     of->fill_end[of->fills++] = end;
+    if (end > of->fills_until) of->fills_until = end;
 }
 
 struct fill {
     uint64_t start, end;
 };
 
-INLINE struct fill fetch_line(struct cache *cache, unsigned core, uint64_t physical, bool data, uint64_t now)
+INLINE struct fill fetch_line(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l2_line,
+                              bool data, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
     struct fill fill;
     fill.start = fill_start(cache, of, now);
-    fill.end = l2_read(cache, core, physical, data, fill.start);
+    fill.end = l2_read(cache, shape, of, l2_line, data, fill.start);
     count_levels(of, fill.start, fill.end);
     return fill;
 }
 
 /* Others' dirty copies reach memory before it is read (write-back with coherence only). */
-static void clean_others(struct cache *cache, unsigned core, uint32_t line, uint64_t now)
+APART static void clean_others(struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
-    for (unsigned other = 0; other < cache->config.cores; other++) {
+    for (uint32_t others = of->others; others; others &= others - 1) {
+        struct cache_core *other = cache->core[__builtin_ctz(others)];
         int way;
-        if (other != core && is_in(&cache->core[other].data, line, &way)) clean(cache, other, way, now);
+        if (is_in(&other->data, &cache->shape.l1d, line, &way)) clean(cache, other, way, now);
     }
 }
 
-INLINE struct fill fill_data(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, uint64_t now, int *way)
+INLINE struct fill fill_data(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
+                             uint8_t *at, uint64_t now, int *way)
 {
-    struct cache_core *of = &cache->core[core];
-    if (!cache->config.write_through && cache->config.coherent) clean_others(cache, core, line, now);
-    struct fill fill = fetch_line(cache, core, (uint64_t)line << of->data.shift, true, now);
+    if (!cache->config.write_through && cache->config.coherent) clean_others(cache, of, line, now);
+    struct fill fill = fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
     of->counts.data_fill.count++;
     of->counts.data_fill.cycles += cover(&of->data_fill_until, fill.start, fill.end);
-    *way = install(cache, core, line, at, fill.start);
+    *way = install(cache, shape, of, line, at, fill.start);
     return fill;
 }
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */
 
-/* A store goes on to memory; returns when it has found a place in the queue. Starts never go back, so the queue is a
- * ring. */
-INLINE uint64_t send(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, uint64_t now)
+/* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */
+INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *of, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
-    if (cache->open[core] == line) {
-        if (of->open_at != at) of->open_at = NULL;
-        return now;
-    }
     uint64_t *slot = &of->store_end[of->next_store];
     uint64_t start = *slot > now ? *slot : now;
     *slot = start + cache->config.store_time;
     of->next_store = of->next_store + 1 == cache->config.stores ? 0 : of->next_store + 1;
-    l1_close(cache, core);
-    if (cache->config.coherent) snoop_store(cache, core, line, start);
-    l2_write(cache, core, (uint64_t)line << of->data.shift, start);
-    cache->open[core] = line;
-    cache->joining |= 1U << core;
+    return start;
+}
+
+INLINE void count_stall(struct span_count *stall, uint64_t now, uint64_t end)
+{
+    if (end == now) return;
+    stall->count++;
+    stall->cycles += end - now;
+}
+
+/* A store goes on to memory; returns when it has found a place in the queue. */
+INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
+                     uint64_t now)
+{
+    if (of->open == line) {
+        if (of->open_at != at) of->open_at = NULL;
+        return now;
+    }
+    uint64_t start = take_store_entry(cache, of, now);
+    if (of->open != NO_LINE) forbid(cache, shape->l1d_shift, of, of->open_at, of->open, CACHE_STORE);
+    if (cache->config.coherent) snoop_store(cache, shape, of, line, start);
+    l2_write(cache, shape, of, line, start);
+    of->open = line;
+    cache->joining |= of->bit;
     of->open_at = at;
     return start;
 }
 
-static void make_dirty(struct cache *cache, unsigned core, int way, uint64_t now)
+static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
     if (of->data.dirty[way]) return;
-    if (cache->config.coherent) snoop_store(cache, core, of->data.tags.line[way], now);
+    if (cache->config.coherent) {
+        uint32_t line = of->data.tags.line[way];
+        l1_close_others(cache, of, line, 0);
+        snoop_store(cache, &cache->shape, of, line, now);
+    }
     of->data.dirty[way] = 1;
 }
 
 /* --- One line ------------------------------------------------------------------------------------------------- */
 
-INLINE uint64_t translate(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint8_t *lines,
-                          uint64_t *misses, uint64_t *now)
+INLINE uint64_t translate(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
+                          uint32_t address, uint8_t *lines, uint64_t *misses, uint64_t *now)
 {
-    if (!(*space_page(cache, lines, address) & CACHE_PAGE)) {
-        space_tlb_fill(cache, core, space, address);
+    if (!(*space_page(shape, lines, address) & CACHE_PAGE)) {
+        space_tlb_fill(cache, of->number, space, address);
         *misses += 1;
         *now += cache->config.tlb_miss;
     }
     return space_translate(cache, space, address);
 }
 
-INLINE uint64_t load_line(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
+INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
+                          uint32_t address, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
     struct l1 *l1 = &of->data;
-    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
-    uint32_t line = (uint32_t)(translate(cache, core, space, address, lines, &of->counts.dtlb_miss, &now) >> l1->shift);
+    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
+    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
+    uint32_t line = (uint32_t)(physical >> shape->l1d_shift);
     int way;
-    if (is_in(l1, line, &way)) {
-        tags_use(&l1->tags, line & l1->tags.set_mask, way);
+    if (is_in(l1, &shape->l1d, line, &way)) {
+        tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
         known_at(l1, way, at);
     } else {
         of->counts.load_miss++;
-        uint64_t end = fill_data(cache, core, line, at, now, &way).end;
+        uint64_t end = fill_data(cache, shape, of, line, at, now, &way).end;
         of->counts.stall_load.count++;
         of->counts.stall_load.cycles += end - now;
         now = end;
     }
-    allow(l1, at, CACHE_LOAD);
+    allow(l1, shape->l1d_shift, at, CACHE_LOAD);
     return now;
+}
+
+struct taken {
+    uint64_t start;
+    int way;
+};
+
+/* A store fills its line. */
+APART static struct taken store_fill(struct cache *cache, struct cache_core *of, uint32_t line, uint8_t *at,
+                                     uint64_t now)
+{
+    struct taken taken;
+    taken.start = cache->is_blue_gene ? fill_data(cache, &blue_gene, of, line, at, now, &taken.way).start
+                                      : fill_data(cache, &cache->shape, of, line, at, now, &taken.way).start;
+    return taken;
 }
 
 /* Where a store finds its line; -1 where it stays out of L1. A store that joins the one before is no miss. dcbz needs
  * nothing of the line's old contents. */
-static int store_way(struct cache *cache, unsigned core, uint32_t line, uint8_t *at, bool zero, uint64_t *now)
+INLINE int store_way(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
+                     bool zero, uint64_t *now)
 {
     const struct cache_config *config = &cache->config;
-    struct cache_core *of = &cache->core[core];
     struct l1 *l1 = &of->data;
     int way;
-    if (is_in(l1, line, &way)) {
-        tags_use(&l1->tags, line & l1->tags.set_mask, way);
+    if (is_in(l1, &shape->l1d, line, &way)) {
+        tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
         known_at(l1, way, at);
     } else if (zero) {
-        if (!config->write_through) way = install(cache, core, line, at, *now);
-    } else if (cache->open[core] != line) {
+        if (!config->write_through) way = install(cache, shape, of, line, at, *now);
+    } else if (of->open != line) {
         of->counts.store_miss++;
-        if (config->store_allocate) *now = fill_data(cache, core, line, at, *now, &way).start;
+        if (!config->store_allocate) return way;
+        struct taken taken = store_fill(cache, of, line, at, *now);
+        *now = taken.start;
+        way = taken.way;
     }
     return way;
 }
 
-static uint64_t store_line(struct cache *cache, unsigned core, unsigned space, uint32_t address, bool zero,
-                           uint64_t now)
+INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
+                           uint32_t address, bool zero, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
     struct l1 *l1 = &of->data;
-    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
-    uint32_t line = (uint32_t)(translate(cache, core, space, address, lines, &of->counts.dtlb_miss, &now) >> l1->shift);
-    uint64_t start = now;
+    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
+    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now), start = now;
+    uint32_t line = (uint32_t)(physical >> shape->l1d_shift);
     uint8_t bits = CACHE_STORE;
-    if (cache->config.write_through && *at & CACHE_LOAD) /* the line is there; which way does not matter */
-        start = send(cache, core, line, at, start);
-    else {
-        int way = store_way(cache, core, line, at, zero, &start);
+    int way = -1;
+    /* Through, and the line is there: which way does not matter. */
+    if (!cache->config.write_through || !(*at & CACHE_LOAD)) {
+        way = store_way(cache, shape, of, line, at, zero, &start);
         if (way >= 0) bits |= CACHE_LOAD;
-        if (way >= 0 && !cache->config.write_through)
-            make_dirty(cache, core, way, start);
-        else
-            start = send(cache, core, line, at, start);
     }
-    if (start > now) {
-        of->counts.stall_store.count++;
-        of->counts.stall_store.cycles += start - now;
-    }
-    allow(l1, at, bits);
+    if (way >= 0 && !cache->config.write_through)
+        make_dirty(cache, of, way, start);
+    else
+        start = send(cache, shape, of, line, at, start);
+    count_stall(&of->counts.stall_store, now, start);
+    allow(l1, shape->l1d_shift, at, bits);
     return start;
 }
 
-static uint64_t fetch_code(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
+INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
+                           uint32_t address, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
     struct l1 *l1 = &of->code;
     struct tags *tags = &l1->tags;
-    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
-    uint64_t physical = translate(cache, core, space, address, lines, &of->counts.itlb_miss, &now);
-    uint32_t line = (uint32_t)(physical >> l1->shift), set = line & tags->set_mask;
+    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1i_shift);
+    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.itlb_miss, &now);
+    uint32_t line = (uint32_t)(physical >> shape->l1i_shift), set = line & tags->set_mask;
     int way;
-    if (is_in(l1, line, &way)) {
-        tags_use(tags, set, way);
+    if (is_in(l1, &shape->l1i, line, &way)) {
+        tags_use(tags, &shape->l1i, set, way);
         known_at(l1, way, at);
     } else {
-        struct fill fill = fetch_line(cache, core, (uint64_t)line << l1->shift, false, now);
+        struct fill fill = fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1i_shift), false, now);
         of->counts.code_fill.count++;
         of->counts.code_fill.cycles += cover(&of->code_fill_until, fill.start, fill.end);
         of->counts.stall_fetch.count++;
         of->counts.stall_fetch.cycles += fill.end - now;
-        way = tags_victim(tags, set);
-        if (tags->line[way] != NO_LINE) drop_code(cache, core, way);
-        put(l1, way, line, at);
+        way = tags_victim(tags, &shape->l1i, set);
+        if (tags->line[way] != NO_LINE) drop_code(cache, of, way);
+        put(l1, &shape->l1i, way, line, at);
         now = fill.end;
     }
-    allow(l1, at, CACHE_FETCH);
+    allow(l1, shape->l1i_shift, at, CACHE_FETCH);
     return now;
+}
+
+/* --- Stores that leave the core ------------------------------------------------------------------------------- */
+
+/* Where L1 writes through, stores that alternate between a few lines (a stack) all leave the core, and find everything
+ * where the last one to their line found it. What they found is kept by line, as long as no L2, no mapping and no idle
+ * core has changed; what else can change is looked at again. */
+
+INLINE struct again *again_of(struct cache_core *of, uint32_t address)
+{
+    uint32_t granule = address >> CACHE_GRANULE_BITS;
+    return &of->again[(granule ^ granule / AGAIN) % AGAIN];
+}
+
+/* After a store that was shown before: keeps what it found, if that is everything. */
+APART static void remember(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address)
+{
+    const struct shape *shape = &blue_gene;
+    uint32_t line = of->open, l2_line = line >> (shape->l2_shift - shape->l1d_shift);
+    struct place place = place_of(cache, shape, of, l2_line);
+    uint8_t *at = bytes_of(space_lines(cache, of->number, space), address, shape->l1d_shift);
+    int shown = tags_scan(of->snoop.shown.line, shape->absent_stride, line), way = look_up(shape, &place);
+    if (of->open_at != at || shown < 0 || way < 0) return;
+    if (of->others & ~cache->idle || cache->l2_users & of->others) return;
+    *again_of(of, address) = (struct again){
+        .epoch = cache->epoch,
+        .space = space,
+        .granule = address >> CACHE_GRANULE_BITS,
+        .at = at,
+        .line = line,
+        .in_l2 = l2_find(shape, &of->l2, l2_line) >= 0,
+        .shown = &of->snoop.shown.line[shown],
+        .place = place,
+        .tag = &place.bank->tags.line[way],
+        .fetched = &place.bank->fetched[way],
+        .order = &place.bank->tags.order[place.set],
+        .way = (uint32_t)way % TAG_STRIDE,
+    };
+}
+
+APART static uint64_t store_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address, bool zero,
+                                uint64_t now)
+{
+    return store_line(cache, &cache->shape, of, space, address, zero, now);
+}
+
+/* A store that has to find everything itself. Streams of stores keep nothing: only one that was shown before, with no
+ * change since the store before it, does. */
+APART static uint32_t store_long(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
+                                 uint32_t last, uint64_t now)
+{
+    uint64_t shown_again = of->snoop.shown_again, epoch = cache->epoch;
+    uint64_t end = cache->is_blue_gene ? store_line(cache, &blue_gene, of, space, address, false, now)
+                                       : store_any(cache, of, space, address, false, now);
+    if ((last ^ address) & cache->line_mask) return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
+    bool is_kept = cache->is_blue_gene && cache->config.write_through;
+    if (is_kept && shown_again != of->snoop.shown_again && of->store_epoch == epoch)
+        remember(cache, of, space, address);
+    of->store_epoch = epoch;
+    return (uint32_t)(end - now);
+}
+
+/* Whether what was found is still there, and nobody else could notice. */
+INLINE bool is_again(const struct cache *cache, const struct cache_core *of, const struct again *again)
+{
+    if (!(*again->at & CACHE_LOAD) || !of->open_at || of->open == NO_LINE || of->open == again->line) return false;
+    if (cache->joining & of->others || *again->shown != again->line) return false;
+    return *again->tag == again->place.line && (*again->order & 15) == again->way;
+}
+
+/* A store by the short way: send, when is_again. */
+APART static uint32_t store_again(struct cache *cache, struct cache_core *of, const struct again *again,
+                                  uint32_t address, uint64_t now)
+{
+    if (!is_again(cache, of, again)) return store_long(cache, of, again->space, address, address, now);
+    uint64_t start = take_store_entry(cache, of, now), looked_up;
+    *of->open_at &= (uint8_t)~CACHE_STORE;
+    *again->at |= CACHE_STORE;
+    of->open = again->line;
+    of->open_at = again->at;
+    of->counts.snoop_sent++;
+    of->snoop.shown_again++;
+    of->counts.write++;
+    of->counts.snoop_hit_same += again->in_l2;
+    if (!l3_deposit(cache, &again->place, start, &looked_up)) {
+        l3_write_hit(cache, again->place.bank, again->fetched, looked_up);
+        again->place.bank->deposited[again->place.port] = again->place.line;
+    }
+    count_stall(&of->counts.stall_store, now, start);
+    return (uint32_t)(start - now);
 }
 
 /* --- Calls ---------------------------------------------------------------------------------------------------- */
 
+APART static uint64_t load_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
+                               uint64_t now)
+{
+    return load_line(cache, &cache->shape, of, space, address, now);
+}
+
 uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now)
 {
-    unsigned shift = cache->core[core].data.shift;
+    struct cache_core *of = cache->core[core];
     uint32_t last = address + size - 1;
-    uint64_t end = load_line(cache, core, space, address, now);
-    if (last >> shift != address >> shift) end = load_line(cache, core, space, last, end);
+    uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, now)
+                                       : load_any(cache, of, space, address, now);
+    if ((last ^ address) & cache->line_mask) end = load_any(cache, of, space, last, end);
     return (uint32_t)(end - now);
 }
 
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now)
 {
-    unsigned shift = cache->core[core].data.shift;
+    struct cache_core *of = cache->core[core];
     uint32_t last = address + size - 1;
-    uint64_t end = store_line(cache, core, space, address, false, now);
-    if (last >> shift != address >> shift) end = store_line(cache, core, space, last, false, end);
-    return (uint32_t)(end - now);
+    const struct again *again = again_of(of, address);
+    bool known = again->epoch == cache->epoch && again->granule == address >> CACHE_GRANULE_BITS &&
+                 again->space == space && !((last ^ address) & cache->line_mask);
+    return known ? store_again(cache, of, again, address, now) : store_long(cache, of, space, address, last, now);
 }
 
 uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
 {
-    return (uint32_t)(fetch_code(cache, core, space, address, now) - now);
+    struct cache_core *of = cache->core[core];
+    uint64_t end = cache->is_blue_gene ? fetch_code(cache, &blue_gene, of, space, address, now)
+                                       : fetch_code(cache, &cache->shape, of, space, address, now);
+    return (uint32_t)(end - now);
 }
 
-static void touch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
+static void touch(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
+    const struct shape *shape = &cache->shape;
     struct l1 *l1 = &of->data;
-    uint8_t *lines = space_lines(cache, core, space), *at = bytes_of(l1, lines, address);
-    if (!(*space_page(cache, lines, address) & CACHE_PAGE)) return;
-    uint32_t line = (uint32_t)(space_translate(cache, space, address) >> l1->shift);
+    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
+    if (!(*space_page(shape, lines, address) & CACHE_PAGE)) return;
+    uint32_t line = (uint32_t)(space_translate(cache, space, address) >> shape->l1d_shift);
     int way;
-    if (is_in(l1, line, &way))
-        tags_use(&l1->tags, line & l1->tags.set_mask, way);
+    if (is_in(l1, &shape->l1d, line, &way))
+        tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
     else {
         (void)end_fills(of, now);
         if (of->fills == cache->config.fills) return;
         of->counts.touch_fill++;
-        (void)fill_data(cache, core, line, at, now, &way);
+        (void)fill_data(cache, shape, of, line, at, now, &way);
     }
 }
 
 /* Other cores too, where L1D are coherent. */
-static void manage_data(struct cache *cache, enum cache_op op, unsigned core, uint32_t line, uint64_t now)
+static void manage_data(struct cache *cache, enum cache_op op, struct cache_core *of, uint32_t line, uint64_t now)
 {
-    if (cache->open[core] == line) l1_close(cache, core);
+    if (of->open == line) l1_close(cache, of);
     for (unsigned i = 0; i < cache->config.cores; i++) {
+        struct cache_core *one = cache->core[i];
         int way;
-        if ((i != core && !cache->config.coherent) || !is_in(&cache->core[i].data, line, &way)) continue;
+        if ((one != of && !cache->config.coherent) || !is_in(&one->data, &cache->shape.l1d, line, &way)) continue;
         if (op == CACHE_CLEAN)
-            clean(cache, i, way, now);
+            clean(cache, one, way, now);
         else
-            l1_drop(cache, i, way, op == CACHE_FLUSH, now);
+            l1_drop(cache, one, way, op == CACHE_FLUSH, now);
+    }
+}
+
+static void manage_code(struct cache *cache, const struct cache_core *of, uint32_t line)
+{
+    for (unsigned i = 0; i < cache->config.cores; i++) {
+        struct cache_core *one = cache->core[i];
+        int way;
+        if (one != of && !cache->config.coherent) continue;
+        if (is_in(&one->code, &cache->shape.l1i, line, &way)) drop_code(cache, one, way);
     }
 }
 
 uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsigned space, uint32_t address,
                       uint64_t now)
 {
+    const struct shape *shape = &cache->shape;
+    struct cache_core *of = cache->core[core];
     uint64_t end = now;
-    if (op == CACHE_ZERO) return (uint32_t)(store_line(cache, core, space, address, true, now) - now);
+    if (op == CACHE_ZERO) return (uint32_t)(store_any(cache, of, space, address, true, now) - now);
     if (op == CACHE_TOUCH) {
-        touch(cache, core, space, address, now);
+        touch(cache, of, space, address, now);
         return 0;
     }
-    uint64_t physical = translate(cache, core, space, address, space_lines(cache, core, space),
-                                  &cache->core[core].counts.dtlb_miss, &end);
+    uint64_t physical =
+        translate(cache, shape, of, space, address, space_lines(cache, core, space), &of->counts.dtlb_miss, &end);
     if (op != CACHE_INVALIDATE_CODE)
-        manage_data(cache, op, core, (uint32_t)(physical >> cache->core[core].data.shift), end);
+        manage_data(cache, op, of, (uint32_t)(physical >> shape->l1d_shift), end);
     else
-        for (unsigned i = 0; i < cache->config.cores; i++) {
-            struct l1 *l1 = &cache->core[i].code;
-            int way;
-            if (i != core && !cache->config.coherent) continue;
-            if (is_in(l1, (uint32_t)(physical >> l1->shift), &way)) drop_code(cache, i, way);
-        }
+        manage_code(cache, of, (uint32_t)(physical >> shape->l1i_shift));
     return (uint32_t)(end - now);
 }
 
 uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
+    struct cache_core *of = cache->core[core];
     uint64_t end = now;
     for (uint32_t i = 0; i < cache->config.stores; i++)
         if (of->store_end[i] > end) end = of->store_end[i];
-    l1_close(cache, core);
-    if (end > now) {
-        of->counts.stall_store.count++;
-        of->counts.stall_store.cycles += end - now;
-    }
+    l1_close(cache, of);
+    count_stall(&of->counts.stall_store, now, end);
     return (uint32_t)(end - now);
 }
 
 uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t now)
 {
-    struct core_counts *counts = &cache->core[core].counts;
+    struct core_counts *counts = &cache->core[core]->counts;
     (void)now;
     *(store ? &counts->device_write : &counts->device_read) += 1;
     return store ? 0 : cache->config.device_latency - cache->config.l1_latency;

@@ -12,7 +12,7 @@
  * wraps. The range is from the lowest to the highest line ever filled. The snoop cache of a port has the lines snooped
  * last, until L1D fills them.
  */
-#include "cache/cache_impl.h"
+#include "cache/cache_snoop.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -25,72 +25,51 @@ unsigned snoop_port(unsigned core, unsigned source)
     return (source < core ? source : source - 1) % (CACHE_PORTS - 1);
 }
 
-INLINE bool fits(const struct stream_set *set, uint32_t stride, uint32_t line)
-{
-    const tag_vector wanted = {line, line, line, line};
-    tag_vector found = {0};
-    for (uint32_t i = 0; i < stride; i += TAG_STRIDE) {
-        const tag_vector *base = (const tag_vector *)(set->base + i), *mask = (const tag_vector *)(set->mask + i);
-        found |= (tag_vector)(((base[0] ^ wanted) & mask[0]) == 0) | (tag_vector)(((base[1] ^ wanted) & mask[1]) == 0);
-    }
-    return tags_any(found);
-}
-
-/* Whether a port's snoop cache knows the line; if not, now it does. */
-INLINE bool look_up(const struct cache *cache, struct absent *absent, uint32_t line)
-{
-    uint32_t lines = cache->config.snoop_lines;
-    if (tags_scan(absent->line, cache->absent_stride, line) >= 0) return true;
-    if (!lines) return false;
-    absent->line[absent->next] = line;
-    absent->next = absent->next + 1 == lines ? 0 : absent->next + 1;
-    absent->any = true;
-    return false;
-}
-
 /* --- A snoop arrives ------------------------------------------------------------------------------------------ */
 
-static bool passes(struct cache *cache, unsigned core, unsigned port, uint32_t line)
+INLINE bool passes(struct cache *cache, const struct shape *shape, unsigned core, unsigned port, uint32_t line)
 {
-    struct cache_core *of = &cache->core[core];
+    struct cache_core *of = cache->core[core];
     struct snoop *snoop = &of->snoop;
     struct port_counts *counts = &of->ports[port];
     bool in_range = line >= snoop->low && line <= snoop->high;
-    bool active = fits(&snoop->active, cache->register_stride, line);
-    bool history = fits(&snoop->history, cache->register_stride, line);
-    bool known = look_up(cache, &snoop->absent[port], line);
+    bool active = snoop_fits(shape, &snoop->active, line);
+    bool history = snoop_fits(shape, &snoop->history, line);
+    bool known = snoop_look_up(cache, shape, &snoop->absent[port], line);
     bool pass = in_range & (active | history) & !known;
+    snoop->any_absent = true;
     counts->range_rejected += !in_range;
     counts->active_hit += active;
     counts->history_hit += history;
     counts->stream_rejected += !(active | history);
     counts->cache_rejected += known;
-    counts->cache_updated += !known & (cache->config.snoop_lines != 0);
+    counts->cache_updated += !known & (shape->absent_stride != 0);
     counts->both += known & !(active | history);
     counts->rejected += !pass;
     return pass;
 }
 
-static void snoop_one(struct cache *cache, unsigned core, unsigned source, uint32_t line, uint64_t now)
+INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned core, unsigned source, uint32_t line,
+                      uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
-    if (cache->config.snoop_filter && !passes(cache, core, snoop_port(core, source), line)) return;
+    struct cache_core *of = cache->core[core];
+    if (cache->config.snoop_filter && !passes(cache, shape, core, snoop_port(core, source), line)) return;
     of->counts.invalidate++;
-    int way = tags_find(&of->data.tags, line & of->data.tags.set_mask, line);
+    int way = tags_find(&of->data.tags, &shape->l1d, line & of->data.tags.set_mask, line);
     if (way < 0) return;
     of->counts.invalidated++;
-    l1_drop(cache, core, way, true, now);
+    l1_drop(cache, of, way, true, now);
 }
 
-void snoop_store(struct cache *cache, unsigned core, uint32_t line, uint64_t now)
+void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t line, uint64_t now)
 {
-    struct cache_core *of = &cache->core[core];
-    uint32_t others = cache->all & ~(1U << core);
-    of->counts.snoop_sent++;
-    l1_close_others(cache, core, line, 0);
-    if (others & cache->idle) of->snoop.shown_again += look_up(cache, &of->snoop.shown, line);
-    for (others &= ~cache->idle; others; others &= others - 1)
-        snoop_one(cache, (unsigned)__builtin_ctz(others), core, line, now);
+    for (; cores; cores &= cores - 1) {
+        unsigned core = (unsigned)__builtin_ctz(cores);
+        if (cache->is_blue_gene)
+            snoop_one(cache, &blue_gene, core, source, line, now);
+        else
+            snoop_one(cache, &cache->shape, core, source, line, now);
+    }
 }
 
 /* --- Cores that never filled a line --------------------------------------------------------------------------- */
@@ -99,7 +78,7 @@ void snoop_store(struct cache *cache, unsigned core, uint32_t line, uint64_t now
  * and for one source it is the same in all of them. So it is kept once, with the source, until a core wakes up. */
 static struct port_counts idle_counts(const struct cache *cache, unsigned source)
 {
-    const struct cache_core *of = &cache->core[source];
+    const struct cache_core *of = cache->core[source];
     uint64_t sent = of->counts.snoop_sent, again = of->snoop.shown_again;
     return (struct port_counts){
         .rejected = sent,
@@ -113,32 +92,32 @@ static struct port_counts idle_counts(const struct cache *cache, unsigned source
 
 struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port)
 {
-    if (!(cache->idle >> core & 1)) return cache->core[core].ports[port];
+    if (!(cache->idle >> core & 1)) return cache->core[core]->ports[port];
     for (unsigned source = 0; source < cache->config.cores; source++)
         if (source != core && snoop_port(core, source) == port) return idle_counts(cache, source);
     return (struct port_counts){0};
 }
 
-static void wake(struct cache *cache, unsigned core)
+void snoop_wake(struct cache *cache, struct cache_core *of)
 {
-    struct cache_core *of = &cache->core[core];
     for (unsigned source = 0; source < cache->config.cores; source++) {
-        if (source == core) continue;
-        unsigned port = snoop_port(core, source);
-        const struct absent *shown = &cache->core[source].snoop.shown;
+        if (source == of->number) continue;
+        unsigned port = snoop_port(of->number, source);
+        const struct absent *shown = &cache->core[source]->snoop.shown;
         of->ports[port] = idle_counts(cache, source);
         of->snoop.absent[port].next = shown->next;
-        of->snoop.absent[port].any = shown->any;
-        if (shown->line) memcpy(of->snoop.absent[port].line, shown->line, cache->absent_stride * sizeof *shown->line);
+        if (!shown->line) continue;
+        memcpy(of->snoop.absent[port].line, shown->line, cache->shape.absent_stride * sizeof *shown->line);
+        of->snoop.any_absent |= shown->line[0] != NO_LINE;
     }
-    cache->idle &= ~(1U << core);
+    cache->idle &= ~(1U << of->number);
+    cache->epoch++;
 }
 
 /* --- L1D changes ---------------------------------------------------------------------------------------------- */
 
-static void widen(struct cache *cache, struct stream_set *set, uint32_t line)
+void snoop_widen(struct cache *cache, struct stream_set *set, uint32_t line)
 {
-    if (fits(set, cache->register_stride, line)) return;
     if (set->count < cache->config.snoop_streams) {
         set->base[set->count++] = line;
         return;
@@ -159,35 +138,29 @@ static void empty(struct stream_set *set, uint32_t stride)
     set->count = 0;
 }
 
-static void wrap(struct cache *cache, unsigned core)
+static void wrap(struct cache *cache, struct cache_core *of)
 {
-    struct cache_core *of = &cache->core[core];
     struct snoop *snoop = &of->snoop;
     struct stream_set old = snoop->history;
     of->counts.wrap++;
     snoop->history = snoop->active;
     snoop->active = old;
-    empty(&snoop->active, cache->register_stride);
+    empty(&snoop->active, cache->shape.register_stride);
     snoop->sets_full = 0;
     memset(snoop->set_fills, 0, (of->data.tags.set_mask + 1) * sizeof *snoop->set_fills);
 }
 
-void snoop_filled(struct cache *cache, unsigned core, uint32_t line)
+void snoop_set_full(struct cache *cache, struct cache_core *of)
 {
-    struct cache_core *of = &cache->core[core];
-    struct snoop *snoop = &of->snoop;
-    if (cache->idle >> core & 1) wake(cache, core);
-    if (line < snoop->low) snoop->low = line;
-    if (line > snoop->high) snoop->high = line;
+    if (++of->snoop.sets_full == of->data.tags.set_mask + 1) wrap(cache, of);
+}
+
+void snoop_present(struct cache *cache, struct snoop *snoop, uint32_t line)
+{
     for (unsigned port = 0; port < CACHE_PORTS - 1; port++) {
-        if (!snoop->absent[port].any) continue;
-        int at = tags_scan(snoop->absent[port].line, cache->absent_stride, line);
+        int at = tags_scan(snoop->absent[port].line, cache->shape.absent_stride, line);
         if (at >= 0) snoop->absent[port].line[at] = NO_LINE;
     }
-    widen(cache, &snoop->active, line);
-    if (of->data.tags.policy != CACHE_ROUND_ROBIN) return;
-    if (++snoop->set_fills[line & of->data.tags.set_mask] == of->data.tags.ways) snoop->sets_full++;
-    if (snoop->sets_full == of->data.tags.set_mask + 1) wrap(cache, core);
 }
 
 /* --- Life ----------------------------------------------------------------------------------------------------- */
@@ -202,13 +175,13 @@ void snoop_init(struct cache *cache, struct snoop *snoop)
 {
     const struct cache_config *config = &cache->config;
     uint64_t sets = config->l1d.size / config->l1d.line / config->l1d.ways;
-    set_init(&snoop->active, cache->register_stride);
-    set_init(&snoop->history, cache->register_stride);
+    set_init(&snoop->active, cache->shape.register_stride);
+    set_init(&snoop->history, cache->shape.register_stride);
     snoop->low = UINT32_MAX;
     snoop->set_fills = base_calloc(sets, sizeof *snoop->set_fills);
-    snoop->shown.line = tags_new(cache->absent_stride);
+    snoop->shown.line = tags_new(cache->shape.absent_stride);
     for (unsigned port = 0; port < CACHE_PORTS; port++)
-        snoop->absent[port].line = tags_new(cache->absent_stride);
+        snoop->absent[port].line = tags_new(cache->shape.absent_stride);
 }
 
 void snoop_fini(struct snoop *snoop)

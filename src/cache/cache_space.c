@@ -72,6 +72,7 @@ static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t fra
     cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
     cache->frame_mapping[frame] = at;
     cache->spaces[space].frames[page] = frame + 1;
+    cache->epoch++;
 }
 
 static void unmap(struct cache *cache, unsigned space, uint32_t page)
@@ -85,6 +86,7 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
     cache->mappings[at].next = cache->free_mapping;
     cache->free_mapping = at;
     cache->spaces[space].frames[page] = 0;
+    cache->epoch++;
     if (cache->frame_mapping[frame]) return;
     size_t need = cache->free_frame_count + 1;
     cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need, sizeof *cache->free_frames);
@@ -143,7 +145,7 @@ static void clear_line(struct cache *cache, unsigned core, const struct l1 *l1, 
 
 static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, struct page_bytes page)
 {
-    uint32_t size = (l1->tags.set_mask + 1) * l1->tags.stride;
+    uint32_t size = (l1->tags.set_mask + 1) * l1->tags.ways.stride;
     for (uint32_t i = 0; i < size; i++)
         clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
 }
@@ -152,34 +154,34 @@ static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, st
  * one. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
-    uint8_t *first = space_page(cache, space_lines(cache, core, space), page << cache->page_shift);
+    uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
     struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
     if (cache->config.page <= CLEAR_AT_ONCE) {
         memset(first, 0, bytes.count);
         return;
     }
-    struct cache_core *of = &cache->core[core];
+    struct cache_core *of = cache->core[core];
     *first &= (uint8_t)~CACHE_PAGE;
     clear_l1(cache, core, &of->data, bytes);
     clear_l1(cache, core, &of->code, bytes);
-    clear_line(cache, core, &of->data, cache->open[core], of->open_at, bytes);
+    clear_line(cache, core, &of->data, of->open, of->open_at, bytes);
 }
 
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address)
 {
-    struct cache_core *of = &cache->core[core];
+    struct cache_core *of = cache->core[core];
     struct tlb_entry *entry = &of->tlb[of->next_tlb];
     of->next_tlb = of->next_tlb + 1 == cache->config.tlb_entries ? 0 : of->next_tlb + 1;
     if (entry->space != UINT32_MAX) clear_page(cache, core, entry->space, entry->page);
-    *entry = (struct tlb_entry){space, address >> cache->page_shift};
-    *space_page(cache, space_lines(cache, core, space), address) |= CACHE_PAGE;
+    *entry = (struct tlb_entry){space, address >> cache->shape.page_shift};
+    *space_page(&cache->shape, space_lines(cache, core, space), address) |= CACHE_PAGE;
 }
 
 static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64_t last)
 {
     for (unsigned core = 0; core < cache->config.cores; core++)
         for (uint32_t i = 0; i < cache->config.tlb_entries; i++) {
-            struct tlb_entry *entry = &cache->core[core].tlb[i];
+            struct tlb_entry *entry = &cache->core[core]->tlb[i];
             if (entry->space != space || entry->page < first || entry->page > last) continue;
             clear_page(cache, core, space, entry->page);
             entry->space = UINT32_MAX;
@@ -195,7 +197,7 @@ void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_
     uint64_t last = (address + length - 1) | (FRAME - 1);
     if (last > UINT32_MAX) last = UINT32_MAX;
     address &= ~(uint32_t)(FRAME - 1);
-    drop_tlb(cache, space, address >> cache->page_shift, last >> cache->page_shift);
+    drop_tlb(cache, space, address >> cache->shape.page_shift, last >> cache->shape.page_shift);
     for (uint64_t page = address >> FRAME_BITS; page <= last >> FRAME_BITS; page++)
         if (cache->spaces[space].frames[page]) unmap(cache, space, (uint32_t)page);
 }
@@ -222,7 +224,7 @@ static void forget_bytes(struct cache_core *of)
 {
     struct l1 *l1[] = {&of->data, &of->code};
     for (unsigned i = 0; i < 2; i++)
-        memset(l1[i]->at, 0, (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.stride * sizeof *l1[i]->at);
+        memset(l1[i]->at, 0, (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.ways.stride * sizeof *l1[i]->at);
     of->open_at = NULL;
 }
 
@@ -230,7 +232,7 @@ void cache_space_free(struct cache *cache, unsigned space)
 {
     cache_forget(cache, space, 0, UINT64_C(1) << 32);
     for (unsigned core = 0; core < cache->config.cores; core++)
-        forget_bytes(&cache->core[core]);
+        forget_bytes(cache->core[core]);
     drop_space(&cache->spaces[space]);
 }
 

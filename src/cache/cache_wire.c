@@ -163,7 +163,7 @@ static uint64_t counts_snoops(const struct cache *cache, unsigned core, unsigned
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < cache->config.cores; i++)
-        if (relation(core, i) == who) sum += cache->core[i].counts.write;
+        if (relation(core, i) == who) sum += cache->core[i]->counts.write;
     return sum;
 }
 
@@ -172,7 +172,7 @@ static uint64_t counts_requests(const struct cache *cache, unsigned instance)
     unsigned core = instance / CACHE_PORTS;
     uint64_t sum = 0;
     for (unsigned i = 0; i < cache->config.cores; i++)
-        if (i != core && snoop_port(core, i) == instance % CACHE_PORTS) sum += cache->core[i].counts.snoop_sent;
+        if (i != core && snoop_port(core, i) == instance % CACHE_PORTS) sum += cache->core[i]->counts.snoop_sent;
     return sum;
 }
 
@@ -232,16 +232,16 @@ static void look(struct view *view, const struct cache *cache, enum cache_scope 
     static const struct bank_counts no_bank;
     static const struct ddr_counts no_ddr;
     *view = (struct view){.c = &no_core, .p = &no_port, .b = &no_bank, .d = &no_ddr};
-    if (scope <= CACHE_OF_SNOOP) view->c = &cache->core[instance].counts;
+    if (scope <= CACHE_OF_SNOOP) view->c = &cache->core[instance]->counts;
     if (scope == CACHE_OF_PORT) {
         view->port = snoop_counts(cache, instance / CACHE_PORTS, instance % CACHE_PORTS);
         view->p = &view->port;
     }
-    if (scope == CACHE_OF_BANK) view->b = &cache->bank[instance].counts;
+    if (scope == CACHE_OF_BANK) view->b = &cache->bank[instance]->counts;
     if (scope == CACHE_OF_DDR) view->d = &cache->ddr[instance].counts;
     if (scope != CACHE_OF_NODE) return;
     for (unsigned i = 0; i < cache->config.l3_banks; i++)
-        add_up(&view->n, &cache->bank[i].counts, sizeof view->n);
+        add_up(&view->n, &cache->bank[i]->counts, sizeof view->n);
     for (unsigned i = 0; i < cache->config.controllers; i++)
         add_up(&view->m, &cache->ddr[i].counts, sizeof view->m);
 }

@@ -45,7 +45,7 @@ static struct cache_config config_of(struct pair *pair)
         .cores = 1 + (unsigned)pick(pair, 4),
         .l1i = {2048, 32, 64, CACHE_ROUND_ROBIN},
         .l1d = {2048U << pick(pair, 3), 32, 64, CACHE_ROUND_ROBIN},
-        .write_through = true,
+        .write_through = pick(pair, 4) != 0, /* else nothing is kept */
         .fills = 3,
         .stores = 1 + (uint32_t)pick(pair, 6),
         .store_time = 1 + (uint32_t)pick(pair, 40),

@@ -1,0 +1,65 @@
+/* What stores and fills do in snoop filters, as far as every one does it; the rest, and what is decided:
+ * cache_snoop.c. */
+#ifndef CACHE_SNOOP_H
+#define CACHE_SNOOP_H
+
+#include "cache/cache_impl.h"
+
+INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, uint32_t line)
+{
+    const tag_vector wanted = {line, line, line, line};
+    tag_vector found = {0};
+    for (uint32_t i = 0; i < shape->register_stride; i += TAG_STRIDE) {
+        const tag_vector *base = (const tag_vector *)(set->base + i), *mask = (const tag_vector *)(set->mask + i);
+        found |= (tag_vector)(((base[0] ^ wanted) & mask[0]) == 0) | (tag_vector)(((base[1] ^ wanted) & mask[1]) == 0);
+    }
+    return tags_any(found);
+}
+
+/* Whether a port's snoop cache knows the line; if not, now it does. */
+INLINE bool snoop_look_up(const struct cache *cache, const struct shape *shape, struct absent *absent, uint32_t line)
+{
+    if (tags_scan(absent->line, shape->absent_stride, line) >= 0) return true;
+    if (!shape->absent_stride) return false;
+    absent->line[absent->next] = line;
+    absent->next = absent->next + 1 == cache->config.snoop_lines ? 0 : absent->next + 1;
+    return false;
+}
+
+/* Cores that have filled a line notice a store. */
+void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t line, uint64_t now);
+
+/* A store of `core` is shown to the other cores. */
+INLINE void snoop_store(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
+                        uint64_t now)
+{
+    uint32_t others = of->others;
+    of->counts.snoop_sent++;
+    if (others & cache->idle) of->snoop.shown_again += snoop_look_up(cache, shape, &of->snoop.shown, line);
+    others &= ~cache->idle;
+    if (others) snoop_awake(cache, others, of->number, line, now);
+}
+
+/* The first line of a core comes. */
+void snoop_wake(struct cache *cache, struct cache_core *of);
+/* A line that may be in snoop caches is in L1D now. */
+void snoop_present(struct cache *cache, struct snoop *snoop, uint32_t line);
+/* A line comes that fits no stream register. */
+void snoop_widen(struct cache *cache, struct stream_set *set, uint32_t line);
+/* A set of L1D has been refilled whole. */
+void snoop_set_full(struct cache *cache, struct cache_core *of);
+
+/* A line came into an L1D. */
+INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line)
+{
+    struct snoop *snoop = &of->snoop;
+    if (cache->idle >> of->number & 1) snoop_wake(cache, of);
+    if (line < snoop->low) snoop->low = line;
+    if (line > snoop->high) snoop->high = line;
+    if (snoop->any_absent) snoop_present(cache, snoop, line);
+    if (!snoop_fits(shape, &snoop->active, line)) snoop_widen(cache, &snoop->active, line);
+    if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
+    if (++snoop->set_fills[line & of->data.tags.set_mask] == shape->l1d.count) snoop_set_full(cache, of);
+}
+
+#endif
