@@ -204,6 +204,23 @@ static void print_all(const int64_t *measured, bool as_json)
     json_decref(array);
 }
 
+static uint64_t number_of(const struct chil_machine *machine, const char *key)
+{
+    uint64_t value = 0;
+    return chil_machine_number(machine, key, &value) ? 0 : value;
+}
+
+/* What the paper leaves out and its cells depend on (ERR-12). */
+static void print_caches(const struct chil_machine *machine)
+{
+    const char *policy = chil_machine_word(machine, "l1d.policy");
+    (void)printf("%s: L1D of %" PRIu64 " bytes, lines of %" PRIu64 ", %" PRIu64 " ways, %s; TLB of %" PRIu64
+                 " entries; L3 of %" PRIu64 " bytes, lines of %" PRIu64 ", %" PRIu64 " ways\n",
+                 chil_machine_name(machine), number_of(machine, "l1d.size"), number_of(machine, "l1d.line"),
+                 number_of(machine, "l1d.ways"), policy ? policy : "round-robin", number_of(machine, "tlb.entries"),
+                 number_of(machine, "l3.size"), number_of(machine, "l3.line"), number_of(machine, "l3.ways"));
+}
+
 /* Everything is measured before anything is printed: a run that fails leaves no half table. */
 static int validate_on(const struct chil_machine *machine, const struct validate_options *o)
 {
@@ -219,6 +236,7 @@ static int validate_on(const struct chil_machine *machine, const struct validate
         measured[i] = value_of(output, cells[i].counter);
     }
     print_all(measured, o->json);
+    if (!o->json) print_caches(machine);
     return 0;
 }
 
