@@ -190,7 +190,7 @@ struct cache *cache_new(const struct cache_config *config)
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
     if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
-    cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank);
+    cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
     for (unsigned i = 0; i < config->cores; i++)
         core_init(cache, i);
