@@ -207,25 +207,25 @@ static void compare_on(const char *name, const struct jit_options *options, uint
 static void translated_code_does_what_the_interpreter_does_bgp(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true}, 40, 1);
+    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true}, 20, 1);
 }
 
 static void translated_code_does_what_the_interpreter_does_bgl(void **state)
 {
     (void)state;
-    compare_on("bgl", &(struct jit_options){.patience = 1, .wait = true}, 20, 1000000);
+    compare_on("bgl", &(struct jit_options){.patience = 1, .wait = true}, 10, 1000000);
 }
 
 static void so_it_does_with_room_for_one_region(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .code_limit = 1}, 15, 2000000);
+    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .code_limit = 1}, 8, 2000000);
 }
 
 static void so_it_does_while_the_interpreter_goes_on(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 3}, 40, 3000000);
+    compare_on("bgp", &(struct jit_options){.patience = 3}, 20, 3000000);
 }
 
 int main(void)
