@@ -18,7 +18,9 @@
 #include "base/mem.h"
 #include "jit/jit_impl.h"
 
-enum { PATIENCE = 200000, POLL = 2000, DROPS_MOST = 2000 };
+enum { PATIENCE = 50000, POLL = 1000, DROPS_MOST = 2000, SHARE = 8 };
+/* Nanoseconds, about: of the first translation, and of each guest instruction in one. */
+enum { LOADING = 40000000, PER_INSTRUCTION = 300000 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -85,8 +87,7 @@ static void translate(struct jit *jit, struct ir_maker *maker, struct work *work
         jit->code_size += ir_code_size(work->code);
         jit->figures.regions++;
         jit->figures.blocks += work->region.count;
-        for (unsigned i = 0; i < work->region.count; i++)
-            jit->figures.instructions += work->region.blocks[i].count;
+        jit->figures.instructions += work->region.ops;
     }
     jit->figures.nanoseconds += time;
     atomic_store_explicit(&work->state, work->code ? DONE : FAILED, memory_order_release);
@@ -269,9 +270,26 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }
 
+/* Translation may take an eighth of the time that the guest has run, loading LLVM included: no run gets much slower by
+ * it. That decides when code is there, and so no result. */
+static bool can_afford(struct jit *jit)
+{
+    if (jit->options.wait || jit->frozen) return true;
+    pthread_mutex_lock(&jit->lock);
+    uint64_t spent = jit->figures.nanoseconds + LOADING;
+    for (const struct work *work = jit->first; work; work = work->queued)
+        spent += work->region.ops * PER_INSTRUCTION;
+    pthread_mutex_unlock(&jit->lock);
+    return spent < cpu_time() / SHARE;
+}
+
 static enum core_hot hot(void *context, struct core *core, struct block *block, uint64_t limit, struct core_exit *exit)
 {
     struct jit *jit = context;
+    if (!block->translated && !can_afford(jit)) {
+        block->patience = jit->options.patience;
+        return CORE_HOT_NOTHING;
+    }
     struct work *work = block->translated ? block->translated : order(jit, core, block);
     int state = work ? atomic_load_explicit(&work->state, memory_order_acquire) : FAILED;
     block->patience = state == DONE ? 1 : state == WAITING ? POLL : 0;

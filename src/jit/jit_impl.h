@@ -29,9 +29,9 @@ struct region_block {
 
 struct region {
     struct region_block blocks[REGION_BLOCKS];
-    unsigned count;
-    struct jump *jumps; /* of its address space */
-    struct site *sites; /* of its calls, in the order they were made */
+    unsigned count, ops; /* blocks, and instructions in them */
+    struct jump *jumps;  /* of its address space */
+    struct site *sites;  /* of its calls, in the order they were made */
     unsigned site_count;
 };
 

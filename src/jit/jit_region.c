@@ -125,8 +125,8 @@ static const struct block *best(struct frontier *f, const struct region *region,
 bool region_choose(struct region *region, const struct core *core, struct block *block)
 {
     struct frontier f = {.count = 0};
-    unsigned ops = block->count;
     region->count = 0;
+    region->ops = block->count;
     if (!can_translate(block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
     add(region, block, weight);
@@ -134,8 +134,8 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     while (region->count < REGION_BLOCKS) {
         const struct block *next = best(&f, region, core, least, &weight);
         if (!next) break;
-        if (ops + next->count > REGION_OPS) continue;
-        ops += next->count;
+        if (region->ops + next->count > REGION_OPS) continue;
+        region->ops += next->count;
         add(region, next, weight);
         offer_next(&f, next);
     }
