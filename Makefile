@@ -164,6 +164,7 @@ bench: setup-check
 	@bench/bench_programs $(BUILD)/chiliad
 	@bench/fft $(BUILD)/chiliad
 	@bench/nas $(BUILD)/chiliad
+	@bench/engines $(BUILD)/chiliad
 
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)
