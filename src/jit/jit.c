@@ -39,7 +39,6 @@ struct work {
 struct space {
     struct jump jumps[JUMPS];
     struct work *works;
-    struct code *code;
     struct space *next;
 };
 
@@ -50,8 +49,9 @@ struct jit {
     struct work *graveyard;     /* not to be entered any more */
     struct space *empty_spaces; /* likewise */
     unsigned drops;
-    bool frozen;   /* a forked copy: no second thread */
-    bool diverged; /* in lockstep */
+    bool frozen;            /* a forked copy: no second thread; it translates itself, */
+    struct ir_maker *maker; /* with this */
+    bool diverged;          /* in lockstep */
 
     pthread_t thread;
     bool started;
@@ -216,7 +216,6 @@ static struct space *space_of(struct jit *jit, struct code *code)
     struct space *space = base_calloc(1, sizeof *space);
     for (unsigned i = 0; i < JUMPS; i++)
         space->jumps[i].pc = UINT64_MAX;
-    space->code = code;
     space->next = jit->spaces;
     jit->spaces = space;
     return code->translated = space;
@@ -237,9 +236,20 @@ static void enqueue(struct jit *jit, struct work *work)
     pthread_mutex_unlock(&jit->lock);
 }
 
+/* In a copy the lock may be held by a thread that is not there. */
+static void prepare_copy(struct jit *jit)
+{
+    const char *problem;
+    if (jit->maker) return;
+    pthread_mutex_init(&jit->lock, NULL);
+    pthread_cond_init(&jit->changed, NULL);
+    jit->maker = ir_maker_new(&problem);
+}
+
 static struct work *order(struct jit *jit, struct core *core, struct block *block)
 {
-    if (jit->frozen || jit->drops >= DROPS_MOST) return NULL; /* it writes its code more than it runs it */
+    if (jit->drops >= DROPS_MOST) return NULL; /* it writes its code more than it runs it */
+    if (jit->frozen) prepare_copy(jit);
     if (is_full(jit))
         for (struct space *space = jit->spaces; space; space = space->next)
             drop(jit, space);
@@ -254,7 +264,10 @@ static struct work *order(struct jit *jit, struct core *core, struct block *bloc
     work->next = space->works;
     space->works = work;
     block->translated = work;
-    enqueue(jit, work);
+    if (jit->frozen)
+        translate(jit, jit->maker, work);
+    else
+        enqueue(jit, work);
     return work;
 }
 

@@ -24,7 +24,6 @@ struct region_block {
     uint32_t pc, end, id, cycles;
     unsigned count;
     uint32_t words[BLOCK_OPS];
-    uint64_t weight; /* how often it ran when the region was chosen */
 };
 
 struct region {

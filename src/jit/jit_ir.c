@@ -36,12 +36,12 @@
 /* clang-format off */
 #define FUNCTIONS(X) \
     HOST_TARGET(X) \
-    X(AddAttributeAtIndex) X(AddFunction) X(AddIncoming) X(AppendBasicBlockInContext) X(BuildAShr) X(BuildAdd) \
+    X(AddAttributeAtIndex) X(AddFunction) X(AppendBasicBlockInContext) X(BuildAShr) X(BuildAdd) \
     X(BuildAlloca) X(BuildAnd) X(BuildBitCast) X(BuildBr) X(BuildCall2) X(BuildCondBr) X(BuildFAdd) X(BuildFCmp) \
     X(BuildFDiv) X(BuildFMul) X(BuildFNeg) X(BuildFPExt) X(BuildFPToSI) X(BuildFPTrunc) X(BuildFSub) \
-    X(BuildGEP2) X(BuildICmp) X(BuildIntToPtr) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(BuildRetVoid) \
+    X(BuildGEP2) X(BuildICmp) X(BuildLShr) X(BuildLoad2) X(BuildMul) X(BuildOr) X(BuildRetVoid) \
     X(BuildSDiv) X(BuildSExt) X(BuildSIToFP) X(BuildSelect) X(BuildShl) X(BuildStore) X(BuildSub) X(BuildTrunc) \
-    X(BuildUDiv) X(BuildXor) X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(ConstReal) X(CreateBuilderInContext) \
+    X(BuildUDiv) X(BuildXor) X(BuildZExt) X(ConstInt) X(ConstIntToPtr) X(CreateBuilderInContext) \
     X(CreateEnumAttribute) X(CreatePassBuilderOptions) X(CreateTargetMachine) X(DisposeBuilder) \
     X(DisposeErrorMessage) X(DisposeMessage) X(DisposeModule) X(DisposePassBuilderOptions) \
     X(DisposeTargetMachine) X(DoubleTypeInContext) X(FloatTypeInContext) X(FunctionType) \
@@ -353,8 +353,7 @@ ir_value ir_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
 {
     static const LLVMIntPredicate predicates[] = {
         [IR_EQ] = LLVMIntEQ,   [IR_NE] = LLVMIntNE,   [IR_ULT] = LLVMIntULT, [IR_UGE] = LLVMIntUGE,
-        [IR_ULE] = LLVMIntULE, [IR_UGT] = LLVMIntUGT, [IR_SLT] = LLVMIntSLT, [IR_SGT] = LLVMIntSGT,
-        [IR_SGE] = LLVMIntSGE, [IR_SLE] = LLVMIntSLE};
+        [IR_UGT] = LLVMIntUGT, [IR_SLT] = LLVMIntSLT, [IR_SGT] = LLVMIntSGT};
     return MADE(llvm.BuildICmp(ir->builder, predicates[test], V(a), V(b), ""));
 }
 
@@ -452,10 +451,7 @@ void ir_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t
     ir->values++;
 }
 
-struct ir_variable { /* what a variable points to is LLVM's stack slot; this only gives it a type */
-    int unused;
-};
-
+/* A variable is LLVM's stack slot under another name. */
 ir_variable ir_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
 {
     LLVMValueRef slot = llvm.BuildAlloca(ir->entry, T(type), "");

@@ -39,7 +39,7 @@ enum ir_binary {
     IR_FMUL,
     IR_FDIV
 };
-enum ir_test { IR_EQ, IR_NE, IR_ULT, IR_UGE, IR_ULE, IR_UGT, IR_SLT, IR_SGT, IR_SGE, IR_SLE };
+enum ir_test { IR_EQ, IR_NE, IR_ULT, IR_UGE, IR_UGT, IR_SLT, IR_SGT };
 enum ir_order { IR_LESS, IR_GREATER, IR_SAME, IR_UNORDERED }; /* the first three ordered */
 enum ir_convert { IR_ZEXT, IR_SEXT, IR_TRUNC, IR_BITS, IR_WIDEN, IR_NARROW, IR_TO_SIGNED, IR_FROM_SIGNED };
 

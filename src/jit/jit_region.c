@@ -68,7 +68,7 @@ static const struct block *decoded(const struct code *code, uint32_t pc)
     return page && pc % 4 == 0 ? page[pc % MEM_PAGE / 4] : NULL;
 }
 
-static void add(struct region *region, const struct block *block, uint64_t weight)
+static void add(struct region *region, const struct block *block)
 {
     struct region_block *to = &region->blocks[region->count++];
     to->block = block;
@@ -77,7 +77,6 @@ static void add(struct region *region, const struct block *block, uint64_t weigh
     to->id = block->id;
     to->cycles = block->cycles;
     to->count = block->count;
-    to->weight = weight;
     memcpy(to->words, block->words, block->count * sizeof *block->words);
 }
 
@@ -129,14 +128,14 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     region->ops = block->count;
     if (!can_translate(block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
-    add(region, block, weight);
+    add(region, block);
     offer_next(&f, block);
     while (region->count < REGION_BLOCKS) {
         const struct block *next = best(&f, region, core, least, &weight);
         if (!next) break;
         if (region->ops + next->count > REGION_OPS) continue;
         region->ops += next->count;
-        add(region, next, weight);
+        add(region, next);
         offer_next(&f, next);
     }
     return true;

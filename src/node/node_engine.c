@@ -30,25 +30,31 @@ static int choose(const char *name, size_t length, struct chil_error *err)
 /* "patience=1,limit=65536,wait,stretch=100" */
 static int take_options(const char *text, struct jit_options *options, struct chil_error *err)
 {
+    uint64_t patience = 0, limit = 0;
+    const struct {
+        const char *name;
+        uint64_t *value, most;
+    } numbers[] = {{"patience=", &patience, UINT32_MAX},
+                   {"limit=", &limit, SIZE_MAX},
+                   {"stretch=", &options->lockstep, UINT32_MAX}};
     while (*text) {
         size_t length = strcspn(text, ",");
-        char *end = NULL;
-        if (length == 4 && strncmp(text, "wait", 4) == 0)
-            options->wait = true;
-        else if (strncmp(text, "patience=", 9) == 0)
-            options->patience = (uint32_t)strtoul(text + 9, &end, 10);
-        else if (strncmp(text, "limit=", 6) == 0)
-            options->code_limit = strtoul(text + 6, &end, 10);
-        else if (strncmp(text, "stretch=", 8) == 0)
-            options->lockstep = strtoul(text + 8, &end, 10);
-        else
-            end = (char *)text;
-        if (end && end != text + length)
+        char word[40];
+        (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
+        bool known = strcmp(word, "wait") == 0;
+        options->wait |= known;
+        for (unsigned i = 0; i < sizeof numbers / sizeof *numbers && !known; i++) {
+            size_t name = strlen(numbers[i].name);
+            known = strncmp(word, numbers[i].name, name) == 0 && text_to_u64(word + name, numbers[i].value) &&
+                    *numbers[i].value >= 1 && *numbers[i].value <= numbers[i].most;
+        }
+        if (!known)
             return chil_error_set(err, CHIL_EINVAL,
-                                  "engine option '%.*s' is not patience=N, limit=BYTES, stretch=CYCLES or wait",
-                                  (int)length, text);
+                                  "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES or wait", word);
         text += length + (text[length] == ',');
     }
+    options->patience = (uint32_t)patience;
+    options->code_limit = (size_t)limit;
     return 0;
 }
 
@@ -69,6 +75,8 @@ int node_engine(struct chil_run *run, struct core_options *options, struct chil_
         jit.say = run->options.say;
         jit.context = run->options.context;
         if (!jit.lockstep) jit.lockstep = STRETCH;
+    } else {
+        jit.lockstep = 0;
     }
     run->jit = jit_new(&jit);
     if (!run->jit) return 0;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -228,6 +229,72 @@ static void so_it_does_while_the_interpreter_goes_on(void **state)
     compare_on("bgp", &(struct jit_options){.patience = 3}, 20, 3000000);
 }
 
+/* --- Lockstep --------------------------------------------------------------------------------------------------------
+ */
+
+struct heard {
+    bool block, register_7;
+};
+
+/* Lines come from a copy of this process: what they say is kept in shared memory. */
+static void hear(void *context, const char *line)
+{
+    struct heard *heard = context;
+    heard->block |= strstr(line, "differs from the interpreter behind the block at pc 0x00010000") != NULL;
+    heard->register_7 |= strstr(line, "r7: interpreted 0, translated 1") != NULL;
+}
+
+static enum core_hot spoiled_hot(void *context, struct core *core, struct block *block, uint64_t limit,
+                                 struct core_exit *exit)
+{
+    enum core_hot hot = jit_translator(context)->hot(context, core, block, limit, exit);
+    if (hot != CORE_HOT_NOTHING) core->regs->gpr[7] = 1;
+    return hot;
+}
+
+/* A loop of one block, in lockstep; whether the engines were found to differ. */
+static bool loop_in_lockstep(bool spoil, struct heard *heard)
+{
+    struct chil_machine *machine;
+    struct cache_config config;
+    struct side side;
+    struct jit_options options = {.patience = 5, .wait = true, .lockstep = 500, .say = hear, .context = heard};
+    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
+    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    side_open(&side, &config, &options);
+    cores_free(side.cores);
+    struct core_translator translator = *jit_translator(side.jit);
+    if (spoil) translator.hot = spoiled_hot;
+    side.cores =
+        cores_new(1, &(struct core_options){.units = UINT32_MAX, .cache = side.cache, .translator = &translator});
+    side.core = cores_get(side.cores, 0);
+    mem_host_put32(side.mem->base + CODE, 0x38A50001); /* addi r5,r5,1 */
+    mem_host_put32(side.mem->base + CODE + 4, BDNZ | 0xFFFC);
+    mem_host_put32(side.mem->base + CODE + 8, TRAP);
+    side.regs = (struct core_regs){.pc = CODE, .ctr = 100, .msr = MSR_PR};
+    core_switch(side.core, &side.regs, side.mem);
+    struct core_exit exit = core_run(side.core, 100000);
+    bool diverged = jit_diverged(side.jit);
+    assert_int_equal(exit.reason, diverged ? CORE_ILLEGAL : CORE_TRAP);
+    assert_int_equal(side.regs.gpr[5], 100);
+    side_close(&side);
+    chil_machine_free(machine);
+    return diverged;
+}
+
+static void lockstep_tells_the_block_and_the_difference(void **state)
+{
+    (void)state;
+    struct heard *heard = mmap(NULL, sizeof *heard, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(heard != MAP_FAILED);
+    assert_false(loop_in_lockstep(false, heard));
+    assert_false(heard->block || heard->register_7);
+    assert_true(loop_in_lockstep(true, heard));
+    assert_true(heard->block);
+    assert_true(heard->register_7);
+    (void)munmap(heard, sizeof *heard);
+}
+
 int main(void)
 {
     (void)setenv("CHILIAD_DATA", "data", 1);
@@ -236,6 +303,7 @@ int main(void)
         cmocka_unit_test(translated_code_does_what_the_interpreter_does_bgl),
         cmocka_unit_test(so_it_does_with_room_for_one_region),
         cmocka_unit_test(so_it_does_while_the_interpreter_goes_on),
+        cmocka_unit_test(lockstep_tells_the_block_and_the_difference),
     };
     return cmocka_run_group_tests_name("translator", tests, NULL, NULL);
 }
