@@ -19,7 +19,7 @@ PREFIX   ?= /usr/local
 DESTDIR  ?=
 CC       ?= gcc
 
-PACKAGES := jansson inih libelf libdw
+PACKAGES := jansson inih libelf libdw libarchive expat zlib
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Werror
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE -DCHILIAD_VERSION='"$(VERSION)"' -DCHILIAD_PREFIX='"$(PREFIX)"'
 OPTIMIZE ?= -O2 -g
@@ -72,7 +72,7 @@ endef
 
 comma := ,
 LIBS = $(PACKAGES:%=-l%) -lm
-LIBS := $(subst -llib,-l,$(LIBS))
+LIBS := $(subst -lzlib,-lz,$(subst -llib,-l,$(LIBS)))
 $(eval $(call variant,PLAIN,$(BUILD),))
 $(eval $(call variant,ASAN,$(BUILD)/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer))
 $(eval $(call variant,TSAN,$(BUILD)/tsan,-fsanitize=thread))

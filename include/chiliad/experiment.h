@@ -1,0 +1,174 @@
+/* Experiments: what happened (metric) x where in the program (call path) x where on the machine (thread).
+ *
+ * An experiment is three trees and a sparse set of severities, one number for a metric, a call path and a thread; what
+ * is not there is zero. Along the call tree a severity is exclusive (what the path did itself); along the metric tree
+ * it is the metric's whole value, its children's included; only threads carry severities. Counts are exact 64-bit
+ * integers, signed because differences are experiments too. Every metric says where its numbers come from.
+ *
+ * The trees are plain arrays to be read; a parent comes before its children. Only the functions below change them. An
+ * experiment belongs to one thread at a time; different experiments share nothing. Operators never change their inputs.
+ */
+#ifndef CHILIAD_EXPERIMENT_H
+#define CHILIAD_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chiliad/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { CHIL_EXP_NONE = -1 }; /* no parent, no region */
+
+/* --- The three dimensions ----------------------------------------------------------------------------------------- */
+
+enum chil_exp_kind { CHIL_EXP_COUNT, CHIL_EXP_REAL };
+enum chil_exp_origin { CHIL_EXP_MEASURED, CHIL_EXP_COMPOSED, CHIL_EXP_COMPUTED };
+
+struct chil_exp_metric {
+    char *name;  /* unique; letters, digits, '_', ':' and '=' (what CubePL takes) */
+    char *title; /* for people: DATA_HIT_L1$ */
+    char *unit;  /* "occ", "cycles", "sec", "bytes" */
+    char *text;
+    char *formula;   /* of a composed or computed one: "A + B"; or empty */
+    char *exactness; /* "exact", "modelled", or empty where unknown */
+    int parent;
+    enum chil_exp_kind kind;
+    enum chil_exp_origin origin;
+    bool partial;     /* parts are missing: shown with '~' */
+    unsigned runs;    /* averaged over so many; 1 for a measurement */
+    double low, high; /* the least and the greatest total of those runs */
+};
+
+struct chil_exp_region {
+    char *name, *mangled;
+    char *module;          /* the source file, or the object where that is unknown */
+    int begin, end;        /* lines; -1 unknown */
+    char *paradigm, *role; /* the CUBE words: "compiler", "function", "user" */
+};
+
+struct chil_exp_node { /* a call path: its last step */
+    int parent, region;
+    int line;     /* of the call; -1 unknown */
+    char *module; /* of the call; may be empty */
+};
+
+enum chil_exp_level { CHIL_EXP_MACHINE, CHIL_EXP_NODE, CHIL_EXP_PROCESS, CHIL_EXP_THREAD };
+struct chil_exp_place {
+    char *name;
+    enum chil_exp_level level;
+    int parent;
+    int rank;   /* a process's pid or rank, a thread's number in it; 0 above */
+    int thread; /* its column in severities when it is a thread, else -1 */
+};
+
+struct chil_exp_attribute { /* metadata: machine, program's hash, clock_hz, ... */
+    char *key, *value;
+};
+
+struct chil_exp_topology {
+    char *name;
+    unsigned dimensions; /* at most 8 */
+    char *dimension_name[8];
+    int size[8];
+    bool periodic[8];
+    int *coordinates; /* thread x dimensions */
+};
+
+/* A severity. Cells of a metric are sorted by node, then thread; no cell is zero. */
+struct chil_exp_cell {
+    uint32_t node, thread;
+    union {
+        int64_t count;
+        double real;
+    };
+};
+
+struct chil_exp {
+    struct chil_exp_metric *metric;
+    size_t metrics;
+    struct chil_exp_region *region;
+    size_t regions;
+    struct chil_exp_node *node;
+    size_t nodes;
+    struct chil_exp_place *place;
+    size_t places;
+    int *thread; /* places that are threads, by column */
+    size_t threads;
+    struct chil_exp_attribute *attribute;
+    size_t attributes;
+    struct chil_exp_topology *topology;
+    size_t topologies;
+    struct chil_exp_values *values; /* private: cells of each metric */
+};
+
+/* --- Building ------------------------------------------------------------------------------------------------------
+ */
+
+struct chil_exp *chil_exp_new(void);
+void chil_exp_free(struct chil_exp *exp);
+
+/* Each returns the index of the new row; strings are copied, NULL is the empty string. A metric's `low` and `high` are
+ * computed when `runs` is 1. A name that exists is the caller's error and returns -1. */
+int chil_exp_add_metric(struct chil_exp *exp, const struct chil_exp_metric *metric);
+int chil_exp_add_region(struct chil_exp *exp, const struct chil_exp_region *region);
+int chil_exp_add_node(struct chil_exp *exp, int parent, int region, int line, const char *module);
+int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level level, const char *name, int rank);
+void chil_exp_set_attribute(struct chil_exp *exp, const char *key, const char *value);
+const char *chil_exp_attribute(const struct chil_exp *exp, const char *key); /* NULL: none */
+int chil_exp_add_topology(struct chil_exp *exp, const struct chil_exp_topology *topology);
+
+/* Adds to a severity. In any order; ascending (node, thread) is fastest. */
+void chil_exp_add_count(struct chil_exp *exp, int metric, int node, int thread, int64_t count);
+void chil_exp_add_real(struct chil_exp *exp, int metric, int node, int thread, double real);
+
+/* --- Asking ----------------------------------------------------------------------------------------------------------
+ */
+
+int chil_exp_find_metric(const struct chil_exp *exp, const char *name); /* by name or title; -1: none */
+const struct chil_exp_cell *chil_exp_cells(const struct chil_exp *exp, int metric, size_t *count);
+int64_t chil_exp_count(const struct chil_exp *exp, int metric, int node, int thread);
+double chil_exp_real(const struct chil_exp *exp, int metric, int node, int thread); /* of either kind */
+
+/* Sums: of a node's own or its whole subtree; of one thread (its column) or all (-1); node -1: all call paths. */
+int64_t chil_exp_sum_count(const struct chil_exp *exp, int metric, int node, bool subtree, int thread);
+double chil_exp_sum(const struct chil_exp *exp, int metric, int node, bool subtree, int thread);
+/* The same for every node at once, into out[nodes]. */
+void chil_exp_sum_nodes(const struct chil_exp *exp, int metric, bool subtree, int thread, double *out);
+
+/* --- Files
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* .cubex (CUBE 4) or .cube (CUBE 3 XML), by content when read and by name when written. Writing is atomic. */
+int chil_exp_read(struct chil_exp **exp, const char *path, struct chil_error *err);
+int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_error *err);
+
+/* --- The algebra (CUBE, and paper 003 section 2.3)
+ * ---------------------------------------------------------------------- */
+
+struct chil_exp_align {
+    bool by_name; /* match regions by name alone, so that edited sources still match */
+};
+
+/* Result = inputs with metadata aligned, values combined; NULL align: the defaults. Merge: the union; replicated
+ * measurements are averaged, measured wins over composed, partial compositions are completed when their parts are
+ * there. Mean: of each metric over the runs that measured it. Diff: a - b. */
+int chil_exp_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
+                   const struct chil_exp_align *align, struct chil_error *err);
+int chil_exp_mean(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
+                  const struct chil_exp_align *align, struct chil_error *err);
+int chil_exp_diff(struct chil_exp **result, const struct chil_exp *a, const struct chil_exp *b,
+                  const struct chil_exp_align *align, struct chil_error *err);
+
+/* Keeps only the subtrees below call paths that `keep` accepts (their ancestors stay, empty), and only threads that
+ * `thread` accepts; NULL keeps all. */
+int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp, bool (*keep)(void *context, int node),
+                 bool (*thread)(void *context, int thread), void *context, struct chil_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
