@@ -135,6 +135,7 @@ static void core_init(struct cache *cache, unsigned number)
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
     core->l2.line = tags_new(cache->shape.l2_stride + 1); /* [0] is read even where there is no L2 */
+    core->l2.present[NO_LINE % L2_HASH] = (uint8_t)cache->shape.l2_stride;
     core->l2.entry = base_calloc(cache->shape.l2_stride + 1, sizeof *core->l2.entry);
     core->l2.stream = tags_new(cache->shape.stream_stride);
     core->l2.expected = tags_new(cache->shape.filter_stride);
@@ -186,7 +187,9 @@ struct cache *cache_new(const struct cache_config *config)
     cache->is_blue_gene = memcmp(&cache->shape, &blue_gene, sizeof blue_gene) == 0;
     cache->line_mask = ~(config->l1d.line - 1);
     /* Through: a store bit belongs to the open line, in L1 or not. */
-    cache->line_bits = config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE;
+    cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
+    cache->keeps_stores = cache->is_blue_gene && config->write_through && !config->store_allocate && config->coherent &&
+                          config->snoop_filter && config->cores > 1;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
     if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;

@@ -97,6 +97,7 @@ enum cache_bit {
     CACHE_STORE = 2,
     CACHE_FETCH = 4,
     CACHE_PAGE = 8, /* the model's own, in the first byte of a page: it is in the TLB */
+    CACHE_HERE = 16 /* the model's own: the line came into L1D by this address and is there, whatever the TLB has */
 };
 
 /* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the space. */
@@ -106,6 +107,13 @@ const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
 
 uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
+/* cache_store of an access within a line, where that is quick; else nothing happens and CACHE_ELSE comes back. Touches
+ * no vector registers of the host where CACHE_KEEPS_VECTORS is defined. */
+#define CACHE_ELSE UINT32_MAX
+uint32_t cache_store_again(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
+#if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define CACHE_KEEPS_VECTORS
+#endif
 /* The line that holds the instruction at `address`. */
 uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
 

@@ -16,6 +16,8 @@
 
 enum { FRAME_BITS = 12, FRAME = 1 << FRAME_BITS, FRAMES_OF_SPACE = 1 << (32 - FRAME_BITS) };
 #define NO_LINE UINT32_MAX
+/* Nobody but this page ever had the frame: its lines in L1D have CACHE_HERE. */
+enum { FRAME_OWN = 1 };
 /* For what is on the way of every miss. */
 #define INLINE static inline __attribute__((always_inline))
 /* For what is not, and would make that longer. */
@@ -33,6 +35,9 @@ struct span_count {
 };
 
 struct core_counts {
+    /* Loads that missed while nothing else was being filled. They count in many places, but everywhere the same, so
+     * counts_of adds them there when someone asks. */
+    struct span_count calm;
     uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate, invalidated, castout;
     struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;
     uint64_t l2_read, l2_miss, filter_hit, stream_hit, self_hit, page_present, snoop_hit_same, snoop_hit_other;
@@ -48,13 +53,13 @@ struct port_counts {
 
 struct bank_counts {
     struct {
-        uint64_t single, burst, collision, hit[2], miss[2];
+        uint64_t single, burst, collision, hit[2], miss[2]; /* single: filled in when someone asks */
     } read[2];
     struct {
         uint64_t deposit, merged, miss;
         struct span_count not_taken;
     } write[2];
-    uint64_t lookup[2];
+    uint64_t lookup[2]; /* reads are added when someone asks */
     struct span_count not_taken[2], mh_not_taken;
     uint64_t prefetch_miss, in_flight, evict, castout;
 };
@@ -269,18 +274,22 @@ struct l2_entry {
     uint8_t state; /* L2_… */
 };
 
+enum { L2_HASH = 256 };
+
 struct l2 {
     uint32_t *line; /* entries, padded */
     struct l2_entry *entry;
-    uint32_t next;      /* entry to replace */
-    uint32_t last;      /* entry read last */
-    uint32_t *stream;   /* the line that each stream has reached */
-    uint32_t *expected; /* the filter: lines that would confirm a stream */
+    uint8_t present[L2_HASH]; /* how many of them have a line of that hash */
+    uint32_t next;            /* entry to replace */
+    uint32_t last;            /* entry read last */
+    uint32_t *stream;         /* the line that each stream has reached */
+    uint32_t *expected;       /* the filter: lines that would confirm a stream */
     uint32_t next_stream, next_expected, last_stream;
     uint64_t pending_until, prefetch_until; /* for cover */
 };
 
-enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4 };
+/* L2_FOLLOWED: no stream and no filter would change if the line were read now. */
+enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4, L2_FOLLOWED = 8 };
 
 /* Stream registers, padded with ones that no line fits. */
 struct stream_set {
@@ -317,15 +326,14 @@ struct place {
 struct again {
     uint64_t epoch; /* the node's, then */
     uint32_t space, granule;
-    uint8_t *at; /* the line byte */
+    uint8_t *at; /* the line's byte */
     uint32_t line;
-    uint32_t in_l2;        /* 1: its L2 line was */
-    const uint32_t *shown; /* its place in snoop.shown */
+    uint32_t shown;      /* its place in snoop.shown */
+    const uint32_t *tag; /* of its way in L3 */
     struct place place;
-    /* Of its way in L3: */
-    const uint32_t *tag;
-    uint64_t *fetched, *order;
-    uint32_t way;
+    int way;
+    uint32_t in_l2; /* the entry of L2 that had the line, if any had */
+    uint8_t *page;  /* its page's first byte */
 };
 
 enum { AGAIN = 64 };
@@ -351,10 +359,9 @@ struct cache_core {
     uint64_t data_fill_until, code_fill_until;
     uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
     uint32_t next_store;              /* the one that ends first */
-    uint64_t store_epoch;             /* the node's, when a store last went the long way */
     struct again again[AGAIN];        /* by a hash of the granule */
     uint32_t open;                    /* L1D line of the last store to memory; stores to it join that one */
-    uint8_t *open_at;                 /* as l1.at, of the open line */
+    uint8_t *open_at;                 /* as l1.at, of the open line; NULL: there is none, or several bytes know it */
 };
 
 /* Of a line in L3: when its fetch from DDR began, times L3_START; L3_AHEAD: that was for a prefetch, and nobody has
@@ -383,7 +390,7 @@ struct mapping {
 
 struct space {
     bool used;
-    uint32_t *frames;            /* frame + 1 by page, 0: not touched */
+    uint32_t *frames;            /* (frame + 1) * 2 by page, 0: not touched; + FRAME_OWN */
     uint8_t *lines[CACHE_CORES]; /* line bytes */
 };
 
@@ -392,11 +399,12 @@ struct cache {
     struct shape shape;
     bool is_blue_gene; /* shape == blue_gene */
     bool streaming;    /* L2 prefetches */
+    bool keeps_stores; /* in core->again */
     struct cache_core *core[CACHE_CORES];
     uint32_t joining;  /* those with an open line */
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
-    uint64_t epoch;    /* of L2 contents, idle cores and mappings; from 1 */
+    uint64_t epoch;    /* of who uses L2, idle cores and mappings; from 1 */
     struct bank **bank;
     struct ddr *ddr;
     uint64_t latest; /* when a request last came to L3 */
@@ -423,13 +431,17 @@ INLINE uint8_t *space_lines(struct cache *cache, unsigned core, unsigned space)
     return lines ? lines : space_lines_new(cache, core, space);
 }
 
-/* The physical address behind one of a space; first touch takes a frame. */
+/* The physical address behind one of a space; first touch takes a frame. `own`: see FRAME_OWN. */
+struct physical {
+    uint64_t address;
+    bool own;
+};
 uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page);
-INLINE uint64_t space_translate(struct cache *cache, unsigned space, uint32_t address)
+INLINE struct physical space_translate(struct cache *cache, unsigned space, uint32_t address)
 {
     uint32_t frame = cache->spaces[space].frames[address >> FRAME_BITS];
-    frame = frame ? frame - 1 : space_touch(cache, space, address >> FRAME_BITS);
-    return (uint64_t)frame << FRAME_BITS | (address & (FRAME - 1));
+    if (!frame) frame = space_touch(cache, space, address >> FRAME_BITS);
+    return (struct physical){(uint64_t)(frame / 2 - 1) << FRAME_BITS | (address & (FRAME - 1)), frame & FRAME_OWN};
 }
 
 /* Takes bits from the bytes of a physical line of L1 in all spaces. */

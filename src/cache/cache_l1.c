@@ -5,8 +5,18 @@
  * last store to memory went to joins it, however long ago that was, unless another core used the line since;
  * round-robin replaces the next way whether or not another is empty; cache management counts as no access.
  */
+#include "cache/cache_again.h"
 #include "cache/cache_l2.h"
 #include "cache/cache_snoop.h"
+
+/* Whether a line is in L1D, and where; `at` are bytes of the mapping `own` speaks of. */
+INLINE bool is_here(const struct l1 *l1, const struct ways *ways, uint32_t line, bool own, const uint8_t *at, int *way)
+{
+    *way = -1;
+    if (own && !(*at & CACHE_HERE)) return false;
+    *way = tags_find(&l1->tags, ways, line & l1->tags.set_mask, line);
+    return *way >= 0;
+}
 
 INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
 {
@@ -62,6 +72,7 @@ void l1_close(struct cache *cache, struct cache_core *of)
     if (of->open == NO_LINE) return;
     forbid(cache, cache->shape.l1d_shift, of, of->open_at, of->open, CACHE_STORE);
     of->open = NO_LINE;
+    of->open_at = NULL;
     cache->joining &= ~of->bit;
 }
 
@@ -110,6 +121,8 @@ INLINE int install(struct cache *cache, const struct shape *shape, struct cache_
     uint8_t *old_at = of->data.at[way];
     clean(cache, of, way, now);
     put(&of->data, &shape->l1d, way, line, at);
+    for (uint32_t i = 0; i < granules(shape->l1d_shift); i++)
+        at[i] |= CACHE_HERE;
     if (cache->config.snoop_filter) snoop_filled(cache, shape, of, line);
     if (old != NO_LINE) forbid(cache, shape->l1d_shift, of, old_at, old, cache->line_bits);
     if (!cache->config.write_through && of->open == line) l1_close(cache, of); /* from now on stores stay in L1 */
@@ -190,6 +203,7 @@ INLINE struct fill fetch_line(struct cache *cache, const struct shape *shape, st
     struct fill fill;
     fill.start = fill_start(cache, of, now);
     fill.end = l2_read(cache, shape, of, l2_line, data, fill.start);
+    of->counts.l2_read++;
     count_levels(of, fill.start, fill.end);
     return fill;
 }
@@ -216,23 +230,6 @@ INLINE struct fill fill_data(struct cache *cache, const struct shape *shape, str
 }
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */
-
-/* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */
-INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *of, uint64_t now)
-{
-    uint64_t *slot = &of->store_end[of->next_store];
-    uint64_t start = *slot > now ? *slot : now;
-    *slot = start + cache->config.store_time;
-    of->next_store = of->next_store + 1 == cache->config.stores ? 0 : of->next_store + 1;
-    return start;
-}
-
-INLINE void count_stall(struct span_count *stall, uint64_t now, uint64_t end)
-{
-    if (end == now) return;
-    stall->count++;
-    stall->cycles += end - now;
-}
 
 /* A store goes on to memory; returns when it has found a place in the queue. */
 INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
@@ -265,8 +262,8 @@ static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint
 
 /* --- One line ------------------------------------------------------------------------------------------------- */
 
-INLINE uint64_t translate(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
-                          uint32_t address, uint8_t *lines, uint64_t *misses, uint64_t *now)
+INLINE struct physical translate(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
+                                 uint32_t address, uint8_t *lines, uint64_t *misses, uint64_t *now)
 {
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) {
         space_tlb_fill(cache, of->number, space, address);
@@ -276,23 +273,47 @@ INLINE uint64_t translate(struct cache *cache, const struct shape *shape, struct
     return space_translate(cache, space, address);
 }
 
+/* A load misses while other fills are under way. */
+APART static uint64_t load_crowded(struct cache *cache, struct cache_core *of, uint32_t line, uint8_t *at, uint64_t now)
+{
+    int way;
+    of->counts.load_miss++;
+    uint64_t end = cache->is_blue_gene ? fill_data(cache, &blue_gene, of, line, at, now, &way).end
+                                       : fill_data(cache, &cache->shape, of, line, at, now, &way).end;
+    of->counts.stall_load.count++;
+    of->counts.stall_load.cycles += end - now;
+    return end;
+}
+
+/* While there are none, which is the common case. */
+INLINE uint64_t load_calm(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
+                          uint8_t *at, uint64_t now)
+{
+    if (!cache->config.write_through && cache->config.coherent) clean_others(cache, of, line, now);
+    uint64_t end = l2_read(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
+    of->counts.calm.count++;
+    of->counts.calm.cycles += end - now;
+    of->fill_end[0] = of->fills_until = of->data_fill_until = end;
+    of->fills = 1;
+    (void)install(cache, shape, of, line, at, now);
+    return end;
+}
+
 INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
                           uint32_t address, uint64_t now)
 {
     struct l1 *l1 = &of->data;
     uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
-    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
-    uint32_t line = (uint32_t)(physical >> shape->l1d_shift);
+    struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
+    uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
-    if (is_in(l1, &shape->l1d, line, &way)) {
+    if (is_here(l1, &shape->l1d, line, physical.own, at, &way)) {
         tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
         known_at(l1, way, at);
+    } else if (of->fills_until > now) {
+        now = load_crowded(cache, of, line, at, now);
     } else {
-        of->counts.load_miss++;
-        uint64_t end = fill_data(cache, shape, of, line, at, now, &way).end;
-        of->counts.stall_load.count++;
-        of->counts.stall_load.cycles += end - now;
-        now = end;
+        now = load_calm(cache, shape, of, line, at, now);
     }
     allow(l1, shape->l1d_shift, at, CACHE_LOAD);
     return now;
@@ -315,13 +336,13 @@ APART static struct taken store_fill(struct cache *cache, struct cache_core *of,
 
 /* Where a store finds its line; -1 where it stays out of L1. A store that joins the one before is no miss. dcbz needs
  * nothing of the line's old contents. */
-INLINE int store_way(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
-                     bool zero, uint64_t *now)
+INLINE int store_way(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, bool own,
+                     uint8_t *at, bool zero, uint64_t *now)
 {
     const struct cache_config *config = &cache->config;
     struct l1 *l1 = &of->data;
     int way;
-    if (is_in(l1, &shape->l1d, line, &way)) {
+    if (is_here(l1, &shape->l1d, line, own, at, &way)) {
         tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
         known_at(l1, way, at);
     } else if (zero) {
@@ -341,13 +362,14 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
 {
     struct l1 *l1 = &of->data;
     uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
-    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now), start = now;
-    uint32_t line = (uint32_t)(physical >> shape->l1d_shift);
+    struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
+    uint64_t start = now;
+    uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     uint8_t bits = CACHE_STORE;
     int way = -1;
     /* Through, and the line is there: which way does not matter. */
     if (!cache->config.write_through || !(*at & CACHE_LOAD)) {
-        way = store_way(cache, shape, of, line, at, zero, &start);
+        way = store_way(cache, shape, of, line, physical.own, at, zero, &start);
         if (way >= 0) bits |= CACHE_LOAD;
     }
     if (way >= 0 && !cache->config.write_through)
@@ -365,7 +387,7 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
     struct l1 *l1 = &of->code;
     struct tags *tags = &l1->tags;
     uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1i_shift);
-    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.itlb_miss, &now);
+    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.itlb_miss, &now).address;
     uint32_t line = (uint32_t)(physical >> shape->l1i_shift), set = line & tags->set_mask;
     int way;
     if (is_in(l1, &shape->l1i, line, &way)) {
@@ -388,92 +410,61 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
 
 /* --- Stores that leave the core ------------------------------------------------------------------------------- */
 
-/* Where L1 writes through, stores that alternate between a few lines (a stack) all leave the core, and find everything
- * where the last one to their line found it. What they found is kept by line, as long as no L2, no mapping and no idle
- * core has changed; what else can change is looked at again. */
-
-INLINE struct again *again_of(struct cache_core *of, uint32_t address)
-{
-    uint32_t granule = address >> CACHE_GRANULE_BITS;
-    return &of->again[(granule ^ granule / AGAIN) % AGAIN];
-}
-
-/* After a store that was shown before: keeps what it found, if that is everything. */
-APART static void remember(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address)
-{
-    const struct shape *shape = &blue_gene;
-    uint32_t line = of->open, l2_line = line >> (shape->l2_shift - shape->l1d_shift);
-    struct place place = place_of(cache, shape, of, l2_line);
-    uint8_t *at = bytes_of(space_lines(cache, of->number, space), address, shape->l1d_shift);
-    int shown = tags_scan(of->snoop.shown.line, shape->absent_stride, line), way = look_up(shape, &place);
-    if (of->open_at != at || shown < 0 || way < 0) return;
-    if (of->others & ~cache->idle || cache->l2_users & of->others) return;
-    *again_of(of, address) = (struct again){
-        .epoch = cache->epoch,
-        .space = space,
-        .granule = address >> CACHE_GRANULE_BITS,
-        .at = at,
-        .line = line,
-        .in_l2 = l2_find(shape, &of->l2, l2_line) >= 0,
-        .shown = &of->snoop.shown.line[shown],
-        .place = place,
-        .tag = &place.bank->tags.line[way],
-        .fetched = &place.bank->fetched[way],
-        .order = &place.bank->tags.order[place.set],
-        .way = (uint32_t)way % TAG_STRIDE,
-    };
-}
-
 APART static uint64_t store_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address, bool zero,
                                 uint64_t now)
 {
     return store_line(cache, &cache->shape, of, space, address, zero, now);
 }
 
-/* A store that has to find everything itself. Streams of stores keep nothing: only one that was shown before, with no
- * change since the store before it, does. */
-APART static uint32_t store_long(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
-                                 uint32_t last, uint64_t now)
+APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
+                                      uint64_t now)
 {
-    uint64_t shown_again = of->snoop.shown_again, epoch = cache->epoch;
-    uint64_t end = cache->is_blue_gene ? store_line(cache, &blue_gene, of, space, address, false, now)
-                                       : store_any(cache, of, space, address, false, now);
-    if ((last ^ address) & cache->line_mask) return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
-    bool is_kept = cache->is_blue_gene && cache->config.write_through;
-    if (is_kept && shown_again != of->snoop.shown_again && of->store_epoch == epoch)
-        remember(cache, of, space, address);
-    of->store_epoch = epoch;
-    return (uint32_t)(end - now);
+    return store_line(cache, &blue_gene, of, space, address, false, now);
 }
 
-/* Whether what was found is still there, and nobody else could notice. */
-INLINE bool is_again(const struct cache *cache, const struct cache_core *of, const struct again *again)
+/* Whether nobody else can notice a store: no other core has filled a line or has a store that others join. */
+INLINE bool is_alone(const struct cache *cache, const struct cache_core *of)
 {
-    if (!(*again->at & CACHE_LOAD) || !of->open_at || of->open == NO_LINE || of->open == again->line) return false;
-    if (cache->joining & of->others || *again->shown != again->line) return false;
-    return *again->tag == again->place.line && (*again->order & 15) == again->way;
+    return !(of->others & (~cache->idle | cache->l2_users | cache->joining));
 }
 
-/* A store by the short way: send, when is_again. */
-APART static uint32_t store_again(struct cache *cache, struct cache_core *of, const struct again *again,
-                                  uint32_t address, uint64_t now)
+/* A store, of a core that is alone, goes through L1; what it finds is kept for cache_store_again. */
+APART static uint32_t store_alone(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
+                                  uint64_t asked)
 {
-    if (!is_again(cache, of, again)) return store_long(cache, of, again->space, address, address, now);
-    uint64_t start = take_store_entry(cache, of, now), looked_up;
-    *of->open_at &= (uint8_t)~CACHE_STORE;
-    *again->at |= CACHE_STORE;
-    of->open = again->line;
-    of->open_at = again->at;
+    const struct shape *shape = &blue_gene;
+    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
+    uint64_t now = asked, looked_up;
+    struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
+    uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
+    bool here = *at & CACHE_LOAD, absent = physical.own && !(*at & CACHE_HERE);
+    if (!(here | absent) || !of->open_at || of->open == line)
+        return (uint32_t)(store_blue_gene(cache, of, space, address, now) - asked);
+    of->counts.store_miss += !here;
+    uint64_t start = take_store_entry(cache, of, now);
+    open_line(of, line, at);
     of->counts.snoop_sent++;
-    of->snoop.shown_again++;
+    uint32_t shown = show(cache, of, line), l2_line = line >> (shape->l2_shift - shape->l1d_shift);
     of->counts.write++;
-    of->counts.snoop_hit_same += again->in_l2;
-    if (!l3_deposit(cache, &again->place, start, &looked_up)) {
-        l3_write_hit(cache, again->place.bank, again->fetched, looked_up);
-        again->place.bank->deposited[again->place.port] = again->place.line;
-    }
+    of->counts.snoop_hit_same += l2_find(shape, &of->l2, l2_line) >= 0;
+    struct place place = place_of(cache, shape, of, l2_line);
+    int way = look_up(shape, &place);
+    if (!l3_deposit(cache, &place, start, &looked_up)) way = l3_write_at(cache, shape, &place, way, looked_up);
     count_stall(&of->counts.stall_store, now, start);
-    return (uint32_t)(start - now);
+    if (physical.own && way >= 0)
+        *again_of(of, address) = (struct again){
+            .epoch = cache->epoch,
+            .space = space,
+            .granule = address >> CACHE_GRANULE_BITS,
+            .at = at,
+            .page = space_page(shape, lines, address),
+            .line = line,
+            .shown = shown,
+            .place = place,
+            .tag = &place.bank->tags.line[way],
+            .way = way,
+        };
+    return (uint32_t)(start - asked);
 }
 
 /* --- Calls ---------------------------------------------------------------------------------------------------- */
@@ -498,10 +489,18 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
 {
     struct cache_core *of = cache->core[core];
     uint32_t last = address + size - 1;
-    const struct again *again = again_of(of, address);
-    bool known = again->epoch == cache->epoch && again->granule == address >> CACHE_GRANULE_BITS &&
-                 again->space == space && !((last ^ address) & cache->line_mask);
-    return known ? store_again(cache, of, again, address, now) : store_long(cache, of, space, address, last, now);
+    if ((last ^ address) & cache->line_mask) {
+        uint64_t end = store_any(cache, of, space, address, false, now);
+        return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
+    }
+    if (cache->keeps_stores) {
+        uint32_t stall = cache_store_again(cache, core, space, address, now);
+        if (stall != CACHE_ELSE) return stall;
+        if (is_alone(cache, of)) return store_alone(cache, of, space, address, now);
+    }
+    uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
+                                       : store_any(cache, of, space, address, false, now);
+    return (uint32_t)(end - now);
 }
 
 uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
@@ -518,7 +517,7 @@ static void touch(struct cache *cache, struct cache_core *of, unsigned space, ui
     struct l1 *l1 = &of->data;
     uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) return;
-    uint32_t line = (uint32_t)(space_translate(cache, space, address) >> shape->l1d_shift);
+    uint32_t line = (uint32_t)(space_translate(cache, space, address).address >> shape->l1d_shift);
     int way;
     if (is_in(l1, &shape->l1d, line, &way))
         tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
@@ -566,8 +565,8 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
         touch(cache, of, space, address, now);
         return 0;
     }
-    uint64_t physical =
-        translate(cache, shape, of, space, address, space_lines(cache, core, space), &of->counts.dtlb_miss, &end);
+    uint8_t *lines = space_lines(cache, core, space);
+    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &end).address;
     if (op != CACHE_INVALIDATE_CODE)
         manage_data(cache, op, of, (uint32_t)(physical >> shape->l1d_shift), end);
     else

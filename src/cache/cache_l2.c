@@ -26,6 +26,13 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
     }
 }
 
+/* A stream comes or goes next to a line: reading it may be news again. */
+INLINE void unfollow(const struct shape *shape, struct l2 *l2, uint32_t line)
+{
+    int at = l2_find(shape, l2, line);
+    if (at >= 0) l2->entry[at].state &= (uint8_t)~L2_FOLLOWED;
+}
+
 INLINE void advance(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, bool missed,
                     uint64_t now)
 {
@@ -44,6 +51,8 @@ INLINE void advance(struct cache *cache, const struct shape *shape, struct cache
         at = (int)l2->next_stream;
         l2->next_stream = l2->next_stream + 1 == cache->config.l2_streams ? 0 : l2->next_stream + 1;
     }
+    unfollow(shape, l2, l2->stream[at]);
+    unfollow(shape, l2, line + 1);
     l2->stream[at] = line;
     l2->last_stream = (uint32_t)at;
     run_ahead(cache, shape, of, line, now);

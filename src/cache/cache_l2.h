@@ -6,7 +6,14 @@
 
 INLINE int l2_find(const struct shape *shape, const struct l2 *l2, uint32_t line)
 {
-    return tags_scan(l2->line, shape->l2_stride, line);
+    return l2->present[line % L2_HASH] ? tags_scan(l2->line, shape->l2_stride, line) : -1;
+}
+
+INLINE void l2_put(struct l2 *l2, uint32_t at, uint32_t line)
+{
+    l2->present[l2->line[at] % L2_HASH]--;
+    l2->present[line % L2_HASH]++;
+    l2->line[at] = line;
 }
 
 INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
@@ -16,9 +23,9 @@ INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache
     /* Stores that join an open one are not noticed; others' to this line are from now on. */
     l1_close_others(cache, of, line, shape->l2_shift - shape->l1d_shift);
     if (!shape->l2_stride) return;
+    cache->epoch += !(cache->l2_users & of->bit);
     cache->l2_users |= of->bit;
-    cache->epoch++;
-    l2->line[l2->next] = line;
+    l2_put(l2, l2->next, line);
     l2->entry[l2->next] = (struct l2_entry){answer.ready, answer.way, state};
     l2->next = l2->next + 1 == cache->config.l2_entries ? 0 : l2->next + 1;
 }
@@ -47,7 +54,7 @@ INLINE void l2_follow(struct cache *cache, const struct shape *shape, struct cac
         l2_expect(cache, l2, line);
 }
 
-/* When the line is there for L1. */
+/* When the line is there for L1; the caller counts l2_read. */
 INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, bool data,
                         uint64_t now)
 {
@@ -55,7 +62,6 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
     struct l2 *l2 = &of->l2;
     int at = l2->line[l2->last] == line ? (int)l2->last : l2_find(shape, l2, line);
     uint64_t end;
-    counts->l2_read++;
     if (at >= 0) {
         struct l2_entry *entry = &l2->entry[at];
         l2->last = (uint32_t)at;
@@ -68,6 +74,8 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         }
         end = now + cache->l2_latency;
         if (entry->ready > end) end = entry->ready;
+        if (entry->state & L2_FOLLOWED) return end;
+        entry->state |= L2_FOLLOWED;
     } else {
         struct l3_answer answer = l3_read(cache, shape, of, line, false, now);
         end = answer.ready;
@@ -75,7 +83,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         counts->d2_miss += answer.from_ddr && data;
         counts->l3_wait += end - now;
         counts->l3_pending += cover(&l2->pending_until, now, end);
-        l2_keep(cache, shape, of, line, answer, L2_USED);
+        l2_keep(cache, shape, of, line, answer, L2_USED | L2_FOLLOWED);
     }
     l2_follow(cache, shape, of, line, at < 0, now);
     return end;
@@ -96,7 +104,7 @@ INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cach
             of->counts.snoop_hit_same++;
         else {
             user->counts.snoop_hit_other++;
-            user->l2.line[at] = NO_LINE;
+            l2_put(&user->l2, (uint32_t)at, NO_LINE);
             cache->epoch++;
         }
     }

@@ -76,8 +76,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     if (now > cache->latest) cache->latest = now;
     uint64_t start = unit_serve(&bank->directory[at.directory], now, cache->config.l3_busy), ready;
     count_wait(&counts->not_taken[at.directory], now, start);
-    *(prefetch ? &counts->read[at.port].burst : &counts->read[at.port].single) += 1;
-    counts->lookup[at.directory]++;
+    counts->read[at.port].burst += prefetch;
     int way = look_up(shape, &at);
     if (way >= 0) {
         answer.from_ddr = !prefetch && bank->fetched[way] & L3_AHEAD;
@@ -121,6 +120,21 @@ INLINE void l3_write_hit(struct cache *cache, struct bank *bank, uint64_t *fetch
     *fetched |= L3_DIRTY;
 }
 
+/* A write to the line that is in `way`, or in none yet (-1); where it is then. */
+INLINE int l3_write_at(struct cache *cache, const struct shape *shape, const struct place *at, int way, uint64_t start)
+{
+    struct bank *bank = at->bank;
+    if (way >= 0) {
+        l3_write_hit(cache, bank, &bank->fetched[way], start);
+        tags_use(&bank->tags, &shape->l3, at->set, way);
+    } else {
+        bank->counts.write[at->port].miss++;
+        way = (int)l3_allocate(cache, bank, at->set, at->line, start, L3_DIRTY).way;
+    }
+    if (shape->l3.count) bank->deposited[at->port] = at->line;
+    return way;
+}
+
 INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l2_line,
                      uint64_t now)
 {
@@ -128,20 +142,10 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     struct bank *bank = at.bank;
     uint64_t start;
     if (l3_deposit(cache, &at, now, &start)) return;
-    int way = look_up(shape, &at);
-    if (way >= 0) {
-        l3_write_hit(cache, bank, &bank->fetched[way], start);
-        tags_use(&bank->tags, &shape->l3, at.set, way);
-    } else {
-        bank->counts.write[at.port].miss++;
-        (void)l3_allocate(cache, bank, at.set, at.line, start, L3_DIRTY);
-    }
-    if (shape->l3.count)
-        bank->deposited[at.port] = at.line;
-    else {
-        bank->counts.castout++;
-        l3_store_ddr(cache, at.line, start);
-    }
+    (void)l3_write_at(cache, shape, &at, look_up(shape, &at), start);
+    if (shape->l3.count) return;
+    bank->counts.castout++;
+    l3_store_ddr(cache, at.line, start);
 }
 
 #endif

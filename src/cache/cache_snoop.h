@@ -16,13 +16,20 @@ INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, 
     return tags_any(found);
 }
 
+/* A snoop cache takes a line; where. */
+INLINE uint32_t snoop_add(const struct cache *cache, struct absent *absent, uint32_t line)
+{
+    uint32_t at = absent->next;
+    absent->line[at] = line;
+    absent->next = at + 1 == cache->config.snoop_lines ? 0 : at + 1;
+    return at;
+}
+
 /* Whether a port's snoop cache knows the line; if not, now it does. */
 INLINE bool snoop_look_up(const struct cache *cache, const struct shape *shape, struct absent *absent, uint32_t line)
 {
     if (tags_scan(absent->line, shape->absent_stride, line) >= 0) return true;
-    if (!shape->absent_stride) return false;
-    absent->line[absent->next] = line;
-    absent->next = absent->next + 1 == cache->config.snoop_lines ? 0 : absent->next + 1;
+    if (shape->absent_stride) (void)snoop_add(cache, absent, line);
     return false;
 }
 

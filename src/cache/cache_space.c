@@ -49,16 +49,17 @@ const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
 
 /* --- Frames --------------------------------------------------------------------------------------------------- */
 
-static uint32_t take_frame(struct cache *cache)
+static uint32_t take_frame(struct cache *cache, bool *own)
 {
-    if (cache->free_frame_count) return cache->free_frames[--cache->free_frame_count];
+    *own = !cache->free_frame_count;
+    if (!*own) return cache->free_frames[--cache->free_frame_count];
     size_t need = cache->frame_count + 1;
     cache->frame_mapping = base_grow(cache->frame_mapping, &cache->frame_capacity, need, sizeof *cache->frame_mapping);
     cache->frame_mapping[cache->frame_count] = 0;
     return (uint32_t)cache->frame_count++;
 }
 
-static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t frame)
+static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t frame, bool own)
 {
     uint32_t at = cache->free_mapping;
     if (at)
@@ -71,13 +72,33 @@ static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t fra
     }
     cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
     cache->frame_mapping[frame] = at;
-    cache->spaces[space].frames[page] = frame + 1;
+    cache->spaces[space].frames[page] = (frame + 1) * 2 + own;
     cache->epoch++;
+}
+
+/* Lines of the page that are in L1D are no longer known by its bytes. */
+static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint32_t frame)
+{
+    for (unsigned core = 0; core < cache->config.cores; core++) {
+        const struct l1 *l1 = &cache->core[core]->data;
+        uint8_t *bytes = cache->spaces[space].lines[core];
+        if (!bytes) continue;
+        bytes += (size_t)page << (FRAME_BITS - CACHE_GRANULE_BITS);
+        for (uint32_t i = 0; i < FRAME >> CACHE_GRANULE_BITS; i += l1->granules) {
+            if (!(bytes[i] & CACHE_HERE)) continue;
+            uint32_t line = (uint32_t)(((uint64_t)frame << FRAME_BITS | i << CACHE_GRANULE_BITS) >> l1->shift);
+            int way = tags_find(&l1->tags, &l1->tags.ways, line & l1->tags.set_mask, line);
+            if (way >= 0) l1->at[way] = NULL;
+            for (uint32_t k = 0; k < l1->granules; k++)
+                bytes[i + k] &= (uint8_t)~CACHE_HERE;
+        }
+    }
 }
 
 static void unmap(struct cache *cache, unsigned space, uint32_t page)
 {
-    uint32_t frame = cache->spaces[space].frames[page] - 1;
+    uint32_t frame = cache->spaces[space].frames[page] / 2 - 1;
+    leave_page(cache, space, page, frame);
     uint32_t *link = &cache->frame_mapping[frame];
     while (cache->mappings[*link].space != space || cache->mappings[*link].page != page)
         link = &cache->mappings[*link].next;
@@ -96,8 +117,12 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
 uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page)
 {
     uint32_t *frames = cache->spaces[space].frames;
-    if (!frames[page]) map(cache, space, page, take_frame(cache));
-    return frames[page] - 1;
+    bool own;
+    if (!frames[page]) {
+        uint32_t frame = take_frame(cache, &own);
+        map(cache, space, page, frame, own);
+    }
+    return frames[page];
 }
 
 /* --- Line bytes ----------------------------------------------------------------------------------------------- */
@@ -150,14 +175,16 @@ static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, st
         clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
 }
 
-/* All bytes of a page lose all bits. A page that is too large for that has no bits but for lines in L1 and the open
- * one. */
+/* All bytes of a page lose all bits but CACHE_HERE. A page that is too large for that has no bits but for lines in L1
+ * and the open one. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
     uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
     struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
     if (cache->config.page <= CLEAR_AT_ONCE) {
-        memset(first, 0, bytes.count);
+        typedef uint64_t eight __attribute__((may_alias));
+        for (size_t i = 0; i < bytes.count / sizeof(eight); i++) /* a page has at least 32 bytes of them */
+            ((eight *)first)[i] &= CACHE_HERE * UINT64_C(0x0101010101010101);
         return;
     }
     struct cache_core *of = cache->core[core];
@@ -207,8 +234,11 @@ void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned
 {
     assert(address % FRAME == 0 && from_address % FRAME == 0 && length % FRAME == 0);
     cache_forget(cache, space, address, length);
-    for (uint32_t i = 0; i < length >> FRAME_BITS; i++)
-        map(cache, space, (address >> FRAME_BITS) + i, space_touch(cache, from, (from_address >> FRAME_BITS) + i));
+    for (uint32_t i = 0; i < length >> FRAME_BITS; i++) {
+        uint32_t page = (from_address >> FRAME_BITS) + i, frame = space_touch(cache, from, page) / 2 - 1;
+        cache->spaces[from].frames[page] &= ~(uint32_t)FRAME_OWN;
+        map(cache, space, (address >> FRAME_BITS) + i, frame, false);
+    }
 }
 
 static void drop_space(struct space *space)

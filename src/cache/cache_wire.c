@@ -152,6 +152,37 @@ static uint64_t counts_pending(const struct core_counts *c)
     return cycles;
 }
 
+/* What a core counted, calm loads included. */
+static struct core_counts counts_of(const struct cache_core *of)
+{
+    struct core_counts c = of->counts;
+    struct span_count *spans[] = {&c.data_fill, &c.stall_load};
+    c.load_miss += c.calm.count;
+    c.l2_read += c.calm.count;
+    c.l2_rise[1] += c.calm.count;
+    c.l2_level[1] += c.calm.cycles;
+    for (unsigned i = 0; i < 2; i++) {
+        spans[i]->count += c.calm.count;
+        spans[i]->cycles += c.calm.cycles;
+    }
+    return c;
+}
+
+/* Reads count by directory and outcome only; the rest follows. */
+static struct bank_counts bank_counts_of(const struct bank *bank)
+{
+    struct bank_counts b = bank->counts;
+    for (unsigned port = 0; port < 2; port++)
+        for (unsigned directory = 0; directory < 2; directory++) {
+            uint64_t reads = b.read[port].hit[directory] + b.read[port].miss[directory];
+            b.lookup[directory] += reads;
+            b.read[port].single += reads;
+        }
+    b.read[0].single -= b.read[0].burst;
+    b.read[1].single -= b.read[1].burst;
+    return b;
+}
+
 /* Whose writes an L2 is shown: 0 its own core's, 1 its pair's other core's, 2 and 3 cores 0 and 1 of other pairs. */
 static unsigned relation(unsigned core, unsigned source)
 {
@@ -220,9 +251,10 @@ struct view {
     const struct port_counts *p;
     const struct bank_counts *b;
     const struct ddr_counts *d;
-    struct bank_counts n;
+    struct bank_counts n, bank;
     struct ddr_counts m;
     struct port_counts port;
+    struct core_counts core;
 };
 
 static void look(struct view *view, const struct cache *cache, enum cache_scope scope, uint32_t instance)
@@ -232,16 +264,24 @@ static void look(struct view *view, const struct cache *cache, enum cache_scope 
     static const struct bank_counts no_bank;
     static const struct ddr_counts no_ddr;
     *view = (struct view){.c = &no_core, .p = &no_port, .b = &no_bank, .d = &no_ddr};
-    if (scope <= CACHE_OF_SNOOP) view->c = &cache->core[instance]->counts;
+    if (scope <= CACHE_OF_SNOOP) {
+        view->core = counts_of(cache->core[instance]);
+        view->c = &view->core;
+    }
     if (scope == CACHE_OF_PORT) {
         view->port = snoop_counts(cache, instance / CACHE_PORTS, instance % CACHE_PORTS);
         view->p = &view->port;
     }
-    if (scope == CACHE_OF_BANK) view->b = &cache->bank[instance]->counts;
+    if (scope == CACHE_OF_BANK) {
+        view->bank = bank_counts_of(cache->bank[instance]);
+        view->b = &view->bank;
+    }
     if (scope == CACHE_OF_DDR) view->d = &cache->ddr[instance].counts;
     if (scope != CACHE_OF_NODE) return;
-    for (unsigned i = 0; i < cache->config.l3_banks; i++)
-        add_up(&view->n, &cache->bank[i]->counts, sizeof view->n);
+    for (unsigned i = 0; i < cache->config.l3_banks; i++) {
+        struct bank_counts one = bank_counts_of(cache->bank[i]);
+        add_up(&view->n, &one, sizeof view->n);
+    }
     for (unsigned i = 0; i < cache->config.controllers; i++)
         add_up(&view->m, &cache->ddr[i].counts, sizeof view->m);
 }

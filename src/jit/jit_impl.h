@@ -84,10 +84,6 @@ struct site {
 #define JIT_CALLS(X)                                                                                                   \
     X(jit_fetch);                                                                                                      \
     X(jit_load);                                                                                                       \
-    X(jit_store_8);                                                                                                    \
-    X(jit_store_16);                                                                                                   \
-    X(jit_store_32);                                                                                                   \
-    X(jit_store_64);                                                                                                   \
     X(jit_store_pair);                                                                                                 \
     X(jit_store_many);                                                                                                 \
     X(jit_misaligned);                                                                                                 \
@@ -108,6 +104,14 @@ struct site {
 #define JIT_DECLARE(name) bool name(struct core *core)
 #endif
 JIT_CALLS(JIT_DECLARE);
+JIT_DECLARE(jit_store_8);
+JIT_DECLARE(jit_store_16);
+JIT_DECLARE(jit_store_32);
+JIT_DECLARE(jit_store_64);
+bool jit_quick_8(struct core *core); /* jit_quick.c */
+bool jit_quick_16(struct core *core);
+bool jit_quick_32(struct core *core);
+bool jit_quick_64(struct core *core);
 void jit_set_fp_mask(struct core *core); /* after the FPSCR may have changed */
 
 /* --- Comparing (jit_lockstep.c)

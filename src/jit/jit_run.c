@@ -8,12 +8,14 @@
     const uint32_t info = ((const struct site *)core->call.site)->info
 
 /* Translated code calls through these: on x86-64 they keep every register but rax and r11, so that a call in a path
- * hardly ever taken does not cost the common path its registers. Elsewhere the plain functions are called. */
+ * hardly ever taken does not cost the common path its registers. Elsewhere the plain functions are called. `first` may
+ * do without the call; there the plain registers are saved, the first argument at 24(%rsp). */
 #ifdef __x86_64__
-#define THUNK(name)                                                                                                    \
+#define POP_PLAIN "pop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"
+#define THUNK_AFTER(name, first)                                                                                       \
     __asm__(".text\n.p2align 4\n.globl " #name "_thunk\n.hidden " #name "_thunk\n.type " #name                         \
             "_thunk, @function\n" #name "_thunk:\n"                                                                    \
-            "push %rcx\npush %rdx\npush %rsi\npush %rdi\npush %r8\npush %r9\npush %r10\nsub $128, %rsp\n"              \
+            "push %rcx\npush %rdx\npush %rsi\npush %rdi\npush %r8\npush %r9\npush %r10\n" first "sub $128, %rsp\n"     \
             "movsd %xmm0, (%rsp)\nmovsd %xmm1, 8(%rsp)\nmovsd %xmm2, 16(%rsp)\nmovsd %xmm3, 24(%rsp)\n"                \
             "movsd %xmm4, 32(%rsp)\nmovsd %xmm5, 40(%rsp)\nmovsd %xmm6, 48(%rsp)\nmovsd %xmm7, 56(%rsp)\n"             \
             "movsd %xmm8, 64(%rsp)\nmovsd %xmm9, 72(%rsp)\nmovsd %xmm10, 80(%rsp)\nmovsd %xmm11, 88(%rsp)\n"           \
@@ -23,9 +25,20 @@
             "movsd 32(%rsp), %xmm4\nmovsd 40(%rsp), %xmm5\nmovsd 48(%rsp), %xmm6\nmovsd 56(%rsp), %xmm7\n"             \
             "movsd 64(%rsp), %xmm8\nmovsd 72(%rsp), %xmm9\nmovsd 80(%rsp), %xmm10\nmovsd 88(%rsp), %xmm11\n"           \
             "movsd 96(%rsp), %xmm12\nmovsd 104(%rsp), %xmm13\nmovsd 112(%rsp), %xmm14\nmovsd 120(%rsp), %xmm15\n"      \
-            "add $128, %rsp\npop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"                \
-            ".size " #name "_thunk, . - " #name "_thunk\n")
+            "add $128, %rsp\n" POP_PLAIN ".size " #name "_thunk, . - " #name "_thunk\n")
+#define THUNK(name) THUNK_AFTER(name, "")
 JIT_CALLS(THUNK);
+#ifdef CACHE_KEEPS_VECTORS
+#define THUNK_OF_STORE(bits)                                                                                           \
+    THUNK_AFTER(jit_store_##bits, "call jit_quick_" #bits "\ntest %al, %al\njz 1f\nxor %eax, %eax\n" POP_PLAIN         \
+                                  "1:\nmov 24(%rsp), %rdi\n")
+#else
+#define THUNK_OF_STORE(bits) THUNK(jit_store_##bits)
+#endif
+THUNK_OF_STORE(8);
+THUNK_OF_STORE(16);
+THUNK_OF_STORE(32);
+THUNK_OF_STORE(64);
 #endif
 
 /* The core stops before instruction `done` of the block, or behind its store that changed code. */

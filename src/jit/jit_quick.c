@@ -1,0 +1,26 @@
+/* What translated code asks first when a store is not free: one that goes the way of the last to its line. No host
+ * register but the plain ones is touched here, so that the call (jit_run.c) need not keep the others. */
+#include "cache/cache.h"
+#ifdef CACHE_KEEPS_VECTORS
+#pragma GCC target("general-regs-only")
+#include "jit/jit_impl.h"
+
+/* Whether the store is done. */
+#define QUICK(bits, swapped)                                                                                           \
+    bool jit_quick_##bits(struct core *core)                                                                           \
+    {                                                                                                                  \
+        uint32_t ea = (uint32_t)core->call.address, stall;                                                             \
+        if (!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) || (ea & 31) + (bits) / 8 > 32) return false;        \
+        stall = cache_store_again(core->cores->options.cache, core->number, core->code->space, ea, core->cycles);      \
+        if (stall == CACHE_ELSE) return false;                                                                         \
+        core->cycles += stall;                                                                                         \
+        uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                                    \
+        value = swapped;                                                                                               \
+        __builtin_memcpy(core->mem->base + ea, &value, sizeof value);                                                  \
+        return true;                                                                                                   \
+    }
+QUICK(8, value)
+QUICK(16, __builtin_bswap16(value))
+QUICK(32, __builtin_bswap32(value))
+QUICK(64, __builtin_bswap64(value))
+#endif
