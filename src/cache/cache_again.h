@@ -28,6 +28,11 @@ INLINE struct again *again_of(struct cache_core *of, uint32_t address)
     return &of->again[(granule ^ granule / AGAIN) % AGAIN];
 }
 
+INLINE uint64_t again_key(unsigned space, uint32_t address)
+{
+    return (uint64_t)space << 32 | address >> CACHE_GRANULE_BITS;
+}
+
 /* The line of a store becomes the open one instead of another. */
 INLINE void open_line(struct cache_core *of, uint32_t line, uint8_t *at)
 {

@@ -51,14 +51,16 @@ struct port_counts {
     uint64_t rejected, cache_rejected, cache_updated, both, range_rejected, active_hit, history_hit, stream_rejected;
 };
 
+struct write_counts {
+    uint64_t deposit, merged, miss;
+    struct span_count not_taken;
+};
+
 struct bank_counts {
     struct {
         uint64_t single, burst, collision, hit[2], miss[2]; /* single: filled in when someone asks */
     } read[2];
-    struct {
-        uint64_t deposit, merged, miss;
-        struct span_count not_taken;
-    } write[2];
+    struct write_counts write[2];
     uint64_t lookup[2]; /* reads are added when someone asks */
     struct span_count not_taken[2], mh_not_taken;
     uint64_t prefetch_miss, in_flight, evict, castout;
@@ -322,19 +324,28 @@ struct place {
     unsigned directory, port;
 };
 
-/* What a store found on its way to memory, for the next one to the same line (cache_l1.c). */
+/* What a store found on its way to memory, for the next one to the same line (cache_again.c). Pointers rather than
+ * indices: following them is all that store does. 128 bytes. */
 struct again {
     uint64_t epoch; /* the node's, then */
-    uint32_t space, granule;
-    uint8_t *at; /* the line's byte */
-    uint32_t line;
-    uint32_t shown;      /* its place in snoop.shown */
-    const uint32_t *tag; /* of its way in L3 */
-    struct place place;
-    int way;
-    uint32_t in_l2; /* the entry of L2 that had the line, if any had */
-    uint8_t *page;  /* its page's first byte */
+    uint64_t key;   /* its space and granule */
+    uint8_t *at;    /* the line's byte */
+    uint32_t line, l3_line;
+    const uint32_t *shown; /* its place in snoop.shown */
+    const uint32_t *in_l2; /* the entry of L2 that had the line, if any had */
+    uint8_t *page;         /* its page's first byte */
+    struct bank *bank;
+    /* Of its port and directory there: */
+    struct write_counts *counts;
+    uint64_t *lookups;
+    struct unit *directory;
+    uint32_t *deposited;
+    /* Of its way: */
+    const uint32_t *tag;
+    uint64_t *fetched, *order;
+    uint64_t way;
 };
+_Static_assert(sizeof(struct again) == 128, "indexed by shifting");
 
 enum { AGAIN = 64 };
 
@@ -404,7 +415,7 @@ struct cache {
     uint32_t joining;  /* those with an open line */
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
-    uint64_t epoch;    /* of who uses L2, idle cores and mappings; from 1 */
+    uint64_t epoch;    /* of who uses L2, idle cores, cores with an open line and mappings; from 1 */
     struct bank **bank;
     struct ddr *ddr;
     uint64_t latest; /* when a request last came to L3 */

@@ -74,6 +74,7 @@ void l1_close(struct cache *cache, struct cache_core *of)
     of->open = NO_LINE;
     of->open_at = NULL;
     cache->joining &= ~of->bit;
+    cache->epoch++;
 }
 
 /* --- Lines leave ---------------------------------------------------------------------------------------------- */
@@ -244,6 +245,7 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
     if (cache->config.coherent) snoop_store(cache, shape, of, line, start);
     l2_write(cache, shape, of, line, start);
     of->open = line;
+    cache->epoch += !(cache->joining & of->bit);
     cache->joining |= of->bit;
     of->open_at = at;
     return start;
@@ -451,19 +453,27 @@ APART static uint32_t store_alone(struct cache *cache, struct cache_core *of, un
     int way = look_up(shape, &place);
     if (!l3_deposit(cache, &place, start, &looked_up)) way = l3_write_at(cache, shape, &place, way, looked_up);
     count_stall(&of->counts.stall_store, now, start);
-    if (physical.own && way >= 0)
-        *again_of(of, address) = (struct again){
-            .epoch = cache->epoch,
-            .space = space,
-            .granule = address >> CACHE_GRANULE_BITS,
-            .at = at,
-            .page = space_page(shape, lines, address),
-            .line = line,
-            .shown = shown,
-            .place = place,
-            .tag = &place.bank->tags.line[way],
-            .way = way,
-        };
+    if (!physical.own || way < 0) return (uint32_t)(start - asked);
+    struct bank *bank = place.bank;
+    *again_of(of, address) = (struct again){
+        .epoch = cache->epoch,
+        .key = again_key(space, address),
+        .at = at,
+        .line = line,
+        .l3_line = place.line,
+        .shown = &of->snoop.shown.line[shown],
+        .in_l2 = of->l2.line,
+        .page = space_page(shape, lines, address),
+        .bank = bank,
+        .counts = &bank->counts.write[place.port],
+        .lookups = &bank->counts.lookup[place.directory],
+        .directory = &bank->directory[place.directory],
+        .deposited = &bank->deposited[place.port],
+        .tag = &bank->tags.line[way],
+        .fetched = &bank->fetched[way],
+        .order = &bank->tags.order[place.set],
+        .way = (uint64_t)way - (uint64_t)place.set * shape->l3.stride,
+    };
     return (uint32_t)(start - asked);
 }
 
