@@ -70,7 +70,8 @@ struct core {
     uint64_t fp_mask;             /* for translated code: 0 when notes suffice (fp_fast.h), else all ones */
     struct {                      /* what translated code wants of C */
         const void *site;
-        uint64_t address, value[3];
+        uint64_t value[3];
+        uint32_t address; /* read as wide as it is written, or the host waits for the store */
     } call;
     struct core_exit *exit; /* where translated code says why it stopped, */
     bool stopped;           /* and that it did */

@@ -27,7 +27,7 @@ ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);
 ELEMENT(struct core, call.site, 8);
-ELEMENT(struct core, call.address, 8); /* little-endian hosts: the low half is written */
+ELEMENT(struct core, call.address, 4);
 ELEMENT(struct core, call.value[0], 8);
 ELEMENT(struct jump, pc, 8);
 _Static_assert(sizeof(struct jump) == 16, "emitted code steps over jumps");

@@ -98,7 +98,7 @@ static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
 
 bool jit_load(struct core *core)
 {
-    uint32_t ea = (uint32_t)core->call.address;
+    uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
     if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
     if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)) /* else it was only not aligned */
@@ -150,7 +150,7 @@ static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea
 #define STORE(bits, swapped)                                                                                           \
     bool jit_store_##bits(struct core *core)                                                                           \
     {                                                                                                                  \
-        uint32_t ea = (uint32_t)core->call.address;                                                                    \
+        uint32_t ea = core->call.address;                                                                    \
         if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);                                  \
         if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE))                                                    \
             core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, (bits) / 8,   \
@@ -168,7 +168,7 @@ STORE(64, __builtin_bswap64(value))
 bool jit_store_pair(struct core *core)
 {
     SITE(block, info);
-    uint32_t ea = (uint32_t)core->call.address;
+    uint32_t ea = core->call.address;
     unsigned half = (info >> 8 & 0xFF) / 2;
     if (!may_store(core, block, ea, info)) return true;
     put(core, ea, half, core->call.value[0]);
@@ -179,7 +179,7 @@ bool jit_store_pair(struct core *core)
 bool jit_store_many(struct core *core)
 {
     SITE(block, info);
-    uint32_t ea = (uint32_t)core->call.address;
+    uint32_t ea = core->call.address;
     unsigned count = (info >> 8 & 0xFF) / 4;
     if (!may_store(core, block, ea, info)) return true;
     for (unsigned i = 0; i < count; i++)
@@ -190,7 +190,7 @@ bool jit_store_many(struct core *core)
 bool jit_misaligned(struct core *core)
 {
     SITE(block, info);
-    uint32_t ea = (uint32_t)core->call.address;
+    uint32_t ea = core->call.address;
     core->exit->address = ea;
     return stop_for(core, block, info, CORE_ALIGNMENT);
 }
@@ -199,7 +199,7 @@ bool jit_misaligned(struct core *core)
 bool jit_manage(struct core *core)
 {
     SITE(block, info);
-    uint32_t ea = (uint32_t)core->call.address;
+    uint32_t ea = core->call.address;
     enum cache_op op = (enum cache_op)(info >> 8 & 0xFF);
     bool zero = op == CACHE_ZERO;
     if (zero) ea &= ~UINT32_C(31);
