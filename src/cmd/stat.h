@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 
-enum { PATTERNS_MAX = 256, METRICS_MAX = 64, COLUMNS_MAX = 65 };
+enum { PATTERNS_MAX = 4096, METRICS_MAX = 64, COLUMNS_MAX = 65 };
 
 /* The derived metrics, from a file of rows (docs/formats/metrics.md). */
 struct stat_metrics {
