@@ -2,8 +2,8 @@
  *
  * A row is a pattern of accesses by core 0; "all cores" means that the others have filled their L1 before, so that no
  * snoop is dropped for the reason that a core never had a line; "of L1" that core 0 loaded the lines before. Each row
- * runs several rounds after one to warm up; the fastest counts. `bench_cache PART` runs the rows whose name has that
- * part.
+ * runs several rounds after one to warm up; the fastest counts. `bench_cache PART` runs the rows whose name, machine
+ * first, has that part.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,9 +100,11 @@ static int run(const char *name, const char *part)
         (void)fprintf(stderr, "bench_cache: %s\n", err.text);
         return 2;
     }
-    for (unsigned i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (!part || strstr(patterns[i].name, part))
-            printf("%s %-40s %7.1f ns/call\n", name, patterns[i].name, measure(&config, &patterns[i]));
+    for (unsigned i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        char row[64];
+        (void)snprintf(row, sizeof row, "%s %s", name, patterns[i].name);
+        if (!part || strstr(row, part)) printf("%-44s %7.1f ns/call\n", row, measure(&config, &patterns[i]));
+    }
     chil_machine_free(machine);
     return 0;
 }

@@ -430,6 +430,14 @@ INLINE bool is_alone(const struct cache *cache, const struct cache_core *of)
     return !(of->others & (~cache->idle | cache->l2_users | cache->joining));
 }
 
+/* Whether the next store to the line is likely to leave the core too: this one did so again, or the line before is one
+ * of those. A stream of stores with nothing in between keeps nothing. */
+INLINE bool is_worth(struct cache_core *of, uint64_t key, uint64_t shown_before)
+{
+    return of->snoop.shown_again != shown_before ||
+           again_of(of, (uint32_t)(key - 1) << CACHE_GRANULE_BITS)->key == key - 1;
+}
+
 /* A store, of a core that is alone, goes through L1; what it finds is kept for cache_store_again. */
 APART static uint32_t store_alone(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
                                   uint64_t asked)
@@ -446,6 +454,7 @@ APART static uint32_t store_alone(struct cache *cache, struct cache_core *of, un
     uint64_t start = take_store_entry(cache, of, now);
     open_line(of, line, at);
     of->counts.snoop_sent++;
+    uint64_t shown_before = of->snoop.shown_again;
     uint32_t shown = show(cache, of, line), l2_line = line >> (shape->l2_shift - shape->l1d_shift);
     of->counts.write++;
     of->counts.snoop_hit_same += l2_find(shape, &of->l2, l2_line) >= 0;
@@ -453,7 +462,8 @@ APART static uint32_t store_alone(struct cache *cache, struct cache_core *of, un
     int way = look_up(shape, &place);
     if (!l3_deposit(cache, &place, start, &looked_up)) way = l3_write_at(cache, shape, &place, way, looked_up);
     count_stall(&of->counts.stall_store, now, start);
-    if (!physical.own || way < 0) return (uint32_t)(start - asked);
+    if (!physical.own || way < 0 || !is_worth(of, again_key(space, address), shown_before))
+        return (uint32_t)(start - asked);
     struct bank *bank = place.bank;
     *again_of(of, address) = (struct again){
         .epoch = cache->epoch,
