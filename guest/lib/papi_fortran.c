@@ -253,8 +253,7 @@ FORTRAN(get_domain, const int *set, int *domain, const int *mode, int *check)
 {
     PAPI_option_t option = {.domain = {.eventset = *set}};
     *check = *mode == PAPI_DOMAIN ? PAPI_get_opt(PAPI_DOMAIN, &option) : *mode == PAPI_DEFDOM ? PAPI_OK : PAPI_EINVAL;
-    if (*check == PAPI_OK)
-        *domain = *mode == PAPI_DOMAIN ? option.domain.domain : PAPI_get_opt(PAPI_DEFDOM, NULL);
+    if (*check == PAPI_OK) *domain = *mode == PAPI_DOMAIN ? option.domain.domain : PAPI_get_opt(PAPI_DEFDOM, NULL);
 }
 
 FORTRAN(set_granularity, const int *granularity, int *check)
@@ -436,7 +435,8 @@ FORTRAN(enum_dev_type, const int *modifier, int *handle, int *check)
     *handle = 0;
 }
 
-/* An attribute that is a text goes into the string, and the value stays as it is; one that is a number the other way. */
+/* An attribute that is a text goes into the string, and the value stays as it is; one that is a number the other way.
+ */
 FORTRAN(get_dev_type_attr, int *handle, const int *attribute, int *value, char *string, int *check, size_t length)
 {
     bool is_text = *attribute == PAPI_DEV_TYPE_ATTR__CHAR_NAME || *attribute == PAPI_DEV_TYPE_ATTR__CHAR_STATUS;
