@@ -85,7 +85,9 @@ CROSS       ?= powerpc-linux-gnu-
 GUEST       := $(BUILD)/guest
 GUEST_FLAGS := -std=gnu17 -O2 -g -mcpu=440fp -Wall -Wextra -Werror -Iguest/include
 GUEST_H     := $(sort $(wildcard guest/include/*.h guest/include/*/*.h guest/include/*.inc))
-GUEST_H     := $(GUEST_H:guest/%=$(GUEST)/%) $(GUEST)/include/bgp_upc_events.inc
+PAPI_FH     := $(addprefix $(GUEST)/include/,f77papi.h f90papi.h fpapi.h)
+GUEST_H     := $(GUEST_H:guest/%=$(GUEST)/%) $(PAPI_FH) \
+               $(GUEST)/include/bgp_upc_events.inc $(GUEST)/include/bgl_perfctr_events.inc
 
 $(GUEST)/obj/%.o: guest/lib/%.c
 	@mkdir -p $(@D)
@@ -128,6 +130,14 @@ $(GUEST)/include/%: guest/include/%
 $(GUEST)/include/bgp_upc_events.inc: guest/include/spi/UPC.h Makefile
 	@mkdir -p $(@D)
 	sed -n -e '/ BGP_UPC_/d' -e 's/^    \(BGP_[A-Z0-9_]* = [0-9]*\),/integer(4), parameter :: \1/p' $< > $@
+# Those of bgl_perfctr_events.h for bgl_perfctr.inc, in fixed form as in free form.
+$(GUEST)/include/bgl_perfctr_events.inc: guest/include/bgl_perfctr_events.h Makefile
+	@mkdir -p $(@D)
+	sed -n 's/^    \(BGL_[A-Z0-9_]*\) = \([0-9]*\),/      integer(4) \1\n      parameter (\1=\2)/p' $< > $@
+# The constants of papi.h.
+$(PAPI_FH): guest/include/papi.h guest/include/papiStdEventDefs.h tools/papi-fortran
+	@mkdir -p $(@D)
+	CC='$(CC)' tools/papi-fortran $(@F) guest/include > $@ || { rm -f $@; exit 1; }
 
 guest: $(GUEST)/rose $(GUEST_LIBS) $(GUEST_H)
 $(GUEST)/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h

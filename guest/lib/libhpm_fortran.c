@@ -1,24 +1,15 @@
-/* libHPM as Fortran calls it: names with an underscore at the end, arguments by address, and the lengths of strings by
- * value after all other arguments, as gfortran passes them. Strings end in blanks rather than in a zero.
- */
+/* libHPM as Fortran calls it: names with an underscore at the end, arguments by address, strings as in fortran.h. */
 #include "libhpm.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "fortran.h"
 
 enum { TEXT = 256 };
 
 static const char unknown[] = "unknown";
 
-/* The string without its blanks at the end, and no longer than the buffer. */
 static const char *text(char buffer[TEXT], const char *string, size_t length)
 {
-    if (length > TEXT - 1) length = TEXT - 1;
-    while (length && string[length - 1] == ' ')
-        length--;
-    memcpy(buffer, string, length);
-    buffer[length] = '\0';
-    return buffer;
+    return fortran_text(buffer, TEXT, string, length);
 }
 
 void f_hpminit_(const int *task, const char *program, size_t length);

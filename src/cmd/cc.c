@@ -35,12 +35,21 @@ static const char help[] =
 
 enum { EXTRA_WORDS = 32 };
 
+/* libgfortran.a refers to these weakly and takes them all for there when one is: a static program with OpenMP would
+ * call address 0 at its end.
+ */
+#define FORTRAN_THREADS                                                                                                \
+    "-Wl,-u,pthread_mutex_init,-u,pthread_mutex_trylock,-u,pthread_mutex_destroy,-u,pthread_cond_init,"                \
+    "-u,pthread_cond_wait,-u,pthread_cond_broadcast,-u,pthread_cond_destroy,-u,pthread_key_create,"                    \
+    "-u,pthread_key_delete,-u,pthread_getspecific,-u,pthread_setspecific,-u,pthread_create,-u,pthread_join"
+
 static const struct language {
     const char *command, *compiler, *packages;
+    const char *threads; /* for static programs with threads, or NULL */
 } languages[] = {
-    {"cc", "powerpc-linux-gnu-gcc", "gcc-powerpc-linux-gnu libc6-dev-powerpc-cross"},
-    {"fc", "powerpc-linux-gnu-gfortran", "gfortran-powerpc-linux-gnu libc6-dev-powerpc-cross"},
-    {"cxx", "powerpc-linux-gnu-g++", "g++-powerpc-linux-gnu libc6-dev-powerpc-cross"},
+    {"cc", "powerpc-linux-gnu-gcc", "gcc-powerpc-linux-gnu libc6-dev-powerpc-cross", NULL},
+    {"fc", "powerpc-linux-gnu-gfortran", "gfortran-powerpc-linux-gnu libc6-dev-powerpc-cross", FORTRAN_THREADS},
+    {"cxx", "powerpc-linux-gnu-g++", "g++-powerpc-linux-gnu libc6-dev-powerpc-cross", NULL},
 };
 
 /* Those that use others come first, for the linker. A build may lack some. */
@@ -48,7 +57,7 @@ static const char *const libraries[] = {"-lhpm", "-lpapi", "-lbgl_perfctr", "-lb
 
 /* What the words of the command line ask for. */
 struct wanted {
-    bool link, shared, is_static, libraries;
+    bool link, shared, is_static, libraries, threads;
 };
 
 /* The compiler's command line. */
@@ -117,12 +126,14 @@ static struct wanted read_words(int argc, char **argv)
     static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", NULL};
     static const char *const not_static[] = {"-shared", "-pie", "-static-pie", NULL};
     static const char *const alone[] = {"-nostdlib", "-nodefaultlibs", NULL};
+    static const char *const threads[] = {"-fopenmp", "-pthread", NULL};
     struct wanted w = {.libraries = true};
     bool stops = false, inputs = false;
     for (int i = 0; i < argc; i++) {
         stops |= is_one_of(argv[i], no_link);
         w.shared |= strcmp(argv[i], "-dynamic") == 0 || is_one_of(argv[i], not_static);
         w.is_static |= strcmp(argv[i], "-static") == 0;
+        w.threads |= is_one_of(argv[i], threads);
         if (is_one_of(argv[i], alone)) w.libraries = false;
         if (strcmp(argv[i], "-o") == 0)
             i++; /* a file, but no input */
@@ -158,16 +169,17 @@ static void add_libraries(struct line *line, const char *folder, bool shared)
     add(line, "-Wl,--pop-state");
 }
 
-static void build_line(struct line *line, const char *compiler, int argc, char **argv, const char *folder)
+static void build_line(struct line *line, const struct language *l, int argc, char **argv, const char *folder)
 {
     struct wanted w = read_words(argc, argv);
-    add(line, compiler);
+    add(line, l->compiler);
     add(line, "-mcpu=440fp");
     for (int i = 0; i < argc; i++)
         if (strcmp(argv[i], "-dynamic") != 0) add(line, argv[i]);
     (void)snprintf(line->include, sizeof line->include, "-I%s/include", folder);
     add(line, line->include);
     if (w.link && !w.shared && !w.is_static) add(line, "-static");
+    if (w.link && w.threads && l->threads && (w.is_static || !w.shared)) add(line, l->threads);
     if (w.link && w.libraries) add_libraries(line, folder, w.shared && !w.is_static);
 }
 
@@ -219,7 +231,7 @@ int cmd_cc(int argc, char **argv)
     if (!line || !line->words)
         status = cmd_fail(l->command, "out of memory");
     else {
-        build_line(line, l->compiler, argc, argv, folder);
+        build_line(line, l, argc, argv, folder);
         if (print)
             print_line(line);
         else
