@@ -233,6 +233,8 @@ void chil_hist_free(struct chil_hist *hist);
 /* `hist` is a struct chil_hist; so it can be a run's callback. */
 void chil_hist_tell(void *hist, const struct chil_transaction *transaction);
 
+bool chil_hist_uses_pc(const struct chil_hist *hist); /* of transactions */
+
 unsigned chil_hist_dimensions(const struct chil_hist *hist);
 const struct chil_dimension *chil_hist_dimension(const struct chil_hist *hist, unsigned dimension);
 uint64_t chil_hist_total(const struct chil_hist *hist); /* transactions that the predicate let through */
@@ -253,6 +255,7 @@ struct chil_where;
 int chil_where_new(struct chil_where **where, const char *text, const struct chil_hist_names *names,
                    struct chil_error *err);
 void chil_where_free(struct chil_where *where);
+bool chil_where_uses(const struct chil_where *where, enum chil_variable variable);
 bool chil_where_holds(const struct chil_where *where, const struct chil_transaction *transaction);
 
 #ifdef __cplusplus

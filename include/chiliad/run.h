@@ -51,6 +51,7 @@ struct chil_run_options {
      * chil_transaction_kind n; 0: all. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
     uint32_t transactions;
+    bool transact_pc; /* transactions have their pc; else it is 0 */
     /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is translated; "auto", or NULL:
      * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
      * "jit:patience=1,limit=65536,wait" (docs/jit.md). */

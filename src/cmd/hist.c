@@ -302,6 +302,7 @@ int cmd_hist(int argc, char **argv)
     options->say = say;
     options->transactions = events[event].kinds;
     status = prepare(&h, event);
+    options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
     options->context = o.rank ? (void *)&h : (void *)h.hist;
     options->transact = o.rank ? tell_all : chil_hist_tell;
     if (!status) status = run(&h, options);

@@ -18,6 +18,7 @@ struct chil_hist {
     unsigned count, bits;
     struct chil_hist_names names;
     struct chil_where *where;
+    bool is_plain; /* no predicate, and no value that has to be looked up */
     uint64_t total;
     uint64_t *dense;        /* by key; NULL: the table */
     struct chil_bin *table; /* count 0: empty */
@@ -59,15 +60,8 @@ static __attribute__((noinline)) void grow(struct chil_hist *hist)
     hist->table_bits = bits;
 }
 
-void chil_hist_tell(void *context, const struct chil_transaction *t)
+static inline void count_key(struct chil_hist *hist, uint64_t key)
 {
-    struct chil_hist *hist = context;
-    uint64_t key = 0;
-    if (hist->where && !chil_where_holds(hist->where, t)) return;
-    for (const struct chil_dimension *d = hist->dimensions; d < hist->dimensions + hist->count; d++) {
-        uint64_t bin = bin_of(d, monitor_value(&hist->names, d->variable, t));
-        key |= bin << d->low;
-    }
     hist->total++;
     if (hist->dense) {
         hist->dense[key]++;
@@ -76,6 +70,47 @@ void chil_hist_tell(void *context, const struct chil_transaction *t)
     struct chil_bin *bin = find(hist->table, hist->table_bits, key);
     bin->key = key;
     if (bin->count++ == 0 && ++hist->used * 2 > (size_t)1 << hist->table_bits) grow(hist);
+}
+
+static __attribute__((noinline)) void tell_any(struct chil_hist *hist, const struct chil_transaction *t)
+{
+    uint64_t key = 0;
+    if (hist->where && !chil_where_holds(hist->where, t)) return;
+    for (const struct chil_dimension *d = hist->dimensions; d < hist->dimensions + hist->count; d++)
+        key |= bin_of(d, monitor_value(&hist->names, d->variable, t)) << d->low;
+    count_key(hist, key);
+}
+
+/* On the way of every miss: what is plain needs no call, so no register is saved. */
+void chil_hist_tell(void *context, const struct chil_transaction *t)
+{
+    struct chil_hist *hist = context;
+    uint64_t key = 0;
+    if (!hist->is_plain) {
+        tell_any(hist, t);
+        return;
+    }
+    for (const struct chil_dimension *d = hist->dimensions; d < hist->dimensions + hist->count; d++)
+        key |= bin_of(d, monitor_plain_value(d->variable, t)) << d->low;
+    count_key(hist, key);
+}
+
+/* Whether values of a variable are looked up by the pc. */
+static bool is_by_pc(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    return variable == CHIL_VAR_PC || variable == CHIL_VAR_FUNCTION ||
+           (variable == CHIL_VAR_CATEGORY && names->categories);
+}
+
+bool chil_hist_uses_pc(const struct chil_hist *hist)
+{
+    for (unsigned v = 0; v < CHIL_VARIABLES; v++) {
+        bool used = hist->where && chil_where_uses(hist->where, (enum chil_variable)v);
+        for (unsigned d = 0; d < hist->count; d++)
+            used |= hist->dimensions[d].variable == v;
+        if (used && is_by_pc(&hist->names, (enum chil_variable)v)) return true;
+    }
+    return false;
 }
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
@@ -93,6 +128,9 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
         return status;
     }
     h->bits = h->dimensions[0].low + h->dimensions[0].bits;
+    h->is_plain = !h->where;
+    for (unsigned i = 0; i < h->count; i++)
+        h->is_plain &= !monitor_is_looked_up(&h->names, h->dimensions[i].variable);
     if (h->bits <= DENSE_BITS) {
         h->dense = base_calloc((size_t)1 << h->bits, sizeof *h->dense);
     } else {

@@ -36,26 +36,42 @@ void monitor_set_word(struct chil_monitor *monitor, uint32_t address, uint64_t v
 
 /* --- Variables ---------------------------------------------------------------------------------------------------- */
 
-static inline uint64_t monitor_value(const struct chil_hist_names *names, enum chil_variable variable,
-                                     const struct chil_transaction *t)
+/* A value that is in the transaction. */
+static inline uint64_t monitor_plain_value(enum chil_variable variable, const struct chil_transaction *t)
 {
     switch (variable) {
     case CHIL_VAR_LATENCY: return t->end - t->start;
     case CHIL_VAR_SIZE: return t->size;
     case CHIL_VAR_SENDER: return t->sender;
-    case CHIL_VAR_CATEGORY: return names->categories ? chil_ranges_look_up(names->categories, t->pc) : t->category;
-    case CHIL_VAR_TAG: return names->tags ? chil_ranges_look_up(names->tags, t->address) : t->tag;
+    case CHIL_VAR_CATEGORY: return t->category;
+    case CHIL_VAR_TAG: return t->tag;
     case CHIL_VAR_CORE: return t->core;
     case CHIL_VAR_PID: return (uint32_t)t->pid;
     case CHIL_VAR_TID: return (uint32_t)t->tid;
     case CHIL_VAR_KIND: return t->kind;
     case CHIL_VAR_LEVEL: return t->level;
-    case CHIL_VAR_FUNCTION: return chil_ranges_look_up(names->functions, t->pc);
-    case CHIL_VAR_SYMBOL: return chil_ranges_look_up(names->symbols, t->address);
     case CHIL_VAR_PAGE: return t->address >> MONITOR_PAGE_BITS;
     case CHIL_VAR_ADDRESS: return t->address;
     case CHIL_VAR_PC: return t->pc;
     default: return 0;
+    }
+}
+
+static inline bool monitor_is_looked_up(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    return variable == CHIL_VAR_FUNCTION || variable == CHIL_VAR_SYMBOL ||
+           (variable == CHIL_VAR_CATEGORY && names->categories) || (variable == CHIL_VAR_TAG && names->tags);
+}
+
+static inline uint64_t monitor_value(const struct chil_hist_names *names, enum chil_variable variable,
+                                     const struct chil_transaction *t)
+{
+    if (!monitor_is_looked_up(names, variable)) return monitor_plain_value(variable, t);
+    switch (variable) {
+    case CHIL_VAR_CATEGORY: return chil_ranges_look_up(names->categories, t->pc);
+    case CHIL_VAR_TAG: return chil_ranges_look_up(names->tags, t->address);
+    case CHIL_VAR_FUNCTION: return chil_ranges_look_up(names->functions, t->pc);
+    default: return chil_ranges_look_up(names->symbols, t->address);
     }
 }
 

@@ -148,6 +148,13 @@ void chil_where_free(struct chil_where *where)
     free(where);
 }
 
+bool chil_where_uses(const struct chil_where *where, enum chil_variable variable)
+{
+    for (unsigned i = 0; i < where->count; i++)
+        if (where->steps[i].operation < NOT && where->steps[i].variable == variable) return true;
+    return false;
+}
+
 static bool compare(enum operation operation, uint64_t a, uint64_t b)
 {
     switch (operation) {

@@ -30,24 +30,33 @@ _Static_assert((int)CACHE_LOAD_MISS == CHIL_LOAD_MISS && (int)CACHE_INVALIDATION
                    (int)CACHE_IN_L2 == CHIL_LEVEL_L2 && (int)CACHE_IN_DDR == CHIL_LEVEL_DDR,
                "the hierarchy's kinds and levels are the monitor's");
 
+static __attribute__((noinline)) void tell_board(const struct node_monitor *m, struct chil_transaction *t)
+{
+    if (m->tagged) t->tag = (uint8_t)chil_monitor_page_tag(m->board, t->address);
+    if (m->running) chil_monitor_tell(m->board, t);
+}
+
+static __attribute__((noinline)) void add_pc(const struct node_monitor *m, unsigned sender, struct chil_transaction *t)
+{
+    t->pc = core_access_pc(m->senders[sender].core);
+    if (t->kind == CACHE_FETCH_MISS && t->pc < t->address) t->pc = t->address; /* a later line of its block */
+}
+
 static void tell(void *context, struct cache_transaction told, uint64_t start, uint64_t end)
 {
     struct chil_run *run = context;
     struct node_monitor *m = run->monitor;
     struct chil_transaction *t = &m->senders[told.sender].next;
-    bool is_fetch = told.kind == CACHE_FETCH_MISS, wanted = m->kinds >> told.kind & 1;
     t->start = start;
     t->end = end;
     t->address = told.address;
-    t->size = m->line[is_fetch];
+    t->size = m->line[told.kind == CACHE_FETCH_MISS];
     t->core = told.core;
     t->kind = told.kind;
     t->level = told.level;
-    if (m->tagged) t->tag = (uint8_t)chil_monitor_page_tag(m->board, told.address);
-    if (m->running) chil_monitor_tell(m->board, t);
-    if (!wanted) return;
-    t->pc = core_access_pc(m->senders[told.sender].core);
-    if (is_fetch && t->pc < told.address) t->pc = told.address; /* a later line of its block */
+    if (m->board) tell_board(m, t);
+    if (!(m->kinds >> told.kind & 1)) return;
+    if (run->options.transact_pc) add_pc(m, told.sender, t);
     run->options.transact(run->options.context, t);
 }
 
