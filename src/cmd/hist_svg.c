@@ -236,16 +236,15 @@ static void landscape(FILE *out, struct hist *h, const struct grid *grid)
         for (size_t column = 0; column < columns; column++)
             put_column(out, &r, row, column);
     size_t every = a < 10 ? 3 : 1;
+    /* Names stand at the two lower edges, outside, where no column hides them. */
     for (size_t row = 0; row < rows; row += every)
-        plot_label(out, r.x + (-(double)row - 1.2) * a, r.y + ((double)row + 1.2) * d + 8, "end",
-                   grid->axis[0].names[row]);
-    /* The second dimension's names stand at the other lower edge. */
+        plot_label(out, r.x + ((double)columns - (double)row) * a + 2,
+                   r.y + ((double)columns + (double)row + 1) * d + 8, "start", grid->axis[0].names[row]);
     for (size_t column = 0; column < columns; column += every)
-        plot_label(out, r.x + ((double)column - (double)rows + 1.2) * a,
-                   r.y + ((double)column + (double)rows + 1) * d + 12, "start", grid->axis[1].names[column]);
-    plot_label(out, r.x - (double)rows * a / 2 - LABELS / 2.0, r.y + (double)rows * d / 2 - 16, "end",
-               variable_of(h, 0));
-    plot_label(out, r.x + ((double)columns - (double)rows) * a / 2 + 60, height - 16, "start", variable_of(h, 1));
+        plot_label(out, r.x + ((double)column - (double)rows) * a - 2,
+                   r.y + ((double)column + (double)rows + 1) * d + 8, "end", grid->axis[1].names[column]);
+    plot_label(out, r.x + (double)columns * a + 2, r.y + (double)columns * d - 8, "name", variable_of(h, 0));
+    plot_label(out, r.x - (double)rows * a - LABELS / 2.0, r.y + (double)rows * d - 8, "name", variable_of(h, 1));
     (void)fputs("</svg>\n", out);
 }
 
