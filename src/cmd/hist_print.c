@@ -54,7 +54,7 @@ static void print_bins(FILE *out, struct hist *h)
     const struct chil_bin *all = chil_hist_bins(h->hist, &count);
     unsigned dimensions = chil_hist_dimensions(h->hist);
     struct chil_bin *bins = calloc(count + 1, sizeof *bins);
-    int width[CHIL_DIMENSIONS_MAX];
+    int width[CHIL_DIMENSIONS_MAX] = {0};
     if (!bins) return;
     memcpy(bins, all, count * sizeof *bins);
     if (dimensions > 1) qsort(bins, count, sizeof *bins, by_count);
@@ -127,7 +127,8 @@ static char shade(uint64_t count, uint64_t most)
         bits++;
     for (uint64_t i = most; i; i >>= 1)
         of++;
-    return count ? shades[1 + (of > 1 ? 8 * (bits - 1) / (of - 1) : 8)] : shades[0];
+    if (!count) return shades[0];
+    return shades[of > 1 ? 1 + 8 * (bits - 1) / (of - 1) : 9];
 }
 
 static void print_map(FILE *out, struct hist *h)
