@@ -22,6 +22,8 @@ struct chil_ranges {
     struct arena arena;
     const char **names; /* by number - 1 */
     size_t count, name_capacity;
+    uint32_t *numbers; /* by a hash of the name, chained to the next place; 0: none */
+    size_t places;     /* a power of two, more than twice as many as names; 0 at first */
     struct range *ranges;
     size_t range_count, range_capacity;
     uint32_t *pages; /* by page: 0 not known yet, 1 + number, or TABLE | index */
@@ -42,26 +44,49 @@ void chil_ranges_free(struct chil_ranges *all)
     if (!all) return;
     arena_fini(&all->arena);
     free(all->names);
+    free(all->numbers);
     free(all->ranges);
     free(all->pages);
     free(all->tables);
     free(all);
 }
 
+/* Where the number of a name is, or would be. */
+static uint32_t *place_of(const struct chil_ranges *all, const char *name)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001B3);
+    size_t at = (hash ^ hash >> 32) & (all->places - 1);
+    while (all->numbers[at] && strcmp(all->names[all->numbers[at] - 1], name) != 0)
+        at = (at + 1) & (all->places - 1);
+    return &all->numbers[at];
+}
+
 uint32_t chil_ranges_find(const struct chil_ranges *all, const char *name)
 {
-    for (size_t i = all->count; i--;) /* ranges of one name mostly come together */
-        if (strcmp(all->names[i], name) == 0) return (uint32_t)i + 1;
-    return 0;
+    return all->places ? *place_of(all, name) : 0;
+}
+
+/* Room for one more name. */
+static void make_room(struct chil_ranges *all)
+{
+    all->names = base_grow(all->names, &all->name_capacity, all->count + 1, sizeof *all->names);
+    if (2 * (all->count + 1) < all->places) return;
+    free(all->numbers);
+    all->places = all->places ? 2 * all->places : 64;
+    all->numbers = base_calloc(all->places, sizeof *all->numbers);
+    for (size_t i = 0; i < all->count; i++)
+        *place_of(all, all->names[i]) = (uint32_t)i + 1;
 }
 
 uint32_t chil_ranges_add(struct chil_ranges *all, const char *name, uint32_t first, uint32_t last)
 {
     uint32_t number = chil_ranges_find(all, name);
     if (!number) {
-        all->names = base_grow(all->names, &all->name_capacity, all->count + 1, sizeof *all->names);
-        all->names[all->count++] = arena_strdup(&all->arena, name);
-        number = (uint32_t)all->count;
+        make_room(all);
+        all->names[all->count] = arena_strdup(&all->arena, name);
+        number = *place_of(all, name) = (uint32_t)++all->count;
     }
     all->ranges = base_grow(all->ranges, &all->range_capacity, all->range_count + 1, sizeof *all->ranges);
     all->ranges[all->range_count++] = (struct range){first, last, number};
