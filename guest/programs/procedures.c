@@ -1,6 +1,6 @@
-/* Categories per procedure: what they cost. A radix sort's digit with a procedure for each key (short), and a sum of forces
- * with one for each particle (moderate). CATEGORIES 1: a store at entry; 2: at entry and exit; else none. The argument is
- * how many of either. */
+/* Categories per procedure: what they cost. A radix sort's digit with a procedure for each key (short), and a sum of
+ * forces with one for each particle (moderate). CATEGORIES 1: a store at entry; 2: at entry and exit; else none. The
+ * argument is how many of either. */
 #include <chiliad/monitor.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Two arrays walked with different strides, three times: what misses L1, and where it is found, can be worked out.
- * a: 64 KB by 32 bytes, b: 128 KB by 256; both are more than L1 holds, so that every pass misses every time. The pass is
- * the category. Without a C library, so that nothing else is loaded to speak of. */
+ * a: 64 KB by 32 bytes, b: 128 KB by 256; both are more than L1 holds, so that every pass misses every time. The pass
+ * is the category. Without a C library, so that nothing else is loaded to speak of. */
 #include <chiliad/monitor.h>
 
 enum { PAGES_A = 16, PAGES_B = 32, STRIDE_A = 32, STRIDE_B = 256, PASSES = 3 };

@@ -162,7 +162,7 @@ static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea
 #define STORE(bits, swapped)                                                                                           \
     bool jit_store_##bits(struct core *core)                                                                           \
     {                                                                                                                  \
-        uint32_t ea = core->call.address;                                                                    \
+        uint32_t ea = core->call.address;                                                                              \
         if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);                                  \
         if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                                                  \
             ask(core);                                                                                                 \

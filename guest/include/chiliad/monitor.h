@@ -1,5 +1,6 @@
-/* The monitor's board on the node, for the program that runs on it: registers at CHILIAD_MONITOR, 64 bits each, of which
- * the low word is at + 4. docs/formats/monitor-registers.md of Chiliad is the reference. The board is one for the node.
+/* The monitor's board on the node, for the program that runs on it: registers at CHILIAD_MONITOR, 64 bits each, of
+ * which the low word is at + 4. docs/formats/monitor-registers.md of Chiliad is the reference. The board is one for the
+ * node.
  *
  * The category and tags that a program sets here are also those of `chiliad hist`.
  */
@@ -57,8 +58,8 @@ static inline void chiliad_category(uint32_t category)
     chiliad_monitor_set(CHILIAD_MONITOR_CATEGORY, category);
 }
 
-/* The pages that hold these bytes get a tag, 0 to 15. Page tables are the simulator's: this is a call-through. Returns 0 or a
- * negative error number. */
+/* The pages that hold these bytes get a tag, 0 to 15. Page tables are the simulator's: this is a call-through. Returns
+ * 0 or a negative error number. */
 static inline long chiliad_tag(const volatile void *bytes, uint32_t length, uint32_t tag)
 {
     const uint32_t request[3] = {(uint32_t)bytes, length, tag};
