@@ -14,7 +14,8 @@ static const struct cmd commands[] = {
     {"hist", cmd_hist, "run a program and count its misses by latency, function, data and more"},
     {"sweep", cmd_sweep, "run a program on a family of machines"},
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
-    {"trace", cmd_trace, "run a program and write down every instruction"},
+    {"trace", cmd_trace, "run a program and write down its instructions, accesses or misses"},
+    {"check", cmd_check, "run a program and hold it to rules about counts and accesses"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
 };
