@@ -96,7 +96,7 @@ struct chil_run_translation {
 bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation);
 
 uint64_t chil_run_instructions(const struct chil_run *run); /* all cores */
-uint64_t chil_run_cycles(const struct chil_run *run);       /* of the core that was last */
+uint64_t chil_run_cycles(const struct chil_run *run);       /* of the core that was last; also in a pause */
 /* What an event of the run's machine counted. */
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event);
 

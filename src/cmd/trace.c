@@ -278,6 +278,15 @@ static bool take_record(void *context, const struct chil_trace_record *record)
     return !t->too_late && put_marked(t, &item);
 }
 
+/* The same for the most common case, where every nanosecond counts. */
+static bool write_record(void *context, const struct chil_trace_record *record)
+{
+    struct trace *t = context;
+    if (t->head.kind == CHIL_TRACE_MEMORY && !record->access) return true;
+    chil_trace_write(t->out.writer, record);
+    return ++t->out.count < t->limit;
+}
+
 static void watch_trigger(void *context, const struct chil_transaction *transaction)
 {
     struct trace *t = context;
@@ -371,7 +380,8 @@ static int run_all(struct trace *t)
     struct chil_run_options *o = &t->program.run;
     bool instructions = t->head.kind != CHIL_TRACE_TRANSACTION, twice = instructions && t->before && !t->once;
     off_t input = twice ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-    if (instructions && !twice) o->trace = take_record;
+    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->names.tags && !t->names.categories;
+    if (instructions && !twice) o->trace = plain ? write_record : take_record;
     if (!instructions || t->where) o->transact = instructions ? watch_trigger : take_transaction;
     o->trace_switched = o->transact_pc = true;
     if (t->where && instructions) o->trace_off = !t->once || !t->before;
@@ -451,7 +461,9 @@ static int run_program(struct trace *t)
 {
     uint64_t clock = 0;
     struct chil_trace_head *head = &t->head;
-    int status = cmd_names_make(&t->names, "trace", t->program.run.program, &t->places);
+    bool named = t->trigger || t->places.tag_count || t->places.category_count || t->out.format == TRACE_JSON ||
+                 head->kind == CHIL_TRACE_TRANSACTION;
+    int status = named ? cmd_names_make(&t->names, "trace", t->program.run.program, &t->places) : 0;
     if (!status) status = read_trigger(t);
     if (status) return status;
     head->machine = chil_machine_name(t->program.run.machine);

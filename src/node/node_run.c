@@ -55,11 +55,14 @@ static void say(void *context, const char *line)
     if (run->options.say) run->options.say(run->options.context, line);
 }
 
+static uint64_t elapsed(const struct chil_run *run);
+
 static bool pause_run(void *context)
 {
     struct chil_run *run = context;
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    run->result.cycles = elapsed(run);
     run->telling = NULL;
     run->stopped = !run->options.pause(run->options.context, run);
     return !run->stopped;
