@@ -1,7 +1,7 @@
-/* The assertion of the monitor's paper, section 4.3, by the program itself: pages with a tag belong to core 0; the bins of
- * that tag with any other sender are preset to all ones, so that one event interrupts. The interrupt is a SIGIO for the
- * thread that trespasses, right behind the instruction; its handler reads the bin from the overflow queue.
- * Prints sender, tag and how far behind the start of `trespass` it was caught; the exit status counts what is wrong. */
+/* The assertion of the monitor's paper, section 4.3, by the program itself: pages with a tag belong to core 0; the bins
+ * of that tag with any other sender are preset to all ones, so that one event interrupts. The interrupt is a SIGIO for
+ * the thread that trespasses, right behind the instruction; its handler reads the bin from the overflow queue. Prints
+ * sender, tag and how far behind the start of `trespass` it was caught; the exit status counts what is wrong. */
 #include <chiliad/monitor.h>
 #include <pthread.h>
 #include <sched.h>
@@ -26,7 +26,8 @@ __attribute__((noinline)) static int walk(volatile char *bytes)
 }
 
 /* Two instructions: the load is the first. */
-__asm__(".text\n.globl trespass\n.type trespass,@function\ntrespass:\n    lbz 3,0(3)\n    blr\n.size trespass,.-trespass\n");
+__asm__(".text\n.globl trespass\n.type trespass,@function\ntrespass:\n    lbz 3,0(3)\n    blr\n.size "
+        "trespass,.-trespass\n");
 int trespass(volatile char *byte);
 
 static void handler(int number, siginfo_t *info, void *context)

@@ -315,10 +315,12 @@ static void say(void *context, const char *line)
 static int run(struct trace *t)
 {
     int status = 0;
-    t->done = !chil_run_new(&t->run, &t->program.run, &t->err) && !chil_run_go(t->run, &t->err);
-    if (!t->done && !t->second) status = cmd_fail_error("trace", &t->err);
+    t->done = !chil_run_new(&t->run, &t->program.run, &t->err);
+    if (t->done && !t->second) status = trace_out_begin(&t->out);
+    if (!status && t->done) t->done = !chil_run_go(t->run, &t->err);
+    if (!status && !t->done && !t->second) status = cmd_fail_error("trace", &t->err);
     if (t->done && !t->second) cmd_program_report(&t->program, "trace", t->run);
-    if (t->done) status = chil_run_status(t->run);
+    if (t->done && !status) status = chil_run_status(t->run);
     chil_run_free(t->run);
     t->run = NULL;
     return status;
@@ -473,8 +475,7 @@ static int run_program(struct trace *t)
     trace_head_names(head, &t->names);
     t->out.head = head;
     t->out.functions = t->names.functions;
-    status = trace_out_begin(&t->out);
-    if (!status) status = run_all(t);
+    status = run_all(t);
     bool good = trace_out_end(&t->out);
     if (t->done && !good && !t->output) status = cmd_fail("trace", "the trace could not be written");
     return status;

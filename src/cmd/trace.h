@@ -17,6 +17,7 @@ struct trace_out {
     const struct chil_trace_head *head;
     struct chil_ranges *functions;    /* names of code; NULL: none are known */
     struct chil_trace_writer *writer; /* binary */
+    bool begun;
     uint64_t count;
     struct trace_who *told; /* JSON: of whom it has been said who they are */
     size_t told_count, told_capacity;

@@ -234,6 +234,7 @@ int trace_out_begin(struct trace_out *out)
 {
     struct chil_error err = {0};
     bool transactions = out->head->kind == CHIL_TRACE_TRANSACTION;
+    out->begun = true;
     switch (out->format) {
     case TRACE_BINARY:
         if (chil_trace_writer_new(&out->writer, out->head, out->file, &err)) return cmd_fail_error("trace", &err);
@@ -270,6 +271,7 @@ void trace_out_put(struct trace_out *out, const struct chil_trace_item *item)
 bool trace_out_end(struct trace_out *out)
 {
     bool good = true;
+    if (!out->begun) return true;
     if (out->format == TRACE_JSON) (void)fputs("\n]}\n", out->file);
     if (out->writer) good = chil_trace_writer_close(out->writer);
     out->writer = NULL;
