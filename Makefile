@@ -176,6 +176,7 @@ bench: setup-check
 	@bench/nas $(BUILD)/chiliad
 	@bench/engines $(BUILD)/chiliad
 	@bench/hist $(BUILD)/chiliad
+	@bench/trace $(BUILD)/chiliad
 
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)

@@ -317,6 +317,7 @@ static int run(struct trace *t)
     int status = 0;
     t->done = !chil_run_new(&t->run, &t->program.run, &t->err);
     if (t->done && !t->second) status = trace_out_begin(&t->out);
+    if (status) t->done = false;
     if (!status && t->done) t->done = !chil_run_go(t->run, &t->err);
     if (!status && !t->done && !t->second) status = cmd_fail_error("trace", &t->err);
     if (t->done && !t->second) cmd_program_report(&t->program, "trace", t->run);
