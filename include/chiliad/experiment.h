@@ -175,6 +175,10 @@ int chil_exp_mean(struct chil_exp **result, const struct chil_exp *const *input,
 int chil_exp_diff(struct chil_exp **result, const struct chil_exp *a, const struct chil_exp *b,
                   const struct chil_exp_align *align, struct chil_error *err);
 
+/* Both inputs of a difference on its trees, with zeros where they have nothing: same rows, same indices. */
+int chil_exp_extend(struct chil_exp *result[2], const struct chil_exp *a, const struct chil_exp *b,
+                    const struct chil_exp_align *align, struct chil_error *err);
+
 /* Keeps only the subtrees below call paths that `keep` accepts (their ancestors stay, empty), and only threads that
  * `thread` accepts; NULL keeps all. */
 int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp, bool (*keep)(void *context, int node),

@@ -222,3 +222,24 @@ int chil_exp_diff(struct chil_exp **result, const struct chil_exp *a, const stru
     exp_aligned_fini(&aligned);
     return 0;
 }
+
+int chil_exp_extend(struct chil_exp *result[2], const struct chil_exp *a, const struct chil_exp *b,
+                    const struct chil_exp_align *align, struct chil_error *err)
+{
+    (void)err;
+    for (size_t which = 0; which < 2; which++) {
+        struct exp_aligned aligned;
+        exp_align(&aligned, (const struct chil_exp *const[]){a, b}, 2, align, true);
+        for (size_t m = 0; m < aligned.exp->metrics; m++) {
+            bool used[2] = {which == 0, which == 1};
+            struct chil_exp_metric *to = &aligned.exp->metric[m];
+            const struct chil_exp_metric *from =
+                &aligned.source[which].exp->metric[aligned.in[which * aligned.exp->metrics + m]];
+            to->origin = from->origin;
+            exp_average(&aligned, (int)m, used);
+        }
+        result[which] = aligned.exp;
+        exp_aligned_fini(&aligned);
+    }
+    return 0;
+}

@@ -113,6 +113,7 @@ uint32_t *exp_wide_order(const struct chil_exp *exp);
 struct exp_tar; /* the members of an archive */
 bool exp_is_tar(const uint8_t *bytes, size_t size);
 struct exp_tar *exp_tar_open(const uint8_t *bytes, size_t size);
+bool exp_tar_whole(const struct exp_tar *tar); /* its end is there */
 /* The bytes of a member; NULL: there is none, or it is cut off. */
 struct exp_span exp_tar_find(const struct exp_tar *tar, const char *name);
 void exp_tar_free(struct exp_tar *tar);

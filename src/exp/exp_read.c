@@ -62,7 +62,7 @@ static int read_metric(struct cube_doc *doc, const struct exp_tar *tar, const st
     struct exp_span index = exp_tar_find(tar, name);
     (void)snprintf(name, sizeof name, "%d.data", metric->id);
     struct exp_span data = exp_tar_find(tar, name);
-    if (!index.byte && !data.byte) return 0;
+    if (!index.byte && !data.byte && exp_tar_whole(tar)) return 0;
     if (!index.byte || !data.byte)
         return chil_error_set(err, CHIL_EPARSE, "%s: metric '%s' has no %s; the file is damaged", doc->name,
                               doc->exp->metric[metric->metric].name, index.byte ? "data" : "index");

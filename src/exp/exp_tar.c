@@ -21,6 +21,7 @@ struct member {
 struct exp_tar {
     struct member *member;
     size_t members, room;
+    bool whole; /* no member is cut off, and a zero block comes after the last */
 };
 
 bool exp_is_tar(const uint8_t *bytes, size_t size)
@@ -76,7 +77,11 @@ struct exp_tar *exp_tar_open(const uint8_t *bytes, size_t size)
     for (size_t at = 0; size >= BLOCK && at <= size - BLOCK;) {
         const uint8_t *header = bytes + at;
         at += BLOCK;
-        if (memcmp(header + MAGIC_AT, "ustar", 5) != 0) continue; /* padding or the end */
+        if (memcmp(header + MAGIC_AT, "ustar", 5) != 0) { /* padding or the end */
+            tar->whole = true;
+            continue;
+        }
+        tar->whole = false;
         uint64_t length = announced ? announced : size_of(header);
         announced = 0;
         if (length > size - at) break; /* cut off */
@@ -89,6 +94,11 @@ struct exp_tar *exp_tar_open(const uint8_t *bytes, size_t size)
     }
     if (tar->members) qsort(tar->member, tar->members, sizeof *tar->member, compare_members);
     return tar;
+}
+
+bool exp_tar_whole(const struct exp_tar *tar)
+{
+    return tar->whole;
 }
 
 struct exp_span exp_tar_find(const struct exp_tar *tar, const char *name)

@@ -50,9 +50,10 @@ static int write_cubex(const struct chil_exp *exp, const struct exp_layout *layo
     struct exp_bytes index = {0}, data = {0};
     struct archive *archive = exp_tar_create(fd);
     if (!archive) return chil_error_set(err, CHIL_EIO, "cannot start an archive");
-    int status = add_anchor(archive, exp, layout, err);
+    int status = 0;
     for (size_t i = 0; i < exp->metrics && !status; i++)
         status = add_metric(archive, exp, layout, layout->metric_at[i], &index, &data, err);
+    if (!status) status = add_anchor(archive, exp, layout, err); /* last: what is cut off cannot be read at all */
     free(index.byte);
     free(data.byte);
     int closed = exp_tar_close(archive, status ? NULL : err);
