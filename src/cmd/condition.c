@@ -29,7 +29,8 @@ static bool takes(struct condition *c, const char *token)
         c->at++;
     size_t length = strlen(token);
     if (strncmp(c->at, token, length) != 0) return false;
-    if (isalpha((unsigned char)token[0]) && (isalnum((unsigned char)c->at[length]) || c->at[length] == '_'))
+    if (isalpha((unsigned char)token[length - 1]) &&
+        /* a word ends where no letter follows */ (isalnum((unsigned char)c->at[length]) || c->at[length] == '_'))
         return false;
     c->at += length;
     return true;
