@@ -5,6 +5,7 @@
  * away from the caller, which leaves the exclusive ones.
  */
 #include "exp/exp_cube.h"
+#include "exp/exp_zeros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -145,7 +146,38 @@ static bool unpack(z_stream *stream, struct exp_span packed, uint8_t *row, size_
     return inflateReset(stream) == Z_OK && good;
 }
 
-static int read_packed_rows(struct rows *r, z_stream *stream, uint8_t *row_buffer)
+/* Only the columns that the unpacker found not to be zero. */
+static int add_touched(struct rows *r, uint64_t row, const struct exp_unpacker *unpacker, const uint8_t *bytes)
+{
+    int node = node_of(r, row), status = 0;
+    if (node == -2) return fail(r, "a row is of no call path");
+    unsigned size = r->metric->dtype->size;
+    for (size_t i = 0; node >= 0 && i < unpacker->touched_count && !status; i++) {
+        uint32_t column = unpacker->touched[i];
+        status = add_value(r, node, r->doc->thread_of[column], bytes + (size_t)column * size);
+    }
+    return status;
+}
+
+struct unpacking {
+    struct exp_unpacker quick;
+    z_stream zlib;
+    uint8_t *row, *zeros; /* for zlib, and for the quick one, which leaves it zero */
+};
+
+static int add_packed(struct rows *r, struct unpacking *u, uint64_t row, struct exp_span packed)
+{
+    unsigned size = r->metric->dtype->size;
+    if (exp_unpack_row(&u->quick, packed, size, u->zeros, r->row_bytes)) {
+        int status = add_touched(r, row, &u->quick, u->zeros);
+        exp_unpacker_clear(&u->quick, size, u->zeros);
+        return status;
+    }
+    if (!unpack(&u->zlib, packed, u->row, r->row_bytes)) return fail(r, "a row cannot be unpacked");
+    return add_row(r, row, u->row);
+}
+
+static int read_packed_rows(struct rows *r, struct unpacking *u)
 {
     uint64_t streams = get(r->data.byte + 11, 8, r->swap);
     if (streams < r->count || streams > (r->data.size - PACKED_HEAD) / ROW_TABLE)
@@ -160,9 +192,7 @@ static int read_packed_rows(struct rows *r, z_stream *stream, uint8_t *row_buffe
             size > area.size - start || size > UINT32_MAX)
             return fail(r, "its table of rows is wrong");
         before = start + size;
-        struct exp_span packed = {area.byte + start, (size_t)size};
-        if (!unpack(stream, packed, row_buffer, r->row_bytes)) return fail(r, "a row cannot be unpacked");
-        int status = add_row(r, row, row_buffer);
+        int status = add_packed(r, u, row, (struct exp_span){area.byte + start, (size_t)size});
         if (status) return status;
     }
     return 0;
@@ -170,13 +200,17 @@ static int read_packed_rows(struct rows *r, z_stream *stream, uint8_t *row_buffe
 
 static int read_packed(struct rows *r)
 {
-    z_stream stream = {0};
+    struct unpacking u = {.zlib = {0}};
     if (r->row_bytes > UINT32_MAX) return fail(r, "a row is too long");
-    if (inflateInit(&stream) != Z_OK) return fail(r, "zlib does not start");
-    uint8_t *row = base_calloc(1, r->row_bytes);
-    int status = read_packed_rows(r, &stream, row);
-    free(row);
-    (void)inflateEnd(&stream);
+    if (inflateInit(&u.zlib) != Z_OK) return fail(r, "zlib does not start");
+    exp_unpacker_init(&u.quick, r->doc->exp->threads);
+    u.row = base_calloc(1, r->row_bytes);
+    u.zeros = base_calloc(1, r->row_bytes);
+    int status = read_packed_rows(r, &u);
+    free(u.row);
+    free(u.zeros);
+    exp_unpacker_fini(&u.quick);
+    (void)inflateEnd(&u.zlib);
     return status;
 }
 

@@ -1,13 +1,13 @@
 /* The rows of a metric in a .cubex: N.index with the sorted keys, N.data with a value for each location.
  *
- * Rows are dense over locations, so one value costs a whole row; rows that are mostly zero are packed with zlib, one
- * stream each, when that makes the file smaller.
+ * Rows are dense over locations, so one value costs a whole row; rows are packed, a zlib stream each (exp_zeros.h),
+ * when that makes the file smaller.
  */
 #include "exp/exp_cube.h"
+#include "exp/exp_zeros.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum { ROW_TABLE = 24, PLAIN_MAX = 64 << 10, BLOCK = 512 };
 
@@ -78,33 +78,22 @@ static void write_plain(const struct sheet *sheet, struct exp_bytes *data)
 
 static void write_packed(const struct sheet *sheet, struct exp_bytes *data)
 {
-    z_stream stream = {0};
-    uint8_t *row = base_calloc(1, sheet->row_bytes);
-    size_t table = 11 + 8, packed = 0, number = 0;
+    struct exp_packer packer;
+    const struct chil_exp_cell *cell = sheet->column.cell;
+    size_t table = 11 + 8, area = table + sheet->rows * ROW_TABLE;
+    exp_packer_init(&packer);
     memcpy(exp_bytes_add(data, 11), "ZCUBEX.DATA", 11);
     put_little(exp_bytes_add(data, 8), sheet->rows, 8);
     (void)exp_bytes_add(data, sheet->rows * ROW_TABLE);
-    if (deflateInit(&stream, Z_BEST_SPEED) != Z_OK) abort();
-    size_t room = deflateBound(&stream, sheet->row_bytes);
-    for (size_t at = 0; at < sheet->column.count; number++) {
-        memset(row, 0, sheet->row_bytes);
-        at = fill_row(sheet, at, row);
-        stream.next_out = exp_bytes_add(data, room);
-        stream.avail_out = (uInt)room;
-        stream.next_in = row;
-        stream.avail_in = (uInt)sheet->row_bytes;
-        (void)deflate(&stream, Z_FINISH);
-        size_t size = stream.total_out;
-        data->size -= room - size;
-        put_little(data->byte + table, number * sheet->row_bytes, 8);
-        put_little(data->byte + table + 8, packed, 8);
-        put_little(data->byte + table + 16, size, 8);
-        table += ROW_TABLE;
-        packed += size;
-        (void)deflateReset(&stream);
+    for (size_t at = 0, row = 0; at < sheet->column.count; row++, table += ROW_TABLE) {
+        size_t from = at, start = data->size;
+        while (at < sheet->column.count && cell[at].node == cell[from].node)
+            at++;
+        exp_pack_row(&packer, cell + from, at - from, sheet->row_bytes, data);
+        put_little(data->byte + table, row * sheet->row_bytes, 8);
+        put_little(data->byte + table + 8, start - area, 8);
+        put_little(data->byte + table + 16, data->size - start, 8);
     }
-    (void)deflateEnd(&stream);
-    free(row);
     if (data->size % BLOCK == 0) *exp_bytes_add(data, 1) = 0; /* such members confuse cubelib */
 }
 
