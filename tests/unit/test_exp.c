@@ -295,6 +295,42 @@ static void wide_rows_are_packed(void **unused)
     chil_exp_free(back);
 }
 
+/* A small one of bench_exp's: a value here and there in wide rows, which must not cost what is between. */
+static void scattered_values_stay_small(void **unused)
+{
+    enum { NODES = 2000, THREADS = 256, METRICS = 20 };
+    uint64_t state = 15;
+    struct chil_exp *exp = chain(NODES, THREADS);
+    struct stat info;
+    (void)unused;
+    for (int m = 1; m < METRICS; m++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "M%d", m);
+        int metric = chil_exp_add_metric(
+            exp, &(struct chil_exp_metric){.name = name, .parent = 0, .kind = m & 1 ? CHIL_EXP_REAL : CHIL_EXP_COUNT});
+        for (int n = 0; n < NODES; n++) {
+            int thread = (int)random_below(&state, THREADS);
+            if (m & 1)
+                chil_exp_add_real(exp, metric, n, thread, (double)random_next(&state) / 3);
+            else
+                chil_exp_add_count(exp, metric, n, thread, (int64_t)(random_next(&state) >> random_below(&state, 64)));
+        }
+    }
+    struct chil_exp *back = through_file(exp, path);
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(info.st_size < METRICS * NODES * 70 + (1 << 20)); /* plain rows would be 80 MB */
+    for (int m = 0; m < METRICS; m++) {
+        size_t count, back_count;
+        const struct chil_exp_cell *cell = chil_exp_cells(exp, m, &count);
+        const struct chil_exp_cell *back_cell =
+            chil_exp_cells(back, chil_exp_find_metric(back, exp->metric[m].name), &back_count);
+        assert_int_equal(count, back_count);
+        if (count) assert_memory_equal(cell, back_cell, count * sizeof *cell); /* a chain is in document order */
+    }
+    chil_exp_free(exp);
+    chil_exp_free(back);
+}
+
 static void several_roots_get_one_in_the_file_only(void **unused)
 {
     struct chil_exp *exp = chain(2, 1);
@@ -383,17 +419,12 @@ static void writing_is_all_or_nothing(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_come_in_any_order),
-        cmocka_unit_test(names_are_made_fit_and_stay_unique),
-        cmocka_unit_test(counts_stop_at_the_ends),
-        cmocka_unit_test(files_give_back_what_was_written),
-        cmocka_unit_test(cube3_files_keep_the_numbers),
-        cmocka_unit_test(the_literal_reader_sees_the_same),
-        cmocka_unit_test(no_member_is_of_whole_blocks),
-        cmocka_unit_test(wide_rows_are_packed),
-        cmocka_unit_test(several_roots_get_one_in_the_file_only),
-        cmocka_unit_test(topologies_survive),
-        cmocka_unit_test(any_text_becomes_xml),
+        cmocka_unit_test(cells_come_in_any_order),      cmocka_unit_test(names_are_made_fit_and_stay_unique),
+        cmocka_unit_test(counts_stop_at_the_ends),      cmocka_unit_test(files_give_back_what_was_written),
+        cmocka_unit_test(cube3_files_keep_the_numbers), cmocka_unit_test(the_literal_reader_sees_the_same),
+        cmocka_unit_test(no_member_is_of_whole_blocks), cmocka_unit_test(wide_rows_are_packed),
+        cmocka_unit_test(scattered_values_stay_small),  cmocka_unit_test(several_roots_get_one_in_the_file_only),
+        cmocka_unit_test(topologies_survive),           cmocka_unit_test(any_text_becomes_xml),
         cmocka_unit_test(writing_is_all_or_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
