@@ -95,7 +95,12 @@ static int find_changes(const struct diff *d, struct changes *totals, struct cha
 {
     const struct chil_exp *a = d->on[0], *b = d->on[1];
     double *own[2] = {calloc(a->nodes + 1, sizeof(double)), calloc(a->nodes + 1, sizeof(double))};
-    int status = own[0] && own[1] ? 0 : cmd_fail("diff", "out of memory");
+    int status = 0;
+    if (!own[0] || !own[1]) {
+        free(own[0]);
+        free(own[1]);
+        return cmd_fail("diff", "out of memory");
+    }
     for (size_t m = 0; m < a->metrics && !status; m++) {
         double all[2];
         for (int i = 0; i < 2; i++) {

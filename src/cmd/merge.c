@@ -43,7 +43,7 @@ static const struct option long_options[] = {
 static int combine(const char *command, const char *output, const struct chil_exp_align *align, char **path,
                    size_t paths)
 {
-    struct chil_exp **input = calloc(paths, sizeof *input), *result = NULL;
+    struct chil_exp **input = calloc(paths, sizeof(void *)), *result = NULL;
     struct chil_error err = {0};
     int status = input ? 0 : cmd_fail(command, "out of memory");
     for (size_t i = 0; i < paths && !status; i++)

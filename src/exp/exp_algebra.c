@@ -145,10 +145,13 @@ static int compare_inputs(const void *a, const void *b)
 int exp_align_sorted(struct exp_aligned *aligned, const struct chil_exp *const *input, size_t inputs,
                      const struct chil_exp_align *align, struct chil_error *err)
 {
-    if (!inputs) return chil_error_set(err, CHIL_EINVAL, "no experiments are given");
-    const struct chil_exp **sorted = base_calloc(inputs, sizeof *sorted);
-    memcpy(sorted, input, inputs * sizeof *sorted);
-    qsort(sorted, inputs, sizeof *sorted, compare_inputs);
+    if (!inputs) {
+        (void)chil_error_set(err, CHIL_EINVAL, "no experiments are given");
+        return CHIL_EINVAL;
+    }
+    const struct chil_exp **sorted = base_calloc(inputs, sizeof(void *));
+    memcpy(sorted, input, inputs * sizeof(void *));
+    qsort(sorted, inputs, sizeof(void *), compare_inputs);
     exp_align(aligned, sorted, inputs, align, false);
     free(sorted);
     return 0;
@@ -226,12 +229,14 @@ int chil_exp_diff(struct chil_exp **result, const struct chil_exp *a, const stru
 int chil_exp_extend(struct chil_exp *result[2], const struct chil_exp *a, const struct chil_exp *b,
                     const struct chil_exp_align *align, struct chil_error *err)
 {
+    bool *used = base_calloc(2, sizeof *used);
     (void)err;
     for (size_t which = 0; which < 2; which++) {
         struct exp_aligned aligned;
+        used[which] = true;
+        used[!which] = false;
         exp_align(&aligned, (const struct chil_exp *const[]){a, b}, 2, align, true);
         for (size_t m = 0; m < aligned.exp->metrics; m++) {
-            bool used[2] = {which == 0, which == 1};
             struct chil_exp_metric *to = &aligned.exp->metric[m];
             const struct chil_exp_metric *from =
                 &aligned.source[which].exp->metric[aligned.in[which * aligned.exp->metrics + m]];
@@ -241,5 +246,6 @@ int chil_exp_extend(struct chil_exp *result[2], const struct chil_exp *a, const 
         result[which] = aligned.exp;
         exp_aligned_fini(&aligned);
     }
+    free(used);
     return 0;
 }

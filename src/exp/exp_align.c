@@ -96,7 +96,7 @@ static void collect_metrics(struct pool *pool, struct words *words, int **in, co
     for (size_t m = 0; m < exp->metrics; m++) {
         const struct chil_exp_metric *metric = &exp->metric[m];
         int at = word_number(words, metric->name);
-        if ((size_t)at == pool->count) {
+        if ((size_t)at >= pool->count) {
             pool->wanted = base_grow(pool->wanted, &pool->room, pool->count + 1, sizeof *pool->wanted);
             pool->wanted[pool->count++] = (struct wanted){metric, -1, -1, 0, false};
         }
@@ -316,9 +316,10 @@ void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input,
     struct words names = {0}, words = {0};
     struct paths paths = {.words = &words, .by_name = align && align->by_name};
     struct system system = {.words = &words};
-    struct exp_index *index[] = {&paths.region, &paths.node, &system.upper, &system.process, &system.thread};
+    enum { INDICES = 5 };
+    struct exp_index *index[INDICES] = {&paths.region, &paths.node, &system.upper, &system.process, &system.thread};
     *aligned = (struct exp_aligned){chil_exp_new(), base_calloc(inputs, sizeof *aligned->source), inputs, NULL};
-    for (size_t i = 0; i < sizeof index / sizeof *index; i++)
+    for (size_t i = 0; i < INDICES; i++)
         exp_index_init(index[i]);
     for (size_t i = 0; i < inputs; i++)
         aligned->source[i].exp = input[i];
@@ -332,7 +333,7 @@ void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input,
     for (size_t i = 0; i < inputs; i++)
         for (size_t t = 0; t < input[i]->topologies; t++)
             align_topology(aligned->exp, &aligned->source[i], &input[i]->topology[t]);
-    for (size_t i = 0; i < sizeof index / sizeof *index; i++)
+    for (size_t i = 0; i < INDICES; i++)
         exp_index_fini(index[i]);
     tdestroy(names.root, keep);
     tdestroy(words.root, keep);

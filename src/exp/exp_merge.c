@@ -12,7 +12,7 @@
 
 enum { DEPTH_MAX = 1000 }; /* of formulas over formulas; beyond, what the inputs say is taken */
 
-enum state { TODO, DOING, AVERAGED, EVALUATED };
+enum state { NOT_YET, DOING, AVERAGED, EVALUATED };
 
 struct merge {
     struct exp_aligned aligned;
@@ -135,7 +135,7 @@ static bool derive(struct merge *m, int metric, struct choice c)
 
 static void settle(struct merge *m, int metric)
 {
-    if (m->state[metric] != TODO || m->depth == DEPTH_MAX) return;
+    if (m->state[metric] != NOT_YET || m->depth == DEPTH_MAX) return;
     m->state[metric] = DOING;
     m->depth++;
     struct choice c = choose(m, metric);

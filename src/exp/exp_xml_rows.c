@@ -69,14 +69,15 @@ static enum chil_exp_origin origin_of(const char *val)
 }
 
 /* Adds a metric; one whose name becomes another's, as A$ and A/ do, gets a number. */
-static int add_metric(struct xml_reader *r, struct chil_exp_metric *metric)
+static int add_metric(struct xml_reader *r, const struct chil_exp_metric *metric)
 {
     char name[256];
+    struct chil_exp_metric again = *metric;
     int index = chil_exp_add_metric(r->doc->exp, metric);
     for (int number = 2; index < 0 && number < 10; number++) {
         (void)snprintf(name, sizeof name, "%.240s:%d", xml_field(r, UNIQ_NAME), number);
-        metric->name = name;
-        index = chil_exp_add_metric(r->doc->exp, metric);
+        again.name = name;
+        index = chil_exp_add_metric(r->doc->exp, &again);
     }
     return index;
 }

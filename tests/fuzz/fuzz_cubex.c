@@ -57,7 +57,7 @@ static void add_member(struct archive *archive, const char *name, bool hex, cons
         memcpy(header + BLOCK, bytes, length);
     (void)snprintf((char *)header + 124, 12, "%011zo", size);
     header[156] = '0';
-    memcpy(header + 257, "ustar", 5);
+    memcpy(header + 257, "ustar", 6);
     size_t padded = (size + BLOCK - 1) / BLOCK * BLOCK;
     memset(header + BLOCK + size, 0, padded - size);
     archive->size += BLOCK + padded;

@@ -17,7 +17,7 @@
 /* --- A writer of variants ------------------------------------------------------------------------------------------
  */
 
-enum { BLOCK = 512, NODES = 6, THREADS = 3, MOST = 1 << 18 };
+enum { BLOCK = 512, NODES = 6, THREADS = 3, MOST = 1 << 18, ANCHOR = 8192 };
 
 struct file {
     uint8_t byte[MOST];
@@ -37,10 +37,8 @@ static void add_member(struct file *f, const char *name, const void *bytes, size
     (void)snprintf((char *)header, 100, "%s", name);
     (void)snprintf((char *)header + 100, 8, "%07o", 0600U);
     (void)snprintf((char *)header + 124, 12, "%011zo", size);
-    memcpy(header + 257,
-           "ustar\0"
-           "00",
-           8);
+    memcpy(header + 257, "ustar", 6);
+    memset(header + 263, '0', 2);
     header[156] = '0';
     for (int i = 0; i < BLOCK; i++)
         if (i < 148 || i >= 156) sum += header[i];
@@ -66,7 +64,7 @@ static void add_rows(struct file *f, int id, const uint32_t *key, int rows, uint
     static uint8_t index[4096], data[8192], row[THREADS * 8], packed[256];
     char name[20];
     size_t at = 0;
-    memcpy(index, "CUBEX.INDEX", 11);
+    memcpy(index, "CUBEX.INDEX", 12);
     (void)put(index + 11, 1, 4, v->big);
     (void)put(index + 15, 0, 2, v->big);
     index[17] = v->dense ? 3 : 1;
@@ -77,8 +75,8 @@ static void add_rows(struct file *f, int id, const uint32_t *key, int rows, uint
     (void)snprintf(name, sizeof name, "%d.index", id);
     add_member(f, name, index, at, v);
     int written = v->dense ? NODES : rows;
-    size_t row_bytes = (size_t)(THREADS * bytes), table = 19, area = 19 + 24 * (size_t)written, start = 0;
-    memcpy(data, v->packed ? "ZCUBEX.DATA" : "CUBEX.DATA", 11);
+    size_t row_bytes = (size_t)THREADS * (size_t)bytes, table = 19, area = 19 + 24 * (size_t)written, start = 0;
+    (void)snprintf((char *)data, 16, "%s", v->packed ? "ZCUBEX.DATA" : "CUBEX.DATA");
     at = 10;
     if (v->packed) (void)put(data + 11, (uint64_t)written, 8, v->big);
     for (int i = 0; i < written; i++) {
@@ -163,7 +161,7 @@ static const char anchor[] =
  */
 static uint64_t own(int node, int thread)
 {
-    return (uint64_t)(10 * node + thread + 1);
+    return (uint64_t)node * 10 + (uint64_t)thread + 1;
 }
 
 static uint64_t inclusive(int node, int thread)
@@ -188,7 +186,7 @@ static void build(struct file *f, const struct variant *v)
     static const int plain_ids[] = {0, 1, 2}, permuted_ids[] = {2, 0, 1};
     const int *id = v->permuted ? permuted_ids : plain_ids;
     uint64_t value[NODES][THREADS];
-    char text[8192];
+    char text[ANCHOR];
     f->size = 0;
     int length = snprintf(text, sizeof text, anchor, id[0], id[1], id[2]);
     if (v->cubelib_padding) /* of whole blocks, which is where readers differ */
@@ -198,7 +196,7 @@ static void build(struct file *f, const struct variant *v)
     size_t size = (size_t)length;
     if (v->gzip_anchor) {
         z_stream z = {0};
-        packed = calloc(1, sizeof text);
+        packed = calloc(ANCHOR, 1);
         assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
         z.next_in = (Bytef *)text, z.avail_in = (uInt)length, z.next_out = packed, z.avail_out = sizeof text;
         assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
@@ -326,7 +324,7 @@ static void counts_past_63_bits_become_reals(void **unused)
     static const uint32_t key[] = {0, 1};
     uint64_t value[2][THREADS] = {{1, 2, 3}, {UINT64_C(1) << 63, 0, 5}};
     struct variant v = {.name = "plain", .anchor_first = true};
-    char text[8192];
+    char text[ANCHOR];
     (void)unused;
     f.size = 0;
     int length = snprintf(text, sizeof text, anchor, 0, 1, 2);
