@@ -35,21 +35,24 @@ void exp_settle(struct exp_column *column, enum chil_exp_kind kind);
 void exp_add_cell(struct chil_exp *exp, int metric, struct chil_exp_cell cell);
 /* Turns a metric of counts into one of reals, with its cells. */
 void exp_make_real(struct chil_exp *exp, int metric);
-/* Whether a name may stand in CubePL, and one that may made of it in place. */
+/* Puts '_' for each character that CubePL's names cannot have. */
 void exp_make_name(char *name);
-/* The next child after `child` (CHIL_EXP_NONE: the first) in lists made by exp_children. */
+
+/* --- Trees as lists of children --------------------------------------------------------------------------------------
+ */
+
 struct exp_tree {
-    int *first, *next; /* by node; of the node itself and among its parent's children */
+    int *first, *next; /* the first child of each row, and the next child of its parent; CHIL_EXP_NONE: no more */
     int first_root;
 };
+/* The parent in one of the three trees. */
 typedef int (*exp_parent_of)(const struct chil_exp *exp, size_t index);
 int exp_metric_parent(const struct chil_exp *exp, size_t index);
 int exp_node_parent(const struct chil_exp *exp, size_t index);
 int exp_place_parent(const struct chil_exp *exp, size_t index);
 void exp_tree_init(struct exp_tree *tree, const struct chil_exp *exp, size_t count, exp_parent_of parent_of);
 void exp_tree_fini(struct exp_tree *tree);
-/* Walks a tree without recursion: the node after `at` in document order (parents first); CHIL_EXP_NONE at the end.
- * Before the first: exp_tree_next(tree, exp, parent_of, CHIL_EXP_NONE). */
+/* The row after `at` in document order, parents first; after CHIL_EXP_NONE the first, after the last CHIL_EXP_NONE. */
 int exp_tree_next(const struct exp_tree *tree, const struct chil_exp *exp, exp_parent_of parent_of, int at);
 
 #endif

@@ -1,5 +1,6 @@
 #include "exp/exp_align.h"
 
+#include <assert.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static void collect_metrics(struct pool *pool, struct words *words, int **in, co
             pool->wanted = base_grow(pool->wanted, &pool->room, pool->count + 1, sizeof *pool->wanted);
             pool->wanted[pool->count++] = (struct wanted){metric, -1, -1, 0, false};
         }
+        assert(pool->wanted);
         pool->wanted[at].inputs++;
         if (metric->parent >= 0 && pool->wanted[at].parent < 0) pool->wanted[at].parent = (*in)[metric->parent];
         (*in)[m] = at;
