@@ -126,7 +126,7 @@ int chil_exp_add_topology(struct chil_exp *exp, const struct chil_exp_topology *
 
 /* Adds to a severity. In any order; ascending (node, thread) is fastest. Counts stop at the ends of 64 bits. A real
  * added to a metric of counts makes it one of reals. A place that is not there is left alone. Adding a topology copies
- * its coordinates, which are -1 for a thread without; so threads come first. */
+ * its coordinates, which are -1 for a thread without, as for threads that are added later. */
 void chil_exp_add_count(struct chil_exp *exp, int metric, int node, int thread, int64_t count);
 void chil_exp_add_real(struct chil_exp *exp, int metric, int node, int thread, double real);
 

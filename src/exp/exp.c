@@ -132,6 +132,18 @@ static bool place_fits(const struct chil_exp *exp, int parent, enum chil_exp_lev
     return level != CHIL_EXP_MACHINE && above <= CHIL_EXP_NODE;
 }
 
+/* A thread that comes after topologies has no coordinates. */
+static void extend_topologies(struct chil_exp *exp)
+{
+    for (size_t i = 0; i < exp->topologies; i++) {
+        struct chil_exp_topology *t = &exp->topology[i];
+        size_t had = (exp->threads - 1) * t->dimensions, room = had;
+        t->coordinates = base_grow(t->coordinates, &room, had + t->dimensions, sizeof *t->coordinates);
+        for (unsigned d = 0; d < t->dimensions; d++)
+            t->coordinates[had + d] = -1;
+    }
+}
+
 int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level level, const char *name, int rank)
 {
     struct chil_exp_values *v = exp->values;
@@ -142,6 +154,7 @@ int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level lev
         exp->thread = base_grow(exp->thread, &v->thread_room, exp->threads + 1, sizeof *exp->thread);
         exp->thread[exp->threads] = (int)exp->places;
         thread = (int)exp->threads++;
+        extend_topologies(exp);
     }
     exp->place[exp->places] = (struct chil_exp_place){exp_text(exp, name), level, parent, rank, thread};
     return (int)exp->places++;

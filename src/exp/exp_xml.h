@@ -74,6 +74,7 @@ struct xml_reader {
     struct exp_map region_ids, process_ids;
     bool drop_call, drop_system; /* roots that only the file has, until they were met */
     struct chil_exp_topology topology;
+    size_t topology_threads; /* that it has coordinates of */
     unsigned dims;
     int coordinate_of; /* thread or process place; -1: nobody */
     int matrix, row;   /* CUBE 3: which cube_metric, which node */

@@ -123,7 +123,7 @@ static void drop_root(struct xml_reader *r, int region)
 {
     struct chil_exp *exp = r->doc->exp;
     r->drop_call = false;
-    if (region >= 0 && (size_t)region == exp->regions - 1) exp->regions--;
+    if (!exp->nodes && region >= 0 && (size_t)region == exp->regions - 1) exp->regions--;
 }
 
 static void start_node(struct xml_reader *r, struct xml_frame *frame, const XML_Char **attributes)
@@ -219,7 +219,8 @@ static void XMLCALL on_end(void *context, const XML_Char *name)
     if (frame->element == r->pending) xml_end_pending(r);
     if (frame->element == COORD) xml_end_coordinates(r);
     if (frame->element == ROW) xml_end_row(r);
-    if (frame->element == CART && r->topology.dimensions && r->dims == r->topology.dimensions)
+    if (frame->element == CART && r->topology.dimensions && r->dims == r->topology.dimensions &&
+        r->topology_threads == r->doc->exp->threads)
         (void)chil_exp_add_topology(r->doc->exp, &r->topology);
     r->depth--;
 }

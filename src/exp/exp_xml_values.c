@@ -14,7 +14,8 @@ void xml_start_topology(struct xml_reader *r, const XML_Char **attributes)
     if (!text || !xml_int(text, &dimensions) || dimensions < 1 || dimensions > 8) return; /* left out */
     r->topology.dimensions = (unsigned)dimensions;
     r->topology.name = exp_text(r->doc->exp, name);
-    size_t count = r->doc->exp->threads * (size_t)dimensions;
+    r->topology_threads = r->doc->exp->threads;
+    size_t count = r->topology_threads * (size_t)dimensions;
     r->topology.coordinates = base_calloc(count, sizeof(int));
     for (size_t i = 0; i < count; i++)
         r->topology.coordinates[i] = -1;
@@ -59,10 +60,12 @@ void xml_end_coordinates(struct xml_reader *r)
         value[d] = (int)number;
         at = end;
     }
-    for (size_t i = 0; i < exp->threads; i++) {
-        int place = exp->thread[i];
-        if (place == r->coordinate_of || exp->place[place].parent == r->coordinate_of)
-            memcpy(&r->topology.coordinates[i * dimensions], value, dimensions * sizeof(int));
+    /* The place itself, or the threads of a process, which come right after it. */
+    for (size_t p = (size_t)r->coordinate_of; p < exp->places; p++) {
+        const struct chil_exp_place *place = &exp->place[p];
+        if ((int)p != r->coordinate_of && place->parent != r->coordinate_of) break;
+        if (place->thread >= 0 && (size_t)place->thread < r->topology_threads)
+            memcpy(&r->topology.coordinates[(size_t)place->thread * dimensions], value, dimensions * sizeof(int));
     }
 }
 
