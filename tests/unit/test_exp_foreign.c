@@ -426,6 +426,34 @@ static void flipped_bytes_do_no_harm(void **unused)
     }
 }
 
+/* Elements where the grammar has none: what was sized or numbered before must still fit. */
+static void things_that_come_late_do_no_harm(void **unused)
+{
+    static const struct {
+        const char *before, *added;
+    } rows[] = {
+        {"</system>",
+         "<topologies><cart ndims=\"1\"><dim size=\"2\" periodic=\"true\"/><coord thrdId=\"0\">1</coord></cart>"
+         "<cart ndims=\"2\"><dim size=\"2\" periodic=\"true\"/><dim size=\"2\" periodic=\"true\"/><machine Id=\"9\">"
+         "<name>m</name><process Id=\"9\"><name>p</name><rank>9</rank><thread "
+         "Id=\"9\"><name>t</name><rank>0</rank></thread>"
+         "</process></machine><coord thrdId=\"9\">1 1</coord></cart></topologies>"},
+        {"<system>", "<attr key=\"chiliad:synthetic\" value=\"call system\"/><cnode id=\"99\" calleeId=\"0\"></cnode>"},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[8192];
+        struct chil_exp *exp = NULL;
+        const char *at = strstr(cube3, rows[i].before);
+        int length = snprintf(text, sizeof text, "%.*s%s%s", (int)(at - cube3), cube3, rows[i].added, at);
+        assert_int_equal(chil_exp_read_bytes(&exp, "late", text, (size_t)length, NULL), 0);
+        assert_int_equal(chil_exp_write(exp, "/dev/null", NULL), 0);
+        for (size_t n = 0; n < exp->nodes; n++)
+            assert_true((size_t)exp->node[n].region < exp->regions);
+        chil_exp_free(exp);
+    }
+}
+
 static void each_damage_has_its_words(void **unused)
 {
     static const struct {
@@ -465,6 +493,7 @@ int main(void)
         cmocka_unit_test(torn_files_are_refused),
         cmocka_unit_test(flipped_bytes_do_no_harm),
         cmocka_unit_test(each_damage_has_its_words),
+        cmocka_unit_test(things_that_come_late_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
