@@ -58,6 +58,14 @@ _chiliad_words() {
         dump) echo --stage=decode --help ;;
         esac
         ;;
+    merge | mean | diff | cut) # experiments: any file
+        [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
+        case $command in
+        diff) echo -o --by-name --fail-if -j -x --top --help ;;
+        cut) echo -o --root --prune --thread --help ;;
+        *) echo -o --by-name --help ;;
+        esac
+        ;;
     upc)
         if [[ $position -eq 2 ]]; then
             echo info run --help
@@ -70,7 +78,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat sweep trace validate dump upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat sweep trace validate dump merge mean diff cut upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

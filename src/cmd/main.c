@@ -15,6 +15,10 @@ static const struct cmd commands[] = {
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
     {"trace", cmd_trace, "run a program and write down every instruction"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
+    {"merge", cmd_merge, "put experiments with different metrics together"},
+    {"mean", cmd_merge, "average experiments of repeated runs"},
+    {"diff", cmd_diff, "show what changed from one experiment to another"},
+    {"cut", cmd_cut, "keep a part of an experiment"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
 };
 
