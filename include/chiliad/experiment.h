@@ -111,8 +111,11 @@ struct chil_exp {
 struct chil_exp *chil_exp_new(void);
 void chil_exp_free(struct chil_exp *exp);
 
-/* Each returns the index of the new row; strings are copied, NULL is the empty string. A metric's `low` and `high` are
- * computed when `runs` is 1. A name that exists is the caller's error and returns -1. */
+/* Each returns the index of the new row, or -1 where it does not fit: a parent or region that is not there, a metric's
+ * name that exists. Strings are copied, NULL is the empty string. A metric's name gets '_' for each character it may
+ * not have; its title is then the name as given, if there is none. `runs` of 0 are 1; `low` and `high` are used when
+ * `runs` is above 1, else they are the total: ask chil_exp_range. A thread is in a process, a process in a node or
+ * machine, a node in a node, a machine or nothing; ranks are not negative. */
 int chil_exp_add_metric(struct chil_exp *exp, const struct chil_exp_metric *metric);
 int chil_exp_add_region(struct chil_exp *exp, const struct chil_exp_region *region);
 int chil_exp_add_node(struct chil_exp *exp, int parent, int region, int line, const char *module);
@@ -121,7 +124,9 @@ void chil_exp_set_attribute(struct chil_exp *exp, const char *key, const char *v
 const char *chil_exp_attribute(const struct chil_exp *exp, const char *key); /* NULL: none */
 int chil_exp_add_topology(struct chil_exp *exp, const struct chil_exp_topology *topology);
 
-/* Adds to a severity. In any order; ascending (node, thread) is fastest. */
+/* Adds to a severity. In any order; ascending (node, thread) is fastest. Counts stop at the ends of 64 bits. A real
+ * added to a metric of counts makes it one of reals. A place that is not there is left alone. Adding a topology copies
+ * its coordinates, which are -1 for a thread without; so threads come first. */
 void chil_exp_add_count(struct chil_exp *exp, int metric, int node, int thread, int64_t count);
 void chil_exp_add_real(struct chil_exp *exp, int metric, int node, int thread, double real);
 
@@ -132,6 +137,9 @@ int chil_exp_find_metric(const struct chil_exp *exp, const char *name); /* by na
 const struct chil_exp_cell *chil_exp_cells(const struct chil_exp *exp, int metric, size_t *count);
 int64_t chil_exp_count(const struct chil_exp *exp, int metric, int node, int thread);
 double chil_exp_real(const struct chil_exp *exp, int metric, int node, int thread); /* of either kind */
+
+/* The least and the greatest total of the runs; both are the total when there was one run. */
+void chil_exp_range(const struct chil_exp *exp, int metric, double *low, double *high);
 
 /* Sums: of a node's own or its whole subtree; of one thread (its column) or all (-1); node -1: all call paths. */
 int64_t chil_exp_sum_count(const struct chil_exp *exp, int metric, int node, bool subtree, int thread);
