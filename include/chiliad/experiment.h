@@ -152,6 +152,9 @@ void chil_exp_sum_nodes(const struct chil_exp *exp, int metric, bool subtree, in
 
 /* .cubex (CUBE 4) or .cube (CUBE 3 XML), by content when read and by name when written. Writing is atomic. */
 int chil_exp_read(struct chil_exp **exp, const char *path, struct chil_error *err);
+/* The same from memory; `name` is for messages. */
+int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *bytes, size_t size,
+                        struct chil_error *err);
 int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_error *err);
 
 /* --- The algebra (CUBE, and paper 003 section 2.3)
