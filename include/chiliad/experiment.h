@@ -166,7 +166,8 @@ struct chil_exp_align {
 
 /* Result = inputs with metadata aligned, values combined; NULL align: the defaults. Merge: the union; replicated
  * measurements are averaged, measured wins over composed, partial compositions are completed when their parts are
- * there. Mean: of each metric over the runs that measured it. Diff: a - b. */
+ * there. Mean: of each metric over the runs that measured it. Diff: a - b of the metrics that both have. The order of
+ * inputs to merge and mean does not matter; counts whose average is not whole become reals. */
 int chil_exp_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
                    const struct chil_exp_align *align, struct chil_error *err);
 int chil_exp_mean(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
@@ -178,6 +179,11 @@ int chil_exp_diff(struct chil_exp **result, const struct chil_exp *a, const stru
  * `thread` accepts; NULL keeps all. */
 int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp, bool (*keep)(void *context, int node),
                  bool (*thread)(void *context, int thread), void *context, struct chil_error *err);
+
+/* Takes away call paths that `prune` accepts with all below them; what they counted goes to the caller, or away with a
+ * root. */
+int chil_exp_prune(struct chil_exp **result, const struct chil_exp *exp, bool (*prune)(void *context, int node),
+                   void *context, struct chil_error *err);
 
 #ifdef __cplusplus
 }
