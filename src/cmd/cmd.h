@@ -31,6 +31,7 @@ int cmd_sweep(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_upc(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

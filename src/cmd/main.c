@@ -16,6 +16,7 @@ static const struct cmd commands[] = {
     {"trace", cmd_trace, "run a program and write down every instruction"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
+    {"plan", cmd_plan, "the fewest runs that give metrics on a machine with few counters"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
