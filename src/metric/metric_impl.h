@@ -173,7 +173,7 @@ struct chil_spec *spec_new(const char *name);
 int spec_read(struct chil_spec *spec, struct text_file *file, const char *path, unsigned depth, struct chil_error *err);
 /* Reads "NAME = sum" at the reader's place, whose file's name must outlive the specification. */
 int spec_read_compute(struct chil_spec *spec, struct reader *r, struct chil_error *err);
-/* Adds the computations of another that this one says nothing about; before spec_link. */
+/* Adds the computations of another where this one has none; before spec_link. */
 int spec_add(struct chil_spec *spec, const struct chil_spec *from);
 /* After everything is read: who is whose child, and no metric is part of itself. */
 int spec_link(struct chil_spec *spec, struct chil_error *err);

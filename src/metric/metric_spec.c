@@ -260,9 +260,10 @@ static int read_list(struct reading *in, struct chil_spec_item *item, struct ite
 /* --- Items
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Whether the new item is in force; older ones of other files that it replaces no longer are. */
-static int place_item(struct reading *in, const struct chil_spec_item *item, struct item *detail)
+/* Where the new item goes: the end, or the place of one that it replaces; nowhere if what is there comes first. */
+static int place_item(struct reading *in, const struct chil_spec_item *item, const struct item *detail, size_t *place)
 {
+    *place = in->spec->items;
     for (size_t i = 0; i < in->spec->items; i++) {
         struct item *old = &in->spec->detail[i];
         if (old->dead || old->symbol != detail->symbol || in->spec->item[i].kind != item->kind) continue;
@@ -270,10 +271,8 @@ static int place_item(struct reading *in, const struct chil_spec_item *item, str
             return reader_error(in->reader, in->reader->text, in->err, "'%s %s' is given again; line %u has it",
                                 words[item->kind], item->name, in->spec->item[i].line);
         if (old->source == detail->source) continue;
-        if (old->depth < in->depth)
-            detail->dead = true;
-        else
-            old->dead = true;
+        old->dead = old->depth >= in->depth;
+        if (*place == in->spec->items) *place = old->dead ? i : SIZE_MAX;
     }
     return 0;
 }
@@ -281,10 +280,21 @@ static int place_item(struct reading *in, const struct chil_spec_item *item, str
 static int keep_item(struct reading *in, struct chil_spec_item *item, struct item *detail)
 {
     struct chil_spec *spec = in->spec;
+    size_t place;
     detail->source = in->source;
     detail->depth = in->depth;
-    int status = place_item(in, item, detail);
+    int status = place_item(in, item, detail, &place);
     if (status) return status;
+    if (place == SIZE_MAX) {
+        expr_fini(&detail->expr);
+        return 0;
+    }
+    if (place < spec->items) {
+        expr_fini(&spec->detail[place].expr);
+        spec->item[place] = *item;
+        spec->detail[place] = *detail;
+        return 0;
+    }
     spec->item = base_grow(spec->item, &spec->item_capacity, spec->items + 1, sizeof *spec->item);
     spec->detail = base_grow(spec->detail, &spec->detail_capacity, spec->items + 1, sizeof *spec->detail);
     spec->item[spec->items] = *item;
@@ -425,13 +435,11 @@ int spec_read_compute(struct chil_spec *spec, struct reader *r, struct chil_erro
     return read_kind(&in, CHIL_SPEC_COMPUTE, r->text);
 }
 
-static bool says_something(const struct chil_spec *spec, size_t symbol)
+static bool computes(const struct chil_spec *spec, size_t symbol)
 {
-    for (size_t i = 0; i < spec->items; i++) {
-        enum chil_spec_kind kind = spec->item[i].kind;
-        if (spec->detail[i].dead || spec->detail[i].symbol != symbol) continue;
-        if (kind == CHIL_SPEC_COMPOSE || kind == CHIL_SPEC_COMPUTE || kind == CHIL_SPEC_MEASURE) return true;
-    }
+    for (size_t i = 0; i < spec->items; i++)
+        if (!spec->detail[i].dead && spec->detail[i].symbol == symbol && spec->item[i].kind == CHIL_SPEC_COMPUTE)
+            return true;
     return false;
 }
 
@@ -445,7 +453,7 @@ int spec_add(struct chil_spec *spec, const struct chil_spec *from)
         item.unit = arena_strdup(&spec->arena, item.unit);
         detail.symbol = symbol_get(spec, item.name, item.file, item.line);
         item.name = spec->symbol[detail.symbol].name;
-        if (says_something(spec, detail.symbol)) continue;
+        if (computes(spec, detail.symbol)) continue;
         const struct terms *terms = &from->detail[i].terms;
         detail.terms.term = arena_calloc(&spec->arena, terms->count + 1, sizeof *terms->term);
         for (size_t t = 0; t < terms->count; t++) {
