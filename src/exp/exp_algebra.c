@@ -12,8 +12,8 @@ static int64_t saturated(__int128 value)
 
 /* --- Averages ------------------------------------------------------------------------------------------------------
  *
- * Each part counts as often as it has runs. Counts that do not divide make the metric one of reals. Of reals the
- * average is the first plus the mean distance from it, which is exact when all are equal.
+ * Each part counts as often as it has runs. Counts that do not divide make the metric one of reals. The average of
+ * equal reals is that real, to the last bit.
  */
 
 struct part {
@@ -75,15 +75,17 @@ static void average_counts(struct average *a, struct chil_exp_cell *cell)
 
 static void average_reals(struct average *a, struct chil_exp_cell *cell)
 {
-    double first = 0, distance = 0;
+    double first = 0, sum = 0;
+    bool equal = true;
     for (size_t i = 0; i < a->parts; i++) {
         const struct part *p = &a->part[i];
         const struct chil_exp_cell *from = take_cell(&a->part[i], cell);
         double value = !from ? 0 : p->kind == CHIL_EXP_COUNT ? (double)from->count : from->real;
         if (i == 0) first = value;
-        distance += (value - first) * p->weight;
+        equal = equal && value == first;
+        sum += value * p->weight;
     }
-    cell->real = first + distance / (double)a->weight;
+    cell->real = equal ? first : sum / (double)a->weight;
 }
 
 static void merge_pedigree(struct chil_exp_metric *to, const struct chil_exp_metric *from, double low, double high,
