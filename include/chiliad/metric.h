@@ -82,7 +82,7 @@ const char *chil_metric_clean_name(char *buffer, size_t size, const char *name);
 struct chil_metric_options {
     bool partial_computations; /* keep computations with missing inputs, marked partial */
     bool approximate;          /* follow `approximate` statements, marked partial */
-    bool seconds;              /* the hierarchy CYCLES in seconds, by the experiment's clock_hz */
+    bool seconds;              /* hierarchies of cycles in seconds, by the experiment's clock_hz */
     bool no_apart;             /* leave out what is in no hierarchy */
 };
 

@@ -19,7 +19,8 @@
 #include "chiliad/catalog.h"
 #include "chiliad/metric.h"
 
-/* --- Specifications --------------------------------------------------------------------------------------------------- */
+/* --- Specifications
+ * --------------------------------------------------------------------------------------------------- */
 
 struct listing {
     const struct chil_spec *spec;
@@ -126,7 +127,8 @@ static int with_spec(const char *name, bool json, bool whole, size_t index)
     return 0;
 }
 
-/* --- Platforms ---------------------------------------------------------------------------------------------------------- */
+/* --- Platforms
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static void print_set(const struct chil_spec *spec, const struct chil_set *set)
 {
@@ -159,8 +161,8 @@ static json_t *platform_json(const struct chil_platform *platform)
         (void)json_array_append_new(set_list, json_pack("{s:s,s:o}", "name", set[i].name, "events", list));
     }
     for (size_t i = 0; i < events; i++)
-        (void)json_array_append_new(event_list, json_pack("{s:s,s:s?}", "name", event[i], "like",
-                                                          chil_platform_like(platform, event[i])));
+        (void)json_array_append_new(
+            event_list, json_pack("{s:s,s:s?}", "name", event[i], "like", chil_platform_like(platform, event[i])));
     return json_pack("{s:s,s:s,s:s,s:i,s:o,s:o}", "name", chil_platform_name(platform), "text",
                      chil_platform_text(platform), "metrics", chil_platform_metrics(platform), "counters",
                      (int)chil_platform_counters(platform), "sets", set_list, "events", event_list);
@@ -208,7 +210,8 @@ static int with_platform(const char *name, bool json, char **wanted, int count, 
     return status;
 }
 
-/* --- Both ----------------------------------------------------------------------------------------------------------------- */
+/* --- Both
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static int each(bool sets, bool json)
 {
@@ -229,8 +232,8 @@ int list_metrics(bool sets, bool json, char **words, int count)
 {
     if (count == 0) return each(sets, json);
     if (!sets && count > 1) return cmd_fail("list", "one specification at a time; '%s' is the second", words[1]);
-    int status = sets ? with_platform(words[0], json, words + 1, count - 1, true, 0)
-                      : with_spec(words[0], json, true, 0);
+    int status =
+        sets ? with_platform(words[0], json, words + 1, count - 1, true, 0) : with_spec(words[0], json, true, 0);
     if (json && !status) list_print_array_end(1);
     return status;
 }

@@ -165,11 +165,22 @@ static void add_values(struct derivation *d, const struct terms *base, int metri
     }
 }
 
-static bool is_in_cycles(const struct chil_metric_tree *tree, size_t row)
+/* The hierarchies whose unit is known whatever counters say of theirs. */
+static const struct {
+    const char *root, *unit;
+} units[] = {{"CYCLES", "cycles"},
+             {"INSTRUCTION", "occ"},
+             {"DATA_ACCESS", "occ"},
+             {"INST_ACCESS", "occ"},
+             {"TLB_ACCESS", "occ"}};
+
+static const char *unit_of_root(const struct chil_metric_tree *tree, size_t row)
 {
     while (tree->row[row].parent >= 0)
         row = (size_t)tree->row[row].parent;
-    return strcmp(tree->row[row].name, "CYCLES") == 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(tree->row[row].name, units[i].root) == 0) return units[i].unit;
+    return "";
 }
 
 static const char *stated_unit(const struct chil_spec *spec, const char *name)
@@ -183,13 +194,13 @@ static const char *stated_unit(const struct chil_spec *spec, const char *name)
     return "";
 }
 
-static const char *unit_of(const struct derivation *d, const struct chil_metric_tree *tree, size_t row, bool cycles)
+static const char *unit_of(const struct derivation *d, const struct chil_metric_tree *tree, size_t row)
 {
     const struct terms *base = &tree->detail[row].base;
+    const char *counted = base->count ? d->exp->metric[base->term[0].symbol].unit : "";
     const char *unit = stated_unit(d->spec, tree->row[row].name);
-    if (*unit) return unit;
-    if (base->count) unit = d->exp->metric[base->term[0].symbol].unit;
-    if (cycles && (!*unit || strcmp(unit, "occ") == 0)) return "cycles";
+    if (!*unit && strcmp(counted, "sec") != 0 && !tree->row[row].apart) unit = unit_of_root(tree, row);
+    if (!*unit) unit = counted;
     return *unit ? unit : "occ";
 }
 
@@ -199,15 +210,15 @@ static int add_row(struct derivation *d, const struct chil_metric_tree *tree, si
     const struct chil_metric_row *r = &tree->row[row];
     const struct terms *base = &tree->detail[row].base;
     const struct chil_exp_metric *from = base->count ? &d->exp->metric[base->term[0].symbol] : NULL;
-    bool cycles = !r->apart && is_in_cycles(tree, row);
-    bool seconds = cycles && d->options->seconds && from && strcmp(from->unit, "sec") != 0;
+    const char *unit = unit_of(d, tree, row);
+    bool seconds = d->options->seconds && !r->apart && strcmp(unit, "cycles") == 0;
     struct chil_exp_metric metric = {.origin = r->origin, .partial = r->partial};
     metric.name = (char *)chil_metric_clean_name(name, sizeof name, r->name);
     metric.title = (char *)r->name;
     metric.formula = (char *)r->formula;
     metric.parent = r->parent >= 0 ? made[r->parent] : CHIL_EXP_NONE;
     describe(d, base, &metric);
-    metric.unit = (char *)(seconds ? "sec" : unit_of(d, tree, row, cycles));
+    metric.unit = (char *)(seconds ? "sec" : unit);
     if (r->origin == CHIL_EXP_MEASURED && from) {
         metric.origin = from->origin;
         metric.partial = from->partial;

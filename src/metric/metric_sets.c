@@ -49,9 +49,9 @@ int platform_event(const struct chil_platform *platform, const char *name)
 /* Gives `event` a counter, moving others if need be. */
 static bool seat(const struct chil_platform *p, const int *events, size_t event, int *taken, uint32_t *tried)
 {
-    uint32_t free = p->allowed[events[event]] & ~*tried;
-    for (; free; free = p->allowed[events[event]] & ~*tried) {
-        unsigned counter = (unsigned)__builtin_ctz(free);
+    uint32_t rest = p->allowed[events[event]] & ~*tried;
+    for (; rest; rest = p->allowed[events[event]] & ~*tried) {
+        unsigned counter = (unsigned)__builtin_ctz(rest);
         *tried |= 1u << counter;
         if (taken[counter] < 0 || seat(p, events, (size_t)taken[counter], taken, tried)) {
             taken[counter] = (int)event;
@@ -291,6 +291,13 @@ static int read_statement(struct reading *in)
                         text_hint(hint, sizeof hint, text_nearest(name, words, WORDS, word_at)));
 }
 
+static bool is_in_a_group(const struct chil_platform *p, const char *event)
+{
+    for (size_t i = 0; i < p->groups; i++)
+        if (has_event(&p->group[i], event)) return true;
+    return false;
+}
+
 /* Every set fits; every platform has a name. */
 static int check(const struct reading *in)
 {
@@ -298,6 +305,10 @@ static int check(const struct reading *in)
     char why[250];
     if (!*p->name) return chil_error_set(in->err, CHIL_EPARSE, "%s: 'platform NAME' is missing", p->file);
     if (!p->counters) return chil_error_set(in->err, CHIL_EPARSE, "%s: 'counters' is missing", p->file);
+    for (size_t i = 0; i < p->events && p->groups; i++)
+        if (!is_in_a_group(p, p->event[i]))
+            return chil_error_set(in->err, CHIL_EPARSE, "%s: event '%s' is in no group; add it to one", p->file,
+                                  p->event[i]);
     for (size_t i = 0; i < p->sets; i++)
         if (!chil_platform_fits(p, p->set[i].events, p->set[i].count, why, sizeof why))
             return chil_error_set(in->err, CHIL_EPARSE, "%s:%u: set '%s' does not fit: %s", p->file, p->set[i].line,
