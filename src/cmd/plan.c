@@ -77,8 +77,9 @@ static void print_names(const char *what, const char *const *names, size_t count
 
 static void print_plan(const struct chil_plan *plan, const struct chil_platform *platform)
 {
-    (void)printf("%zu run%s for %zu events of %s; no plan has fewer than %zu\n", plan->runs, plan->runs == 1 ? "" : "s",
-                 plan->events, chil_platform_name(platform), plan->bound);
+    (void)printf("%zu run%s for %zu event%s of %s; no plan has fewer than %zu\n", plan->runs,
+                 plan->runs == 1 ? "" : "s", plan->events, plan->events == 1 ? "" : "s", chil_platform_name(platform),
+                 plan->bound);
     print_names("complete", plan->complete, plan->completes);
     print_names("partial (~), since something cannot be counted", plan->partial, plan->partials);
     print_names("computed over several runs", plan->split, plan->splits);

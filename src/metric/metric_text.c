@@ -180,8 +180,8 @@ char *reader_raw(struct reader *r, struct arena *arena, bool word)
 
 char *reader_since(const struct reader *r, struct arena *arena, const char *at)
 {
-    const char *end = r->at;
-    while (is_blank(*at))
+    const char *end = r->at > at ? r->at : at;
+    while (at < end && is_blank(*at))
         at++;
     while (end > at && is_blank(end[-1]))
         end--;
