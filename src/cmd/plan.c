@@ -15,21 +15,21 @@
 
 #include "chiliad/metric.h"
 
-static const char help[] =
-    "usage: chiliad plan [METRIC...] --limit PLATFORM [OPTIONS]\n"
-    "\n"
-    "Tells in how few runs a platform with few counters can count what the METRICs and\n"
-    "everything below them need, and what each run counts. Without a METRIC: the\n"
-    "hierarchies CYCLES, INSTRUCTION, DATA_ACCESS, INST_ACCESS and TLB_ACCESS. Inputs of\n"
-    "a computation are kept in one run where that costs no more runs.\n"
-    "\n"
-    "  -L, --limit PLATFORM  opteron, power4, ultrasparc, or a file with a '/' ('chiliad list sets')\n"
-    "      --metrics SPEC    the specification (default: the platform's; 'chiliad list metrics')\n"
-    "      --only            the METRICs' own values, not what is below them\n"
-    "  -j, --json            one JSON object\n"
-    "  -h, --help            this text\n"
-    "\n"
-    "Exit status: 0, or 2 for a bad command line, a bad file, or a metric that cannot be had.\n";
+static const char help[] = "usage: chiliad plan [METRIC...] --limit PLATFORM [OPTIONS]\n"
+                           "\n"
+                           "Tells in how few runs a platform with few counters can count what the METRICs\n"
+                           "and everything below them need, and what each run counts. Without a METRIC: the\n"
+                           "hierarchies CYCLES, INSTRUCTION, DATA_ACCESS, INST_ACCESS and TLB_ACCESS. Inputs\n"
+                           "of a computation are kept in one run where that costs no more runs.\n"
+                           "\n"
+                           "  -L, --limit PLATFORM  one of 'chiliad list sets', or a path with a '/'\n"
+                           "      --metrics SPEC    one of 'chiliad list metrics' instead of the platform's\n"
+                           "      --only            the METRICs' own values, not what is below them\n"
+                           "  -j, --json            one JSON object\n"
+                           "  -h, --help            this text\n"
+                           "\n"
+                           "Exit status: 0, or 2 for a bad command line, a bad file, or a metric that\n"
+                           "cannot be had.\n";
 
 enum { METRICS = 256 };
 

@@ -152,7 +152,8 @@ static void add_event(struct chil_exp *result, const struct chil_exp *exp, const
     metric.unit = count ? exp->metric[term[0].symbol].unit : (char *)"occ";
     metric.exactness = count ? exp->metric[term[0].symbol].exactness : (char *)"exact";
     for (size_t i = 0; i < count; i++) {
-        if (exp->metric[term[i].symbol].kind == CHIL_EXP_REAL || term[i].factor != rint(term[i].factor))
+        double factor = term[i].factor;
+        if (exp->metric[term[i].symbol].kind == CHIL_EXP_REAL || factor != rint(factor) || fabs(factor) > 1e9)
             metric.kind = CHIL_EXP_REAL;
         if (strcmp(metric.exactness, exp->metric[term[i].symbol].exactness) != 0) metric.exactness = (char *)"modelled";
     }
