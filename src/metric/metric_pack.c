@@ -131,7 +131,7 @@ static void pin(struct cluster_search *s, int root, int run)
 /* The next cluster of at least two events that has no run, after `after`; METRIC_NONE: all have one. */
 static int next_cluster(const struct cluster_search *s, int after)
 {
-    for (size_t i = (size_t)(after + 1); i < s->pack->events; i++) {
+    for (size_t i = (size_t)after + 1; i < s->pack->events; i++) {
         size_t size = 0;
         if (s->joined[i] != (int)i) continue;
         for (size_t k = 0; k < s->pack->events; k++)
@@ -209,7 +209,8 @@ static void order_groups(const struct pack *pack, size_t *order)
 
 static void keep_together(struct pack *pack, int *taken)
 {
-    struct cluster_search s = {.pack = pack, .taken = taken};
+    struct cluster_search s = {.pack = pack};
+    s.taken = taken;
     s.joined = base_calloc(pack->events + 1, sizeof *s.joined);
     s.pinned = base_calloc(pack->events + 1, sizeof *s.pinned);
     s.attempt = base_calloc(pack->runs * SLOTS + 1, sizeof *s.attempt);

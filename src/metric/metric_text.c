@@ -188,7 +188,8 @@ char *reader_since(const struct reader *r, struct arena *arena, const char *at)
     char *text = arena_strndup(arena, at, (size_t)(end - at)), *to = text;
     for (const char *from = text; *from; from++) {
         if (is_blank(*from) && to > text && to[-1] == ' ') continue;
-        *to++ = is_blank(*from) ? ' ' : *from;
+        *to++ = *from;
+        if (is_blank(*from)) to[-1] = ' ';
     }
     *to = 0;
     return text;
