@@ -105,8 +105,10 @@ int chil_metric_tree_find(const struct chil_metric_tree *tree, const char *name)
 void chil_metric_tree_free(struct chil_metric_tree *tree);
 
 /* The experiment with the metric trees of the specification. Only base counts are read: metrics of `exp` that are
- * measured, under their own name or that of the counter in their formula; derived ones that the specification defines
- * are derived again, so deriving after a merge completes what was partial. Others are taken over as they are. */
+ * measured, under their own name or that of the counter in their formula (and, where the attribute "counted" is "all",
+ * events of its machine that are left out because they never happened: zero); derived ones that the specification
+ * defines are derived again, so deriving after a merge completes what was partial. Others are taken over as they are.
+ */
 int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, const struct chil_spec *spec,
                        const struct chil_metric_options *options, struct chil_error *err);
 /* A metric of an experiment by name, title, or the counter it was measured with; -1: none. */

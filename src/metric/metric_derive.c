@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chiliad/catalog.h"
+
 struct derivation {
     const struct chil_exp *exp;
     const struct chil_spec *spec;
@@ -80,6 +82,35 @@ static void sort_metrics(struct derivation *d)
             if (is_one_name(m->formula)) add_name(d, m->formula, i, true);
         }
     }
+}
+
+struct chil_machine *metric_machine_of(const struct chil_exp *exp)
+{
+    struct chil_machine *machine = NULL;
+    const char *counted = chil_exp_attribute(exp, "counted"), *name = chil_exp_attribute(exp, "machine");
+    if (!counted || strcmp(counted, "all") != 0 || !name || !*name || strchr(name, '/')) return NULL;
+    return chil_machine_open(&machine, name, NULL) ? NULL : machine;
+}
+
+bool metric_is_zero(const struct chil_machine *machine, const char *name)
+{
+    const struct chil_event *event;
+    return machine && !chil_machine_find_event(machine, name, &event, NULL) && !event->reserved &&
+           event->exactness != CHIL_NONE;
+}
+
+/* Counters that were counted and never moved. */
+static void add_zeros(struct derivation *d)
+{
+    struct chil_machine *machine = metric_machine_of(d->exp);
+    for (size_t i = 0; i < d->spec->symbols && machine; i++) {
+        const char *name = d->spec->symbol[i].name;
+        if (spec_defines(d->spec, i) || chil_exp_find_metric(d->exp, name) >= 0 || !metric_is_zero(machine, name))
+            continue;
+        add_name(d, name, 0, true);
+        d->name[d->names - 1].zero = true;
+    }
+    chil_machine_free(machine);
 }
 
 /* A derived metric whose inputs are gone is still worth more than nothing: it becomes a base. */
@@ -256,6 +287,7 @@ int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, con
     d.carried = base_calloc(exp->metrics + 1, sizeof *d.carried);
     d.result = metric_copy_frame(exp);
     sort_metrics(&d);
+    add_zeros(&d);
     keep_orphans(&d);
     carry(&d);
     struct chil_metric_tree *tree = tree_new(spec, d.name, d.names, d.options);

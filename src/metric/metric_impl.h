@@ -198,10 +198,15 @@ struct tree_base {
     const char *name;
     size_t base;
     bool alias; /* not its own name: never listed apart */
+    bool zero;  /* counted, and nothing happened: there is no base */
 };
 struct chil_metric_tree *tree_new(const struct chil_spec *spec, const struct tree_base *names, size_t count,
                                   const struct chil_metric_options *options);
 
+/* Experiments of which the attribute "counted" is "all" have every event of their machine, but leave out those that
+ * never happened: the machine, or NULL; and whether a name is such an event. */
+struct chil_machine *metric_machine_of(const struct chil_exp *exp);
+bool metric_is_zero(const struct chil_machine *machine, const char *name);
 /* A new experiment with the same program, places and metadata, and no metrics. */
 struct chil_exp *metric_copy_frame(const struct chil_exp *exp);
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chiliad/catalog.h"
+
 int chil_platform_names(char ***names, size_t *count, struct chil_error *err)
 {
     return metric_names(names, count, "sets", err);
@@ -115,8 +117,8 @@ static void copy_metric(struct chil_exp *result, const struct chil_exp *exp, int
 }
 
 /* The counters of an event in this experiment; false: one of them is not there, or nothing is like it. */
-static bool find_terms(const struct chil_platform *platform, const struct chil_exp *exp, const char *event,
-                       struct term *term, size_t *count)
+static bool find_terms(const struct chil_platform *platform, const struct chil_exp *exp,
+                       const struct chil_machine *machine, const char *event, struct term *term, size_t *count)
 {
     int own = chil_metric_find(exp, event), item = like_item(platform, event);
     *count = 0;
@@ -127,8 +129,10 @@ static bool find_terms(const struct chil_platform *platform, const struct chil_e
     if (item < 0) return false;
     const struct terms *like = &platform->likes->detail[item].terms;
     for (size_t i = 0; i < like->count; i++) {
-        int metric = chil_metric_find(exp, platform->likes->symbol[like->term[i].symbol].name);
-        if (metric < 0) return false;
+        const char *name = platform->likes->symbol[like->term[i].symbol].name;
+        int metric = chil_metric_find(exp, name);
+        if (metric < 0 && !metric_is_zero(machine, name)) return false;
+        if (metric < 0) continue;
         term[(*count)++] = (struct term){.symbol = (size_t)metric, .factor = like->term[i].factor};
     }
     return true;
@@ -172,15 +176,19 @@ int chil_metric_limit(struct chil_exp **result, const struct chil_exp *exp, cons
     struct chil_exp *limited = metric_copy_frame(exp);
     struct term *term = base_calloc(longest_like(platform), sizeof *term);
     int *made = base_calloc(exp->metrics + 1, sizeof *made);
+    struct chil_machine *machine = metric_machine_of(exp);
     for (size_t i = 0; i < exp->metrics; i++) {
         made[i] = CHIL_EXP_NONE;
         if (is_no_counter(&exp->metric[i])) copy_metric(limited, exp, (int)i, made);
     }
     for (size_t i = 0; i < count; i++) {
         size_t terms;
-        if (find_terms(platform, exp, events[i], term, &terms)) add_event(limited, exp, events[i], term, terms);
+        if (find_terms(platform, exp, machine, events[i], term, &terms))
+            add_event(limited, exp, events[i], term, terms);
     }
     chil_exp_set_attribute(limited, "platform", platform->name);
+    if (chil_exp_attribute(exp, "counted")) chil_exp_set_attribute(limited, "counted", "set");
+    chil_machine_free(machine);
     free(term);
     free(made);
     *result = limited;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chiliad/catalog.h"
+
 /* What is to be known about a value besides the number. */
 struct flags {
     bool undefined, small, partial;
@@ -20,6 +22,7 @@ struct flags {
 struct values {
     const struct chil_exp *exp;
     const struct chil_spec *spec;
+    struct chil_machine *machine; /* of an experiment that leaves out zeros */
     double clock;
     struct value {
         bool seen, there, partial;
@@ -48,6 +51,7 @@ static void values_init(struct values *v, const struct chil_exp *exp, const stru
     v->clock = clock ? strtod(clock, NULL) : 0;
     v->of = base_calloc(spec->symbols + 1, sizeof *v->of);
     v->denominator = base_calloc(spec->items + 1, sizeof *v->denominator);
+    v->machine = metric_machine_of(exp);
 }
 
 static void values_fini(struct values *v)
@@ -58,6 +62,7 @@ static void values_fini(struct values *v)
         free(v->denominator[i]);
     free(v->of);
     free(v->denominator);
+    chil_machine_free(v->machine);
 }
 
 /* "busy" and "user_time" are what rows of chiliad stat call the cycles of a core, and the same in seconds. */
@@ -88,7 +93,7 @@ static void load(struct values *v, size_t symbol)
     if (metric < 0) {
         /* What a specification speaks of and the machine does not have is no number at all, save if it is absent. */
         load_attribute(v, s->name, value);
-        if (s->absent) value->there = true;
+        if (s->absent || (!value->there && metric_is_zero(v->machine, s->name))) value->there = true;
         return;
     }
     double scale = strcmp(s->name, "user_time") == 0 && v->clock > 0 ? 1 / v->clock : 1;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BASE_ZERO = -2 };
 enum state { UNSEEN, MISSING, ABSENT, PARTIAL, COMPLETE };
 
 struct found {
@@ -71,17 +72,18 @@ static bool measured(struct work *w, size_t symbol)
     struct found *f = &w->found[symbol];
     int base = w->base[symbol];
     f->formula = "";
-    for (size_t i = 0; i < s->measures && base < 0; i++) {
+    for (size_t i = 0; i < s->measures && base == METRIC_NONE; i++) {
         size_t counter = w->spec->detail[s->measure[i]].terms.term[0].symbol;
         base = w->base[counter];
-        if (base < 0) continue;
+        if (base == METRIC_NONE) continue;
         f->formula = w->spec->symbol[counter].name;
         f->through = (int)counter;
         if (counter != symbol && w->found[counter].alias < 0) w->found[counter].alias = (int)symbol;
     }
-    if (base < 0) return false;
+    if (base == METRIC_NONE) return false;
     f->state = COMPLETE;
     f->origin = CHIL_EXP_MEASURED;
+    if (base == BASE_ZERO) return true;
     f->base.term = arena_calloc(&w->tree->arena, 1, sizeof *f->base.term);
     f->base.term[0] = (struct term){.symbol = (size_t)base, .factor = 1};
     f->base.count = 1;
@@ -244,7 +246,8 @@ struct chil_metric_tree *tree_new(const struct chil_spec *spec, const struct tre
     for (size_t pass = 0; pass < 2; pass++) /* own names first */
         for (size_t i = 0; i < count; i++) {
             int symbol = spec_find_clean(spec, names[i].name);
-            if (symbol >= 0 && names[i].alias == (pass == 1) && w.base[symbol] < 0) w.base[symbol] = (int)names[i].base;
+            if (symbol < 0 || names[i].alias != (pass == 1) || w.base[symbol] != METRIC_NONE) continue;
+            w.base[symbol] = names[i].zero ? BASE_ZERO : (int)names[i].base;
         }
     for (size_t i = 0; i < spec->symbols; i++)
         resolve(&w, i);

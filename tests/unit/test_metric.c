@@ -353,6 +353,37 @@ static void KOJ_43_cycles_in_seconds_and_the_specification_that_fits(void **stat
 /* --- Ratios and findings
  * ------------------------------------------------------------------------------------------------- */
 
+static void what_never_happened_is_zero_where_all_was_counted(void **state)
+{
+    (void)state;
+    struct chil_exp *exp = rigm_counts((struct rigm_count[]){
+        {"BGL_CYCLES", 100}, {"BGL_INST", 50}, {"BGL_FP_INST", 10}, {"BGL_FMA", 10}, {"BGL_STALL_LOAD", 7}, {0}});
+    struct chil_spec *spec = rigm_open("simulator");
+    struct chil_ratio_value value;
+    chil_exp_set_attribute(exp, "machine", "bgp");
+    struct chil_exp *derived = rigm_derive(exp, spec, NULL);
+    assert_true(rigm_partial(derived, "STALL"));
+    assert_false(rigm_has(derived, "BUSY"));
+    assert_int_equal(chil_ratio(derived, spec, "PAIR_SHARE", -1, true, -1, &value, NULL), 0);
+    assert_false(value.defined);
+    chil_exp_free(derived);
+    chil_exp_set_attribute(exp, "counted", "all");
+    derived = rigm_derive(exp, spec, NULL);
+    assert_false(rigm_partial(derived, "STALL"));
+    assert_int_equal(rigm_total(derived, "STALL"), 7);
+    assert_int_equal(rigm_total(derived, "BUSY"), 93);
+    assert_int_equal(rigm_total(derived, "FP_DIV"), 0);
+    assert_int_equal(rigm_total(derived, "INTEGER"), 40);
+    for (size_t i = 0; i < derived->metrics; i++)
+        assert_false(derived->metric[i].partial);
+    assert_false(rigm_has(derived, "BGL_FP_PAIR")); /* nothing is listed apart that is not there */
+    assert_int_equal(chil_ratio(derived, spec, "PAIR_SHARE", -1, true, -1, &value, NULL), 0);
+    assert_true(value.defined && value.value == 0);
+    chil_exp_free(derived);
+    chil_exp_free(exp);
+    chil_spec_free(spec);
+}
+
 static struct chil_ratio_value ratio_of(const struct chil_exp *exp, const struct chil_spec *spec, const char *name,
                                         int node, bool subtree)
 {
@@ -460,6 +491,7 @@ int main(void)
         cmocka_unit_test(KOJ_01_KOJ_02_KOJ_18_time_stays_and_other_counters_are_listed_apart),
         cmocka_unit_test(KOJ_16_KOJ_44_deriving_after_a_merge_completes_and_is_repeatable),
         cmocka_unit_test(KOJ_43_cycles_in_seconds_and_the_specification_that_fits),
+        cmocka_unit_test(what_never_happened_is_zero_where_all_was_counted),
         cmocka_unit_test(KOJ_45_ratios_are_of_sums_and_know_bad_denominators),
         cmocka_unit_test(KOJ_46_findings_have_text_evidence_and_call_path),
     };
