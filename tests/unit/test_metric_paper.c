@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "chiliad/catalog.h"
 #include "metric_rig.h"
 
 /* --- Specifications
@@ -122,6 +123,56 @@ static void KOJ_50_presets_measure_the_generic_hierarchy(void **state)
     chil_exp_free(derived);
     chil_exp_free(exp);
     chil_spec_free(spec);
+}
+
+/* --- No counter is made up
+ * ---------------------------------------------------------------------------------------------- */
+
+static bool is_event(void *context, const char *name)
+{
+    const struct chil_event *event;
+    return chil_machine_find_event(context, name, &event, NULL) == 0 && !event->reserved;
+}
+
+static void no_such_event(void *context, const char *file, unsigned line, const char *name, const char *nearest)
+{
+    (void)context;
+    fail_msg("%s:%u: there is no event %s; %s?", file, line, name, nearest ? nearest : "");
+}
+
+static void every_counter_of_our_specifications_and_likes_is_an_event(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *machine;
+    } cases[] = {{"bgp", "bgp"}, {"bgl", "bgl"}, {"simulator", "bgp"}, {"simulator", "bgl"}};
+    struct chil_machine *machine;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct chil_spec *spec = rigm_open(cases[i].spec);
+        assert_int_equal(chil_machine_open(&machine, cases[i].machine, NULL), 0);
+        chil_spec_unknown(spec, is_event, no_such_event, machine);
+        chil_machine_free(machine);
+        chil_spec_free(spec);
+    }
+    static const char *const platforms[] = {"opteron", "power4", "ultrasparc"};
+    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
+    for (size_t i = 0; i < 3; i++) {
+        struct chil_platform *platform = rigm_platform(platforms[i]);
+        size_t events, likes = 0;
+        const char *const *event = chil_platform_events(platform, &events);
+        for (size_t e = 0; e < events; e++) {
+            char words[300];
+            const char *like = chil_platform_like(platform, event[e]);
+            if (!like) continue;
+            likes++;
+            (void)snprintf(words, sizeof words, "%s", like);
+            for (char *rest = words, *word; (word = strtok_r(rest, " +-", &rest));)
+                if (strcmp(word, "0") != 0 && !is_event(machine, word)) fail_msg("%s is like %s", event[e], word);
+        }
+        assert_true(likes > events / 3);
+        chil_platform_free(platform);
+    }
+    chil_machine_free(machine);
 }
 
 /* --- Counter sets: what the tables say each gives
@@ -542,6 +593,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(KOJ_42_KOJ_49_every_specification_has_the_five_hierarchies),
+        cmocka_unit_test(every_counter_of_our_specifications_and_likes_is_an_event),
         cmocka_unit_test(KOJ_50_presets_measure_the_generic_hierarchy),
         cmocka_unit_test(KOJ_19_KOJ_20_KOJ_60_KOJ_61_opterons_14_sets_of_natives),
         cmocka_unit_test(KOJ_62_KOJ_63_KOJ_67_ultrasparcs_32_sets),
