@@ -231,7 +231,8 @@ static void KOJ_10_KOJ_13_KOJ_14_KOJ_15_what_is_missing(void **state)
     chil_spec_free(spec);
 
     /* Without the level there is nothing missing. */
-    spec = rigm_spec("compose ACCESS = L1 + L2 + L3 + MEM\nabsent L3\ncompute L2 = L1_MISS - L2_MISS\n");
+    spec = rigm_spec("compose ACCESS = L1 + L2 + L3 + MEM\ncompose L3 = L3_LOAD + L3_STORE\nabsent L3_LOAD L3_STORE\n"
+                     "compute L2 = L1_MISS - L2_MISS\n");
     rigm_add(exp, "L2_MISS", 0, 1);
     derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(rigm_total(derived, "ACCESS"), 105);

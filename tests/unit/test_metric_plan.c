@@ -164,6 +164,57 @@ static void the_bound_is_reached_on_random_platforms(void **state)
     }
 }
 
+/* With fixed groups: the smallest choice of groups that has all events. */
+static void covers_are_the_smallest_on_random_groups(void **state)
+{
+    (void)state;
+    uint64_t random = 54321;
+    for (int trial = 0; trial < 200; trial++) {
+        enum { EVENTS = 6, GROUPS = 7 };
+        char text[1000] = "platform p\ncounters 0 1 2\nevents * = E0 E1 E2 E3 E4 E5\n";
+        unsigned group[GROUPS], all = 0, fewest_groups = GROUPS;
+        for (unsigned g = 0; g < GROUPS; g++) {
+            do /* at most three events; the last two groups have what might be missing */
+                group[g] = 1 + (unsigned)random_below(&random, (1 << EVENTS) - 1);
+            while (__builtin_popcount(group[g]) > 3);
+            if (g == GROUPS - 2) group[g] = 7;
+            if (g == GROUPS - 1) group[g] = 56;
+            all |= group[g];
+            (void)snprintf(text + strlen(text), 20, "group G%u =", g);
+            for (unsigned e = 0; e < EVENTS; e++)
+                if (group[g] >> e & 1) (void)snprintf(text + strlen(text), 8, " E%u", e);
+            (void)snprintf(text + strlen(text), 8, "\n");
+        }
+        /* Only some are wanted, so that two groups are not always the answer. */
+        unsigned wanted = 1 + (unsigned)random_below(&random, (1 << EVENTS) - 1);
+        char spec_text[100] = "compose ALL =";
+        for (unsigned e = 0, first = 1; e < EVENTS; e++)
+            if (wanted >> e & 1) {
+                (void)snprintf(spec_text + strlen(spec_text), 10, "%s E%u", first ? "" : " +", e);
+                first = 0;
+            }
+        for (unsigned choice = 0; choice < 1 << GROUPS; choice++) {
+            unsigned covered = 0, size = (unsigned)__builtin_popcount(choice);
+            for (unsigned g = 0; g < GROUPS; g++)
+                if (choice >> g & 1) covered |= group[g];
+            if (!(wanted & ~covered) && size < fewest_groups) fewest_groups = size;
+        }
+        struct chil_platform *platform;
+        struct chil_error err = {0};
+        if (chil_platform_parse(&platform, "t", text, strlen(text), &err)) fail_msg("%s", err.text);
+        struct chil_spec *spec = rigm_spec(spec_text);
+        const char *const metrics[] = {"ALL"};
+        struct chil_plan *plan = plan_of(spec, platform, metrics, 1, false);
+        assert_plan(plan, spec, platform);
+        assert_int_equal(all, 63);
+        assert_int_equal(plan->runs, fewest_groups);
+        assert_int_equal(plan->bound, fewest_groups);
+        chil_plan_free(plan);
+        chil_spec_free(spec);
+        chil_platform_free(platform);
+    }
+}
+
 static void inputs_stay_together_where_that_costs_no_run(void **state)
 {
     (void)state;
@@ -266,6 +317,7 @@ int main(void)
         cmocka_unit_test(KOJ_21_KOJ_30_plans_are_no_worse_than_the_papers_6_10_and_18_runs),
         cmocka_unit_test(single_metrics_ratios_and_only),
         cmocka_unit_test(the_bound_is_reached_on_random_platforms),
+        cmocka_unit_test(covers_are_the_smallest_on_random_groups),
         cmocka_unit_test(inputs_stay_together_where_that_costs_no_run),
         cmocka_unit_test(platforms_that_are_wrong_are_refused),
         cmocka_unit_test(a_limited_run_sees_only_what_it_counts),
