@@ -1,7 +1,8 @@
-/* Fuzzes specifications of metrics and counter sets: any text is read, or refused in one line; what was read can be used.
+/* Fuzzes specifications of metrics and counter sets: any text is read, or refused in one line; what was read can be
+ * used.
  *
- * `tools/fuzz metric SECONDS` from the root of the repository; the seeds are in tests/fuzz/corpus/metric. The input is a
- * specification, a line `%%`, and a platform. Counters named A to H are there, so that things are derived; rules and
+ * `tools/fuzz metric SECONDS` from the root of the repository; the seeds are in tests/fuzz/corpus/metric. The input is
+ * a specification, a line `%%`, and a platform. Counters named A to H are there, so that things are derived; rules and
  * ratios are evaluated, and a plan is made.
  */
 #include <stdio.h>
@@ -57,7 +58,8 @@ static void use_spec(const struct chil_spec *spec)
     for (size_t i = 0; i < count; i++) {
         struct chil_ratio_value value;
         if (items[i].kind == CHIL_SPEC_RATIO)
-            require(chil_ratio(derived, spec, items[i].name, 0, false, -1, &value, NULL) == 0, "no ratio", items[i].name);
+            require(chil_ratio(derived, spec, items[i].name, 0, false, -1, &value, NULL) == 0, "no ratio",
+                    items[i].name);
     }
     require(chil_findings_new(&findings, derived, spec, NULL) == 0, "no findings", "");
     chil_findings_free(findings);
