@@ -28,6 +28,10 @@ _chiliad_words() {
         _chiliad_names machines
         return
         ;;
+    -L)
+        _chiliad_names sets
+        return
+        ;;
     -e)
         # shellcheck disable=SC2046 # two words, or none
         _chiliad_names events $(_chiliad_machine)
@@ -41,8 +45,9 @@ _chiliad_words() {
         [[ ${COMP_WORDS[COMP_CWORD]} != -* ]] || echo -dynamic
         ;;
     list)
-        [[ $position -gt 2 ]] || echo machines events counters
+        [[ $position -gt 2 ]] || echo machines events counters metrics sets
         echo -M -j --help
+        [[ $position -ne 3 || ($kind != metrics && $kind != sets) ]] || _chiliad_names "$kind"
         # shellcheck disable=SC2046
         [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
         ;;
@@ -66,6 +71,7 @@ _chiliad_words() {
         *) echo -o --by-name --help ;;
         esac
         ;;
+    plan) echo CYCLES INSTRUCTION DATA_ACCESS INST_ACCESS TLB_ACCESS --limit -L --metrics --only -j --help ;;
     upc)
         if [[ $position -eq 2 ]]; then
             echo info run --help
@@ -78,7 +84,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat sweep trace validate dump merge mean diff cut upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat sweep trace validate dump plan merge mean diff cut upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

@@ -20,6 +20,7 @@ static const struct cmd commands[] = {
     {"diff", cmd_diff, "show what changed from one experiment to another"},
     {"cut", cmd_cut, "keep a part of an experiment"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
+    {"plan", cmd_plan, "the fewest runs that give metrics on a machine with few counters"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
