@@ -33,6 +33,10 @@ _chiliad_words() {
         return
         ;;
     -e)
+        if [[ $command == hist ]]; then
+            echo misses l1d load store l1i l2 ddr invalidation all
+            return
+        fi
         # shellcheck disable=SC2046 # two words, or none
         _chiliad_names events $(_chiliad_machine)
         _chiliad_names counters
@@ -51,11 +55,15 @@ _chiliad_words() {
         # shellcheck disable=SC2046
         [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
         ;;
-    stat | sweep | trace | validate | dump) # after the options comes a program: any file
+    stat | hist | sweep | trace | validate | dump) # after the options comes a program: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
         stat)
             echo -M -e -r -j -x -o --all --per-core --hpm --metrics --repeat --set --sysroot --root --writable --engine --help
+            ;;
+        hist)
+            echo -M -e -j -x -o --where --tag --category --top --given --rank --svg --relief --set --sysroot --root --writable \
+                --engine --help
             ;;
         sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
         trace) echo -M -o --limit --start --set --sysroot --root --writable --engine --help ;;
@@ -84,7 +92,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat sweep trace validate dump plan merge mean diff cut upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep trace validate dump plan merge mean diff cut upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

@@ -23,7 +23,8 @@ extern "C" {
     X(CHIL_EPARITY, -7, "a stored word has bad parity")                                                                \
     X(CHIL_EBUSY, -8, "not while the unit is delivering or running")                                                   \
     X(CHIL_EGEOMETRY, -9, "the counter unit would lose carries")                                                       \
-    X(CHIL_ELAW, -10, "internal error: counts contradict each other")
+    X(CHIL_ELAW, -10, "internal error: counts contradict each other")                                                  \
+    X(CHIL_EPERM, -11, "not permitted")
 
 enum chil_status {
     CHIL_OK = 0,

@@ -13,6 +13,7 @@
 
 #include "chiliad/catalog.h"
 #include "chiliad/error.h"
+#include "chiliad/monitor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +46,12 @@ struct chil_run_options {
      * The program switches it (call-through 4 and 5). Time and counts are the same with and without. */
     bool (*trace)(void *context, const struct chil_trace_record *record);
     bool trace_off; /* at the beginning */
+    /* Told of every transaction of the memory hierarchy, in the order in which the simulator does them; NULL: none, and
+     * no cost. Time and counts are the same with and without. `transactions`: the kinds wanted, bit n is enum
+     * chil_transaction_kind n; 0: all. */
+    void (*transact)(void *context, const struct chil_transaction *transaction);
+    uint32_t transactions;
+    bool transact_pc; /* transactions have their pc; else it is 0 */
     /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is translated; "auto", or NULL:
      * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
      * "jit:patience=1,limit=65536,wait" (docs/jit.md). */
@@ -95,6 +102,13 @@ void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size
 /* Calls back with a line of disassembly for each instruction of the program's executable sections. */
 int chil_disassemble(const char *program, void (*line)(void *context, const char *text), void *context,
                      struct chil_error *err);
+
+/* Where a program's functions, data and sections are when it runs on a node, each with the areas around them ("[heap]",
+ * "[stack]", "[mapped]", "[libraries]"; sections none). Where ranges overlap, the later one is meant. */
+enum chil_program_part { CHIL_PROGRAM_FUNCTIONS, CHIL_PROGRAM_DATA, CHIL_PROGRAM_SECTIONS };
+typedef void (*chil_program_range)(void *context, const char *name, uint32_t first, uint32_t last);
+int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell, void *context,
+                        struct chil_error *err);
 
 #ifdef __cplusplus
 }

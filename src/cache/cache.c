@@ -235,6 +235,11 @@ void cache_free(struct cache *cache)
     free(cache);
 }
 
+void cache_listen(struct cache *cache, const struct cache_listener *listener)
+{
+    cache->listener = listener;
+}
+
 const struct cache_config *cache_config_get(const struct cache *cache)
 {
     return &cache->config;

@@ -134,6 +134,24 @@ uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now);
 /* An access to a device's register, past the caches. */
 uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t now);
 
+/* --- Listening ------------------------------------------------------------------------------------------------ */
+
+/* A transaction of the hierarchy, told when what it costs the core is known. Without a listener a miss costs a test. */
+enum cache_transaction_kind { CACHE_LOAD_MISS, CACHE_STORE_MISS, CACHE_FETCH_MISS, CACHE_INVALIDATION };
+enum cache_level { CACHE_NOWHERE, CACHE_IN_L2, CACHE_IN_L3, CACHE_IN_DDR };
+struct cache_transaction {
+    uint8_t core, sender; /* whose L1 it is; who caused it: another core's store for an invalidation */
+    uint8_t kind, level;  /* level: where the line was found */
+    uint32_t address;     /* of the access; an invalidated line's first, as whoever mapped its frame last sees it */
+};
+struct cache_listener {
+    /* The core waited from `start` to `end`. All in registers: this is on the way of every miss. */
+    void (*tell)(void *context, struct cache_transaction transaction, uint64_t start, uint64_t end);
+    void *context;
+};
+/* Borrowed; NULL: nobody listens any more. */
+void cache_listen(struct cache *cache, const struct cache_listener *listener);
+
 /* --- Wires ---------------------------------------------------------------------------------------------------- */
 
 /* What a wire's number counts. */

@@ -54,6 +54,7 @@ uint32_t cache_store_again(struct cache *cache, unsigned core, unsigned space, u
     bool here;
     if (again->epoch != cache->epoch || again->key != again_key(space, address) || !is_again(of, again, &here))
         return CACHE_ELSE;
+    if (!here && cache->listener) return CACHE_ELSE; /* to be told, which is not for here */
     uint64_t start = take_store_entry(cache, of, now);
     open_line(of, again->line, again->at);
     of->counts.store_miss += !here;

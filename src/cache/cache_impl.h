@@ -372,6 +372,7 @@ struct cache_core {
     uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
     uint32_t next_store;              /* the one that ends first */
     struct again again[AGAIN];        /* by a hash of the granule */
+    uint8_t served;                   /* enum cache_level: where L2 last found a line */
     uint32_t open;                    /* L1D line of the last store to memory; stores to it join that one */
     uint8_t *open_at;                 /* as l1.at, of the open line; NULL: there is none, or several bytes know it */
 };
@@ -408,6 +409,7 @@ struct space {
 
 struct cache {
     struct cache_config config;
+    const struct cache_listener *listener;
     struct shape shape;
     bool is_blue_gene; /* shape == blue_gene */
     bool streaming;    /* L2 prefetches */

@@ -77,6 +77,19 @@ void l1_close(struct cache *cache, struct cache_core *of)
     cache->epoch++;
 }
 
+/* A miss is over. */
+APART static void tell_miss(const struct cache *cache, const struct cache_core *of, enum cache_transaction_kind kind,
+                            uint32_t address, uint64_t start, uint64_t end)
+{
+    bool filled = kind != CACHE_STORE_MISS || cache->config.store_allocate;
+    const struct cache_transaction transaction = {.core = (uint8_t)of->number,
+                                                  .sender = (uint8_t)of->number,
+                                                  .kind = (uint8_t)kind,
+                                                  .level = filled ? of->served : CACHE_NOWHERE,
+                                                  .address = address};
+    cache->listener->tell(cache->listener->context, transaction, start, end);
+}
+
 /* --- Lines leave ---------------------------------------------------------------------------------------------- */
 
 APART static void cast_out(struct cache *cache, struct cache_core *of, int way, uint64_t now)
@@ -312,10 +325,11 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     if (is_here(l1, &shape->l1d, line, physical.own, at, &way)) {
         tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
         known_at(l1, way, at);
-    } else if (of->fills_until > now) {
-        now = load_crowded(cache, of, line, at, now);
     } else {
-        now = load_calm(cache, shape, of, line, at, now);
+        uint64_t start = now;
+        now =
+            of->fills_until > now ? load_crowded(cache, of, line, at, now) : load_calm(cache, shape, of, line, at, now);
+        if (__builtin_expect(cache->listener != NULL, 0)) tell_miss(cache, of, CACHE_LOAD_MISS, address, start, now);
     }
     allow(l1, shape->l1d_shift, at, CACHE_LOAD);
     return now;
@@ -367,6 +381,7 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
     struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
     uint64_t start = now;
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
+    uint64_t misses = of->counts.store_miss;
     uint8_t bits = CACHE_STORE;
     int way = -1;
     /* Through, and the line is there: which way does not matter. */
@@ -380,6 +395,8 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
         start = send(cache, shape, of, line, at, start);
     count_stall(&of->counts.stall_store, now, start);
     allow(l1, shape->l1d_shift, at, bits);
+    if (__builtin_expect(cache->listener != NULL, 0) && misses != of->counts.store_miss)
+        tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
     return start;
 }
 
@@ -404,6 +421,8 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
         way = tags_victim(tags, &shape->l1i, set);
         if (tags->line[way] != NO_LINE) drop_code(cache, of, way);
         put(l1, &shape->l1i, way, line, at);
+        if (__builtin_expect(cache->listener != NULL, 0))
+            tell_miss(cache, of, CACHE_FETCH_MISS, address, now, fill.end);
         now = fill.end;
     }
     allow(l1, shape->l1i_shift, at, CACHE_FETCH);
@@ -462,6 +481,8 @@ APART static uint32_t store_alone(struct cache *cache, struct cache_core *of, un
     int way = look_up(shape, &place);
     if (!l3_deposit(cache, &place, start, &looked_up)) way = l3_write_at(cache, shape, &place, way, looked_up);
     count_stall(&of->counts.stall_store, now, start);
+    if (__builtin_expect(cache->listener != NULL, 0) && !here)
+        tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
     if (!physical.own || way < 0 || !is_worth(of, again_key(space, address), shown_before))
         return (uint32_t)(start - asked);
     struct bank *bank = place.bank;

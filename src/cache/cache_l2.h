@@ -65,6 +65,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
     if (at >= 0) {
         struct l2_entry *entry = &l2->entry[at];
         l2->last = (uint32_t)at;
+        of->served = CACHE_IN_L2;
         counts->stream_hit += (entry->state & L2_PREFETCHED) != 0;
         if (!data) counts->code_hit++;
         if (!(entry->state & L2_USED)) {
@@ -83,6 +84,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
     } else {
         struct l3_answer answer = l3_read(cache, shape, of, line, false, now);
         end = answer.ready;
+        of->served = answer.found ? CACHE_IN_L3 : CACHE_IN_DDR;
         counts->l2_miss++;
         counts->d2_miss += answer.from_ddr && data;
         counts->i2_miss += answer.from_ddr && !data;

@@ -7,7 +7,7 @@
 struct l3_answer {
     uint64_t ready;
     uint32_t way;
-    bool from_ddr;
+    bool from_ddr, found; /* found: in L3 */
 };
 
 INLINE struct place place_of(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l2_line)
@@ -81,6 +81,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     if (way >= 0) {
         answer.from_ddr = !prefetch && bank->fetched[way] & L3_AHEAD;
         answer.way = (uint32_t)way;
+        answer.found = true;
         if (answer.from_ddr) bank->fetched[way] &= ~(uint64_t)L3_AHEAD;
         counts->read[at.port].hit[at.directory]++;
         bool coming = in_flight(cache, bank->fetched[way], start, &ready);

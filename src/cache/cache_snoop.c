@@ -49,6 +49,20 @@ INLINE bool passes(struct cache *cache, const struct shape *shape, unsigned core
     return pass;
 }
 
+/* A store of `source` takes a line from an L1D. */
+APART static void tell_invalidation(const struct cache *cache, unsigned core, unsigned source, uint32_t line,
+                                    uint64_t now)
+{
+    uint64_t physical = (uint64_t)line << cache->shape.l1d_shift;
+    uint32_t mapping = cache->frame_mapping[physical >> FRAME_BITS];
+    uint32_t page = mapping ? cache->mappings[mapping].page : 0;
+    const struct cache_transaction transaction = {.core = (uint8_t)core,
+                                                  .sender = (uint8_t)source,
+                                                  .kind = CACHE_INVALIDATION,
+                                                  .address = page << FRAME_BITS | (uint32_t)(physical & (FRAME - 1))};
+    cache->listener->tell(cache->listener->context, transaction, now, now);
+}
+
 INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned core, unsigned source, uint32_t line,
                       uint64_t now)
 {
@@ -58,6 +72,7 @@ INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned c
     int way = tags_find(&of->data.tags, &shape->l1d, line & of->data.tags.set_mask, line);
     if (way < 0) return;
     of->counts.invalidated++;
+    if (cache->listener) tell_invalidation(cache, core, source, line, now);
     l1_drop(cache, of, way, true, now);
 }
 

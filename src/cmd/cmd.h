@@ -24,6 +24,7 @@ struct cmd {
 };
 
 int cmd_cc(int argc, char **argv); /* cc, fc and cxx */
+int cmd_hist(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_validate(int argc, char **argv);

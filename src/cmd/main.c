@@ -11,6 +11,7 @@ static const struct cmd commands[] = {
     {"cxx", cmd_cc, "the same for C++"},
     {"list", cmd_list, "show the machines and the events that can be counted"},
     {"stat", cmd_stat, "run a program and count what it does"},
+    {"hist", cmd_hist, "run a program and count its misses by latency, function, data and more"},
     {"sweep", cmd_sweep, "run a program on a family of machines"},
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
     {"trace", cmd_trace, "run a program and write down every instruction"},

@@ -34,8 +34,7 @@ enum {
 static const char *const colours[COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                              "#e69f00", "#56b4e9", "#000000", "#8a6d3b"};
 
-/* Text as XML wants it; what is no UTF-8 is shown as '?'. */
-static void put_text(FILE *out, const char *text)
+void plot_text(FILE *out, const char *text)
 {
     json_t *valid = json_string(text);
     for (const char *at = text; *at; at++) {
@@ -54,10 +53,10 @@ static void put_text(FILE *out, const char *text)
     json_decref(valid);
 }
 
-static void put_label(FILE *out, double x, double y, const char *klass, const char *text)
+void plot_label(FILE *out, double x, double y, const char *klass, const char *text)
 {
     (void)fprintf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", klass, x, y);
-    put_text(out, text);
+    plot_text(out, text);
     (void)fputs("</text>\n", out);
 }
 
@@ -117,7 +116,7 @@ static void put_y_axis(FILE *out, const struct frame *f)
         double at = i * f->tick, y = y_of(f, at);
         (void)fprintf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
                       at > 0 ? "grid" : "axis", f->x, y, f->x + f->width, y);
-        put_label(out, f->x - 8, y + 4, "end", short_number(at, label));
+        plot_label(out, f->x - 8, y + 4, "end", short_number(at, label));
     }
 }
 
@@ -133,24 +132,24 @@ static void put_x_axis(FILE *out, const struct frame *f)
     for (size_t i = 0; i < f->plot->point_count; i += step) {
         double x = x_of(f, i), y = f->y + f->height;
         (void)fprintf(out, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x, y, x, y + 4);
-        put_label(out, x, y + 18, "middle", f->plot->points[i]);
+        plot_label(out, x, y + 18, "middle", f->plot->points[i]);
     }
-    put_label(out, f->x + f->width / 2, f->y + f->height + 38, "middle", f->plot->x_title);
+    plot_label(out, f->x + f->width / 2, f->y + f->height + 38, "middle", f->plot->x_title);
 }
 
 static void put_tip(FILE *out, const struct frame *f, size_t point, size_t series)
 {
     char number[CMD_GROUPED_MAX];
     (void)fputs("<title>", out);
-    put_text(out, f->plot->x_title);
+    plot_text(out, f->plot->x_title);
     (void)fputc(' ', out);
-    put_text(out, f->plot->points[point]);
+    plot_text(out, f->plot->points[point]);
     if (f->plot->series_count > 1) {
         (void)fputs(", ", out);
-        put_text(out, f->plot->series[series]);
+        plot_text(out, f->plot->series[series]);
     }
     (void)fputs(": ", out);
-    put_text(out, cmd_grouped((uint64_t)value_at(f, point, series), number));
+    plot_text(out, cmd_grouped((uint64_t)value_at(f, point, series), number));
     (void)fputs("</title>", out);
 }
 
@@ -201,7 +200,7 @@ static void put_panel(FILE *out, const struct plot *plot, const struct plot_pane
         if (panel->values[i] > most) most = panel->values[i];
     f.tick = tick_of(most);
     f.top = f.tick * ceil(most / f.tick);
-    put_label(out, f.x, y + 18, "name", panel->title);
+    plot_label(out, f.x, y + 18, "name", panel->title);
     put_y_axis(out, &f);
     put_x_axis(out, &f);
     for (size_t i = 0; i < plot->series_count; i++)
@@ -226,11 +225,22 @@ static double put_legend(FILE *out, const struct plot *plot, double width)
                 i < COLOURS   ? ""
                 : plot->lines ? " stroke-dasharray=\"6 4\""
                               : " stroke-opacity=\"0.5\"");
-            put_label(out, x + 24, y + 4, "start", plot->series[i]);
+            plot_label(out, x + 24, y + 4, "start", plot->series[i]);
         }
         x += length + 16;
     }
     return y + LEGEND_ROW / 2.0 - HEAD;
+}
+
+void plot_begin(FILE *out, double width, double height)
+{
+    (void)fprintf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+        "<style>text{font:12px sans-serif;fill:#333}.head{font-size:16px;font-weight:bold}.name{font-weight:"
+        "bold}.end{text-anchor:end}.middle{text-anchor:middle}.axis{stroke:#666}.grid{stroke:#ddd}</style>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+        width, height, width, height);
 }
 
 void plot_svg(FILE *out, const struct plot *plot)
@@ -239,14 +249,8 @@ void plot_svg(FILE *out, const struct plot *plot)
     double width = 2 * MARGIN + (double)columns * PANEL_WIDTH;
     double legend = put_legend(NULL, plot, width);
     double height = HEAD + legend + (double)rows * PANEL_HEIGHT + MARGIN;
-    (void)fprintf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
-        "<style>text{font:12px sans-serif;fill:#333}.head{font-size:16px;font-weight:bold}.name{font-weight:"
-        "bold}.end{text-anchor:end}.middle{text-anchor:middle}.axis{stroke:#666}.grid{stroke:#ddd}</style>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-        width, height, width, height);
-    put_label(out, MARGIN + 8, 27, "head", plot->title);
+    plot_begin(out, width, height);
+    plot_label(out, MARGIN + 8, 27, "head", plot->title);
     (void)put_legend(out, plot, width);
     for (size_t i = 0; i < plot->panel_count; i++) {
         size_t row = i / columns, column = i % columns;

@@ -22,6 +22,13 @@ struct plot {
     size_t panel_count;
 };
 
+/* What every picture begins with; classes of its texts: start, middle, end, head, name. The caller ends it with </svg>.
+ */
+void plot_begin(FILE *out, double width, double height);
+void plot_label(FILE *out, double x, double y, const char *klass, const char *text);
+/* Text as XML wants it; what is no UTF-8 is shown as '?'. */
+void plot_text(FILE *out, const char *text);
+
 /* Failures of `out` are the caller's to find. */
 void plot_svg(FILE *out, const struct plot *plot);
 

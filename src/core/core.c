@@ -86,6 +86,11 @@ void core_retire(struct core *core, uint32_t word, uint64_t wait)
     core->cycles += block_weigh(&word, 1, core->folded) + wait;
 }
 
+uint32_t core_access_pc(const struct core *core)
+{
+    return core->at.block->pc + 4 * (uint32_t)(core->at.op - core->at.block->ops);
+}
+
 uint64_t core_cycles(const struct core *core)
 {
     return core->cycles;

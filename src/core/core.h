@@ -128,6 +128,8 @@ struct core_exit core_run(struct core *core, uint64_t budget);
 /* An instruction that was done for the core from outside (a device access): it counts and takes its time. */
 void core_retire(struct core *core, uint32_t word, uint64_t wait);
 
+/* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its block. */
+uint32_t core_access_pc(const struct core *core);
 uint64_t core_cycles(const struct core *core);           /* since the beginning */
 void core_idle_until(struct core *core, uint64_t cycle); /* nothing to run: time passes */
 uint64_t core_idle_cycles(const struct core *core);      /* how much of it passed so */

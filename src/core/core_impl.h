@@ -73,6 +73,10 @@ struct core {
         uint64_t value[3];
         uint32_t address; /* read as wide as it is written, or the host waits for the store */
     } call;
+    struct { /* the access that the hierarchy is being asked for; a fetch's: its block's first */
+        const struct block *block;
+        const struct op *op;
+    } at;
     struct core_exit *exit; /* where translated code says why it stopped, */
     bool stopped;           /* and that it did */
     bool code_changed;      /* by this core's own store: it must leave its block */

@@ -185,24 +185,35 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 /* The same with what the access finds in the memory hierarchy. A set bit of the line's byte says that it is allowed,
  * hits and costs nothing; everything else is a call. Fetches are looked up line by line when a block is entered. */
 #ifdef CORE_CACHED
+/* Who listens to the hierarchy may want to know which instruction asks. */
+#define ASK(first) (core->at.block = block, core->at.op = (first))
 #define CHECK_LOAD(ea, size)                                                                                           \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_LOAD) || ((ea)&31) + (size) > 32)) {                      \
         CHECK_LOAD_RIGHT(ea, size)                                                                                     \
         core->crossings += ((ea)&31) + (size) > 32;                                                                    \
+        ASK(op);                                                                                                       \
         core->cycles += cache_load(cache, core->number, core->code->space, ea, size, core->cycles);                    \
     }
 #define CHECK_STORE(ea, size)                                                                                          \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) {                     \
         CHECK_STORE_RIGHT(ea, size)                                                                                    \
         core->crossings += ((ea)&31) + (size) > 32;                                                                    \
+        ASK(op);                                                                                                       \
         core->cycles += cache_store(cache, core->number, core->code->space, ea, size, core->cycles);                   \
     }
-#define MANAGE(op, ea) (core->cycles += cache_manage(cache, op, core->number, core->code->space, ea, core->cycles))
-#define SYNC()         (core->cycles += cache_sync(cache, core->number, core->cycles))
+#define MANAGE(what, ea)                                                                                               \
+    do {                                                                                                               \
+        ASK(op);                                                                                                       \
+        core->cycles += cache_manage(cache, what, core->number, core->code->space, ea, core->cycles);                  \
+    } while (0)
+#define SYNC() (core->cycles += cache_sync(cache, core->number, core->cycles))
 #define FETCH_BLOCK()                                                                                                  \
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)      \
-        if (UNLIKELY(!(lines[line] & CACHE_FETCH)))                                                                    \
-    core->cycles += cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles)
+        if (UNLIKELY(!(lines[line] & CACHE_FETCH))) {                                                                  \
+            ASK(block->ops);                                                                                           \
+            core->cycles +=                                                                                            \
+                cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles);         \
+        }
 #else
 #define CHECK_LOAD(ea, size)  CHECK_LOAD_RIGHT(ea, size)
 #define CHECK_STORE(ea, size) CHECK_STORE_RIGHT(ea, size)

@@ -64,10 +64,19 @@ static bool fault(struct core *core, const struct block *block, uint32_t info, e
     return stop(core, block, info & 0xFF);
 }
 
+/* Who listens to the hierarchy may want to know which instruction asks. */
+static inline void ask(struct core *core)
+{
+    const struct site *site = core->call.site;
+    core->at.block = site->block;
+    core->at.op = site->block->ops + (site->info & 0xFF);
+}
+
 bool jit_fetch(struct core *core)
 {
     const struct block *block = ((const struct site *)core->call.site)->block;
     struct cache *cache = core->cores->options.cache;
+    ask(core);
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
         if (!(core->lines[line] & CACHE_FETCH))
             core->cycles +=
@@ -92,6 +101,7 @@ static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
     unsigned size = info >> 8 & 0xFF;
     if (!mem_readable(core->mem, ea, size)) return fault(core, block, info, CORE_LOAD, ea, size);
     core->crossings += crosses(ea, size);
+    ask(core);
     core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
     return false;
 }
@@ -101,8 +111,9 @@ bool jit_load(struct core *core)
     uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
     if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
-    if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)) /* else it was only not aligned */
-        core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
+    if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD) return false; /* it was only not aligned */
+    ask(core);
+    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
     return false;
 }
 
@@ -117,6 +128,7 @@ static bool may_store(struct core *core, const struct block *block, uint32_t ea,
         return false;
     }
     core->crossings += crosses(ea, size);
+    ask(core);
     core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
     return true;
 }
@@ -150,11 +162,13 @@ static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea
 #define STORE(bits, swapped)                                                                                           \
     bool jit_store_##bits(struct core *core)                                                                           \
     {                                                                                                                  \
-        uint32_t ea = core->call.address;                                                                    \
+        uint32_t ea = core->call.address;                                                                              \
         if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);                                  \
-        if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE))                                                    \
+        if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                                                  \
+            ask(core);                                                                                                 \
             core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, (bits) / 8,   \
                                         core->cycles);                                                                 \
+        }                                                                                                              \
         uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                                    \
         value = swapped;                                                                                               \
         memcpy(core->mem->base + ea, &value, sizeof value);                                                            \
@@ -206,6 +220,7 @@ bool jit_manage(struct core *core)
     if (op == CACHE_TOUCH && !mem_readable(core->mem, ea, 1)) return false;
     if (zero && !mem_writable(core->mem, ea, 32)) return fault(core, block, info, CORE_STORE, ea, 32);
     if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
+    ask(core);
     core->cycles += cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea, core->cycles);
     if (!zero) return false;
     memset(core->mem->base + ea, 0, 32);

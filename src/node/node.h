@@ -10,6 +10,7 @@
 
 struct jit;
 struct node_upc;
+struct node_monitor;
 struct node_trace;
 struct node_events;
 
@@ -24,6 +25,7 @@ struct chil_run {
     struct chil_run_options options;
     struct counters *counters; /* per process */
     struct node_upc *upc;      /* NULL on machines with another unit */
+    struct node_monitor *monitor;
     struct node_events *events;
     struct node_watch *watches; /* per core */
     struct node_trace *trace;   /* NULL without one */
@@ -76,7 +78,27 @@ bool node_upc_interrupted(struct chil_run *run); /* since last asked */
 /* Adds what its thresholds wait for; true when some of it has to be asked for: how much is left of that. */
 bool node_upc_watch(struct chil_run *run);
 uint64_t node_upc_left(struct chil_run *run);
+
+/* Loads and stores of devices' registers (node_device.c): words of GPRs and doublewords of FPRs. */
+struct node_access {
+    uint32_t address;
+    uint64_t value; /* of a store; a load's comes here */
+    unsigned width;
+    bool load;
+};
 bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
+/* False: there is no such register, or it refuses. */
+bool node_upc_access(struct chil_run *run, unsigned core, struct node_access *access);
+void node_upc_accessed(struct chil_run *run, unsigned core, const struct node_access *access); /* time has passed */
+bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access *access);
+
+/* Transactions of the node, for the run's caller and for the monitor's board (node_monitor.c). */
+#define NODE_MONITOR_BASE UINT32_C(0xFFFDB000) /* of the board's registers: the page behind the counter unit's */
+struct node_monitor *node_monitor_new(struct chil_run *run);
+void node_monitor_free(struct node_monitor *monitor);
+void node_monitor_task(struct chil_run *run, unsigned core, int pid, int tid);
+/* Service 24: tags pages; `at` has three words: address, bytes, tag. */
+int32_t node_monitor_tag(struct chil_run *run, struct mem *mem, uint32_t at);
 
 /* All events of the catalogue for programs, thread by thread (node_events.c). */
 struct node_events *node_events_new(struct chil_run *run);

@@ -72,7 +72,7 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .switched = node_switched,
         .ended = node_ended,
         .call_through = node_call_through,
-        .device_page = run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0,
+        .device_pages = {run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0, NODE_MONITOR_BASE},
         .device = node_device,
         .watch = node_watch,
     };
@@ -98,6 +98,7 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
     options.cache = run->cache = cache_new(&memory);
     run->trace = node_trace_new(run);
     if (run->trace) options.trace = node_trace_of_cores(run->trace);
+    run->monitor = node_monitor_new(run);
     status = node_engine(run, &options, err);
     if (status) {
         chil_run_free(run);
@@ -124,6 +125,7 @@ void chil_run_free(struct chil_run *run)
     os_free(run->os);
     counters_free(run->counters);
     node_upc_free(run->upc);
+    node_monitor_free(run->monitor);
     node_events_free(run->events);
     free(run->watches);
     cores_free(run->cores);

@@ -18,7 +18,6 @@
 
 #include "base/mem.h"
 #include "chiliad/upc.h"
-#include "isa/isa.h"
 #include "node/node.h"
 
 enum { WIRES_OF_EVENT = 4 };
@@ -204,23 +203,25 @@ void node_upc_catch_up(struct chil_run *run, uint64_t now)
 /* --- Accesses --------------------------------------------------------------------------------------------------------
  */
 
-/* Loads and stores of words and doublewords, of GPRs and FPRs, are what registers take. */
-static bool do_access(struct chil_run *run, const struct isa_row *row, uint32_t word, struct core_regs *regs,
-                      uint64_t offset)
+bool node_upc_access(struct chil_run *run, unsigned core, struct node_access *access)
 {
-    bool floating = row->klass == ISA_CLASS_FP_LOAD_DOUBLE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
-    bool load = row->klass == ISA_CLASS_LOAD || row->klass == ISA_CLASS_FP_LOAD_DOUBLE;
-    bool store = row->klass == ISA_CLASS_STORE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
-    uint32_t not_plain = ISA_REVERSED | ISA_RESERVATION | ISA_MULTIPLE | ISA_S_READ | ISA_S_WRITE;
-    if ((!load && !store) || row->flags & not_plain || row->size != (floating ? 8 : 4)) return false;
-    uint64_t value = floating ? regs->fpr[isa_rt(word)] : regs->gpr[isa_rt(word)];
-    int status = load ? chil_upc_load(run->upc->upc, offset, row->size, &value)
-                      : chil_upc_store(run->upc->upc, offset, row->size, value);
+    struct node_upc *unit = run->upc;
+    uint64_t offset = access->address % MEM_PAGE;
+    if (!unit) return false;
+    node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
+    int status = access->load ? chil_upc_load(unit->upc, offset, access->width, &access->value)
+                              : chil_upc_store(unit->upc, offset, access->width, access->value);
     if (status) return false;
-    if (load && floating) regs->fpr[isa_rt(word)] = value;
-    if (load && !floating) regs->gpr[isa_rt(word)] = (uint32_t)value;
-    if (store) look(run, run->upc->told, false); /* a counter may look at another wire now */
+    if (!access->load) look(run, unit->told, false); /* a counter may look at another wire now */
     return true;
+}
+
+void node_upc_accessed(struct chil_run *run, unsigned core, const struct node_access *access)
+{
+    if (access->load) return;
+    /* What is watched may have changed, and the store itself may count already. */
+    node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
+    node_watch_all(run);
 }
 
 bool node_upc_interrupted(struct chil_run *run)
@@ -233,29 +234,4 @@ bool node_upc_interrupted(struct chil_run *run)
 bool node_upc_is_running(const struct chil_run *run)
 {
     return chil_upc_running(run->upc->upc);
-}
-
-bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address)
-{
-    struct chil_run *run = context;
-    uint32_t word;
-    if (!run->upc || !mem_get32(mem, regs->pc, &word)) return false;
-    enum isa_id id = isa_decode(word);
-    if (id == ISA_ILLEGAL) return false;
-    const struct isa_row *row = isa_row(id);
-    struct core *at = cores_get(run->cores, core);
-    struct core_step step = {.cycle = core_cycles(at), .pc = regs->pc, .word = word};
-    (void)core_access(regs, word, &step);
-    node_upc_catch_up(run, core_cycles(at));
-    if (!do_access(run, row, word, regs, address % MEM_PAGE)) return false;
-    if (row->flags & ISA_UPDATE) regs->gpr[isa_ra(word)] = address;
-    regs->pc += 4;
-    bool store = row->klass == ISA_CLASS_STORE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
-    core_retire(at, word, cache_device(run->cache, core, store, core_cycles(at)));
-    node_trace_retired(run, core, &step);
-    if (store) { /* what is watched may have changed, and the store itself may count already */
-        node_upc_catch_up(run, core_cycles(at));
-        node_watch_all(run);
-    }
-    return true;
 }

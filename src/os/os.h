@@ -20,7 +20,7 @@
 struct os;
 struct os_space;
 
-enum { OS_CORES_MAX = 64 };
+enum { OS_CORES_MAX = 64, OS_DEVICES = 2 };
 
 /* The file-system rules of a run, from the command line. */
 struct os_rules {
@@ -48,9 +48,9 @@ struct os_options {
     void (*switched)(void *context, unsigned core, int pid, int tid);
     /* A process has ended. */
     void (*ended)(void *context, int pid);
-    /* A page of device registers in every address space, 0 for none; its loads and stores go to `device`, with the
+    /* Pages of device registers in every address space, 0 for none; their loads and stores go to `device`, with the
      * instruction not done yet. True: it was done, regs->pc is behind it. False: the program gets SIGSEGV. */
-    uint32_t device_page;
+    uint32_t device_pages[OS_DEVICES];
     bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
     /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0 for none;
      * *task_signal, 0 when called, is one for the task itself. */

@@ -268,7 +268,10 @@ static bool device_access(struct os *os, struct os_task *task)
 {
     const struct os_options *options = &os->options;
     uint32_t address = task->stop.address;
-    return options->device && options->device_page && address / MEM_PAGE == options->device_page / MEM_PAGE &&
+    bool is_device = false;
+    for (unsigned i = 0; i < OS_DEVICES; i++)
+        is_device |= options->device_pages[i] && address / MEM_PAGE == options->device_pages[i] / MEM_PAGE;
+    return options->device && is_device &&
            options->device(options->context, task->core, &task->regs, task->process->space->mem, address);
 }
 

@@ -111,8 +111,10 @@ void os_task_start_program(struct os_task *task)
     memset(task->name, 0, sizeof task->name);
     memcpy(task->name, name, strnlen(name, sizeof task->name - 1));
     os_trampoline_map(space->mem);
-    uint32_t device = task->process->os->options.device_page;
-    if (device) mem_map(space->mem, device, MEM_PAGE, MEM_IO);
+    for (unsigned i = 0; i < OS_DEVICES; i++) {
+        uint32_t device = task->process->os->options.device_pages[i];
+        if (device) mem_map(space->mem, device, MEM_PAGE, MEM_IO);
+    }
 }
 
 int os_new(struct os **out, const struct os_options *options, struct cores *cores, unsigned count,

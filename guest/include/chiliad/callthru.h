@@ -25,7 +25,8 @@ enum chiliad_service {
     CHILIAD_EVENT = 17,         /* event r4: its struct chiliad_event goes to r5 */
     CHILIAD_EVENTS_READ = 18,   /* r4: a struct chiliad_events_read */
     CHILIAD_EVENTS_WAIT = 19,   /* r4: structs chiliad_events_wait, r5 of them; they replace those of before */
-    CHILIAD_PARAMETER = 20      /* r4: "section.key" of the machine; its value as text of 64 bytes goes to r5 */
+    CHILIAD_PARAMETER = 20,     /* r4: "section.key" of the machine; its value as text of 64 bytes goes to r5 */
+    CHILIAD_TAG = 24            /* r4: address, bytes, tag: three words; their pages get the tag (chiliad/monitor.h) */
 };
 
 /* What an event is. */

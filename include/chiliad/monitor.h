@@ -1,0 +1,264 @@
+/* The monitor: joint histograms and traces of transactions.
+ *
+ * "The SHRIMP Performance Monitor" (Martonosi, Clark, Mesarina) has a board that looks at every packet that a node
+ * gets, makes an address of some of its attributes, and counts in the word there. Here what is looked at is a
+ * transaction: an L1 miss, an invalidation between cores, later a packet, or anything that a caller tells. There are
+ * two forms:
+ *
+ * - struct chil_monitor is the paper's board, bit for bit: five variables, a 20-bit address of five 4-bit fields, words
+ * of 40 bits, one threshold, registers. Programs on the node reach it through a page of their memory.
+ * - struct chil_hist is the same idea as people want it: "latency:12 x tag x category", any width, more variables,
+ *   predicates, names.
+ *
+ * Both are told transactions and never ask for anything: who drives them is none of their business. One thread at a
+ * time; two objects share nothing. docs/monitor.md has the decisions, docs/formats/monitor-registers.md the registers.
+ */
+#ifndef CHILIAD_MONITOR_H
+#define CHILIAD_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chiliad/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Transactions ----------------------------------------------------------------------------------------------- */
+
+enum chil_transaction_kind {
+    CHIL_LOAD_MISS,    /* L1D */
+    CHIL_STORE_MISS,   /* L1D */
+    CHIL_FETCH_MISS,   /* L1I */
+    CHIL_INVALIDATION, /* a store of `sender` took the line from the L1D of `core` */
+    CHIL_PACKET,
+    CHIL_TRANSACTION_KINDS
+};
+
+/* Where the line was found. */
+enum chil_level { CHIL_LEVEL_NONE, CHIL_LEVEL_L2, CHIL_LEVEL_L3, CHIL_LEVEL_DDR, CHIL_LEVELS };
+
+/* Times are ticks of the clock that all share: core cycles on a node, 100 ns in the paper. */
+struct chil_transaction {
+    uint64_t start, end; /* the sender's stamp, and when it was over; the latency is their difference */
+    uint32_t address;    /* of the access; of an invalidation, the line's */
+    uint32_t pc;         /* the instruction that caused it; 0: unknown */
+    uint32_t size;       /* bytes moved: a line */
+    int32_t pid, tid;    /* who ran that instruction */
+    uint16_t sender;     /* the core, or node, it comes from */
+    uint8_t core;        /* whose cache it concerns */
+    uint8_t kind, level; /* enum chil_transaction_kind, enum chil_level */
+    uint8_t category, tag;
+};
+
+/* --- The board -------------------------------------------------------------------------------------------------- */
+
+/* The 12 chunks of four bits that may form an address: bits of `chunks` masks. Low bits first. */
+enum chil_chunk {
+    CHIL_CHUNK_LATENCY = 0, /* five */
+    CHIL_CHUNK_SIZE = 5,    /* three */
+    CHIL_CHUNK_SENDER = 8,  /* two */
+    CHIL_CHUNK_TAG = 10,
+    CHIL_CHUNK_CATEGORY = 11,
+    CHIL_CHUNKS = 12,
+    CHIL_FIELDS = 5 /* of an address, four bits each; field 0 is the lowest */
+};
+
+enum {
+    CHIL_MONITOR_WORD_BITS = 40,
+    CHIL_MONITOR_CLOCK_BITS = 44,
+    CHIL_MONITOR_ADDRESS_BITS = 20,
+    CHIL_MONITOR_ADDRESS_BITS_MAX = 24, /* with more memory */
+    CHIL_MONITOR_QUEUE = 16             /* overflow addresses that wait to be read */
+};
+
+/* Why a selection is none. */
+enum chil_rule {
+    CHIL_RULE_NONE,
+    CHIL_RULE_FIVE,       /* exactly five chunks */
+    CHIL_RULE_CONTIGUOUS, /* the latency's are neighbours */
+    CHIL_RULE_SENDER      /* both of the sender's or none */
+};
+
+/* Which chunk each field takes: the layout of addresses, to be kept with the data (ERR-22). False when `chunks` breaks
+ * a rule, which goes to *rule if that is not NULL. */
+bool chil_monitor_layout(uint32_t chunks, uint8_t layout[CHIL_FIELDS], enum chil_rule *rule);
+const char *chil_rule_text(enum chil_rule rule);
+/* "latency 2", "category": for reports. `chunk` is below CHIL_CHUNKS. */
+const char *chil_chunk_name(unsigned chunk);
+/* The chunks that a field's multiplexer has as inputs. */
+uint32_t chil_monitor_inputs(unsigned field);
+
+/* Registers, all of 64 bits; docs/formats/monitor-registers.md. */
+enum chil_monitor_register {
+    CHIL_MONITOR_CONTROL = 0x00,
+    CHIL_MONITOR_CATEGORY = 0x08,
+    CHIL_MONITOR_THRESHOLD = 0x10,
+    CHIL_MONITOR_CHUNKS = 0x18,
+    CHIL_MONITOR_SHIFT = 0x20,
+    CHIL_MONITOR_MINIMUM = 0x28,
+    CHIL_MONITOR_MAXIMUM = 0x30,
+    CHIL_MONITOR_JUMPERS = 0x38,
+    CHIL_MONITOR_ADDRESS = 0x40,
+    CHIL_MONITOR_COUNT = 0x48,
+    CHIL_MONITOR_DATA = 0x50,
+    CHIL_MONITOR_FILL = 0x58,
+    CHIL_MONITOR_STATUS = 0x60,
+    CHIL_MONITOR_OVERFLOW = 0x68,
+    CHIL_MONITOR_QUEUED = 0x70,
+    CHIL_MONITOR_RECORDS = 0x78,
+    CHIL_MONITOR_LAYOUT = 0x80,
+    CHIL_MONITOR_EXPORT = 0x88,
+    CHIL_MONITOR_USER_END = 0x90,
+    CHIL_MONITOR_PAGE = 0x800, /* from here on protected */
+    CHIL_MONITOR_TAG = 0x808,
+    CHIL_MONITOR_END = 0x810
+};
+
+/* Bits of CONTROL and of STATUS. */
+enum {
+    CHIL_MONITOR_RUN = 1,    /* start and stop */
+    CHIL_MONITOR_TRACE = 2,  /* the mode: trace, else histogram */
+    CHIL_MONITOR_TOGGLE = 4, /* a threshold switches to trace */
+    CHIL_MONITOR_WRAP = 8,   /* at its end the trace begins again, instead of stopping (ERR-20) */
+    CHIL_MONITOR_ONCE = 16   /* a bin interrupts once, instead of at every update past the threshold (ERR-21) */
+};
+enum {
+    CHIL_MONITOR_INTERRUPT = 1, /* since last cleared */
+    CHIL_MONITOR_LOST = 2,      /* the queue was full */
+    CHIL_MONITOR_FULL = 4,      /* the trace ended at the end of memory */
+    CHIL_MONITOR_REFUSED = 8    /* the last selection; the enum chil_rule is in bits 8 to 11 */
+};
+
+enum chil_monitor_who { CHIL_MONITOR_USER, CHIL_MONITOR_SUPERVISOR, CHIL_MONITOR_REMOTE };
+
+struct chil_monitor;
+
+/* The board interrupts: the address of the bin. It may look at its own context only. */
+typedef void (*chil_monitor_interrupt)(void *context, uint32_t address);
+
+/* A stopped board: histogram mode, all words 0, category 0, threshold 2^40 - 1, the whole latency selected, no shift,
+ * minimum 0, maximum 2^44 - 1, all page tags 0. `address_bits`: 20 to 24. `interrupt` may be NULL. */
+int chil_monitor_new(struct chil_monitor **monitor, unsigned address_bits, chil_monitor_interrupt interrupt,
+                     void *context, struct chil_error *err);
+void chil_monitor_free(struct chil_monitor *monitor);
+
+/* A transaction is over. Category and tag are the board's own: its register, and the tag of the address's page. */
+void chil_monitor_tell(struct chil_monitor *monitor, const struct chil_transaction *transaction);
+
+/* Loads and stores of registers: 8 bytes, or 4 at either half. CHIL_EINVAL: no such access; CHIL_ENOENT: no register;
+ * CHIL_EPERM: a protected one, or one that is not exported to remote nodes. */
+int chil_monitor_load(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset, unsigned width,
+                      uint64_t *value);
+int chil_monitor_store(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset, unsigned width,
+                       uint64_t value);
+bool chil_monitor_running(const struct chil_monitor *monitor);
+unsigned chil_monitor_page_tag(const struct chil_monitor *monitor, uint32_t address);
+
+/* A threshold for one bin by preloading (SHR-40): it interrupts at its event `events` + 1. The threshold register
+ * becomes 2^40 - 1. chil_monitor_count gives what was counted since, without the preload; the words themselves are read
+ * through the registers. */
+int chil_monitor_preload(struct chil_monitor *monitor, uint32_t address, uint64_t events);
+uint64_t chil_monitor_count(const struct chil_monitor *monitor, uint32_t address);
+
+/* --- Names of addresses ----------------------------------------------------------------------------------------- */
+
+/* Ranges of addresses with names: functions, data, tags. Each name has a number, from 1 on in the order they came; 0 is
+ * what is in no range. Where ranges overlap, the later counts. A quick look-up, exact to the byte. */
+struct chil_ranges;
+
+struct chil_ranges *chil_ranges_new(void);
+void chil_ranges_free(struct chil_ranges *ranges);
+/* Adds [first, last] under a name, new or not; the name's number. Not after a look-up. */
+uint32_t chil_ranges_add(struct chil_ranges *ranges, const char *name, uint32_t first, uint32_t last);
+uint32_t chil_ranges_count(const struct chil_ranges *ranges);
+uint32_t chil_ranges_look_up(struct chil_ranges *ranges, uint32_t address);
+const char *chil_ranges_get(const struct chil_ranges *ranges, uint32_t number); /* NULL for 0 and what there is not */
+uint32_t chil_ranges_find(const struct chil_ranges *ranges, const char *name);  /* 0: there is none */
+
+/* --- Histograms by declaration ---------------------------------------------------------------------------------- */
+
+/* What a transaction has: the words of declarations and predicates. */
+enum chil_variable {
+    CHIL_VAR_LATENCY,
+    CHIL_VAR_SIZE,
+    CHIL_VAR_SENDER,
+    CHIL_VAR_CATEGORY,
+    CHIL_VAR_TAG,
+    CHIL_VAR_CORE,
+    CHIL_VAR_PID,
+    CHIL_VAR_TID,
+    CHIL_VAR_KIND,
+    CHIL_VAR_LEVEL,
+    CHIL_VAR_FUNCTION,
+    CHIL_VAR_SYMBOL,
+    CHIL_VAR_PAGE,
+    CHIL_VAR_ADDRESS,
+    CHIL_VAR_PC,
+    CHIL_VARIABLES
+};
+const char *chil_variable_name(enum chil_variable variable);
+
+/* Where names come from, all borrowed, each may be NULL. Without `tags` a tag is the transaction's, likewise
+ * categories, which are functions' (by pc). Without `functions` or `symbols` these variables are refused. */
+struct chil_hist_names {
+    struct chil_ranges *functions, *symbols, *tags, *categories;
+};
+
+/* How values of a dimension become bins. */
+enum chil_scale {
+    CHIL_SCALE_LINEAR, /* value >> shift, in `bits` bits; what is too large is in the last bin */
+    CHIL_SCALE_LOG     /* `parts` bins for each doubling */
+};
+struct chil_dimension {
+    enum chil_variable variable;
+    enum chil_scale scale;
+    unsigned shift, parts, bits; /* bits: of the bin's number */
+    unsigned low;                /* where they are in the key: the layout */
+};
+
+enum { CHIL_DIMENSIONS_MAX = 8 };
+
+struct chil_hist;
+
+/* DECLARATION: dimensions with "x" between them; each is a variable, with ">>N" for a shift, ":N" for a width in bits,
+ * or
+ * ":log" or ":logN" for 1, 2, 4 or 8 bins a doubling. WHERE (may be NULL): comparisons with & | ! and parentheses. What
+ * is wrong with either is told with its column. */
+int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *where,
+                  const struct chil_hist_names *names, struct chil_error *err);
+void chil_hist_free(struct chil_hist *hist);
+/* `hist` is a struct chil_hist; so it can be a run's callback. */
+void chil_hist_tell(void *hist, const struct chil_transaction *transaction);
+
+bool chil_hist_uses_pc(const struct chil_hist *hist); /* of transactions */
+
+unsigned chil_hist_dimensions(const struct chil_hist *hist);
+const struct chil_dimension *chil_hist_dimension(const struct chil_hist *hist, unsigned dimension);
+uint64_t chil_hist_total(const struct chil_hist *hist); /* transactions that the predicate let through */
+
+/* The bins that are not 0, in the order of their keys: the first dimension varies slowest. The array is the histogram's
+ * and lasts until it is told more. */
+struct chil_bin {
+    uint64_t key, count;
+};
+const struct chil_bin *chil_hist_bins(struct chil_hist *hist, size_t *count);
+/* The bin's number in a dimension, and what it stands for: a name, a number, or a range ("64-127", "4095+"). */
+uint64_t chil_hist_index(const struct chil_hist *hist, unsigned dimension, uint64_t key);
+enum { CHIL_VALUE_TEXT = 128 };
+void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index, char text[CHIL_VALUE_TEXT]);
+
+/* A predicate alone, over the same words. */
+struct chil_where;
+int chil_where_new(struct chil_where **where, const char *text, const struct chil_hist_names *names,
+                   struct chil_error *err);
+void chil_where_free(struct chil_where *where);
+bool chil_where_uses(const struct chil_where *where, enum chil_variable variable);
+bool chil_where_holds(const struct chil_where *where, const struct chil_transaction *transaction);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

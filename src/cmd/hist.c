@@ -1,0 +1,315 @@
+/* chiliad hist: run a program and keep a histogram of what its memory accesses did.
+ *
+ *     $ chiliad hist 'latency:log x tag' -e l1d --tag a=vector --tag b=matrix ./program
+ *
+ *      36,864 transactions (l1d) of './program' on bgp: latency:log x tag
+ *     ...
+ *            count       %  latency  tag
+ *           24,576    66.7  32-63    b
+ *     ...
+ *
+ * The program has standard output to itself; the histogram goes to standard error, or to -o FILE, which is written
+ * whole or not at all. hist_print.c has the forms, hist_math.c marginals and information, hist_svg.c the pictures,
+ * hist_names.c where names come from.
+ */
+#include "cmd/hist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: chiliad hist 'DIMENSIONS' [OPTIONS] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs a PowerPC Linux program on a simulated node and counts its memory transactions by attributes.\n"
+    "DIMENSIONS are variables with 'x' between them: latency size sender category tag core pid tid kind level\n"
+    "function symbol page address pc. 'latency:12' has 12 bits, 'latency>>4:8' drops the lowest 4 bits first,\n"
+    "'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard error;\n"
+    "the exit status is as that of 'chiliad stat'.\n"
+    "\n"
+    "  -e, --event WHICH       misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, all\n"
+    "      --where PREDICATE   only these, as 'tag=a & (latency>100 | core!=0)'\n"
+    "      --tag NAME=PLACES   data at PLACES has this tag; PLACES are FIRST-LAST, FIRST+LENGTH, a section or a "
+    "symbol,\n"
+    "                          with commas between; may be repeated\n"
+    "      --category NAME=PLACES  likewise for instructions: functions; instead of what the program says\n"
+    "      --top N             rows of a table (default 20; 0: all)\n"
+    "      --given DIMENSION   percentages are of its values, not of everything\n"
+    "      --rank              which further dimension would explain most\n"
+    "  -j, --json              one JSON object, with all bins\n"
+    "  -x, --separator SEP     lines of count SEP value SEP value ..., all bins\n"
+    "  -o, --output FILE       the histogram to FILE instead of standard error\n"
+    "      --svg FILE          a picture: bars, or a heat map of two dimensions\n"
+    "      --relief FILE       a picture: two dimensions as a landscape\n" CMD_PROGRAM_HELP
+    "  -h, --help              this text\n";
+
+enum {
+    OPTION_WHERE = 256,
+    OPTION_TAG,
+    OPTION_CATEGORY,
+    OPTION_TOP,
+    OPTION_GIVEN,
+    OPTION_RANK,
+    OPTION_SVG,
+    OPTION_RELIEF
+};
+
+static const struct option long_options[] = {
+    {"event", required_argument, NULL, 'e'},
+    {"where", required_argument, NULL, OPTION_WHERE},
+    {"tag", required_argument, NULL, OPTION_TAG},
+    {"category", required_argument, NULL, OPTION_CATEGORY},
+    {"top", required_argument, NULL, OPTION_TOP},
+    {"given", required_argument, NULL, OPTION_GIVEN},
+    {"rank", no_argument, NULL, OPTION_RANK},
+    {"json", no_argument, NULL, 'j'},
+    {"separator", required_argument, NULL, 'x'},
+    {"output", required_argument, NULL, 'o'},
+    {"svg", required_argument, NULL, OPTION_SVG},
+    {"relief", required_argument, NULL, OPTION_RELIEF},
+    {"help", no_argument, NULL, 'h'},
+    CMD_PROGRAM_OPTIONS,
+    {0},
+};
+
+/* What -e may say: kinds, and a predicate. */
+static const struct {
+    const char *name;
+    uint32_t kinds;
+    const char *where;
+} events[] = {
+    {"misses", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, NULL},
+    {"l1d", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS, NULL},
+    {"load", 1U << CHIL_LOAD_MISS, NULL},
+    {"store", 1U << CHIL_STORE_MISS, NULL},
+    {"l1i", 1U << CHIL_FETCH_MISS, NULL},
+    {"l2", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, "level=l3 | level=ddr"},
+    {"ddr", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, "level=ddr"},
+    {"invalidation", 1U << CHIL_INVALIDATION, NULL},
+    {"all", UINT32_MAX, NULL},
+};
+enum { EVENTS = sizeof events / sizeof *events };
+
+static int add_text(const char **list, size_t *count, const char *option)
+{
+    if (*count == HIST_TAGS_MAX) return cmd_fail("hist", "more than %d %s", HIST_TAGS_MAX, option);
+    list[(*count)++] = optarg;
+    return 0;
+}
+
+static int take_option(struct hist_options *o, int letter, char **argv)
+{
+    switch (letter) {
+    case 'e': o->event = optarg; return 0;
+    case OPTION_WHERE: o->where = optarg; return 0;
+    case OPTION_TAG: return add_text(o->tags, &o->tag_count, "--tag");
+    case OPTION_CATEGORY: return add_text(o->categories, &o->category_count, "--category");
+    case OPTION_TOP: return cmd_number("hist", "--top", optarg, 0, UINT32_MAX, &o->top);
+    case OPTION_GIVEN: o->given = optarg; return 0;
+    case OPTION_RANK: o->rank = true; return 0;
+    case 'j': o->json = true; return 0;
+    case 'x': o->separator = optarg; return 0;
+    case 'o': o->output = optarg; return 0;
+    case OPTION_SVG: o->svg = optarg; return 0;
+    case OPTION_RELIEF: o->relief = optarg; return 0;
+    case 'h': (void)fputs(help, stdout); return -1;
+    default: break;
+    }
+    int status = cmd_program_take(&o->program, "hist", letter);
+    return status == CMD_NOT_MINE ? cmd_bad_option("hist", letter, argv) : status;
+}
+
+/* Options may stand on both sides of the declaration; they end at the program's name. */
+static int parse_options(int argc, char **argv, struct hist_options *o)
+{
+    int letter;
+    opterr = 0;
+    for (unsigned part = 0; part < 2; part++) {
+        while ((letter = getopt_long(argc, argv, "+:M:e:jx:o:h", long_options, NULL)) != -1) {
+            int status = take_option(o, letter, argv);
+            if (status) return status;
+        }
+        if (part == 0 && optind == argc)
+            return cmd_fail("hist", "no dimensions; 'chiliad hist DIMENSIONS [OPTIONS] PROGRAM [ARGUMENTS]'");
+        if (part == 0) o->declaration = argv[optind++];
+    }
+    if (o->json && o->separator) return cmd_fail("hist", "-j and -x exclude each other");
+    return cmd_program_words(&o->program, "hist", argc, argv);
+}
+
+/* --- What is counted ---------------------------------------------------------------------------------------------- */
+
+static int find_event(const char *name, size_t *event)
+{
+    for (*event = 0; *event < EVENTS; ++*event)
+        if (strcmp(events[*event].name, name) == 0) return 0;
+    return cmd_fail("hist", "-e '%s' is none of misses, l1d, load, store, l1i, l2, ddr, invalidation and all", name);
+}
+
+/* The predicate of -e and that of --where; *where is to be freed, NULL for none. What is wrong with the user's is told
+ * with its own columns. */
+static int join_predicates(const struct hist *h, size_t event, char **where)
+{
+    const char *user = h->options->where, *own = events[event].where;
+    struct chil_error err = {0};
+    struct chil_where *check = NULL;
+    *where = NULL;
+    if (user && chil_where_new(&check, user, &h->names, &err)) return cmd_fail_error("hist", &err);
+    chil_where_free(check);
+    if (!user && !own) return 0;
+    int length = user && own ? asprintf(where, "(%s) & (%s)", own, user) : asprintf(where, "%s", user ? user : own);
+    return length < 0 ? cmd_fail("hist", "out of memory") : 0;
+}
+
+/* Dimensions that may be added, for --rank: those that are not there already. */
+static int add_candidates(struct hist *h, const char *where)
+{
+    static const char *const names[] = {"kind",     "level",  "core", "pid",  "category",    "tag",
+                                        "function", "symbol", "page", "size", "latency:log", "sender"};
+    _Static_assert(sizeof names / sizeof *names <= HIST_CANDIDATES_MAX, "there is room for all");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        char declaration[600];
+        size_t length = strcspn(names[i], ":");
+        bool there = false;
+        for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
+            const char *name = chil_variable_name(chil_hist_dimension(h->hist, d)->variable);
+            there |= strlen(name) == length && strncmp(name, names[i], length) == 0;
+        }
+        (void)snprintf(declaration, sizeof declaration, "%s x %s", h->options->declaration, names[i]);
+        struct hist_candidate *one = &h->candidates[h->candidate_count];
+        if (there || chil_hist_new(&one->hist, declaration, where, &h->names, NULL)) continue; /* too wide */
+        one->name = names[i];
+        h->candidate_count++;
+    }
+    return 0;
+}
+
+static int find_given(struct hist *h)
+{
+    h->given = -1;
+    if (!h->options->given) return 0;
+    for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++)
+        if (strcmp(chil_variable_name(chil_hist_dimension(h->hist, d)->variable), h->options->given) == 0)
+            h->given = (int)d;
+    return h->given < 0 ? cmd_fail("hist", "--given '%s' is none of the dimensions", h->options->given) : 0;
+}
+
+static int prepare(struct hist *h, size_t event)
+{
+    struct chil_error err = {0};
+    char *where;
+    int status = hist_names_make(&h->names, h->options);
+    if (status) return status;
+    status = join_predicates(h, event, &where);
+    if (!status && chil_hist_new(&h->hist, h->options->declaration, where, &h->names, &err))
+        status = cmd_fail_error("hist", &err);
+    if (!status && h->options->rank) status = add_candidates(h, where);
+    free(where);
+    if (!status) status = find_given(h);
+    unsigned dimensions = status ? 0 : chil_hist_dimensions(h->hist);
+    if (!status && h->options->svg && dimensions > 2) status = cmd_fail("hist", "--svg shows one or two dimensions");
+    if (!status && h->options->relief && dimensions != 2) status = cmd_fail("hist", "--relief shows two dimensions");
+    return status;
+}
+
+/* --- Running ------------------------------------------------------------------------------------------------------ */
+
+static void tell_all(void *context, const struct chil_transaction *transaction)
+{
+    struct hist *h = context;
+    chil_hist_tell(h->hist, transaction);
+    for (size_t i = 0; i < h->candidate_count; i++)
+        chil_hist_tell(h->candidates[i].hist, transaction);
+}
+
+static void say(void *context, const char *line)
+{
+    (void)context;
+    cmd_program_say("hist", line);
+}
+
+/* The files that are written besides the table. */
+struct pictures {
+    struct cmd_output svg, relief, table;
+};
+
+static int open_outputs(const struct hist_options *o, struct pictures *p)
+{
+    int status = o->output ? cmd_output_open(&p->table, "hist", o->output) : 0;
+    if (!status && o->svg) status = cmd_output_open(&p->svg, "hist", o->svg);
+    if (!status && o->relief) status = cmd_output_open(&p->relief, "hist", o->relief);
+    return status;
+}
+
+static int close_outputs(struct pictures *p, bool good)
+{
+    struct cmd_output *all[] = {&p->table, &p->svg, &p->relief};
+    int status = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        int one = all[i]->file ? cmd_output_close(all[i], good) : 0;
+        if (one) status = one;
+    }
+    return status;
+}
+
+static bool show(struct hist *h, struct pictures *p)
+{
+    const struct hist_options *o = h->options;
+    FILE *out = o->output ? p->table.file : stderr;
+    bool good = true;
+    if (o->json)
+        good = hist_print_json(out, h);
+    else if (o->separator)
+        hist_print_separated(out, h);
+    else
+        hist_print(out, h);
+    if (o->svg) hist_svg(p->svg.file, h);
+    if (o->relief) hist_relief(p->relief.file, h);
+    return good && (o->output || (fflush(out) == 0 && !ferror(out)));
+}
+
+static int run(struct hist *h, struct chil_run_options *options)
+{
+    struct pictures p = {0};
+    struct chil_run *node = NULL;
+    struct chil_error err = {0};
+    bool done = false;
+    int status = open_outputs(h->options, &p);
+    if (!status && chil_run_new(&node, options, &err)) status = cmd_fail_error("hist", &err);
+    if (!status && chil_run_go(node, &err)) status = cmd_fail_error("hist", &err);
+    if (!status) {
+        cmd_program_report(&h->options->program, "hist", node);
+        h->run = node;
+        done = true;
+        status = show(h, &p) ? chil_run_status(node) : cmd_fail("hist", "the histogram could not be written");
+    }
+    int written = close_outputs(&p, done);
+    chil_run_free(node);
+    return written ? written : status;
+}
+
+int cmd_hist(int argc, char **argv)
+{
+    struct hist_options o = {.event = "misses", .top = 20};
+    struct hist h = {.options = &o};
+    struct chil_machine *machine = NULL;
+    size_t event = 0;
+    int status = parse_options(argc, argv, &o);
+    if (status) return status < 0 ? 0 : status;
+    status = find_event(o.event, &event);
+    if (!status) status = cmd_program_machine(&o.program, "hist", &machine);
+    if (status) return status;
+    struct chil_run_options *options = &o.program.run;
+    options->say = say;
+    options->transactions = events[event].kinds;
+    status = prepare(&h, event);
+    options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
+    options->context = o.rank ? (void *)&h : (void *)h.hist;
+    options->transact = o.rank ? tell_all : chil_hist_tell;
+    if (!status) status = run(&h, options);
+    for (size_t i = 0; i < h.candidate_count; i++)
+        chil_hist_free(h.candidates[i].hist);
+    chil_hist_free(h.hist);
+    hist_names_free(&h.names);
+    chil_machine_free(machine);
+    return status;
+}

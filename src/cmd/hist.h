@@ -1,0 +1,60 @@
+/* Inside chiliad hist: what was asked, what was counted, and how it is shown. */
+#ifndef CMD_HIST_H
+#define CMD_HIST_H
+
+#include "chiliad/monitor.h"
+#include "cmd/cmd.h"
+
+enum { HIST_TAGS_MAX = 64, HIST_CANDIDATES_MAX = 12 };
+
+struct hist_options {
+    struct cmd_program program;
+    const char *declaration, *event, *where, *separator, *output, *svg, *relief, *given;
+    const char *tags[HIST_TAGS_MAX], *categories[HIST_TAGS_MAX];
+    size_t tag_count, category_count;
+    uint64_t top;
+    bool json, rank;
+};
+
+/* A dimension that could be added: a histogram with it. */
+struct hist_candidate {
+    const char *name;
+    struct chil_hist *hist;
+};
+
+struct hist {
+    const struct hist_options *options;
+    struct chil_hist_names names;
+    struct chil_hist *hist;
+    struct hist_candidate candidates[HIST_CANDIDATES_MAX];
+    size_t candidate_count;
+    const struct chil_run *run;
+    int given; /* the dimension of --given, or -1 */
+};
+
+/* Counts of a dimension's bins, all others added up; in the order of the bins. To be freed. */
+struct hist_bar {
+    uint64_t index, count;
+};
+struct hist_bar *hist_marginal(struct chil_hist *hist, unsigned dimension, size_t *count);
+/* The `most` largest of them, still in order; *left: how many are left out. */
+struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most, size_t *count, size_t *left);
+/* Bits: of the whole key, and of one dimension. */
+double hist_entropy(struct chil_hist *hist);
+double hist_entropy_of(struct chil_hist *hist, unsigned dimension);
+/* What two dimensions tell of each other, in bits; and what the last dimension tells of the others together. */
+double hist_information(struct chil_hist *hist, unsigned a, unsigned b);
+double hist_gain(struct chil_hist *hist);
+
+/* Names for the declaration's variables: functions and symbols of the program, tags and categories as asked. */
+int hist_names_make(struct chil_hist_names *names, const struct hist_options *options);
+void hist_names_free(struct chil_hist_names *names);
+
+void hist_print(FILE *out, struct hist *h);
+bool hist_print_json(FILE *out, struct hist *h);
+void hist_print_separated(FILE *out, struct hist *h);
+/* A picture of one or two dimensions: bars or a heat map; a relief of two. */
+void hist_svg(FILE *out, struct hist *h);
+void hist_relief(FILE *out, struct hist *h);
+
+#endif

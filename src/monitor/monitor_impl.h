@@ -1,0 +1,108 @@
+/* Inside the monitor: the board's state, and how variables are found. */
+#ifndef MONITOR_IMPL_H
+#define MONITOR_IMPL_H
+
+#include "base/bits.h"
+#include "chiliad/monitor.h"
+
+/* --- The board (monitor_board.c, monitor_map.c, monitor_select.c) ------------------------------------------------- */
+
+enum { MONITOR_PAGE_BITS = 12, MONITOR_PAGES = 1 << (32 - MONITOR_PAGE_BITS), MONITOR_JUMPERS = 4 };
+#define MONITOR_NEVER UINT64_MAX
+
+struct chil_monitor {
+    uint64_t *words;   /* histogram and trace memory */
+    uint64_t *presets; /* what was preloaded, by word; NULL: nothing */
+    uint64_t *fired;   /* a bit for each bin that has interrupted; NULL until one does */
+    uint8_t *tags;     /* by page; NULL: all 0 */
+    unsigned address_bits;
+    uint32_t control, status, chunks;
+    uint8_t layout[CHIL_FIELDS];
+    uint8_t jumpers[MONITOR_JUMPERS]; /* for address bits 20 and up: 0 none, else 1 + a bit of the variables */
+    uint8_t category, export, shift;
+    uint64_t threshold, minimum, maximum;
+    uint32_t address, count, page; /* of the commands on ranges */
+    uint32_t records;              /* where the next trace record goes */
+    uint32_t queue[CHIL_MONITOR_QUEUE];
+    unsigned queued, queue_first;
+    chil_monitor_interrupt interrupt;
+    void *context;
+    /* Halves of registers: a low half kept for its read, a high half that waits for its write. */
+    uint64_t read_offset, write_offset;
+    uint32_t read_low, write_high;
+};
+
+void monitor_set_word(struct chil_monitor *monitor, uint32_t address, uint64_t value);
+
+/* --- Variables ---------------------------------------------------------------------------------------------------- */
+
+/* A value that is in the transaction. */
+static inline uint64_t monitor_plain_value(enum chil_variable variable, const struct chil_transaction *t)
+{
+    switch (variable) {
+    case CHIL_VAR_LATENCY: return t->end - t->start;
+    case CHIL_VAR_SIZE: return t->size;
+    case CHIL_VAR_SENDER: return t->sender;
+    case CHIL_VAR_CATEGORY: return t->category;
+    case CHIL_VAR_TAG: return t->tag;
+    case CHIL_VAR_CORE: return t->core;
+    case CHIL_VAR_PID: return (uint32_t)t->pid;
+    case CHIL_VAR_TID: return (uint32_t)t->tid;
+    case CHIL_VAR_KIND: return t->kind;
+    case CHIL_VAR_LEVEL: return t->level;
+    case CHIL_VAR_PAGE: return t->address >> MONITOR_PAGE_BITS;
+    case CHIL_VAR_ADDRESS: return t->address;
+    case CHIL_VAR_PC: return t->pc;
+    default: return 0;
+    }
+}
+
+static inline bool monitor_is_looked_up(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    return variable == CHIL_VAR_FUNCTION || variable == CHIL_VAR_SYMBOL ||
+           (variable == CHIL_VAR_CATEGORY && names->categories) || (variable == CHIL_VAR_TAG && names->tags);
+}
+
+static inline uint64_t monitor_value(const struct chil_hist_names *names, enum chil_variable variable,
+                                     const struct chil_transaction *t)
+{
+    if (!monitor_is_looked_up(names, variable)) return monitor_plain_value(variable, t);
+    switch (variable) {
+    case CHIL_VAR_CATEGORY: return chil_ranges_look_up(names->categories, t->pc);
+    case CHIL_VAR_TAG: return chil_ranges_look_up(names->tags, t->address);
+    case CHIL_VAR_FUNCTION: return chil_ranges_look_up(names->functions, t->pc);
+    default: return chil_ranges_look_up(names->symbols, t->address);
+    }
+}
+
+/* The words that stand for values of a variable (monitor_words.c). */
+bool monitor_has_words(const struct chil_hist_names *names, enum chil_variable variable);
+uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_variable variable); /* values, 0 included */
+const char *monitor_word(const struct chil_hist_names *names, enum chil_variable variable, uint64_t value);
+/* The value of a word of `length` letters; false and, in `hint`, what may have been meant. */
+bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
+                       size_t length, uint64_t *value, char *hint, size_t hint_size);
+
+/* --- Reading declarations and predicates (monitor_parse.c) -------------------------------------------------------- */
+
+struct monitor_text {
+    const char *what; /* "declaration", "predicate" */
+    const char *start, *at;
+    const struct chil_hist_names *names;
+    struct chil_error *err;
+};
+
+/* "WHAT, column N: ...": `at` is where. Returns CHIL_EPARSE. */
+int monitor_complain(const struct monitor_text *text, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void monitor_skip(struct monitor_text *text);
+/* A word of letters, digits and what else names have; its length, 0 where there is none. */
+size_t monitor_word_length(const char *at);
+int monitor_take_variable(struct monitor_text *text, enum chil_variable *variable);
+/* A decimal or 0x number; `what` is for the message. */
+int monitor_take_number(struct monitor_text *text, uint64_t most, const char *what, uint64_t *value);
+/* How wide values of a variable are, in bits. */
+unsigned monitor_width(const struct chil_hist_names *names, enum chil_variable variable);
+int monitor_declare(struct monitor_text *text, struct chil_dimension *dimensions, unsigned *count);
+
+#endif

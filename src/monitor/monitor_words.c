@@ -1,0 +1,125 @@
+/* Variables and the words that stand for their values. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "monitor/monitor_impl.h"
+
+static const struct {
+    const char *name;
+    unsigned bits; /* of its values; 0: as many as there are names */
+} variables[CHIL_VARIABLES] = {
+    [CHIL_VAR_LATENCY] = {"latency", CHIL_MONITOR_CLOCK_BITS},
+    [CHIL_VAR_SIZE] = {"size", 12},
+    [CHIL_VAR_SENDER] = {"sender", 8},
+    [CHIL_VAR_CATEGORY] = {"category", 4},
+    [CHIL_VAR_TAG] = {"tag", 4},
+    [CHIL_VAR_CORE] = {"core", 8},
+    [CHIL_VAR_PID] = {"pid", 22},
+    [CHIL_VAR_TID] = {"tid", 22},
+    [CHIL_VAR_KIND] = {"kind", 3},
+    [CHIL_VAR_LEVEL] = {"level", 2},
+    [CHIL_VAR_FUNCTION] = {"function", 0},
+    [CHIL_VAR_SYMBOL] = {"symbol", 0},
+    [CHIL_VAR_PAGE] = {"page", 20},
+    [CHIL_VAR_ADDRESS] = {"address", 32},
+    [CHIL_VAR_PC] = {"pc", 32},
+};
+
+static const char *const kinds[CHIL_TRANSACTION_KINDS] = {"load", "store", "fetch", "invalidation", "packet"};
+static const char *const levels[CHIL_LEVELS] = {"none", "l2", "l3", "ddr"};
+static const char other[] = "other";
+
+const char *chil_variable_name(enum chil_variable variable)
+{
+    return variable < CHIL_VARIABLES ? variables[variable].name : "?";
+}
+
+static const struct chil_ranges *names_of(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    switch (variable) {
+    case CHIL_VAR_CATEGORY: return names->categories;
+    case CHIL_VAR_TAG: return names->tags;
+    case CHIL_VAR_FUNCTION: return names->functions;
+    case CHIL_VAR_SYMBOL: return names->symbols;
+    default: return NULL;
+    }
+}
+
+bool monitor_has_words(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    return variable == CHIL_VAR_KIND || variable == CHIL_VAR_LEVEL || names_of(names, variable);
+}
+
+uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    const struct chil_ranges *of = names_of(names, variable);
+    if (variable == CHIL_VAR_KIND) return CHIL_TRANSACTION_KINDS;
+    if (variable == CHIL_VAR_LEVEL) return CHIL_LEVELS;
+    return of ? chil_ranges_count(of) + 1 : 0;
+}
+
+const char *monitor_word(const struct chil_hist_names *names, enum chil_variable variable, uint64_t value)
+{
+    if (value >= monitor_word_count(names, variable)) return "?";
+    if (variable == CHIL_VAR_KIND) return kinds[value];
+    if (variable == CHIL_VAR_LEVEL) return levels[value];
+    return value ? chil_ranges_get(names_of(names, variable), (uint32_t)value) : other;
+}
+
+unsigned monitor_width(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    return names_of(names, variable) ? bits_ceil_log2(monitor_word_count(names, variable)) : variables[variable].bits;
+}
+
+struct asked {
+    const struct chil_hist_names *names;
+    enum chil_variable variable;
+};
+
+static const char *word_at(const void *table, size_t index)
+{
+    const struct asked *asked = table;
+    return monitor_word(asked->names, asked->variable, index);
+}
+
+bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
+                       size_t length, uint64_t *value, char *hint, size_t hint_size)
+{
+    char word[CHIL_VALUE_TEXT];
+    uint32_t count = monitor_word_count(names, variable);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *one = monitor_word(names, variable, i);
+        if (strlen(one) != length || strncmp(one, text, length) != 0) continue;
+        *value = i;
+        return true;
+    }
+    (void)snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text);
+    (void)text_hint(hint, hint_size, text_nearest(word, &(struct asked){names, variable}, count, word_at));
+    return false;
+}
+
+static const char *variable_at(const void *table, size_t index)
+{
+    (void)table;
+    return variables[index].name;
+}
+
+int monitor_take_variable(struct monitor_text *text, enum chil_variable *variable)
+{
+    monitor_skip(text);
+    const char *at = text->at;
+    size_t length = monitor_word_length(at);
+    char word[40], hint[80];
+    if (!length) return monitor_complain(text, at, "a variable is wanted here, such as latency or tag");
+    for (unsigned i = 0; i < CHIL_VARIABLES; i++) {
+        if (strlen(variables[i].name) != length || strncmp(variables[i].name, at, length) != 0) continue;
+        *variable = (enum chil_variable)i;
+        text->at += length;
+        if (variables[i].bits || names_of(text->names, *variable)) return 0;
+        return monitor_complain(text, at, "'%s' needs the names of a program", variables[i].name);
+    }
+    (void)snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, at);
+    (void)text_hint(hint, sizeof hint, text_nearest(word, NULL, CHIL_VARIABLES, variable_at));
+    return monitor_complain(text, at, "there is no variable '%s'%s", word, hint);
+}

@@ -1,0 +1,134 @@
+/* Transactions of the node: what the memory hierarchy tells, with who did it, goes to the caller of the run and to the
+ * monitor's board, if its program has started it.
+ *
+ * The board is there in every run: its registers are a page of every address space (NODE_MONITOR_BASE), and it costs
+ * nothing until the program runs it. It is the node's, not a process's: one category for all, as in the paper.
+ *
+ * Latency is how long the core waited, in its own cycles. The size of every transaction is a line of L1.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "chiliad/monitor.h"
+#include "node/node.h"
+
+struct node_monitor {
+    struct cache_listener listener;
+    struct chil_monitor *board; /* NULL until its first access */
+    uint32_t line[2];           /* of L1D and L1I, in bytes */
+    uint32_t kinds;             /* that the caller wants, a bit for each */
+    bool tagged;                /* some page is */
+    bool running;               /* the board is */
+    struct {
+        const struct core *core;
+        struct chil_transaction next; /* with what is of the core and its task already in it */
+    } senders[OS_CORES_MAX];
+};
+
+_Static_assert((int)CACHE_LOAD_MISS == CHIL_LOAD_MISS && (int)CACHE_INVALIDATION == CHIL_INVALIDATION &&
+                   (int)CACHE_IN_L2 == CHIL_LEVEL_L2 && (int)CACHE_IN_DDR == CHIL_LEVEL_DDR,
+               "the hierarchy's kinds and levels are the monitor's");
+
+static __attribute__((noinline)) void tell_board(const struct node_monitor *m, struct chil_transaction *t)
+{
+    if (m->tagged) t->tag = (uint8_t)chil_monitor_page_tag(m->board, t->address);
+    if (m->running) chil_monitor_tell(m->board, t);
+}
+
+static __attribute__((noinline)) void add_pc(const struct node_monitor *m, unsigned sender, struct chil_transaction *t)
+{
+    t->pc = core_access_pc(m->senders[sender].core);
+    if (t->kind == CACHE_FETCH_MISS && t->pc < t->address) t->pc = t->address; /* a later line of its block */
+}
+
+static void tell(void *context, struct cache_transaction told, uint64_t start, uint64_t end)
+{
+    struct chil_run *run = context;
+    struct node_monitor *m = run->monitor;
+    struct chil_transaction *t = &m->senders[told.sender].next;
+    t->start = start;
+    t->end = end;
+    t->address = told.address;
+    t->size = m->line[told.kind == CACHE_FETCH_MISS];
+    t->core = told.core;
+    t->kind = told.kind;
+    t->level = told.level;
+    if (m->board) tell_board(m, t);
+    if (!(m->kinds >> told.kind & 1)) return;
+    if (run->options.transact_pc) add_pc(m, told.sender, t);
+    run->options.transact(run->options.context, t);
+}
+
+/* Listens if anybody wants to know. */
+static void listen(struct chil_run *run)
+{
+    const struct node_monitor *m = run->monitor;
+    cache_listen(run->cache, m->kinds || m->running ? &m->listener : NULL);
+}
+
+struct node_monitor *node_monitor_new(struct chil_run *run)
+{
+    struct node_monitor *m = base_calloc(1, sizeof *m);
+    const struct cache_config *config = cache_config_get(run->cache);
+    m->listener = (struct cache_listener){tell, run};
+    m->line[0] = config->l1d.line;
+    m->line[1] = config->l1i.line;
+    if (run->options.transact) m->kinds = run->options.transactions ? run->options.transactions : UINT32_MAX;
+    run->monitor = m;
+    listen(run);
+    return m;
+}
+
+void node_monitor_free(struct node_monitor *m)
+{
+    if (m) chil_monitor_free(m->board);
+    free(m);
+}
+
+void node_monitor_task(struct chil_run *run, unsigned core, int pid, int tid)
+{
+    struct chil_transaction *next = &run->monitor->senders[core].next;
+    run->monitor->senders[core].core = cores_get(run->cores, core);
+    next->sender = (uint16_t)core;
+    next->pid = pid;
+    next->tid = tid;
+}
+
+static struct chil_monitor *board_of(struct node_monitor *m)
+{
+    if (!m->board) (void)chil_monitor_new(&m->board, CHIL_MONITOR_ADDRESS_BITS, NULL, NULL, NULL);
+    return m->board;
+}
+
+bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access *access)
+{
+    struct node_monitor *m = run->monitor;
+    uint64_t offset = access->address % MEM_PAGE, category;
+    (void)core;
+    if (access->load)
+        return chil_monitor_load(board_of(m), CHIL_MONITOR_USER, offset, access->width, &access->value) == 0;
+    if (chil_monitor_store(board_of(m), CHIL_MONITOR_USER, offset, access->width, access->value)) return false;
+    (void)chil_monitor_load(m->board, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY, 8, &category);
+    for (unsigned i = 0; i < OS_CORES_MAX; i++)
+        m->senders[i].next.category = (uint8_t)category;
+    m->running = chil_monitor_running(m->board);
+    listen(run);
+    return true;
+}
+
+int32_t node_monitor_tag(struct chil_run *run, struct mem *mem, uint32_t at)
+{
+    struct node_monitor *m = run->monitor;
+    uint32_t address, length, tag;
+    if (!mem_get32(mem, at, &address) || !mem_get32(mem, at + 4, &length) || !mem_get32(mem, at + 8, &tag))
+        return -EFAULT;
+    if (tag > 15 || !length || length - 1 > UINT32_MAX - address) return -EINVAL;
+    struct chil_monitor *board = board_of(m);
+    uint32_t first = address / MEM_PAGE, last = (address + length - 1) / MEM_PAGE;
+    (void)chil_monitor_store(board, CHIL_MONITOR_SUPERVISOR, CHIL_MONITOR_PAGE, 8, first);
+    for (uint32_t page = first; page <= last; page++)
+        (void)chil_monitor_store(board, CHIL_MONITOR_SUPERVISOR, CHIL_MONITOR_TAG, 8, tag);
+    m->tagged = true;
+    return 0;
+}
