@@ -13,6 +13,7 @@ static const struct cmd commands[] = {
     {"stat", cmd_stat, "run a program and count what it does"},
     {"sweep", cmd_sweep, "run a program on a family of machines"},
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
+    {"record", cmd_record, "run a program and keep what every call path did"},
     {"trace", cmd_trace, "run a program and write down every instruction"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
     {"merge", cmd_merge, "put experiments with different metrics together"},

@@ -16,6 +16,7 @@ struct record {
     struct record_thread *threads;
     struct record_path **paths;
     size_t path_count, path_capacity;
+    struct record_function nowhere; /* of roots and regions */
     struct record_function *functions[FUNCTION_BUCKETS];
     struct {
         const struct record_path *from;
@@ -77,7 +78,7 @@ void record_path_signals(const struct record_path *path, uint64_t *counts)
 {
     memset(counts, 0, CORE_SIGNAL_COUNT * sizeof *counts);
     if (path->folded) memcpy(counts, path->folded, CORE_SIGNAL_COUNT * sizeof *counts);
-    for (size_t i = 0; path->function && i < path->function->block_count && i < path->capacity; i++) {
+    for (size_t i = 0; i < path->function->block_count && i < path->capacity; i++) {
         const struct record_block *block = &path->function->blocks[i];
         for (unsigned w = 0; path->counts[i] && w < block->weight_count; w++)
             counts[block->weights[w].signal] += path->counts[i] * block->weights[w].count;
@@ -115,8 +116,8 @@ static struct record_function *find_function(struct record *record, const struct
     bool stub = called && is_stub(block);
     const void *symbol = stub ? NULL : o->function(o->context, code->mem, block->pc, &low, &high);
     if (symbol) return function_get(record, symbol, low, high);
-    struct record_function *now = core->path ? core->path->function : NULL;
-    if (!called && now && now->low == now->high) return now;
+    struct record_function *now = core->path ? core->path->function : &record->nowhere;
+    if (!called && now != &record->nowhere && now->low == now->high) return now;
     symbol = o->unnamed(o->context, code->mem, block->pc);
     struct record_function *function = function_get(record, symbol, block->pc, block->pc);
     function->stub = stub;
@@ -126,7 +127,7 @@ static struct record_function *find_function(struct record *record, const struct
 static void path_grow(struct record_path *path)
 {
     size_t before = path->capacity;
-    if (!path->function || before >= path->function->block_count) return;
+    if (before >= path->function->block_count) return;
     path->counts = base_grow(path->counts, &path->capacity, path->function->block_count, sizeof *path->counts);
     memset(path->counts + before, 0, (path->capacity - before) * sizeof *path->counts);
 }
@@ -181,7 +182,11 @@ static struct record_path *root_get(struct record *record, struct record_thread 
     for (struct record_path *root = thread->roots; root; root = root->sibling)
         if (root->core == core && root->symbol == symbol) return root;
     struct record_path *root =
-        path_new(record, &(struct record_path){.kind = RECORD_ROOT, .symbol = symbol, .thread = thread, .core = core});
+        path_new(record, &(struct record_path){.kind = RECORD_ROOT,
+                                               .function = &record->nowhere,
+                                               .symbol = symbol,
+                                               .thread = thread,
+                                               .core = core});
     root->sibling = thread->roots;
     return thread->roots = root;
 }
@@ -237,7 +242,7 @@ static void settle(struct core *core)
 static inline void move(struct core *core, struct record_path *to)
 {
     settle(core);
-    if (to->function && to->capacity < to->function->block_count) path_grow(to);
+    if (to->capacity < to->function->block_count) path_grow(to);
     core->path = to;
     core->path_counts = to->counts;
 }
@@ -325,7 +330,7 @@ void core_record_enter(struct core *core, struct block *block)
     if (core->path->function == function) return;
     if (block->pc != function->low && unwind(core, function)) return;
     struct record_path *path = core->path;
-    if (path->function) path->function->callee = function;
+    path->function->callee = function;
     struct record_path *to = callee_get(record, path->parent ? path->parent : path, function);
     to->calls += block->pc == function->low && function->symbol != path->symbol; /* its cold part is no call */
     move(core, to);
@@ -499,7 +504,7 @@ static struct record_path **path_up(struct core *core, unsigned levels)
 const void *record_function_up(struct cores *cores, unsigned core, unsigned levels)
 {
     struct record_path **path = path_up(&cores->core[core], levels);
-    return path && (*path)->function ? (*path)->function->symbol : NULL;
+    return path ? (*path)->function->symbol : NULL;
 }
 
 static bool region_begin(struct core *core, const void *symbol, unsigned levels)
@@ -507,8 +512,8 @@ static bool region_begin(struct core *core, const void *symbol, unsigned levels)
     struct record *record = core->cores->options.record;
     struct record_thread *thread = core->thread;
     struct record_path **at = path_up(core, levels), *from = at ? *at : NULL;
-    if (!from || !from->function) return false;
-    struct record_path *region = child_get(record, from, RECORD_REGION, NULL, symbol);
+    if (!from) return false;
+    struct record_path *region = child_get(record, from, RECORD_REGION, &record->nowhere, symbol);
     struct record_path *inside = child_get(record, region, RECORD_INSIDE, from->function, from->function->symbol);
     uint32_t sp = levels ? thread->frames[thread->frame_count - levels].sp : core->regs->gpr[1];
     region->calls++;

@@ -50,7 +50,7 @@ enum record_kind {
 
 struct record_path {
     struct record_path *parent, *child, *sibling;
-    struct record_function *function; /* NULL for roots and regions */
+    struct record_function *function; /* one without code for roots and regions */
     const void *symbol;               /* the function's; of others their own */
     struct record_thread *thread;
     enum record_kind kind;

@@ -20,7 +20,9 @@ enum {
     SERVICE_START = 7,
     SERVICE_STOP = 8,
     SERVICE_RESET = 9,
-    SERVICE_READ = 10
+    SERVICE_READ = 10,
+    SERVICE_REGION_FIRST = 24,
+    SERVICE_REGION_LAST = 27
 };
 
 /* --- What the counters count ------------------------------------------------------------------------------------- */
@@ -95,6 +97,7 @@ static int32_t serve(struct chil_run *run, unsigned core, const struct core_regs
     case SERVICE_STOP: counters_stop(run->counters, core); return 0;
     case SERVICE_RESET: counters_reset(run->counters, core); return 0;
     case SERVICE_READ: return read_counters(run, core, mem, arg[1], arg[2]);
+    case SERVICE_REGION_FIRST ... SERVICE_REGION_LAST: return node_record_serve(run, core, arg, mem);
     default: return node_events_serve(run, core, arg, mem, &result) ? result : -ENOSYS;
     }
 }
@@ -109,6 +112,7 @@ void node_switched(void *context, unsigned core, int pid, int tid)
 {
     struct chil_run *run = context;
     node_trace_task(run, core, pid, tid);
+    node_record_switched(run, core, pid, tid);
     counters_switch(run->counters, core, pid);
     node_events_switched(run, core, pid, tid);
 }
