@@ -57,15 +57,16 @@ uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wir
 /* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one is asked for. */
 uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals);
 
-/* The same for a part of what a core and the memory hierarchy did, which has counts of its own. */
+/* The same for a part of what a core and the memory hierarchy did, which has counts of its own. May be negative: a read
+ * that overlaps an earlier one turns cycles with one outstanding, counted then, into cycles with two. */
 struct node_part {
     unsigned core;
     const uint64_t *signals;
     uint64_t crossings, cycles;
     const struct cache *cache;
 };
-uint64_t node_part_count(const struct chil_run *run, const struct chil_event *event, const struct node_wire *wires,
-                         const struct node_part *part);
+int64_t node_part_count(const struct chil_run *run, const struct chil_event *event, const struct node_wire *wires,
+                        const struct node_part *part);
 
 /* Holds the counts, which must be fresh, against the laws between them; CHIL_ELAW and which law (node_laws.c). */
 int node_check_laws(struct chil_run *run, struct chil_error *err);

@@ -276,8 +276,8 @@ static void add_path(struct builder *b, const struct record_path *path, struct c
     if (path->calls) chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
     for (size_t i = 0; i < b->measured_count; i++) {
         const struct measured *m = &b->measured[i];
-        uint64_t count = node_part_count(b->run, m->event, m->wires, &part);
-        if (count) chil_exp_add_count(b->exp, m->metric, node, thread, (int64_t)count);
+        int64_t count = node_part_count(b->run, m->event, m->wires, &part);
+        if (count) chil_exp_add_count(b->exp, m->metric, node, thread, count);
     }
 }
 

@@ -291,14 +291,14 @@ uint64_t node_count(const struct chil_run *run, const struct chil_event *event, 
     return event->mode == CHIL_COUNT_HIGH ? sum / event->clock : sum; /* a unit's cycle is seen `clock` times */
 }
 
-uint64_t node_part_count(const struct chil_run *run, const struct chil_event *event, const struct node_wire *wires,
-                         const struct node_part *part)
+int64_t node_part_count(const struct chil_run *run, const struct chil_event *event, const struct node_wire *wires,
+                        const struct node_part *part)
 {
     const struct asking ask = {.run = run, .core = CORE_ALL, .part = part};
     uint64_t sum = 0;
     for (size_t i = 0; i < event->signal_count; i++)
         sum += count_wire(&ask, &wires[i], event->mode);
-    return event->mode == CHIL_COUNT_HIGH ? sum / event->clock : sum;
+    return event->mode == CHIL_COUNT_HIGH ? (int64_t)sum / (int64_t)event->clock : (int64_t)sum;
 }
 
 uint64_t chil_run_instructions(const struct chil_run *run)
