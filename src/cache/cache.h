@@ -186,7 +186,7 @@ void cache_bill_fini(const struct cache_account *account, struct cache_bill *bil
 /* Nothing but counts, for cache_wire_count and what else asks for them: those of one bill at a time. */
 struct cache *cache_counts_new(const struct cache *like);
 void cache_counts_free(struct cache *counts);
-void cache_counts_set(struct cache *counts, const struct cache_bill *bill);
+void cache_counts_set(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill);
 
 /* What always holds between wires, all instances added up: sum of signed terms = 0. Checked by tests and after every
  * run (src/node/node_laws.c). */

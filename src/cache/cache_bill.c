@@ -18,12 +18,20 @@ struct unit_seen {
     size_t count;
 };
 
-/* Units in this order: counts of each core, ports of each core, banks, controllers. */
+/* Units in this order: counts of each core, ports of each core, banks, controllers; and on bills one more, with what
+ * was sent to idle cores. */
 struct cache_account {
     const struct cache *cache;
-    uint64_t shown_again[CACHE_CORES];
     size_t count;
     struct unit_seen *units;
+    uint64_t shown_again[CACHE_CORES];
+    uint32_t idle[CACHE_CORES + 1]; /* which cores were, one after the other, */
+    unsigned period;                /* until now */
+};
+
+/* By period and sending core. */
+struct shown {
+    uint64_t sent, again;
 };
 
 static size_t unit_count(const struct cache *cache)
@@ -56,6 +64,7 @@ struct cache_account *cache_account_new(const struct cache *cache)
     struct cache_account *account = base_calloc(1, sizeof *account);
     account->cache = cache;
     account->count = unit_count(cache);
+    account->idle[0] = cache->idle;
     account->units = base_calloc(account->count, sizeof *account->units);
     for (size_t i = 0; i < account->count; i++) {
         struct unit_seen *unit = &account->units[i];
@@ -74,61 +83,133 @@ void cache_account_free(struct cache_account *account)
     free(account);
 }
 
-static uint64_t *bill_unit(const struct cache_account *account, struct cache_bill *bill, size_t unit)
+static inline uint64_t *bill_unit(const struct cache_account *account, struct cache_bill *bill, size_t unit)
 {
-    if (!bill->unit) bill->unit = base_calloc(account->count, sizeof *bill->unit); // NOLINT(bugprone-sizeof-expression)
-    if (!bill->unit[unit]) bill->unit[unit] = base_calloc(account->units[unit].count, sizeof(uint64_t));
-    return bill->unit[unit];
+    if (bill->unit && bill->unit[unit]) return bill->unit[unit];
+    if (!bill->unit)
+        bill->unit = base_calloc(account->count + 1, sizeof *bill->unit); // NOLINT(bugprone-sizeof-expression)
+    size_t cores = account->cache->config.cores;
+    if (unit == account->count) return bill->unit[unit] = base_calloc((cores + 1) * cores, sizeof(struct shown));
+    return bill->unit[unit] = base_calloc(account->units[unit].count, sizeof(uint64_t));
 }
 
-/* Filters of cores that never filled a line count together, with the core that sends (cache_snoop.c). */
-static void charge_idle(struct cache_account *account, unsigned source, struct cache_bill *bill, uint64_t sent,
-                        uint64_t again)
+/* --- Cores that never filled a line -------------------------------------------------------------------------------
+ *
+ * Their filters count together, with the core that sends (cache_snoop.c). Bills have what was sent while the same cores
+ * were idle; it is multiplied when someone asks. */
+
+static struct port_counts port_of(const struct cache *cache, uint64_t sent, uint64_t again)
+{
+    return (struct port_counts){
+        .rejected = sent,
+        .cache_rejected = again,
+        .cache_updated = cache->config.snoop_lines ? sent - again : 0,
+        .both = again,
+        .range_rejected = sent,
+        .stream_rejected = sent,
+    };
+}
+
+/* Some core has filled its first line: from now on its ports are looked at like any unit. */
+static void wake(struct cache_account *account)
 {
     const struct cache *cache = account->cache;
-    for (uint32_t idle = cache->idle & ~(1U << source); idle; idle &= idle - 1) {
-        unsigned core = (unsigned)__builtin_ctz(idle);
-        size_t unit = cache->config.cores + core;
-        struct port_counts *to[] = {(struct port_counts *)bill_unit(account, bill, unit),
-                                    (struct port_counts *)account->units[unit].seen};
-        for (unsigned i = 0; i < 2; i++) {
-            struct port_counts *port = to[i] + snoop_port(core, source);
-            port->rejected += sent;
-            port->range_rejected += sent;
-            port->stream_rejected += sent;
-            port->cache_rejected += again;
-            port->both += again;
-            if (cache->config.snoop_lines) port->cache_updated += sent - again;
+    size_t cores = cache->config.cores;
+    for (uint32_t woken = account->idle[account->period] & ~cache->idle; woken; woken &= woken - 1) {
+        unsigned core = (unsigned)__builtin_ctz(woken);
+        struct port_counts *ports = (struct port_counts *)account->units[cores + core].seen;
+        for (unsigned source = 0; source < cores; source++) {
+            const struct core_counts *counts = (const struct core_counts *)account->units[source].seen;
+            if (source != core)
+                ports[snoop_port(core, source)] = port_of(cache, counts->snoop_sent, account->shown_again[source]);
         }
+    }
+    account->idle[++account->period] = cache->idle;
+}
+
+static void charge_idle(struct cache_account *account, unsigned core, struct cache_bill *bill)
+{
+    const struct cache *cache = account->cache;
+    const struct core_counts *seen = (const struct core_counts *)account->units[core].seen;
+    uint64_t sent = cache->core[core]->counts.snoop_sent - seen->snoop_sent;
+    uint64_t again = cache->core[core]->snoop.shown_again;
+    if (!sent) return;
+    struct shown *shown = (struct shown *)bill_unit(account, bill, account->count);
+    shown += account->period * cache->config.cores + core;
+    shown->sent += sent;
+    shown->again += again - account->shown_again[core];
+    account->shown_again[core] = again;
+}
+
+static void show_idle(struct cache *counts, const struct cache_account *account, const struct shown *shown)
+{
+    unsigned cores = counts->config.cores;
+    for (unsigned period = 0; period <= account->period; period++)
+        for (unsigned source = 0; source < cores; source++, shown++)
+            for (uint32_t idle = account->idle[period] & ~(1U << source); idle; idle &= idle - 1) {
+                unsigned core = (unsigned)__builtin_ctz(idle);
+                struct port_counts *port = &counts->core[core]->ports[snoop_port(core, source)];
+                const struct port_counts more = port_of(counts, shown->sent, shown->again);
+                for (size_t i = 0; i < sizeof more / sizeof(uint64_t); i++)
+                    ((uint64_t *)port)[i] += ((const uint64_t *)&more)[i];
+            }
+}
+
+/* --- Charging ----------------------------------------------------------------------------------------------------- */
+
+typedef uint32_t words __attribute__((vector_size(16), may_alias, aligned(8)));
+typedef uint64_t pair __attribute__((vector_size(16), may_alias, aligned(8)));
+enum { GROUP = 8 };
+
+static inline bool group_same(const uint64_t *a, const uint64_t *b)
+{
+    const words *x = (const words *)a, *y = (const words *)b;
+    return !tags_any((tag_vector)((x[0] != y[0]) | (x[1] != y[1]) | (x[2] != y[2]) | (x[3] != y[3])));
+}
+
+static void charge_unit(const struct cache_account *account, size_t number, struct cache_bill *bill)
+{
+    const struct unit_seen *unit = &account->units[number];
+    const uint64_t *now = unit->now;
+    uint64_t *seen = unit->seen, *to = NULL;
+    size_t i = 0;
+    for (; i + GROUP <= unit->count; i += GROUP) {
+        if (group_same(now + i, seen + i)) continue;
+        if (!to) to = bill_unit(account, bill, number);
+        for (size_t k = i; k < i + GROUP; k += 2) {
+            pair counted = *(const pair *)(now + k);
+            *(pair *)(to + k) += counted - *(const pair *)(seen + k);
+            *(pair *)(seen + k) = counted;
+        }
+    }
+    for (; i < unit->count; i++) {
+        if (now[i] == seen[i]) continue;
+        if (!to) to = bill_unit(account, bill, number);
+        to[i] += now[i] - seen[i];
+        seen[i] = now[i];
     }
 }
 
 void cache_account_charge(struct cache_account *account, unsigned core, struct cache_bill *bill)
 {
     const struct cache *cache = account->cache;
-    const struct core_counts *seen = (const struct core_counts *)account->units[core].seen;
-    uint64_t sent = cache->core[core]->counts.snoop_sent - seen->snoop_sent;
-    if (sent && cache->idle) {
-        uint64_t again = cache->core[core]->snoop.shown_again;
-        charge_idle(account, core, bill, sent, again - account->shown_again[core]);
-        account->shown_again[core] = again;
-    }
     size_t cores = cache->config.cores;
-    for (size_t i = 0; i < account->count; i++) {
-        struct unit_seen *unit = &account->units[i];
-        if (i >= cores && i < 2 * cores && cache->idle >> (i - cores) & 1) continue;
-        if (memcmp(unit->now, unit->seen, unit->count * sizeof *unit->seen) == 0) continue;
-        uint64_t *to = bill_unit(account, bill, i);
-        for (size_t k = 0; k < unit->count; k++) {
-            to[k] += unit->now[k] - unit->seen[k];
-            unit->seen[k] = unit->now[k];
-        }
+    uint32_t awake = cache->core[core]->others & (~cache->idle | cache->l2_users); /* who else may have noticed */
+    if (cache->idle != account->idle[account->period]) wake(account);
+    if (cache->idle) charge_idle(account, core, bill);
+    charge_unit(account, core, bill);
+    for (; awake; awake &= awake - 1) {
+        size_t other = (size_t)__builtin_ctz(awake);
+        charge_unit(account, other, bill);
+        if (!(cache->idle >> other & 1)) charge_unit(account, cores + other, bill);
     }
+    for (size_t i = 2 * cores; i < account->count; i++)
+        charge_unit(account, i, bill);
 }
 
 void cache_bill_fini(const struct cache_account *account, struct cache_bill *bill)
 {
-    for (size_t i = 0; bill->unit && i < account->count; i++)
+    for (size_t i = 0; bill->unit && i <= account->count; i++)
         free(bill->unit[i]);
     free(bill->unit); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     bill->unit = NULL;
@@ -161,7 +242,7 @@ void cache_counts_free(struct cache *counts)
     free(counts);
 }
 
-void cache_counts_set(struct cache *counts, const struct cache_bill *bill)
+void cache_counts_set(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill)
 {
     for (size_t i = 0, units = unit_count(counts); i < units; i++) {
         size_t count;
@@ -171,4 +252,6 @@ void cache_counts_set(struct cache *counts, const struct cache_bill *bill)
         else
             memset(at, 0, count * sizeof *at);
     }
+    if (bill->unit && bill->unit[account->count])
+        show_idle(counts, account, (const struct shown *)bill->unit[account->count]);
 }

@@ -74,6 +74,11 @@ struct record_path *const *record_paths(const struct record *record, size_t *cou
     return record->paths;
 }
 
+const struct cache_account *record_account(const struct record *record)
+{
+    return record->account;
+}
+
 void record_path_signals(const struct record_path *path, uint64_t *counts)
 {
     memset(counts, 0, CORE_SIGNAL_COUNT * sizeof *counts);

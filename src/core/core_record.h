@@ -109,6 +109,7 @@ const void *record_function_up(struct cores *cores, unsigned core, unsigned leve
 
 /* All paths, parents before children, in the order in which they were first taken. */
 struct record_path *const *record_paths(const struct record *record, size_t *count);
+const struct cache_account *record_account(const struct record *record); /* that the paths' bills are of */
 /* What instructions raised there, counts[CORE_SIGNAL_COUNT]. */
 void record_path_signals(const struct record_path *path, uint64_t *counts);
 

@@ -267,7 +267,7 @@ static void add_path(struct builder *b, const struct record_path *path, struct c
     uint64_t signals[CORE_SIGNAL_COUNT];
     int node = b->node_of[path->number], thread = (int)column_of(b, path->thread);
     record_path_signals(path, signals);
-    cache_counts_set(counts, &path->bill);
+    cache_counts_set(counts, record_account(node_record_of_cores(b->run->record)), &path->bill);
     const struct node_part part = {.core = path->core,
                                    .signals = signals,
                                    .crossings = path->crossings,
