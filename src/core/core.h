@@ -111,7 +111,8 @@ struct core_options {
     struct cache *cache; /* the memory hierarchy that loads, stores and fetches go through; NULL: memory without cost */
     struct core_trace *trace; /* borrowed; NULL: never. Needs a cache. Time and counts are the same with and without. */
     const struct core_translator *translator; /* borrowed; NULL: none. Needs a cache, and no trace. */
-    struct record *record; /* borrowed; NULL: call paths are not recorded (core_record.h). Needs a cache, and no trace. */
+    struct record
+        *record; /* borrowed; NULL: call paths are not recorded (core_record.h). Needs a cache, and no trace. */
 };
 
 struct cores *cores_new(unsigned count, const struct core_options *options);

@@ -112,6 +112,13 @@ static bool is_stub(const struct block *block)
     return (n == 3 || n == 4) && words[n - 1] == BCTR && words[n - 2] == MTCTR_R11 && words[n - 3] >> 21 == LWZ_R11;
 }
 
+/* Where they lead to as long as nobody has looked the function up: a branch to the code that does. */
+static bool is_stub_too(const struct block *block)
+{
+    enum { B = 18 };
+    return block->count == 1 && block->words[0] >> 26 == B && !(block->words[0] & 1);
+}
+
 /* The function of a block. Code that nobody names belongs to the unnamed function that first comes to it. */
 static struct record_function *find_function(struct record *record, const struct core *core, const struct code *code,
                                              const struct block *block, bool called)
@@ -186,12 +193,10 @@ static struct record_path *root_get(struct record *record, struct record_thread 
 {
     for (struct record_path *root = thread->roots; root; root = root->sibling)
         if (root->core == core && root->symbol == symbol) return root;
-    struct record_path *root =
-        path_new(record, &(struct record_path){.kind = RECORD_ROOT,
-                                               .function = &record->nowhere,
-                                               .symbol = symbol,
-                                               .thread = thread,
-                                               .core = core});
+    struct record_path *root = path_new(
+        record,
+        &(struct record_path){
+            .kind = RECORD_ROOT, .function = &record->nowhere, .symbol = symbol, .thread = thread, .core = core});
     root->sibling = thread->roots;
     return thread->roots = root;
 }
@@ -254,7 +259,8 @@ static inline void move(struct core *core, struct record_path *to)
 
 static struct record_frame *push(struct record_thread *thread, struct record_path *caller, uint32_t back, uint32_t sp)
 {
-    if (thread->frame_count == FRAMES_MOST) thread->frame_count = 0; /* calls that never return: what led here is lost */
+    if (thread->frame_count == FRAMES_MOST)
+        thread->frame_count = 0; /* calls that never return: what led here is lost */
     if (thread->frame_count == thread->frame_capacity)
         thread->frames =
             base_grow(thread->frames, &thread->frame_capacity, thread->frame_count + 1, sizeof *thread->frames);
@@ -336,6 +342,7 @@ void core_record_enter(struct core *core, struct block *block)
     if (block->pc != function->low && unwind(core, function)) return;
     struct record_path *path = core->path;
     path->function->callee = function;
+    function->stub |= path->function->stub && is_stub_too(block);
     struct record_path *to = callee_get(record, path->parent ? path->parent : path, function);
     to->calls += block->pc == function->low && function->symbol != path->symbol; /* its cold part is no call */
     move(core, to);

@@ -31,9 +31,9 @@ struct record_block {
 };
 
 struct record_function {
-    const void *symbol; /* who it is, in the words of record_options */
-    uint32_t low, high; /* its addresses; equal: unknown */
-    bool stub;          /* of a procedure linkage table, */
+    const void *symbol;             /* who it is, in the words of record_options */
+    uint32_t low, high;             /* its addresses; equal: unknown */
+    bool stub;                      /* of a procedure linkage table, */
     struct record_function *callee; /* and where it led last */
     struct record_block *blocks;
     size_t block_count, block_capacity;

@@ -392,7 +392,8 @@ static ir_value taken(struct emit *e, const struct branch *branch)
     return go;
 }
 
-/* --- Recording: calls and returns tell C, which may move the counts ------------------------------------------------- */
+/* --- Recording: calls and returns tell C, which may move the counts -------------------------------------------------
+ */
 
 static void record_edge(struct emit *e, jit_function *function, ir_value to)
 {

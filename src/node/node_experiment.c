@@ -53,7 +53,7 @@ struct builder {
         const struct node_code_symbol *symbol;
         enum record_kind kind;
         int region;
-    } *regions;
+    } * regions;
     size_t region_count, region_capacity;
 };
 
@@ -268,12 +268,10 @@ static void add_path(struct builder *b, const struct record_path *path, struct c
     int node = b->node_of[path->number], thread = (int)column_of(b, path->thread);
     record_path_signals(path, signals);
     cache_counts_set(counts, record_account(node_record_of_cores(b->run->record)), &path->bill);
-    const struct node_part part = {.core = path->core,
-                                   .signals = signals,
-                                   .crossings = path->crossings,
-                                   .cycles = path->cycles,
-                                   .cache = counts};
-    if (path->calls) chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
+    const struct node_part part = {
+        .core = path->core, .signals = signals, .crossings = path->crossings, .cycles = path->cycles, .cache = counts};
+    bool stub = path->function->stub && path->function->callee; /* what it leads to is taken, too */
+    if (path->calls && !stub) chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
     for (size_t i = 0; i < b->measured_count; i++) {
         const struct measured *m = &b->measured[i];
         int64_t count = node_part_count(b->run, m->event, m->wires, &part);
@@ -359,8 +357,7 @@ static void add_attributes(struct builder *b)
 
 int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err)
 {
-    if (!run->record)
-        return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
+    if (!run->record) return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
     struct builder b = {.run = run, .exp = chil_exp_new()};
     b.paths = record_paths(node_record_of_cores(run->record), &b.path_count);
     b.node_of = base_calloc(b.path_count + 1, sizeof *b.node_of);

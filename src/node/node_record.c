@@ -40,7 +40,9 @@ struct node_record *node_record_new(struct chil_run *run)
     if (!o->record) return NULL;
     struct record_options options = {
         .cache = run->cache,
-        .depth = o->record_flat ? 0 : o->record_depth ? o->record_depth : CHIL_RECORD_DEPTH,
+        .depth = o->record_flat    ? 0
+                 : o->record_depth ? o->record_depth
+                                   : CHIL_RECORD_DEPTH,
         .context = run,
         .function = find_function,
         .unnamed = name_unnamed,

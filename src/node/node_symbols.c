@@ -18,6 +18,7 @@ struct entry {
     struct node_code_symbol symbol;
     const struct node_code_symbol *is; /* itself, or the function of which this is the cold part */
     unsigned rank;                     /* of several at one address the lowest counts */
+    uint32_t end;                      /* of its section, for those without a size */
 };
 
 struct node_object {
@@ -85,29 +86,33 @@ static const char *last_part(const char *path)
 /* --- Reading a file -----------------------------------------------------------------------------------------------
  */
 
-static void add(struct node_object *object, const char *name, uint32_t address, uint32_t size, unsigned rank)
+static struct entry *add(struct node_object *object, const char *name, uint32_t address, uint32_t size, unsigned rank)
 {
     object->entries = base_grow(object->entries, &object->capacity, object->count + 1, sizeof *object->entries);
-    object->entries[object->count++] =
-        (struct entry){.symbol = {.name = name, .object = object, .address = address, .size = size}, .rank = rank};
+    struct entry *entry = &object->entries[object->count++];
+    *entry = (struct entry){.symbol = {.name = name, .object = object, .address = address, .size = size}, .rank = rank};
+    return entry;
 }
 
-/* Of several names for one address: global before weak before local, few underscores in front. */
-static unsigned rank_of(const GElf_Sym *symbol, const char *name)
+/* Of several names for one address: few underscores in front, then short. */
+static unsigned rank_of(const char *name)
 {
-    unsigned binding = GELF_ST_BIND(symbol->st_info);
-    return (binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 8 : 16) + (unsigned)strspn(name, "_") % 8;
+    enum { LONG = 10000 };
+    size_t length = strlen(name);
+    return (unsigned)strspn(name, "_") % LONG * LONG + (unsigned)(length < LONG ? length : LONG - 1);
 }
 
-static bool is_code(Elf *elf, const GElf_Sym *symbol)
+static bool is_code(Elf *elf, const GElf_Sym *symbol, uint32_t *end)
 {
     GElf_Shdr header;
     unsigned type = GELF_ST_TYPE(symbol->st_info);
     bool global = GELF_ST_BIND(symbol->st_info) != STB_LOCAL;
     if (type != STT_FUNC && !(type == STT_NOTYPE && global)) return false;
     Elf_Scn *section = symbol->st_shndx < SHN_LORESERVE ? elf_getscn(elf, symbol->st_shndx) : NULL;
-    return symbol->st_shndx && section && gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR &&
-           symbol->st_value % 4 == 0;
+    if (!symbol->st_shndx || !section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+        return false;
+    *end = (uint32_t)(header.sh_addr + header.sh_size);
+    return symbol->st_value % 4 == 0;
 }
 
 static void read_table(struct node_symbols *symbols, struct node_object *object, Elf *elf, Elf_Scn *section)
@@ -117,10 +122,11 @@ static void read_table(struct node_symbols *symbols, struct node_object *object,
     if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize) return;
     for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
         GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol) || !is_code(elf, &symbol)) continue;
+        uint32_t end;
+        if (!gelf_getsym(data, (int)i, &symbol) || !is_code(elf, &symbol, &end)) continue;
         const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
         if (!name || !*name) continue;
-        add(object, keep(symbols, name), (uint32_t)symbol.st_value, (uint32_t)symbol.st_size, rank_of(&symbol, name));
+        add(object, keep(symbols, name), (uint32_t)symbol.st_value, (uint32_t)symbol.st_size, rank_of(name))->end = end;
     }
 }
 
@@ -154,7 +160,7 @@ static void read_frames(struct node_symbols *symbols, struct node_object *object
             uint32_t size = mem_host_get32(bytes + at + RANGE);
             char name[300];
             (void)snprintf(name, sizeof name, "%.200s+0x%x", last_part(object->path), address);
-            if (address % 4 == 0 && size) add(object, keep(symbols, name), address, size, UINT32_MAX);
+            if (address % 4 == 0 && size) (void)add(object, keep(symbols, name), address, size, UINT32_MAX);
         }
         at += SIZE + length;
     }
@@ -168,7 +174,14 @@ static int compare(const void *a, const void *b)
     return strcmp(x->symbol.name, y->symbol.name);
 }
 
-/* One for each address; sizes that nobody tells go to the next. What unwinding data adds inside a symbol goes. */
+/* A size that nobody tells goes to the next symbol or to the end of the section. */
+static void guess_size(struct entry *entry, uint32_t next)
+{
+    uint32_t end = next < entry->end ? next : entry->end;
+    if (!entry->symbol.size && end > entry->symbol.address) entry->symbol.size = end - entry->symbol.address;
+}
+
+/* One for each address. What unwinding data adds inside a symbol goes. */
 static void tidy(struct node_object *object)
 {
     size_t kept = 0;
@@ -180,12 +193,13 @@ static void tidy(struct node_object *object)
         if (last && last->symbol.address == entry->symbol.address) {
             if (!last->symbol.size) last->symbol.size = entry->symbol.size;
         } else if (!inside || entry->rank != UINT32_MAX) {
-            if (last && !last->symbol.size) last->symbol.size = entry->symbol.address - last->symbol.address;
+            if (last) guess_size(last, entry->symbol.address);
             object->entries[kept++] = *entry;
         }
         const struct node_code_symbol *now = &object->entries[kept - 1].symbol;
         if (now->address + now->size > covered) covered = now->address + now->size;
     }
+    if (kept) guess_size(&object->entries[kept - 1], UINT32_MAX);
     object->count = kept;
 }
 
@@ -293,8 +307,7 @@ static const struct node_code_symbol *loose_get(struct node_symbols *symbols, co
                                                 const struct node_object *object, uint32_t address)
 {
     for (const struct loose *loose = symbols->loose; loose; loose = loose->next)
-        if (loose->symbol.object == object && loose->symbol.address == address &&
-            strcmp(loose->symbol.name, name) == 0)
+        if (loose->symbol.object == object && loose->symbol.address == address && strcmp(loose->symbol.name, name) == 0)
             return &loose->symbol;
     struct loose *loose = base_calloc(1, sizeof *loose);
     loose->symbol = (struct node_code_symbol){.name = keep(symbols, name), .object = object, .address = address};
