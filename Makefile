@@ -176,6 +176,7 @@ bench: setup-check
 	@bench/fft $(BUILD)/chiliad
 	@bench/nas $(BUILD)/chiliad
 	@bench/engines $(BUILD)/chiliad
+	@bench/record $(BUILD)/chiliad
 
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)
