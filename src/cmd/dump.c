@@ -37,13 +37,16 @@ static void print_line(void *context, const char *text)
     (void)puts(text);
 }
 
-static void print_path(const struct chil_exp *exp, int node)
+/* `steps` has room for the deepest path. */
+static void print_path(const struct chil_exp *exp, int node, int *steps)
 {
-    if (exp->node[node].parent >= 0) {
-        print_path(exp, exp->node[node].parent);
-        (void)putchar('/');
+    size_t count = 0;
+    for (; node >= 0; node = exp->node[node].parent)
+        steps[count++] = node;
+    while (count) {
+        (void)fputs(exp->region[exp->node[steps[--count]].region].name, stdout);
+        (void)putchar(count ? '/' : '\n');
     }
-    (void)fputs(exp->region[exp->node[node].region].name, stdout);
 }
 
 static int dump_experiment(const char *path)
@@ -51,6 +54,8 @@ static int dump_experiment(const char *path)
     struct chil_exp *exp;
     struct chil_error err = {0};
     if (chil_exp_read(&exp, path, &err)) return cmd_fail_error("dump", &err);
+    int *steps = calloc(exp->nodes + 1, sizeof *steps);
+    if (!steps) return cmd_fail("dump", "out of memory");
     for (size_t m = 0; m < exp->metrics; m++) {
         size_t count;
         const struct chil_exp_cell *cells = chil_exp_cells(exp, (int)m, &count);
@@ -61,10 +66,10 @@ static int dump_experiment(const char *path)
                 (void)printf("%" PRId64 " ", cells[i].count);
             else
                 (void)printf("%.17g ", cells[i].real);
-            print_path(exp, (int)cells[i].node);
-            (void)putchar('\n');
+            print_path(exp, (int)cells[i].node, steps);
         }
     }
+    free(steps);
     chil_exp_free(exp);
     return 0;
 }

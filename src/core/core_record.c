@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "core/core_impl.h"
 
-enum { FUNCTION_BUCKETS = 4096, CALL_CACHE = 4096, FRAMES_MOST = 1 << 20 };
+/* From PATHS_MOST on, functions that are called in new ways are kept once, below their root. */
+enum { FUNCTION_BUCKETS = 4096, WAY_CACHE = 4096, FRAMES_MOST = 1 << 20, PATHS_MOST = 200000 };
 enum { BACK_NEVER = 1 }; /* no return leads there */
 
 struct record {
@@ -18,11 +19,11 @@ struct record {
     size_t path_count, path_capacity;
     struct record_function nowhere; /* of roots and regions */
     struct record_function *functions[FUNCTION_BUCKETS];
-    struct {
+    struct way {
         const struct record_path *from;
         struct record_path *path;
-        uint32_t to;
-    } calls[CALL_CACHE];
+        uint32_t to;   /* + 1 for a jump, in whose place it is */
+    } ways[WAY_CACHE]; /* taken before, by a hash */
 };
 
 struct record *record_new(const struct record_options *options)
@@ -201,13 +202,27 @@ static struct record_path *root_get(struct record *record, struct record_thread 
     return thread->roots = root;
 }
 
+static struct record_path *child_find(const struct record_path *parent, enum record_kind kind,
+                                      const struct record_function *function, const void *symbol)
+{
+    for (struct record_path *path = parent->child; path; path = path->sibling)
+        if (path->kind == kind && path->function == function && path->symbol == symbol) return path;
+    return NULL;
+}
+
 static struct record_path *child_get(struct record *record, struct record_path *parent, enum record_kind kind,
                                      struct record_function *function, const void *symbol)
 {
     while (kind != RECORD_INSIDE && parent->parent && parent->depth > record->options.depth)
         parent = parent->parent;
-    for (struct record_path *path = parent->child; path; path = path->sibling)
-        if (path->kind == kind && path->function == function && path->symbol == symbol) return path;
+    struct record_path *known = child_find(parent, kind, function, symbol);
+    if (known) return known;
+    if (kind != RECORD_INSIDE && record->path_count >= PATHS_MOST) {
+        while (parent->parent)
+            parent = parent->parent;
+        known = child_find(parent, kind, function, symbol);
+        if (known) return known;
+    }
     struct record_path *path = path_new(record, &(struct record_path){.kind = kind,
                                                                       .function = function,
                                                                       .symbol = symbol,
@@ -280,21 +295,23 @@ static struct record_path *find_callee(const struct core *core, struct record_pa
     return callee_get(record, from, block->function);
 }
 
+static inline struct way *way_of(struct record *record, const struct record_path *from, uint32_t to)
+{
+    return &record->ways[(from->number * UINT32_C(0x9E3779B1) + to / 4 + to % 4) % WAY_CACHE];
+}
+
 void core_record_call(struct core *core, uint32_t to)
 {
-    struct record *record = core->cores->options.record;
     struct record_path *from = core->path;
-    unsigned at = (from->number * UINT32_C(0x9E3779B1) + to / 4) % CALL_CACHE;
+    struct way *way = way_of(core->cores->options.record, from, to);
     if (to == core->regs->lr) return; /* how position-independent code finds itself */
-    if (record->calls[at].from != from || record->calls[at].to != to) {
+    if (way->from != from || way->to != to) {
         struct record_path *path = find_callee(core, from, core->code, to);
         if (!path) return;
-        record->calls[at].from = from;
-        record->calls[at].to = to;
-        record->calls[at].path = path;
+        *way = (struct way){from, path, to};
     }
     (void)push(core->thread, from, core->regs->lr, core->regs->gpr[1]);
-    move(core, record->calls[at].path);
+    move(core, way->path);
     core->path->calls++;
 }
 
@@ -341,9 +358,12 @@ void core_record_enter(struct core *core, struct block *block)
     if (core->path->function == function) return;
     if (block->pc != function->low && unwind(core, function)) return;
     struct record_path *path = core->path;
+    struct way *way = way_of(record, path, block->pc + 1);
     path->function->callee = function;
     function->stub |= path->function->stub && is_stub_too(block);
-    struct record_path *to = callee_get(record, path->parent ? path->parent : path, function);
+    if (way->from != path || way->to != block->pc + 1 || way->path->function != function)
+        *way = (struct way){path, callee_get(record, path->parent ? path->parent : path, function), block->pc + 1};
+    struct record_path *to = way->path;
     to->calls += block->pc == function->low && function->symbol != path->symbol; /* its cold part is no call */
     move(core, to);
 }

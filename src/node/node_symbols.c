@@ -119,8 +119,8 @@ static void read_table(struct node_symbols *symbols, struct node_object *object,
 {
     GElf_Shdr header;
     Elf_Data *data = elf_getdata(section, NULL);
-    if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize) return;
-    for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
+    if (!data || !gelf_getshdr(section, &header)) return;
+    for (size_t i = 0; i < data->d_size / sizeof(Elf32_Sym); i++) {
         GElf_Sym symbol;
         uint32_t end;
         if (!gelf_getsym(data, (int)i, &symbol) || !is_code(elf, &symbol, &end)) continue;
