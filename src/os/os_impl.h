@@ -204,6 +204,6 @@ int os_load(struct os_space **space, const struct os_files *files, const struct 
 int os_load_errno(int status); /* the errno with which execve fails when os_load returned `status` */
 void os_space_release(struct os_space *space);
 struct os_space *os_space_fork(const struct os_space *space);
-const struct os_space *os_space_of(const struct os *os, const struct mem *mem); /* NULL: no process has it */
+bool os_space_find_code(const struct os_space *space, uint32_t address, struct os_object *object);
 
 #endif

@@ -201,21 +201,14 @@ static void code_free(struct os_code *code)
     }
 }
 
-bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address, struct os_object *object)
+bool os_space_find_code(const struct os_space *space, uint32_t address, struct os_object *object)
 {
-    const struct os_space *space = os_space_of(os, mem);
-    for (const struct os_code *code = space ? space->code : NULL; code; code = code->next)
+    for (const struct os_code *code = space->code; code; code = code->next)
         if (address >= code->object.address && address - code->object.address < code->object.length) {
             *object = code->object;
             return true;
         }
     return false;
-}
-
-const char *os_program_path(const struct os *os, const struct mem *mem)
-{
-    const struct os_space *space = os_space_of(os, mem);
-    return space ? space->program : NULL;
 }
 
 /* ---- whole spaces ---- */

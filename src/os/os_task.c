@@ -285,11 +285,25 @@ int64_t sys_vfork(struct os_call *call)
     return clone_task(call, &how);
 }
 
-const struct os_space *os_space_of(const struct os *os, const struct mem *mem)
+/* ---- what is in memory ---- */
+
+static const struct os_space *space_of(const struct os *os, const struct mem *mem)
 {
     for (const struct os_process *process = os->processes; process; process = process->next)
         if (process->space && process->space->mem == mem) return process->space;
     return NULL;
+}
+
+bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address, struct os_object *object)
+{
+    const struct os_space *space = space_of(os, mem);
+    return space && os_space_find_code(space, address, object);
+}
+
+const char *os_program_path(const struct os *os, const struct mem *mem)
+{
+    const struct os_space *space = space_of(os, mem);
+    return space ? space->program : NULL;
 }
 
 /* ---- the end ---- */
