@@ -122,8 +122,8 @@ int cmd_record(int argc, char **argv)
     r.program.run.record_exclude = r.exclude;
     int status = parse_options(argc, argv, &r);
     if (status) return status < 0 ? 0 : status;
-    const char *slash = strrchr(r.program.run.program, '/');
-    (void)snprintf(usual, sizeof usual, "%.255s.cubex", slash ? slash + 1 : r.program.run.program);
+    const char *program = argv[optind], *slash = strrchr(program, '/');
+    (void)snprintf(usual, sizeof usual, "%.255s.cubex", slash ? slash + 1 : program);
     status = cmd_program_machine(&r.program, "record", &machine);
     if (status) return status;
     status = run(&r, r.output ? r.output : usual);

@@ -1,6 +1,7 @@
 /* The trees of call paths, and how cores move in them. */
 #include "core/core_record.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +256,7 @@ static struct record_path *twin(struct record *record, const struct record_path 
 static void settle(struct core *core)
 {
     uint64_t busy = core->cycles - core->idle;
+    assert(core->path);
     core->path->cycles += busy - core->path_since;
     core->path_since = busy;
     if (!core->touched) return;
