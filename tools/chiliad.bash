@@ -55,7 +55,7 @@ _chiliad_words() {
         # shellcheck disable=SC2046
         [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
         ;;
-    stat | hist | sweep | trace | validate | dump) # after the options comes a program: any file
+    stat | hist | sweep | record | trace | validate | dump) # after the options comes a program: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
         stat)
@@ -66,9 +66,10 @@ _chiliad_words() {
                 --engine --help
             ;;
         sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
+        record) echo -M -o --depth --flat --only --exclude --set --sysroot --root --writable --engine --help ;;
         trace) echo -M -o --limit --start --set --sysroot --root --writable --engine --help ;;
         validate) echo -M --program -j --help ;;
-        dump) echo --stage=decode --help ;;
+        dump) echo --stage=decode --stage=experiment --help ;;
         esac
         ;;
     merge | mean | diff | cut) # experiments: any file
@@ -92,7 +93,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep trace validate dump plan merge mean diff cut upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep record trace validate dump plan merge mean diff cut upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

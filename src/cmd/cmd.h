@@ -30,6 +30,7 @@ int cmd_stat(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_upc(int argc, char **argv);
 int cmd_merge(int argc, char **argv); /* merge and mean */

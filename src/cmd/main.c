@@ -14,6 +14,7 @@ static const struct cmd commands[] = {
     {"hist", cmd_hist, "run a program and count its misses by latency, function, data and more"},
     {"sweep", cmd_sweep, "run a program on a family of machines"},
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
+    {"record", cmd_record, "run a program and keep what every call path did"},
     {"trace", cmd_trace, "run a program and write down every instruction"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
     {"merge", cmd_merge, "put experiments with different metrics together"},
