@@ -218,19 +218,6 @@ static void print_table(const struct diff *d, const struct changes *totals, cons
     each_only(d, 1, print_only, "B");
 }
 
-/* A field of a line with separators, in quotes where it has one. */
-static void print_field(const char *text, const char *separator, const char *end)
-{
-    if (!strstr(text, separator) && !strchr(text, '"')) {
-        (void)printf("%s%s", text, end);
-        return;
-    }
-    (void)putchar('"');
-    for (; *text; text++)
-        (void)printf(*text == '"' ? "\"\"" : "%c", *text);
-    (void)printf("\"%s", end);
-}
-
 static void print_lines(const struct diff *d, const struct changes *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -239,14 +226,14 @@ static void print_lines(const struct diff *d, const struct changes *list)
         char value[CMD_GROUPED_MAX + 2], share[32];
         char *path = path_of(d->on[1], c->node);
         const double values[] = {c->a, c->b, c->b - c->a};
-        print_field(d->on[1]->metric[c->metric].name, d->separator, d->separator);
+        cmd_field(d->on[1]->metric[c->metric].name, d->separator, d->separator);
         for (int k = 0; k < 3; k++) {
             number(kinds, c->metric, values[k], false, value);
             (void)printf("%s%s", value, d->separator);
         }
         percent(c, share, "%.3f");
         (void)printf("%s%s", share, d->separator);
-        print_field(path ? path : "", d->separator, "\n");
+        cmd_field(path ? path : "", d->separator, "\n");
         free(path);
     }
 }
