@@ -348,6 +348,7 @@ static void add_attributes(struct builder *b)
     uint64_t mhz = 850;
     (void)chil_machine_number(run->machine, "machine.clock_mhz", &mhz);
     chil_exp_set_attribute(b->exp, "machine", chil_machine_name(run->machine));
+    chil_exp_set_attribute(b->exp, "counted", "all"); /* an event that is not there counted nothing */
     chil_exp_set_attribute(b->exp, "program", run->options.program);
     add_command(b);
     (void)snprintf(text, sizeof text, "%016" PRIx64, hash_file(run->options.program));
