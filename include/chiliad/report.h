@@ -119,6 +119,31 @@ struct chil_report_flat *chil_report_flat(const struct chil_report *report, bool
 /* "main/solve/kernel", in memory that the caller frees. */
 char *chil_report_path(const struct chil_exp *exp, int node, const char *between);
 
+/* --- Code ---------------------------------------------------------------------------------------------------------
+ */
+
+struct chil_report_instruction {
+    uint32_t address, word;
+    uint64_t count;   /* how often it was executed */
+    const char *file; /* of its source; "" unknown */
+    int line;         /* 0 unknown */
+};
+struct chil_report_function {
+    const char *name, *object;
+    struct chil_report_instruction *instruction; /* those that were executed, by address */
+    size_t count;
+};
+struct chil_report_code {
+    struct chil_report_function *function;
+    size_t count;
+    void *memory; /* private */
+};
+/* The functions of an experiment as it was recorded whose names match a shell pattern. CHIL_ENOENT when there is none,
+ * or no code: only what `chiliad record` wrote has it. `name` of the experiment is for messages. */
+int chil_report_code_new(struct chil_report_code **code, const struct chil_exp *exp, const char *name,
+                         const char *pattern, struct chil_error *err);
+void chil_report_code_free(struct chil_report_code *code);
+
 /* --- For other tools ----------------------------------------------------------------------------------------------
  */
 

@@ -348,7 +348,6 @@ static void add_attributes(struct builder *b)
     uint64_t mhz = 850;
     (void)chil_machine_number(run->machine, "machine.clock_mhz", &mhz);
     chil_exp_set_attribute(b->exp, "machine", chil_machine_name(run->machine));
-    chil_exp_set_attribute(b->exp, "counted", "all"); /* an event that is not there counted nothing */
     chil_exp_set_attribute(b->exp, "program", run->options.program);
     add_command(b);
     (void)snprintf(text, sizeof text, "%016" PRIx64, hash_file(run->options.program));
@@ -381,6 +380,7 @@ int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil
     for (size_t i = 0; i < b.path_count; i++)
         b.node_of[i] = node_of_path(&b, b.paths[i]);
     add_values(&b);
+    node_record_code(run->record, b.exp);
     for (size_t i = 0; i < b.measured_count; i++)
         free(b.measured[i].wires);
     free(b.measured);
