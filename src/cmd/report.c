@@ -33,6 +33,7 @@ static const char help[] =
     "      --depth N           open call paths less than N deep (default: all that weigh enough)\n"
     "      --threshold P       gather call paths with less than P percent (default 1)\n"
     "      --top N             at most N rows of a tree (default 40; 0: all)\n"
+    "      --show LETTERS      only these parts: f findings, m metrics, r ratios, c call paths, s system, a apart\n"
     "      --flat              functions instead of call paths\n"
     "      --by GROUP          module or region instead of call paths\n"
     "      --apart             list the counters that are in no hierarchy\n"
@@ -58,6 +59,7 @@ enum {
     OPTION_DEPTH,
     OPTION_THRESHOLD,
     OPTION_TOP,
+    OPTION_SHOW,
     OPTION_FLAT,
     OPTION_BY,
     OPTION_APART,
@@ -83,6 +85,7 @@ static const struct option long_options[] = {
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"threshold", required_argument, NULL, OPTION_THRESHOLD},
     {"top", required_argument, NULL, OPTION_TOP},
+    {"show", required_argument, NULL, OPTION_SHOW},
     {"flat", no_argument, NULL, OPTION_FLAT},
     {"by", required_argument, NULL, OPTION_BY},
     {"apart", no_argument, NULL, OPTION_APART},
@@ -138,6 +141,14 @@ static int take_group(struct report *r)
                : cmd_fail("report", "--by wants module or region, not '%s'", optarg);
 }
 
+static int take_parts(struct report *r)
+{
+    r->show = optarg;
+    return *optarg && strspn(optarg, "fmrcsa") == strlen(optarg)
+               ? 0
+               : cmd_fail("report", "--show wants letters of f m r c s a, not '%s'", optarg);
+}
+
 static int take_depth(const char *option, unsigned *depth)
 {
     uint64_t value = 0;
@@ -159,6 +170,7 @@ static int take_option(struct report *r, int letter, char **argv)
     case OPTION_DEPTH: return take_depth("--depth", &r->view.depth);
     case OPTION_THRESHOLD: return take_threshold(r);
     case OPTION_TOP: return cmd_number("report", "--top", optarg, 0, 1000000000, &r->top);
+    case OPTION_SHOW: return take_parts(r);
     case OPTION_FLAT: r->flat = true; return 0;
     case OPTION_BY: return take_group(r);
     case OPTION_APART: r->apart = true; return 0;

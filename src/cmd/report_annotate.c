@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chiliad/run.h"
 #include "cmd/report.h"
@@ -44,6 +45,16 @@ static void source_close(struct source *s)
 {
     free(s->line); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     free(s->text);
+}
+
+/* The path without the working directory in front. */
+static const char *short_path(const char *path)
+{
+    char *here = getcwd(NULL, 0);
+    size_t length = here ? strlen(here) : 0;
+    bool below = length && strncmp(path, here, length) == 0 && path[length] == '/';
+    free(here);
+    return below ? path + length + 1 : path;
 }
 
 static void print_instructions(const struct chil_report_function *f, const char *file, int line)
@@ -90,7 +101,7 @@ static void print_file(const struct chil_report_function *f, const char *file, b
         if (f->instruction[i].line > most) most = f->instruction[i].line;
     }
     source_open(&source, file);
-    if (*file && !own) (void)printf("%s\n", file);
+    if (*file && !own) (void)printf("%s\n", short_path(file));
     for (int line = least; line <= most; line++) {
         bool used = false;
         for (size_t i = 0; i < f->count && !used; i++)
@@ -111,7 +122,8 @@ static void print_function(const struct chil_report_function *f)
     const char *own = f->count ? f->instruction[0].file : "";
     for (size_t i = 0; i < f->count; i++)
         sum += f->instruction[i].count;
-    (void)printf("%s: %s instructions executed; %s\n", f->name, cmd_grouped(sum, number), *own ? own : f->object);
+    (void)printf("%s: %s instructions executed; %s\n", f->name, cmd_grouped(sum, number),
+                 short_path(*own ? own : f->object));
     (void)printf("%17s  line  source\n", "executed");
     for (size_t i = 0; i < f->count; i++) {
         bool before = false;

@@ -359,6 +359,11 @@ static void set_tree_title(const struct report *r, enum chil_report_pane pane, c
                        *of ? " (" : "", of, *of ? ")" : "");
 }
 
+static bool is_shown(const struct report *r, char part)
+{
+    return !r->show || strchr(r->show, part);
+}
+
 static int print_pane(const struct report *r, enum chil_report_pane pane)
 {
     char title[CELL];
@@ -366,10 +371,13 @@ static int print_pane(const struct report *r, enum chil_report_pane pane)
     if (pane == CHIL_REPORT_METRICS) view.depth = r->metric_depth;
     if (pane == CHIL_REPORT_SYSTEM) view.depth = CHIL_REPORT_DEPTH_MOST;
     set_tree_title(r, pane, title);
-    (void)putchar('\n');
-    int status = print_tree(r, pane, &view, title);
-    if (!status && pane == CHIL_REPORT_METRICS) status = print_ratios(r);
-    if (!status && pane == CHIL_REPORT_SYSTEM) print_balance(r);
+    int status = 0;
+    if (is_shown(r, "mcs"[pane])) {
+        (void)putchar('\n');
+        status = print_tree(r, pane, &view, title);
+    }
+    if (!status && pane == CHIL_REPORT_METRICS && is_shown(r, 'r')) status = print_ratios(r);
+    if (!status && pane == CHIL_REPORT_SYSTEM && is_shown(r, 's')) print_balance(r);
     return status;
 }
 
@@ -386,7 +394,7 @@ static int print_metric(const struct report *r, const char *name, bool metrics_t
             if (metrics_too) status = print_pane(r, CHIL_REPORT_METRICS);
         } else if (!ratio) {
             status = print_pane(r, *at == 'c' ? CHIL_REPORT_CALLS : CHIL_REPORT_SYSTEM);
-        } else if (*at == 'c') {
+        } else if (*at == 'c' && is_shown(r, 'c')) {
             (void)putchar('\n');
             status = print_ratio_tree(r, ratio);
         }
@@ -397,11 +405,11 @@ static int print_metric(const struct report *r, const char *name, bool metrics_t
 int report_print_text(struct report *r)
 {
     print_head(r);
-    int status = print_findings(r);
+    int status = is_shown(r, 'f') ? print_findings(r) : 0;
     if (!status) status = print_metric(r, r->metrics ? r->metric[0] : NULL, true);
     for (size_t i = 1; i < r->metrics && !status; i++)
         status = print_metric(r, r->metric[i], false);
-    return status ? status : print_apart(r);
+    return status || !is_shown(r, 'a') ? status : print_apart(r);
 }
 
 int report_print_flat(struct report *r)
