@@ -313,7 +313,9 @@ static int print_apart(const struct report *r)
         (void)putchar('\n');
         return finish_table(&table);
     }
-    if (count) (void)printf("\n%zu counters are in no hierarchy; --apart lists them\n", count);
+    if (count)
+        (void)printf("\n%zu counter%s in no hierarchy; --apart lists %s\n", count, count == 1 ? " is" : "s are",
+                     count == 1 ? "it" : "them");
     table.failed = false;
     for (size_t i = 0; i < table.count; i++)
         for (int c = 0; c <= COLUMNS; c++)
