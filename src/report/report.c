@@ -131,7 +131,8 @@ int chil_report_metric(const struct chil_report *report)
 enum { STEPS = 62 };
 
 struct pattern {
-    char text[1024], *step[STEPS + 1];
+    char text[1024];
+    const char *step[STEPS + 1];
     unsigned steps;
 };
 
@@ -144,11 +145,11 @@ static bool is_any(const struct pattern *p, unsigned step)
 static int take_pattern(struct pattern *p, const char *text, struct chil_error *err)
 {
     bool whole = *text == '/';
-    char any[] = "**", *rest = p->text;
+    char *rest = p->text;
     p->steps = 0;
     if (strlen(text) < sizeof p->text && text[whole]) {
         (void)strcpy(p->text, text + whole); // NOLINT(clang-analyzer-security.insecureAPI.strcpy)
-        if (!whole) p->step[p->steps++] = any;
+        if (!whole) p->step[p->steps++] = "**";
         while (p->steps < STEPS && rest)
             p->step[p->steps++] = strsep(&rest, "/");
     }
