@@ -17,6 +17,7 @@
 
 static const char help[] =
     "usage: chiliad report [OPTIONS] FILE.cubex\n"
+    "       chiliad report --table [OPTIONS] FILE.cubex...\n"
     "\n"
     "Shows an experiment: findings, metrics, ratios, hot call paths, threads. What is selected in one tree decides "
     "what\n"
@@ -37,6 +38,7 @@ static const char help[] =
     "      --flat              functions instead of call paths\n"
     "      --by GROUP          module or region instead of call paths\n"
     "      --apart             list the counters that are in no hierarchy\n"
+    "      --table             up to 16 experiments side by side: what they are, hierarchies, shares of the roots\n"
     "      --describe METRIC   what a metric is and where it comes from\n"
     "      --annotate FUNCTION source and instructions of a function with how often each was executed\n"
     "      --csv               a line for each metric and call path, or region with --flat\n"
@@ -63,6 +65,7 @@ enum {
     OPTION_FLAT,
     OPTION_BY,
     OPTION_APART,
+    OPTION_TABLE,
     OPTION_DESCRIBE,
     OPTION_ANNOTATE,
     OPTION_CSV,
@@ -89,6 +92,7 @@ static const struct option long_options[] = {
     {"flat", no_argument, NULL, OPTION_FLAT},
     {"by", required_argument, NULL, OPTION_BY},
     {"apart", no_argument, NULL, OPTION_APART},
+    {"table", no_argument, NULL, OPTION_TABLE},
     {"describe", required_argument, NULL, OPTION_DESCRIBE},
     {"annotate", required_argument, NULL, OPTION_ANNOTATE},
     {"csv", no_argument, NULL, OPTION_CSV},
@@ -174,6 +178,7 @@ static int take_option(struct report *r, int letter, char **argv)
     case OPTION_FLAT: r->flat = true; return 0;
     case OPTION_BY: return take_group(r);
     case OPTION_APART: r->apart = true; return 0;
+    case OPTION_TABLE: r->table = true; return 0;
     case OPTION_DESCRIBE: r->describe = optarg; return 0;
     case OPTION_ANNOTATE: r->annotate = optarg; return 0;
     case OPTION_CSV: r->separator = ","; return 0;
@@ -301,6 +306,31 @@ static int show(struct report *r)
     return r->flat ? report_print_flat(r) : report_print_text(r);
 }
 
+static void finish(struct report *r)
+{
+    chil_report_free(r->report);
+    chil_spec_free(r->spec);
+    chil_exp_free(r->read);
+}
+
+static int show_table(const struct report *like, char *const *file, size_t count)
+{
+    enum { MOST = 16 };
+    struct report *r = calloc(MOST, sizeof *r);
+    int status = r ? 0 : cmd_fail("report", "out of memory");
+    if (!status && (!count || count > MOST)) status = cmd_fail("report", "--table wants one to %d experiments", MOST);
+    for (size_t i = 0; i < count && !status; i++) {
+        r[i] = *like;
+        r[i].file = file[i];
+        status = prepare(&r[i]);
+    }
+    if (!status) status = report_print_table(r, count);
+    for (size_t i = 0; r && i < MOST; i++)
+        finish(&r[i]);
+    free(r);
+    return status;
+}
+
 int cmd_report(int argc, char **argv)
 {
     struct report r = {.metric_depth = 1, .top = 40, .view = {.depth = CHIL_REPORT_DEPTH_MOST, .threshold = 0.01}};
@@ -309,12 +339,11 @@ int cmd_report(int argc, char **argv)
         int status = take_option(&r, letter, argv);
         if (status) return status < 0 ? 0 : status;
     }
+    if (r.table) return show_table(&r, argv + optind, (size_t)(argc - optind));
     if (optind + 1 != argc) return cmd_fail("report", "name one experiment: chiliad report [OPTIONS] FILE.cubex");
     r.file = argv[optind];
     int status = prepare(&r);
     if (!status) status = show(&r);
-    chil_report_free(r.report);
-    chil_spec_free(r.spec);
-    chil_exp_free(r.read);
+    finish(&r);
     return status;
 }

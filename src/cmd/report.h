@@ -17,7 +17,7 @@ struct report {
     struct chil_report_view view; /* of call paths */
     unsigned metric_depth;
     uint64_t top;
-    bool own, flat, by_module, apart, json;
+    bool own, table, flat, by_module, apart, json;
     struct chil_metric_options options;
 
     struct chil_spec *spec; /* NULL: none */
@@ -38,6 +38,8 @@ int report_print_text(struct report *r);
 int report_print_flat(struct report *r);
 int report_print_lines(struct report *r);
 int report_print_json(struct report *r);
+/* Experiments side by side. */
+int report_print_table(const struct report *r, size_t count);
 int report_describe(const struct report *r);
 int report_annotate(const struct report *r);
 
