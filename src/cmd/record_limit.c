@@ -52,6 +52,7 @@ static int look(struct limit *l, struct chil_error *err)
         if (!is_in_list(l->sets, set[i].name)) continue;
         size_t at = l->views++;
         int status = chil_metric_limit(&l->view[at], l->exact, l->platform, set[i].events, set[i].count, err);
+        if (!status) chil_exp_set_attribute(l->view[at], "counted", set[i].name);
         if (!status) status = chil_metric_derive(&l->derived[at], l->view[at], l->spec, NULL, err);
         if (status) return status;
     }
