@@ -45,8 +45,8 @@ static int look(struct limit *l, struct chil_error *err)
 {
     size_t count;
     const struct chil_set *set = chil_platform_sets(l->platform, &count);
-    l->view = calloc(count + 1, sizeof *l->view);
-    l->derived = calloc(count + 1, sizeof *l->derived);
+    l->view = calloc(count + 1, sizeof(void *));
+    l->derived = calloc(count + 1, sizeof(void *));
     if (!l->view || !l->derived) return chil_error_set(err, CHIL_EINVAL, "out of memory");
     for (size_t i = 0; i < count; i++) {
         if (!is_in_list(l->sets, set[i].name)) continue;

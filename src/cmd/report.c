@@ -317,15 +317,16 @@ static int show_table(const struct report *like, char *const *file, size_t count
 {
     enum { MOST = 16 };
     struct report *r = calloc(MOST, sizeof *r);
-    int status = r ? 0 : cmd_fail("report", "out of memory");
-    if (!status && (!count || count > MOST)) status = cmd_fail("report", "--table wants one to %d experiments", MOST);
+    int status = 0;
+    if (!r) return cmd_fail("report", "out of memory");
+    if (!count || count > MOST) status = cmd_fail("report", "--table wants one to %d experiments", MOST);
     for (size_t i = 0; i < count && !status; i++) {
         r[i] = *like;
         r[i].file = file[i];
         status = prepare(&r[i]);
     }
     if (!status) status = report_print_table(r, count);
-    for (size_t i = 0; r && i < MOST; i++)
+    for (size_t i = 0; i < MOST; i++)
         finish(&r[i]);
     free(r);
     return status;

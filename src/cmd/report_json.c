@@ -33,10 +33,10 @@ static int print_metric_lines(const struct chil_exp *exp, const struct report *r
 {
     const char *s = r->separator;
     double *own = calloc(exp->nodes, sizeof *own), *whole = calloc(exp->nodes, sizeof *whole);
-    int status = own && whole ? 0 : cmd_fail("report", "out of memory");
-    if (!status) chil_exp_sum_nodes(exp, metric, false, -1, own);
-    if (!status) chil_exp_sum_nodes(exp, metric, true, -1, whole);
-    for (size_t n = 0; n < exp->nodes && !status; n++) {
+    bool room = own && whole;
+    if (room) chil_exp_sum_nodes(exp, metric, false, -1, own);
+    if (room) chil_exp_sum_nodes(exp, metric, true, -1, whole);
+    for (size_t n = 0; room && n < exp->nodes; n++) {
         char number[REPORT_NUMBER_MAX], pedigree[64];
         if (own[n] == 0 && whole[n] == 0) continue;
         char *path = chil_report_path(exp, (int)n, "/");
@@ -51,7 +51,7 @@ static int print_metric_lines(const struct chil_exp *exp, const struct report *r
     }
     free(own);
     free(whole);
-    return status;
+    return room ? 0 : cmd_fail("report", "out of memory");
 }
 
 /* Call paths and threads that are selected; metrics that are, or all. */

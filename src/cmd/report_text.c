@@ -200,15 +200,16 @@ static int print_ratio_tree(const struct report *r, const struct chil_spec_item 
     if (chil_report_cut(r->report, CHIL_REPORT_CALLS, &exp, &err)) return cmd_fail_error("report", &err);
     struct chil_report_row *row = chil_report_rows(r->report, CHIL_REPORT_CALLS, &r->view, &count);
     struct chil_ratio_value *own = calloc(exp->nodes, sizeof *own), *whole = calloc(exp->nodes, sizeof *whole);
-    int status = own && whole ? 0 : cmd_fail("report", "out of memory");
-    if (!status && (chil_ratio_nodes(exp, r->spec, ratio->name, false, -1, own, &err) ||
-                    chil_ratio_nodes(exp, r->spec, ratio->name, true, -1, whole, &err)))
+    bool room = own && whole;
+    int status = room ? 0 : cmd_fail("report", "out of memory");
+    if (room && (chil_ratio_nodes(exp, r->spec, ratio->name, false, -1, own, &err) ||
+                 chil_ratio_nodes(exp, r->spec, ratio->name, true, -1, whole, &err)))
         status = cmd_fail_error("report", &err);
     const struct chil_exp *shown = chil_report_exp(r->report);
     (void)snprintf(name, sizeof name, "%s [%s] by call path", ratio->name, ratio->unit);
     (void)snprintf(share, sizeof share, "of %.12s", shown->metric[chil_report_metric(r->report)].title);
     add_line(&table, name, (const char *const[COLUMNS]){"whole", "own", share, ""});
-    for (size_t i = 0; i < count && !status && (!r->top || i < r->top); i++) {
+    for (size_t i = 0; room && i < count && !status && (!r->top || i < r->top); i++) {
         if (row[i].index < 0) continue;
         set_title(shown, CHIL_REPORT_CALLS, &row[i], name);
         set_ratio(cells[0], &whole[row[i].index]);

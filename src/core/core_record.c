@@ -41,7 +41,7 @@ static void free_functions(struct record_function *function)
         struct record_function *next = function->next;
         for (size_t i = 0; i < function->block_count; i++) {
             free(function->blocks[i].weights);
-            free(function->blocks[i].words);
+            free((void *)function->blocks[i].words);
         }
         free(function->blocks);
         free(function);
@@ -175,8 +175,9 @@ static uint32_t block_index(struct record_function *function, const struct recor
         base_grow(function->blocks, &function->block_capacity, function->block_count + 1, sizeof *function->blocks);
     struct record_block *new = &function->blocks[function->block_count];
     *new = *block;
-    new->words = base_calloc(block->count, sizeof *new->words);
-    memcpy(new->words, block->words, block->count * sizeof *new->words);
+    uint32_t *words = base_calloc(block->count, sizeof *words);
+    memcpy(words, block->words, block->count * sizeof *words);
+    new->words = words;
     new->weights = base_calloc(block->weight_count + 1U, sizeof *new->weights);
     if (block->weight_count) memcpy(new->weights, block->weights, block->weight_count * sizeof *new->weights);
     return (uint32_t)function->block_count++;
@@ -504,7 +505,7 @@ void core_record_end(struct core *core)
 }
 
 /* A part of a block was done, instead of all of it, or something besides blocks. */
-uint64_t *core_record_fold(struct core *core, uint32_t pc, uint32_t *words, unsigned count)
+uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words, unsigned count)
 {
     struct record_path *path = core->path;
     const struct record_block part = {.pc = pc, .count = (uint16_t)count, .words = words};

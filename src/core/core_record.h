@@ -27,7 +27,7 @@ struct weight;
 struct record_block {
     uint32_t pc;
     uint16_t count, weight_count; /* a part of a block has no weights: what it raised is in `folded` */
-    uint32_t *words;
+    const uint32_t *words;
     struct weight *weights;
 };
 

@@ -36,7 +36,7 @@ struct code {
 static void add_function(void *context, const struct record_function *f)
 {
     struct code *code = context;
-    code->function = base_grow((void *)code->function, &code->capacity, code->count + 1, sizeof *code->function);
+    code->function = base_grow((void *)code->function, &code->capacity, code->count + 1, sizeof(void *));
     code->function[code->count++] = f;
 }
 
@@ -134,7 +134,7 @@ void node_record_code(struct node_record *record, struct chil_exp *exp)
     code.out = open_memstream(&text, &size);
     if (!code.out) return;
     record_each_function(cores, add_function, &code);
-    if (code.count) qsort(code.function, code.count, sizeof *code.function, compare_functions);
+    if (code.count) qsort(code.function, code.count, sizeof(void *), compare_functions);
     code.counts = base_calloc(code.count + 1, sizeof *code.counts);
     for (size_t i = 0; i < code.count; i++)
         code.counts[i] = base_calloc(code.function[i]->block_count, sizeof **code.counts);

@@ -1,6 +1,5 @@
 /* Code in an experiment: the text that recording writes (docs/formats/experiment.md, "chiliad.code"). */
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,14 +32,26 @@ static void add_function(struct reader *r, const char *name)
     r->instruction_capacity = 0;
 }
 
-static int add_instruction(struct reader *r, const char *line, struct chil_error *err)
+/* Takes a number of at most `digits` digits, and the blank or the end behind it. */
+static bool take_number(const char **at, int base, int digits, uint64_t *value)
 {
-    struct chil_report_instruction new = {.file = r->file};
-    int end = 0;
-    if (sscanf(line, "%8" SCNx32 " %8" SCNx32 " %19" SCNu64 " %9d%n", &new.address, &new.word, &new.count, &new.line,
-               &end) != 4 ||
-        line[end])
+    char *end;
+    size_t length = strspn(*at, base == 16 ? "0123456789abcdef" : "0123456789");
+    if (!length || length > (size_t)digits) return false;
+    *value = strtoull(*at, &end, base);
+    if (*end && *end != ' ') return false;
+    *at = *end ? end + 1 : end;
+    return true;
+}
+
+static int add_instruction(struct reader *r, const char *at, struct chil_error *err)
+{
+    uint64_t address, word, count, line;
+    if (!take_number(&at, 16, 8, &address) || !take_number(&at, 16, 8, &word) || !take_number(&at, 10, 19, &count) ||
+        !take_number(&at, 10, 9, &line) || *at)
         return fail(r, err, "no instruction; the file is damaged");
+    struct chil_report_instruction new = {
+        .address = (uint32_t)address, .word = (uint32_t)word, .count = count, .file = r->file, .line = (int)line};
     struct chil_report_function *f = &r->code->function[r->code->count - 1];
     f->instruction = base_grow(f->instruction, &r->instruction_capacity, f->count + 1, sizeof *f->instruction);
     f->instruction[f->count++] = new;
