@@ -66,16 +66,20 @@ _chiliad_words() {
                 --engine --help
             ;;
         sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
-        record) echo -M -o --depth --flat --only --exclude --set --sysroot --root --writable --engine --help ;;
+        record) echo -M -o --depth --flat --only --exclude --limit --sets --set --sysroot --root --writable --engine --help ;;
         trace) echo -M -o --limit --start --set --sysroot --root --writable --engine --help ;;
         validate) echo -M --program -j --help ;;
         dump) echo --stage=decode --stage=experiment --help ;;
         esac
         ;;
-    merge | mean | diff | cut) # experiments: any file
+    merge | mean | diff | report | cut) # experiments: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
-        diff) echo -o --by-name --fail-if -j -x --top --help ;;
+        diff) echo -m -o --by-name --fail-if -j -x --top --help ;;
+        report)
+            echo -m -c -t -x -j --own --order --percent --metric-depth --depth --threshold --top --show --flat --by --apart --table \
+                --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --help
+            ;;
         cut) echo -o --root --prune --thread --help ;;
         *) echo -o --by-name --help ;;
         esac
@@ -93,7 +97,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep record trace validate dump plan merge mean diff cut upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep record trace validate dump plan merge mean diff report cut upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

@@ -124,6 +124,11 @@ void chil_exp_set_attribute(struct chil_exp *exp, const char *key, const char *v
 const char *chil_exp_attribute(const struct chil_exp *exp, const char *key); /* NULL: none */
 int chil_exp_add_topology(struct chil_exp *exp, const struct chil_exp_topology *topology);
 
+/* The code that was executed and how often, as text (docs/formats/experiment.md): a copy is kept in .cubex files.
+ * Operators and cuts give experiments without. */
+void chil_exp_set_code(struct chil_exp *exp, const char *text, size_t size);
+const char *chil_exp_code(const struct chil_exp *exp, size_t *size); /* NULL: none */
+
 /* Adds to a severity. In any order; ascending (node, thread) is fastest. Counts stop at the ends of 64 bits. A real
  * added to a metric of counts makes it one of reals. A place that is not there is left alone. Adding a topology copies
  * its coordinates, which are -1 for a thread without, as for threads that are added later. */

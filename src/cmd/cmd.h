@@ -36,6 +36,7 @@ int cmd_upc(int argc, char **argv);
 int cmd_merge(int argc, char **argv); /* merge and mean */
 int cmd_diff(int argc, char **argv);
 int cmd_cut(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */

@@ -21,17 +21,13 @@ static const char help[] =
     "\n"
     "Patterns are those of the shell; --root and --prune may be repeated.\n";
 
-enum { OPTION_ROOT = 256, OPTION_PRUNE, OPTION_THREAD, PATTERNS = 64, RANGES = 256 };
-
-struct range {
-    long process[2], thread[2]; /* first and last */
-};
+enum { OPTION_ROOT = 256, OPTION_PRUNE, OPTION_THREAD, PATTERNS = 64 };
 
 struct cut {
     const struct chil_exp *exp;
     const char *output, *root[PATTERNS], *prune[PATTERNS];
-    size_t roots, prunes, ranges;
-    struct range range[RANGES];
+    size_t roots, prunes;
+    struct cmd_threads threads;
 };
 
 static const struct option long_options[] = {
@@ -45,39 +41,6 @@ static const struct option long_options[] = {
 
 /* --- The command line ----------------------------------------------------------------------------------------------
  */
-
-/* "3", "3-5" or "*"; NULL when it is none of them. */
-static char *take_range(char *at, long range[2])
-{
-    char *end;
-    if (*at == '*') {
-        range[0] = 0;
-        range[1] = INT32_MAX;
-        return at + 1;
-    }
-    if (*at < '0' || *at > '9') return NULL;
-    range[0] = range[1] = strtol(at, &end, 10);
-    if (*end != '-') return end;
-    if (end[1] < '0' || end[1] > '9') return NULL;
-    range[1] = strtol(end + 1, &end, 10);
-    return end;
-}
-
-static int take_threads(struct cut *cut, char *list)
-{
-    for (char *item; (item = strsep(&list, ","));) {
-        struct range range = {{0, INT32_MAX}, {0, INT32_MAX}};
-        char *at = take_range(item, range.thread);
-        if (at && *at == '.') {
-            memcpy(range.process, range.thread, sizeof range.process);
-            at = take_range(at + 1, range.thread);
-        }
-        if (!at || *at) return cmd_fail("cut", "--thread wants T, P.T, P.* or ranges as 0-3, not '%s'", item);
-        if (cut->ranges == RANGES) return cmd_fail("cut", "--thread has more than %d parts", RANGES);
-        cut->range[cut->ranges++] = range;
-    }
-    return 0;
-}
 
 static int take_pattern(const char **list, size_t *count, const char *pattern)
 {
@@ -112,14 +75,7 @@ static bool is_pruned(void *context, int node)
 static bool is_wanted(void *context, int thread)
 {
     const struct cut *cut = context;
-    const struct chil_exp_place *t = &cut->exp->place[cut->exp->thread[thread]];
-    int process = cut->exp->place[t->parent].rank;
-    for (size_t i = 0; i < cut->ranges; i++) {
-        const struct range *r = &cut->range[i];
-        if (process >= r->process[0] && process <= r->process[1] && t->rank >= r->thread[0] && t->rank <= r->thread[1])
-            return true;
-    }
-    return !cut->ranges;
+    return cmd_threads_has(&cut->threads, cut->exp, thread);
 }
 
 /* Prunes, then cuts; `exp` is what was read. */
@@ -155,7 +111,7 @@ int cmd_cut(int argc, char **argv)
         case 'o': cut.output = optarg; break;
         case OPTION_ROOT: status = take_pattern(cut.root, &cut.roots, optarg); break;
         case OPTION_PRUNE: status = take_pattern(cut.prune, &cut.prunes, optarg); break;
-        case OPTION_THREAD: status = take_threads(&cut, optarg); break;
+        case OPTION_THREAD: status = cmd_threads_take(&cut.threads, "cut", "--thread", optarg); break;
         case 'h': (void)fputs(help, stdout); return 0;
         default: return cmd_bad_option("cut", letter, argv);
         }

@@ -21,6 +21,7 @@ static const char help[] =
     "\n"
     "Shows what changed from A to B: totals of metrics, then call paths, the most important first.\n"
     "\n"
+    "  -m, --metric NAME       only this metric; may be repeated\n"
     "  -o, --output OUT        write the experiment B - A, too: .cubex, or .cube for CUBE 3\n"
     "      --by-name           match functions by name alone, so that edited sources still match\n"
     "      --fail-if 'EXPR'    exit with status 1 if EXPR holds, as 'CYCLES > 1.05 * A.CYCLES' or\n"
@@ -38,7 +39,8 @@ enum { OPTION_BY_NAME = 256, OPTION_FAIL_IF, OPTION_TOP, CONDITIONS = 64, FAILED
 
 struct diff {
     const char *path[2], *output, *separator, *condition[CONDITIONS];
-    size_t conditions;
+    size_t conditions, metrics;
+    const char *metric[CONDITIONS];
     bool json, failed[CONDITIONS], any_failed;
     uint64_t top;
     struct chil_exp_align align;
@@ -56,6 +58,7 @@ struct changes {
 };
 
 static const struct option long_options[] = {
+    {"metric", required_argument, NULL, 'm'},
     {"output", required_argument, NULL, 'o'},
     {"by-name", no_argument, NULL, OPTION_BY_NAME},
     {"fail-if", required_argument, NULL, OPTION_FAIL_IF},
@@ -65,6 +68,21 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {0},
 };
+
+static bool is_wanted(const struct diff *d, size_t metric)
+{
+    for (size_t i = 0; i < d->metrics; i++)
+        if (chil_exp_find_metric(d->on[1], d->metric[i]) == (int)metric) return true;
+    return !d->metrics;
+}
+
+static int check_metrics(const struct diff *d)
+{
+    for (size_t i = 0; i < d->metrics; i++)
+        if (chil_exp_find_metric(d->on[1], d->metric[i]) < 0)
+            return cmd_fail("diff", "'%s' is no metric that both have", d->metric[i]);
+    return 0;
+}
 
 /* --- Changes -------------------------------------------------------------------------------------------------------
  */
@@ -103,6 +121,7 @@ static int find_changes(const struct diff *d, struct changes *totals, struct cha
     }
     for (size_t m = 0; m < a->metrics && !status; m++) {
         double all[2];
+        if (!is_wanted(d, m)) continue;
         for (int i = 0; i < 2; i++) {
             chil_exp_sum_nodes(d->on[i], (int)m, false, -1, own[i]);
             all[i] = chil_exp_sum(d->on[i], (int)m, -1, false, -1);
@@ -214,21 +233,9 @@ static void print_table(const struct diff *d, const struct changes *totals, cons
         (void)printf("%-24s %18s %18s %18s %9s  %s\n", "metric", "A", "B", "change", "percent", "call path");
     print_rows(d, totals);
     print_rows(d, paths);
+    if (d->metrics) return;
     each_only(d, 0, print_only, "A");
     each_only(d, 1, print_only, "B");
-}
-
-/* A field of a line with separators, in quotes where it has one. */
-static void print_field(const char *text, const char *separator, const char *end)
-{
-    if (!strstr(text, separator) && !strchr(text, '"')) {
-        (void)printf("%s%s", text, end);
-        return;
-    }
-    (void)putchar('"');
-    for (; *text; text++)
-        (void)printf(*text == '"' ? "\"\"" : "%c", *text);
-    (void)printf("\"%s", end);
 }
 
 static void print_lines(const struct diff *d, const struct changes *list)
@@ -239,14 +246,14 @@ static void print_lines(const struct diff *d, const struct changes *list)
         char value[CMD_GROUPED_MAX + 2], share[32];
         char *path = path_of(d->on[1], c->node);
         const double values[] = {c->a, c->b, c->b - c->a};
-        print_field(d->on[1]->metric[c->metric].name, d->separator, d->separator);
+        cmd_field(d->on[1]->metric[c->metric].name, d->separator, d->separator);
         for (int k = 0; k < 3; k++) {
             number(kinds, c->metric, values[k], false, value);
             (void)printf("%s%s", value, d->separator);
         }
         percent(c, share, "%.3f");
         (void)printf("%s%s", share, d->separator);
-        print_field(path ? path : "", d->separator, "\n");
+        cmd_field(path ? path : "", d->separator, "\n");
         free(path);
     }
 }
@@ -333,6 +340,7 @@ static int compare(struct diff *d)
     if (!status && chil_exp_extend(d->on, d->input[0], d->input[1], &d->align, &err))
         status = cmd_fail_error("diff", &err);
     if (!status && !d->on[0]->metrics) status = cmd_fail("diff", "the two have no metric in common");
+    if (!status) status = check_metrics(d);
     if (!status && d->output) status = write_difference(d);
     if (!status) status = find_changes(d, &totals, &paths);
     if (!status) {
@@ -357,6 +365,10 @@ static int compare(struct diff *d)
 static int take_option(struct diff *d, int letter, char **argv)
 {
     switch (letter) {
+    case 'm':
+        if (d->metrics == CONDITIONS) return cmd_fail("diff", "more than %d --metric", CONDITIONS);
+        d->metric[d->metrics++] = optarg;
+        return 0;
     case 'o': d->output = optarg; return 0;
     case OPTION_BY_NAME: d->align.by_name = true; return 0;
     case 'j': d->json = true; return 0;
@@ -375,7 +387,7 @@ int cmd_diff(int argc, char **argv)
     struct diff d = {.top = 20};
     int status = 0;
     opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":o:jx:h", long_options, NULL)) != -1;) {
+    for (int letter; (letter = getopt_long(argc, argv, ":m:o:jx:h", long_options, NULL)) != -1;) {
         if (letter == 'h') {
             (void)fputs(help, stdout);
             return 0;

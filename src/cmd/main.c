@@ -20,6 +20,7 @@ static const struct cmd commands[] = {
     {"merge", cmd_merge, "put experiments with different metrics together"},
     {"mean", cmd_merge, "average experiments of repeated runs"},
     {"diff", cmd_diff, "show what changed from one experiment to another"},
+    {"report", cmd_report, "show an experiment: metrics, call paths, threads"},
     {"cut", cmd_cut, "keep a part of an experiment"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
     {"plan", cmd_plan, "the fewest runs that give metrics on a machine with few counters"},

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "chiliad/experiment.h"
-#include "cmd/cmd.h"
+#include "chiliad/metric.h"
+#include "cmd/record.h"
 
 static const char help[] =
     "usage: chiliad record [OPTIONS] PROGRAM [ARGUMENTS]\n"
@@ -25,9 +26,22 @@ static const char help[] =
     "      --flat              functions only, no paths\n"
     "      --only GLOB         functions that match; others count where they are called; may be repeated\n"
     "      --exclude GLOB      functions that match count where they are called; may be repeated\n" CMD_PROGRAM_HELP
+    "      --limit PLATFORM    see only what the counters of a platform see ('chiliad list sets'), set by set, "
+    "merged;\n"
+    "                          what differs from counting all at once is told on standard error\n"
+    "      --sets LIST         these sets of the platform, with commas between, or all (default)\n"
     "  -h, --help              this text\n";
 
-enum { OPTION_DEPTH = 256, OPTION_FLAT, OPTION_ONLY, OPTION_EXCLUDE, GLOBS = 64, DEPTH_MOST = 100000 };
+enum {
+    OPTION_DEPTH = 256,
+    OPTION_FLAT,
+    OPTION_ONLY,
+    OPTION_EXCLUDE,
+    OPTION_LIMIT,
+    OPTION_SETS,
+    GLOBS = 64,
+    DEPTH_MOST = 100000
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -35,6 +49,8 @@ static const struct option long_options[] = {
     {"flat", no_argument, NULL, OPTION_FLAT},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"exclude", required_argument, NULL, OPTION_EXCLUDE},
+    {"limit", required_argument, NULL, OPTION_LIMIT},
+    {"sets", required_argument, NULL, OPTION_SETS},
     {"help", no_argument, NULL, 'h'},
     CMD_PROGRAM_OPTIONS,
     {0},
@@ -42,7 +58,9 @@ static const struct option long_options[] = {
 
 struct record {
     struct cmd_program program;
-    const char *output;
+    const char *output, *limit;
+    char *sets; /* NULL: all */
+    struct chil_platform *platform;
     const char *only[GLOBS], *exclude[GLOBS];
 };
 
@@ -67,6 +85,8 @@ static int take_option(struct record *r, int letter, char **argv)
     case OPTION_FLAT: run->record_flat = true; return 0;
     case OPTION_ONLY: return take_glob(r->only, &run->record_only_count, "--only");
     case OPTION_EXCLUDE: return take_glob(r->exclude, &run->record_exclude_count, "--exclude");
+    case OPTION_LIMIT: r->limit = optarg; return 0;
+    case OPTION_SETS: r->sets = optarg; return 0;
     case 'h': (void)fputs(help, stdout); return -1;
     default: break;
     }
@@ -84,15 +104,17 @@ static int parse_options(int argc, char **argv, struct record *r)
     }
     if (r->program.run.record_flat && r->program.run.record_depth)
         return cmd_fail("record", "--flat has no paths that --depth could cut; use one of them");
+    if (r->sets && !r->limit) return cmd_fail("record", "--sets are those of a platform; name it with --limit");
     return cmd_program_words(&r->program, "record", argc, argv);
 }
 
-static int write_experiment(struct chil_run *run, const char *path)
+static int write_experiment(const struct record *r, struct chil_run *run, const char *path)
 {
     struct chil_exp *exp = NULL;
     struct chil_error err = {0};
     if (chil_run_experiment(run, &exp, &err)) return cmd_fail_error("record", &err);
-    int status = chil_exp_write(exp, path, &err) ? cmd_fail_error("record", &err) : 0;
+    int status = r->limit ? record_limit(&exp, r->platform, r->sets) : 0;
+    if (!status && chil_exp_write(exp, path, &err)) status = cmd_fail_error("record", &err);
     if (!status)
         (void)fprintf(stderr, "chiliad record: wrote %s: %zu metrics, %zu call paths, %zu thread%s\n", path,
                       exp->metrics, exp->nodes, exp->threads, exp->threads == 1 ? "" : "s");
@@ -107,7 +129,7 @@ static int run(struct record *r, const char *path)
     if (chil_run_new(&node, &r->program.run, &err)) return cmd_fail_error("record", &err);
     int status = chil_run_go(node, &err) ? cmd_fail_error("record", &err) : 0;
     if (!status) cmd_program_report(&r->program, "record", node);
-    if (!status) status = write_experiment(node, path);
+    if (!status) status = write_experiment(r, node, path);
     if (!status) status = chil_run_status(node);
     chil_run_free(node);
     return status;
@@ -118,15 +140,20 @@ int cmd_record(int argc, char **argv)
     char name[] = "record", usual[300];
     struct record r = {.program.run = {.say = cmd_program_say, .context = name, .record = true}};
     struct chil_machine *machine;
+    struct chil_error err = {0};
     r.program.run.record_only = r.only;
     r.program.run.record_exclude = r.exclude;
     int status = parse_options(argc, argv, &r);
     if (status) return status < 0 ? 0 : status;
     const char *program = argv[optind], *slash = strrchr(program, '/');
     (void)snprintf(usual, sizeof usual, "%.255s.cubex", slash ? slash + 1 : program);
+    if (r.limit && chil_platform_open(&r.platform, r.limit, &err)) return cmd_fail_error("record", &err);
     status = cmd_program_machine(&r.program, "record", &machine);
-    if (status) return status;
-    status = run(&r, r.output ? r.output : usual);
-    chil_machine_free(machine);
+    if (!status) {
+        status = record_limit_check(r.platform, r.sets);
+        if (!status) status = run(&r, r.output ? r.output : usual);
+        chil_machine_free(machine);
+    }
+    chil_platform_free(r.platform);
     return status;
 }

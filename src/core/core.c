@@ -83,11 +83,11 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     return exit;
 }
 
-void core_retire(struct core *core, uint32_t word, uint64_t wait)
+void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)
 {
     core->cycles += block_weigh(&word, 1, core->folded) + wait;
     if (!core->path) return;
-    (void)block_weigh(&word, 1, core_record_fold(core));
+    (void)block_weigh(&word, 1, core_record_fold(core, pc, &word, 1));
     core->touched = true; /* the device was behind the memory hierarchy */
     core_record_end(core);
 }

@@ -129,7 +129,7 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem);
 struct core_exit core_run(struct core *core, uint64_t budget);
 
 /* An instruction that was done for the core from outside (a device access): it counts and takes its time. */
-void core_retire(struct core *core, uint32_t word, uint64_t wait);
+void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 
 /* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its block. */
 uint32_t core_access_pc(const struct core *core);

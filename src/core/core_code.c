@@ -150,7 +150,7 @@ void core_count_part(struct core *core, const struct block *block, unsigned done
     core->folded[CORE_SIGNAL_FETCH] += lines;
     if (done) core->cycles += block_weigh(block->words, done, core->folded);
     if (core->path) {
-        uint64_t *folded = core_record_fold(core);
+        uint64_t *folded = core_record_fold(core, block->pc, block->words, done);
         core->path_counts[block->index]--;
         folded[CORE_SIGNAL_FETCH] += lines;
         if (done) (void)block_weigh(block->words, done, folded);

@@ -158,7 +158,8 @@ void core_record_return(struct core *core, uint32_t to);
 void core_record_enter(struct core *core, struct block *block);
 void core_record_begin(struct core *core);     /* before and */
 void core_record_end(struct core *core);       /* behind core_run */
-uint64_t *core_record_fold(struct core *core); /* signals that are raised besides whole blocks */
+/* Signals that are raised besides whole blocks, by these instructions. */
+uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words, unsigned count);
 
 /* --- Tracing (core_trace.c) -------------------------------------------------------------------------------------- */
 

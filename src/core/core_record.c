@@ -39,8 +39,10 @@ static void free_functions(struct record_function *function)
 {
     while (function) {
         struct record_function *next = function->next;
-        for (size_t i = 0; i < function->block_count; i++)
+        for (size_t i = 0; i < function->block_count; i++) {
             free(function->blocks[i].weights);
+            free((void *)function->blocks[i].words);
+        }
         free(function->blocks);
         free(function);
         function = next;
@@ -92,6 +94,14 @@ void record_path_signals(const struct record_path *path, uint64_t *counts)
     }
 }
 
+void record_each_function(const struct record *record, void (*each)(void *context, const struct record_function *f),
+                          void *context)
+{
+    for (unsigned i = 0; i < FUNCTION_BUCKETS; i++)
+        for (const struct record_function *f = record->functions[i]; f; f = f->next)
+            if (f->block_count) each(context, f);
+}
+
 /* --- Functions ----------------------------------------------------------------------------------------------------
  */
 
@@ -126,10 +136,14 @@ static struct record_function *find_function(struct record *record, const struct
                                              const struct block *block, bool called)
 {
     const struct record_options *o = &record->options;
-    uint32_t low, high;
+    uint32_t low, high, address;
     bool stub = called && is_stub(block);
-    const void *symbol = stub ? NULL : o->function(o->context, code->mem, block->pc, &low, &high);
-    if (symbol) return function_get(record, symbol, low, high);
+    const void *symbol = stub ? NULL : o->function(o->context, code->mem, block->pc, &low, &high, &address);
+    if (symbol) {
+        struct record_function *known = function_get(record, symbol, low, high);
+        known->address = address;
+        return known;
+    }
     struct record_function *now = core->path ? core->path->function : &record->nowhere;
     if (!called && now != &record->nowhere && now->low == now->high) return now;
     symbol = o->unnamed(o->context, code->mem, block->pc);
@@ -146,20 +160,26 @@ static void path_grow(struct record_path *path)
     memset(path->counts + before, 0, (path->capacity - before) * sizeof *path->counts);
 }
 
-static uint32_t block_index(struct record_function *function, const struct block *block)
+/* Its number in the function; made when it is new. */
+static uint32_t block_index(struct record_function *function, const struct record_block *block)
 {
     for (size_t i = 0; i < function->block_count; i++) {
         const struct record_block *known = &function->blocks[i];
         if (known->pc == block->pc && known->count == block->count && known->weight_count == block->weight_count &&
-            memcmp(known->weights, block->weights, block->weight_count * sizeof *block->weights) == 0)
+            memcmp(known->words, block->words, block->count * sizeof *block->words) == 0 &&
+            (!block->weight_count ||
+             memcmp(known->weights, block->weights, block->weight_count * sizeof *block->weights) == 0))
             return (uint32_t)i;
     }
     function->blocks =
         base_grow(function->blocks, &function->block_capacity, function->block_count + 1, sizeof *function->blocks);
     struct record_block *new = &function->blocks[function->block_count];
-    *new = (struct record_block){.pc = block->pc, .count = block->count, .weight_count = block->weight_count};
-    new->weights = base_calloc(block->weight_count, sizeof *new->weights);
-    memcpy(new->weights, block->weights, block->weight_count * sizeof *new->weights);
+    *new = *block;
+    uint32_t *words = base_calloc(block->count, sizeof *words);
+    memcpy(words, block->words, block->count * sizeof *words);
+    new->words = words;
+    new->weights = base_calloc(block->weight_count + 1U, sizeof *new->weights);
+    if (block->weight_count) memcpy(new->weights, block->weights, block->weight_count * sizeof *new->weights);
     return (uint32_t)function->block_count++;
 }
 
@@ -168,7 +188,11 @@ static void name_block(const struct core *core, const struct code *code, struct 
 {
     struct cores *cores = core->cores;
     block->function = find_function(cores->options.record, core, code, block, called);
-    block->index = block_index(block->function, block);
+    block->index = block_index(block->function, &(struct record_block){.pc = block->pc,
+                                                                       .count = (uint16_t)block->count,
+                                                                       .weight_count = (uint16_t)block->weight_count,
+                                                                       .words = block->words,
+                                                                       .weights = block->weights});
     for (unsigned i = 0; i < cores->count; i++) {
         struct core *other = &cores->core[i];
         if (!other->path || other->path->function != block->function) continue;
@@ -481,9 +505,16 @@ void core_record_end(struct core *core)
 }
 
 /* A part of a block was done, instead of all of it, or something besides blocks. */
-uint64_t *core_record_fold(struct core *core)
+uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words, unsigned count)
 {
     struct record_path *path = core->path;
+    const struct record_block part = {.pc = pc, .count = (uint16_t)count, .words = words};
+    if (count && path->function != &core->cores->options.record->nowhere) {
+        uint32_t index = block_index(path->function, &part);
+        path_grow(path);
+        core->path_counts = path->counts;
+        path->counts[index]++;
+    }
     if (!path->folded) path->folded = base_calloc(CORE_SIGNAL_COUNT, sizeof *path->folded);
     return path->folded;
 }

@@ -26,13 +26,15 @@ struct weight;
 /* A block of a function, kept when the block is long gone. */
 struct record_block {
     uint32_t pc;
-    uint16_t count, weight_count;
+    uint16_t count, weight_count; /* a part of a block has no weights: what it raised is in `folded` */
+    const uint32_t *words;
     struct weight *weights;
 };
 
 struct record_function {
     const void *symbol;             /* who it is, in the words of record_options */
     uint32_t low, high;             /* its addresses; equal: unknown */
+    uint32_t address;               /* where it begins in its file, if low and high are known */
     bool stub;                      /* of a procedure linkage table, */
     struct record_function *callee; /* and where it led last */
     struct record_block *blocks;
@@ -83,8 +85,10 @@ struct record_options {
     struct cache *cache;
     unsigned depth;
     void *context;
-    /* The symbol at pc in an address space, and where it begins and ends there; NULL: there is none. */
-    const void *(*function)(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high);
+    /* The symbol at pc in an address space, where it begins and ends there, and where it begins in its file; NULL:
+     * there is none. */
+    const void *(*function)(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
+                            uint32_t *address);
     /* A symbol for code that has none, at its first instruction; and for the program in an address space. */
     const void *(*unnamed)(void *context, struct mem *mem, uint32_t pc);
     const void *(*program)(void *context, struct mem *mem);
@@ -110,6 +114,9 @@ const void *record_function_up(struct cores *cores, unsigned core, unsigned leve
 /* All paths, parents before children, in the order in which they were first taken. */
 struct record_path *const *record_paths(const struct record *record, size_t *count);
 const struct cache_account *record_account(const struct record *record); /* that the paths' bills are of */
+/* All functions that have blocks, each called back once, in no order. */
+void record_each_function(const struct record *record, void (*each)(void *context, const struct record_function *f),
+                          void *context);
 /* What instructions raised there, counts[CORE_SIGNAL_COUNT]. */
 void record_path_signals(const struct record_path *path, uint64_t *counts);
 

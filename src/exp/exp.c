@@ -49,6 +49,18 @@ void chil_exp_free(struct chil_exp *exp)
     free(exp);
 }
 
+void chil_exp_set_code(struct chil_exp *exp, const char *text, size_t size)
+{
+    exp->values->code = arena_strndup(&exp->values->arena, text, size);
+    exp->values->code_size = size;
+}
+
+const char *chil_exp_code(const struct chil_exp *exp, size_t *size)
+{
+    *size = exp->values->code_size;
+    return exp->values->code;
+}
+
 char *exp_text(struct chil_exp *exp, const char *text)
 {
     return arena_strdup(&exp->values->arena, text ? text : "");

@@ -81,6 +81,8 @@ static int read_cubex(struct cube_doc *doc, const struct exp_tar *tar, struct ch
     for (size_t i = 0; i < doc->metrics && !status; i++)
         status = read_metric(doc, tar, &doc->metric[i], wide, err);
     free(wide);
+    struct exp_span code = exp_tar_find(tar, EXP_CODE);
+    if (!status && code.byte && code.size) chil_exp_set_code(doc->exp, (const char *)code.byte, code.size);
     return status;
 }
 

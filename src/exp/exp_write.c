@@ -45,6 +45,21 @@ static int add_metric(struct archive *archive, const struct chil_exp *exp, const
     return status ? status : exp_tar_add(archive, name, index->byte, index->size, err);
 }
 
+/* Text, with a line end more where its size would confuse cubelib. */
+static int add_code(struct archive *archive, const struct chil_exp *exp, struct chil_error *err)
+{
+    size_t size;
+    const char *code = chil_exp_code(exp, &size);
+    if (!code || !size) return 0;
+    if (size % 512) return exp_tar_add(archive, EXP_CODE, code, size, err);
+    char *longer = base_calloc(size + 1, 1);
+    memcpy(longer, code, size);
+    longer[size] = '\n';
+    int status = exp_tar_add(archive, EXP_CODE, longer, size + 1, err);
+    free(longer);
+    return status;
+}
+
 static int write_cubex(const struct chil_exp *exp, const struct exp_layout *layout, int fd, struct chil_error *err)
 {
     struct exp_bytes index = {0}, data = {0};
@@ -53,6 +68,7 @@ static int write_cubex(const struct chil_exp *exp, const struct exp_layout *layo
     int status = 0;
     for (size_t i = 0; i < exp->metrics && !status; i++)
         status = add_metric(archive, exp, layout, layout->metric_at[i], &index, &data, err);
+    if (!status) status = add_code(archive, exp, err);
     if (!status) status = add_anchor(archive, exp, layout, err); /* last: what is cut off cannot be read at all */
     free(index.byte);
     free(data.byte);

@@ -149,6 +149,8 @@ struct node_record *node_record_new(struct chil_run *run);
 void node_record_free(struct node_record *record);
 struct record *node_record_of_cores(struct node_record *record);
 struct node_symbols *node_record_symbols(struct node_record *record);
+struct chil_exp;
+void node_record_code(struct node_record *record, struct chil_exp *exp); /* gives it the code (node_code.c) */
 void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid);
 void node_record_forked(void *context, int from, int pid, int tid);
 void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);

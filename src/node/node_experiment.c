@@ -380,6 +380,7 @@ int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil
     for (size_t i = 0; i < b.path_count; i++)
         b.node_of[i] = node_of_path(&b, b.paths[i]);
     add_values(&b);
+    node_record_code(run->record, b.exp);
     for (size_t i = 0; i < b.measured_count; i++)
         free(b.measured[i].wires);
     free(b.measured);

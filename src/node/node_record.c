@@ -14,10 +14,11 @@ struct node_record {
     struct node_symbols *symbols;
 };
 
-static const void *find_function(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high)
+static const void *find_function(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
+                                 uint32_t *address)
 {
     const struct chil_run *run = context;
-    return node_symbols_find(run->record->symbols, run->os, mem, pc, low, high);
+    return node_symbols_find(run->record->symbols, run->os, mem, pc, low, high, address);
 }
 
 static const void *name_unnamed(void *context, struct mem *mem, uint32_t pc)
@@ -104,11 +105,11 @@ int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *a
 {
     char name[LONGEST_NAME + 1];
     const struct node_code_symbol *symbol;
-    uint32_t low, high;
+    uint32_t low, high, address;
     if (!run->record) return 0;
     struct node_symbols *symbols = run->record->symbols;
     if (arg[0] == FUNCTION_ENTER || arg[0] == FUNCTION_EXIT) {
-        symbol = node_symbols_find(symbols, run->os, mem, arg[1], &low, &high);
+        symbol = node_symbols_find(symbols, run->os, mem, arg[1], &low, &high, &address);
         if (!symbol) symbol = node_symbols_unnamed(symbols, run->os, mem, arg[1]);
         if (symbol == record_function_up(run->cores, core, arg[2])) return 0; /* it has a path of its own */
         symbol = node_symbols_label(symbols, symbol->name);

@@ -279,7 +279,8 @@ static struct node_object *locate(struct node_symbols *symbols, const struct os 
 }
 
 const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, const struct os *os,
-                                                 const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high)
+                                                 const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
+                                                 uint32_t *start)
 {
     uint32_t address;
     const struct node_object *object = locate(symbols, os, mem, pc, &address);
@@ -298,6 +299,7 @@ const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, c
         if (address - entry->symbol.address >= entry->symbol.size) continue;
         *low = pc - (address - entry->symbol.address);
         *high = *low + entry->symbol.size;
+        *start = entry->symbol.address;
         return entry->is;
     }
     return NULL;
@@ -364,6 +366,15 @@ static const char *line_of(struct node_object *object, uint32_t address, int *li
     if (!object->module || !dwfl_module_getelf(object->module, &bias)) return NULL;
     Dwfl_Line *at = dwfl_module_getsrc(object->module, address + bias);
     return at ? dwfl_lineinfo(at, NULL, line, NULL, NULL, NULL) : NULL;
+}
+
+const char *node_symbols_line(const struct node_code_symbol *symbol, uint32_t address, int *line)
+{
+    struct node_object *object = (struct node_object *)symbol->object;
+    *line = -1;
+    if (!object) return NULL;
+    if (!object->asked) open_lines(object);
+    return line_of(object, address, line);
 }
 
 void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin, int *end)

@@ -17,10 +17,11 @@ struct node_code_symbol {
 struct node_symbols *node_symbols_new(void);
 void node_symbols_free(struct node_symbols *symbols);
 
-/* The function at `pc`, and where it begins and ends in that space; NULL: no symbol, nor unwinding data, tells. The
- * part of a function that a compiler moved away (NAME.cold) is that function. */
+/* The function at `pc`, where it begins and ends in that space, and where it begins in its file; NULL: no symbol, nor
+ * unwinding data, tells. The part of a function that a compiler moved away (NAME.cold) is that function. */
 const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, const struct os *os,
-                                                 const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high);
+                                                 const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
+                                                 uint32_t *start);
 /* One for code without: named by its file and address. */
 const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols, const struct os *os,
                                                     const struct mem *mem, uint32_t pc);
@@ -29,6 +30,8 @@ const struct node_code_symbol *node_symbols_label(struct node_symbols *symbols, 
 
 /* The guest's path of a file; and the source of a symbol: its file in a buffer, and lines, -1 where unknown. */
 const char *node_object_path(const struct node_object *object);
+/* The source of an instruction of the symbol's file; NULL: unknown. */
+const char *node_symbols_line(const struct node_code_symbol *symbol, uint32_t address, int *line);
 void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin, int *end);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "chiliad/experiment.h"
+#include "chiliad/report.h"
 
 enum { BLOCK = 512, ARCHIVE_MAX = 1 << 18, CELLS_MAX = 1 << 14 };
 
@@ -115,6 +116,31 @@ static void combine(const struct chil_exp *exp)
     chil_exp_free(merged);
 }
 
+/* Every tree, and every form for other tools. */
+static void show(const struct chil_exp *exp)
+{
+    struct chil_report *report = NULL;
+    struct chil_report_code *code = NULL;
+    struct chil_error err = {0};
+    size_t count;
+    if (chil_report_code_new(&code, exp, "fuzz", "*", &err) == 0) chil_report_code_free(code);
+    if (chil_report_new(&report, exp, NULL, NULL, &err)) return;
+    FILE *out = fopen("/dev/null", "w");
+    require(out != NULL, "cannot open", "/dev/null");
+    for (int mode = CHIL_REPORT_USUAL; mode <= CHIL_REPORT_PEER_RANGE; mode++)
+        for (int pane = CHIL_REPORT_METRICS; pane <= CHIL_REPORT_SYSTEM; pane++) {
+            const struct chil_report_view view = {(enum chil_report_mode)mode, CHIL_REPORT_DEPTH_MOST, 0.01};
+            free(chil_report_rows(report, (enum chil_report_pane)pane, &view, &count));
+        }
+    free(chil_report_flat(report, false, CHIL_REPORT_USUAL, &count));
+    free(chil_report_flat(report, true, CHIL_REPORT_OWN_ROOT, &count));
+    chil_report_folded(report, out);
+    int metric = chil_report_metric(report);
+    (void)chil_report_callgrind(report, &metric, 1, out);
+    (void)fclose(out);
+    chil_report_free(report);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     static struct archive archive;
@@ -129,8 +155,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (status)
         require(status < 0 && err.status == status && *err.text && !strchr(err.text, '\n'), "no line that says why",
                 err.text);
-    else if (cells_of(exp) < CELLS_MAX)
+    else if (cells_of(exp) < CELLS_MAX) {
         combine(exp);
+        show(exp);
+    }
     chil_exp_free(exp);
     return 0;
 }
