@@ -116,6 +116,7 @@ $(GUEST)/lib/lib$(1).so: $(GUEST)/lib/$(3)
 	ln -sf $(3) $$@
 endif
 endef
+$(eval $(call guest_library,chiliad,$(wildcard guest/lib/chiliad*.c),libchiliad.so.1))
 $(eval $(call guest_library,bglcounters,$(wildcard guest/lib/bglcounters*.c),libbglcounters.so.1))
 $(eval $(call guest_library,bgp_upc,$(wildcard guest/lib/bgp_upc*.c),libbgp_upc.so.1))
 $(eval $(call guest_library,bgl_perfctr,$(wildcard guest/lib/bgl_perfctr*.c),libbgl_perfctr.so.1))
@@ -177,6 +178,7 @@ bench: setup-check
 	@bench/engines $(BUILD)/chiliad
 	@bench/hist $(BUILD)/chiliad
 	@bench/trace $(BUILD)/chiliad
+	@bench/record $(BUILD)/chiliad
 
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)

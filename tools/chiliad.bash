@@ -36,6 +36,10 @@ _chiliad_words() {
         _chiliad_names machines
         return
         ;;
+    -L)
+        _chiliad_names sets
+        return
+        ;;
     -e)
         if [[ $command == hist ]]; then
             echo misses l1d load store l1i l2 ddr invalidation all
@@ -53,12 +57,13 @@ _chiliad_words() {
         [[ ${COMP_WORDS[COMP_CWORD]} != -* ]] || echo -dynamic
         ;;
     list)
-        [[ $position -gt 2 ]] || echo machines events counters
+        [[ $position -gt 2 ]] || echo machines events counters metrics sets
         echo -M -j --help
+        [[ $position -ne 3 || ($kind != metrics && $kind != sets) ]] || _chiliad_names "$kind"
         # shellcheck disable=SC2046
         [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
         ;;
-    stat | hist | sweep | trace | check | validate | dump) # after the options comes a program: any file
+    stat | hist | sweep | record | trace | check | validate | dump) # after the options comes a program: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
         stat)
@@ -69,15 +74,29 @@ _chiliad_words() {
                 --engine --help
             ;;
         sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
+        record) echo -M -o --depth --flat --only --exclude --limit --sets --set --sysroot --root --writable --engine --help ;;
         trace)
             echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
                 --sysroot --root --writable --engine --help
             ;;
         check) echo -M -o --junit --around --stop --set --sysroot --root --writable --engine --help ;;
         validate) echo -M --program -j --help ;;
-        dump) echo --stage=decode --help ;;
+        dump) echo --stage=decode --stage=experiment --help ;;
         esac
         ;;
+    merge | mean | diff | report | cut) # experiments: any file
+        [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
+        case $command in
+        diff) echo -m -o --by-name --fail-if -j -x --top --help ;;
+        report)
+            echo -m -c -t -x -j --own --order --percent --metric-depth --depth --threshold --top --show --flat --by --apart --table \
+                --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --help
+            ;;
+        cut) echo -o --root --prune --thread --help ;;
+        *) echo -o --by-name --help ;;
+        esac
+        ;;
+    plan) echo CYCLES INSTRUCTION DATA_ACCESS INST_ACCESS TLB_ACCESS --limit -L --metrics --only -j --help ;;
     upc)
         if [[ $position -eq 2 ]]; then
             echo info run --help
@@ -90,7 +109,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep trace check validate dump upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep record trace check validate dump plan merge mean diff report cut upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

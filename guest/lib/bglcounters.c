@@ -56,6 +56,10 @@ static const struct {
     [49] = {"BGL_L2_PREFETCH", "L2 prefetches"},
     [50] = {"BGL_SNOOP", "Invalidation requests to L1 D"},
     [51] = {"BGL_FP_INST", "Floating point instructions"},
+    [52] = {"BGL_D1_TOUCH", "L1 D lines filled by touches"},
+    [53] = {"BGL_D2_BUFFER", "Data lines that the L2 buffer had"},
+    [54] = {"BGL_I2_BUFFER", "Lines of code that the L2 buffer had"},
+    [55] = {"BGL_I2_MISS", "Lines of code from DDR"},
 };
 
 static sigjmp_buf no_simulator;

@@ -31,6 +31,8 @@
 #include <unistd.h>
 
 #include "bglcounters.h"
+#include "chiliad/callthru.h"
+#include "libhpm_impl.h"
 
 enum { SECTIONS = 100, PATH = 512, LINE = 512, LONGEST_LABEL = 255 };
 
@@ -248,18 +250,25 @@ static struct section *section_new(int id, const char *label, int line, const ch
     return NULL;
 }
 
-static void open_section(int id, const char *label, int line, const char *file)
+static const char *no_section(enum mistake mistake, struct section *section, int id, int line, const char *file)
 {
-    if (hpm.phase != RUNNING) return complain(NOT_RUNNING, NULL, id, line, file);
-    if (id <= 0) return complain(BAD_NUMBER, NULL, id, line, file);
+    complain(mistake, section, id, line, file);
+    return NULL;
+}
+
+/* Its label when it was opened, else NULL. */
+static const char *open_section(int id, const char *label, int line, const char *file)
+{
+    if (hpm.phase != RUNNING) return no_section(NOT_RUNNING, NULL, id, line, file);
+    if (id <= 0) return no_section(BAD_NUMBER, NULL, id, line, file);
     struct section **slot = slot_of(id), *section = *slot;
     if (!section) {
-        if (hpm.used == hpm.limit) return complain(TOO_MANY, NULL, id, line, file);
+        if (hpm.used == hpm.limit) return no_section(TOO_MANY, NULL, id, line, file);
         section = section_new(id, label, line, file);
-        if (!section) return complain(NO_MEMORY, NULL, id, line, file);
+        if (!section) return no_section(NO_MEMORY, NULL, id, line, file);
         hpm.sections[hpm.used++] = *slot = section;
     }
-    if (section->open) return complain(OPEN_ALREADY, section, id, line, file);
+    if (section->open) return no_section(OPEN_ALREADY, section, id, line, file);
     section->open = true;
     section->overlapped = false;
     section->parent = innermost;
@@ -267,6 +276,7 @@ static void open_section(int id, const char *label, int line, const char *file)
     innermost = section;
     memset(section->inside, 0, sizeof section->inside);
     sample_start(section->start);
+    return section->label;
 }
 
 /* Takes it out of the thread's nest. */
@@ -296,14 +306,14 @@ static void add_square(struct section *section, uint64_t value)
     }
 }
 
-static void close_section(int id, int line, const char *file)
+static const char *close_section(int id, int line, const char *file)
 {
     static uint64_t now[SAMPLE]; /* under the lock */
     sample_stop(now);
-    if (hpm.phase != RUNNING) return complain(NOT_RUNNING, NULL, id, line, file);
+    if (hpm.phase != RUNNING) return no_section(NOT_RUNNING, NULL, id, line, file);
     struct section *section = *slot_of(id);
-    if (!section || !section->open) return complain(NOT_STARTED, section, id, line, file);
-    if (section->innermost != &innermost) return complain(OTHER_THREAD, section, id, line, file);
+    if (!section || !section->open) return no_section(NOT_STARTED, section, id, line, file);
+    if (section->innermost != &innermost) return no_section(OTHER_THREAD, section, id, line, file);
     section->open = false;
     section->count++;
     section->last_line = line;
@@ -317,6 +327,7 @@ static void close_section(int id, int line, const char *file)
         if (parent) parent->inside[i] += value;
     }
     add_square(section, now[WALL] - section->start[WALL]);
+    return section->label;
 }
 
 /* ---- formulas ---- */
@@ -661,32 +672,45 @@ void _hpmTerminate_(int task, int line, const char *file)
     leave(true);
 }
 
+/* In a recorded run a section is a region of the function `levels` calls up, which the simulator is told here. */
+void hpm_begin_section(int section, const char *label, int line, const char *file, bool alone, long levels)
+{
+    enter(alone);
+    label = open_section(section, label, line, file);
+    if (label && *label && hpm.counting) chiliad_callthru(CHILIAD_REGION_ENTER, (long)label, levels);
+    leave(alone);
+}
+
+void hpm_end_section(int section, int line, const char *file, bool alone, long levels)
+{
+    enter(alone);
+    const char *label = close_section(section, line, file);
+    if (label && *label && hpm.counting) chiliad_callthru(CHILIAD_REGION_LEAVE, (long)label, levels);
+    leave(alone);
+}
+
 void _hpm_start_(int section, const char *label, int line, const char *file)
 {
-    enter(true);
-    open_section(section, label, line, file);
-    leave(true);
+    hpm_begin_section(section, label, line, file, true, 2);
+    HPM_NO_TAIL_CALL();
 }
 
 void _hpm_stop_(int section, int line, const char *file)
 {
-    enter(true);
-    close_section(section, line, file);
-    leave(true);
+    hpm_end_section(section, line, file, true, 2);
+    HPM_NO_TAIL_CALL();
 }
 
 void _hpm_tstart_(int section, const char *label, int line, const char *file)
 {
-    enter(false);
-    open_section(section, label, line, file);
-    leave(false);
+    hpm_begin_section(section, label, line, file, false, 2);
+    HPM_NO_TAIL_CALL();
 }
 
 void _hpm_tstop_(int section, int line, const char *file)
 {
-    enter(false);
-    close_section(section, line, file);
-    leave(false);
+    hpm_end_section(section, line, file, false, 2);
+    HPM_NO_TAIL_CALL();
 }
 
 void hpmGetTimeAndCounters(int count, double *time, long long *values)

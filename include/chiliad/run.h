@@ -65,7 +65,19 @@ struct chil_run_options {
      * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
      * "jit:patience=1,limit=65536,wait" (docs/jit.md). */
     const char *engine;
+    /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without; not
+     * with a trace. */
+    bool record;
+    unsigned record_depth; /* paths of at most so many calls, what is deeper counts there; 0: CHIL_RECORD_DEPTH */
+    bool record_flat;      /* functions only, no paths */
+    /* Globs of function names. Functions that match none of `only`, or one of `exclude`, count where they are called.
+     */
+    const char *const *record_only, *const *record_exclude;
+    size_t record_only_count, record_exclude_count;
 };
+enum { CHIL_RECORD_DEPTH = 256 };
+
+struct chil_exp;
 
 int chil_run_new(struct chil_run **run, const struct chil_run_options *options, struct chil_error *err);
 void chil_run_free(struct chil_run *run);
@@ -99,6 +111,12 @@ uint64_t chil_run_instructions(const struct chil_run *run); /* all cores */
 uint64_t chil_run_cycles(const struct chil_run *run);       /* of the core that was last; also in a pause */
 /* What an event of the run's machine counted. */
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event);
+
+/* The experiment of a recorded run that has gone to its end (chiliad/experiment.h): a metric for each event that
+ * counted something, call paths of all threads, processes and threads. The sums over paths and threads are
+ * chil_run_count's; what no path did (elapsed time, refreshes of memory, half cycles of slower clocks) is at the
+ * program's node. Free it with chil_exp_free. CHIL_EINVAL when the run was not recorded. */
+int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err);
 
 /* Of one core, numbered from 0: cycles in which it had something to run; and what an event counted there, false when
  * the event is not of all cores together (BGL_INST is, BGL_DDR_READ and the chip's own events are not). */

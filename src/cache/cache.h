@@ -189,6 +189,23 @@ uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id);
  * for one cycle of its unit: a core cycle, or two from L2 on. */
 void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences, uint64_t *high_cycles);
 
+/* --- Who caused what -------------------------------------------------------------------------------------------- */
+
+/* What a caller has to answer for: counts of every unit that worked for it. Begins as {0}. */
+struct cache_bill {
+    uint64_t **unit; /* NULL: nothing yet */
+};
+struct cache_account;
+struct cache_account *cache_account_new(const struct cache *cache);
+void cache_account_free(struct cache_account *account);
+/* Adds to the bill all that was counted since the last charge; `core` has been running. */
+void cache_account_charge(struct cache_account *account, unsigned core, struct cache_bill *bill);
+void cache_bill_fini(const struct cache_account *account, struct cache_bill *bill);
+/* Nothing but counts, for cache_wire_count and what else asks for them: those of one bill at a time. */
+struct cache *cache_counts_new(const struct cache *like);
+void cache_counts_free(struct cache *counts);
+void cache_counts_set(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill);
+
 /* What always holds between wires, all instances added up: sum of signed terms = 0. Checked by tests and after every
  * run (src/node/node_laws.c). */
 struct cache_law {

@@ -39,6 +39,7 @@ struct core_counts {
      * counts_of adds them there when someone asks. */
     struct span_count calm;
     uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate, invalidated, castout;
+    uint64_t i2_miss, code_hit, data_ahead, code_ahead; /* hits in L2; first uses there of lines that came from DDR */
     struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;
     uint64_t l2_read, l2_miss, filter_hit, stream_hit, self_hit, page_present, snoop_hit_same, snoop_hit_other;
     uint64_t l2_rise[CACHE_FILLS + 1], l2_level[CACHE_FILLS + 1]; /* by reads outstanding */

@@ -67,10 +67,14 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         l2->last = (uint32_t)at;
         of->served = CACHE_IN_L2;
         counts->stream_hit += (entry->state & L2_PREFETCHED) != 0;
+        if (!data) counts->code_hit++;
         if (!(entry->state & L2_USED)) {
             counts->self_hit++;
             bool from_ddr = l3_claim(cache, of, line, entry->way, entry->state & L2_FROM_DDR);
             counts->d2_miss += from_ddr && data;
+            counts->i2_miss += from_ddr && !data;
+            counts->data_ahead += from_ddr && data;
+            counts->code_ahead += from_ddr && !data;
             entry->state |= L2_USED;
         }
         end = now + cache->l2_latency;
@@ -83,6 +87,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         of->served = answer.found ? CACHE_IN_L3 : CACHE_IN_DDR;
         counts->l2_miss++;
         counts->d2_miss += answer.from_ddr && data;
+        counts->i2_miss += answer.from_ddr && !data;
         counts->l3_wait += end - now;
         counts->l3_pending += cover(&l2->pending_until, now, end);
         l2_keep(cache, shape, of, line, answer, L2_USED | L2_FOLLOWED);

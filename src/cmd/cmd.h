@@ -31,8 +31,14 @@ int cmd_stat(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_upc(int argc, char **argv);
+int cmd_merge(int argc, char **argv); /* merge and mean */
+int cmd_diff(int argc, char **argv);
+int cmd_cut(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -10,7 +10,7 @@
  * Events are grouped by unit, units in the order of their lowest id. Two lines an event fit 80 columns with the longest
  * names there are. With -j it is one JSON array, an object a line, complete: reserved ids too.
  */
-#include "cmd/cmd.h"
+#include "cmd/list.h"
 
 #include <ctype.h>
 #include <getopt.h>
@@ -27,15 +27,21 @@ struct options {
     bool json, reserved, help;
     bool machines; /* rather than events */
     bool own;      /* the simulator's own counters, rather than the machine's events */
+    bool metrics, sets;
     char **patterns;
     int pattern_count;
 };
 
 static const char help[] = "usage: chiliad list [events|counters|machines] [PATTERN...] [OPTIONS]\n"
+                           "       chiliad list metrics [SPECIFICATION]\n"
+                           "       chiliad list sets [PLATFORM [SET...]]\n"
                            "\n"
                            "Shows what can be counted: the events of a machine, the counters that are the\n"
                            "simulator's own (BGL_INST ...), or the machines there are.\n"
                            "Without a word it shows the events of bgp.\n"
+                           "\n"
+                           "'metrics' shows the specifications of derived metrics, or the trees of one;\n"
+                           "'sets' the platforms with few counters, or the counter sets of one.\n"
                            "\n"
                            "A PATTERN with one of *?[ has to match a whole name (for events, or a whole\n"
                            "unit); any other is looked for in name, unit and text. Case does not matter.\n"
@@ -91,21 +97,22 @@ static int parse_options(struct options *options, int argc, char **argv)
     const char *kind = optind < argc ? argv[optind] : "";
     options->machines = strcmp(kind, "machines") == 0;
     options->own = strcmp(kind, "counters") == 0;
-    optind += options->machines || options->own || strcmp(kind, "events") == 0;
+    options->metrics = strcmp(kind, "metrics") == 0;
+    options->sets = strcmp(kind, "sets") == 0;
+    optind += options->machines || options->own || options->metrics || options->sets || strcmp(kind, "events") == 0;
     options->patterns = argv + optind;
     options->pattern_count = argc - optind;
     return 0;
 }
 
-/* A JSON array, an object a line; an object is dropped when it has been printed. */
-static void print_object(json_t *object, size_t index)
+void list_print_object(json_t *object, size_t index)
 {
     (void)fputs(index ? ",\n" : "[\n", stdout);
     (void)json_dumpf(object, stdout, JSON_ENSURE_ASCII);
     json_decref(object);
 }
 
-static void print_array_end(size_t count)
+void list_print_array_end(size_t count)
 {
     (void)fputs(count ? "\n]\n" : "[]\n", stdout);
 }
@@ -280,8 +287,8 @@ static int print_events_json(const struct options *options, const struct chil_ma
     size_t count, listed = 0;
     const struct chil_event *events = rows_of(options, machine, &count);
     for (size_t i = 0; i < count; i++)
-        if (matches_any(options, &events[i])) print_object(event_json(&events[i]), listed++);
-    print_array_end(listed);
+        if (matches_any(options, &events[i])) list_print_object(event_json(&events[i]), listed++);
+    list_print_array_end(listed);
     return 0;
 }
 
@@ -343,7 +350,7 @@ static int show_machine(const struct options *options, const char *name, size_t 
     for (size_t i = 0; i < ids; i++)
         reserved += events[i].reserved;
     if (options->json)
-        print_object(machine_json(machine, ids, reserved), index);
+        list_print_object(machine_json(machine, ids, reserved), index);
     else
         print_machine(machine, ids, reserved);
     chil_machine_free(machine);
@@ -386,7 +393,7 @@ static int list_machines(const struct options *options)
     chil_names_free(names, count);
     if (status) return status;
     if (options->json)
-        print_array_end(shown);
+        list_print_array_end(shown);
     else
         (void)printf("%zu machine%s\n", shown, shown == 1 ? "" : "s");
     return 0;
@@ -411,7 +418,9 @@ int cmd_list(int argc, char **argv)
         (void)fputs(help, stdout);
         return 0;
     }
-    if (!options.machines) return list_events(&options);
+    if (!options.machines && !options.metrics && !options.sets) return list_events(&options);
     if (options.machine) return fail("only 'list events' takes a machine, here", options.machine);
+    if (options.metrics || options.sets)
+        return list_metrics(options.sets, options.json, options.patterns, options.pattern_count);
     return list_machines(&options);
 }

@@ -14,10 +14,17 @@ static const struct cmd commands[] = {
     {"hist", cmd_hist, "run a program and count its misses by latency, function, data and more"},
     {"sweep", cmd_sweep, "run a program on a family of machines"},
     {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
+    {"record", cmd_record, "run a program and keep what every call path did"},
     {"trace", cmd_trace, "run a program and write down its instructions, accesses or misses"},
     {"check", cmd_check, "run a program and hold it to rules about counts and accesses"},
     {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
+    {"merge", cmd_merge, "put experiments with different metrics together"},
+    {"mean", cmd_merge, "average experiments of repeated runs"},
+    {"diff", cmd_diff, "show what changed from one experiment to another"},
+    {"report", cmd_report, "show an experiment: metrics, call paths, threads"},
+    {"cut", cmd_cut, "keep a part of an experiment"},
     {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
+    {"plan", cmd_plan, "the fewest runs that give metrics on a machine with few counters"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -169,15 +169,37 @@ static const char *field(char **rest)
     return text;
 }
 
+/* "ratio NAME = formula unit UNIT", the other way to write a row; false: it is none. */
+static bool take_ratio(struct stat_metric *row, char *line)
+{
+    static const char word[] = "ratio";
+    if (strncmp(line, word, sizeof word - 1) != 0 || !strchr(" \t", line[sizeof word - 1])) return false;
+    char *rest = line + sizeof word - 1, *equals = strchr(rest, '='), *unit = strstr(rest, " unit ");
+    if (!equals || (unit && unit < equals)) return false;
+    *equals = 0;
+    if (unit) *unit = 0;
+    row->text = field(&rest);
+    rest = equals + 1;
+    row->formula = field(&rest);
+    rest = unit ? unit + strlen(" unit ") : equals;
+    row->unit = field(&rest);
+    char *quote = unit && *row->unit == '"' ? strrchr(++row->unit, '"') : NULL;
+    if (quote) *quote = 0;
+    return *row->text;
+}
+
 static int take_row(struct stat_metrics *metrics, const struct chil_machine *machine, char *line, const char *file,
                     unsigned number)
 {
     struct stat_metric row;
-    row.text = field(&line);
-    row.unit = field(&line);
-    row.formula = field(&line);
-    if (!row.formula || line || !*row.text)
-        return cmd_fail("stat", "%s:%u: a row is 'text ; unit ; formula'", file, number);
+    if (!take_ratio(&row, line)) {
+        row.text = field(&line);
+        row.unit = field(&line);
+        row.formula = field(&line);
+        if (!row.formula || line || !*row.text)
+            return cmd_fail("stat", "%s:%u: a row is 'text ; unit ; formula' or 'ratio NAME = formula unit UNIT'", file,
+                            number);
+    }
     const struct stat_shown nothing = {.machine = machine};
     struct formula f = {.at = row.formula, .shown = &nothing};
     (void)sum(&f);

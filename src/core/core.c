@@ -66,6 +66,7 @@ struct core_exit core_run(struct core *core, uint64_t budget)
 {
     struct core_exit exit = {.reason = CORE_BUDGET};
     fp_state_init(&core->fp, core->regs->fpscr);
+    if (core->cores->options.record) core_record_begin(core);
     uint64_t left = UINT64_MAX - core->cycles;
     if (budget == 0) budget = 1;
     uint64_t limit = core->cycles + (budget < left ? budget : left);
@@ -75,15 +76,20 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     else
         core_run_on(core, limit, &exit);
     if (core->pending) core_trace_end(core);
+    if (core->path) core_record_end(core);
     fp_sync(&core->fp);
     core->regs->fpscr = core->fp.fpscr;
     code_free_buried(core->cores);
     return exit;
 }
 
-void core_retire(struct core *core, uint32_t word, uint64_t wait)
+void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)
 {
     core->cycles += block_weigh(&word, 1, core->folded) + wait;
+    if (!core->path) return;
+    (void)block_weigh(&word, 1, core_record_fold(core, pc, &word, 1));
+    core->touched = true; /* the device was behind the memory hierarchy */
+    core_record_end(core);
 }
 
 uint32_t core_access_pc(const struct core *core)

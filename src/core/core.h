@@ -90,6 +90,7 @@ struct core_trace {
  * to registers, memory, time and counts what the interpreter does. */
 struct block;
 struct code;
+struct record;
 enum core_hot {
     CORE_HOT_NOTHING, /* interpret the block */
     CORE_HOT_RAN,     /* translated code ran; go on at regs->pc */
@@ -110,6 +111,8 @@ struct core_options {
     struct cache *cache; /* the memory hierarchy that loads, stores and fetches go through; NULL: memory without cost */
     struct core_trace *trace; /* borrowed; NULL: never. Needs a cache. Time and counts are the same with and without. */
     const struct core_translator *translator; /* borrowed; NULL: none. Needs a cache, and no trace. */
+    struct record
+        *record; /* borrowed; NULL: call paths are not recorded (core_record.h). Needs a cache, and no trace. */
 };
 
 struct cores *cores_new(unsigned count, const struct core_options *options);
@@ -126,7 +129,7 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem);
 struct core_exit core_run(struct core *core, uint64_t budget);
 
 /* An instruction that was done for the core from outside (a device access): it counts and takes its time. */
-void core_retire(struct core *core, uint32_t word, uint64_t wait);
+void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 
 /* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its block. */
 uint32_t core_access_pc(const struct core *core);

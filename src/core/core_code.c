@@ -147,9 +147,16 @@ void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_
 
 void core_count_part(struct core *core, const struct block *block, unsigned done)
 {
+    uint32_t lines = ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
     core->cycles -= block->cycles;
-    core->folded[CORE_SIGNAL_FETCH] += ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
+    core->folded[CORE_SIGNAL_FETCH] += lines;
     if (done) core->cycles += block_weigh(block->words, done, core->folded);
+    if (core->path) {
+        uint64_t *folded = core_record_fold(core, block->pc, block->words, done);
+        core->path_counts[block->index]--;
+        folded[CORE_SIGNAL_FETCH] += lines;
+        if (done) (void)block_weigh(block->words, done, folded);
+    }
     if (core->cores->blocks[block->id] == block)
         core->counts[block->id]--;
     else /* buried meanwhile: its count was folded */

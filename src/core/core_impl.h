@@ -11,6 +11,7 @@
 
 #include "cache/cache.h"
 #include "core/core.h"
+#include "core/core_record.h"
 #include "fp/fp_fast.h"
 #include "isa/isa.h"
 
@@ -37,6 +38,9 @@ struct block {
     struct block *buried;  /* list of those to be freed */
     uint32_t patience;     /* entries until the translator is asked; 0: never */
     void *translated;      /* the translator's */
+    /* In a recorded run, once it was entered: whose it is, and the index of its count in paths of that function. */
+    struct record_function *function;
+    uint32_t index;
     struct weight *weights;
     uint32_t *words; /* as decoded: memory may have changed since */
     struct op ops[];
@@ -80,6 +84,12 @@ struct core {
     struct core_exit *exit; /* where translated code says why it stopped, */
     bool stopped;           /* and that it did */
     bool code_changed;      /* by this core's own store: it must leave its block */
+    /* Of a recorded run (core_record.c): */
+    struct record_path *path;     /* the call path it is in */
+    uint64_t *path_counts;        /* per index of block */
+    struct record_thread *thread; /* that it runs */
+    uint64_t path_since, path_crossings;
+    bool touched; /* the memory hierarchy was called since it came to the path */
 };
 
 struct cores {
@@ -124,18 +134,32 @@ uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts);
 /* The cycle of the block in which each of its instructions issues. */
 void block_issue(const struct block *block, uint32_t *cycles);
 
-/* The interpreter without and with a memory hierarchy, and with a trace; with a NULL core it returns its label table.
- * Labels are of one of the three, so a core stays with one. */
+/* The interpreter without and with a memory hierarchy, with a trace, and recording; with a NULL core it returns its
+ * label table. Labels are of one of the four, so a core stays with one. */
 const void *const *core_interpret(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_cached(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_traced(struct core *core, uint64_t limit, struct core_exit *exit);
+const void *const *core_interpret_recorded(struct core *core, uint64_t limit, struct core_exit *exit);
 /* The one that a group of cores uses. */
 typedef const void *const *(*core_interpreter)(struct core *core, uint64_t limit, struct core_exit *exit);
 static inline core_interpreter core_interpreter_of(const struct core_options *options)
 {
     if (options->trace && options->cache) return core_interpret_traced;
+    if (options->record) return core_interpret_recorded;
     return options->cache ? core_interpret_cached : core_interpret;
 }
+
+/* --- Recording (core_record.c) ---------------------------------------------------------------------------------- */
+
+/* A branch that links, or one to LR, is about to go to `to`; regs->lr is set already. core->cycles must be right. */
+void core_record_call(struct core *core, uint32_t to);
+void core_record_return(struct core *core, uint32_t to);
+/* A block is entered that is not of the path's function, or was never entered before. */
+void core_record_enter(struct core *core, struct block *block);
+void core_record_begin(struct core *core);     /* before and */
+void core_record_end(struct core *core);       /* behind core_run */
+/* Signals that are raised besides whole blocks, by these instructions. */
+uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words, unsigned count);
 
 /* --- Tracing (core_trace.c) -------------------------------------------------------------------------------------- */
 

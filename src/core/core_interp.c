@@ -11,6 +11,8 @@
 
 #if defined CORE_TRACED
 #define CORE_INTERPRET core_interpret_traced
+#elif defined CORE_RECORDED
+#define CORE_INTERPRET core_interpret_recorded
 #elif defined CORE_CACHED
 #define CORE_INTERPRET core_interpret_cached
 #else
@@ -161,6 +163,22 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define TRACE_FAULT() ((void)0)
 #endif
 
+/* A recorded one tells where it goes by calls and returns, and when it comes to another function's code. TOUCHED is
+ * for what the memory hierarchy may count. */
+#ifdef CORE_RECORDED
+#define RECORD_CALL(to)   core_record_call(core, to)
+#define RECORD_RETURN(to) core_record_return(core, to)
+#define RECORD_ENTER()    (UNLIKELY(block->function != core->path->function) ? core_record_enter(core, block) : (void)0)
+#define RECORD_COUNT()    (core->path_counts[block->index]++)
+#define TOUCHED(cycles)   (core->touched = true, (cycles))
+#else
+#define RECORD_CALL(to)   ((void)0)
+#define RECORD_RETURN(to) ((void)0)
+#define RECORD_ENTER()    ((void)0)
+#define RECORD_COUNT()    ((void)0)
+#define TOUCHED(cycles)   (cycles)
+#endif
+
 #define SEM(ID) op_##ID:
 #define NEXT                                                                                                           \
     do {                                                                                                               \
@@ -192,27 +210,27 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         CHECK_LOAD_RIGHT(ea, size)                                                                                     \
         core->crossings += ((ea)&31) + (size) > 32;                                                                    \
         ASK(op);                                                                                                       \
-        core->cycles += cache_load(cache, core->number, core->code->space, ea, size, core->cycles);                    \
+        core->cycles += TOUCHED(cache_load(cache, core->number, core->code->space, ea, size, core->cycles));           \
     }
 #define CHECK_STORE(ea, size)                                                                                          \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) {                     \
         CHECK_STORE_RIGHT(ea, size)                                                                                    \
         core->crossings += ((ea)&31) + (size) > 32;                                                                    \
         ASK(op);                                                                                                       \
-        core->cycles += cache_store(cache, core->number, core->code->space, ea, size, core->cycles);                   \
+        core->cycles += TOUCHED(cache_store(cache, core->number, core->code->space, ea, size, core->cycles));          \
     }
 #define MANAGE(what, ea)                                                                                               \
     do {                                                                                                               \
         ASK(op);                                                                                                       \
-        core->cycles += cache_manage(cache, what, core->number, core->code->space, ea, core->cycles);                  \
+        core->cycles += TOUCHED(cache_manage(cache, what, core->number, core->code->space, ea, core->cycles));         \
     } while (0)
-#define SYNC() (core->cycles += cache_sync(cache, core->number, core->cycles))
+#define SYNC() (core->cycles += TOUCHED(cache_sync(cache, core->number, core->cycles)))
 #define FETCH_BLOCK()                                                                                                  \
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)      \
         if (UNLIKELY(!(lines[line] & CACHE_FETCH))) {                                                                  \
             ASK(block->ops);                                                                                           \
-            core->cycles +=                                                                                            \
-                cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles);         \
+            core->cycles += TOUCHED(                                                                                   \
+                cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles));        \
         }
 #else
 #define CHECK_LOAD(ea, size)  CHECK_LOAD_RIGHT(ea, size)
@@ -307,8 +325,10 @@ find : {
     block = found;
 }
 enter:
+    RECORD_ENTER();
     ENTER_TRANSLATED();
     core->counts[block->id]++;
+    RECORD_COUNT();
     core->cycles += block->cycles;
     FETCH_BLOCK();
     op = block->ops;

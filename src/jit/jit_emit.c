@@ -22,6 +22,8 @@ ELEMENT(struct core_regs, fpr[0], 8);
 ELEMENT(struct core_regs, fpr2[0], 8);
 ELEMENT(struct core, cycles, 8);
 ELEMENT(struct core, counts[0], 8);
+ELEMENT(struct core, path_counts[0], 8);
+ELEMENT(struct core, touched, 1);
 ELEMENT(struct core, fp_mask, 8);
 ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
@@ -243,6 +245,7 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
     for (unsigned i = 0; i < 3; i++)
         if (call->value[i]) ir_store(ir, call->value[i], e->core, NULL, CORE(call.value) + 8 * i);
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
+    if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
     ir_value stopped = ir_call_keeping(ir, (const void *)function, e->core);
     ir_set(ir, e->cycles, ir_load(ir, IR_I64, e->core, NULL, CORE(cycles)));
     ir_branch(ir, stopped, call->notes ? e->leave : stop_block(e), on, IR_UNLIKELY);
@@ -264,6 +267,12 @@ static void count_block(struct emit *e)
     ir_value counts = ir_get(ir, IR_POINTER, e->counts);
     ir_value n = ir_load(ir, IR_I64, counts, NULL, at);
     ir_store(ir, ir_op(ir, IR_ADD, n, ir_const(ir, IR_I64, 1)), counts, NULL, at);
+    if (e->region->recorded) {
+        at = (uint64_t)e->block->index * 8;
+        counts = ir_get(ir, IR_POINTER, e->path_counts);
+        n = ir_load(ir, IR_I64, counts, NULL, at);
+        ir_store(ir, ir_op(ir, IR_ADD, n, ir_const(ir, IR_I64, 1)), counts, NULL, at);
+    }
     ir_set(ir, e->cycles, ir_op(ir, IR_ADD, emit_cycles(e), ir_const(ir, IR_I64, e->block->cycles)));
 }
 
@@ -312,11 +321,13 @@ static void go_to(struct emit *e, ir_value pc, ir_value table, uint64_t offset)
     return_to(e, ir_convert(ir, IR_TRUNC, IR_I32, pc));
 }
 
-/* The block that goes to a known address: inside, or a way out, made once. */
-static ir_block way_to(struct emit *e, uint32_t pc)
+/* The block that goes to a known address: inside, or a way out, made once. Recorded code goes to another function by
+ * calls only; other ways are the interpreter's. */
+static ir_block way_to(struct emit *e, uint32_t pc, bool called)
 {
     int inside = region_find(e->region, pc);
-    if (inside >= 0) return e->start[inside];
+    bool same = !e->region->recorded || (inside >= 0 && e->region->blocks[inside].function == e->block->function);
+    if (inside >= 0 && (same || called)) return e->start[inside];
     for (unsigned i = 0; i < e->exit_count; i++)
         if (e->exits[i].pc == pc) return e->exits[i].block;
     e->exits[e->exit_count].pc = pc;
@@ -379,6 +390,52 @@ static ir_value taken(struct emit *e, const struct branch *branch)
     return go;
 }
 
+/* --- Recording: calls and returns tell C, which may move the counts -------------------------------------------------
+ */
+
+static void record_edge(struct emit *e, jit_function *function, ir_value to)
+{
+    struct ir *ir = e->ir;
+    ir_store(ir, to, e->core, NULL, CORE(call.address));
+    ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
+    (void)ir_call_keeping(ir, (const void *)function, e->core);
+    ir_set(ir, e->counts, ir_load(ir, IR_POINTER, e->core, NULL, CORE(counts)));
+    ir_set(ir, e->path_counts, ir_load(ir, IR_POINTER, e->core, NULL, CORE(path_counts)));
+}
+
+/* What is called when the branch is taken; NULL: nothing. */
+static jit_function *edge_of(const struct region_block *block, const struct branch *branch)
+{
+    if (branch->links) return branch->indirect || branch->target != block->end ? JIT_CALL(jit_record_call) : NULL;
+    return branch->indirect && !branch->through_ctr ? JIT_CALL(jit_record_return) : NULL;
+}
+
+/* The branch is taken: tells, and goes on to what does the rest. */
+static ir_block through_edge(struct emit *e, jit_function *function, ir_value to, ir_block there)
+{
+    ir_block here = ir_here(e->ir), way = ir_block_new(e->ir), over = ir_block_new(e->ir);
+    ir_place(e->ir, way);
+    record_edge(e, function, to);
+    ir_branch(e->ir, ir_test(e->ir, IR_UGE, emit_cycles(e), e->limit), over, there, IR_UNLIKELY);
+    ir_place(e->ir, over);
+    return_to(e, to);
+    ir_place(e->ir, here);
+    return way;
+}
+
+/* Code is entered from anywhere; if the path is of another function, the interpreter sorts it out. */
+static void check_path(struct emit *e)
+{
+    struct ir *ir = e->ir;
+    ir_block other = ir_block_new(ir);
+    ir_value function = ir_load(ir, IR_POINTER, ir_load(ir, IR_POINTER, e->core, NULL, CORE(path)), NULL,
+                                offsetof(struct record_path, function));
+    ir_value same = ir_test(ir, IR_EQ, function, ir_address(ir, e->region->blocks[0].function));
+    ir_branch(ir, same, e->start[0], other, IR_LIKELY);
+    ir_place(ir, other);
+    return_to(e, emit_const(e, e->region->blocks[0].pc));
+}
+
 static void end_block(struct emit *e)
 {
     struct ir *ir = e->ir;
@@ -393,14 +450,29 @@ static void end_block(struct emit *e)
     if (branch.links) emit_set_special(e, false, emit_const(e, block->end));
     ir_value go = branch.is_branch ? taken(e, &branch) : NULL;
     ir_block over = ir_block_new(ir), on = ir_block_new(ir);
+    jit_function *edge = e->region->recorded && branch.is_branch ? edge_of(block, &branch) : NULL;
+    ir_block before = ir_here(ir);
+    ir_block there = branch.indirect ? way_to_register(e, to, !branch.through_ctr)
+                                     : way_to(e, branch.is_branch ? branch.target : block->end, edge != NULL);
+    ir_place(ir, before);
+    if (edge) { /* before the time is looked at: it is part of the instruction */
+        ir_block tell = through_edge(e, edge, to, there), not_taken = ir_block_new(ir);
+        if (!go) {
+            ir_jump(ir, tell);
+            return;
+        }
+        ir_branch(ir, go, tell, not_taken, IR_EVEN);
+        ir_place(ir, not_taken);
+        to = emit_const(e, block->end);
+        there = way_to(e, block->end, false);
+        go = NULL;
+    }
     ir_branch(ir, ir_test(ir, IR_UGE, emit_cycles(e), e->limit), over, on, IR_UNLIKELY);
     ir_place(ir, over);
     return_to(e, go ? ir_select(ir, go, to, emit_const(e, block->end)) : to);
-    ir_block there = branch.indirect ? way_to_register(e, to, !branch.through_ctr)
-                                     : way_to(e, branch.is_branch ? branch.target : block->end);
     ir_place(ir, on);
     if (go)
-        ir_branch(ir, go, there, way_to(e, block->end), IR_EVEN);
+        ir_branch(ir, go, there, way_to(e, block->end, false), IR_EVEN);
     else
         ir_jump(ir, there);
 }
@@ -452,10 +524,14 @@ struct ir_code *emit_region(struct ir_maker *maker, struct region *region)
     e.cycles = ir_variable_of(e.ir, ir_argument(e.ir, 4));
     e.limit = ir_argument(e.ir, 5);
     e.counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(counts));
+    if (region->recorded) e.path_counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(path_counts));
     for (unsigned i = 0; i < region->count; i++)
         e.start[i] = ir_block_new(e.ir);
     e.leave = ir_block_new(e.ir);
-    ir_jump(e.ir, e.start[0]);
+    if (region->recorded)
+        check_path(&e);
+    else
+        ir_jump(e.ir, e.start[0]);
     for (unsigned i = 0; i < region->count; i++)
         emit_block(&e, i);
     place_exits(&e);

@@ -22,6 +22,8 @@ enum { REGION_BLOCKS = 24, REGION_OPS = 240, REGION_RETURNS = 4, REGION_SITES = 
 struct region_block {
     const struct block *block; /* for the callbacks; not looked into by the second thread */
     uint32_t pc, end, id, cycles;
+    uint32_t index;                         /* of its count in a recorded path of */
+    const struct record_function *function; /* this function */
     unsigned count;
     uint32_t words[BLOCK_OPS];
 };
@@ -32,6 +34,7 @@ struct region {
     struct jump *jumps;  /* of its address space */
     struct site *sites;  /* of its calls, in the order they were made */
     unsigned site_count;
+    bool recorded; /* call paths are */
 };
 
 /* Chooses a region that begins with `block`; false when that cannot be translated. */
@@ -93,7 +96,9 @@ struct site {
     X(jit_fpscr);                                                                                                      \
     X(jit_compare);                                                                                                    \
     X(jit_load_single);                                                                                                \
-    X(jit_store_single)
+    X(jit_store_single);                                                                                               \
+    X(jit_record_call);                                                                                                \
+    X(jit_record_return)
 #ifdef __x86_64__
 #define JIT_CALL(name) name##_thunk
 #define JIT_DECLARE(name)                                                                                              \
@@ -136,7 +141,7 @@ struct emit {
     unsigned op;   /* of the block */
     uint32_t word; /* the instruction */
     ir_value core, regs, base, lines, limit;
-    ir_variable counts, cycles, gpr[32], fpr[64], cr[8], lr, ctr, ca, fp_mask;
+    ir_variable counts, path_counts, cycles, gpr[32], fpr[64], cr[8], lr, ctr, ca, fp_mask;
     ir_block start[REGION_BLOCKS], leave;
     struct {
         uint32_t pc;

@@ -9,7 +9,7 @@
 #define QUICK(bits, swapped)                                                                                           \
     bool jit_quick_##bits(struct core *core)                                                                           \
     {                                                                                                                  \
-        uint32_t ea = core->call.address, stall;                                                             \
+        uint32_t ea = core->call.address, stall;                                                                       \
         if (!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) || (ea & 31) + (bits) / 8 > 32) return false;        \
         stall = cache_store_again(core->cores->options.cache, core->number, core->code->space, ea, core->cycles);      \
         if (stall == CACHE_ELSE) return false;                                                                         \

@@ -47,8 +47,9 @@ int region_find(const struct region *region, uint32_t pc)
     return -1;
 }
 
-static bool can_translate(const struct block *block)
+static bool can_translate(const struct core *core, const struct block *block)
 {
+    if (core->path && !block->function) return false; /* never entered */
     for (unsigned i = 0; i < block->count; i++)
         if (!emit_knows(block->words[i])) return false;
     return true;
@@ -76,6 +77,8 @@ static void add(struct region *region, const struct block *block)
     to->end = block->end;
     to->id = block->id;
     to->cycles = block->cycles;
+    to->index = block->index;
+    to->function = block->function;
     to->count = block->count;
     memcpy(to->words, block->words, block->count * sizeof *block->words);
 }
@@ -112,7 +115,7 @@ static const struct block *best(struct frontier *f, const struct region *region,
         const struct block *block = decoded(core->code, f->pc[i]);
         if (!block || block->translated || region_find(region, f->pc[i]) >= 0) continue;
         uint64_t n = times(core->cores, block);
-        if (n < least || n <= *weight || !can_translate(block)) continue;
+        if (n < least || n <= *weight || !can_translate(core, block)) continue;
         *weight = n;
         found = block;
         at = i;
@@ -126,7 +129,8 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     struct frontier f = {.count = 0};
     region->count = 0;
     region->ops = block->count;
-    if (!can_translate(block)) return false;
+    region->recorded = core->path != NULL;
+    if (!can_translate(core, block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
     add(region, block);
     offer_next(&f, block);

@@ -287,6 +287,30 @@ bool jit_fpscr(struct core *core)
     return stop_for(core, block, info, CORE_FP);
 }
 
+/* --- Call paths --------------------------------------------------------------------------------------------------- */
+
+/* Code that follows in translated code must be of the path's function, as the interpreter sees to when it enters it. */
+static void arrive(struct core *core, uint32_t pc)
+{
+    struct block **page = core->code->pages[pc / MEM_PAGE];
+    struct block *block = page && pc % 4 == 0 ? page[pc % MEM_PAGE / 4] : NULL;
+    if (block && block->function && block->function != core->path->function) core_record_enter(core, block);
+}
+
+bool jit_record_call(struct core *core)
+{
+    core_record_call(core, (uint32_t)core->call.address);
+    arrive(core, (uint32_t)core->call.address);
+    return false;
+}
+
+bool jit_record_return(struct core *core)
+{
+    core_record_return(core, (uint32_t)core->call.address);
+    arrive(core, (uint32_t)core->call.address);
+    return false;
+}
+
 bool jit_load_single(struct core *core)
 {
     core->call.value[0] = fp_load_single((uint32_t)core->call.value[0]);

@@ -13,6 +13,7 @@ struct node_upc;
 struct node_monitor;
 struct node_trace;
 struct node_events;
+struct node_record;
 
 struct chil_run {
     const struct chil_machine *machine;
@@ -32,6 +33,7 @@ struct chil_run {
     bool trace_on;              /* the switch, whether there is a trace or not */
     bool stopped;               /* by the caller, before its end */
     struct core *telling;       /* whose data access the caller is being told of */
+    struct node_record *record; /* NULL unless call paths are recorded */
     const struct chil_event *own;
     size_t own_count;
     uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken */
@@ -59,6 +61,17 @@ uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wir
 
 /* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one is asked for. */
 uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals);
+
+/* The same for a part of what a core and the memory hierarchy did, which has counts of its own. May be negative: a read
+ * that overlaps an earlier one turns cycles with one outstanding, counted then, into cycles with two. */
+struct node_part {
+    unsigned core;
+    const uint64_t *signals;
+    uint64_t crossings, cycles;
+    const struct cache *cache;
+};
+int64_t node_part_count(const struct chil_run *run, const struct chil_event *event, const struct node_wire *wires,
+                        const struct node_part *part);
 
 /* Holds the counts, which must be fresh, against the laws between them; CHIL_ELAW and which law (node_laws.c). */
 int node_check_laws(struct chil_run *run, struct chil_error *err);
@@ -136,6 +149,21 @@ struct core_trace *node_trace_of_cores(struct node_trace *trace);
 bool node_trace_switch(struct chil_run *run, bool on); /* false when nobody cares */
 void node_trace_task(struct chil_run *run, unsigned core, int pid, int tid);
 void node_trace_retired(struct chil_run *run, unsigned core, const struct core_step *step);
+
+/* Call paths (node_record.c): for cores_new; callbacks of the system; regions of the program's. */
+struct record;
+struct node_symbols;
+struct node_code_symbol;
+struct node_record *node_record_new(struct chil_run *run);
+void node_record_free(struct node_record *record);
+struct record *node_record_of_cores(struct node_record *record);
+struct node_symbols *node_record_symbols(struct node_record *record);
+struct chil_exp;
+void node_record_code(struct node_record *record, struct chil_exp *exp); /* gives it the code (node_code.c) */
+void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid);
+void node_record_forked(void *context, int from, int pid, int tid);
+void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);
+int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *arg, const struct mem *mem);
 
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
 void node_symbol(const char *program, uint32_t address, char *buffer, size_t size);

@@ -37,7 +37,7 @@ bool node_device(void *context, unsigned core, struct core_regs *regs, struct me
     if (access.load && access.width == 4) regs->gpr[isa_rt(word)] = (uint32_t)access.value;
     if (row->flags & ISA_UPDATE) regs->gpr[isa_ra(word)] = address;
     regs->pc += 4;
-    core_retire(at, word, cache_device(run->cache, core, !access.load, core_cycles(at)));
+    core_retire(at, step.pc, word, cache_device(run->cache, core, !access.load, core_cycles(at)));
     node_trace_retired(run, core, &step);
     if (!of_monitor) node_upc_accessed(run, core, &access);
     return true;

@@ -52,6 +52,8 @@ static const struct law {
     {"touched lines <= cache management", "core#.l1d.touch <= core#.l1d.ops"},
     {"L1D fills >= load misses + touched", "core#.l1d.miss.load + core#.l1d.touch <= core#.l1d.fill"},
     {"L1D fills <= misses + touched", "core#.l1d.fill <= core#.l1d.miss + core#.l1d.touch"},
+    {"data lines of L2's buffer and DDR <= L1D fills", "core#.d2.buffer + core#.d2.miss <= core#.l1d.fill"},
+    {"lines of code of L2's buffer and DDR <= L1I fills", "core#.i2.buffer + core#.i2.miss <= core#.l1i.fill"},
     {"lines lost to coherence <= snoops in L1D", "core#.l1d.invalidated <= core#.l1d.invalidate"},
     {"device accesses <= loads + stores", "l2.#.read.devbus + l2.#.write.devbus <= core#.load + core#.store"},
     {"first uses of prefetched lines <= hits in them", "l2.#.prefetch.self_hit <= l2.#.prefetch.stream_hit"},

@@ -84,6 +84,8 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .say = say,
         .switched = node_switched,
         .ended = node_ended,
+        .forked = o->record ? node_record_forked : NULL,
+        .handled = o->record ? node_record_handled : NULL,
         .call_through = node_call_through,
         .device_pages = {run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0, NODE_MONITOR_BASE},
         .device = node_device,
@@ -98,6 +100,7 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
 {
     struct core_options options = {0};
     struct cache_config memory;
+    if (o->record && o->trace) return chil_error_set(err, CHIL_EINVAL, "a run is traced or recorded, not both");
     int status = read_units(o->machine, &options.units, err);
     if (!status) status = cache_config_read(&memory, o->machine, err);
     if (status) return status;
@@ -114,6 +117,8 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
     run->trace = node_trace_new(run);
     if (run->trace) options.trace = node_trace_of_cores(run->trace);
     run->monitor = node_monitor_new(run);
+    run->record = node_record_new(run);
+    if (run->record) options.record = node_record_of_cores(run->record);
     status = node_engine(run, &options, err);
     if (status) {
         chil_run_free(run);
@@ -144,6 +149,7 @@ void chil_run_free(struct chil_run *run)
     node_events_free(run->events);
     free(run->watches);
     cores_free(run->cores);
+    node_record_free(run->record);
     jit_free(run->jit);
     cache_free(run->cache);
     free(run->trace);
@@ -194,11 +200,13 @@ struct asking {
     const struct chil_run *run;
     unsigned core;
     const uint64_t *signals; /* of that core */
+    const struct node_part *part;
 };
 
 static uint64_t count_signal(const struct asking *ask, unsigned core, enum core_signal signal)
 {
     uint64_t sum = 0;
+    if (ask->part) return core == CORE_ALL || core == ask->part->core ? ask->part->signals[signal] : 0;
     if (ask->core != CORE_ALL) return core == CORE_ALL || core == ask->core ? ask->signals[signal] : 0;
     for (unsigned i = 0; i < ask->run->core_count; i++)
         if (core == CORE_ALL || core == i) sum += ask->run->counts[i][signal];
@@ -209,7 +217,7 @@ static uint64_t count_cache(const struct asking *ask, struct cache_wire wire, en
 {
     uint64_t occurrences, high;
     if (wire.instance == CACHE_ALL && ask->core != CORE_ALL) wire.instance = ask->core;
-    cache_wire_count(ask->run->cache, wire, &occurrences, &high);
+    cache_wire_count(ask->part ? ask->part->cache : ask->run->cache, wire, &occurrences, &high);
     return mode == CHIL_COUNT_HIGH ? high : occurrences;
 }
 
@@ -245,8 +253,13 @@ static uint64_t count_hits(const struct asking *ask, const struct node_wire *wir
     unsigned core = wire->memory.instance == CACHE_ALL ? ask->core : wire->memory.instance;
     uint64_t accesses = count_signal(ask, core, data ? CORE_SIGNAL_LOAD : CORE_SIGNAL_FETCH);
     if (data) accesses += count_signal(ask, core, CORE_SIGNAL_STORE);
-    for (unsigned i = 0; data && i < ask->run->core_count; i++)
-        if (core == CORE_ALL || core == i) accesses += core_crossings(cores_get(ask->run->cores, i));
+    for (unsigned i = 0; data && i < ask->run->core_count; i++) {
+        if (core != CORE_ALL && core != i) continue;
+        if (!ask->part)
+            accesses += core_crossings(cores_get(ask->run->cores, i));
+        else if (i == ask->part->core)
+            accesses += ask->part->crossings;
+    }
     return accesses - count_cache(ask, wire->memory, CHIL_COUNT_RISE);
 }
 
@@ -254,6 +267,7 @@ static uint64_t count_hits(const struct asking *ask, const struct node_wire *wir
 static uint64_t count_cycles(const struct asking *ask)
 {
     uint64_t sum = 0;
+    if (ask->part) return ask->part->cycles;
     for (unsigned i = 0; i < ask->run->core_count; i++) {
         const struct core *core = cores_get(ask->run->cores, i);
         if (ask->core == CORE_ALL || ask->core == i) sum += core_cycles(core) - core_idle_cycles(core);
@@ -277,19 +291,19 @@ static uint64_t count_wire(const struct asking *ask, const struct node_wire *wir
     case NODE_WIRE_DATA_HITS:
     case NODE_WIRE_CODE_HITS: return count_hits(ask, wire);
     case NODE_WIRE_CYCLES: return count_cycles(ask);
-    case NODE_WIRE_ELAPSED: return elapsed(ask->run);
+    case NODE_WIRE_ELAPSED: return ask->part ? 0 : elapsed(ask->run); /* the node's, no part's */
     default: return 0;
     }
 }
 
 uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wire, enum chil_count_mode mode)
 {
-    return count_wire(&(struct asking){run, CORE_ALL, NULL}, wire, mode);
+    return count_wire(&(struct asking){.run = run, .core = CORE_ALL}, wire, mode);
 }
 
 uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals)
 {
-    const struct asking ask = {run, core, signals};
+    const struct asking ask = {.run = run, .core = core, .signals = signals};
     uint64_t sum = 0;
     for (size_t i = 0; i < event->signal_count; i++) {
         struct node_wire wire;
@@ -299,9 +313,19 @@ uint64_t node_count(const struct chil_run *run, const struct chil_event *event, 
     return event->mode == CHIL_COUNT_HIGH ? sum / event->clock : sum; /* a unit's cycle is seen `clock` times */
 }
 
+int64_t node_part_count(const struct chil_run *run, const struct chil_event *event, const struct node_wire *wires,
+                        const struct node_part *part)
+{
+    const struct asking ask = {.run = run, .core = CORE_ALL, .part = part};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < event->signal_count; i++)
+        sum += count_wire(&ask, &wires[i], event->mode);
+    return event->mode == CHIL_COUNT_HIGH ? (int64_t)sum / (int64_t)event->clock : (int64_t)sum;
+}
+
 uint64_t chil_run_instructions(const struct chil_run *run)
 {
-    return count_signal(&(struct asking){run, CORE_ALL, NULL}, CORE_ALL, CORE_SIGNAL_INSTRUCTIONS);
+    return count_signal(&(struct asking){.run = run, .core = CORE_ALL}, CORE_ALL, CORE_SIGNAL_INSTRUCTIONS);
 }
 
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event)

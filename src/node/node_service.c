@@ -21,7 +21,9 @@ enum {
     SERVICE_STOP = 8,
     SERVICE_RESET = 9,
     SERVICE_READ = 10,
-    SERVICE_TAG = 24
+    SERVICE_REGION_FIRST = 24,
+    SERVICE_REGION_LAST = 27,
+    SERVICE_TAG = 28
 };
 
 /* --- What the counters count ------------------------------------------------------------------------------------- */
@@ -96,6 +98,7 @@ static int32_t serve(struct chil_run *run, unsigned core, const struct core_regs
     case SERVICE_STOP: counters_stop(run->counters, core); return 0;
     case SERVICE_RESET: counters_reset(run->counters, core); return 0;
     case SERVICE_READ: return read_counters(run, core, mem, arg[1], arg[2]);
+    case SERVICE_REGION_FIRST ... SERVICE_REGION_LAST: return node_record_serve(run, core, arg, mem);
     case SERVICE_TAG: return node_monitor_tag(run, mem, arg[1]);
     default: return node_events_serve(run, core, arg, mem, &result) ? result : -ENOSYS;
     }
@@ -111,6 +114,7 @@ void node_switched(void *context, unsigned core, int pid, int tid)
 {
     struct chil_run *run = context;
     node_trace_task(run, core, pid, tid);
+    node_record_switched(run, core, pid, tid);
     node_monitor_task(run, core, pid, tid);
     counters_switch(run->counters, core, pid);
     node_events_switched(run, core, pid, tid);

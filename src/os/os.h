@@ -48,6 +48,10 @@ struct os_options {
     void (*switched)(void *context, unsigned core, int pid, int tid);
     /* A process has ended. */
     void (*ended)(void *context, int pid);
+    /* A task was started by another one and is where that one is, on its stack or a copy of it: fork, vfork. */
+    void (*forked)(void *context, int from, int pid, int tid);
+    /* A task's registers have been set to run the handler of a signal. */
+    void (*handled)(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);
     /* Pages of device registers in every address space, 0 for none; their loads and stores go to `device`, with the
      * instruction not done yet. True: it was done, regs->pc is behind it. False: the program gets SIGSEGV. */
     uint32_t device_pages[OS_DEVICES];
@@ -93,6 +97,16 @@ void os_free(struct os *os);
 /* Copies the file at one guest path to another for the task on `core`, by the rules that its own calls are under: how
  * many bytes, or -errno. Both are addresses of paths in the task's memory. */
 int64_t os_transfer(struct os *os, unsigned core, uint32_t from, uint32_t to);
+
+/* Code that came from a file: the mapping that holds `address` of an address space that a process has. */
+struct os_object {
+    const char *path, *host; /* the guest's name of the file, and the host's */
+    uint32_t address;        /* where the mapping begins, */
+    uint64_t length, offset; /* how long it is, and where in the file */
+};
+bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address, struct os_object *object);
+/* The guest's path of the program in an address space; NULL when no process has it. */
+const char *os_program_path(const struct os *os, const struct mem *mem);
 
 /* What a system call is called, NULL when Linux has none of that number. */
 const char *os_call_name(unsigned number);

@@ -64,6 +64,7 @@ struct os_space {
     unsigned users;              /* processes sharing it (vfork, CLONE_VM) */
     char *program;               /* absolute guest path, owned */
     struct os_mapping *mappings; /* what MAP_SHARED needs, os_space*.c's own */
+    struct os_code *code;        /* what was mapped to be executed, last first */
 };
 
 /* setitimer: in cycles, of time for OS_ALARM_REAL and of use by the process for the others. */
@@ -203,5 +204,6 @@ int os_load(struct os_space **space, const struct os_files *files, const struct 
 int os_load_errno(int status); /* the errno with which execve fails when os_load returned `status` */
 void os_space_release(struct os_space *space);
 struct os_space *os_space_fork(const struct os_space *space);
+bool os_space_find_code(const struct os_space *space, uint32_t address, struct os_object *object);
 
 #endif

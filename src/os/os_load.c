@@ -299,12 +299,24 @@ static int map_segment(struct image *image, struct mem *mem, const GElf_Phdr *se
     return CHIL_OK;
 }
 
-static int map_image(struct image *image, const struct os_space *space, uint32_t wanted, struct chil_error *err)
+static void note_code(const struct image *image, struct os_space *space, const char *path)
+{
+    for (size_t i = 0; i < image->count; i++) {
+        const GElf_Phdr *segment = &image->segments[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+        uint32_t address = (uint32_t)segment->p_vaddr + image->bias;
+        space_note_code(space, address, segment->p_filesz, segment->p_offset, path, image->fd);
+    }
+}
+
+static int map_image(struct image *image, struct os_space *space, uint32_t wanted, const char *path,
+                     struct chil_error *err)
 {
     int result = choose_bias(image, space, wanted, err);
     for (size_t i = 0; !result && i < image->count; i++)
         if (image->segments[i].p_type == PT_LOAD && image->segments[i].p_memsz)
             result = map_segment(image, space->mem, &image->segments[i], err);
+    if (!result) note_code(image, space, path);
     return result;
 }
 
@@ -364,7 +376,7 @@ static int load_interpreter(struct os_space *space, const struct image *program,
     if (!result && find_segment(&image, PT_INTERP))
         result = wrong(&image, err, "is named as an interpreter but needs one itself; name ld.so.1 instead");
     if (!result) result = check_segments(&image, err);
-    if (!result) result = map_image(&image, space, SPACE_INTERP, err);
+    if (!result) result = map_image(&image, space, SPACE_INTERP, path, err);
     if (!result) {
         facts->base = image.bias;
         space->entry = (uint32_t)image.header.e_entry + image.bias;
@@ -402,13 +414,13 @@ static void map_stack(const struct os_space *space, const struct image *image)
     mem_map(space->mem, space->stack_low, SPACE_STACK, rights);
 }
 
-static int load_elf(struct os_space *space, struct image *image, const struct os_files *files,
+static int load_elf(struct os_space *space, struct image *image, const char *path, const struct os_files *files,
                     const struct os_rules *rules, struct load_facts *facts, struct chil_error *err)
 {
     int result = read_headers(image, err);
     if (!result) result = check_segments(image, err);
     if (!result) map_stack(space, image);
-    if (!result) result = map_image(image, space, SPACE_PIE, err);
+    if (!result) result = map_image(image, space, SPACE_PIE, path, err);
     if (result) return result;
     space->brk_start = space->brk = (uint32_t)image->high + image->bias;
     space->entry = facts->entry = (uint32_t)image->header.e_entry + image->bias;
@@ -504,7 +516,7 @@ int os_load(struct os_space **result_space, const struct os_files *files, const 
     if (!result) {
         struct load_facts facts = {.path = guest};
         result = new_space(&space, image.name, err);
-        if (!result) result = load_elf(space, &image, files, rules, &facts, err);
+        if (!result) result = load_elf(space, &image, path, files, rules, &facts, err);
         if (!result) result = load_stack(space, &facts, argv, envp, err);
         if (!result) space->program = file_text(path);
         image_close(&image);

@@ -46,6 +46,9 @@ static void run_handler(struct os_task *task, const struct os_siginfo *info)
         return;
     }
     task->regs.reserved = false;
+    const struct os_options *options = &task->process->os->options;
+    if (options->handled)
+        options->handled(options->context, task->tid, info->signal, &task->regs, task->process->space->mem);
     task->blocked |= action->mask;
     if (!(action->flags & SA_NODEFER)) task->blocked |= os_signal_bit(info->signal);
     if (action->flags & SA_RESETHAND) action->handler = 0;

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -153,6 +155,62 @@ bool space_is_shared(const struct os_space *space, uint32_t address, uint64_t le
     return false;
 }
 
+/* ---- code ---- */
+
+struct os_code {
+    struct os_code *next;
+    struct os_object object;
+};
+
+static void code_add(struct os_space *space, const struct os_object *object)
+{
+    struct os_code *code = base_calloc(1, sizeof *code);
+    code->object = *object;
+    code->object.path = file_text(object->path);
+    code->object.host = file_text(object->host);
+    code->next = space->code;
+    space->code = code;
+}
+
+void space_note_code(struct os_space *space, uint32_t address, uint64_t length, uint64_t offset, const char *path,
+                     int host)
+{
+    char link[40], name[PATH_MAX];
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", host);
+    ssize_t used = readlink(link, name, sizeof name - 1);
+    if (used < 0) return;
+    name[used] = 0;
+    code_add(space, &(struct os_object){path, name, address, length, offset});
+}
+
+static void code_copy(struct os_space *to, const struct os_code *code)
+{
+    if (!code) return;
+    code_copy(to, code->next); /* in the same order */
+    code_add(to, &code->object);
+}
+
+static void code_free(struct os_code *code)
+{
+    while (code) {
+        struct os_code *next = code->next;
+        free((char *)code->object.path);
+        free((char *)code->object.host);
+        free(code);
+        code = next;
+    }
+}
+
+bool os_space_find_code(const struct os_space *space, uint32_t address, struct os_object *object)
+{
+    for (const struct os_code *code = space->code; code; code = code->next)
+        if (address >= code->object.address && address - code->object.address < code->object.length) {
+            *object = code->object;
+            return true;
+        }
+    return false;
+}
+
 /* ---- whole spaces ---- */
 
 void os_space_release(struct os_space *space)
@@ -165,6 +223,7 @@ void os_space_release(struct os_space *space)
         space->mappings = next;
     }
     mem_free(space->mem);
+    code_free(space->code);
     free(space->program);
     free(space);
 }
@@ -188,8 +247,11 @@ struct os_space *os_space_fork(const struct os_space *space)
     *copy = *space;
     copy->users = 1;
     copy->mappings = NULL;
+    copy->code = NULL;
+    code_copy(copy, space->code);
     copy->program = space->program ? file_text(space->program) : NULL;
     if (mem_clone(&copy->mem, space->mem)) {
+        code_free(copy->code);
         free(copy->program);
         free(copy);
         return NULL;

@@ -239,6 +239,7 @@ static int64_t clone_task(struct os_call *call, const struct clone *how)
     os->next_id++;
     struct os_task *child = task_add(process, tid, parent->affinity);
     clone_registers(child, parent, how);
+    if (!how->stack && os->options.forked) os->options.forked(os->options.context, parent->tid, process->pid, tid);
     if (how->flags & CLONE_PARENT_SETTID) mem_put32(call->mem, how->parent_tid, (uint32_t)tid);
     if (how->flags & CLONE_CHILD_SETTID) mem_put32(process->space->mem, how->child_tid, (uint32_t)tid);
     if (how->flags & CLONE_CHILD_CLEARTID) child->clear_tid = how->child_tid;
@@ -285,6 +286,27 @@ int64_t sys_vfork(struct os_call *call)
 {
     struct clone how = {.flags = CLONE_VM | CLONE_VFORK, .exit_signal = OS_SIGCHLD};
     return clone_task(call, &how);
+}
+
+/* ---- what is in memory ---- */
+
+static const struct os_space *space_of(const struct os *os, const struct mem *mem)
+{
+    for (const struct os_process *process = os->processes; process; process = process->next)
+        if (process->space && process->space->mem == mem) return process->space;
+    return NULL;
+}
+
+bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address, struct os_object *object)
+{
+    const struct os_space *space = space_of(os, mem);
+    return space && os_space_find_code(space, address, object);
+}
+
+const char *os_program_path(const struct os *os, const struct mem *mem)
+{
+    const struct os_space *space = space_of(os, mem);
+    return space ? space->program : NULL;
 }
 
 /* ---- the end ---- */

@@ -529,7 +529,11 @@ static uint64_t read_l2(struct literal *lit, unsigned core, uint64_t address, bo
         RAISE(lit, L2_HIT, core);
         if (entry->prefetched) RAISE(lit, L2_STREAM_HIT, core);
         if (!entry->used) RAISE(lit, L2_SELF_HIT, core);
-        if (!entry->used && was_for_this(lit, address, entry->from_ddr) && data) RAISE(lit, D2_MISS, core);
+        bool from_ddr = !entry->used && was_for_this(lit, address, entry->from_ddr);
+        if (from_ddr && data) RAISE(lit, D2_MISS, core);
+        if (from_ddr && !data) RAISE(lit, I2_MISS, core);
+        if (!from_ddr && data) RAISE(lit, DATA_L2, core);
+        if (!from_ddr && !data) RAISE(lit, CODE_L2, core);
         entry->used = true;
         end = now + lit->config.l2_latency - lit->config.l1_latency;
         if (entry->ready > end) end = entry->ready;
@@ -541,6 +545,7 @@ static uint64_t read_l2(struct literal *lit, unsigned core, uint64_t address, bo
         HOLD(lit, L2_READ_L3_PENDING, core, 0);
         end = fresh.ready = read_l3(lit, core, address, false, now, &from_ddr);
         if (from_ddr && data) RAISE(lit, D2_MISS, core);
+        if (from_ddr && !data) RAISE(lit, I2_MISS, core);
         HOLD(lit, L2_READ_L3_WAIT, core, end - now);
         add_interval(&of->l3_reads, now, end);
         put_in_buffer(lit, core, fresh);

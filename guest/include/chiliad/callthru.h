@@ -26,7 +26,11 @@ enum chiliad_service {
     CHILIAD_EVENTS_READ = 18,   /* r4: a struct chiliad_events_read */
     CHILIAD_EVENTS_WAIT = 19,   /* r4: structs chiliad_events_wait, r5 of them; they replace those of before */
     CHILIAD_PARAMETER = 20,     /* r4: "section.key" of the machine; its value as text of 64 bytes goes to r5 */
-    CHILIAD_TAG = 24            /* r4: address, bytes, tag: three words; their pages get the tag (chiliad/monitor.h) */
+    CHILIAD_REGION_ENTER = 24,   /* a region named r4 begins in the function that is r5 calls up */
+    CHILIAD_REGION_LEAVE = 25,   /* likewise ends */
+    CHILIAD_FUNCTION_ENTER = 26, /* the function at address r4 begins, inlined or not */
+    CHILIAD_FUNCTION_LEAVE = 27,
+    CHILIAD_TAG = 28            /* r4: address, bytes, tag: three words; their pages get the tag (chiliad/monitor.h) */
 };
 
 /* What an event is. */
@@ -56,7 +60,8 @@ struct chiliad_events_wait {
     uint64_t sum;
 };
 
-static inline long chiliad_callthru(long service, long a, long b)
+/* Never a function of its own: the last services say how many calls up. */
+static inline __attribute__((always_inline, no_instrument_function)) long chiliad_callthru(long service, long a, long b)
 {
     register long r3 __asm__("r3") = service;
     register long r4 __asm__("r4") = a;

@@ -1,0 +1,138 @@
+/* chiliad report --table: experiments side by side (table 1 of paper 003).
+ *
+ *     in 10^9               power4          opteron
+ *     machine               p690            x86
+ *     DATA_ACCESS           5235  100.0%    7456  100.0%
+ *       DATA_HIT_L1$        5092   97.3%    7230   97.0%
+ *
+ * First what the experiments say of themselves, then every metric of a hierarchy that one of them has, open all the way
+ * down, with its share of the hierarchy's root. '-' where an experiment does not have it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/report.h"
+
+enum { NAME = 26, COLUMN = 18 };
+
+struct rows {
+    const char *name[4096]; /* of metrics, borrowed */
+    unsigned depth[4096];
+    size_t count;
+};
+
+static unsigned depth_of(const struct chil_exp *exp, int metric)
+{
+    unsigned depth = 0;
+    while ((metric = exp->metric[metric].parent) >= 0)
+        depth++;
+    return depth;
+}
+
+static bool is_known(const struct rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->name[i], name) == 0) return true;
+    return false;
+}
+
+/* A metric and those below it; what only a later experiment has comes behind what the earlier ones have. */
+static void add_metrics(struct rows *rows, const struct chil_report *report, int parent)
+{
+    const struct chil_exp *exp = chil_report_exp(report);
+    for (size_t i = 0; i < exp->metrics; i++) {
+        if (exp->metric[i].parent != parent || chil_report_is_apart(report, (int)i)) continue;
+        if (!is_known(rows, exp->metric[i].name) && rows->count < sizeof rows->name / sizeof *rows->name) {
+            rows->depth[rows->count] = depth_of(exp, (int)i);
+            rows->name[rows->count++] = exp->metric[i].name;
+        }
+        add_metrics(rows, report, (int)i);
+    }
+}
+
+/* The power of 1000 in which the greatest number has one to three digits or more before the point. */
+static double scale_of(const struct report *r, size_t count)
+{
+    double most = 0, scale = 1;
+    for (size_t k = 0; k < count; k++) {
+        const struct chil_exp *exp = chil_report_exp(r[k].report);
+        for (size_t i = 0; i < exp->metrics; i++)
+            if (!chil_report_is_apart(r[k].report, (int)i))
+                most = fmax(most, fabs(chil_exp_sum(exp, (int)i, CHIL_EXP_NONE, false, -1)));
+    }
+    while (scale < 1e9 && most / scale >= 1e6)
+        scale *= 1000;
+    return scale;
+}
+
+static void print_attributes(const struct report *r, size_t count)
+{
+    static const char *const keys[] = {"platform", "machine", "command", "clock_hz"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        bool any = false;
+        for (size_t k = 0; k < count; k++)
+            any |= chil_exp_attribute(chil_report_exp(r[k].report), keys[i]) != NULL;
+        if (!any) continue;
+        (void)printf("%-*s", NAME, keys[i]);
+        for (size_t k = 0; k < count; k++) {
+            const char *value = chil_exp_attribute(chil_report_exp(r[k].report), keys[i]);
+            (void)printf(" %*.*s", COLUMN - 1, COLUMN - 1, value ? value : "-");
+        }
+        (void)putchar('\n');
+    }
+    (void)printf("%-*s", NAME, "threads");
+    for (size_t k = 0; k < count; k++)
+        (void)printf(" %*zu", COLUMN - 1, chil_report_exp(r[k].report)->threads);
+    (void)putchar('\n');
+}
+
+static void print_value(const struct chil_exp *exp, const char *name, double scale)
+{
+    int metric = chil_exp_find_metric(exp, name), root = metric;
+    if (metric < 0) {
+        (void)printf(" %*s", COLUMN - 1, "-");
+        return;
+    }
+    while (exp->metric[root].parent >= 0)
+        root = exp->metric[root].parent;
+    double value = chil_exp_sum(exp, metric, CHIL_EXP_NONE, false, -1);
+    double all = chil_exp_sum(exp, root, CHIL_EXP_NONE, false, -1);
+    char number[40];
+    if (strcmp(exp->metric[metric].unit, "sec") == 0) scale = 1;
+    (void)snprintf(number, sizeof number, scale == 1 && value == rint(value) ? "%s%.0f" : "%s%.3f",
+                   exp->metric[metric].partial ? "~" : "", value / scale);
+    if (all != 0)
+        (void)printf(" %*s%6.1f%%", COLUMN - 8, number, 100 * value / all);
+    else
+        (void)printf(" %*s%7s", COLUMN - 8, number, "-");
+}
+
+int report_print_table(const struct report *r, size_t count)
+{
+    struct rows *rows = calloc(1, sizeof *rows);
+    if (!rows) return cmd_fail("report", "out of memory");
+    double scale = scale_of(r, count);
+    char title[NAME + 1] = "";
+    if (scale > 1) (void)snprintf(title, sizeof title, "in 10^%.0f", log10(scale));
+    (void)printf("%-*s", NAME, title);
+    for (size_t k = 0; k < count; k++)
+        (void)printf(" %*.*s", COLUMN - 1, COLUMN - 1, r[k].file);
+    (void)putchar('\n');
+    print_attributes(r, count);
+    for (size_t k = 0; k < count; k++)
+        add_metrics(rows, r[k].report, CHIL_EXP_NONE);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct chil_exp *exp = NULL;
+        for (size_t k = 0; k < count && (!exp || chil_exp_find_metric(exp, rows->name[i]) < 0); k++)
+            exp = chil_report_exp(r[k].report);
+        (void)snprintf(title, sizeof title, "%*s%s", 2 * (int)(rows->depth[i] % 10), "",
+                       exp->metric[chil_exp_find_metric(exp, rows->name[i])].title);
+        (void)printf("%-*s", NAME, title);
+        for (size_t k = 0; k < count; k++)
+            print_value(chil_report_exp(r[k].report), rows->name[i], scale);
+        (void)putchar('\n');
+    }
+    free(rows);
+    return 0;
+}

@@ -1,0 +1,126 @@
+/* Call paths of a run: gives the cores symbols, and tells them of threads, handlers and regions. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/core_record.h"
+#include "node/node.h"
+#include "node/node_symbols.h"
+
+struct node_record {
+    struct record *cores;
+    struct node_symbols *symbols;
+};
+
+static const void *find_function(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
+                                 uint32_t *address)
+{
+    const struct chil_run *run = context;
+    return node_symbols_find(run->record->symbols, run->os, mem, pc, low, high, address);
+}
+
+static const void *name_unnamed(void *context, struct mem *mem, uint32_t pc)
+{
+    const struct chil_run *run = context;
+    return node_symbols_unnamed(run->record->symbols, run->os, mem, pc);
+}
+
+static const void *find_program(void *context, struct mem *mem)
+{
+    const struct chil_run *run = context;
+    const char *path = os_program_path(run->os, mem);
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return node_symbols_label(run->record->symbols, slash ? slash + 1 : path ? path : "program");
+}
+
+struct node_record *node_record_new(struct chil_run *run)
+{
+    const struct chil_run_options *o = &run->options;
+    if (!o->record) return NULL;
+    struct record_options options = {
+        .cache = run->cache,
+        .depth = o->record_flat    ? 0
+                 : o->record_depth ? o->record_depth
+                                   : CHIL_RECORD_DEPTH,
+        .context = run,
+        .function = find_function,
+        .unnamed = name_unnamed,
+        .program = find_program,
+    };
+    struct node_record *record = base_calloc(1, sizeof *record);
+    record->cores = record_new(&options);
+    record->symbols = node_symbols_new();
+    return record;
+}
+
+void node_record_free(struct node_record *record)
+{
+    if (!record) return;
+    record_free(record->cores);
+    node_symbols_free(record->symbols);
+    free(record);
+}
+
+struct record *node_record_of_cores(struct node_record *record)
+{
+    return record->cores;
+}
+
+struct node_symbols *node_record_symbols(struct node_record *record)
+{
+    return record->symbols;
+}
+
+void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid)
+{
+    if (run->record) record_switch_thread(run->cores, core, pid, tid);
+}
+
+void node_record_forked(void *context, int from, int pid, int tid)
+{
+    const struct chil_run *run = context;
+    record_fork_thread(run->cores, from, pid, tid);
+}
+
+void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem)
+{
+    const struct chil_run *run = context;
+    char text[40];
+    const char *name = sigabbrev_np(signal); /* the numbers up to 31 are PowerPC's, too */
+    if (name)
+        (void)snprintf(text, sizeof text, "signal SIG%s", name);
+    else
+        (void)snprintf(text, sizeof text, "signal %d", signal);
+    record_signal(run->cores, tid, regs, mem, node_symbols_label(run->record->symbols, text));
+}
+
+/* --- Regions of the program's ------------------------------------------------------------------------------------ */
+
+enum { REGION_BEGIN = 24, REGION_END, FUNCTION_ENTER, FUNCTION_EXIT, LONGEST_NAME = 200 };
+
+/* arg[1]: the name, or the function's address; arg[2]: how many functions further up it is. */
+int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *arg, const struct mem *mem)
+{
+    char name[LONGEST_NAME + 1];
+    const struct node_code_symbol *symbol;
+    uint32_t low, high, address;
+    if (!run->record) return 0;
+    struct node_symbols *symbols = run->record->symbols;
+    if (arg[0] == FUNCTION_ENTER || arg[0] == FUNCTION_EXIT) {
+        symbol = node_symbols_find(symbols, run->os, mem, arg[1], &low, &high, &address);
+        if (!symbol) symbol = node_symbols_unnamed(symbols, run->os, mem, arg[1]);
+        if (symbol == record_function_up(run->cores, core, arg[2])) return 0; /* it has a path of its own */
+        symbol = node_symbols_label(symbols, symbol->name);
+    } else {
+        int64_t length = mem_strlen(mem, arg[1], LONGEST_NAME);
+        if (length < 0) return -EFAULT;
+        if (!length) return -EINVAL;
+        memcpy(name, mem->base + arg[1], (size_t)length);
+        name[length] = 0;
+        symbol = node_symbols_label(symbols, name);
+    }
+    bool begin = arg[0] == REGION_BEGIN || arg[0] == FUNCTION_ENTER;
+    return record_region(run->cores, core, begin, symbol, arg[2]) ? 0 : -EINVAL;
+}
