@@ -177,6 +177,7 @@ bench: setup-check
 	@bench/nas $(BUILD)/chiliad
 	@bench/engines $(BUILD)/chiliad
 	@bench/hist $(BUILD)/chiliad
+	@bench/trace $(BUILD)/chiliad
 	@bench/record $(BUILD)/chiliad
 
 lint: setup-check

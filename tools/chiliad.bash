@@ -24,6 +24,14 @@ _chiliad_words() {
         echo on off
         return
         ;;
+    --kind)
+        echo instruction memory transaction
+        return
+        ;;
+    --format)
+        echo text binary json
+        return
+        ;;
     -M)
         _chiliad_names machines
         return
@@ -55,7 +63,7 @@ _chiliad_words() {
         # shellcheck disable=SC2046
         [[ $position -eq 2 || $kind != events ]] || _chiliad_names events $(_chiliad_machine)
         ;;
-    stat | hist | sweep | record | trace | validate | dump) # after the options comes a program: any file
+    stat | hist | sweep | record | trace | check | validate | dump) # after the options comes a program: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
         stat)
@@ -67,7 +75,11 @@ _chiliad_words() {
             ;;
         sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
         record) echo -M -o --depth --flat --only --exclude --limit --sets --set --sysroot --root --writable --engine --help ;;
-        trace) echo -M -o --limit --start --set --sysroot --root --writable --engine --help ;;
+        trace)
+            echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
+                --sysroot --root --writable --engine --help
+            ;;
+        check) echo -M -o --junit --around --stop --set --sysroot --root --writable --engine --help ;;
         validate) echo -M --program -j --help ;;
         dump) echo --stage=decode --stage=experiment --help ;;
         esac
@@ -97,7 +109,7 @@ _chiliad_words() {
 }
 
 _chiliad() {
-    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep record trace validate dump plan merge mean diff report cut upc --help --version" words word
+    local current=${COMP_WORDS[COMP_CWORD]} commands="cc fc cxx list stat hist sweep record trace check validate dump plan merge mean diff report cut upc --help --version" words word
     if [[ $COMP_CWORD -eq 1 ]]; then
         words=$commands
     else

@@ -39,6 +39,8 @@ enum chil_transaction_kind {
 
 /* Where the line was found. */
 enum chil_level { CHIL_LEVEL_NONE, CHIL_LEVEL_L2, CHIL_LEVEL_L3, CHIL_LEVEL_DDR, CHIL_LEVELS };
+const char *chil_transaction_kind_name(unsigned kind); /* "load", "store", ...; "?" */
+const char *chil_level_name(unsigned level);           /* "none", "l2", "l3", "ddr"; "?" */
 
 /* Times are ticks of the clock that all share: core cycles on a node, 100 ns in the paper. */
 struct chil_transaction {
@@ -123,7 +125,8 @@ enum {
     CHIL_MONITOR_TRACE = 2,  /* the mode: trace, else histogram */
     CHIL_MONITOR_TOGGLE = 4, /* a threshold switches to trace */
     CHIL_MONITOR_WRAP = 8,   /* at its end the trace begins again, instead of stopping (ERR-20) */
-    CHIL_MONITOR_ONCE = 16   /* a bin interrupts once, instead of at every update past the threshold (ERR-21) */
+    CHIL_MONITOR_ONCE = 16,  /* a bin interrupts once, instead of at every update past the threshold (ERR-21) */
+    CHIL_MONITOR_SIGNAL = 32 /* on a node: an interrupt is a signal to the thread that caused it */
 };
 enum {
     CHIL_MONITOR_INTERRUPT = 1, /* since last cleared */
@@ -155,6 +158,8 @@ int chil_monitor_load(struct chil_monitor *monitor, enum chil_monitor_who who, u
 int chil_monitor_store(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset, unsigned width,
                        uint64_t value);
 bool chil_monitor_running(const struct chil_monitor *monitor);
+/* How many transactions there are at least until the next one that interrupts, which is 1. */
+uint64_t chil_monitor_left(const struct chil_monitor *monitor);
 unsigned chil_monitor_page_tag(const struct chil_monitor *monitor, uint32_t address);
 
 /* A threshold for one bin by preloading (SHR-40): it interrupts at its event `events` + 1. The threshold register

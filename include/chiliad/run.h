@@ -29,7 +29,10 @@ struct chil_trace_record {
     uint32_t pc, word;
     enum chil_access access;
     uint32_t address, size; /* of the access; a cache instruction's are its line's */
+    uint8_t category, tag;  /* as the program has set them on the monitor's board; tag: of the access's page */
 };
+
+struct chil_run;
 
 struct chil_run_options {
     const struct chil_machine *machine; /* outlives the run */
@@ -45,13 +48,19 @@ struct chil_run_options {
     /* Told of every instruction while the trace is on; false ends the trace, not the run. NULL: no trace, and no cost.
      * The program switches it (call-through 4 and 5). Time and counts are the same with and without. */
     bool (*trace)(void *context, const struct chil_trace_record *record);
-    bool trace_off; /* at the beginning */
+    bool trace_off;      /* at the beginning */
+    bool trace_switched; /* the caller heeds the switch, though it has no `trace`: chil_run_trace_is_on */
     /* Told of every transaction of the memory hierarchy, in the order in which the simulator does them; NULL: none, and
      * no cost. Time and counts are the same with and without. `transactions`: the kinds wanted, bit n is enum
      * chil_transaction_kind n; 0: all. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
     uint32_t transactions;
     bool transact_pc; /* transactions have their pc; else it is 0 */
+    /* Called when about `pause_cycles` have passed since the last time, between instructions; counts may be asked for.
+     * False ends the run there, without the program's end. NULL: never. Time and counts are the same with and without.
+     */
+    bool (*pause)(void *context, struct chil_run *run);
+    uint64_t pause_cycles;
     /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is translated; "auto", or NULL:
      * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
      * "jit:patience=1,limit=65536,wait" (docs/jit.md). */
@@ -68,7 +77,6 @@ struct chil_run_options {
 };
 enum { CHIL_RECORD_DEPTH = 256 };
 
-struct chil_run;
 struct chil_exp;
 
 int chil_run_new(struct chil_run **run, const struct chil_run_options *options, struct chil_error *err);
@@ -77,7 +85,13 @@ void chil_run_free(struct chil_run *run);
 /* Runs to the end. The guest's standard streams are the caller's. Then holds the counts against the laws between them
  * (docs/model-memory.md): CHIL_ELAW when one is broken, which is a bug of the simulator. */
 int chil_run_go(struct chil_run *run, struct chil_error *err);
-unsigned chil_run_laws(const struct chil_run *run); /* how many were checked, and held */
+unsigned chil_run_laws(const struct chil_run *run);    /* how many were checked, and held */
+bool chil_run_was_stopped(const struct chil_run *run); /* by `pause`; no law was checked */
+
+/* From the callbacks of a run: moves the switch of the trace, as the program may. In `transact` the first record is
+ * the instruction that causes the transaction, or with a fetch the first of its block. */
+void chil_run_trace_switch(struct chil_run *run, bool on);
+bool chil_run_trace_is_on(const struct chil_run *run);
 
 /* The guest's own exit status; 128 + signal when it was killed. */
 int chil_run_status(const struct chil_run *run);
@@ -94,7 +108,7 @@ struct chil_run_translation {
 bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation);
 
 uint64_t chil_run_instructions(const struct chil_run *run); /* all cores */
-uint64_t chil_run_cycles(const struct chil_run *run);       /* of the core that was last */
+uint64_t chil_run_cycles(const struct chil_run *run);       /* of the core that was last; also in a pause */
 /* What an event of the run's machine counted. */
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event);
 
@@ -119,6 +133,10 @@ void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size
 /* Calls back with a line of disassembly for each instruction of the program's executable sections. */
 int chil_disassemble(const char *program, void (*line)(void *context, const char *text), void *context,
                      struct chil_error *err);
+
+/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
+enum { CHIL_PLACE_TEXT = 400 };
+void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size);
 
 /* Where a program's functions, data and sections are when it runs on a node, each with the areas around them ("[heap]",
  * "[stack]", "[mapped]", "[libraries]"; sections none). Where ranges overlap, the later one is meant. */

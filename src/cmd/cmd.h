@@ -23,6 +23,7 @@ struct cmd {
     const char *summary;
 };
 
+int cmd_check(int argc, char **argv);
 int cmd_cc(int argc, char **argv); /* cc, fc and cxx */
 int cmd_hist(int argc, char **argv);
 int cmd_list(int argc, char **argv);
@@ -70,7 +71,9 @@ enum {
     CMD_OPTION_SYSROOT,
     CMD_OPTION_ROOT,
     CMD_OPTION_WRITABLE,
-    CMD_OPTION_ENGINE
+    CMD_OPTION_ENGINE,
+    CMD_OPTION_TAG,
+    CMD_OPTION_CATEGORY
 };
 struct cmd_program {
     struct chil_run_options run;
@@ -102,6 +105,26 @@ int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_
 void cmd_program_say(void *command, const char *line);
 /* After the run: how the program was killed, if it was. */
 void cmd_program_report(const struct cmd_program *p, const char *command, const struct chil_run *run);
+/* Names that predicates know: functions and data of the program, and places that users name with --tag and --category,
+ * "NAME=PLACE,PLACE". `from`: where a text was written, for messages; NULL: the option. */
+enum { CMD_PLACES_MAX = 64 };
+struct cmd_place {
+    const char *text, *from;
+};
+struct cmd_places {
+    struct cmd_place tags[CMD_PLACES_MAX], categories[CMD_PLACES_MAX];
+    size_t tag_count, category_count;
+};
+#define CMD_PLACES_OPTIONS                                                                                             \
+    {"tag", required_argument, NULL, CMD_OPTION_TAG},                                                                  \
+    {                                                                                                                  \
+        "category", required_argument, NULL, CMD_OPTION_CATEGORY                                                       \
+    }
+int cmd_places_add(struct cmd_places *places, const char *command, int letter); /* optarg */
+int cmd_names_make(struct chil_hist_names *names, const char *command, const char *program,
+                   const struct cmd_places *places);
+void cmd_names_free(struct chil_hist_names *names);
+
 /* What getopt_long does not know, for the default of a switch over `letter`. */
 int cmd_bad_option(const char *command, int letter, char **argv);
 /* A whole number from `least` to `most` that an option wants; tells what is wrong. */

@@ -10,7 +10,7 @@
  *
  * The program has standard output to itself; the histogram goes to standard error, or to -o FILE, which is written
  * whole or not at all. hist_print.c has the forms, hist_math.c marginals and information, hist_svg.c the pictures,
- * hist_names.c where names come from.
+ * names.c where names come from.
  */
 #include "cmd/hist.h"
 
@@ -42,22 +42,12 @@ static const char help[] =
     "      --relief FILE       a picture: two dimensions as a landscape\n" CMD_PROGRAM_HELP
     "  -h, --help              this text\n";
 
-enum {
-    OPTION_WHERE = 256,
-    OPTION_TAG,
-    OPTION_CATEGORY,
-    OPTION_TOP,
-    OPTION_GIVEN,
-    OPTION_RANK,
-    OPTION_SVG,
-    OPTION_RELIEF
-};
+enum { OPTION_WHERE = 256, OPTION_TOP, OPTION_GIVEN, OPTION_RANK, OPTION_SVG, OPTION_RELIEF };
 
 static const struct option long_options[] = {
     {"event", required_argument, NULL, 'e'},
     {"where", required_argument, NULL, OPTION_WHERE},
-    {"tag", required_argument, NULL, OPTION_TAG},
-    {"category", required_argument, NULL, OPTION_CATEGORY},
+    CMD_PLACES_OPTIONS,
     {"top", required_argument, NULL, OPTION_TOP},
     {"given", required_argument, NULL, OPTION_GIVEN},
     {"rank", no_argument, NULL, OPTION_RANK},
@@ -89,20 +79,13 @@ static const struct {
 };
 enum { EVENTS = sizeof events / sizeof *events };
 
-static int add_text(const char **list, size_t *count, const char *option)
-{
-    if (*count == HIST_TAGS_MAX) return cmd_fail("hist", "more than %d %s", HIST_TAGS_MAX, option);
-    list[(*count)++] = optarg;
-    return 0;
-}
-
 static int take_option(struct hist_options *o, int letter, char **argv)
 {
     switch (letter) {
     case 'e': o->event = optarg; return 0;
     case OPTION_WHERE: o->where = optarg; return 0;
-    case OPTION_TAG: return add_text(o->tags, &o->tag_count, "--tag");
-    case OPTION_CATEGORY: return add_text(o->categories, &o->category_count, "--category");
+    case CMD_OPTION_TAG:
+    case CMD_OPTION_CATEGORY: return cmd_places_add(&o->places, "hist", letter);
     case OPTION_TOP: return cmd_number("hist", "--top", optarg, 0, UINT32_MAX, &o->top);
     case OPTION_GIVEN: o->given = optarg; return 0;
     case OPTION_RANK: o->rank = true; return 0;
@@ -197,7 +180,7 @@ static int prepare(struct hist *h, size_t event)
 {
     struct chil_error err = {0};
     char *where;
-    int status = hist_names_make(&h->names, h->options);
+    int status = cmd_names_make(&h->names, "hist", h->options->program.run.program, &h->options->places);
     if (status) return status;
     status = join_predicates(h, event, &where);
     if (!status && chil_hist_new(&h->hist, h->options->declaration, where, &h->names, &err))
@@ -309,7 +292,7 @@ int cmd_hist(int argc, char **argv)
     for (size_t i = 0; i < h.candidate_count; i++)
         chil_hist_free(h.candidates[i].hist);
     chil_hist_free(h.hist);
-    hist_names_free(&h.names);
+    cmd_names_free(&h.names);
     chil_machine_free(machine);
     return status;
 }

@@ -5,13 +5,12 @@
 #include "chiliad/monitor.h"
 #include "cmd/cmd.h"
 
-enum { HIST_TAGS_MAX = 64, HIST_CANDIDATES_MAX = 12 };
+enum { HIST_CANDIDATES_MAX = 12 };
 
 struct hist_options {
     struct cmd_program program;
     const char *declaration, *event, *where, *separator, *output, *svg, *relief, *given;
-    const char *tags[HIST_TAGS_MAX], *categories[HIST_TAGS_MAX];
-    size_t tag_count, category_count;
+    struct cmd_places places;
     uint64_t top;
     bool json, rank;
 };
@@ -45,10 +44,6 @@ double hist_entropy_of(struct chil_hist *hist, unsigned dimension);
 /* What two dimensions tell of each other, in bits; and what the last dimension tells of the others together. */
 double hist_information(struct chil_hist *hist, unsigned a, unsigned b);
 double hist_gain(struct chil_hist *hist);
-
-/* Names for the declaration's variables: functions and symbols of the program, tags and categories as asked. */
-int hist_names_make(struct chil_hist_names *names, const struct hist_options *options);
-void hist_names_free(struct chil_hist_names *names);
 
 void hist_print(FILE *out, struct hist *h);
 bool hist_print_json(FILE *out, struct hist *h);

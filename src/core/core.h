@@ -133,6 +133,8 @@ void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 
 /* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its block. */
 uint32_t core_access_pc(const struct core *core);
+/* The trace was switched on while that instruction, which is no fetch, asks: it is the first that is told. */
+void core_trace_begin(struct core *core);
 uint64_t core_cycles(const struct core *core);           /* since the beginning */
 void core_idle_until(struct core *core, uint64_t cycle); /* nothing to run: time passes */
 uint64_t core_idle_cycles(const struct core *core);      /* how much of it passed so */

@@ -117,7 +117,9 @@ static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
 
 struct block *block_cut(struct code *code, const struct block *block, unsigned count)
 {
-    return make_block(code, block->pc, count);
+    struct block *cut = make_block(code, block->pc, count);
+    cut->patience = 0; /* it is buried soon, and no translation may know it */
+    return cut;
 }
 
 struct block *code_block(struct code *code, uint32_t pc)

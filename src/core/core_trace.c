@@ -68,6 +68,11 @@ void core_trace_op(struct core *core, const struct block *block, unsigned op)
     pending->there = true;
 }
 
+void core_trace_begin(struct core *core)
+{
+    core_trace_op(core, core->at.block, (unsigned)(core->at.op - core->at.block->ops));
+}
+
 void core_trace_fault(struct core *core)
 {
     core->pending->there = false;

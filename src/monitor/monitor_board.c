@@ -82,6 +82,7 @@ static void count(struct chil_monitor *m, uint32_t address)
 {
     uint64_t sum = m->words[address] + 1;
     m->words[address] = sum & WORD_MASK;
+    if (sum > m->most) m->most = sum;
     if (sum > m->threshold) overflow(m, address);
 }
 
@@ -113,12 +114,18 @@ bool chil_monitor_running(const struct chil_monitor *m)
     return m->control & CHIL_MONITOR_RUN;
 }
 
+uint64_t chil_monitor_left(const struct chil_monitor *m)
+{
+    return m->most < m->threshold ? m->threshold - m->most + 1 : 1;
+}
+
 /* --- Words -------------------------------------------------------------------------------------------------------- */
 
 void monitor_set_word(struct chil_monitor *m, uint32_t address, uint64_t value)
 {
     if (address >> m->address_bits) return;
     m->words[address] = value & WORD_MASK;
+    if (m->words[address] > m->most) m->most = m->words[address];
     if (m->presets) m->presets[address] = 0;
     if (m->fired) m->fired[address / 64] &= ~(UINT64_C(1) << address % 64);
 }

@@ -21,6 +21,7 @@ struct chil_monitor {
     uint8_t jumpers[MONITOR_JUMPERS]; /* for address bits 20 and up: 0 none, else 1 + a bit of the variables */
     uint8_t category, export, shift;
     uint64_t threshold, minimum, maximum;
+    uint64_t most;                 /* no word is larger */
     uint32_t address, count, page; /* of the commands on ranges */
     uint32_t records;              /* where the next trace record goes */
     uint32_t queue[CHIL_MONITOR_QUEUE];

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "monitor/monitor_impl.h"
 
-enum { EXPORT_CATEGORY = 1, EXPORT_ALL = 2, CONTROL_BITS = 31, RULE_SHIFT = 8, STATUS_CLEARED = 15 };
+enum { EXPORT_CATEGORY = 1, EXPORT_ALL = 2, CONTROL_BITS = 63, RULE_SHIFT = 8, STATUS_CLEARED = 15 };
 
 static uint64_t load_layout(const struct chil_monitor *m)
 {
@@ -90,6 +90,7 @@ static void set_jumpers(struct chil_monitor *m, uint64_t value)
 static void fill(struct chil_monitor *m, uint64_t value)
 {
     uint32_t size = 1U << m->address_bits;
+    if (m->address == 0 && m->count >= size) m->most = 0;
     for (uint32_t left = m->count; left && m->address < size; left--)
         monitor_set_word(m, m->address++, value);
 }

@@ -35,6 +35,16 @@ const char *chil_variable_name(enum chil_variable variable)
     return variable < CHIL_VARIABLES ? variables[variable].name : "?";
 }
 
+const char *chil_transaction_kind_name(unsigned kind)
+{
+    return kind < CHIL_TRANSACTION_KINDS ? kinds[kind] : "?";
+}
+
+const char *chil_level_name(unsigned level)
+{
+    return level < CHIL_LEVELS ? levels[level] : "?";
+}
+
 static const struct chil_ranges *names_of(const struct chil_hist_names *names, enum chil_variable variable)
 {
     switch (variable) {

@@ -30,6 +30,9 @@ struct chil_run {
     struct node_events *events;
     struct node_watch *watches; /* per core */
     struct node_trace *trace;   /* NULL without one */
+    bool trace_on;              /* the switch, whether there is a trace or not */
+    bool stopped;               /* by the caller, before its end */
+    struct core *telling;       /* whose data access the caller is being told of */
     struct node_record *record; /* NULL unless call paths are recorded */
     const struct chil_event *own;
     size_t own_count;
@@ -110,6 +113,12 @@ bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access
 struct node_monitor *node_monitor_new(struct chil_run *run);
 void node_monitor_free(struct node_monitor *monitor);
 void node_monitor_task(struct chil_run *run, unsigned core, int pid, int tid);
+/* Its interrupts as signals: whether cores must watch for them, how many transactions are left at least, and whether
+ * the thread on a core has caused one since last asked. */
+bool node_monitor_watch(const struct chil_run *run);
+uint64_t node_monitor_left(const struct chil_run *run, unsigned core);
+bool node_monitor_interrupted(struct chil_run *run, unsigned core);
+void node_monitor_names(const struct chil_run *run, uint32_t address, uint8_t *category, uint8_t *tag);
 /* Service 24: tags pages; `at` has three words: address, bytes, tag. */
 int32_t node_monitor_tag(struct chil_run *run, struct mem *mem, uint32_t at);
 
@@ -137,7 +146,7 @@ int node_watch(void *context, unsigned core, int *task_signal);
 /* The trace (node_trace.c): switched by programs; who runs where; an instruction that was done for a core. */
 struct node_trace *node_trace_new(struct chil_run *run);
 struct core_trace *node_trace_of_cores(struct node_trace *trace);
-bool node_trace_switch(struct chil_run *run, bool on); /* false when the run has no trace */
+bool node_trace_switch(struct chil_run *run, bool on); /* false when nobody cares */
 void node_trace_task(struct chil_run *run, unsigned core, int pid, int tid);
 void node_trace_retired(struct chil_run *run, unsigned core, const struct core_step *step);
 

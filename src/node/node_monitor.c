@@ -20,6 +20,9 @@ struct node_monitor {
     uint32_t kinds;             /* that the caller wants, a bit for each */
     bool tagged;                /* some page is */
     bool running;               /* the board is */
+    bool signals;               /* and its interrupts are signals */
+    bool interrupted;           /* just now */
+    uint64_t waiting;           /* cores whose threads have a signal to get, a bit for each */
     struct {
         const struct core *core;
         struct chil_transaction next; /* with what is of the core and its task already in it */
@@ -30,15 +33,19 @@ _Static_assert((int)CACHE_LOAD_MISS == CHIL_LOAD_MISS && (int)CACHE_INVALIDATION
                    (int)CACHE_IN_L2 == CHIL_LEVEL_L2 && (int)CACHE_IN_DDR == CHIL_LEVEL_DDR,
                "the hierarchy's kinds and levels are the monitor's");
 
-static __attribute__((noinline)) void tell_board(const struct node_monitor *m, struct chil_transaction *t)
+static __attribute__((noinline)) void tell_board(struct node_monitor *m, struct chil_transaction *t)
 {
     if (m->tagged) t->tag = (uint8_t)chil_monitor_page_tag(m->board, t->address);
+    m->interrupted = false;
     if (m->running) chil_monitor_tell(m->board, t);
+    if (m->interrupted && m->signals) m->waiting |= UINT64_C(1) << t->sender;
 }
 
-static __attribute__((noinline)) void add_pc(const struct node_monitor *m, unsigned sender, struct chil_transaction *t)
+/* A trace that is switched on now begins with the instruction that is being told, unless it is only being fetched. */
+static __attribute__((noinline)) void add_pc(struct chil_run *run, unsigned sender, struct chil_transaction *t)
 {
-    t->pc = core_access_pc(m->senders[sender].core);
+    t->pc = core_access_pc(run->monitor->senders[sender].core);
+    run->telling = t->kind == CACHE_FETCH_MISS ? NULL : cores_get(run->cores, sender);
     if (t->kind == CACHE_FETCH_MISS && t->pc < t->address) t->pc = t->address; /* a later line of its block */
 }
 
@@ -56,8 +63,15 @@ static void tell(void *context, struct cache_transaction told, uint64_t start, u
     t->level = told.level;
     if (m->board) tell_board(m, t);
     if (!(m->kinds >> told.kind & 1)) return;
-    if (run->options.transact_pc) add_pc(m, told.sender, t);
+    if (run->options.transact_pc) add_pc(run, told.sender, t);
     run->options.transact(run->options.context, t);
+}
+
+static void interrupt(void *context, uint32_t address)
+{
+    struct node_monitor *m = context;
+    (void)address;
+    m->interrupted = true;
 }
 
 /* Listens if anybody wants to know. */
@@ -97,14 +111,14 @@ void node_monitor_task(struct chil_run *run, unsigned core, int pid, int tid)
 
 static struct chil_monitor *board_of(struct node_monitor *m)
 {
-    if (!m->board) (void)chil_monitor_new(&m->board, CHIL_MONITOR_ADDRESS_BITS, NULL, NULL, NULL);
+    if (!m->board) (void)chil_monitor_new(&m->board, CHIL_MONITOR_ADDRESS_BITS, interrupt, m, NULL);
     return m->board;
 }
 
 bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access *access)
 {
     struct node_monitor *m = run->monitor;
-    uint64_t offset = access->address % MEM_PAGE, category;
+    uint64_t offset = access->address % MEM_PAGE, category, control;
     (void)core;
     if (access->load)
         return chil_monitor_load(board_of(m), CHIL_MONITOR_USER, offset, access->width, &access->value) == 0;
@@ -112,9 +126,42 @@ bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access
     (void)chil_monitor_load(m->board, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY, 8, &category);
     for (unsigned i = 0; i < OS_CORES_MAX; i++)
         m->senders[i].next.category = (uint8_t)category;
+    (void)chil_monitor_load(m->board, CHIL_MONITOR_USER, CHIL_MONITOR_CONTROL, 8, &control);
+    bool signalled = m->signals;
     m->running = chil_monitor_running(m->board);
+    m->signals = m->running && control & CHIL_MONITOR_SIGNAL;
+    if (m->signals || signalled) node_watch_all(run); /* bins may be nearer to the threshold than before */
     listen(run);
     return true;
+}
+
+/* Behind a threshold lies one transaction or more, and an instruction makes few: so the core is near to it only when a
+ * word is. With a forbidden bin one always is. */
+bool node_monitor_watch(const struct chil_run *run)
+{
+    return run->monitor->signals || run->monitor->waiting;
+}
+
+uint64_t node_monitor_left(const struct chil_run *run, unsigned core)
+{
+    const struct node_monitor *m = run->monitor;
+    if (m->waiting >> core & 1) return 0;
+    return m->signals ? chil_monitor_left(m->board) : UINT64_MAX;
+}
+
+bool node_monitor_interrupted(struct chil_run *run, unsigned core)
+{
+    struct node_monitor *m = run->monitor;
+    bool waits = m->waiting >> core & 1;
+    m->waiting &= ~(UINT64_C(1) << core);
+    return waits;
+}
+
+void node_monitor_names(const struct chil_run *run, uint32_t address, uint8_t *category, uint8_t *tag)
+{
+    const struct node_monitor *m = run->monitor;
+    *category = m->senders[0].next.category;
+    *tag = m->tagged ? (uint8_t)chil_monitor_page_tag(m->board, address) : 0;
 }
 
 int32_t node_monitor_tag(struct chil_run *run, struct mem *mem, uint32_t at)

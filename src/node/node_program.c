@@ -49,6 +49,11 @@ void node_symbol(const char *program, uint32_t address, char *buffer, size_t siz
     dwfl_end(dwfl);
 }
 
+void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size)
+{
+    node_symbol(program, address, buffer, size);
+}
+
 /* --- Disassembly ------------------------------------------------------------------------------------------------ */
 
 struct listing {

@@ -55,6 +55,19 @@ static void say(void *context, const char *line)
     if (run->options.say) run->options.say(run->options.context, line);
 }
 
+static uint64_t elapsed(const struct chil_run *run);
+
+static bool pause_run(void *context)
+{
+    struct chil_run *run = context;
+    for (unsigned i = 0; i < run->core_count; i++)
+        core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    run->result.cycles = elapsed(run);
+    run->telling = NULL;
+    run->stopped = !run->options.pause(run->options.context, run);
+    return !run->stopped;
+}
+
 static int start_os(struct chil_run *run, const struct chil_run_options *o, struct chil_error *err)
 {
     struct os_options os = {
@@ -77,6 +90,8 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .device_pages = {run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0, NODE_MONITOR_BASE},
         .device = node_device,
         .watch = node_watch,
+        .pause = o->pause ? pause_run : NULL,
+        .pause_cycles = o->pause_cycles ? o->pause_cycles : 1,
     };
     return os_new(&run->os, &os, run->cores, run->core_count, err);
 }
@@ -150,12 +165,17 @@ int chil_run_go(struct chil_run *run, struct chil_error *err)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
     if (run->jit && jit_diverged(run->jit))
         return chil_error_set(err, CHIL_ELAW, "internal error: translated code and interpreter differ, see above");
-    return node_check_laws(run, err);
+    return run->stopped ? 0 : node_check_laws(run, err);
 }
 
 unsigned chil_run_laws(const struct chil_run *run)
 {
     return run->laws;
+}
+
+bool chil_run_was_stopped(const struct chil_run *run)
+{
+    return run->stopped;
 }
 
 int chil_run_status(const struct chil_run *run)

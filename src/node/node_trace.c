@@ -32,6 +32,9 @@ static void tell(void *context, unsigned core, const struct core_step *step)
         record.address = step->address;
         record.size = step->size;
     }
+    run->telling = NULL;
+    node_monitor_names(run, step->address, &record.category, &record.tag);
+    if (!step->size) record.tag = 0;
     if (run->options.trace(run->options.context, &record)) return;
     trace->over = true;
     trace->cores.on = false;
@@ -39,9 +42,10 @@ static void tell(void *context, unsigned core, const struct core_step *step)
 
 struct node_trace *node_trace_new(struct chil_run *run)
 {
+    run->trace_on = !run->options.trace_off;
     if (!run->options.trace) return NULL;
     struct node_trace *trace = base_calloc(1, sizeof *trace);
-    trace->cores = (struct core_trace){.step = tell, .context = run, .on = !run->options.trace_off};
+    trace->cores = (struct core_trace){.step = tell, .context = run, .on = run->trace_on};
     return trace;
 }
 
@@ -52,9 +56,21 @@ struct core_trace *node_trace_of_cores(struct node_trace *trace)
 
 bool node_trace_switch(struct chil_run *run, bool on)
 {
-    if (!run->trace) return false;
-    run->trace->cores.on = on && !run->trace->over;
-    return true;
+    run->trace_on = on;
+    if (run->trace) run->trace->cores.on = on && !run->trace->over;
+    return run->trace || run->options.trace_switched;
+}
+
+void chil_run_trace_switch(struct chil_run *run, bool on)
+{
+    bool was_on = run->trace_on;
+    (void)node_trace_switch(run, on);
+    if (run->trace && run->trace->cores.on && !was_on && run->telling) core_trace_begin(run->telling);
+}
+
+bool chil_run_trace_is_on(const struct chil_run *run)
+{
+    return run->trace_on;
 }
 
 void node_trace_task(struct chil_run *run, unsigned core, int pid, int tid)

@@ -227,7 +227,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t now, uint64_t event)
 {
-    uint64_t cycles = runnable_tasks(os) == 1 ? ALONE : os->options.quantum;
+    bool alone = runnable_tasks(os) == 1;
+    uint64_t cycles = alone ? ALONE : os->options.quantum;
+    if (alone && os->options.pause) cycles = least(cycles, os->pause_at > now ? os->pause_at - now : 1);
     cycles = least(cycles, event - now);
     uint64_t turn = task->slice_start + TURN;
     for (const struct os_task *other = os->tasks; other; other = other->next) {
@@ -339,10 +341,18 @@ static void deadlock(struct os *os)
         if (!process->exited) os_signal_process(os, process, &info);
 }
 
+/* Lets the caller look, when it is time; false when it has seen enough. Quanta are as they would be without. */
+static bool pause_run(struct os *os)
+{
+    if (!os->options.pause || os->now < os->pause_at) return true;
+    os->pause_at = os_add_cycles(os->now, os->options.pause_cycles);
+    return os->options.pause(os->options.context);
+}
+
 int os_run(struct os *os, struct os_result *result)
 {
     os_sweep(os);
-    while (os->tasks) {
+    while (os->tasks && pause_run(os)) {
         unsigned best = 0;
         uint64_t when = OS_NEVER;
         for (unsigned c = 0; c < os->core_count; c++) {

@@ -34,6 +34,17 @@ enum chiliad_monitor_register {
     CHILIAD_MONITOR_EXPORT = 0x88
 };
 
+/* Bits of CONTROL. With SIGNAL an interrupt is a SIGIO for the thread that caused it, behind the instruction that did; the
+ * handler reads the bins from OVERFLOW. Without a handler it ends the program. */
+enum {
+    CHILIAD_MONITOR_RUN = 1,
+    CHILIAD_MONITOR_TRACE = 2,
+    CHILIAD_MONITOR_TOGGLE = 4,
+    CHILIAD_MONITOR_WRAP = 8,
+    CHILIAD_MONITOR_ONCE = 16,
+    CHILIAD_MONITOR_SIGNAL = 32
+};
+
 /* Numbers of up to 32 bits: one store. */
 static inline void chiliad_monitor_set(uint32_t offset, uint32_t value)
 {

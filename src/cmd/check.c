@@ -1,0 +1,266 @@
+/* chiliad check: run a program and hold it to rules about counts and accesses.
+ *
+ *     $ cat table.rules
+ *     tag ro = table
+ *     never(tag=ro, kind=store, function!=init)
+ *     at_most(BGL_D1_L_MISS, 66K + 2%)
+ *     $ chiliad check table.rules ./program
+ *     table.rules:2:1: broken: never(tag=ro, kind=store, function!=init)
+ *         1 is not <= 0; first: store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8 (program.c:12), ...
+ *
+ * Accesses are told by the interpreter's traced variant, misses by the memory hierarchy; neither changes what the
+ * program does. The exit status is 1 when a rule is broken, else the program's. docs/formats/rules.md is the reference,
+ * check_print.c has the report.
+ */
+#include "cmd/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: chiliad check [OPTIONS] FILE.rules PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs a PowerPC Linux program on a simulated node and checks that it keeps the rules of a file, such as\n"
+    "'never(tag=ro, kind=store)' or 'at_most(BGL_D1_L_MISS, 66K + 2%, in=matmul)'. Broken rules are told on\n"
+    "standard error, with the first access or miss that breaks one, its source line and what was around it. The\n"
+    "exit status is 1 when a rule is broken, else the program's, as that of 'chiliad stat'.\n"
+    "\n"
+    "  -o, --output FILE       the report to FILE instead of standard error\n"
+    "      --junit FILE        the results as JUnit XML\n"
+    "      --around N          records before and behind the first violation (default 5)\n"
+    "      --stop              end the run soon after the first violation\n" CMD_PROGRAM_HELP
+    "  -h, --help              this text\n";
+
+enum { OPTION_JUNIT = 256, OPTION_AROUND, OPTION_STOP, PAUSE = 1000000, PAUSE_TO_STOP = 100000 };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"junit", required_argument, NULL, OPTION_JUNIT},
+    {"around", required_argument, NULL, OPTION_AROUND},
+    {"stop", no_argument, NULL, OPTION_STOP},
+    {"help", no_argument, NULL, 'h'},
+    CMD_PROGRAM_OPTIONS,
+    {0},
+};
+
+static int take_option(struct check *c, int letter, char **argv)
+{
+    switch (letter) {
+    case 'o': c->output = optarg; return 0;
+    case OPTION_JUNIT: c->junit = optarg; return 0;
+    case OPTION_AROUND: return cmd_number("check", "--around", optarg, 0, CHECK_AROUND_MAX, &c->around);
+    case OPTION_STOP: c->stop = true; return 0;
+    case 'h': (void)fputs(help, stdout); return -1;
+    default: break;
+    }
+    int status = cmd_program_take(&c->program, "check", letter);
+    return status == CMD_NOT_MINE ? cmd_bad_option("check", letter, argv) : status;
+}
+
+/* Options may stand on both sides of the file of rules; they end at the program's name. */
+static int parse_options(int argc, char **argv, struct check *c)
+{
+    int letter;
+    opterr = 0;
+    for (unsigned part = 0; part < 2; part++) {
+        while ((letter = getopt_long(argc, argv, "+:M:o:h", long_options, NULL)) != -1) {
+            int status = take_option(c, letter, argv);
+            if (status) return status;
+        }
+        if (part == 0 && optind == argc)
+            return cmd_fail("check", "no rules; 'chiliad check [OPTIONS] FILE.rules PROGRAM [ARGUMENTS]'");
+        if (part == 0) c->file = argv[optind++];
+    }
+    return cmd_program_words(&c->program, "check", argc, argv);
+}
+
+/* --- What is around a violation ----------------------------------------------------------------------------------- */
+
+static int make_ring(struct check_ring *ring, uint64_t around)
+{
+    ring->items = calloc(2 * around + 1, sizeof *ring->items);
+    return ring->items ? 0 : cmd_fail("check", "out of memory");
+}
+
+/* Until it is caught the ring turns over its first part, the violation being the last in it; then it is put in order,
+ * and what comes goes behind it. */
+static void keep(struct check_ring *ring, uint64_t around, const struct chil_trace_item *item)
+{
+    if (ring->caught) {
+        if (ring->behind < around) ring->items[ring->count + ring->behind++] = *item;
+        return;
+    }
+    ring->items[ring->next] = *item;
+    ring->next = (ring->next + 1) % (around + 1);
+    if (ring->count <= around) ring->count++;
+}
+
+static void note_first(struct check *c, bool access)
+{
+    struct check_ring *ring = &c->rings[!access];
+    size_t size = c->around + 1, first = (ring->next + size - ring->count) % size;
+    c->broken = c->by_event = true;
+    c->by_access = access;
+    struct chil_trace_item *ordered = calloc(size, sizeof *ordered);
+    for (size_t i = 0; ordered && i < ring->count; i++)
+        ordered[i] = ring->items[(first + i) % size];
+    if (ordered) memcpy(ring->items, ordered, ring->count * sizeof *ordered);
+    free(ordered);
+    ring->items[ring->count - 1].trigger = true;
+    ring->caught = true;
+}
+
+/* --- Being told --------------------------------------------------------------------------------------------------- */
+
+static bool is_dcbz(uint32_t word)
+{
+    return (word & 0xFC0007FE) == 0x7C0007EC;
+}
+
+/* dcbz writes its line: it is a store. */
+static bool take_record(void *context, const struct chil_trace_record *record)
+{
+    struct check *c = context;
+    struct chil_trace_item item = {.record = *record};
+    if (record->access && c->names.tags) item.record.tag = (uint8_t)chil_ranges_look_up(c->names.tags, record->address);
+    if (c->names.categories) item.record.category = (uint8_t)chil_ranges_look_up(c->names.categories, record->pc);
+    keep(&c->rings[0], c->around, &item);
+    bool store = record->access == CHIL_ACCESS_STORE || (record->access == CHIL_ACCESS_CACHE && is_dcbz(record->word));
+    if (!store && record->access != CHIL_ACCESS_LOAD) return true;
+    const struct chil_transaction access = {.start = record->cycle,
+                                            .end = record->cycle,
+                                            .address = record->address,
+                                            .pc = record->pc,
+                                            .size = record->size,
+                                            .pid = record->pid,
+                                            .tid = record->tid,
+                                            .sender = (uint16_t)record->core,
+                                            .core = (uint8_t)record->core,
+                                            .kind = store ? CHIL_STORE_MISS : CHIL_LOAD_MISS,
+                                            .category = item.record.category,
+                                            .tag = item.record.tag};
+    if (chil_rules_access(c->rules, &access) && !c->broken) note_first(c, true);
+    return true;
+}
+
+static void take_transaction(void *context, const struct chil_transaction *transaction)
+{
+    struct check *c = context;
+    struct chil_trace_item item = {.transaction = *transaction};
+    if (c->names.tags) item.transaction.tag = (uint8_t)chil_ranges_look_up(c->names.tags, transaction->address);
+    if (c->names.categories)
+        item.transaction.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
+    keep(&c->rings[1], c->around, &item);
+    if (chil_rules_transaction(c->rules, &item.transaction) && !c->broken) note_first(c, false);
+}
+
+static bool look(void *context, struct chil_run *run)
+{
+    struct check *c = context;
+    if (chil_rules_look(c->rules, run, false)) c->broken = true;
+    return !(c->broken && c->stop);
+}
+
+static void say(void *context, const char *line)
+{
+    (void)context;
+    cmd_program_say("check", line);
+}
+
+/* --- Running ------------------------------------------------------------------------------------------------------ */
+
+static int add_places(struct check *c)
+{
+    size_t count;
+    const struct chil_rules_place *places = chil_rules_places(c->rules, &count);
+    for (size_t i = 0; i < count; i++) {
+        size_t *used = places[i].category ? &c->places.category_count : &c->places.tag_count;
+        if (*used == CMD_PLACES_MAX)
+            return cmd_fail("check", "%s: more than %d of them", places[i].from, CMD_PLACES_MAX);
+        (places[i].category ? c->places.categories : c->places.tags)[(*used)++] =
+            (struct cmd_place){places[i].text, places[i].from};
+    }
+    return 0;
+}
+
+static int prepare(struct check *c)
+{
+    struct chil_error err = {0};
+    struct chil_run_options *o = &c->program.run;
+    if (chil_rules_open(&c->rules, c->file, o->machine, &err)) return cmd_fail_error("check", &err);
+    int status = add_places(c);
+    if (!status) status = cmd_names_make(&c->names, "check", o->program, &c->places);
+    if (status) return status;
+    if (chil_rules_bind(c->rules, &c->names, &err)) return cmd_fail_error("check", &err);
+    o->say = say;
+    o->context = c;
+    o->transact_pc = true;
+    o->pause = look;
+    o->pause_cycles = c->stop ? PAUSE_TO_STOP : PAUSE;
+    o->transactions = chil_rules_want_transactions(c->rules);
+    if (o->transactions) o->transact = take_transaction;
+    if (chil_rules_want_accesses(c->rules)) o->trace = take_record;
+    for (unsigned i = 0; i < 2 && !status; i++) {
+        c->heads[i].kind = i ? CHIL_TRACE_TRANSACTION : CHIL_TRACE_INSTRUCTION;
+        trace_head_names(&c->heads[i], &c->names);
+        status = make_ring(&c->rings[i], c->around);
+    }
+    return status;
+}
+
+struct files {
+    struct cmd_output report, junit;
+};
+
+static int open_files(const struct check *c, struct files *f)
+{
+    int status = c->output ? cmd_output_open(&f->report, "check", c->output) : 0;
+    if (!status && c->junit) status = cmd_output_open(&f->junit, "check", c->junit);
+    return status;
+}
+
+static int close_files(struct files *f, bool good)
+{
+    int status = f->report.file ? cmd_output_close(&f->report, good) : 0;
+    int junit = f->junit.file ? cmd_output_close(&f->junit, good) : 0;
+    return status ? status : junit;
+}
+
+static int run(struct check *c)
+{
+    struct files f = {0};
+    struct chil_run *node = NULL;
+    struct chil_error err = {0};
+    int status = open_files(c, &f);
+    if (!status && chil_run_new(&node, &c->program.run, &err)) status = cmd_fail_error("check", &err);
+    if (!status && chil_run_go(node, &err)) status = cmd_fail_error("check", &err);
+    bool done = !status;
+    if (done) {
+        c->run = node;
+        cmd_program_report(&c->program, "check", node);
+        if (!chil_run_was_stopped(node) && chil_rules_look(c->rules, node, true)) c->broken = true;
+        check_print(c->output ? f.report.file : stderr, c);
+        if (c->junit) check_print_junit(f.junit.file, c);
+        status = c->broken ? CHECK_BROKEN : chil_run_status(node);
+    }
+    int written = close_files(&f, done);
+    chil_run_free(node);
+    return written ? written : status;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct check c = {.around = 5};
+    struct chil_machine *machine = NULL;
+    int status = parse_options(argc, argv, &c);
+    if (status) return status < 0 ? 0 : status;
+    status = cmd_program_machine(&c.program, "check", &machine);
+    if (!status) status = prepare(&c);
+    if (!status) status = run(&c);
+    for (unsigned i = 0; i < 2; i++)
+        free(c.rings[i].items);
+    chil_rules_free(c.rules);
+    cmd_names_free(&c.names);
+    chil_machine_free(machine);
+    return status;
+}

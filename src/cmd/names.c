@@ -1,0 +1,133 @@
+/* Names for predicates and histograms: tags and categories as the user says, and the program's own functions and
+ * data. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+static void add(void *context, const char *name, uint32_t first, uint32_t last)
+{
+    (void)chil_ranges_add(context, name, first, last);
+}
+
+/* --- NAME=PLACE --------------------------------------------------------------------------------------------------- */
+
+struct wanted {
+    const char *name; /* of a symbol or section */
+    const char *as;   /* what its range gets */
+    struct chil_ranges *into;
+    unsigned found;
+};
+
+static void add_wanted(void *context, const char *name, uint32_t first, uint32_t last)
+{
+    struct wanted *wanted = context;
+    if (strcmp(name, wanted->name) != 0) return;
+    (void)chil_ranges_add(wanted->into, wanted->as, first, last);
+    wanted->found++;
+}
+
+/* FIRST-LAST or FIRST+LENGTH; false when it is neither. */
+static bool read_range(const char *text, uint64_t *first, uint64_t *last)
+{
+    char *end, *rest;
+    errno = 0;
+    if (*text < '0' || *text > '9') return false;
+    *first = strtoull(text, &end, 0);
+    if (*end != '-' && *end != '+') return false;
+    if (end[1] < '0' || end[1] > '9') return false;
+    *last = strtoull(end + 1, &rest, 0);
+    if (*end == '+') *last += *first - 1;
+    return !*rest && !errno && *first <= *last && *last <= UINT32_MAX;
+}
+
+/* Who asks: the command, and the option or the line that names the places. */
+struct asking {
+    const char *command, *from, *program;
+    bool code;
+};
+
+static int add_place(struct chil_ranges *into, const struct asking *ask, const char *text, const char *as,
+                     const char *place)
+{
+    struct chil_error err = {0};
+    struct wanted wanted = {.name = place, .as = as, .into = into};
+    uint64_t first, last;
+    if (read_range(place, &first, &last)) {
+        (void)chil_ranges_add(into, as, (uint32_t)first, (uint32_t)last);
+        return 0;
+    }
+    const enum chil_program_part parts[] = {ask->code ? CHIL_PROGRAM_FUNCTIONS : CHIL_PROGRAM_DATA,
+                                            CHIL_PROGRAM_SECTIONS};
+    for (unsigned i = 0; i < 2 && !wanted.found; i++)
+        if (chil_program_ranges(ask->program, parts[i], add_wanted, &wanted, &err))
+            return cmd_fail_error(ask->command, &err);
+    if (wanted.found) return 0;
+    return cmd_fail(ask->command, "%s '%s': '%s' is no range and no %s or section of '%s'", ask->from, text, place,
+                    ask->code ? "function" : "data symbol", ask->program);
+}
+
+/* "NAME=PLACE,PLACE..." */
+static int add_places(struct chil_ranges *into, const struct asking *ask, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return cmd_fail(ask->command,
+                        "%s wants NAME=PLACE, where PLACE is FIRST-LAST, FIRST+LENGTH, a section or a symbol, not '%s'",
+                        ask->from, text);
+    char *copy = strdup(text);
+    if (!copy) return cmd_fail(ask->command, "out of memory");
+    copy[equals - text] = 0;
+    int status = 0;
+    for (char *rest = copy + (equals - text) + 1, *place; !status && (place = strsep(&rest, ","));)
+        status = add_place(into, ask, text, copy, place);
+    free(copy);
+    return status;
+}
+
+static int make_places(struct chil_ranges **ranges, struct asking ask, const struct cmd_place *places, size_t count)
+{
+    int status = 0;
+    if (!count) return 0;
+    *ranges = chil_ranges_new();
+    for (size_t i = 0; i < count && !status; i++) {
+        if (places[i].from) ask.from = places[i].from;
+        status = add_places(*ranges, &ask, places[i].text);
+    }
+    return status;
+}
+
+int cmd_places_add(struct cmd_places *places, const char *command, int letter)
+{
+    bool tag = letter == CMD_OPTION_TAG;
+    size_t *count = tag ? &places->tag_count : &places->category_count;
+    if (*count == CMD_PLACES_MAX)
+        return cmd_fail(command, "more than %d %s", CMD_PLACES_MAX, tag ? "--tag" : "--category");
+    (tag ? places->tags : places->categories)[(*count)++].text = optarg;
+    return 0;
+}
+
+int cmd_names_make(struct chil_hist_names *names, const char *command, const char *program,
+                   const struct cmd_places *places)
+{
+    struct chil_error err = {0};
+    names->functions = chil_ranges_new();
+    names->symbols = chil_ranges_new();
+    if (chil_program_ranges(program, CHIL_PROGRAM_FUNCTIONS, add, names->functions, &err) ||
+        chil_program_ranges(program, CHIL_PROGRAM_DATA, add, names->symbols, &err))
+        return cmd_fail_error(command, &err);
+    int status =
+        make_places(&names->tags, (struct asking){command, "--tag", program, false}, places->tags, places->tag_count);
+    if (status) return status;
+    return make_places(&names->categories, (struct asking){command, "--category", program, true}, places->categories,
+                       places->category_count);
+}
+
+void cmd_names_free(struct chil_hist_names *names)
+{
+    chil_ranges_free(names->functions);
+    chil_ranges_free(names->symbols);
+    chil_ranges_free(names->tags);
+    chil_ranges_free(names->categories);
+}
