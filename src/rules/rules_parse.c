@@ -99,8 +99,9 @@ static int add_piece(const struct reader *r, struct rules_bin *bin, const char *
 
 static int add_function(const struct reader *r, struct rules_bin *bin, const char *at, const char *name, size_t length)
 {
-    char *text = base_calloc(length + sizeof "function=", 1);
-    (void)sprintf(text, "function=%.*s", (int)length, name);
+    size_t size = length + sizeof "function=";
+    char *text = base_calloc(size, 1);
+    (void)snprintf(text, size, "function=%.*s", (int)length, name);
     int status = add_piece(r, bin, at, text);
     /* Columns of the piece are those of the name, as it stands behind in=. */
     if (!status) bin->pieces[bin->piece_count - 1].column = column_of(r, name) - (unsigned)strlen("function=");
