@@ -367,27 +367,40 @@ static int own_bin(const struct reader *r, const char *at, struct rules_step *st
     return add_bin(r, at, &bin, &step->bin);
 }
 
-/* in=FUNCTION: every count is of that function's instructions. Only misses and accesses know theirs. */
+/* An event that is no miss: what it counted in the paths that end in the function. */
+static int take_path(const struct reader *r, struct rules_step *step, const char *at, const char *name, size_t length)
+{
+    struct chil_rules *rules = r->rules;
+    if (rules->function_count == RULES_MANY) return complain(r, at, "more than %d functions", RULES_MANY);
+    rules->functions =
+        base_grow(rules->functions, &rules->function_capacity, rules->function_count + 1, sizeof *rules->functions);
+    char *own = copy(name, length);
+    rules->functions[rules->function_count++] = (struct rules_function){own, r->file.line, column_of(r, name)};
+    step->operation = RULES_IN;
+    step->function = own;
+    return 0;
+}
+
+/* in=FUNCTION: every count is of that function's own instructions. Misses and accesses know theirs; for other events
+ * call paths are recorded. */
 static int restrict_to(const struct reader *r, struct rules_expression *e, const char *at, const char *name,
                        size_t length)
 {
+    int status = 0;
     for (unsigned i = 0; i < e->count; i++) {
         struct rules_step *s = &e->steps[i];
         struct rules_bin bin;
         if (s->operation == RULES_COUNT) {
-            int status = own_bin(r, at, s);
+            status = own_bin(r, at, s);
             if (!status) status = add_function(r, &r->rules->bins[s->bin], at, name, length);
             if (status) return status;
         }
         if (s->operation != RULES_EVENT) continue;
         if (!rules_event_bin(s->event, &bin))
-            return complain(r, at,
-                            "'%s' cannot be counted by function: only misses of L1 and count(...) can; leave in= out",
-                            s->event->name);
-        int status = add_function(r, &bin, at, name, length);
-        if (!status) status = add_bin(r, at, &bin, &s->bin);
+            status = take_path(r, s, at, name, length);
+        else if (!(status = add_function(r, &bin, at, name, length)) && !(status = add_bin(r, at, &bin, &s->bin)))
+            s->operation = RULES_COUNT;
         if (status) return status;
-        s->operation = RULES_COUNT;
     }
     return 0;
 }
@@ -409,7 +422,7 @@ static int arm(const struct reader *r, const char *at, struct rules_rule *rule)
     struct rules_step *s = &rule->left.steps[0];
     struct rules_bin bin;
     for (unsigned i = 0; i < rule->right.count; i++)
-        if (rule->right.steps[i].operation == RULES_EVENT || rule->right.steps[i].operation == RULES_COUNT) return 0;
+        if (rule->right.steps[i].operation < RULES_ADD && rule->right.steps[i].operation != RULES_NUMBER) return 0;
     if (rule->relation != RULES_AT_MOST || rule->left.count != 1) return 0;
     long double limit = rules_value(r->rules, &rule->right, NULL);
     if (limit < 0 || limit >= 0x1p63L) return 0;
@@ -496,6 +509,11 @@ static int take_assertion(struct reader *r, enum form form, const char *at)
     if (!status && !take(r, ')')) status = complain(r, r->at, "',' or ')' is wanted here");
     skip(r);
     if (!status && *r->at) status = complain(r, r->at, "nothing may follow an assertion");
+    for (unsigned i = 0; i < RULES_STEPS; i++)
+        rule.late |= (i < rule.left.count && rule.left.steps[i].operation == RULES_IN) ||
+                     (i < rule.right.count && rule.right.steps[i].operation == RULES_IN);
+    if (!status && rule.late && form == ALWAYS)
+        status = complain(r, at, "always cannot have in= with such an event: call paths are known at the end");
     if (!status && form != ALWAYS) status = arm(r, at, &rule);
     return status ? status : add_rule(r, at, &rule);
 }
@@ -636,6 +654,12 @@ int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *name
             int status = bind(rules, &rules->bins[i].pieces[k], names, err);
             if (status) return status;
         }
+    for (size_t i = 0; i < rules->function_count; i++) {
+        const struct rules_function *f = &rules->functions[i];
+        if (!names->functions || !chil_ranges_find(names->functions, f->name))
+            return chil_error_set(err, CHIL_EPARSE, "%s:%u:%u: there is no function '%.100s'", rules->name, f->line,
+                                  f->column, f->name);
+    }
     return 0;
 }
 
@@ -652,6 +676,9 @@ void chil_rules_free(struct chil_rules *rules)
         free((void *)rules->places[i].text);
         free((void *)rules->places[i].from);
     }
+    for (size_t i = 0; i < rules->function_count; i++)
+        free(rules->functions[i].name);
+    free(rules->functions);
     free(rules->lets);
     free(rules->places);
     free(rules->bins);
