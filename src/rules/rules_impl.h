@@ -90,6 +90,8 @@ struct chil_rules {
 /* The bin that counts what an event counts, when that is transactions of the hierarchy (rules_run.c). */
 bool rules_event_bin(const struct chil_event *event, struct rules_bin *bin);
 
+void rules_free_bin(struct rules_bin *bin); /* what is in it */
+
 /* One number, from the counts of a run and the bins; without a run events are 0. */
 long double rules_value(const struct chil_rules *rules, const struct rules_expression *expression,
                         const struct chil_run *run);

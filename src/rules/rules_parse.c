@@ -99,8 +99,9 @@ static int add_piece(const struct reader *r, struct rules_bin *bin, const char *
 
 static int add_function(const struct reader *r, struct rules_bin *bin, const char *at, const char *name, size_t length)
 {
-    char *text = base_calloc(length + sizeof "function=", 1);
-    (void)sprintf(text, "function=%.*s", (int)length, name);
+    size_t size = length + sizeof "function=";
+    char *text = base_calloc(size, 1);
+    (void)snprintf(text, size, "function=%.*s", (int)length, name);
     int status = add_piece(r, bin, at, text);
     /* Columns of the piece are those of the name, as it stands behind in=. */
     if (!status) bin->pieces[bin->piece_count - 1].column = column_of(r, name) - (unsigned)strlen("function=");
@@ -183,20 +184,12 @@ static int take_conditions(struct reader *r, struct rules_bin *bin)
     return status;
 }
 
-static void free_bin(struct rules_bin *bin)
-{
-    for (unsigned i = 0; i < bin->piece_count; i++) {
-        free(bin->pieces[i].text);
-        chil_where_free(bin->pieces[i].where);
-    }
-}
-
 /* Takes the bin's pieces, also when there is no room. */
 static int add_bin(const struct reader *r, const char *at, struct rules_bin *bin, size_t *index)
 {
     struct chil_rules *rules = r->rules;
     if (rules->bin_count == RULES_MANY) {
-        free_bin(bin);
+        rules_free_bin(bin);
         return complain(r, at, "more than %d counts in one file", RULES_MANY);
     }
     rules->bins = base_grow(rules->bins, &rules->bin_capacity, rules->bin_count + 1, sizeof *rules->bins);
@@ -250,7 +243,7 @@ static int take_count(struct reader *r, const char *at, struct rules_expression 
     int status = take_conditions(r, &bin);
     if (!status && !take(r, ')')) status = complain(r, r->at, "',' or ')' is wanted here");
     if (status) {
-        free_bin(&bin);
+        rules_free_bin(&bin);
         return status;
     }
     status = add_bin(r, at, &bin, &index);
@@ -448,7 +441,7 @@ static int take_never(struct reader *r, const char *at, struct rules_rule *rule)
     struct rules_step step = {.operation = RULES_COUNT};
     int status = take_conditions(r, &bin);
     if (status) {
-        free_bin(&bin);
+        rules_free_bin(&bin);
         return status;
     }
     status = add_bin(r, at, &bin, &step.bin);
@@ -631,59 +624,4 @@ int chil_rules_from_bytes(struct chil_rules **rules, const char *name, const voi
     if (status) return status;
     r.rules = make(name, machine);
     return read_all(rules, &r);
-}
-
-/* The predicate's own column becomes one of the file. */
-static int bind(const struct chil_rules *rules, struct rules_piece *piece, const struct chil_hist_names *names,
-                struct chil_error *err)
-{
-    struct chil_error own = {0};
-    unsigned column = 1;
-    int status = chil_where_new(&piece->where, piece->text, names, &own);
-    if (!status) return 0;
-    const char *what = strstr(own.text, ": ");
-    (void)sscanf(own.text, "predicate, column %u", &column); // NOLINT(cert-err34-c)
-    return chil_error_set(err, status, "%s:%u:%u: %s", rules->name, piece->line, piece->column + column - 1,
-                          what ? what + 2 : own.text);
-}
-
-int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *names, struct chil_error *err)
-{
-    for (size_t i = 0; i < rules->bin_count; i++)
-        for (unsigned k = 0; k < rules->bins[i].piece_count; k++) {
-            int status = bind(rules, &rules->bins[i].pieces[k], names, err);
-            if (status) return status;
-        }
-    for (size_t i = 0; i < rules->function_count; i++) {
-        const struct rules_function *f = &rules->functions[i];
-        if (!names->functions || !chil_ranges_find(names->functions, f->name))
-            return chil_error_set(err, CHIL_EPARSE, "%s:%u:%u: there is no function '%.100s'", rules->name, f->line,
-                                  f->column, f->name);
-    }
-    return 0;
-}
-
-void chil_rules_free(struct chil_rules *rules)
-{
-    if (!rules) return;
-    for (size_t i = 0; i < rules->bin_count; i++)
-        free_bin(&rules->bins[i]);
-    for (size_t i = 0; i < rules->count; i++)
-        free((void *)rules->assertions[i].text);
-    for (size_t i = 0; i < rules->let_count; i++)
-        free(rules->lets[i].name);
-    for (size_t i = 0; i < rules->place_count; i++) {
-        free((void *)rules->places[i].text);
-        free((void *)rules->places[i].from);
-    }
-    for (size_t i = 0; i < rules->function_count; i++)
-        free(rules->functions[i].name);
-    free(rules->functions);
-    free(rules->lets);
-    free(rules->places);
-    free(rules->bins);
-    free(rules->rules);
-    free(rules->assertions);
-    free(rules->name);
-    free(rules);
 }
