@@ -148,7 +148,7 @@ static int take_pattern(struct pattern *p, const char *text, struct chil_error *
     char *rest = p->text;
     p->steps = 0;
     if (strlen(text) < sizeof p->text && text[whole]) {
-        (void)strcpy(p->text, text + whole); // NOLINT(clang-analyzer-security.insecureAPI.strcpy)
+        (void)snprintf(p->text, sizeof p->text, "%s", text + whole);
         if (!whole) p->step[p->steps++] = "**";
         while (p->steps < STEPS && rest)
             p->step[p->steps++] = strsep(&rest, "/");
