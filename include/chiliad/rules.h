@@ -47,6 +47,11 @@ int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *name
 bool chil_rules_want_accesses(const struct chil_rules *rules);
 uint32_t chil_rules_want_transactions(const struct chil_rules *rules);
 
+/* Whether functions' counts of other events are needed: then the run is recorded (`record_flat` suffices), and its
+ * experiment set before the look at the end; it outlives that. A recorded run has no trace, so no accesses. */
+bool chil_rules_want_paths(const struct chil_rules *rules);
+void chil_rules_set_paths(struct chil_rules *rules, const struct chil_exp *exp);
+
 /* An access, as a transaction of kind load or store without level and latency; or a transaction of the memory
  * hierarchy. True when an assertion is broken by it for the first time. */
 bool chil_rules_access(struct chil_rules *rules, const struct chil_transaction *access);

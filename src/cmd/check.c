@@ -14,6 +14,8 @@
  */
 #include "cmd/check.h"
 
+#include "chiliad/experiment.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +202,12 @@ static int prepare(struct check *c)
     o->transactions = chil_rules_want_transactions(c->rules);
     if (o->transactions) o->transact = take_transaction;
     if (chil_rules_want_accesses(c->rules)) o->trace = take_record;
+    o->record = o->record_flat = chil_rules_want_paths(c->rules);
+    if (o->record && o->trace)
+        return cmd_fail("check",
+                        "%s: in= with an event that is no miss needs call paths, which a run with rules about accesses "
+                        "cannot record; put the two into files of their own",
+                        c->file);
     for (unsigned i = 0; i < 2 && !status; i++) {
         c->heads[i].kind = i ? CHIL_TRACE_TRANSACTION : CHIL_TRACE_INSTRUCTION;
         trace_head_names(&c->heads[i], &c->names);
@@ -230,6 +238,7 @@ static int run(struct check *c)
 {
     struct files f = {0};
     struct chil_run *node = NULL;
+    struct chil_exp *exp = NULL;
     struct chil_error err = {0};
     int status = open_files(c, &f);
     if (!status && chil_run_new(&node, &c->program.run, &err)) status = cmd_fail_error("check", &err);
@@ -238,10 +247,13 @@ static int run(struct check *c)
     if (done) {
         c->run = node;
         cmd_program_report(&c->program, "check", node);
+        if (c->program.run.record && chil_run_experiment(node, &exp, &err)) status = cmd_fail_error("check", &err);
+        chil_rules_set_paths(c->rules, exp);
         if (!chil_run_was_stopped(node) && chil_rules_look(c->rules, node, true)) c->broken = true;
         check_print(c->output ? f.report.file : stderr, c);
         if (c->junit) check_print_junit(f.junit.file, c);
-        status = c->broken ? CHECK_BROKEN : chil_run_status(node);
+        if (!status) status = c->broken ? CHECK_BROKEN : chil_run_status(node);
+        chil_exp_free(exp);
     }
     int written = close_files(&f, done);
     chil_run_free(node);

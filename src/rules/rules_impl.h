@@ -10,6 +10,7 @@ enum { RULES_STEPS = 64, RULES_PIECES = 16, RULES_DEPTH = 24, RULES_MANY = 4096 
 /* An expression: steps of a small stack machine. */
 enum rules_operation {
     RULES_NUMBER,
+    RULES_IN, /* an event in a function, by call paths */
     RULES_EVENT,
     RULES_COUNT,
     RULES_ADD,
@@ -22,7 +23,8 @@ struct rules_step {
     long double number;
     const struct chil_event *event;
     size_t bin;
-    unsigned column; /* of an event or count, for messages */
+    const char *function; /* the rules': of RULES_IN */
+    unsigned column;      /* of an event or count, for messages */
 };
 struct rules_expression {
     struct rules_step steps[RULES_STEPS];
@@ -56,6 +58,7 @@ struct rules_rule {
     struct rules_expression left, right;
     enum rules_relation relation;
     bool early;  /* is also compared before the end, */
+    bool late;   /* only behind it: call paths are not known before */
     bool always; /* and must hold each time */
 };
 
@@ -74,12 +77,20 @@ struct chil_rules {
     size_t bin_count, bin_capacity;
     struct rules_let *lets;
     size_t let_count, let_capacity;
+    struct rules_function {
+        char *name;
+        unsigned line, column;
+    } * functions; /* of in= with events that only call paths know */
+    size_t function_count, function_capacity;
+    const struct chil_exp *exp; /* borrowed */
     struct chil_rules_place *places;
     size_t place_count, place_capacity;
 };
 
 /* The bin that counts what an event counts, when that is transactions of the hierarchy (rules_run.c). */
 bool rules_event_bin(const struct chil_event *event, struct rules_bin *bin);
+
+void rules_free_bin(struct rules_bin *bin); /* what is in it */
 
 /* One number, from the counts of a run and the bins; without a run events are 0. */
 long double rules_value(const struct chil_rules *rules, const struct rules_expression *expression,

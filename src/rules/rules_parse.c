@@ -184,20 +184,12 @@ static int take_conditions(struct reader *r, struct rules_bin *bin)
     return status;
 }
 
-static void free_bin(struct rules_bin *bin)
-{
-    for (unsigned i = 0; i < bin->piece_count; i++) {
-        free(bin->pieces[i].text);
-        chil_where_free(bin->pieces[i].where);
-    }
-}
-
 /* Takes the bin's pieces, also when there is no room. */
 static int add_bin(const struct reader *r, const char *at, struct rules_bin *bin, size_t *index)
 {
     struct chil_rules *rules = r->rules;
     if (rules->bin_count == RULES_MANY) {
-        free_bin(bin);
+        rules_free_bin(bin);
         return complain(r, at, "more than %d counts in one file", RULES_MANY);
     }
     rules->bins = base_grow(rules->bins, &rules->bin_capacity, rules->bin_count + 1, sizeof *rules->bins);
@@ -251,7 +243,7 @@ static int take_count(struct reader *r, const char *at, struct rules_expression 
     int status = take_conditions(r, &bin);
     if (!status && !take(r, ')')) status = complain(r, r->at, "',' or ')' is wanted here");
     if (status) {
-        free_bin(&bin);
+        rules_free_bin(&bin);
         return status;
     }
     status = add_bin(r, at, &bin, &index);
@@ -368,27 +360,40 @@ static int own_bin(const struct reader *r, const char *at, struct rules_step *st
     return add_bin(r, at, &bin, &step->bin);
 }
 
-/* in=FUNCTION: every count is of that function's instructions. Only misses and accesses know theirs. */
+/* An event that is no miss: what it counted in the paths that end in the function. */
+static int take_path(const struct reader *r, struct rules_step *step, const char *at, const char *name, size_t length)
+{
+    struct chil_rules *rules = r->rules;
+    if (rules->function_count == RULES_MANY) return complain(r, at, "more than %d functions", RULES_MANY);
+    rules->functions =
+        base_grow(rules->functions, &rules->function_capacity, rules->function_count + 1, sizeof *rules->functions);
+    char *own = copy(name, length);
+    rules->functions[rules->function_count++] = (struct rules_function){own, r->file.line, column_of(r, name)};
+    step->operation = RULES_IN;
+    step->function = own;
+    return 0;
+}
+
+/* in=FUNCTION: every count is of that function's own instructions. Misses and accesses know theirs; for other events
+ * call paths are recorded. */
 static int restrict_to(const struct reader *r, struct rules_expression *e, const char *at, const char *name,
                        size_t length)
 {
+    int status = 0;
     for (unsigned i = 0; i < e->count; i++) {
         struct rules_step *s = &e->steps[i];
         struct rules_bin bin;
         if (s->operation == RULES_COUNT) {
-            int status = own_bin(r, at, s);
+            status = own_bin(r, at, s);
             if (!status) status = add_function(r, &r->rules->bins[s->bin], at, name, length);
             if (status) return status;
         }
         if (s->operation != RULES_EVENT) continue;
         if (!rules_event_bin(s->event, &bin))
-            return complain(r, at,
-                            "'%s' cannot be counted by function: only misses of L1 and count(...) can; leave in= out",
-                            s->event->name);
-        int status = add_function(r, &bin, at, name, length);
-        if (!status) status = add_bin(r, at, &bin, &s->bin);
+            status = take_path(r, s, at, name, length);
+        else if (!(status = add_function(r, &bin, at, name, length)) && !(status = add_bin(r, at, &bin, &s->bin)))
+            s->operation = RULES_COUNT;
         if (status) return status;
-        s->operation = RULES_COUNT;
     }
     return 0;
 }
@@ -410,7 +415,7 @@ static int arm(const struct reader *r, const char *at, struct rules_rule *rule)
     struct rules_step *s = &rule->left.steps[0];
     struct rules_bin bin;
     for (unsigned i = 0; i < rule->right.count; i++)
-        if (rule->right.steps[i].operation == RULES_EVENT || rule->right.steps[i].operation == RULES_COUNT) return 0;
+        if (rule->right.steps[i].operation < RULES_ADD && rule->right.steps[i].operation != RULES_NUMBER) return 0;
     if (rule->relation != RULES_AT_MOST || rule->left.count != 1) return 0;
     long double limit = rules_value(r->rules, &rule->right, NULL);
     if (limit < 0 || limit >= 0x1p63L) return 0;
@@ -436,7 +441,7 @@ static int take_never(struct reader *r, const char *at, struct rules_rule *rule)
     struct rules_step step = {.operation = RULES_COUNT};
     int status = take_conditions(r, &bin);
     if (status) {
-        free_bin(&bin);
+        rules_free_bin(&bin);
         return status;
     }
     status = add_bin(r, at, &bin, &step.bin);
@@ -497,6 +502,11 @@ static int take_assertion(struct reader *r, enum form form, const char *at)
     if (!status && !take(r, ')')) status = complain(r, r->at, "',' or ')' is wanted here");
     skip(r);
     if (!status && *r->at) status = complain(r, r->at, "nothing may follow an assertion");
+    for (unsigned i = 0; i < RULES_STEPS; i++)
+        rule.late |= (i < rule.left.count && rule.left.steps[i].operation == RULES_IN) ||
+                     (i < rule.right.count && rule.right.steps[i].operation == RULES_IN);
+    if (!status && rule.late && form == ALWAYS)
+        status = complain(r, at, "always cannot have in= with such an event: call paths are known at the end");
     if (!status && form != ALWAYS) status = arm(r, at, &rule);
     return status ? status : add_rule(r, at, &rule);
 }
@@ -614,50 +624,4 @@ int chil_rules_from_bytes(struct chil_rules **rules, const char *name, const voi
     if (status) return status;
     r.rules = make(name, machine);
     return read_all(rules, &r);
-}
-
-/* The predicate's own column becomes one of the file. */
-static int bind(const struct chil_rules *rules, struct rules_piece *piece, const struct chil_hist_names *names,
-                struct chil_error *err)
-{
-    struct chil_error own = {0};
-    unsigned column = 1;
-    int status = chil_where_new(&piece->where, piece->text, names, &own);
-    if (!status) return 0;
-    const char *what = strstr(own.text, ": ");
-    (void)sscanf(own.text, "predicate, column %u", &column); // NOLINT(cert-err34-c)
-    return chil_error_set(err, status, "%s:%u:%u: %s", rules->name, piece->line, piece->column + column - 1,
-                          what ? what + 2 : own.text);
-}
-
-int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *names, struct chil_error *err)
-{
-    for (size_t i = 0; i < rules->bin_count; i++)
-        for (unsigned k = 0; k < rules->bins[i].piece_count; k++) {
-            int status = bind(rules, &rules->bins[i].pieces[k], names, err);
-            if (status) return status;
-        }
-    return 0;
-}
-
-void chil_rules_free(struct chil_rules *rules)
-{
-    if (!rules) return;
-    for (size_t i = 0; i < rules->bin_count; i++)
-        free_bin(&rules->bins[i]);
-    for (size_t i = 0; i < rules->count; i++)
-        free((void *)rules->assertions[i].text);
-    for (size_t i = 0; i < rules->let_count; i++)
-        free(rules->lets[i].name);
-    for (size_t i = 0; i < rules->place_count; i++) {
-        free((void *)rules->places[i].text);
-        free((void *)rules->places[i].from);
-    }
-    free(rules->lets);
-    free(rules->places);
-    free(rules->bins);
-    free(rules->rules);
-    free(rules->assertions);
-    free(rules->name);
-    free(rules);
 }

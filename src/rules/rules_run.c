@@ -1,6 +1,7 @@
 /* Rules in a run: bins that overflow, and comparisons. */
 #include <string.h>
 
+#include "chiliad/experiment.h"
 #include "rules/rules_impl.h"
 
 const char *rules_relation_text(enum rules_relation relation)
@@ -106,6 +107,27 @@ bool chil_rules_transaction(struct chil_rules *rules, const struct chil_transact
 
 /* --- Comparing ---------------------------------------------------------------------------------------------------- */
 
+/* A recorded function may have several nodes, and an event that never counted is no metric. */
+static long double count_in(const struct chil_exp *exp, const struct rules_step *step)
+{
+    long double sum = 0;
+    int metric = chil_exp_find_metric(exp, step->event->name);
+    for (size_t i = 0; metric >= 0 && i < exp->nodes; i++)
+        if (strcmp(exp->region[exp->node[i].region].name, step->function) == 0)
+            sum += (long double)chil_exp_sum_count(exp, metric, (int)i, false, -1);
+    return sum;
+}
+
+bool chil_rules_want_paths(const struct chil_rules *rules)
+{
+    return rules->function_count > 0;
+}
+
+void chil_rules_set_paths(struct chil_rules *rules, const struct chil_exp *exp)
+{
+    rules->exp = exp;
+}
+
 /* long double holds every count exactly. What is divided by 0 is 0: nothing has happened yet. */
 long double rules_value(const struct chil_rules *rules, const struct rules_expression *e, const struct chil_run *run)
 {
@@ -116,6 +138,7 @@ long double rules_value(const struct chil_rules *rules, const struct rules_expre
         const struct rules_bin *bin = s->operation == RULES_COUNT ? &rules->bins[s->bin] : NULL;
         switch (s->operation) {
         case RULES_NUMBER: stack[top++] = s->number; break;
+        case RULES_IN: stack[top++] = rules->exp ? count_in(rules->exp, s) : 0; break;
         case RULES_EVENT: stack[top++] = (long double)(run ? chil_run_count(run, s->event) : 0); break;
         case RULES_COUNT: stack[top++] = (long double)(bin->word - bin->preset); break;
         case RULES_ADD: top--, stack[top - 1] += stack[top]; break;
@@ -145,7 +168,7 @@ bool chil_rules_look(struct chil_rules *rules, const struct chil_run *run, bool 
     for (size_t i = 0; i < rules->count; i++) {
         const struct rules_rule *rule = &rules->rules[i];
         struct chil_assertion *a = &rules->assertions[i];
-        if (!end && (!rule->early || a->broken)) continue;
+        if (!end && (!rule->early || rule->late || a->broken)) continue;
         long double left = rules_value(rules, &rule->left, run), right = rules_value(rules, &rule->right, run);
         bool now = !compare(rule->relation, left, right);
         if (!(a->broken && rule->always)) {
