@@ -14,8 +14,8 @@ extern "C" {
 
 enum { BGLCOUNTERS = 64 };
 
-int BGLCounters_Init(void);                 /* -ENOSYS when there is no simulator below */
-int BGLCounters_Select(uint64_t counters);  /* bit i for counter i; all by default */
+int BGLCounters_Init(void);                /* -ENOSYS when there is no simulator below */
+int BGLCounters_Select(uint64_t counters); /* bit i for counter i; all by default */
 int BGLCounters_Start(void);
 int BGLCounters_Stop(void);
 int BGLCounters_Reset(void);

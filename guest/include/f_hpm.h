@@ -18,9 +18,9 @@
 #ifndef F_HPM_H
 #define F_HPM_H
 
-#define f_hpmstart(section,label) f_hpmstart_at(section,label,__LINE__,__FILE__)
-#define f_hpmstop(section) f_hpmstop_at(section,__LINE__)
-#define f_hpmtstart(section,label) f_hpmtstart_at(section,label,__LINE__,__FILE__)
-#define f_hpmtstop(section) f_hpmtstop_at(section,__LINE__)
+#define f_hpmstart(section, label)  f_hpmstart_at(section, label, __LINE__, __FILE__)
+#define f_hpmstop(section)          f_hpmstop_at(section, __LINE__)
+#define f_hpmtstart(section, label) f_hpmtstart_at(section, label, __LINE__, __FILE__)
+#define f_hpmtstop(section)         f_hpmtstop_at(section, __LINE__)
 
 #endif

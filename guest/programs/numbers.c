@@ -21,7 +21,8 @@ int main(void)
     uint64_t state = 42, mix = 0;
     for (int i = 0; i < 20000; i++) {
         uint64_t a = next(&state), b = next(&state) % 1000 + 1;
-        mix = mix * 31 + a / b + a % b + (uint64_t)((int64_t)(a << 11) / (int32_t)b) + (a << (b & 63)) + (a >> (b & 31));
+        mix =
+            mix * 31 + a / b + a % b + (uint64_t)((int64_t)(a << 11) / (int32_t)b) + (a << (b & 63)) + (a >> (b & 31));
     }
     printf("mix %" PRIx64 "\n", mix);
     static double values[1000];

@@ -38,7 +38,8 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, in))
         printf("from the child: %s", line);
     if (waitpid(child, &status, 0) != child) return 2;
-    printf("child exited %d with %d, signal %s\n", WIFEXITED(status), WEXITSTATUS(status), got == SIGUSR1 ? "came" : "missing");
+    printf("child exited %d with %d, signal %s\n", WIFEXITED(status), WEXITSTATUS(status),
+           got == SIGUSR1 ? "came" : "missing");
     fflush(stdout);
     child = fork();
     if (child == 0) {

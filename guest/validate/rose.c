@@ -31,7 +31,7 @@ static int indices[RANDOM] __attribute__((aligned(4096)));
 #define LOAD(address)                                                                                                  \
     ({                                                                                                                 \
         double value;                                                                                                  \
-        __asm__ volatile("lfd%X1 %0, %1" : "=d"(value) : "m"(*(address)));                                              \
+        __asm__ volatile("lfd%X1 %0, %1" : "=d"(value) : "m"(*(address)));                                             \
         value;                                                                                                         \
     })
 #define STORE(address, value) __asm__ volatile("stfd%X0 %1, %0" : "=m"(*(address)) : "d"(value))

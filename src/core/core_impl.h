@@ -156,8 +156,8 @@ void core_record_call(struct core *core, uint32_t to);
 void core_record_return(struct core *core, uint32_t to);
 /* A block is entered that is not of the path's function, or was never entered before. */
 void core_record_enter(struct core *core, struct block *block);
-void core_record_begin(struct core *core);     /* before and */
-void core_record_end(struct core *core);       /* behind core_run */
+void core_record_begin(struct core *core); /* before and */
+void core_record_end(struct core *core);   /* behind core_run */
 /* Signals that are raised besides whole blocks, by these instructions. */
 uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words, unsigned count);
 

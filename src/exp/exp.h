@@ -22,7 +22,7 @@ struct chil_exp_values {
     struct exp_column *column; /* one for each metric */
     char *code;                /* or NULL; in the arena */
     size_t code_size;
-    void *names;               /* tree of struct exp_name, by name */
+    void *names; /* tree of struct exp_name, by name */
     size_t metric_room, column_room, region_room, node_room, place_room, thread_room, attribute_room, topology_room;
 };
 

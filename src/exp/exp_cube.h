@@ -10,7 +10,7 @@
 
 /* What a metric of a file cannot be taken for is left out; this attribute names it and says why. */
 #define EXP_SKIPPED   "chiliad:left out"
-#define EXP_CODE      "chiliad.code" /* a member that other readers pass over */
+#define EXP_CODE      "chiliad.code"      /* a member that other readers pass over */
 #define EXP_SYNTHETIC "chiliad:synthetic" /* "call", "system" or both: roots that only the file has */
 
 enum {

@@ -20,17 +20,17 @@ enum chiliad_service {
     CHILIAD_COUNTERS_START = 7,
     CHILIAD_COUNTERS_STOP = 8,
     CHILIAD_COUNTERS_RESET = 9,
-    CHILIAD_COUNTERS_READ = 10, /* 64 user counts to r4, 64 kernel counts to r5, 64 bits each; 0 for not wanted */
-    CHILIAD_EVENTS = 16,        /* how many events there are; their indices begin with 0 */
-    CHILIAD_EVENT = 17,         /* event r4: its struct chiliad_event goes to r5 */
-    CHILIAD_EVENTS_READ = 18,   /* r4: a struct chiliad_events_read */
-    CHILIAD_EVENTS_WAIT = 19,   /* r4: structs chiliad_events_wait, r5 of them; they replace those of before */
-    CHILIAD_PARAMETER = 20,     /* r4: "section.key" of the machine; its value as text of 64 bytes goes to r5 */
+    CHILIAD_COUNTERS_READ = 10,  /* 64 user counts to r4, 64 kernel counts to r5, 64 bits each; 0 for not wanted */
+    CHILIAD_EVENTS = 16,         /* how many events there are; their indices begin with 0 */
+    CHILIAD_EVENT = 17,          /* event r4: its struct chiliad_event goes to r5 */
+    CHILIAD_EVENTS_READ = 18,    /* r4: a struct chiliad_events_read */
+    CHILIAD_EVENTS_WAIT = 19,    /* r4: structs chiliad_events_wait, r5 of them; they replace those of before */
+    CHILIAD_PARAMETER = 20,      /* r4: "section.key" of the machine; its value as text of 64 bytes goes to r5 */
     CHILIAD_REGION_ENTER = 24,   /* a region named r4 begins in the function that is r5 calls up */
     CHILIAD_REGION_LEAVE = 25,   /* likewise ends */
     CHILIAD_FUNCTION_ENTER = 26, /* the function at address r4 begins, inlined or not */
     CHILIAD_FUNCTION_LEAVE = 27,
-    CHILIAD_TAG = 28            /* r4: address, bytes, tag: three words; their pages get the tag (chiliad/monitor.h) */
+    CHILIAD_TAG = 28 /* r4: address, bytes, tag: three words; their pages get the tag (chiliad/monitor.h) */
 };
 
 /* What an event is. */

@@ -34,8 +34,8 @@ enum chiliad_monitor_register {
     CHILIAD_MONITOR_EXPORT = 0x88
 };
 
-/* Bits of CONTROL. With SIGNAL an interrupt is a SIGIO for the thread that caused it, behind the instruction that did; the
- * handler reads the bins from OVERFLOW. Without a handler it ends the program. */
+/* Bits of CONTROL. With SIGNAL an interrupt is a SIGIO for the thread that caused it, behind the instruction that did;
+ * the handler reads the bins from OVERFLOW. Without a handler it ends the program. */
 enum {
     CHILIAD_MONITOR_RUN = 1,
     CHILIAD_MONITOR_TRACE = 2,
