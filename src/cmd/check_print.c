@@ -186,6 +186,6 @@ void check_print_junit(FILE *out, const struct check *c)
     put_attribute(out, "name", chil_rules_name(c->rules));
     (void)fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", count, broken, skipped);
     for (size_t i = 0; i < count; i++)
-        put_case(out, c, &all[i], &all[i] == first);
+        put_case(out, c, &all[i], first && first - all == (ptrdiff_t)i);
     (void)fputs("  </testsuite>\n</testsuites>\n", out);
 }

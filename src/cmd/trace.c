@@ -212,7 +212,8 @@ static void keep(struct trace *t, const struct chil_trace_item *item)
 
 static void put_ring(struct trace *t)
 {
-    size_t first = t->before ? (t->ring_next + t->before - t->ring_count) % t->before : 0;
+    if (!t->before) return;
+    size_t first = (t->ring_next + t->before - t->ring_count) % t->before;
     for (size_t i = 0; i < t->ring_count; i++)
         (void)put(t, &t->ring[(first + i) % t->before]);
     t->ring_count = 0;
