@@ -54,10 +54,7 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
 {
     if (!lines) return;
     uint64_t sets = lines / ways;
-    *tags = (struct tags){.random = seed,
-                          .set_mask = (uint32_t)sets - 1,
-                          .set_bits = bits_ceil_log2(sets),
-                          .ways = ways_of(ways, policy)};
+    *tags = (struct tags){.random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways_of(ways, policy)};
     tags->line = tags_new(sets * tags->ways.stride);
     if (policy == CACHE_LRU && ways > ORDER_WAYS)
         tags->used = base_calloc(sets * tags->ways.stride, sizeof *tags->used);
@@ -69,7 +66,6 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
 void tags_fini(struct tags *tags)
 {
     free(tags->line);
-    free(tags->part);
     free(tags->order);
     free(tags->used);
     free(tags->next);
@@ -112,7 +108,6 @@ static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_
 {
     tags_init(&l1->tags, config->size / config->line, config->ways, config->policy, seed);
     size_t ways = (size_t)(l1->tags.set_mask + 1) * l1->tags.ways.stride;
-    l1->tags.part = base_calloc_aligned(ways, sizeof *l1->tags.part, sizeof(part_vector));
     l1->dirty = base_calloc(ways, 1);
     l1->at = base_calloc(ways, sizeof *l1->at);
     l1->shift = bits_ceil_log2(config->line);

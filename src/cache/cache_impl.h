@@ -106,18 +106,15 @@ static const struct shape blue_gene = {
 /* Tags of a set-associative array. */
 struct tags {
     uint32_t *line;  /* [set * ways.stride + way] */
-    uint16_t *part;  /* L1 only: the lowest 16 bits of the line beyond its set, to see quickly what is not there */
     uint64_t *order; /* for LRU of up to 16 ways, by set: its ways, 4 bits each, the last used in the lowest */
     uint64_t *used;  /* for LRU of more ways: when */
     uint16_t *next;  /* for round-robin: the set's next victim */
     uint64_t clock, random;
     uint32_t set_mask;
-    unsigned set_bits;
     struct ways ways;
 };
 
 typedef uint32_t tag_vector __attribute__((vector_size(16), may_alias));
-typedef uint16_t part_vector __attribute__((vector_size(16), may_alias));
 enum { TAG_STRIDE = 8 };
 
 #ifdef __SSE2__
@@ -185,20 +182,6 @@ INLINE int tags_find(const struct tags *tags, const struct ways *ways, uint32_t 
     uint32_t first = set * ways->stride;
     int way = tags_scan(tags->line + first, ways->stride, line);
     return way < 0 ? -1 : (int)first + way;
-}
-
-/* Whether `line` may be in its set; tags->part is kept by the caller. Quick for a known number of ways only. */
-INLINE bool tags_may_have(const struct tags *tags, const struct ways *ways, uint32_t set, uint32_t line)
-{
-    if (!__builtin_constant_p(ways->stride)) return true;
-    uint16_t part = (uint16_t)(line >> tags->set_bits);
-    const part_vector wanted = {part, part, part, part, part, part, part, part};
-    const part_vector *at = (const part_vector *)(tags->part + (size_t)set * ways->stride);
-    part_vector found = {0};
-    UNROLL
-    for (uint32_t i = 0; i < ways->stride / TAG_STRIDE; i++)
-        found |= (part_vector)(at[i] == wanted);
-    return tags_any((tag_vector)found);
 }
 
 /* The way moves to the front; those that were before it move back by one. */

@@ -9,20 +9,18 @@
 #include "cache/cache_l2.h"
 #include "cache/cache_snoop.h"
 
+INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
+{
+    uint32_t set = line & l1->tags.set_mask;
+    *way = tags_find(&l1->tags, ways, set, line);
+    return *way >= 0;
+}
+
 /* Whether a line is in L1D, and where; `at` are bytes of the mapping `own` speaks of. */
 INLINE bool is_here(const struct l1 *l1, const struct ways *ways, uint32_t line, bool own, const uint8_t *at, int *way)
 {
     *way = -1;
-    if (own && !(*at & CACHE_HERE)) return false;
-    *way = tags_find(&l1->tags, ways, line & l1->tags.set_mask, line);
-    return *way >= 0;
-}
-
-INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
-{
-    uint32_t set = line & l1->tags.set_mask;
-    *way = tags_may_have(&l1->tags, ways, set, line) ? tags_find(&l1->tags, ways, set, line) : -1;
-    return *way >= 0;
+    return !(own && !(*at & CACHE_HERE)) && is_in(l1, ways, line, way);
 }
 
 /* The line bytes of the L1 line at `address`, and how many they are. */
@@ -46,7 +44,6 @@ INLINE void allow(const struct l1 *l1, unsigned shift, uint8_t *at, uint8_t bits
 INLINE void put(struct l1 *l1, const struct ways *ways, int way, uint32_t line, uint8_t *at)
 {
     l1->tags.line[way] = line;
-    l1->tags.part[way] = (uint16_t)(line >> l1->tags.set_bits);
     l1->at[way] = at;
     tags_use(&l1->tags, ways, line & l1->tags.set_mask, way);
 }
