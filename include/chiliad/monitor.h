@@ -53,8 +53,8 @@ struct chil_transaction {
     uint8_t core;        /* whose cache it concerns */
     uint8_t kind, level; /* enum chil_transaction_kind, enum chil_level */
     uint8_t category, tag;
-    /* Numbers of names, where a run was asked for them (struct chil_run_names); 0: not, or none. `site`: where the block
-     * of the heap was allocated; `section`: of libHPM, that the thread is in. */
+    /* Numbers of names, where a run was asked for them (struct chil_run_names); 0: not, or none. `site`: where the
+     * block of the heap was allocated; `section`: of libHPM, that the thread is in. */
     uint32_t function, symbol, callpath, site, section;
 };
 

@@ -64,7 +64,7 @@ struct chil_run_options {
      * chil_transaction_kind n; 0: all. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
     uint32_t transactions;
-    bool transact_pc; /* transactions have their pc; else it is 0 */
+    bool transact_pc;                   /* transactions have their pc; else it is 0 */
     const struct chil_run_names *names; /* NULL: none. Functions need transact_pc */
     /* Called when about `pause_cycles` have passed since the last time, between instructions; counts may be asked for.
      * False ends the run there, without the program's end. NULL: never. Time and counts are the same with and without.

@@ -76,8 +76,8 @@ struct record_path;
 struct core_step {
     uint64_t cycle; /* in which it issued */
     uint32_t pc, word;
-    uint32_t address, size; /* of its data access; size 0 without one */
-    bool store, manages;    /* what the access is: a store, or a cache instruction, whose size is a line's */
+    uint32_t address, size;         /* of its data access; size 0 without one */
+    bool store, manages;            /* what the access is: a store, or a cache instruction, whose size is a line's */
     const struct record_path *path; /* that it is in; NULL unless call paths are recorded */
 };
 
@@ -133,7 +133,7 @@ struct core_exit core_run(struct core *core, uint64_t budget);
 void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 
 const struct record_path *core_path(const struct core *core); /* NULL unless call paths are recorded */
-const struct mem *core_memory(const struct core *core); /* the address space that it has now */
+const struct mem *core_memory(const struct core *core);       /* the address space that it has now */
 /* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its block. */
 uint32_t core_access_pc(const struct core *core);
 /* The trace was switched on while that instruction, which is no fetch, asks: it is the first that is told. */

@@ -56,7 +56,8 @@ void node_heap_free(struct node_heap *heap)
 
 /* --- Words -------------------------------------------------------------------------------------------------------- */
 
-static void paint_words(struct node_heap *heap, uint32_t page, uint32_t first, uint32_t last, uint32_t from, uint32_t to)
+static void paint_words(struct node_heap *heap, uint32_t page, uint32_t first, uint32_t last, uint32_t from,
+                        uint32_t to)
 {
     uint32_t *words = heap->words[page];
     if (!words) {

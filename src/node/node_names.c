@@ -1,7 +1,7 @@
 /* Whose code and data an address is, in the process that uses it: by the files that it has mapped.
  *
- * Each address space has ranges of its own, made when they are first asked for and again when more code is mapped. Where
- * ranges overlap, the later counts: areas, the program's sections and symbols, then the libraries', as they came.
+ * Each address space has ranges of its own, made when they are first asked for and again when more code is mapped.
+ * Where ranges overlap, the later counts: areas, the program's sections and symbols, then the libraries', as they came.
  * Their numbers are the space's; those of the caller's tables are found once for each.
  */
 #include "node/node_names.h"

@@ -1,5 +1,6 @@
-/* Names that come up in a run (struct chil_run_names): whose code and data an address is in its process, where a block of
- * the heap was allocated, the call path and the section that a core is in. Nothing of it exists unless it is asked for.
+/* Names that come up in a run (struct chil_run_names): whose code and data an address is in its process, where a block
+ * of the heap was allocated, the call path and the section that a core is in. Nothing of it exists unless it is asked
+ * for.
  */
 #ifndef NODE_NAMES_H
 #define NODE_NAMES_H
@@ -25,7 +26,8 @@ void node_names_memory(void *context, enum os_memory what, const struct mem *mem
 struct node_sites *node_names_sites(const struct node_names *names);
 struct node_heap *node_names_heap(struct node_names *names, const struct mem *mem);
 
-/* --- A heap: which block an address is in, to the word (node_heap.c) ----------------------------------------------- */
+/* --- A heap: which block an address is in, to the word (node_heap.c) -----------------------------------------------
+ */
 
 struct node_heap *node_heap_new(void);
 struct node_heap *node_heap_copy(const struct node_heap *heap);
@@ -35,7 +37,8 @@ void node_heap_add(struct node_heap *heap, uint32_t address, uint32_t size, uint
 void node_heap_remove(struct node_heap *heap, uint32_t address);
 uint32_t node_heap_look_up(const struct node_heap *heap, uint32_t address); /* its site; 0: in no block */
 
-/* --- Where blocks are allocated (node_sites.c) --------------------------------------------------------------------- */
+/* --- Where blocks are allocated (node_sites.c) ---------------------------------------------------------------------
+ */
 
 /* Names go to both tables, each may be NULL. */
 struct node_sites *node_sites_new(struct chil_ranges *names, struct chil_ranges *symbols);
@@ -47,7 +50,8 @@ uint8_t node_sites_told(void *context, const void *symbol);
 void node_sites_called(void *context, const struct record_call *call);
 void node_sites_returned(void *context, const struct record_call *call, uint32_t result);
 
-/* --- Call paths and sections (node_paths.c) ------------------------------------------------------------------------ */
+/* --- Call paths and sections (node_paths.c) ------------------------------------------------------------------------
+ */
 
 struct node_paths *node_paths_new(struct chil_ranges *callpaths, struct chil_ranges *sections);
 void node_paths_free(struct node_paths *paths);

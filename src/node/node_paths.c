@@ -1,8 +1,8 @@
 /* Call paths as text, and the section that each is in.
  *
  * A path that transactions happen in gets its number when it is first asked for. Paths of other threads and cores with
- * the same functions have the same text, so the same number. Stubs of linkage tables are part of their callers; a section
- * of libHPM, and any other region, stands in the path where the program began it.
+ * the same functions have the same text, so the same number. Stubs of linkage tables are part of their callers; a
+ * section of libHPM, and any other region, stands in the path where the program began it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +92,7 @@ static __attribute__((noinline)) void find_out(struct node_paths *paths, const s
     if (paths->sections) known->section = section_of(paths, path);
 }
 
-void node_paths_look_up(struct node_paths *paths, const struct record_path *path, uint32_t *callpath,
-                        uint32_t *section)
+void node_paths_look_up(struct node_paths *paths, const struct record_path *path, uint32_t *callpath, uint32_t *section)
 {
     if (!path) return;
     if (path->number >= paths->capacity || !paths->known[path->number].is) find_out(paths, path);

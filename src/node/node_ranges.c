@@ -1,10 +1,10 @@
-/* What is where in a program's memory, by its file: functions, data, sections, and areas around them; and in a file that
- * a process has mapped, which may be a library.
+/* What is where in a program's memory, by its file: functions, data, sections, and areas around them; and in a file
+ * that a process has mapped, which may be a library.
  *
  * Ranges are told so that later ones may cover earlier ones: areas of the address space first, then sections, then
  * symbols in the order of their addresses, of two at one address the longer name with underscores first. A symbol
- * without a size reaches to the next one, or to the end of its section. As long as only the program's own file is known, code and data of shared
- * libraries are one area.
+ * without a size reaches to the next one, or to the end of its section. As long as only the program's own file is
+ * known, code and data of shared libraries are one area.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,8 +99,7 @@ static void add_symbols(struct reading *r, Elf_Scn *section, const GElf_Shdr *he
         const char *name = elf_strptr(r->elf, header->sh_link, symbol.st_name);
         if ((type != wanted && !(type == STT_GNU_IFUNC && wanted == STT_FUNC)) || !name || !*name) continue;
         r->symbols = base_grow(r->symbols, &r->capacity, r->count + 1, sizeof *r->symbols);
-        r->symbols[r->count++] =
-            (struct symbol){name, symbol.st_value, symbol.st_size, home.sh_addr + home.sh_size};
+        r->symbols[r->count++] = (struct symbol){name, symbol.st_value, symbol.st_size, home.sh_addr + home.sh_size};
     }
 }
 
@@ -168,11 +167,7 @@ int chil_program_ranges(const char *program, enum chil_program_part part, chil_p
 void node_file_ranges(const char *file, enum chil_program_part part, uint32_t bias, const char *prefix,
                       chil_program_range tell_range, void *context)
 {
-    const struct reading r = {.part = part,
-                              .base = bias,
-                              .prefix = prefix,
-                              .is_mapped = true,
-                              .tell = tell_range,
-                              .context = context};
+    const struct reading r = {
+        .part = part, .base = bias, .prefix = prefix, .is_mapped = true, .tell = tell_range, .context = context};
     (void)read_file(r, file, NULL);
 }

@@ -1,7 +1,7 @@
 /* Allocation sites: calls of the allocator, seen as cores make them, say where each block of the heap comes from.
  *
- * A function allocates if it has the name of one; so it does not matter whether it is in the program or in a library, or
- * whose malloc it is. The first call counts: what operator new gets from malloc is operator new's. The site is the
+ * A function allocates if it has the name of one; so it does not matter whether it is in the program or in a library,
+ * or whose malloc it is. The first call counts: what operator new gets from malloc is operator new's. The site is the
  * function that called and the place of that call, which debugging data turns into a line. A function that ends with a
  * jump to malloc has given its frame away: then the site is its caller.
  *
