@@ -32,6 +32,14 @@ _chiliad_words() {
         echo text binary json
         return
         ;;
+    --tag)
+        echo heap-sites
+        return
+        ;;
+    --category)
+        echo hpm
+        return
+        ;;
     -M)
         _chiliad_names machines
         return
@@ -79,7 +87,7 @@ _chiliad_words() {
             echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
                 --sysroot --root --writable --engine --help
             ;;
-        check) echo -M -o --junit --around --stop --set --sysroot --root --writable --engine --help ;;
+        check) echo -M -o --junit --around --stop --tag --category --set --sysroot --root --writable --engine --help ;;
         validate) echo -M --program -j --help ;;
         dump) echo --stage=decode --stage=experiment --help ;;
         esac

@@ -114,6 +114,8 @@ struct cmd_place {
 struct cmd_places {
     struct cmd_place tags[CMD_PLACES_MAX], categories[CMD_PLACES_MAX];
     size_t tag_count, category_count;
+    bool heap_sites; /* --tag heap-sites: tags of the heap are where it was allocated */
+    bool hpm;        /* --category hpm: categories are sections of libHPM */
 };
 #define CMD_PLACES_OPTIONS                                                                                             \
     {"tag", required_argument, NULL, CMD_OPTION_TAG},                                                                  \
@@ -124,6 +126,8 @@ int cmd_places_add(struct cmd_places *places, const char *command, int letter); 
 int cmd_names_make(struct chil_hist_names *names, const char *command, const char *program,
                    const struct cmd_places *places);
 void cmd_names_free(struct chil_hist_names *names);
+/* What a run has to add to these tables. */
+void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *run);
 
 /* What getopt_long does not know, for the default of a switch over `letter`. */
 int cmd_bad_option(const char *command, int letter, char **argv);

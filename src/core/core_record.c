@@ -112,6 +112,7 @@ static struct record_function *function_get(struct record *record, const void *s
         if (f->low == low && f->symbol == symbol) return f;
     struct record_function *function = base_calloc(1, sizeof *function);
     *function = (struct record_function){.symbol = symbol, .low = low, .high = high, .next = *bucket};
+    if (record->options.told && low != high) function->told = record->options.told(record->options.context, symbol);
     return *bucket = function;
 }
 
@@ -283,7 +284,7 @@ static void settle(struct core *core)
     assert(core->path);
     core->path->cycles += busy - core->path_since;
     core->path_since = busy;
-    if (!core->touched) return;
+    if (!core->touched || core->cores->options.record->options.light) return;
     core->touched = false;
     core->path->crossings += core->crossings - core->path_crossings;
     core->path_crossings = core->crossings;
@@ -326,6 +327,33 @@ static inline struct way *way_of(struct record *record, const struct record_path
     return &record->ways[(from->number * UINT32_C(0x9E3779B1) + to / 4 + to % 4) % WAY_CACHE];
 }
 
+/* The core is at the first instruction of a function that is told of. */
+static void tell_call(struct core *core)
+{
+    const struct record_options *o = &core->cores->options.record->options;
+    struct record_thread *thread = core->thread;
+    struct record_call *call = &thread->call;
+    if (call->told || !thread->frame_count) return;
+    *call = (struct record_call){.told = core->path->function->told,
+                                 .frame = thread->frame_count,
+                                 .back = core->regs->lr,
+                                 .caller = thread->frames[thread->frame_count - 1].caller,
+                                 .mem = core->mem};
+    memcpy(call->argument, &core->regs->gpr[3], sizeof call->argument);
+    o->called(o->context, call);
+}
+
+/* Frames have gone, and perhaps the call that is told of with them. */
+static void end_call(struct core *core, bool returned)
+{
+    const struct record_options *o = &core->cores->options.record->options;
+    struct record_thread *thread = core->thread;
+    if (!thread->call.told || thread->call.frame <= thread->frame_count) return;
+    struct record_call call = thread->call;
+    thread->call.told = 0;
+    if (returned && call.frame == thread->frame_count + 1) o->returned(o->context, &call, core->regs->gpr[3]);
+}
+
 void core_record_call(struct core *core, uint32_t to)
 {
     struct record_path *from = core->path;
@@ -339,6 +367,7 @@ void core_record_call(struct core *core, uint32_t to)
     (void)push(core->thread, from, core->regs->lr, core->regs->gpr[1]);
     move(core, way->path);
     core->path->calls++;
+    if (core->path->function->told) tell_call(core);
 }
 
 static void return_through(struct core *core, size_t frame)
@@ -354,6 +383,7 @@ void core_record_return(struct core *core, uint32_t to)
     for (size_t i = thread->frame_count; i-- > 0;)
         if (thread->frames[i].back == to && thread->frames[i].sp == sp) {
             return_through(core, i);
+            end_call(core, true);
             return;
         }
     /* Not a return, or one to somewhere else: seen when that is entered. */
@@ -382,7 +412,9 @@ void core_record_enter(struct core *core, struct block *block)
     if (core->path->kind == RECORD_SIGNAL && core->path->function != function)
         return_through(core, core->thread->frame_count - 1);
     if (core->path->function == function) return;
-    if (block->pc != function->low && unwind(core, function)) return;
+    bool back = block->pc != function->low && unwind(core, function);
+    end_call(core, false);
+    if (back) return;
     struct record_path *path = core->path;
     struct way *way = way_of(record, path, block->pc + 1);
     path->function->callee = function;
@@ -392,6 +424,7 @@ void core_record_enter(struct core *core, struct block *block)
     struct record_path *to = way->path;
     to->calls += block->pc == function->low && function->symbol != path->symbol; /* its cold part is no call */
     move(core, to);
+    if (function->told && block->pc == function->low) tell_call(core);
 }
 
 /* --- Threads ------------------------------------------------------------------------------------------------------
@@ -434,6 +467,7 @@ static void start_program(struct record *record, struct record_thread *thread, s
     const void *symbol = record->options.program(record->options.context, mem);
     thread->mem = mem;
     thread->frame_count = 0;
+    thread->call.told = 0;
     thread->core = core;
     thread->path = root_get(record, thread, core, symbol);
 }

@@ -1,7 +1,9 @@
 /* Variables and the words that stand for their values. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "monitor/monitor_impl.h"
 
@@ -21,6 +23,7 @@ static const struct {
     [CHIL_VAR_LEVEL] = {"level", 2},
     [CHIL_VAR_FUNCTION] = {"function", 0},
     [CHIL_VAR_SYMBOL] = {"symbol", 0},
+    [CHIL_VAR_CALLPATH] = {"callpath", 0},
     [CHIL_VAR_PAGE] = {"page", 20},
     [CHIL_VAR_ADDRESS] = {"address", 32},
     [CHIL_VAR_PC] = {"pc", 32},
@@ -45,13 +48,14 @@ const char *chil_level_name(unsigned level)
     return level < CHIL_LEVELS ? levels[level] : "?";
 }
 
-static const struct chil_ranges *names_of(const struct chil_hist_names *names, enum chil_variable variable)
+static struct chil_ranges *names_of(const struct chil_hist_names *names, enum chil_variable variable)
 {
     switch (variable) {
     case CHIL_VAR_CATEGORY: return names->categories;
     case CHIL_VAR_TAG: return names->tags;
     case CHIL_VAR_FUNCTION: return names->functions;
     case CHIL_VAR_SYMBOL: return names->symbols;
+    case CHIL_VAR_CALLPATH: return names->callpaths;
     default: return NULL;
     }
 }
@@ -77,9 +81,14 @@ const char *monitor_word(const struct chil_hist_names *names, enum chil_variable
     return value ? chil_ranges_get(names_of(names, variable), (uint32_t)value) : other;
 }
 
+/* A table that may grow has room for TOLD_BITS, or as many names again. */
 unsigned monitor_width(const struct chil_hist_names *names, enum chil_variable variable)
 {
-    return names_of(names, variable) ? bits_ceil_log2(monitor_word_count(names, variable)) : variables[variable].bits;
+    enum { TOLD_BITS = 16 };
+    if (!names_of(names, variable)) return variables[variable].bits;
+    unsigned bits = bits_ceil_log2(monitor_word_count(names, variable));
+    if (!monitor_is_told(names, variable)) return bits;
+    return bits < TOLD_BITS ? TOLD_BITS : bits + 1;
 }
 
 struct asked {
@@ -107,6 +116,16 @@ bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable v
     (void)snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text);
     (void)text_hint(hint, hint_size, text_nearest(word, &(struct asked){names, variable}, count, word_at));
     return false;
+}
+
+uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
+                          size_t length)
+{
+    char *name = base_calloc(length + 1, 1);
+    memcpy(name, text, length);
+    uint32_t number = chil_ranges_name(names_of(names, variable), name);
+    free(name);
+    return number;
 }
 
 static const char *variable_at(const void *table, size_t index)

@@ -367,7 +367,8 @@ static void add_attributes(struct builder *b)
 
 int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err)
 {
-    if (!run->record) return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
+    if (!run->options.record)
+        return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
     struct builder b = {.run = run, .exp = chil_exp_new()};
     b.paths = record_paths(node_record_of_cores(run->record), &b.path_count);
     b.node_of = base_calloc(b.path_count + 1, sizeof *b.node_of);

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "chiliad/monitor.h"
-#include "node/node.h"
+#include "node/node_names.h"
 
 struct node_monitor {
     struct cache_listener listener;
@@ -64,6 +64,7 @@ static void tell(void *context, struct cache_transaction told, uint64_t start, u
     if (m->board) tell_board(m, t);
     if (!(m->kinds >> told.kind & 1)) return;
     if (run->options.transact_pc) add_pc(run, told.sender, t);
+    if (run->names) node_names_transaction(run, told.sender, t);
     run->options.transact(run->options.context, t);
 }
 
