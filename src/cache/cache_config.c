@@ -70,6 +70,7 @@ static const struct row rows[] = {
     {"snoop.streams",        AT(snoop_streams),   NULL,       8},
     {"snoop.lines",          AT(snoop_lines),     NULL,       8},
     {"machine.seed",         AT(seed),            NULL,       1},
+    {"misses.kinds",         AT(miss_kinds),      on,         0},
 };
 /* clang-format on */
 

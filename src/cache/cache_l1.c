@@ -108,6 +108,7 @@ void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, ui
 {
     struct l1 *l1 = &of->data;
     forbid(cache, l1->shift, of, l1->at[way], l1->tags.line[way], cache->line_bits);
+    if (cache->shape.kinds) kinds_take(of->kinds, l1->tags.line[way]);
     if (write) clean(cache, of, way, now);
     l1->dirty[way] = 0;
     l1->tags.line[way] = NO_LINE;
@@ -328,6 +329,7 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
             of->fills_until > now ? load_crowded(cache, of, line, at, now) : load_calm(cache, shape, of, line, at, now);
         if (__builtin_expect(cache->listener != NULL, 0)) tell_miss(cache, of, CACHE_LOAD_MISS, address, start, now);
     }
+    if (shape->kinds) note_use(of->kinds, of->counts.load_kind, line, way < 0, true);
     allow(l1, shape->l1d_shift, at, CACHE_LOAD);
     return now;
 }
@@ -391,6 +393,9 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
     else
         start = send(cache, shape, of, line, at, start);
     count_stall(&of->counts.stall_store, now, start);
+    if (shape->kinds)
+        note_use(of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
+                 way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
     allow(l1, shape->l1d_shift, at, bits);
     if (__builtin_expect(cache->listener != NULL, 0) && misses != of->counts.store_miss)
         tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
@@ -565,6 +570,7 @@ static void touch(struct cache *cache, struct cache_core *of, unsigned space, ui
         of->counts.touch_fill++;
         (void)fill_data(cache, shape, of, line, at, now, &way);
     }
+    if (shape->kinds) (void)kinds_use(of->kinds, line, true);
 }
 
 /* Other cores too, where L1D are coherent. */

@@ -72,6 +72,7 @@ enum {
     CMD_OPTION_ROOT,
     CMD_OPTION_WRITABLE,
     CMD_OPTION_ENGINE,
+    CMD_OPTION_MISS_KINDS,
     CMD_OPTION_TAG,
     CMD_OPTION_CATEGORY
 };
@@ -86,12 +87,14 @@ struct cmd_program {
     {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, CMD_OPTION_SET},                       \
         {"sysroot", required_argument, NULL, CMD_OPTION_SYSROOT}, {"root", required_argument, NULL, CMD_OPTION_ROOT},  \
         {"engine", required_argument, NULL, CMD_OPTION_ENGINE},                                                        \
+        {"miss-kinds", no_argument, NULL, CMD_OPTION_MISS_KINDS},                                                      \
     {                                                                                                                  \
         "writable", required_argument, NULL, CMD_OPTION_WRITABLE                                                       \
     }
 #define CMD_PROGRAM_HELP                                                                                               \
     "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"                                                \
     "      --set KEY=VALUE     another value for a parameter of the machine, as l1d.size=16K; may be repeated\n"       \
+    "      --miss-kinds        count cold, capacity, conflict and coherence misses apart: --set misses.kinds=on\n"     \
     "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"                \
     "      --root DIR          confine the program's files to DIR\n"                                                   \
     "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"      \
