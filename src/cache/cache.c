@@ -243,6 +243,11 @@ void cache_listen(struct cache *cache, const struct cache_listener *listener)
     cache->listener = listener;
 }
 
+unsigned cache_miss_kind(const struct cache *cache, unsigned core)
+{
+    return cache->core[core]->miss_kind;
+}
+
 const struct cache_config *cache_config_get(const struct cache *cache)
 {
     return &cache->config;

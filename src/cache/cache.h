@@ -151,6 +151,8 @@ struct cache_listener {
     void (*tell)(void *context, struct cache_transaction transaction, uint64_t start, uint64_t end);
     void *context;
 };
+/* While a miss of L1D is told: what kind it is (enum kind of cache_kinds.h), with `miss_kinds`. */
+unsigned cache_miss_kind(const struct cache *cache, unsigned core);
 /* Borrowed; NULL: nobody listens any more. */
 void cache_listen(struct cache *cache, const struct cache_listener *listener);
 

@@ -361,6 +361,7 @@ struct cache_core {
     uint32_t next_store;              /* the one that ends first */
     struct again again[AGAIN];        /* by a hash of the granule */
     struct kinds *kinds;              /* of L1D's misses; NULL: they are not told apart */
+    uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
     uint8_t served;                   /* enum cache_level: where L2 last found a line */
     uint32_t open;                    /* L1D line of the last store to memory; stores to it join that one */
     uint8_t *open_at;                 /* as l1.at, of the open line; NULL: there is none, or several bytes know it */
@@ -471,11 +472,12 @@ INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, ui
 }
 void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, uint64_t now); /* of L1D */
 
-/* A line of L1D, or of L3, is used: what a miss counts as. */
-INLINE void note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bool missed, bool brings)
+/* A line of L1D, or of L3, is used: what kind a miss is. */
+INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bool missed, bool brings)
 {
     enum kind kind = kinds_use(kinds, line, brings);
     counts[kind] += missed;
+    return (uint8_t)kind;
 }
 
 /* cache_snoop.c */

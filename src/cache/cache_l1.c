@@ -320,7 +320,9 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
-    if (is_here(l1, &shape->l1d, line, physical.own, at, &way)) {
+    bool here = is_here(l1, &shape->l1d, line, physical.own, at, &way);
+    if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
+    if (here) {
         tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
         known_at(l1, way, at);
     } else {
@@ -329,7 +331,6 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
             of->fills_until > now ? load_crowded(cache, of, line, at, now) : load_calm(cache, shape, of, line, at, now);
         if (__builtin_expect(cache->listener != NULL, 0)) tell_miss(cache, of, CACHE_LOAD_MISS, address, start, now);
     }
-    if (shape->kinds) note_use(of->kinds, of->counts.load_kind, line, way < 0, true);
     allow(l1, shape->l1d_shift, at, CACHE_LOAD);
     return now;
 }
@@ -394,8 +395,8 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
         start = send(cache, shape, of, line, at, start);
     count_stall(&of->counts.stall_store, now, start);
     if (shape->kinds)
-        note_use(of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
-                 way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
+        of->miss_kind = note_use(of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
+                                 way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
     allow(l1, shape->l1d_shift, at, bits);
     if (__builtin_expect(cache->listener != NULL, 0) && misses != of->counts.store_miss)
         tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);

@@ -128,6 +128,10 @@ int cmd_names_make(struct chil_hist_names *names, const char *command, const cha
                    const struct cmd_places *places);
 void cmd_names_free(struct chil_hist_names *names);
 
+/* Whether an event would be counted if a parameter were on that is off; and the same told, 0 if it is counted. */
+bool cmd_event_is_off(const struct chil_event *event);
+int cmd_event_check(const char *command, const struct chil_event *event);
+
 /* What getopt_long does not know, for the default of a switch over `letter`. */
 int cmd_bad_option(const char *command, int letter, char **argv);
 /* A whole number from `least` to `most` that an option wants; tells what is wrong. */

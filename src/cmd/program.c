@@ -66,6 +66,18 @@ void cmd_program_report(const struct cmd_program *p, const char *command, const 
     (void)fprintf(stderr, "chiliad %s: '%s' was %s", command, p->run.program, report);
 }
 
+bool cmd_event_is_off(const struct chil_event *event)
+{
+    return event->needs && event->exactness == CHIL_NONE;
+}
+
+int cmd_event_check(const char *command, const struct chil_event *event)
+{
+    if (!cmd_event_is_off(event)) return 0;
+    return cmd_fail(command, "'%s' is not counted while %s is off; use --set %s=on", event->name, event->needs,
+                    event->needs);
+}
+
 int cmd_bad_option(const char *command, int letter, char **argv)
 {
     const char *word = argv[optind - 1];
