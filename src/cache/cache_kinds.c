@@ -14,7 +14,7 @@
 
 /* Of a line: its place in the order, 0 for none; whether it ever came in; whether it was then taken away. */
 #define STATE_TAKEN (UINT32_C(1) << 31)
-#define STATE_EVER  (UINT32_C(1) << 30)
+#define STATE_EVER  KINDS_LINES
 #define STATE_PLACE (STATE_EVER - 1)
 
 struct place {

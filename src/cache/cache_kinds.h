@@ -17,7 +17,8 @@ enum kind {
     KIND_CONFLICT, /* else */
     KIND_COHERENCE /* it would, but another core or the program took the line away */
 };
-enum { KINDS = 4, KINDS_OF_L3 = 3 }; /* nobody takes lines from L3 */
+enum { KINDS = 4, KINDS_OF_L3 = 3 };    /* nobody takes lines from L3 */
+#define KINDS_LINES (UINT32_C(1) << 30) /* a cache has fewer */
 
 struct kinds;
 

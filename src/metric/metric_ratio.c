@@ -16,6 +16,7 @@
 /* What is to be known about a value besides the number. */
 struct flags {
     bool undefined, small, partial;
+    bool unrecorded; /* an input was off (its event's `needs`); it counts as large */
 };
 
 /* What names are worth: metrics summed per node. */
@@ -41,7 +42,7 @@ struct values {
     bool by_node;
     struct flags flags; /* of what is being evaluated */
     const char *needs;  /* what would have to be on for a value that is not there; of the catalogue's keys */
-    double hoped;       /* the last value, had it been large */
+    double hoped;       /* the last value, even where it is undefined */
 };
 
 static void values_init(struct values *v, const struct chil_exp *exp, const struct chil_spec *spec, bool by_node,
@@ -143,6 +144,7 @@ static double ratio_value(struct values *v, struct value *value)
     v->flags.undefined |= value->flags.undefined;
     v->flags.small |= value->flags.small;
     v->flags.partial |= value->flags.partial;
+    v->flags.unrecorded |= value->flags.unrecorded;
     return value->number;
 }
 
@@ -153,6 +155,7 @@ static double value_of(void *context, size_t symbol)
     if (!value->seen) load(v, symbol);
     if (value->ratio >= 0) return ratio_value(v, value);
     if (!value->there) v->flags.undefined = true;
+    v->flags.unrecorded |= isinf(value->whole);
     v->flags.partial |= value->partial;
     return v->node >= 0 && value->node ? value->node[v->node] : value->whole;
 }
@@ -310,7 +313,7 @@ static void add_evidence(struct finder *f, const struct expr *e, struct chil_fin
 static void look(struct finder *f, int item, int node, double share)
 {
     struct chil_ratio_value holds = evaluate_at(&f->values, item, node);
-    if (!holds.defined && f->values.needs && f->values.hoped != 0) {
+    if (f->values.flags.unrecorded && f->values.hoped != 0) {
         f->might = base_grow(f->might, &f->might_capacity, f->mights + 1, sizeof *f->might);
         f->might[f->mights++] = (struct might){item, node};
     }
