@@ -42,6 +42,16 @@ enum chil_level { CHIL_LEVEL_NONE, CHIL_LEVEL_L2, CHIL_LEVEL_L3, CHIL_LEVEL_DDR,
 const char *chil_transaction_kind_name(unsigned kind); /* "load", "store", ...; "?" */
 const char *chil_level_name(unsigned level);           /* "none", "l2", "l3", "ddr"; "?" */
 
+/* Why L1D did not have it, where misses are told apart (the parameter misses.kinds; docs/model-memory.md). */
+enum chil_cause {
+    CHIL_CAUSE_NONE,
+    CHIL_CAUSE_COLD,
+    CHIL_CAUSE_CAPACITY,
+    CHIL_CAUSE_CONFLICT,
+    CHIL_CAUSE_COHERENCE,
+    CHIL_CAUSES
+};
+
 /* Times are ticks of the clock that all share: core cycles on a node, 100 ns in the paper. */
 struct chil_transaction {
     uint64_t start, end; /* the sender's stamp, and when it was over; the latency is their difference */
@@ -53,6 +63,7 @@ struct chil_transaction {
     uint8_t core;        /* whose cache it concerns */
     uint8_t kind, level; /* enum chil_transaction_kind, enum chil_level */
     uint8_t category, tag;
+    uint8_t cause; /* enum chil_cause; not in trace files */
     /* Numbers of names, where a run was asked for them (struct chil_run_names); 0: not, or none. `site`: where the
      * block of the heap was allocated; `section`: of libHPM, that the thread is in. */
     uint32_t function, symbol, callpath, site, section;
@@ -202,6 +213,7 @@ enum chil_variable {
     CHIL_VAR_TID,
     CHIL_VAR_KIND,
     CHIL_VAR_LEVEL,
+    CHIL_VAR_CAUSE,
     CHIL_VAR_FUNCTION,
     CHIL_VAR_SYMBOL,
     CHIL_VAR_CALLPATH,

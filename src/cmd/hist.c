@@ -14,6 +14,7 @@
  */
 #include "cmd/hist.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +23,8 @@ static const char help[] =
     "\n"
     "Runs a PowerPC Linux program on a simulated node and counts its memory transactions by attributes.\n"
     "DIMENSIONS are variables with 'x' between them: latency size sender category tag core pid tid kind level\n"
-    "function symbol callpath page address pc. 'latency:12' has 12 bits, 'latency>>4:8' drops the lowest 4 bits "
-    "first,\n"
-    "'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard error;\n"
+    "cause function symbol callpath page address pc. 'latency:12' has 12 bits, 'latency>>4:8' drops the lowest 4 bits\n"
+    "first, 'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard error;\n"
     "the exit status is as that of 'chiliad stat'.\n"
     "\n"
     "  -e, --event WHICH       misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, all\n"
@@ -290,6 +290,18 @@ static int run(struct hist *h, struct chil_run_options *options)
     return written ? written : status;
 }
 
+/* Whether a text names the variable `cause`, which is known only where misses are told apart. */
+static bool names_cause(const char *text)
+{
+    static const char word[] = "cause";
+    for (const char *at = text; at && (at = strstr(at, word)); at += sizeof word - 1) {
+        char before = at == text ? ' ' : at[-1], behind = at[sizeof word - 1];
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)behind) && behind != '_')
+            return true;
+    }
+    return false;
+}
+
 int cmd_hist(int argc, char **argv)
 {
     struct hist_options o = {.event = "misses", .top = 20};
@@ -299,6 +311,8 @@ int cmd_hist(int argc, char **argv)
     int status = parse_options(argc, argv, &o);
     if (status) return status < 0 ? 0 : status;
     status = find_event(o.event, &event);
+    if (!status && (names_cause(o.declaration) || names_cause(o.where)))
+        status = cmd_program_take(&o.program, "hist", CMD_OPTION_MISS_KINDS);
     if (!status) status = cmd_program_machine(&o.program, "hist", &machine);
     if (status) return status;
     struct chil_run_options *options = &o.program.run;

@@ -51,6 +51,7 @@ static inline uint64_t monitor_plain_value(enum chil_variable variable, const st
     case CHIL_VAR_TID: return (uint32_t)t->tid;
     case CHIL_VAR_KIND: return t->kind;
     case CHIL_VAR_LEVEL: return t->level;
+    case CHIL_VAR_CAUSE: return t->cause;
     case CHIL_VAR_PAGE: return t->address >> MONITOR_PAGE_BITS;
     case CHIL_VAR_ADDRESS: return t->address;
     case CHIL_VAR_PC: return t->pc;

@@ -21,6 +21,7 @@ static const struct {
     [CHIL_VAR_TID] = {"tid", 22},
     [CHIL_VAR_KIND] = {"kind", 3},
     [CHIL_VAR_LEVEL] = {"level", 2},
+    [CHIL_VAR_CAUSE] = {"cause", 3},
     [CHIL_VAR_FUNCTION] = {"function", 0},
     [CHIL_VAR_SYMBOL] = {"symbol", 0},
     [CHIL_VAR_CALLPATH] = {"callpath", 0},
@@ -31,6 +32,7 @@ static const struct {
 
 static const char *const kinds[CHIL_TRANSACTION_KINDS] = {"load", "store", "fetch", "invalidation", "packet"};
 static const char *const levels[CHIL_LEVELS] = {"none", "l2", "l3", "ddr"};
+static const char *const causes[CHIL_CAUSES] = {"none", "cold", "capacity", "conflict", "coherence"};
 static const char other[] = "other";
 
 const char *chil_variable_name(enum chil_variable variable)
@@ -62,7 +64,8 @@ static struct chil_ranges *names_of(const struct chil_hist_names *names, enum ch
 
 bool monitor_has_words(const struct chil_hist_names *names, enum chil_variable variable)
 {
-    return variable == CHIL_VAR_KIND || variable == CHIL_VAR_LEVEL || names_of(names, variable);
+    return variable == CHIL_VAR_KIND || variable == CHIL_VAR_LEVEL || variable == CHIL_VAR_CAUSE ||
+           names_of(names, variable);
 }
 
 uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_variable variable)
@@ -70,6 +73,7 @@ uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_varia
     const struct chil_ranges *of = names_of(names, variable);
     if (variable == CHIL_VAR_KIND) return CHIL_TRANSACTION_KINDS;
     if (variable == CHIL_VAR_LEVEL) return CHIL_LEVELS;
+    if (variable == CHIL_VAR_CAUSE) return CHIL_CAUSES;
     return of ? chil_ranges_count(of) + 1 : 0;
 }
 
@@ -78,6 +82,7 @@ const char *monitor_word(const struct chil_hist_names *names, enum chil_variable
     if (value >= monitor_word_count(names, variable)) return "?";
     if (variable == CHIL_VAR_KIND) return kinds[value];
     if (variable == CHIL_VAR_LEVEL) return levels[value];
+    if (variable == CHIL_VAR_CAUSE) return causes[value];
     return value ? chil_ranges_get(names_of(names, variable), (uint32_t)value) : other;
 }
 
