@@ -74,7 +74,7 @@ _chiliad_words() {
                 --engine --help
             ;;
         sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
-        record) echo -M -o --depth --flat --only --exclude --limit --sets --set --sysroot --root --writable --engine --help ;;
+        record) echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --set --sysroot --root --writable --engine --help ;;
         trace)
             echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
                 --sysroot --root --writable --engine --help

@@ -68,8 +68,9 @@ struct chil_run_options {
     /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without; not
      * with a trace. */
     bool record;
-    unsigned record_depth; /* paths of at most so many calls, what is deeper counts there; 0: CHIL_RECORD_DEPTH */
-    bool record_flat;      /* functions only, no paths */
+    unsigned record_depth;  /* paths of at most so many calls, what is deeper counts there; 0: CHIL_RECORD_DEPTH */
+    bool record_flat;       /* functions only, no paths */
+    bool record_call_sites; /* a path for each place where a function is called */
     /* Globs of function names. Functions that match none of `only`, or one of `exclude`, count where they are called.
      */
     const char *const *record_only, *const *record_exclude;

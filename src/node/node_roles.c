@@ -1,0 +1,58 @@
+/* The table of roles. Constructs are called as Opari, and so Score-P, calls them: "!$omp parallel @file.c:12". What gcc
+ * turns a construct into is in libgomp's ABI; several functions of one construct in one line are one node. The first
+ * row that fits counts. */
+#include "node/node_roles.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#define OMP     "openmp"
+#define PTHREAD "pthread"
+
+static const struct node_role roles[] = {
+    /* symbol, construct, paradigm, role, what it does */
+    {"GOMP_parallel", "parallel", OMP, "parallel", RECORD_FORKS},
+    {"GOMP_parallel_start", "parallel", OMP, "parallel", RECORD_FORKS},
+    {"GOMP_parallel_reductions", "parallel", OMP, "parallel", RECORD_FORKS},
+    {"GOMP_parallel_loop_*", "parallel for", OMP, "parallel", RECORD_FORKS},
+    {"GOMP_parallel_sections*", "parallel sections", OMP, "parallel", RECORD_FORKS},
+    {"GOMP_teams_reg", "teams", OMP, "parallel", RECORD_FORKS},
+    {"GOMP_barrier*", "barrier", OMP, "barrier", RECORD_CONSTRUCT},
+    {"GOMP_loop_end", "implicit barrier", OMP, "implicit barrier", RECORD_CONSTRUCT},
+    {"GOMP_loop_end_cancel", "implicit barrier", OMP, "implicit barrier", RECORD_CONSTRUCT},
+    {"GOMP_loop_*", "for", OMP, "loop", RECORD_CONSTRUCT},
+    {"GOMP_sections_end", "implicit barrier", OMP, "implicit barrier", RECORD_CONSTRUCT},
+    {"GOMP_sections_end_cancel", "implicit barrier", OMP, "implicit barrier", RECORD_CONSTRUCT},
+    {"GOMP_sections*", "sections", OMP, "sections", RECORD_CONSTRUCT},
+    {"GOMP_single_*", "single", OMP, "single", RECORD_CONSTRUCT},
+    {"GOMP_critical_end", "end critical", OMP, "critical", RECORD_CONSTRUCT},
+    {"GOMP_critical_name_end", "end critical", OMP, "critical", RECORD_CONSTRUCT},
+    {"GOMP_critical_*", "critical", OMP, "critical", RECORD_CONSTRUCT},
+    {"GOMP_atomic_end", "end atomic", OMP, "atomic", RECORD_CONSTRUCT},
+    {"GOMP_atomic_start", "atomic", OMP, "atomic", RECORD_CONSTRUCT},
+    {"GOMP_ordered_end", "end ordered", OMP, "ordered", RECORD_CONSTRUCT},
+    {"GOMP_ordered_start", "ordered", OMP, "ordered", RECORD_CONSTRUCT},
+    {"GOMP_task", "create task", OMP, "task create", RECORD_CONSTRUCT},
+    {"GOMP_taskloop*", "taskloop", OMP, "task create", RECORD_CONSTRUCT},
+    {"GOMP_taskwait*", "taskwait", OMP, "task wait", RECORD_CONSTRUCT},
+    {"GOMP_taskgroup_start", "taskgroup", OMP, "task wait", RECORD_CONSTRUCT},
+    {"GOMP_taskgroup_end", "end taskgroup", OMP, "task wait", RECORD_CONSTRUCT},
+    {"omp_[a-z]*", NULL, OMP, "function", RECORD_PLAIN},
+    {"pthread_create", NULL, PTHREAD, "thread create", RECORD_CREATES},
+    {"pthread_create_2_[01]", NULL, PTHREAD, "thread create", RECORD_CREATES},
+    {"pthread_join", NULL, PTHREAD, "thread wait", RECORD_PLAIN},
+    {"pthread_barrier_wait", NULL, PTHREAD, "barrier", RECORD_PLAIN},
+    {"pthread_[a-z]*", NULL, PTHREAD, "function", RECORD_PLAIN},
+};
+
+const struct node_role *node_role_find(const char *symbol)
+{
+    static const char *const begins[] = {"GOMP_", "omp_", "pthread_"};
+    bool may_be = false;
+    symbol += strspn(symbol, "_");
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        may_be |= strncmp(symbol, begins[i], strlen(begins[i])) == 0;
+    for (size_t i = 0; may_be && i < sizeof roles / sizeof *roles; i++)
+        if (fnmatch(roles[i].pattern, symbol, 0) == 0) return &roles[i];
+    return NULL;
+}
