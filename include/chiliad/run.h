@@ -139,8 +139,11 @@ int chil_disassemble(const char *program, void (*line)(void *context, const char
 enum { CHIL_PLACE_TEXT = 400 };
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size);
 
+/* A symbol's name as people wrote it, "grid::norm(int)", to be freed; NULL: it is one already. */
+char *chil_program_name(const char *symbol);
+
 /* Where a program's functions, data and sections are when it runs on a node, each with the areas around them ("[heap]",
- * "[stack]", "[mapped]", "[libraries]"; sections none). Where ranges overlap, the later one is meant. */
+ * "[stack]", "[mapped]", "[libraries]"; sections none). Names are as people wrote them. Where ranges overlap, the later one is meant. */
 enum chil_program_part { CHIL_PROGRAM_FUNCTIONS, CHIL_PROGRAM_DATA, CHIL_PROGRAM_SECTIONS };
 typedef void (*chil_program_range)(void *context, const char *name, uint32_t first, uint32_t last);
 int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell, void *context,

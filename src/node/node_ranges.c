@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "node/node.h"
 #include "os/os_space_impl.h"
 
@@ -114,8 +115,10 @@ static void tell_symbols(struct reading *r)
     if (r->count) qsort(r->symbols, r->count, sizeof *r->symbols, by_place);
     for (size_t i = 0; i < r->count; i++) {
         uint64_t next = i + 1 < r->count ? r->symbols[i + 1].first : r->symbols[i].first;
-        tell(r, r->symbols[i].name, r->symbols[i].first,
+        char *written = name_written(r->symbols[i].name);
+        tell(r, written ? written : r->symbols[i].name, r->symbols[i].first,
              r->symbols[i].size ? r->symbols[i].size : next - r->symbols[i].first);
+        free(written);
     }
 }
 
@@ -131,6 +134,11 @@ static int read_program(struct reading *r, const char *program, struct chil_erro
     tell_sections(r);
     if (r->part != CHIL_PROGRAM_SECTIONS) tell_symbols(r);
     return 0;
+}
+
+char *chil_program_name(const char *symbol)
+{
+    return name_written(symbol);
 }
 
 int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell_range, void *context,
