@@ -87,7 +87,7 @@ _chiliad_words() {
     merge | mean | diff | report | cut) # experiments: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
-        diff) echo -m -o --by-name --fail-if -j -x --top --help ;;
+        diff) echo -m -o --all --by-name --fail-if -j -x --top --help ;;
         report)
             echo -m -c -t -x -j --own --order --percent --metric-depth --depth --threshold --top --show --flat --by --apart --table \
                 --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --help
