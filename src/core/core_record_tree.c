@@ -257,6 +257,7 @@ struct record_path *record_twin(struct record *record, const struct record_path 
     if (!path->parent) return record_root_get(record, thread, core, path->symbol);
     struct record_path *parent = record_twin(record, path->parent, thread, core);
     struct record_path *same = record_child_get(record, parent, path->kind, path->function, path->symbol, path->at);
+    same->start |= path->start;
     if (path->at && path->sites) (void)record_site_get(same, path->sites->caller, path->at);
     return same;
 }

@@ -90,12 +90,31 @@ static int region_get(struct calls *c, const struct node_code_symbol *symbol, en
     return region_add(c, &(struct region){.symbol = symbol, .kind = kind}, &region);
 }
 
-/* "!$omp parallel @file.c:12"; without lines, the address. */
-static int construct_get(struct calls *c, const struct node_code_symbol *symbol, const struct record_site *site)
+/* Where a construct is: where it is called. A team's function begins at the line of its construct; gcc gives the call
+ * of the runtime, which nobody wrote, any line before it. */
+static const struct node_code_symbol *place_of(const struct record_path *path, const struct record_function *function,
+                                               uint32_t *address)
 {
-    const struct node_code_symbol *caller = site->caller->symbol;
-    uint32_t address = node_calls_address(site->caller, site->at);
+    const struct record_path *at = path;
+    if (path->function != function) /* a stub: what it led to is beside it */
+        for (at = path->parent->child; at && (at->function != function || at->at != path->at);)
+            at = at->sibling;
+    for (at = at ? at->child : NULL; at && !at->start;)
+        at = at->sibling;
+    if (at) {
+        *address = node_calls_address(at->function, at->function->low);
+        return at->symbol;
+    }
+    *address = node_calls_address(path->sites->caller, path->sites->at);
+    return path->sites->caller->symbol;
+}
+
+/* "!$omp parallel @file.c:12"; without lines, the address. */
+static int construct_get(struct calls *c, const struct record_path *path, const struct record_function *function)
+{
+    uint32_t address;
     char name[400];
+    const struct node_code_symbol *symbol = function->symbol, *caller = place_of(path, function, &address);
     struct region wanted = {.symbol = symbol, .role = node_role_find(symbol->name)};
     wanted.file = node_symbols_line(caller, address, &wanted.line);
     if (!wanted.file) wanted.line = (int)address;
@@ -165,6 +184,16 @@ static uint32_t split_by(const struct calls *c, const struct record_path *path)
     return line > 0 ? (uint32_t)line : path->at;
 }
 
+/* Also says where it is: there it is called. */
+static int construct_node(struct calls *c, int above, const struct record_path *path,
+                          const struct record_function *function)
+{
+    int node = node_get(c, above, construct_get(c, path, function), 0);
+    const struct chil_exp_region *region = &c->exp->region[c->exp->node[node].region];
+    if (region->begin > 0) chil_exp_set_call(c->exp, node, region->begin, region->module);
+    return node;
+}
+
 static int node_of_path(struct calls *c, const struct record_path *path)
 {
     const struct chil_run_options *o = &c->run->options;
@@ -177,7 +206,7 @@ static int node_of_path(struct calls *c, const struct record_path *path)
     if (path->kind == RECORD_CALL) symbol = function->symbol;
     if (path->kind == RECORD_CALL && !is_wanted(o, symbol)) return above;
     bool construct = function->role == RECORD_CONSTRUCT || function->role == RECORD_FORKS;
-    if (construct && path->at && path->sites) return node_get(c, above, construct_get(c, symbol, path->sites), 0);
+    if (construct && path->at && path->sites) return construct_node(c, above, path, function);
     return node_get(c, above, region_get(c, symbol, path->kind), split_by(c, path));
 }
 
@@ -188,7 +217,7 @@ static int node_of_path(struct calls *c, const struct record_path *path)
 static void take_sites(struct calls *c, const struct record_path *path)
 {
     int node = c->node_of[path->number];
-    if (path->kind != RECORD_CALL || node == c->node_of[path->parent->number]) return;
+    if (path->kind != RECORD_CALL || node == c->node_of[path->parent->number] || c->exp->node[node].line > 0) return;
     while (path->parent->kind == RECORD_CALL &&
            c->node_of[path->parent->number] == c->node_of[path->parent->parent->number])
         path = path->parent;

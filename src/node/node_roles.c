@@ -8,6 +8,7 @@
 
 #define OMP     "openmp"
 #define PTHREAD "pthread"
+#define MPI     "mpi"
 
 static const struct node_role roles[] = {
     /* symbol, construct, paradigm, role, what it does */
@@ -43,11 +44,21 @@ static const struct node_role roles[] = {
     {"pthread_join", NULL, PTHREAD, "thread wait", RECORD_PLAIN},
     {"pthread_barrier_wait", NULL, PTHREAD, "barrier", RECORD_PLAIN},
     {"pthread_[a-z]*", NULL, PTHREAD, "function", RECORD_PLAIN},
+    {"*MPI_Barrier", NULL, MPI, "barrier", RECORD_PLAIN},
+    {"*MPI_Bcast", NULL, MPI, "one2all", RECORD_PLAIN},
+    {"*MPI_Scatter*", NULL, MPI, "one2all", RECORD_PLAIN},
+    {"*MPI_Reduce", NULL, MPI, "all2one", RECORD_PLAIN},
+    {"*MPI_Gather*", NULL, MPI, "all2one", RECORD_PLAIN},
+    {"*MPI_All*", NULL, MPI, "all2all", RECORD_PLAIN},
+    {"*MPI_Reduce_scatter*", NULL, MPI, "all2all", RECORD_PLAIN},
+    {"*MPI_*[Ss]end*", NULL, MPI, "point2point", RECORD_PLAIN},
+    {"*MPI_*[Rr]ecv*", NULL, MPI, "point2point", RECORD_PLAIN},
+    {"*MPI_*", NULL, MPI, "function", RECORD_PLAIN},
 };
 
 const struct node_role *node_role_find(const char *symbol)
 {
-    static const char *const begins[] = {"GOMP_", "omp_", "pthread_"};
+    static const char *const begins[] = {"GOMP_", "omp_", "pthread_", "MPI_", "PMPI_"};
     bool may_be = false;
     symbol += strspn(symbol, "_");
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)

@@ -1,4 +1,4 @@
-/* Functions of the OpenMP and POSIX threads runtimes that mean something to people who look at call paths. */
+/* Functions of OpenMP, POSIX threads and MPI that mean something to people who look at call paths. */
 #ifndef NODE_ROLES_H
 #define NODE_ROLES_H
 
