@@ -64,6 +64,11 @@ uint32_t node_calls_address(const struct record_function *f, uint32_t pc)
     return pc - f->low + (f->low == f->high ? symbol->address : f->address);
 }
 
+static const char *object_of(const struct node_code_symbol *symbol)
+{
+    return symbol->object ? node_object_path(symbol->object) : "";
+}
+
 static int region_add(struct calls *c, const struct region *like, const struct chil_exp_region *region)
 {
     c->regions = base_grow(c->regions, &c->region_capacity, c->region_count + 1, sizeof *c->regions);
@@ -77,7 +82,7 @@ static int region_get(struct calls *c, const struct node_code_symbol *symbol, en
         if (c->regions[i].symbol == symbol && c->regions[i].kind == kind && !c->regions[i].role)
             return c->regions[i].region;
     char module[4096];
-    const struct node_role *role = kind == RECORD_CALL ? node_role_find(symbol->name) : NULL;
+    const struct node_role *role = kind == RECORD_CALL ? node_role_find(symbol->name, object_of(symbol)) : NULL;
     struct chil_exp_region region = {.name = (char *)node_symbols_name(symbol),
                                      .mangled = (char *)symbol->name,
                                      .module = module,
@@ -115,7 +120,7 @@ static int construct_get(struct calls *c, const struct record_path *path, const 
     uint32_t address;
     char name[400];
     const struct node_code_symbol *symbol = function->symbol, *caller = place_of(path, function, &address);
-    struct region wanted = {.symbol = symbol, .role = node_role_find(symbol->name)};
+    struct region wanted = {.symbol = symbol, .role = node_role_find(symbol->name, "")};
     wanted.file = node_symbols_line(caller, address, &wanted.line);
     if (!wanted.file) wanted.line = (int)address;
     for (size_t i = 0; i < c->region_count; i++) {
@@ -123,7 +128,7 @@ static int construct_get(struct calls *c, const struct record_path *path, const 
         if (!r->role || strcmp(r->role->construct, wanted.role->construct) != 0 || r->line != wanted.line) continue;
         if (r->file ? wanted.file && strcmp(r->file, wanted.file) == 0 : !wanted.file) return r->region;
     }
-    const char *file = wanted.file ? wanted.file : caller->object ? node_object_path(caller->object) : "";
+    const char *file = wanted.file ? wanted.file : object_of(caller);
     const char *slash = strrchr(file, '/');
     (void)snprintf(name, sizeof name, wanted.file ? "!$omp %s @%.300s:%d" : "!$omp %s @%.300s+0x%x",
                    wanted.role->construct, slash ? slash + 1 : file, wanted.line);
@@ -228,16 +233,11 @@ static void take_sites(struct calls *c, const struct record_path *path)
     }
 }
 
-static const char *object_of(const struct call *call)
-{
-    return call->caller->object ? node_object_path(call->caller->object) : "";
-}
-
 static int compare(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
-    int order = strcmp(object_of(x), object_of(y));
+    int order = strcmp(object_of(x->caller), object_of(y->caller));
     return order ? order : x->address < y->address ? -1 : x->address > y->address;
 }
 

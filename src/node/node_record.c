@@ -39,7 +39,7 @@ static const void *find_program(void *context, struct mem *mem)
 static enum record_role find_role(void *context, const void *symbol)
 {
     const struct node_code_symbol *code = symbol;
-    const struct node_role *role = node_role_find(code->name);
+    const struct node_role *role = node_role_find(code->name, "");
     (void)context;
     return role ? role->record : RECORD_PLAIN;
 }

@@ -39,6 +39,7 @@ static const struct node_role roles[] = {
     {"GOMP_taskgroup_start", "taskgroup", OMP, "task wait", RECORD_CONSTRUCT},
     {"GOMP_taskgroup_end", "end taskgroup", OMP, "task wait", RECORD_CONSTRUCT},
     {"omp_[a-z]*", NULL, OMP, "function", RECORD_PLAIN},
+    {"gomp_*", NULL, OMP, "function", RECORD_PLAIN},
     {"pthread_create", NULL, PTHREAD, "thread create", RECORD_CREATES},
     {"pthread_create_2_[01]", NULL, PTHREAD, "thread create", RECORD_CREATES},
     {"pthread_join", NULL, PTHREAD, "thread wait", RECORD_PLAIN},
@@ -56,14 +57,22 @@ static const struct node_role roles[] = {
     {"*MPI_*", NULL, MPI, "function", RECORD_PLAIN},
 };
 
-const struct node_role *node_role_find(const char *symbol)
+/* Of a library without symbols, the name tells. */
+static const struct node_role *role_of_object(const char *object)
 {
-    static const char *const begins[] = {"GOMP_", "omp_", "pthread_", "MPI_", "PMPI_"};
+    static const struct node_role runtime = {"*", NULL, OMP, "function", RECORD_PLAIN};
+    const char *slash = strrchr(object, '/');
+    return strncmp(slash ? slash + 1 : object, "libgomp.so", strlen("libgomp.so")) == 0 ? &runtime : NULL;
+}
+
+const struct node_role *node_role_find(const char *symbol, const char *object)
+{
+    static const char *const begins[] = {"GOMP_", "gomp_", "omp_", "pthread_", "MPI_", "PMPI_"};
     bool may_be = false;
     symbol += strspn(symbol, "_");
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         may_be |= strncmp(symbol, begins[i], strlen(begins[i])) == 0;
     for (size_t i = 0; may_be && i < sizeof roles / sizeof *roles; i++)
         if (fnmatch(roles[i].pattern, symbol, 0) == 0) return &roles[i];
-    return NULL;
+    return role_of_object(object);
 }

@@ -11,7 +11,7 @@ struct node_role {
     enum record_role record;
 };
 
-/* NULL: an ordinary function. */
-const struct node_role *node_role_find(const char *symbol);
+/* Of a function and the path of its file; NULL: an ordinary one. */
+const struct node_role *node_role_find(const char *symbol, const char *object);
 
 #endif
