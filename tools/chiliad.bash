@@ -84,8 +84,8 @@ _chiliad_words() {
             ;;
         sweep) echo --set --miss-kinds -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
         record)
-            echo -M -o --depth --flat --only --exclude --limit --sets --set --miss-kinds --sysroot --root --writable --engine \
-                --help
+            echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --set --miss-kinds --sysroot --root --writable \
+                --engine --help
             ;;
         trace)
             echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
@@ -99,10 +99,10 @@ _chiliad_words() {
     merge | mean | diff | report | cut) # experiments: any file
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
-        diff) echo -m -o --by-name --fail-if -j -x --top --help ;;
+        diff) echo -m -o --all --by-name --fail-if -j -x --top --help ;;
         report)
             echo -m -c -t -x -j --own --order --percent --metric-depth --depth --threshold --top --show --flat --by --apart --table \
-                --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --help
+                --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --time --help
             ;;
         cut) echo -o --root --prune --thread --help ;;
         *) echo -o --by-name --help ;;

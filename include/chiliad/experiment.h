@@ -119,6 +119,8 @@ void chil_exp_free(struct chil_exp *exp);
 int chil_exp_add_metric(struct chil_exp *exp, const struct chil_exp_metric *metric);
 int chil_exp_add_region(struct chil_exp *exp, const struct chil_exp_region *region);
 int chil_exp_add_node(struct chil_exp *exp, int parent, int region, int line, const char *module);
+/* Where a call path's last step is called. */
+void chil_exp_set_call(struct chil_exp *exp, int node, int line, const char *module);
 int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level level, const char *name, int rank);
 void chil_exp_set_attribute(struct chil_exp *exp, const char *key, const char *value);
 const char *chil_exp_attribute(const struct chil_exp *exp, const char *key); /* NULL: none */

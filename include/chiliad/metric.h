@@ -83,6 +83,7 @@ struct chil_metric_options {
     bool partial_computations; /* keep computations with missing inputs, marked partial */
     bool approximate;          /* follow `approximate` statements, marked partial */
     bool seconds;              /* hierarchies of cycles in seconds, by the experiment's clock_hz */
+    bool time;                 /* a hierarchy of time, with those cycles in it that are the program's own */
     bool no_apart;             /* leave out what is in no hierarchy */
 };
 

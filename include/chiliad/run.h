@@ -77,8 +77,9 @@ struct chil_run_options {
     const char *engine;
     /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without. */
     bool record;
-    unsigned record_depth; /* paths of at most so many calls, what is deeper counts there; 0: CHIL_RECORD_DEPTH */
-    bool record_flat;      /* functions only, no paths */
+    unsigned record_depth;  /* paths of at most so many calls, what is deeper counts there; 0: CHIL_RECORD_DEPTH */
+    bool record_flat;       /* functions only, no paths */
+    bool record_call_sites; /* a path for each place where a function is called */
     /* Globs of function names. Functions that match none of `only`, or one of `exclude`, count where they are called.
      */
     const char *const *record_only, *const *record_exclude;
@@ -150,8 +151,11 @@ void chil_program_place(const char *program, uint32_t address, char *buffer, siz
 /* The same in a run, in what the process on a core has mapped; from the run's callbacks. */
 void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer, size_t size);
 
+/* A symbol's name as people wrote it, "grid::norm(int)", to be freed; NULL: it is one already. */
+char *chil_program_name(const char *symbol);
+
 /* Where a program's functions, data and sections are when it runs on a node, each with the areas around them ("[heap]",
- * "[stack]", "[mapped]", "[libraries]"; sections none). Where ranges overlap, the later one is meant. */
+ * "[stack]", "[mapped]", "[libraries]"; sections none). Names are as people wrote them. Where ranges overlap, the later one is meant. */
 enum chil_program_part { CHIL_PROGRAM_FUNCTIONS, CHIL_PROGRAM_DATA, CHIL_PROGRAM_SECTIONS };
 typedef void (*chil_program_range)(void *context, const char *name, uint32_t first, uint32_t last);
 int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell, void *context,

@@ -7,6 +7,9 @@
  *
  * First the totals of the metrics that changed, then call paths by how much of their metric's total the change of what
  * they counted themselves is. --fail-if makes an exit status of a condition over totals.
+ *
+ * Two machines are compared only in what must agree on both: what instructions do (exact), not what their caches and
+ * pipelines make of it (modelled; paper 002, section 4.2).
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,6 +26,7 @@ static const char help[] =
     "\n"
     "  -m, --metric NAME       only this metric; may be repeated\n"
     "  -o, --output OUT        write the experiment B - A, too: .cubex, or .cube for CUBE 3\n"
+    "      --all               of two machines, all metrics; by default only those that must agree on both\n"
     "      --by-name           match functions by name alone, so that edited sources still match\n"
     "      --fail-if 'EXPR'    exit with status 1 if EXPR holds, as 'CYCLES > 1.05 * A.CYCLES' or\n"
     "                          'delta(BGL_D1_L_MISS) > 2%'; may be repeated\n"
@@ -35,13 +39,14 @@ static const char help[] =
     "5%;\n"
     "with + - * / ( ) and, or. Names with other characters than letters, digits, _ : $ stand in double quotes.\n";
 
-enum { OPTION_BY_NAME = 256, OPTION_FAIL_IF, OPTION_TOP, CONDITIONS = 64, FAILED = 1 };
+enum { OPTION_ALL = 256, OPTION_BY_NAME, OPTION_FAIL_IF, OPTION_TOP, CONDITIONS = 64, FAILED = 1 };
 
 struct diff {
     const char *path[2], *output, *separator, *condition[CONDITIONS];
     size_t conditions, metrics;
     const char *metric[CONDITIONS];
-    bool json, failed[CONDITIONS], any_failed;
+    bool json, all, failed[CONDITIONS], any_failed;
+    bool limited; /* to what must agree on two machines */
     uint64_t top;
     struct chil_exp_align align;
     struct chil_exp *input[2], *on[2]; /* as read, and on common trees */
@@ -60,6 +65,7 @@ struct changes {
 static const struct option long_options[] = {
     {"metric", required_argument, NULL, 'm'},
     {"output", required_argument, NULL, 'o'},
+    {"all", no_argument, NULL, OPTION_ALL},
     {"by-name", no_argument, NULL, OPTION_BY_NAME},
     {"fail-if", required_argument, NULL, OPTION_FAIL_IF},
     {"json", no_argument, NULL, 'j'},
@@ -69,8 +75,20 @@ static const struct option long_options[] = {
     {0},
 };
 
+static bool is_exact(const struct chil_exp *exp, size_t metric)
+{
+    return strcmp(exp->metric[metric].exactness, "exact") == 0;
+}
+
+static bool on_two_machines(const struct diff *d)
+{
+    const char *a = chil_exp_attribute(d->input[0], "machine"), *b = chil_exp_attribute(d->input[1], "machine");
+    return a && b && strcmp(a, b) != 0;
+}
+
 static bool is_wanted(const struct diff *d, size_t metric)
 {
+    if (d->limited) return is_exact(d->on[0], metric) && is_exact(d->on[1], metric);
     for (size_t i = 0; i < d->metrics; i++)
         if (chil_exp_find_metric(d->on[1], d->metric[i]) == (int)metric) return true;
     return !d->metrics;
@@ -227,13 +245,19 @@ static void print_only(void *context, const char *name)
 
 static void print_table(const struct diff *d, const struct changes *totals, const struct changes *paths)
 {
+    size_t compared = 0;
+    for (size_t m = 0; m < d->on[0]->metrics; m++)
+        compared += is_wanted(d, m);
+    if (d->limited)
+        (void)printf("A was on %s, B on %s: only what must agree on both is compared; --all compares everything\n",
+                     chil_exp_attribute(d->input[0], "machine"), chil_exp_attribute(d->input[1], "machine"));
     if (totals->count + paths->count == 0)
-        (void)printf("no differences in %zu metrics\n", d->on[0]->metrics);
+        (void)printf("no differences in %zu metrics\n", compared);
     else
         (void)printf("%-24s %18s %18s %18s %9s  %s\n", "metric", "A", "B", "change", "percent", "call path");
     print_rows(d, totals);
     print_rows(d, paths);
-    if (d->metrics) return;
+    if (d->metrics || d->limited) return;
     each_only(d, 0, print_only, "A");
     each_only(d, 1, print_only, "B");
 }
@@ -337,6 +361,7 @@ static int compare(struct diff *d)
     struct changes totals = {0}, paths = {0};
     struct chil_error err = {0};
     int status = check_conditions(d);
+    d->limited = !d->all && !d->metrics && on_two_machines(d);
     if (!status && chil_exp_extend(d->on, d->input[0], d->input[1], &d->align, &err))
         status = cmd_fail_error("diff", &err);
     if (!status && !d->on[0]->metrics) status = cmd_fail("diff", "the two have no metric in common");
@@ -370,6 +395,7 @@ static int take_option(struct diff *d, int letter, char **argv)
         d->metric[d->metrics++] = optarg;
         return 0;
     case 'o': d->output = optarg; return 0;
+    case OPTION_ALL: d->all = true; return 0;
     case OPTION_BY_NAME: d->align.by_name = true; return 0;
     case 'j': d->json = true; return 0;
     case 'x': d->separator = optarg; return *optarg ? 0 : cmd_fail("diff", "-x wants a separator");

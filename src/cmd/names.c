@@ -21,10 +21,24 @@ struct wanted {
     unsigned found;
 };
 
+/* "grid::norm" is every "grid::norm(...)", but not what is inside one. */
+static bool is_named(const char *name, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    int open = 0;
+    if (strncmp(name, wanted, length) != 0) return false;
+    if (name[length] != '(') return !name[length];
+    for (name += length; *name; name++) {
+        open += (*name == '(') - (*name == ')');
+        if (!open) break;
+    }
+    return *name && name[1] != ':';
+}
+
 static void add_wanted(void *context, const char *name, uint32_t first, uint32_t last)
 {
     struct wanted *wanted = context;
-    if (strcmp(name, wanted->name) != 0) return;
+    if (!is_named(name, wanted->name)) return;
     (void)chil_ranges_add(wanted->into, wanted->as, first, last);
     wanted->found++;
 }
@@ -53,7 +67,6 @@ static int add_place(struct chil_ranges *into, const struct asking *ask, const c
                      const char *place)
 {
     struct chil_error err = {0};
-    struct wanted wanted = {.name = place, .as = as, .into = into};
     uint64_t first, last;
     if (read_range(place, &first, &last)) {
         (void)chil_ranges_add(into, as, (uint32_t)first, (uint32_t)last);
@@ -61,9 +74,13 @@ static int add_place(struct chil_ranges *into, const struct asking *ask, const c
     }
     const enum chil_program_part parts[] = {ask->code ? CHIL_PROGRAM_FUNCTIONS : CHIL_PROGRAM_DATA,
                                             CHIL_PROGRAM_SECTIONS};
-    for (unsigned i = 0; i < 2 && !wanted.found; i++)
-        if (chil_program_ranges(ask->program, parts[i], add_wanted, &wanted, &err))
-            return cmd_fail_error(ask->command, &err);
+    char *written = chil_program_name(place); /* a linker's name is one, too */
+    struct wanted wanted = {.name = written ? written : place, .as = as, .into = into};
+    int status = 0;
+    for (unsigned i = 0; i < 2 && !wanted.found && !status; i++)
+        status = chil_program_ranges(ask->program, parts[i], add_wanted, &wanted, &err);
+    free(written);
+    if (status) return cmd_fail_error(ask->command, &err);
     if (wanted.found) return 0;
     return cmd_fail(ask->command, "%s '%s': '%s' is no range and no %s or section of '%s'", ask->from, text, place,
                     ask->code ? "function" : "data symbol", ask->program);

@@ -24,6 +24,7 @@ static const char help[] =
     "  -o, --output FILE       the experiment (default: PROGRAM.cubex here)\n"
     "      --depth N           paths of at most N calls (default 256); what is deeper counts where it is cut\n"
     "      --flat              functions only, no paths\n"
+    "      --call-sites        a path for each line where a function is called\n"
     "      --only GLOB         functions that match; others count where they are called; may be repeated\n"
     "      --exclude GLOB      functions that match count where they are called; may be repeated\n" CMD_PROGRAM_HELP
     "      --limit PLATFORM    see only what the counters of a platform see ('chiliad list sets'), set by set, "
@@ -35,6 +36,7 @@ static const char help[] =
 enum {
     OPTION_DEPTH = 256,
     OPTION_FLAT,
+    OPTION_CALL_SITES,
     OPTION_ONLY,
     OPTION_EXCLUDE,
     OPTION_LIMIT,
@@ -47,6 +49,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"flat", no_argument, NULL, OPTION_FLAT},
+    {"call-sites", no_argument, NULL, OPTION_CALL_SITES},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"exclude", required_argument, NULL, OPTION_EXCLUDE},
     {"limit", required_argument, NULL, OPTION_LIMIT},
@@ -83,6 +86,7 @@ static int take_option(struct record *r, int letter, char **argv)
         run->record_depth = (unsigned)depth;
         return status;
     case OPTION_FLAT: run->record_flat = true; return 0;
+    case OPTION_CALL_SITES: run->record_call_sites = true; return 0;
     case OPTION_ONLY: return take_glob(r->only, &run->record_only_count, "--only");
     case OPTION_EXCLUDE: return take_glob(r->exclude, &run->record_exclude_count, "--exclude");
     case OPTION_LIMIT: r->limit = optarg; return 0;
@@ -104,6 +108,8 @@ static int parse_options(int argc, char **argv, struct record *r)
     }
     if (r->program.run.record_flat && r->program.run.record_depth)
         return cmd_fail("record", "--flat has no paths that --depth could cut; use one of them");
+    if (r->program.run.record_flat && r->program.run.record_call_sites)
+        return cmd_fail("record", "--flat has no paths that --call-sites could tell apart; use one of them");
     if (r->sets && !r->limit) return cmd_fail("record", "--sets are those of a platform; name it with --limit");
     return cmd_program_words(&r->program, "record", argc, argv);
 }

@@ -51,6 +51,7 @@ static const char help[] =
     "      --partial           keep computations that lack inputs, marked ~\n"
     "      --approximate       follow the specification's approximations, marked ~\n"
     "      --seconds           hierarchies of cycles in seconds, by the clock of the recorded machine\n"
+    "      --time              a hierarchy of time: execution with its parts, MPI, OpenMP, threads; each second once\n"
     "  -h, --help              this text\n";
 
 enum {
@@ -74,7 +75,8 @@ enum {
     OPTION_METRICS,
     OPTION_PARTIAL,
     OPTION_APPROXIMATE,
-    OPTION_SECONDS
+    OPTION_SECONDS,
+    OPTION_TIME
 };
 
 static const struct option long_options[] = {
@@ -104,6 +106,7 @@ static const struct option long_options[] = {
     {"partial", no_argument, NULL, OPTION_PARTIAL},
     {"approximate", no_argument, NULL, OPTION_APPROXIMATE},
     {"seconds", no_argument, NULL, OPTION_SECONDS},
+    {"time", no_argument, NULL, OPTION_TIME},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -190,6 +193,7 @@ static int take_option(struct report *r, int letter, char **argv)
     case OPTION_PARTIAL: r->options.partial_computations = true; return 0;
     case OPTION_APPROXIMATE: r->options.approximate = true; return 0;
     case OPTION_SECONDS: r->options.seconds = true; return 0;
+    case OPTION_TIME: r->options.time = true; return 0;
     case 'h': (void)fputs(help, stdout); return -1;
     default: return cmd_bad_option("report", letter, argv);
     }

@@ -142,8 +142,9 @@ static json_t *calls_json(const struct chil_exp *exp)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < exp->nodes; i++)
-        (void)json_array_append_new(list, json_pack("{s:i,s:i,s:i}", "parent", exp->node[i].parent, "region",
-                                                    exp->node[i].region, "line", exp->node[i].line));
+        (void)json_array_append_new(list, json_pack("{s:i,s:i,s:i,s:s}", "parent", exp->node[i].parent, "region",
+                                                    exp->node[i].region, "line", exp->node[i].line, "module",
+                                                    exp->node[i].module));
     return list;
 }
 

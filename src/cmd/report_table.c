@@ -30,23 +30,38 @@ static unsigned depth_of(const struct chil_exp *exp, int metric)
     return depth;
 }
 
-static bool is_known(const struct rows *rows, const char *name)
+/* Where a metric is, or `count`. */
+static size_t find_row(const struct rows *rows, const char *name)
 {
-    for (size_t i = 0; i < rows->count; i++)
-        if (strcmp(rows->name[i], name) == 0) return true;
-    return false;
+    size_t i = 0;
+    while (i < rows->count && strcmp(rows->name[i], name) != 0)
+        i++;
+    return i;
 }
 
-/* A metric and those below it; what only a later experiment has comes behind what the earlier ones have. */
+/* Behind everything that is below its parent. */
+static void add_row(struct rows *rows, const char *parent, const char *name, unsigned depth)
+{
+    if (rows->count == sizeof rows->name / sizeof *rows->name) return;
+    size_t at = parent ? find_row(rows, parent) + 1 : rows->count;
+    if (at > rows->count) at = rows->count;
+    while (at < rows->count && rows->depth[at] >= depth)
+        at++;
+    memmove(&rows->name[at + 1], &rows->name[at], (rows->count - at) * sizeof *rows->name);
+    memmove(&rows->depth[at + 1], &rows->depth[at], (rows->count - at) * sizeof *rows->depth);
+    rows->name[at] = name;
+    rows->depth[at] = depth;
+    rows->count++;
+}
+
+/* A metric and those below it; what only a later experiment has comes behind what the earlier ones have there. */
 static void add_metrics(struct rows *rows, const struct chil_report *report, int parent)
 {
     const struct chil_exp *exp = chil_report_exp(report);
     for (size_t i = 0; i < exp->metrics; i++) {
         if (exp->metric[i].parent != parent || chil_report_is_apart(report, (int)i)) continue;
-        if (!is_known(rows, exp->metric[i].name) && rows->count < sizeof rows->name / sizeof *rows->name) {
-            rows->depth[rows->count] = depth_of(exp, (int)i);
-            rows->name[rows->count++] = exp->metric[i].name;
-        }
+        if (find_row(rows, exp->metric[i].name) == rows->count)
+            add_row(rows, parent < 0 ? NULL : exp->metric[parent].name, exp->metric[i].name, depth_of(exp, (int)i));
         add_metrics(rows, report, (int)i);
     }
 }
@@ -116,8 +131,10 @@ int report_print_table(const struct report *r, size_t count)
     char title[NAME + 1] = "";
     if (scale > 1) (void)snprintf(title, sizeof title, "in 10^%.0f", log10(scale));
     (void)printf("%-*s", NAME, title);
-    for (size_t k = 0; k < count; k++)
-        (void)printf(" %*.*s", COLUMN - 1, COLUMN - 1, r[k].file);
+    for (size_t k = 0; k < count; k++) {
+        const char *slash = strrchr(r[k].file, '/');
+        (void)printf(" %*.*s", COLUMN - 1, COLUMN - 1, slash ? slash + 1 : r[k].file);
+    }
     (void)putchar('\n');
     print_attributes(r, count);
     for (size_t k = 0; k < count; k++)

@@ -127,6 +127,17 @@ static void set_title(const struct chil_exp *exp, enum chil_report_pane pane, co
         (void)snprintf(title, CELL, "%*s%s%s", indent, "", sign, exp->place[row->index].name);
 }
 
+/* "file.c:12", or nothing. */
+static const char *set_site(const struct chil_exp *exp, enum chil_report_pane pane, int index, char cell[CELL])
+{
+    const struct chil_exp_node *node = pane == CHIL_REPORT_CALLS && index >= 0 ? &exp->node[index] : NULL;
+    const char *slash = node && node->line > 0 ? strrchr(node->module, '/') : NULL;
+    *cell = 0;
+    if (node && node->line > 0 && *node->module)
+        (void)snprintf(cell, CELL, "%s:%d", slash ? slash + 1 : node->module, node->line);
+    return cell;
+}
+
 static int print_tree(const struct report *r, enum chil_report_pane pane, const struct chil_report_view *view,
                       const char *title)
 {
@@ -134,9 +145,16 @@ static int print_tree(const struct report *r, enum chil_report_pane pane, const 
     struct table table = {0};
     size_t count, shown;
     struct chil_report_row *row = chil_report_rows(r->report, pane, view, &count);
-    bool metrics = pane == CHIL_REPORT_METRICS;
-    add_line(&table, title, (const char *const[COLUMNS]){"whole", "own", "share", metrics ? "from" : ""});
+    bool metrics = pane == CHIL_REPORT_METRICS, sites = false;
+    char site[CELL];
     shown = r->top && count > r->top ? r->top : count;
+    for (size_t i = 0; i < shown; i++)
+        sites |= *set_site(exp, pane, row[i].index, site);
+    add_line(&table, title,
+             (const char *const[COLUMNS]){"whole", "own", "share",
+                                          metrics ? "from"
+                                          : sites ? "called at"
+                                                  : ""});
     for (size_t i = 0; i < shown; i++) {
         char name[CELL], whole[REPORT_NUMBER_MAX], value[REPORT_NUMBER_MAX], share[16], pedigree[64];
         int metric = metrics ? row[i].index : chil_report_metric(r->report);
@@ -146,9 +164,9 @@ static int print_tree(const struct report *r, enum chil_report_pane pane, const 
         (void)report_number(exp, metric, row[i].whole, true, whole);
         (void)report_number(exp, metric, row[i].value, true, value);
         add_line(&table, name,
-                 (const char *const[COLUMNS]){whole, pane == CHIL_REPORT_SYSTEM && row[i].open ? "" : value,
-                                              inner ? "" : share,
-                                              metrics ? report_pedigree(exp, metric, pedigree) : ""});
+                 (const char *const[COLUMNS]){
+                     whole, pane == CHIL_REPORT_SYSTEM && row[i].open ? "" : value, inner ? "" : share,
+                     metrics ? report_pedigree(exp, metric, pedigree) : set_site(exp, pane, row[i].index, site)});
     }
     int status = finish_table(&table);
     if (shown < count) (void)printf("(%zu more rows; --top 0 shows all)\n", count - shown);

@@ -10,8 +10,12 @@
  * another function is found when its first block is entered:
  *   - the handler of a signal has returned, and the interrupted path goes on;
  *   - a jump to the middle of a function that has called, with its stack pointer: longjmp, exceptions; frames go;
- *   - a jump to anywhere else: a tail call, the function takes the other's place.
+ *   - a jump to anywhere else: a tail call, the function takes the other's place, unless that has a role, whose work
+ *     this is.
  * Functions are what the caller's symbols say; where there are none, what a call leads to.
+ *
+ * Functions that a thread is started with, or a team of threads, are below the call that started them
+ * (core_record_starts.c).
  *
  * Each thread has a tree for each core it ran on. Paths deeper than the limit are kept side by side at the limit.
  */
@@ -31,8 +35,16 @@ struct record_block {
     struct weight *weights;
 };
 
+enum record_role {
+    RECORD_PLAIN,
+    RECORD_CONSTRUCT, /* of a language: a path for each place where the program has it */
+    RECORD_FORKS,     /* such a one, with a function for a team of threads: r3, and its argument in r4 */
+    RECORD_CREATES    /* a thread, with a function for it in r5 and its argument in r6 */
+};
+
 struct record_function {
-    const void *symbol;             /* who it is, in the words of record_options */
+    const void *symbol; /* who it is, in the words of record_options */
+    enum record_role role;
     uint32_t low, high;             /* its addresses; equal: unknown */
     uint32_t address;               /* where it begins in its file, if low and high are known */
     uint8_t told;                   /* what record_options.told says of it */
@@ -51,6 +63,14 @@ enum record_kind {
     RECORD_INSIDE  /* the function that is in a region */
 };
 
+/* Where a path's function is called: the instruction, and the function that it is in. */
+struct record_site {
+    struct record_site *next;
+    const struct record_function *caller;
+    uint32_t at;
+    uint64_t calls;
+};
+
 struct record_path {
     struct record_path *parent, *child, *sibling;
     struct record_function *function; /* one without code for roots and regions */
@@ -58,6 +78,9 @@ struct record_path {
     struct record_thread *thread;
     enum record_kind kind;
     unsigned core, depth, number;
+    uint32_t at;               /* the only place where it is called, for paths that are split by it; else 0 */
+    bool start;                /* a thread began here, which another one told to */
+    struct record_site *sites; /* where it was called */
     uint64_t calls, cycles, crossings;
     uint64_t *counts; /* per block of the function */
     size_t capacity;
@@ -98,6 +121,7 @@ struct record_options {
     struct cache *cache;
     bool light; /* paths are followed, what the memory hierarchy does is not charged to them */
     unsigned depth;
+    bool by_site; /* a path for each place where a function is called */
     void *context;
     /* The symbol at pc in an address space, where it begins and ends there, and where it begins in its file; NULL:
      * there is none. */
@@ -111,6 +135,7 @@ struct record_options {
     uint8_t (*told)(void *context, const void *symbol);
     void (*called)(void *context, const struct record_call *call);
     void (*returned)(void *context, const struct record_call *call, uint32_t result);
+    enum record_role (*role)(void *context, const void *symbol);
 };
 
 struct record *record_new(const struct record_options *options);

@@ -135,6 +135,13 @@ int chil_exp_add_node(struct chil_exp *exp, int parent, int region, int line, co
     return (int)exp->nodes++;
 }
 
+void chil_exp_set_call(struct chil_exp *exp, int node, int line, const char *module)
+{
+    if (node < 0 || (size_t)node >= exp->nodes) return;
+    exp->node[node].line = line;
+    exp->node[node].module = exp_text(exp, module);
+}
+
 /* Threads are in processes, processes in nodes or machines; nodes may be in nodes (racks, boards). */
 static bool place_fits(const struct chil_exp *exp, int parent, enum chil_exp_level level)
 {

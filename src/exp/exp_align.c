@@ -162,8 +162,16 @@ static void align_metrics(struct exp_aligned *aligned, struct words *words, bool
 struct paths {
     struct exp_index region, node;
     struct words *words;
-    bool by_name;
+    bool by_name, by_line;
 };
+
+/* Whether the line of a call tells nodes apart, as CUBE says. In an experiment that has one node for all calls of a
+ * function by another, it is only where most of them were. */
+static bool has_lines(const struct chil_exp *exp)
+{
+    const char *sites = chil_exp_attribute(exp, "call_sites");
+    return !sites || strcmp(sites, "merged") != 0;
+}
 
 static int align_region(struct chil_exp *result, const struct chil_exp_region *region, struct paths *paths)
 {
@@ -182,8 +190,11 @@ static void align_nodes(struct chil_exp *result, struct exp_source *source, stru
         const struct chil_exp_node *n = &exp->node[i];
         if (!region[n->region]) region[n->region] = 1 + align_region(result, &exp->region[n->region], paths);
         int parent = n->parent < 0 ? -1 : source->node[n->parent], callee = region[n->region] - 1;
-        int *at = exp_index_at(&paths->node, parent, callee, paths->by_name ? 0 : n->line);
-        if (*at < 0) *at = chil_exp_add_node(result, parent, callee, n->line, n->module);
+        int *at = exp_index_at(&paths->node, parent, callee, paths->by_line ? n->line : 0);
+        if (*at < 0)
+            *at = chil_exp_add_node(result, parent, callee, n->line, n->module);
+        else if (n->line != result->node[*at].line || strcmp(n->module, result->node[*at].module) != 0)
+            chil_exp_set_call(result, *at, -1, NULL);
         source->node[i] = *at;
     }
     free(region);
@@ -320,6 +331,8 @@ void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input,
     struct system system = {.words = &words};
     enum { INDICES = 5 };
     struct exp_index *index[INDICES] = {&paths.region, &paths.node, &system.upper, &system.process, &system.thread};
+    for (size_t i = 0; i < inputs && !paths.by_name && !paths.by_line; i++)
+        paths.by_line = has_lines(input[i]);
     *aligned = (struct exp_aligned){chil_exp_new(), base_calloc(inputs, sizeof *aligned->source), inputs, NULL};
     for (size_t i = 0; i < INDICES; i++)
         exp_index_init(index[i]);

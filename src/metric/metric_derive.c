@@ -271,7 +271,7 @@ static int find_clock(struct derivation *d, struct chil_error *err)
 {
     const char *clock = chil_exp_attribute(d->exp, "clock_hz");
     d->clock = clock ? strtod(clock, NULL) : 0;
-    if (!d->options->seconds || (d->clock > 0 && isfinite(d->clock))) return 0;
+    if ((!d->options->seconds && !d->options->time) || (d->clock > 0 && isfinite(d->clock))) return 0;
     return chil_error_set(err, CHIL_EINVAL,
                           "cycles cannot be shown in seconds: the experiment has no attribute clock_hz");
 }
@@ -286,6 +286,7 @@ int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, con
     if (status) return status;
     d.carried = base_calloc(exp->metrics + 1, sizeof *d.carried);
     d.result = metric_copy_frame(exp);
+    int time = d.options->time && chil_exp_find_metric(exp, "TIME") < 0 ? metric_time_root(d.result) : -1;
     sort_metrics(&d);
     add_zeros(&d);
     keep_orphans(&d);
@@ -299,8 +300,12 @@ int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, con
     chil_metric_tree_free(tree);
     free(d.name);
     free(d.carried);
-    *result = d.result;
-    return 0;
+    if (time >= 0) status = metric_add_time(d.result, time, d.clock, err);
+    if (status)
+        chil_exp_free(d.result);
+    else
+        *result = d.result;
+    return status;
 }
 
 int chil_metric_find(const struct chil_exp *exp, const char *name)

@@ -235,4 +235,11 @@ bool platform_in_group(const struct chil_set *group, const char *const *events, 
 /* Gives each event (an index) a counter: taken[counter] is the place in `events` or -1. false: *without gets none. */
 bool platform_seats(const struct chil_platform *platform, const int *events, size_t count, int *taken, size_t *without);
 
+/* --- metric_time.c ----------------------------------------------------------------------------------------------- */
+
+/* The root of the hierarchy of time, which comes first; -1: there is something of this name. And the rest of it, when
+ * all is derived; `clock` in hertz. */
+int metric_time_root(struct chil_exp *exp);
+int metric_add_time(struct chil_exp *exp, int time, double clock, struct chil_error *err);
+
 #endif

@@ -16,6 +16,7 @@ struct node_events;
 struct node_record;
 struct node_names;
 struct node_symbols;
+struct record_function;
 
 struct chil_run {
     const struct chil_machine *machine;
@@ -162,6 +163,10 @@ void node_record_free(struct node_record *record);
 struct record *node_record_of_cores(struct node_record *record);
 struct chil_exp;
 void node_record_code(struct node_record *record, struct chil_exp *exp); /* gives it the code (node_code.c) */
+/* Its call tree: regions and nodes (node_calls.c). Gives the node of each path by its number, to be freed. */
+int *node_calls_add(struct chil_run *run, struct chil_exp *exp);
+/* Where an instruction of a function is in its file; in none: in memory. */
+uint32_t node_calls_address(const struct record_function *function, uint32_t pc);
 void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid);
 void node_record_forked(void *context, int from, int pid, int tid);
 void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);

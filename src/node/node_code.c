@@ -45,13 +45,6 @@ static const char *object_of(const struct node_code_symbol *symbol)
     return symbol->object ? node_object_path(symbol->object) : "";
 }
 
-/* Where an instruction is in its file; in none: in memory. */
-static uint32_t address_of(const struct record_function *f, uint32_t pc)
-{
-    const struct node_code_symbol *symbol = f->symbol;
-    return pc - f->low + (f->low == f->high ? symbol->address : f->address);
-}
-
 static int compare_functions(const void *a, const void *b)
 {
     const struct record_function *x = *(const struct record_function *const *)a;
@@ -59,9 +52,10 @@ static int compare_functions(const void *a, const void *b)
     const struct node_code_symbol *sx = x->symbol, *sy = y->symbol;
     int order = strcmp(sx->name, sy->name);
     if (!order) order = strcmp(object_of(sx), object_of(sy));
-    uint32_t ax = address_of(x, x->low), ay = address_of(y, y->low);
+    uint32_t ax = node_calls_address(x, x->low), ay = node_calls_address(y, y->low);
     if (!order) order = ax < ay ? -1 : ax > ay;
-    return order ? order : x->low < y->low ? -1 : x->low > y->low;
+    if (!order) order = x->low < y->low ? -1 : x->low > y->low;
+    return order ? order : x->high < y->high ? -1 : x->high > y->high; /* a stub where unwinding data has a function */
 }
 
 static int compare_instructions(const void *a, const void *b)
@@ -97,7 +91,7 @@ static void take_instructions(struct code *code, const struct record_function *f
             code->instruction = base_grow(code->instruction, &code->instruction_capacity, code->instructions + 1,
                                           sizeof *code->instruction);
             code->instruction[code->instructions++] =
-                (struct instruction){address_of(f, block->pc + 4 * k), block->words[k], counts[i]};
+                (struct instruction){node_calls_address(f, block->pc + 4 * k), block->words[k], counts[i]};
         }
     }
 }
@@ -109,7 +103,7 @@ static void print_function(struct code *code, const struct node_code_symbol *sym
     size_t end;
     if (!code->instructions) return;
     qsort(code->instruction, code->instructions, sizeof *code->instruction, compare_instructions);
-    (void)fprintf(code->out, "function %s\nobject %s\n", symbol->name, object_of(symbol));
+    (void)fprintf(code->out, "function %s\nobject %s\n", node_symbols_name(symbol), object_of(symbol));
     for (size_t i = 0; i < code->instructions; i = end) {
         const struct instruction *at = &code->instruction[i];
         uint64_t count = 0;

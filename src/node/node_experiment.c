@@ -1,18 +1,12 @@
 /* A recorded run as an experiment: events that counted become metrics, paths become the call tree, threads the system.
  *
- * An event's value in a path is asked for exactly as the run's total is, of the path's own counts. Paths with the same
- * symbols are one node, whichever thread took them on whichever core. What the user does not want to see counts in the
- * node above, and so do these:
- *   - what is deeper than the limit;
- *   - a function inside a region of the user's counts as the region;
- *   - a stub of a procedure linkage table counts as the function that it leads to.
- * What is then missing from a total belongs to no path and is the program's own, in its first thread: elapsed time and
- * eDRAM refreshes, and up to half a cycle a path for units that run at half the clock.
+ * An event's value in a path is asked for exactly as the run's total is, of the path's own counts. node_calls.c says
+ * which node a path is. What is then missing from a total belongs to no path and is the program's own, in its first
+ * thread: elapsed time and eDRAM refreshes, and up to half a cycle a path for units that run at half the clock.
  */
 #include "chiliad/experiment.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +15,6 @@
 #include "base/mem.h"
 #include "core/core_record.h"
 #include "node/node.h"
-#include "node/node_symbols.h"
 
 /* An event and the metric that it is. */
 struct measured {
@@ -29,11 +22,6 @@ struct measured {
     struct node_wire *wires;
     uint64_t total;
     int metric;
-};
-
-/* The experiment's nodes once more, with lists of children; [0] has those of no node, [n + 1] those of node n. */
-struct family {
-    int child, sibling;
 };
 
 struct builder {
@@ -44,17 +32,9 @@ struct builder {
     struct measured *measured;
     size_t measured_count;
     int visits;
-    struct family *families;
-    size_t family_capacity;
     int *node_of; /* by number of the path */
     struct record_thread **threads;
     size_t thread_count;
-    struct {
-        const struct node_code_symbol *symbol;
-        enum record_kind kind;
-        int region;
-    } * regions;
-    size_t region_count, region_capacity;
 };
 
 /* --- Metrics ------------------------------------------------------------------------------------------------------
@@ -127,72 +107,6 @@ static void add_metrics(struct builder *b)
     b->visits = chil_exp_add_metric(b->exp, &visits);
     measure(b, own, own_count);
     measure(b, events, count);
-}
-
-/* --- The call tree ------------------------------------------------------------------------------------------------
- */
-
-static int region_get(struct builder *b, const struct node_code_symbol *symbol, enum record_kind kind)
-{
-    for (size_t i = 0; i < b->region_count; i++)
-        if (b->regions[i].symbol == symbol && b->regions[i].kind == kind) return b->regions[i].region;
-    char module[4096];
-    struct chil_exp_region region = {.name = (char *)symbol->name,
-                                     .mangled = (char *)symbol->name,
-                                     .module = module,
-                                     .paradigm = (char *)"compiler",
-                                     .role = (char *)"function"};
-    if (kind == RECORD_REGION) region.paradigm = region.role = (char *)"user";
-    if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.paradigm = (char *)"measurement";
-    if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.role = (char *)"artificial";
-    node_symbols_source(symbol, module, sizeof module, &region.begin, &region.end);
-    b->regions = base_grow(b->regions, &b->region_capacity, b->region_count + 1, sizeof *b->regions);
-    b->regions[b->region_count].symbol = symbol;
-    b->regions[b->region_count].kind = kind;
-    return b->regions[b->region_count++].region = chil_exp_add_region(b->exp, &region);
-}
-
-static int node_get(struct builder *b, int parent, const struct node_code_symbol *symbol, enum record_kind kind)
-{
-    int region = region_get(b, symbol, kind);
-    for (int node = b->families[parent + 1].child; node >= 0; node = b->families[node + 1].sibling)
-        if (b->exp->node[node].region == region) return node;
-    int node = chil_exp_add_node(b->exp, parent, region, -1, NULL);
-    b->families = base_grow(b->families, &b->family_capacity, (size_t)node + 2, sizeof *b->families);
-    b->families[node + 1] = (struct family){-1, b->families[parent + 1].child};
-    b->families[parent + 1].child = node;
-    return node;
-}
-
-static bool is_wanted(const struct chil_run_options *o, const char *name)
-{
-    bool wanted = !o->record_only_count;
-    for (size_t i = 0; i < o->record_only_count; i++)
-        wanted |= fnmatch(o->record_only[i], name, 0) == 0;
-    for (size_t i = 0; i < o->record_exclude_count; i++)
-        wanted &= fnmatch(o->record_exclude[i], name, 0) != 0;
-    return wanted;
-}
-
-/* Where a stub leads to, at last. */
-static const struct record_function *behind_stubs(const struct record_function *function)
-{
-    for (unsigned i = 0; i < 8 && function->stub && function->callee; i++)
-        function = function->callee;
-    return function;
-}
-
-static int node_of_path(struct builder *b, const struct record_path *path)
-{
-    const struct chil_run_options *o = &b->run->options;
-    const struct node_code_symbol *symbol = path->symbol;
-    unsigned limit = o->record_depth ? o->record_depth : CHIL_RECORD_DEPTH;
-    if (path->kind == RECORD_ROOT) return node_get(b, CHIL_EXP_NONE, symbol, RECORD_ROOT);
-    int above = b->node_of[path->parent->number];
-    if (path->kind == RECORD_INSIDE || (!o->record_flat && path->depth > limit)) return above;
-    if (path->kind == RECORD_CALL) symbol = behind_stubs(path->function)->symbol;
-    if (path->kind == RECORD_CALL && !is_wanted(o, symbol->name)) return above;
-    return node_get(b, above, symbol, path->kind);
 }
 
 /* --- The system ---------------------------------------------------------------------------------------------------
@@ -359,6 +273,7 @@ static void add_attributes(struct builder *b)
     (void)snprintf(text, sizeof text, "%d", chil_run_status(run));
     chil_exp_set_attribute(b->exp, "exit_status", text);
     chil_exp_set_attribute(b->exp, "chiliad_version", CHILIAD_VERSION);
+    if (!run->options.record_call_sites) chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/exp */
     chil_exp_set_attribute(b->exp, "counted", "all"); /* an event that is not there was zero (src/metric) */
     if (chil_machine_open(&plain, chil_machine_name(run->machine), NULL)) return;
     chil_machine_each(run->machine, add_setting, &(struct differing){b->exp, plain});
@@ -371,23 +286,17 @@ int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil
         return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
     struct builder b = {.run = run, .exp = chil_exp_new()};
     b.paths = record_paths(node_record_of_cores(run->record), &b.path_count);
-    b.node_of = base_calloc(b.path_count + 1, sizeof *b.node_of);
-    b.families = base_grow(NULL, &b.family_capacity, 1, sizeof *b.families);
-    b.families[0] = (struct family){-1, -1};
     add_attributes(&b);
     add_metrics(&b);
     collect_threads(&b);
     add_system(&b);
-    for (size_t i = 0; i < b.path_count; i++)
-        b.node_of[i] = node_of_path(&b, b.paths[i]);
+    b.node_of = node_calls_add(run, b.exp);
     add_values(&b);
     node_record_code(run->record, b.exp);
     for (size_t i = 0; i < b.measured_count; i++)
         free(b.measured[i].wires);
     free(b.measured);
     free(b.node_of);
-    free(b.families);
-    free(b.regions);
     free(b.threads); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     *exp = b.exp;
     return 0;

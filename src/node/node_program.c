@@ -7,9 +7,11 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/name.h"
 #include "isa/isa.h"
 #include "mem/mem.h"
 #include "node/node_symbols.h"
@@ -29,7 +31,9 @@ static void describe(Dwfl_Module *module, uint32_t address, char *buffer, size_t
     GElf_Sym symbol;
     const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
     if (!name) return;
-    int used = snprintf(buffer, size, "%s+0x%llx", name, (unsigned long long)offset);
+    char *written = name_written(name);
+    int used = snprintf(buffer, size, "%.200s+0x%llx", written ? written : name, (unsigned long long)offset);
+    free(written);
     int line;
     Dwfl_Line *at = dwfl_module_getsrc(module, address);
     const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;

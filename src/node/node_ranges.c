@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "node/node.h"
 #include "os/os_space_impl.h"
 
@@ -125,8 +126,10 @@ static void tell_symbols(struct reading *r)
         const struct symbol *symbol = &r->symbols[i];
         uint64_t end = i + 1 < r->count ? r->symbols[i + 1].first : symbol->end;
         if (end > symbol->end) end = symbol->end;
-        if (symbol->size || end > symbol->first)
-            tell(r, symbol->name, symbol->first, symbol->size ? symbol->size : end - symbol->first);
+        if (!symbol->size && end <= symbol->first) continue;
+        char *written = name_written(symbol->name);
+        tell(r, written ? written : symbol->name, symbol->first, symbol->size ? symbol->size : end - symbol->first);
+        free(written);
     }
 }
 
@@ -142,6 +145,11 @@ static int read_program(struct reading *r, const char *program, struct chil_erro
     tell_sections(r);
     if (r->part != CHIL_PROGRAM_SECTIONS) tell_symbols(r);
     return 0;
+}
+
+char *chil_program_name(const char *symbol)
+{
+    return name_written(symbol);
 }
 
 static int read_file(struct reading r, const char *program, struct chil_error *err)

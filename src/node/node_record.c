@@ -8,6 +8,7 @@
 #include "core/core_record.h"
 #include "node/node.h"
 #include "node/node_names.h"
+#include "node/node_roles.h"
 #include "node/node_symbols.h"
 
 struct node_record {
@@ -35,6 +36,14 @@ static const void *find_program(void *context, struct mem *mem)
     return node_symbols_label(run->symbols, slash ? slash + 1 : path ? path : "program");
 }
 
+static enum record_role find_role(void *context, const void *symbol)
+{
+    const struct node_code_symbol *code = symbol;
+    const struct node_role *role = node_role_find(code->name, "");
+    (void)context;
+    return role ? role->record : RECORD_PLAIN;
+}
+
 struct node_record *node_record_new(struct chil_run *run)
 {
     const struct chil_run_options *o = &run->options;
@@ -53,6 +62,8 @@ struct node_record *node_record_new(struct chil_run *run)
         .told = names && names->sites ? node_sites_told : NULL,
         .called = node_sites_called,
         .returned = node_sites_returned,
+        .role = find_role,
+        .by_site = o->record_call_sites,
     };
     struct node_record *record = base_calloc(1, sizeof *record);
     record->cores = record_new(&options);
@@ -110,7 +121,7 @@ int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *a
         symbol = node_symbols_find(symbols, run->os, mem, arg[1], &low, &high, &address);
         if (!symbol) symbol = node_symbols_unnamed(symbols, run->os, mem, arg[1]);
         if (symbol == record_function_up(run->cores, core, arg[2])) return 0; /* it has a path of its own */
-        symbol = node_symbols_label(symbols, symbol->name);
+        symbol = node_symbols_label(symbols, node_symbols_name(symbol));
     } else {
         int64_t length = mem_strlen(mem, arg[1], LONGEST_NAME);
         if (length < 0) return -EFAULT;

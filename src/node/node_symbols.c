@@ -2,6 +2,7 @@
  * unwinding data (.eh_frame), which stripped programs keep and which says where functions begin and end. */
 #include "node/node_symbols.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "mem/mem.h"
 
 struct entry {
@@ -23,6 +25,7 @@ struct entry {
 
 struct node_object {
     struct node_object *next;
+    struct arena *arena; /* of the table that it is in */
     char *path, *host;
     struct entry *entries; /* sorted by address */
     size_t count, capacity;
@@ -203,7 +206,7 @@ static void tidy(struct node_object *object)
     object->count = kept;
 }
 
-static const struct node_code_symbol *find_name(const struct node_object *object, const char *name, size_t length)
+static const struct node_code_symbol *find_entry(const struct node_object *object, const char *name, size_t length)
 {
     for (size_t i = 0; i < object->count; i++)
         if (strncmp(object->entries[i].symbol.name, name, length) == 0 && !object->entries[i].symbol.name[length])
@@ -217,7 +220,7 @@ static void join_cold(struct node_object *object)
         struct entry *entry = &object->entries[i];
         const char *cold = strstr(entry->symbol.name, ".cold");
         const struct node_code_symbol *of =
-            cold ? find_name(object, entry->symbol.name, (size_t)(cold - entry->symbol.name)) : NULL;
+            cold ? find_entry(object, entry->symbol.name, (size_t)(cold - entry->symbol.name)) : NULL;
         entry->is = of ? of : &entry->symbol;
     }
 }
@@ -249,6 +252,7 @@ static struct node_object *object_get(struct node_symbols *symbols, const struct
     for (struct node_object *object = symbols->objects; object; object = object->next)
         if (strcmp(object->host, mapped->host) == 0) return object;
     struct node_object *object = base_calloc(1, sizeof *object);
+    object->arena = &symbols->arena;
     object->path = keep(symbols, mapped->path);
     object->host = keep(symbols, mapped->host);
     object->next = symbols->objects;
@@ -399,6 +403,64 @@ const char *node_symbols_line(const struct node_code_symbol *symbol, uint32_t ad
     if (!object) return NULL;
     if (!object->asked) open_lines(object);
     return line_of(object, address, line);
+}
+
+/* Whether it is Fortran's, and the procedure's name if the debugging information tells it there. */
+static bool is_fortran(struct node_object *object, uint32_t address, const char **procedure)
+{
+    GElf_Addr bias;
+    Dwarf_Die *scopes = NULL;
+    if (!object->asked) open_lines(object);
+    if (!object->module || !dwfl_module_getelf(object->module, &bias)) return false;
+    Dwarf_Addr at = address + bias;
+    Dwarf_Die *unit = dwfl_module_addrdie(object->module, at, &bias);
+    switch (unit ? dwarf_srclang(unit) : -1) {
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08: break;
+    default: return false;
+    }
+    int count = dwarf_getscopes(unit, at - bias, &scopes);
+    for (int i = 0; i < count && !*procedure; i++)
+        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) *procedure = dwarf_diename(&scopes[i]);
+    free(scopes);
+    return true;
+}
+
+/* What gfortran adds goes: "fill_" and "inner.0" are procedures, MAIN__ is the program. */
+static const char *fortran_name(struct node_object *object, const struct node_code_symbol *symbol)
+{
+    const char *procedure = NULL, *end = symbol->name + strlen(symbol->name);
+    if (!is_fortran(object, symbol->address, &procedure)) return symbol->name;
+    if (strcmp(symbol->name, "MAIN__") == 0) return procedure ? arena_strdup(object->arena, procedure) : symbol->name;
+    const char *dot = strchr(symbol->name, '.');
+    if (dot && dot[1 + strspn(dot + 1, "0123456789")] == 0) end = dot;
+    while (end > symbol->name + 1 && end[-1] == '_')
+        end--;
+    return arena_strndup(object->arena, symbol->name, (size_t)(end - symbol->name));
+}
+
+static const char *find_name(struct node_object *object, const struct node_code_symbol *symbol)
+{
+    char *written = name_written(symbol->name);
+    const char *underscores = symbol->name + strspn(symbol->name, "_");
+    if (written) {
+        const char *kept = arena_strdup(object->arena, written);
+        free(written);
+        return kept;
+    }
+    if (strncmp(underscores, "pthread_", strlen("pthread_")) == 0) return underscores;
+    return fortran_name(object, symbol);
+}
+
+const char *node_symbols_name(const struct node_code_symbol *symbol)
+{
+    struct node_code_symbol *changed = (struct node_code_symbol *)symbol;
+    struct node_object *object = (struct node_object *)symbol->object;
+    if (!symbol->written) changed->written = object ? find_name(object, symbol) : symbol->name;
+    return symbol->written;
 }
 
 void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin, int *end)

@@ -9,7 +9,8 @@ struct node_symbols;
 struct node_object; /* a file */
 
 struct node_code_symbol {
-    const char *name;
+    const char *name;                 /* as in the file */
+    const char *written;              /* as people wrote it, once asked for: node_symbols_name */
     const struct node_object *object; /* NULL: of no file */
     uint32_t address, size;           /* as the file says; size 0: unknown */
 };
@@ -33,6 +34,8 @@ const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols
 /* One that is no code: the same text, the same symbol. */
 const struct node_code_symbol *node_symbols_label(struct node_symbols *symbols, const char *text);
 
+/* Its name in the source: C++ and Fortran names as people wrote them, functions of threads without underscores. */
+const char *node_symbols_name(const struct node_code_symbol *symbol);
 /* The guest's path of a file; and the source of a symbol: its file in a buffer, and lines, -1 where unknown. */
 const char *node_object_path(const struct node_object *object);
 /* The source of an instruction of the symbol's file; NULL: unknown. */

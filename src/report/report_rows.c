@@ -48,6 +48,7 @@ static void add_metric_rows(const struct chil_report *r, const struct chil_repor
         row->open = has && depth < view->depth && depth < CHIL_REPORT_DEPTH_MOST;
         row->whole = whole[i];
         row->value = row->open ? whole[i] - children : whole[i];
+        if (fabs(row->value) < 1e-12 * fabs(whole[i])) row->value = 0; /* what rounding left of seconds */
         row->percent = report_percent(row->value, base, &row->defined);
         if (row->open) add_metric_rows(r, view, whole, (int)i, depth + 1, own_root, base, rows);
     }
