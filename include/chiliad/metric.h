@@ -198,6 +198,14 @@ int chil_platform_spec(struct chil_spec **spec, const struct chil_platform *plat
 int chil_metric_limit(struct chil_exp **result, const struct chil_exp *exp, const struct chil_platform *platform,
                       const char *const *events, size_t count, struct chil_error *err);
 
+/* What one run would have estimated in which these sets took turns (chil_run_experiments: `turn` is by set): each
+ * event's count while it was on, scaled by the thread's cycles over those in which it was on. An event of several sets
+ * was on in the turns of all. Metrics are real and "estimated"; the attribute "counted" is "turns". */
+#define CHIL_TURN_CYCLES "BGL_CYCLES" /* the event of the experiments that tells how long a thread ran */
+int chil_metric_turns(struct chil_exp **result, const struct chil_exp *exp, const struct chil_exp *const *turn,
+                      const struct chil_platform *platform, const struct chil_set *const *set, size_t sets,
+                      struct chil_error *err);
+
 /* --- Plans: the fewest runs ------------------------------------------------------------------------------------------
  */
 

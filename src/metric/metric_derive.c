@@ -151,7 +151,7 @@ static const char *joint(const char *so_far, const char *more)
 {
     if (!so_far || strcmp(so_far, more) == 0) return more;
     if (!*so_far || !*more) return "";
-    return "modelled";
+    return strcmp(so_far, "estimated") == 0 || strcmp(more, "estimated") == 0 ? "estimated" : "modelled";
 }
 
 /* What a sum of bases is: whole numbers or not, how exact, over how many runs. */

@@ -55,6 +55,7 @@ struct node_record *node_record_new(struct chil_run *run)
         .depth = o->record_flat    ? 0
                  : o->record_depth ? o->record_depth
                                    : CHIL_RECORD_DEPTH,
+        .turns = o->record_turns,
         .context = run,
         .function = find_function,
         .unnamed = name_unnamed,
@@ -85,6 +86,11 @@ struct record *node_record_of_cores(struct node_record *record)
 void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid)
 {
     if (run->record) record_switch_thread(run->cores, core, pid, tid);
+}
+
+void node_record_turn(struct chil_run *run)
+{
+    record_turn_next(run->cores);
 }
 
 void node_record_forked(void *context, int from, int pid, int tid)
