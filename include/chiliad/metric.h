@@ -112,6 +112,11 @@ void chil_metric_tree_free(struct chil_metric_tree *tree);
  */
 int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, const struct chil_spec *spec,
                        const struct chil_metric_options *options, struct chil_error *err);
+/* Merge (chiliad/experiment.h), then derive from the merged base counts: so every compose and compute of the
+ * specification is evaluated with all inputs at hand, whatever arithmetic it is, and ratios can be asked for. */
+int chil_metric_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
+                      const struct chil_exp_align *align, const struct chil_spec *spec,
+                      const struct chil_metric_options *options, struct chil_error *err);
 /* A metric of an experiment by name, title, or the counter it was measured with; -1: none. */
 int chil_metric_find(const struct chil_exp *exp, const char *name);
 

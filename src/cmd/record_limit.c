@@ -105,20 +105,16 @@ static int look(const struct record_limit *l, const struct record_counted *count
     return 0;
 }
 
-static int merge(struct chil_exp **result, struct chil_exp *const *input, size_t count, struct chil_error *err)
-{
-    return chil_exp_merge(result, (const struct chil_exp *const *)input, count, NULL, err);
-}
-
 static int apply(const struct record_limit *l, const struct record_counted *counted, const struct views *v,
                  struct chil_exp **result, struct chil_error *err)
 {
-    struct chil_exp *events = NULL, *turns = NULL, *once = NULL, *merged = NULL, *whole = NULL, *estimate = NULL;
+    struct chil_exp *events = NULL, *turns = NULL, *once = NULL, *whole = NULL, *estimate = NULL;
+    const struct chil_exp *const *exact = (const struct chil_exp *const *)v->exact;
+    const struct chil_exp *const *derived = (const struct chil_exp *const *)v->derived;
     int status = look(l, counted, v, err);
-    if (!status) status = merge(&events, v->exact, l->sets, err);
+    if (!status) status = chil_exp_merge(&events, exact, l->sets, NULL, err);
     if (!status) status = chil_metric_derive(&once, events, l->spec, NULL, err);
-    if (!status) status = merge(&merged, v->derived, l->sets, err);
-    if (!status) status = chil_metric_derive(&whole, merged, l->spec, NULL, err);
+    if (!status) status = chil_metric_merge(&whole, derived, l->sets, NULL, l->spec, NULL, err);
     if (!status && counted->turn)
         status = chil_metric_turns(&turns, counted->exact, (const struct chil_exp *const *)counted->turn, l->platform,
                                    l->set, l->sets, err);
@@ -135,7 +131,6 @@ static int apply(const struct record_limit *l, const struct record_counted *coun
     chil_exp_free(events);
     chil_exp_free(turns);
     chil_exp_free(once);
-    chil_exp_free(merged);
     return status;
 }
 

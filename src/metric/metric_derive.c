@@ -308,6 +308,18 @@ int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, con
     return status;
 }
 
+int chil_metric_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
+                      const struct chil_exp_align *align, const struct chil_spec *spec,
+                      const struct chil_metric_options *options, struct chil_error *err)
+{
+    struct chil_exp *merged = NULL;
+    *result = NULL;
+    int status = chil_exp_merge(&merged, input, inputs, align, err);
+    if (!status) status = chil_metric_derive(result, merged, spec, options, err);
+    chil_exp_free(merged);
+    return status;
+}
+
 int chil_metric_find(const struct chil_exp *exp, const char *name)
 {
     char clean[METRIC_NAME_MAX];
