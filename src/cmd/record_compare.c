@@ -33,6 +33,21 @@ static double error_of(double truth, double value)
     return truth != 0 ? 100 * (value - truth) / fabs(truth) : 100;
 }
 
+/* Events of the sets that nothing on the machine is like: they were counted nowhere. */
+static void tell_unlike(const struct record_limit *l, const struct record_ways *w)
+{
+    const char *machine = chil_exp_attribute(w->events, "machine");
+    size_t count = 0;
+    for (size_t i = 0; i < l->sets; i++)
+        for (size_t e = 0; e < l->set[i]->count; e++) {
+            const char *event = l->set[i]->events[e];
+            if (chil_metric_find(w->events, event) >= 0) continue;
+            if (!count) (void)fprintf(stderr, "chiliad record: nothing on %s is like", machine ? machine : "it");
+            (void)fprintf(stderr, "%s %s", count++ ? "," : "", event);
+        }
+    if (count) (void)fputc('\n', stderr);
+}
+
 static const char *marked(char *text, size_t size, const struct chil_exp_metric *metric, const char *title)
 {
     (void)snprintf(text, size, "%s%s", metric->partial ? "~" : "", title);
@@ -64,6 +79,7 @@ static void tell_sum(const struct record_limit *l, const struct record_ways *w)
     (void)fprintf(stderr, "chiliad record: %zu sets of %s, %u counters each: %zu metrics, %zu of them partial (~)",
                   l->sets, platform_of(l), chil_platform_counters(l->platform), w->merged->metrics, partial);
     (void)fprintf(stderr, missing ? "; %zu are missing\n" : "\n", missing);
+    tell_unlike(l, w);
 }
 
 void record_tell_runs(const struct record_limit *l, const struct record_ways *w)
@@ -217,4 +233,5 @@ void record_tell_turns(const struct record_limit *l, const struct record_counted
         (void)fprintf(stderr, ": %zu events, %.2f%% off on average, most %s by %.2f%%", errors.count,
                       errors.sum / (double)errors.count, errors.event, errors.worst);
     (void)fprintf(stderr, never ? "; %zu sets were never on: take shorter turns\n" : "\n", never);
+    if (!l->compare) tell_unlike(l, w);
 }

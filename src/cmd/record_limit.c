@@ -10,26 +10,26 @@
 
 #include "cmd/record.h"
 
-static bool is_in_list(const char *list, const char *name)
+/* The sets of a list, in its order: it is that in which they take turns. */
+static int choose(struct record_limit *limit, const char *list)
 {
-    size_t length = strlen(name);
-    if (!list || strcmp(list, "all") == 0) return true;
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0) return true;
-    return false;
-}
-
-static int check_names(const struct chil_platform *platform, const char *sets)
-{
+    size_t count;
+    const struct chil_set *set = chil_platform_sets(limit->platform, &count);
+    bool all = !list || strcmp(list, "all") == 0;
     char name[100];
-    if (!sets || strcmp(sets, "all") == 0) return 0;
-    for (const char *at = sets; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    for (const char *at = list; at && !all; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        if (!chil_platform_set(platform, name))
+        set = chil_platform_set(limit->platform, name);
+        if (!set)
             return cmd_fail("record", "%s has no set '%s'; 'chiliad list sets %s' lists them",
-                            chil_platform_name(platform), name, chil_platform_name(platform));
+                            chil_platform_name(limit->platform), name, chil_platform_name(limit->platform));
+        for (size_t i = 0; i < limit->sets; i++)
+            if (limit->set[i] == set) return cmd_fail("record", "--sets has '%s' twice", name);
+        limit->set[limit->sets++] = set;
     }
-    return 0;
+    for (size_t i = 0; i < count && all; i++)
+        limit->set[limit->sets++] = &set[i];
+    return limit->sets ? 0 : cmd_fail("record", "%s has no sets to count", chil_platform_name(limit->platform));
 }
 
 int record_limit_open(struct record_limit *limit, const char *platform, const char *sets)
@@ -38,14 +38,9 @@ int record_limit_open(struct record_limit *limit, const char *platform, const ch
     size_t count;
     if (chil_platform_open(&limit->platform, platform, &err) || chil_platform_spec(&limit->spec, limit->platform, &err))
         return cmd_fail_error("record", &err);
-    int status = check_names(limit->platform, sets);
-    if (status) return status;
-    const struct chil_set *set = chil_platform_sets(limit->platform, &count);
+    (void)chil_platform_sets(limit->platform, &count);
     limit->set = calloc(count + 1, sizeof(void *));
-    if (!limit->set) return cmd_fail("record", "out of memory");
-    for (size_t i = 0; i < count; i++)
-        if (is_in_list(sets, set[i].name)) limit->set[limit->sets++] = &set[i];
-    return limit->sets ? 0 : cmd_fail("record", "%s has no sets to count", chil_platform_name(limit->platform));
+    return limit->set ? choose(limit, sets) : cmd_fail("record", "out of memory");
 }
 
 void record_limit_close(struct record_limit *limit)
