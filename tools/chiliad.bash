@@ -84,8 +84,8 @@ _chiliad_words() {
             ;;
         sweep) echo --set --miss-kinds -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
         record)
-            echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --set --miss-kinds --sysroot --root --writable \
-                --engine --help
+            echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --rotate --compare --perturb --set \
+                --miss-kinds --sysroot --root --writable --engine --help
             ;;
         trace)
             echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
@@ -105,6 +105,7 @@ _chiliad_words() {
                 --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --time --help
             ;;
         cut) echo -o --root --prune --thread --help ;;
+        merge) echo -o --by-name --metrics --help ;;
         *) echo -o --by-name --help ;;
         esac
         ;;

@@ -14,6 +14,7 @@
 #include "chiliad/report.h"
 #include "cmd/record.h"
 
+enum { NAME = 34 };                   /* characters of a metric or event */
 enum { PATHS = 3, PATH_PERCENT = 1 }; /* the hottest, with at least so much of the cycles */
 
 static const char *platform_of(const struct record_limit *limit)
@@ -87,13 +88,13 @@ void record_tell_runs(const struct record_limit *l, const struct record_ways *w)
     struct chil_exp *pair[2];
     char title[80];
     if (chil_exp_extend(pair, w->once, w->merged, NULL, NULL)) return;
-    (void)fprintf(stderr, "%-24s %18s %18s %12s\n", "metric", "all at once", "merged", "difference");
+    (void)fprintf(stderr, "%-*s %18s %18s %12s\n", NAME, "metric", "all at once", "merged", "difference");
     for (size_t i = 0; i < w->once->metrics; i++) {
         int m = chil_exp_find_metric(pair[0], w->once->metric[i].name);
         if (m < 0) continue;
         double a = total(pair[0], m), b = total(pair[1], m);
         double off = apart((const struct chil_exp *const *)pair, m);
-        (void)fprintf(stderr, "%-24s %18.0f %18.0f %11.4g%%\n",
+        (void)fprintf(stderr, "%-*s %18.0f %18.0f %11.4g%%\n", NAME,
                       marked(title, sizeof title, &pair[1]->metric[m], w->once->metric[i].title), a, b,
                       a != 0 ? 100 * off / fabs(a) : off);
     }
@@ -117,13 +118,13 @@ static void tell_way(const struct chil_exp *exp, const char *name, double truth)
 void record_tell_all(const struct record_limit *l, const struct record_ways *w)
 {
     char title[80];
-    (void)fprintf(stderr, "%-24s %16s %16s %9s %16s %9s\n", "metric", "all at once", "several runs", "error",
+    (void)fprintf(stderr, "%-*s %16s %16s %9s %16s %9s\n", NAME, "metric", "all at once", "several runs", "error",
                   "in turns", "error");
     for (size_t i = 0; i < w->once->metrics; i++) {
         const struct chil_exp_metric *m = &w->once->metric[i];
         double truth = total(w->once, (int)i);
         if (truth == 0) continue; /* it did not happen */
-        (void)fprintf(stderr, "%-24s %16.0f", marked(title, sizeof title, m, m->title), truth);
+        (void)fprintf(stderr, "%-*s %16.0f", NAME, marked(title, sizeof title, m, m->title), truth);
         tell_way(w->merged, m->name, truth);
         tell_way(w->estimate, m->name, truth);
         (void)fputc('\n', stderr);
@@ -174,7 +175,7 @@ static void tell_events(const struct record_limit *l, const struct record_counte
         double estimate = chil_exp_sum(w->turns_events, (int)i, node, false, -1);
         double error = error_of(truth, estimate);
         if (truth == 0 && estimate == 0) continue;
-        (void)fprintf(stderr, "%-24s %18.0f %18.1f %9.2f%% %8.2f%%\n", m->title, truth, estimate, error,
+        (void)fprintf(stderr, "%-*s %18.0f %18.1f %9.2f%% %8.2f%%\n", NAME, m->title, truth, estimate, error,
                       cycles > 0 ? 100 * cycles_on(l, c, m->title, node) / cycles : 0);
         errors->sum += fabs(error);
         errors->count++;
@@ -224,7 +225,7 @@ void record_tell_turns(const struct record_limit *l, const struct record_counted
     size_t never = 0;
     for (size_t i = 0; i < l->sets; i++)
         never += cycles_in(c->turn[i], CHIL_EXP_NONE) == 0;
-    (void)fprintf(stderr, "%-24s %18s %18s %10s %9s\n", "event", "truth", "estimate", "error", "measured");
+    (void)fprintf(stderr, "%-*s %18s %18s %10s %9s\n", NAME, "event", "truth", "estimate", "error", "measured");
     tell_events(l, c, w, CHIL_EXP_NONE, &errors);
     tell_paths(l, c, w);
     (void)fprintf(stderr, "chiliad record: %zu sets of %s in turns of %llu cycles, %.1f rounds", l->sets,
