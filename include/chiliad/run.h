@@ -85,8 +85,9 @@ struct chil_run_options {
     const char *const *record_only, *const *record_exclude;
     size_t record_only_count, record_exclude_count;
     /* So many sets of counters take turns of `turn_cycles`, the first one first; what was counted in each set's turns
-     * is kept apart, for chil_run_experiments. 0: one that is always on. Not with `pause`. A turn ends between
-     * instructions, and where several threads run at the end of a quantum (1000 cycles). */
+     * is kept apart, for chil_run_experiments. 0: one that is always on. Not with `pause`. A turn ends with the first
+     * block of instructions that ends at or behind a multiple of its length, and where several threads run at the end
+     * of a quantum (1000 cycles). */
     unsigned record_turns;
     uint64_t turn_cycles;
 };

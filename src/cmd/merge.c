@@ -87,13 +87,14 @@ static int put_together(const struct combining *c, struct chil_exp **result)
 static int combine(struct combining *c, char **path)
 {
     struct chil_exp *result = NULL;
+    int status = 0;
     c->input = calloc(c->inputs, sizeof(void *));
-    int status = c->input ? 0 : cmd_fail(c->command, "out of memory");
+    if (!c->input) return cmd_fail(c->command, "out of memory");
     for (size_t i = 0; i < c->inputs && !status; i++)
         status = cmd_exp_read(c->command, path[i], &c->input[i]);
     if (!status) status = put_together(c, &result);
     if (!status) status = cmd_exp_write(c->command, result, c->output);
-    for (size_t i = 0; c->input && i < c->inputs; i++)
+    for (size_t i = 0; i < c->inputs; i++)
         chil_exp_free(c->input[i]);
     chil_exp_free(result);
     free(c->input); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)

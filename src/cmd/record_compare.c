@@ -30,7 +30,7 @@ static double total(const struct chil_exp *exp, int metric)
 /* In percent; of nothing, everything is 100 % too much. */
 static double error_of(double truth, double value)
 {
-    if (truth == value) return 0;
+    if (fabs(value - truth) <= 1e-12 * fabs(truth)) return 0; /* what scaling rounds */
     return truth != 0 ? 100 * (value - truth) / fabs(truth) : 100;
 }
 

@@ -135,8 +135,11 @@ int record_limit_apply(const struct record_limit *limit, const struct record_cou
     struct views v = {.exact = calloc(limit->sets, sizeof(void *)),
                       .own = calloc(limit->sets, sizeof(void *)),
                       .derived = calloc(limit->sets, sizeof(void *))};
-    int status = v.exact && v.own && v.derived ? 0 : chil_error_set(&err, CHIL_EINVAL, "out of memory");
-    if (!status) status = apply(limit, counted, &v, result, &err);
+    int status = CHIL_EINVAL;
+    if (v.exact && v.own && v.derived)
+        status = apply(limit, counted, &v, result, &err);
+    else
+        (void)chil_error_set(&err, CHIL_EINVAL, "out of memory");
     free_all(v.exact, limit->sets);
     free_all(v.own, limit->sets);
     free_all(v.derived, limit->sets);
