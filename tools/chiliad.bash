@@ -32,6 +32,14 @@ _chiliad_words() {
         echo text binary json
         return
         ;;
+    --tag)
+        echo heap-sites
+        return
+        ;;
+    --category)
+        echo hpm
+        return
+        ;;
     -M)
         _chiliad_names machines
         return
@@ -67,19 +75,23 @@ _chiliad_words() {
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
         stat)
-            echo -M -e -r -j -x -o --all --per-core --hpm --metrics --repeat --set --sysroot --root --writable --engine --help
-            ;;
-        hist)
-            echo -M -e -j -x -o --where --tag --category --top --given --rank --svg --relief --set --sysroot --root --writable \
+            echo -M -e -r -j -x -o --all --per-core --hpm --metrics --repeat --set --miss-kinds --sysroot --root --writable \
                 --engine --help
             ;;
-        sweep) echo --set -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
-        record) echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --set --sysroot --root --writable --engine --help ;;
+        hist)
+            echo -M -e -j -x -o --where --tag --category --top --given --rank --svg --relief --set --miss-kinds --sysroot --root \
+                --writable --engine --help
+            ;;
+        sweep) echo --set --miss-kinds -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
+        record)
+            echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --set --miss-kinds --sysroot --root --writable --engine \
+                --help
+            ;;
         trace)
             echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
-                --sysroot --root --writable --engine --help
+                --miss-kinds --sysroot --root --writable --engine --help
             ;;
-        check) echo -M -o --junit --around --stop --set --sysroot --root --writable --engine --help ;;
+        check) echo -M -o --junit --around --stop --tag --category --set --miss-kinds --sysroot --root --writable --engine --help ;;
         validate) echo -M --program -j --help ;;
         dump) echo --stage=decode --stage=experiment --help ;;
         esac

@@ -46,8 +46,9 @@ struct chil_event {
     unsigned clock;             /* the unit's cycle in core cycles: 1 or 2 */
     const char *const *signals; /* the wires that are added up; none for a reserved row */
     size_t signal_count;
-    enum chil_count_mode mode; /* how it is counted unless the user says otherwise */
-    enum chil_exactness exactness;
+    enum chil_count_mode mode;     /* how it is counted unless the user says otherwise */
+    enum chil_exactness exactness; /* CHIL_NONE where what it needs is off */
+    const char *needs;             /* the parameter that has to be on for it; NULL: it is always counted */
     const struct chil_placement *placements;
     size_t placement_count;
     bool reserved;  /* no event is assigned to this id */

@@ -147,6 +147,8 @@ struct chil_finding {
 struct chil_findings {
     struct chil_finding *finding; /* whole program first, then by falling share, then by rule and node */
     size_t count;
+    size_t untried;    /* rules that might hold where others do, if something had been recorded: */
+    const char *needs; /* the machine's parameter that has to be on for it; NULL: nothing is untried */
 };
 
 enum { CHIL_FINDING_SHARE_PERCENT = 1 }; /* call paths with less of the whole are not looked at */

@@ -42,6 +42,16 @@ enum chil_level { CHIL_LEVEL_NONE, CHIL_LEVEL_L2, CHIL_LEVEL_L3, CHIL_LEVEL_DDR,
 const char *chil_transaction_kind_name(unsigned kind); /* "load", "store", ...; "?" */
 const char *chil_level_name(unsigned level);           /* "none", "l2", "l3", "ddr"; "?" */
 
+/* Why L1D did not have it, where misses are told apart (the parameter misses.kinds; docs/model-memory.md). */
+enum chil_cause {
+    CHIL_CAUSE_NONE,
+    CHIL_CAUSE_COLD,
+    CHIL_CAUSE_CAPACITY,
+    CHIL_CAUSE_CONFLICT,
+    CHIL_CAUSE_COHERENCE,
+    CHIL_CAUSES
+};
+
 /* Times are ticks of the clock that all share: core cycles on a node, 100 ns in the paper. */
 struct chil_transaction {
     uint64_t start, end; /* the sender's stamp, and when it was over; the latency is their difference */
@@ -53,6 +63,10 @@ struct chil_transaction {
     uint8_t core;        /* whose cache it concerns */
     uint8_t kind, level; /* enum chil_transaction_kind, enum chil_level */
     uint8_t category, tag;
+    uint8_t cause; /* enum chil_cause; not in trace files */
+    /* Numbers of names, where a run was asked for them (struct chil_run_names); 0: not, or none. `site`: where the
+     * block of the heap was allocated; `section`: of libHPM, that the thread is in. */
+    uint32_t function, symbol, callpath, site, section;
 };
 
 /* --- The board -------------------------------------------------------------------------------------------------- */
@@ -178,6 +192,8 @@ struct chil_ranges *chil_ranges_new(void);
 void chil_ranges_free(struct chil_ranges *ranges);
 /* Adds [first, last] under a name, new or not; the name's number. Not after a look-up. */
 uint32_t chil_ranges_add(struct chil_ranges *ranges, const char *name, uint32_t first, uint32_t last);
+/* A name without a range, new or not, at any time; its number. */
+uint32_t chil_ranges_name(struct chil_ranges *ranges, const char *name);
 uint32_t chil_ranges_count(const struct chil_ranges *ranges);
 uint32_t chil_ranges_look_up(struct chil_ranges *ranges, uint32_t address);
 const char *chil_ranges_get(const struct chil_ranges *ranges, uint32_t number); /* NULL for 0 and what there is not */
@@ -197,8 +213,10 @@ enum chil_variable {
     CHIL_VAR_TID,
     CHIL_VAR_KIND,
     CHIL_VAR_LEVEL,
+    CHIL_VAR_CAUSE,
     CHIL_VAR_FUNCTION,
     CHIL_VAR_SYMBOL,
+    CHIL_VAR_CALLPATH,
     CHIL_VAR_PAGE,
     CHIL_VAR_ADDRESS,
     CHIL_VAR_PC,
@@ -207,9 +225,14 @@ enum chil_variable {
 const char *chil_variable_name(enum chil_variable variable);
 
 /* Where names come from, all borrowed, each may be NULL. Without `tags` a tag is the transaction's, likewise
- * categories, which are functions' (by pc). Without `functions` or `symbols` these variables are refused. */
+ * categories, which are functions' (by pc). Without `functions`, `symbols` or `callpaths` these variables are refused.
+ *
+ * Bit n of `told`: transactions bring the number of the name for enum chil_variable n, and the table may grow. A call
+ * path is always brought. A tag or a category that is brought (`site`, `section`) counts where no range is. Bit n of
+ * `open`: predicates may have names that are not there yet, which in quotes they may in all that is told. */
 struct chil_hist_names {
-    struct chil_ranges *functions, *symbols, *tags, *categories;
+    struct chil_ranges *functions, *symbols, *tags, *categories, *callpaths;
+    uint32_t told, open;
 };
 
 /* How values of a dimension become bins. */
@@ -239,6 +262,7 @@ void chil_hist_free(struct chil_hist *hist);
 void chil_hist_tell(void *hist, const struct chil_transaction *transaction);
 
 bool chil_hist_uses_pc(const struct chil_hist *hist); /* of transactions */
+bool chil_hist_uses(const struct chil_hist *hist, enum chil_variable variable);
 
 unsigned chil_hist_dimensions(const struct chil_hist *hist);
 const struct chil_dimension *chil_hist_dimension(const struct chil_hist *hist, unsigned dimension);
@@ -254,6 +278,8 @@ const struct chil_bin *chil_hist_bins(struct chil_hist *hist, size_t *count);
 uint64_t chil_hist_index(const struct chil_hist *hist, unsigned dimension, uint64_t key);
 enum { CHIL_VALUE_TEXT = 128 };
 void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index, char text[CHIL_VALUE_TEXT]);
+/* The same for a name, whole: chil_hist_value cuts a long one, of a call path the beginning. NULL: it is no name. */
+const char *chil_hist_name(const struct chil_hist *hist, unsigned dimension, uint64_t index);
 
 /* A predicate alone, over the same words. */
 struct chil_where;

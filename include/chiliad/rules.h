@@ -48,7 +48,7 @@ bool chil_rules_want_accesses(const struct chil_rules *rules);
 uint32_t chil_rules_want_transactions(const struct chil_rules *rules);
 
 /* Whether functions' counts of other events are needed: then the run is recorded (`record_flat` suffices), and its
- * experiment set before the look at the end; it outlives that. A recorded run has no trace, so no accesses. */
+ * experiment set before the look at the end; it outlives that. */
 bool chil_rules_want_paths(const struct chil_rules *rules);
 void chil_rules_set_paths(struct chil_rules *rules, const struct chil_exp *exp);
 

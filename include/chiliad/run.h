@@ -30,6 +30,15 @@ struct chil_trace_record {
     enum chil_access access;
     uint32_t address, size; /* of the access; a cache instruction's are its line's */
     uint8_t category, tag;  /* as the program has set them on the monitor's board; tag: of the access's page */
+    uint32_t function, symbol, callpath, site, section; /* as of a transaction */
+};
+
+/* Tables of names that a run adds to as they come up; each may be NULL: not wanted. They outlive the run; numbers in
+ * transactions and records are theirs. `functions` and `symbols` are those of the files that a process has mapped. The
+ * others need calls and returns to be followed, which takes host time but changes no count: `callpaths`; `sites`, where
+ * blocks of the heap were allocated, which are then also symbols; `sections` of libHPM and other regions. */
+struct chil_run_names {
+    struct chil_ranges *functions, *symbols, *callpaths, *sites, *sections;
 };
 
 struct chil_run;
@@ -55,7 +64,8 @@ struct chil_run_options {
      * chil_transaction_kind n; 0: all. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
     uint32_t transactions;
-    bool transact_pc; /* transactions have their pc; else it is 0 */
+    bool transact_pc;                   /* transactions have their pc; else it is 0 */
+    const struct chil_run_names *names; /* NULL: none. Functions need transact_pc */
     /* Called when about `pause_cycles` have passed since the last time, between instructions; counts may be asked for.
      * False ends the run there, without the program's end. NULL: never. Time and counts are the same with and without.
      */
@@ -65,8 +75,7 @@ struct chil_run_options {
      * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
      * "jit:patience=1,limit=65536,wait" (docs/jit.md). */
     const char *engine;
-    /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without; not
-     * with a trace. */
+    /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without. */
     bool record;
     unsigned record_depth;  /* paths of at most so many calls, what is deeper counts there; 0: CHIL_RECORD_DEPTH */
     bool record_flat;       /* functions only, no paths */
@@ -138,6 +147,9 @@ int chil_disassemble(const char *program, void (*line)(void *context, const char
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
 enum { CHIL_PLACE_TEXT = 400 };
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size);
+
+/* The same in a run, in what the process on a core has mapped; from the run's callbacks. */
+void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer, size_t size);
 
 /* A symbol's name as people wrote it, "grid::norm(int)", to be freed; NULL: it is one already. */
 char *chil_program_name(const char *symbol);

@@ -112,7 +112,7 @@ static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_
     l1->at = base_calloc(ways, sizeof *l1->at);
     l1->shift = bits_ceil_log2(config->line);
     l1->granules = config->line >> CACHE_GRANULE_BITS;
-    l1->bits = config->policy == CACHE_LRU ? 0 : bits;
+    l1->bits = config->policy == CACHE_LRU ? 0 : bits; /* see cache_is_slow */
 }
 
 static void core_init(struct cache *cache, unsigned number)
@@ -122,6 +122,10 @@ static void core_init(struct cache *cache, unsigned number)
     core->others = ((1U << config->cores) - 1) & ~(1U << number);
     l1_init(&core->code, &config->l1i, config->seed + 2 * number, CACHE_FETCH);
     l1_init(&core->data, &config->l1d, config->seed + 2 * number + 1, CACHE_LOAD | CACHE_STORE);
+    if (config->miss_kinds) {
+        core->data.bits = 0;
+        core->kinds = kinds_new(config->l1d.size / config->l1d.line);
+    }
     core->port = (config->cores > 2 ? number / 2 : number) & 1;
     core->number = number;
     core->bit = 1U << number;
@@ -164,6 +168,7 @@ static struct shape shape_of(const struct cache_config *config)
         .filter_stride = padded(config->l2_filter),
         .absent_stride = padded(config->snoop_lines),
         .register_stride = padded(config->snoop_streams),
+        .kinds = config->miss_kinds,
     };
 }
 
@@ -190,6 +195,7 @@ struct cache *cache_new(const struct cache_config *config)
     if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
     cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
+    if (config->miss_kinds) cache->kinds = kinds_new(config->l3_size / config->l3_line);
     for (unsigned i = 0; i < config->cores; i++)
         core_init(cache, i);
     for (unsigned i = 0; i < config->l3_banks; i++)
@@ -210,6 +216,7 @@ static void core_fini(struct cache_core *core)
     free(core->l2.stream);
     free(core->l2.expected);
     free(core->l2.entry);
+    kinds_free(core->kinds);
     snoop_fini(&core->snoop);
     free(core);
 }
@@ -227,12 +234,18 @@ void cache_free(struct cache *cache)
     }
     free(cache->bank);
     free(cache->ddr);
+    kinds_free(cache->kinds);
     free(cache);
 }
 
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
 {
     cache->listener = listener;
+}
+
+unsigned cache_miss_kind(const struct cache *cache, unsigned core)
+{
+    return cache->core[core]->miss_kind;
 }
 
 const struct cache_config *cache_config_get(const struct cache *cache)
@@ -242,5 +255,5 @@ const struct cache_config *cache_config_get(const struct cache *cache)
 
 bool cache_is_slow(const struct cache *cache)
 {
-    return cache->config.l1d.policy == CACHE_LRU || cache->config.l1i.policy == CACHE_LRU;
+    return cache->config.l1d.policy == CACHE_LRU || cache->config.l1i.policy == CACHE_LRU || cache->config.miss_kinds;
 }

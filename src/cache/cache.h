@@ -8,7 +8,8 @@
  * address (cache_lines). A set bit promises: this access hits in L1 and in the TLB, costs nothing and changes nothing,
  * so whoever executes the access need not call. When the bit is clear, call cache_load, cache_store or cache_fetch; the
  * call does everything and sets the bit when the next such access is free. Bits may be clear without need (after a TLB
- * entry came back), never set without right. Where a hit changes state (an LRU L1), bits are never set: cache_is_slow.
+ * entry came back), never set without right. Where a hit changes state (an LRU L1, or data with `miss_kinds`), bits
+ * are never set: cache_is_slow.
  *
  * Hits are therefore not counted here: hits = accesses - misses, and the caller knows its accesses (two where one
  * crosses a line; cache management apart, ERR-11).
@@ -59,7 +60,8 @@ struct cache_config {
     bool coherent;     /* stores invalidate the line in other cores' L1D */
     bool snoop_filter; /* with `coherent` */
     uint32_t snoop_streams, snoop_lines;
-    uint64_t seed; /* of random replacement */
+    uint64_t seed;   /* of random replacement */
+    bool miss_kinds; /* misses of L1D and L3 are told apart: cold, capacity, conflict, coherence */
 };
 
 /* What a machine file says; keys it does not give have the values of the table in cache_config.c. */
@@ -149,6 +151,8 @@ struct cache_listener {
     void (*tell)(void *context, struct cache_transaction transaction, uint64_t start, uint64_t end);
     void *context;
 };
+/* While a miss of L1D is told: what kind it is (enum kind of cache_kinds.h), with `miss_kinds`. */
+unsigned cache_miss_kind(const struct cache *cache, unsigned core);
 /* Borrowed; NULL: nobody listens any more. */
 void cache_listen(struct cache *cache, const struct cache_listener *listener);
 
@@ -217,7 +221,8 @@ struct cache_law {
 };
 extern const struct cache_law cache_laws[];
 extern const unsigned cache_law_count;
-/* The terms with sign 1 and those with -1, added up, of all instances (CACHE_ALL) or of one core. */
+/* The terms with sign 1 and those with -1, added up, of all instances (CACHE_ALL) or of one core. Laws of what is not
+ * counted on this node (`miss_kinds`) hold: 0 = 0. */
 void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core, uint64_t *left,
                      uint64_t *right);
 /* Whether all its wires are a core's or its L2's, so that it holds for each core by itself. */

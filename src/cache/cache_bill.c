@@ -44,7 +44,8 @@ static uint64_t *unit_at(const struct cache *cache, size_t unit, size_t *count)
 {
     size_t cores = cache->config.cores, banks = cache->config.l3_banks;
     if (unit < cores) {
-        *count = sizeof(struct core_counts) / sizeof(uint64_t);
+        size_t kept = cache->config.miss_kinds ? sizeof(struct core_counts) : offsetof(struct core_counts, load_kind);
+        *count = kept / sizeof(uint64_t);
         return (uint64_t *)&cache->core[unit]->counts;
     }
     if (unit < 2 * cores) {
@@ -52,7 +53,8 @@ static uint64_t *unit_at(const struct cache *cache, size_t unit, size_t *count)
         return (uint64_t *)cache->core[unit - cores]->ports;
     }
     if (unit < 2 * cores + banks) {
-        *count = sizeof(struct bank_counts) / sizeof(uint64_t);
+        size_t kept = cache->config.miss_kinds ? sizeof(struct bank_counts) : offsetof(struct bank_counts, miss_kind);
+        *count = kept / sizeof(uint64_t);
         return (uint64_t *)&cache->bank[unit - 2 * cores]->counts;
     }
     *count = sizeof(struct ddr_counts) / sizeof(uint64_t);

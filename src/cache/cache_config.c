@@ -3,6 +3,7 @@
  * To add a parameter: a field in struct cache_config, a row here, a row in src/catalog/catalog_keys.c.
  */
 #include "cache/cache.h"
+#include "cache/cache_kinds.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -70,6 +71,7 @@ static const struct row rows[] = {
     {"snoop.streams",        AT(snoop_streams),   NULL,       8},
     {"snoop.lines",          AT(snoop_lines),     NULL,       8},
     {"machine.seed",         AT(seed),            NULL,       1},
+    {"misses.kinds",         AT(miss_kinds),      on,         0},
 };
 /* clang-format on */
 
@@ -218,6 +220,9 @@ static int check_times(const struct cache_config *c, struct chil_error *err)
             err, CHIL_EINVAL,
             "l3.refresh_cycles %u is more than l3.refresh_interval %u; a refresh ends before the next", c->l3_refresh,
             c->l3_refresh_interval);
+    if (c->miss_kinds && c->l3_size / c->l3_line >= KINDS_LINES)
+        return chil_error_set(err, CHIL_ERANGE,
+                              "misses.kinds is on, which wants less than 1G lines of L3; switch it off");
     if (c->snoop_filter && !c->coherent)
         return chil_error_set(err, CHIL_EINVAL, "snoop.filter is on but coherence.l1d is none; there are no snoops");
     return 0;

@@ -8,6 +8,7 @@
 #define CACHE_IMPL_H
 
 #include "cache/cache.h"
+#include "cache/cache_kinds.h"
 
 #include <stddef.h>
 #ifdef __SSE2__
@@ -46,6 +47,8 @@ struct core_counts {
     struct span_count prefetch;
     uint64_t l3_pending, l3_wait, write, device_read, device_write;
     uint64_t wrap, snoop_sent;
+    /* Misses by enum kind; last, since nobody looks at them where they are not counted. */
+    uint64_t load_kind[KINDS], store_kind[KINDS];
 };
 
 struct port_counts {
@@ -65,6 +68,7 @@ struct bank_counts {
     uint64_t lookup[2]; /* reads are added when someone asks */
     struct span_count not_taken[2], mh_not_taken;
     uint64_t prefetch_miss, in_flight, evict, castout;
+    uint64_t miss_kind[KINDS_OF_L3]; /* last, as above */
 };
 
 struct ddr_counts {
@@ -83,6 +87,7 @@ struct shape {
     struct ways l1i, l1d, l3;
     unsigned l1i_shift, l1d_shift, l2_shift, l3_shift, page_shift;
     uint32_t l2_stride, stream_stride, filter_stride, absent_stride, register_stride; /* entries of each, padded */
+    uint32_t kinds;                                                                   /* misses are told apart */
 };
 
 static const struct shape blue_gene = {
@@ -355,6 +360,8 @@ struct cache_core {
     uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
     uint32_t next_store;              /* the one that ends first */
     struct again again[AGAIN];        /* by a hash of the granule */
+    struct kinds *kinds;              /* of L1D's misses; NULL: they are not told apart */
+    uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
     uint8_t served;                   /* enum cache_level: where L2 last found a line */
     uint32_t open;                    /* L1D line of the last store to memory; stores to it join that one */
     uint8_t *open_at;                 /* as l1.at, of the open line; NULL: there is none, or several bytes know it */
@@ -403,6 +410,7 @@ struct cache {
     uint32_t l2_users; /* cores whose L2 ever had a line */
     uint64_t epoch;    /* of who uses L2, idle cores, cores with an open line and mappings; from 1 */
     struct bank **bank;
+    struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
     uint64_t latest; /* when a request last came to L3 */
     struct space *spaces;
@@ -463,6 +471,14 @@ INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, ui
     }
 }
 void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, uint64_t now); /* of L1D */
+
+/* A line of L1D, or of L3, is used: what kind a miss is. */
+INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bool missed, bool brings)
+{
+    enum kind kind = kinds_use(kinds, line, brings);
+    counts[kind] += missed;
+    return (uint8_t)kind;
+}
 
 /* cache_snoop.c */
 unsigned snoop_port(unsigned core, unsigned source);

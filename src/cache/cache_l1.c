@@ -108,6 +108,7 @@ void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, ui
 {
     struct l1 *l1 = &of->data;
     forbid(cache, l1->shift, of, l1->at[way], l1->tags.line[way], cache->line_bits);
+    if (cache->shape.kinds) kinds_take(of->kinds, l1->tags.line[way]);
     if (write) clean(cache, of, way, now);
     l1->dirty[way] = 0;
     l1->tags.line[way] = NO_LINE;
@@ -319,7 +320,9 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
-    if (is_here(l1, &shape->l1d, line, physical.own, at, &way)) {
+    bool here = is_here(l1, &shape->l1d, line, physical.own, at, &way);
+    if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
+    if (here) {
         tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
         known_at(l1, way, at);
     } else {
@@ -391,6 +394,9 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
     else
         start = send(cache, shape, of, line, at, start);
     count_stall(&of->counts.stall_store, now, start);
+    if (shape->kinds)
+        of->miss_kind = note_use(of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
+                                 way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
     allow(l1, shape->l1d_shift, at, bits);
     if (__builtin_expect(cache->listener != NULL, 0) && misses != of->counts.store_miss)
         tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
@@ -565,6 +571,7 @@ static void touch(struct cache *cache, struct cache_core *of, unsigned space, ui
         of->counts.touch_fill++;
         (void)fill_data(cache, shape, of, line, at, now, &way);
     }
+    if (shape->kinds) (void)kinds_use(of->kinds, line, true);
 }
 
 /* Other cores too, where L1D are coherent. */

@@ -78,6 +78,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     count_wait(&counts->not_taken[at.directory], now, start);
     counts->read[at.port].burst += prefetch;
     int way = look_up(shape, &at);
+    if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, way < 0, true);
     if (way >= 0) {
         answer.from_ddr = !prefetch && bank->fetched[way] & L3_AHEAD;
         answer.way = (uint32_t)way;
@@ -125,6 +126,7 @@ INLINE void l3_write_hit(struct cache *cache, struct bank *bank, uint64_t *fetch
 INLINE int l3_write_at(struct cache *cache, const struct shape *shape, const struct place *at, int way, uint64_t start)
 {
     struct bank *bank = at->bank;
+    if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at->line, way < 0, true);
     if (way >= 0) {
         l3_write_hit(cache, bank, &bank->fetched[way], start);
         tags_use(&bank->tags, &shape->l3, at->set, way);

@@ -365,16 +365,32 @@ const struct cache_law cache_laws[] = {
      {PLUS(L3_TAKEN), MINUS(L3_TAKEN_READ0), MINUS(L3_TAKEN_READ1), MINUS(L3_TAKEN_WRITE)}},
     {"dirty lines out of L3 = stores to DDR", {PLUS(L3_REQUEST_CASTOUT), MINUS(DDR_STORE)}},
     {"every L2 is shown its core's writes", {PLUS(L2_SNOOP_SAME), MINUS(L2_WRITE)}},
+    {"load misses = cold + capacity + conflict + coherence",
+     {PLUS(L1D_MISS_LOAD), MINUS(L1D_LOAD_COLD), MINUS(L1D_LOAD_CAPACITY), MINUS(L1D_LOAD_CONFLICT),
+      MINUS(L1D_LOAD_COHERENCE)}},
+    {"store misses = cold + capacity + conflict + coherence",
+     {PLUS(L1D_MISS_STORE), MINUS(L1D_STORE_COLD), MINUS(L1D_STORE_CAPACITY), MINUS(L1D_STORE_CONFLICT),
+      MINUS(L1D_STORE_COHERENCE)}},
+    {"misses of L3 = cold + capacity + conflict",
+     {PLUS(L3_REQUEST), MINUS(L3_COLD), MINUS(L3_CAPACITY), MINUS(L3_CONFLICT)}},
     {"snoops = dropped by the filter + passed to L1D",
      {PLUS(PORT_REQUEST), MINUS(PORT_REJECTED), MINUS(L1D_INVALIDATE)}},
 };
 
 const unsigned cache_law_count = sizeof cache_laws / sizeof *cache_laws;
 
+/* Wires that are still where misses are not told apart. */
+static bool is_kind(enum cache_wire_id id)
+{
+    return (id >= CACHE_WIRE_L1D_LOAD_COLD && id <= CACHE_WIRE_L1D_STORE_COHERENCE) ||
+           (id >= CACHE_WIRE_L3_COLD && id <= CACHE_WIRE_L3_CONFLICT);
+}
+
 void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core, uint64_t *left,
                      uint64_t *right)
 {
     *left = *right = 0;
+    if (!cache->config.miss_kinds && is_kind(law->terms[1].id)) return;
     for (unsigned i = 0; law->terms[i].sign; i++) {
         uint64_t occurrences, high;
         cache_wire_count(cache, (struct cache_wire){law->terms[i].id, core}, &occurrences, &high);

@@ -108,12 +108,23 @@ const char *chil_exactness_word(int exactness)
     return exactness >= 0 && exactness < EXACTNESS_COUNT ? exactness_words[exactness] : NULL;
 }
 
+/* "modelled:misses.kinds": modelled where that parameter is on, else none. */
 static int take_exactness(const struct taking *t, char *field)
 {
     unsigned index = 0;
-    int status = take_word(t, "exactness", field, exactness_words, EXACTNESS_COUNT, &index);
-    if (!status) t->event->exactness = (enum chil_exactness)index;
-    return status;
+    char *needs = field;
+    int status = take_word(t, "exactness", strsep(&needs, ":"), exactness_words, EXACTNESS_COUNT, &index);
+    if (status) return status;
+    t->event->exactness = (enum chil_exactness)index;
+    if (!needs) return 0;
+    const struct catalog_key *key = catalog_key_find(needs);
+    if (!key || key->kind != CATALOG_CHOICE || strcmp(key->choices[1], "on") != 0)
+        return text_error(t->file, t->err, "'%s' is no parameter that is off or on; see docs/formats/machine.md",
+                          needs);
+    const char *word = chil_machine_word(t->machine, needs);
+    if (!word || strcmp(word, "on") != 0) t->event->exactness = CHIL_NONE;
+    t->event->needs = key->name;
+    return 0;
 }
 
 static int take_text(const struct taking *t, char *field)

@@ -30,7 +30,9 @@ static const char help[] =
     "  -o, --output FILE       the report to FILE instead of standard error\n"
     "      --junit FILE        the results as JUnit XML\n"
     "      --around N          records before and behind the first violation (default 5)\n"
-    "      --stop              end the run soon after the first violation\n" CMD_PROGRAM_HELP
+    "      --stop              end the run soon after the first violation\n"
+    "      --tag NAME=PLACES   data at PLACES has this tag, or 'heap-sites'; as for 'chiliad hist'\n"
+    "      --category NAME=PLACES  likewise for functions, or 'hpm'\n" CMD_PROGRAM_HELP
     "  -h, --help              this text\n";
 
 enum { OPTION_JUNIT = 256, OPTION_AROUND, OPTION_STOP, PAUSE = 1000000, PAUSE_TO_STOP = 100000 };
@@ -41,6 +43,7 @@ static const struct option long_options[] = {
     {"around", required_argument, NULL, OPTION_AROUND},
     {"stop", no_argument, NULL, OPTION_STOP},
     {"help", no_argument, NULL, 'h'},
+    CMD_PLACES_OPTIONS,
     CMD_PROGRAM_OPTIONS,
     {0},
 };
@@ -52,6 +55,8 @@ static int take_option(struct check *c, int letter, char **argv)
     case OPTION_JUNIT: c->junit = optarg; return 0;
     case OPTION_AROUND: return cmd_number("check", "--around", optarg, 0, CHECK_AROUND_MAX, &c->around);
     case OPTION_STOP: c->stop = true; return 0;
+    case CMD_OPTION_TAG:
+    case CMD_OPTION_CATEGORY: return cmd_places_add(&c->places, "check", letter);
     case 'h': (void)fputs(help, stdout); return -1;
     default: break;
     }
@@ -112,6 +117,18 @@ static void note_first(struct check *c, bool access)
     ring->caught = true;
 }
 
+/* An event has broken a rule, or several. */
+static void find_place(struct check *c, unsigned core)
+{
+    size_t count;
+    const struct chil_assertion *all = chil_rules_assertions(c->rules, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!all[i].has_first || c->found[i].known) continue;
+        c->found[i].known = true;
+        chil_run_place(c->run, core, all[i].first.pc, c->found[i].text, sizeof c->found[i].text);
+    }
+}
+
 /* --- Being told --------------------------------------------------------------------------------------------------- */
 
 static bool is_dcbz(uint32_t word)
@@ -140,8 +157,15 @@ static bool take_record(void *context, const struct chil_trace_record *record)
                                             .core = (uint8_t)record->core,
                                             .kind = store ? CHIL_STORE_MISS : CHIL_LOAD_MISS,
                                             .category = item.record.category,
-                                            .tag = item.record.tag};
-    if (chil_rules_access(c->rules, &access) && !c->broken) note_first(c, true);
+                                            .tag = item.record.tag,
+                                            .function = record->function,
+                                            .symbol = record->symbol,
+                                            .callpath = record->callpath,
+                                            .site = record->site,
+                                            .section = record->section};
+    if (!chil_rules_access(c->rules, &access)) return true;
+    find_place(c, record->core);
+    if (!c->broken) note_first(c, true);
     return true;
 }
 
@@ -153,7 +177,9 @@ static void take_transaction(void *context, const struct chil_transaction *trans
     if (c->names.categories)
         item.transaction.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
     keep(&c->rings[1], c->around, &item);
-    if (chil_rules_transaction(c->rules, &item.transaction) && !c->broken) note_first(c, false);
+    if (!chil_rules_transaction(c->rules, &item.transaction)) return;
+    find_place(c, transaction->sender);
+    if (!c->broken) note_first(c, false);
 }
 
 static bool look(void *context, struct chil_run *run)
@@ -189,6 +215,7 @@ static int prepare(struct check *c)
 {
     struct chil_error err = {0};
     struct chil_run_options *o = &c->program.run;
+    size_t count;
     if (chil_rules_open(&c->rules, c->file, o->machine, &err)) return cmd_fail_error("check", &err);
     int status = add_places(c);
     if (!status) status = cmd_names_make(&c->names, "check", o->program, &c->places);
@@ -202,12 +229,13 @@ static int prepare(struct check *c)
     o->transactions = chil_rules_want_transactions(c->rules);
     if (o->transactions) o->transact = take_transaction;
     if (chil_rules_want_accesses(c->rules)) o->trace = take_record;
-    o->record = o->record_flat = chil_rules_want_paths(c->rules);
-    if (o->record && o->trace)
-        return cmd_fail("check",
-                        "%s: in= with an event that is no miss needs call paths, which a run with rules about accesses "
-                        "cannot record; put the two into files of their own",
-                        c->file);
+    o->record = chil_rules_want_paths(c->rules);
+    cmd_names_ask(&c->names, &c->wanted);
+    if (o->transact || o->trace) o->names = &c->wanted;
+    o->record_flat = !o->names; /* without call paths to tell, functions suffice */
+    (void)chil_rules_assertions(c->rules, &count);
+    c->found = calloc(count + 1, sizeof *c->found);
+    if (!c->found) return cmd_fail("check", "out of memory");
     for (unsigned i = 0; i < 2 && !status; i++) {
         c->heads[i].kind = i ? CHIL_TRACE_TRANSACTION : CHIL_TRACE_INSTRUCTION;
         trace_head_names(&c->heads[i], &c->names);
@@ -242,10 +270,10 @@ static int run(struct check *c)
     struct chil_error err = {0};
     int status = open_files(c, &f);
     if (!status && chil_run_new(&node, &c->program.run, &err)) status = cmd_fail_error("check", &err);
+    c->run = node;
     if (!status && chil_run_go(node, &err)) status = cmd_fail_error("check", &err);
     bool done = !status;
     if (done) {
-        c->run = node;
         cmd_program_report(&c->program, "check", node);
         if (c->program.run.record && chil_run_experiment(node, &exp, &err)) status = cmd_fail_error("check", &err);
         chil_rules_set_paths(c->rules, exp);
@@ -271,6 +299,7 @@ int cmd_check(int argc, char **argv)
     if (!status) status = run(&c);
     for (unsigned i = 0; i < 2; i++)
         free(c.rings[i].items);
+    free(c.found);
     chil_rules_free(c.rules);
     cmd_names_free(&c.names);
     chil_machine_free(machine);

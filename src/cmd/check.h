@@ -15,6 +15,12 @@ struct check_ring {
     bool caught;
 };
 
+/* Where the event was that broke a rule, told while it was there. */
+struct check_place {
+    bool known;
+    char text[CHIL_PLACE_TEXT];
+};
+
 struct check {
     struct cmd_program program;
     const char *file, *junit, *output;
@@ -23,12 +29,14 @@ struct check {
     struct chil_rules *rules;
     struct cmd_places places;
     struct chil_hist_names names;
+    struct chil_run_names wanted;    /* of the run */
+    struct check_place *found;       /* for each assertion */
     struct chil_trace_head heads[2]; /* of the two streams: instructions, transactions */
     struct check_ring rings[2];
     bool broken;    /* some rule is */
     bool by_access; /* the first by an access, else by a transaction, */
     bool by_event;  /* if it was by either */
-    const struct chil_run *run;
+    struct chil_run *run;
 };
 
 /* The report, and the same as JUnit XML. */

@@ -7,7 +7,7 @@
 
 #include "cmd/check.h"
 
-enum { NUMBER_TEXT = 48, REASON_TEXT = 1600 };
+enum { NUMBER_TEXT = 48, REASON_TEXT = 6000 };
 
 static const char *number_text(long double value, char text[NUMBER_TEXT])
 {
@@ -19,30 +19,35 @@ static const char *number_text(long double value, char text[NUMBER_TEXT])
     return text;
 }
 
-static const char *name_of(const struct chil_ranges *names, uint8_t value, char number[8])
+/* A tag or category: the user's, else what the run found out (a site, a section), else the program's number. */
+static const char *name_of(const struct chil_ranges *names, uint8_t value, uint32_t told, char number[8])
 {
-    const char *name = names && value ? chil_ranges_get(names, value) : NULL;
+    const char *name = names ? chil_ranges_get(names, value ? value : told) : NULL;
     if (name) return name;
     (void)snprintf(number, 8, "%s%.0u", value ? "" : names ? "-" : "0", value);
     return number;
 }
 
-/* "store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8 (program.c:12), cycle 302,817, core 0, ..." */
+/* "store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8 (program.c:12), cycle 302,817, core 0, ..., call path
+ * program > main > spoil" */
 static void describe(const struct check *c, const struct chil_assertion *a, char *text, size_t size)
 {
     const struct chil_transaction *t = &a->first;
-    char place[CHIL_PLACE_TEXT], cycle[CMD_GROUPED_MAX], tag[8], category[8], who[80] = "";
-    const char *symbol = chil_ranges_get(c->names.symbols, chil_ranges_look_up(c->names.symbols, t->address));
-    chil_program_place(c->program.run.program, t->pc, place, sizeof place);
+    char cycle[CMD_GROUPED_MAX], tag[8], category[8], who[80] = "";
+    size_t count;
+    const char *place = c->found[a - chil_rules_assertions(c->rules, &count)].text;
+    const char *symbol = chil_ranges_get(c->names.symbols, t->symbol);
+    const char *callpath = chil_ranges_get(c->names.callpaths, t->callpath);
     if (t->sender != t->core) (void)snprintf(who, sizeof who, " from core %u", t->sender);
     (void)snprintf(text, size,
                    "%s%s of %" PRIu32 " bytes at 0x%08" PRIx32 "%s%.200s%s, tag %s, by %s%s0x%08" PRIx32
-                   "%s, cycle %s, core %u%s, process %d, category %s",
+                   "%s, cycle %s, core %u%s, process %d, category %s%s%s",
                    chil_transaction_kind_name(t->kind), a->access || t->kind == CHIL_INVALIDATION ? "" : " miss",
                    t->size, t->address, symbol ? " (" : "", symbol ? symbol : "", symbol ? ")" : "",
-                   name_of(c->names.tags, t->tag, tag), place, *place ? ", pc " : "", t->pc, "",
+                   name_of(c->names.tags, t->tag, t->site, tag), place, *place ? ", pc " : "", t->pc, "",
                    cmd_grouped(t->start, cycle), t->core, who, t->pid,
-                   name_of(c->names.categories, t->category, category));
+                   name_of(c->names.categories, t->category, t->section, category), callpath ? ", call path " : "",
+                   callpath ? callpath : "");
 }
 
 /* Why it is broken, in one line. */
@@ -65,10 +70,14 @@ static void reason_of(const struct check *c, const struct chil_assertion *a, cha
 static void print_around(FILE *out, const struct check *c)
 {
     const struct check_ring *ring = &c->rings[!c->by_access];
-    const struct trace_out trace = {.head = &c->heads[!c->by_access], .functions = c->names.functions};
+    const struct trace_out trace = {.head = &c->heads[!c->by_access], .names = &c->names};
     char line[TRACE_LINE];
+    const char *before = NULL;
     (void)fprintf(out, "  %s\n", (c->by_access ? trace_columns_instruction : trace_columns_transaction));
     for (size_t i = 0; i < ring->count + ring->behind; i++) {
+        const char *callpath = trace_callpath(&trace, &ring->items[i]);
+        if (callpath && callpath != before) (void)fprintf(out, "   # callpath %s\n", callpath);
+        before = callpath;
         trace_line(&trace, &ring->items[i], line);
         (void)fprintf(out, "%s %s\n", ring->items[i].trigger ? " >" : "  ", line);
     }

@@ -72,6 +72,7 @@ enum {
     CMD_OPTION_ROOT,
     CMD_OPTION_WRITABLE,
     CMD_OPTION_ENGINE,
+    CMD_OPTION_MISS_KINDS,
     CMD_OPTION_TAG,
     CMD_OPTION_CATEGORY
 };
@@ -86,12 +87,14 @@ struct cmd_program {
     {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, CMD_OPTION_SET},                       \
         {"sysroot", required_argument, NULL, CMD_OPTION_SYSROOT}, {"root", required_argument, NULL, CMD_OPTION_ROOT},  \
         {"engine", required_argument, NULL, CMD_OPTION_ENGINE},                                                        \
+        {"miss-kinds", no_argument, NULL, CMD_OPTION_MISS_KINDS},                                                      \
     {                                                                                                                  \
         "writable", required_argument, NULL, CMD_OPTION_WRITABLE                                                       \
     }
 #define CMD_PROGRAM_HELP                                                                                               \
     "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"                                                \
     "      --set KEY=VALUE     another value for a parameter of the machine, as l1d.size=16K; may be repeated\n"       \
+    "      --miss-kinds        count cold, capacity, conflict and coherence misses apart: --set misses.kinds=on\n"     \
     "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"                \
     "      --root DIR          confine the program's files to DIR\n"                                                   \
     "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"      \
@@ -114,6 +117,8 @@ struct cmd_place {
 struct cmd_places {
     struct cmd_place tags[CMD_PLACES_MAX], categories[CMD_PLACES_MAX];
     size_t tag_count, category_count;
+    bool heap_sites; /* --tag heap-sites: tags of the heap are where it was allocated */
+    bool hpm;        /* --category hpm: categories are sections of libHPM */
 };
 #define CMD_PLACES_OPTIONS                                                                                             \
     {"tag", required_argument, NULL, CMD_OPTION_TAG},                                                                  \
@@ -124,6 +129,12 @@ int cmd_places_add(struct cmd_places *places, const char *command, int letter); 
 int cmd_names_make(struct chil_hist_names *names, const char *command, const char *program,
                    const struct cmd_places *places);
 void cmd_names_free(struct chil_hist_names *names);
+/* What a run has to add to these tables. */
+void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *run);
+
+/* Whether an event would be counted if a parameter were on that is off; and the same told, 0 if it is counted. */
+bool cmd_event_is_off(const struct chil_event *event);
+int cmd_event_check(const char *command, const struct chil_event *event);
 
 /* What getopt_long does not know, for the default of a switch over `letter`. */
 int cmd_bad_option(const char *command, int letter, char **argv);

@@ -14,6 +14,7 @@
  */
 #include "cmd/hist.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,8 @@ static const char help[] =
     "\n"
     "Runs a PowerPC Linux program on a simulated node and counts its memory transactions by attributes.\n"
     "DIMENSIONS are variables with 'x' between them: latency size sender category tag core pid tid kind level\n"
-    "function symbol page address pc. 'latency:12' has 12 bits, 'latency>>4:8' drops the lowest 4 bits first,\n"
-    "'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard error;\n"
+    "cause function symbol callpath page address pc. 'latency:12' has 12 bits, 'latency>>4:8' drops the lowest 4 bits\n"
+    "first, 'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard error;\n"
     "the exit status is as that of 'chiliad stat'.\n"
     "\n"
     "  -e, --event WHICH       misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, all\n"
@@ -31,7 +32,9 @@ static const char help[] =
     "      --tag NAME=PLACES   data at PLACES has this tag; PLACES are FIRST-LAST, FIRST+LENGTH, a section or a "
     "symbol,\n"
     "                          with commas between; may be repeated\n"
+    "      --tag heap-sites    blocks of the heap have the place that allocated them as tag and as symbol\n"
     "      --category NAME=PLACES  likewise for instructions: functions; instead of what the program says\n"
+    "      --category hpm      the category is the section of libHPM that a thread is in\n"
     "      --top N             rows of a table (default 20; 0: all)\n"
     "      --given DIMENSION   percentages are of its values, not of everything\n"
     "      --rank              which further dimension would explain most\n"
@@ -210,6 +213,23 @@ static void say(void *context, const char *line)
     cmd_program_say("hist", line);
 }
 
+/* Only what some dimension or predicate asks for: the rest costs time. */
+static void ask_names(struct hist *h)
+{
+    bool used[CHIL_VARIABLES] = {false};
+    for (unsigned v = 0; v < CHIL_VARIABLES; v++) {
+        used[v] = chil_hist_uses(h->hist, (enum chil_variable)v);
+        for (size_t i = 0; i < h->candidate_count; i++)
+            used[v] |= chil_hist_uses(h->candidates[i].hist, (enum chil_variable)v);
+    }
+    cmd_names_ask(&h->names, &h->wanted);
+    if (!used[CHIL_VAR_FUNCTION]) h->wanted.functions = NULL;
+    if (!used[CHIL_VAR_CALLPATH]) h->wanted.callpaths = NULL;
+    if (!used[CHIL_VAR_CATEGORY]) h->wanted.sections = NULL;
+    if (!used[CHIL_VAR_TAG] && !used[CHIL_VAR_SYMBOL]) h->wanted.sites = NULL;
+    if (!used[CHIL_VAR_SYMBOL]) h->wanted.symbols = NULL;
+}
+
 /* The files that are written besides the table. */
 struct pictures {
     struct cmd_output svg, relief, table;
@@ -270,6 +290,18 @@ static int run(struct hist *h, struct chil_run_options *options)
     return written ? written : status;
 }
 
+/* Whether a text names the variable `cause`, which is known only where misses are told apart. */
+static bool names_cause(const char *text)
+{
+    static const char word[] = "cause";
+    for (const char *at = text; at && (at = strstr(at, word)); at += sizeof word - 1) {
+        char before = at == text ? ' ' : at[-1], behind = at[sizeof word - 1];
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)behind) && behind != '_')
+            return true;
+    }
+    return false;
+}
+
 int cmd_hist(int argc, char **argv)
 {
     struct hist_options o = {.event = "misses", .top = 20};
@@ -279,6 +311,8 @@ int cmd_hist(int argc, char **argv)
     int status = parse_options(argc, argv, &o);
     if (status) return status < 0 ? 0 : status;
     status = find_event(o.event, &event);
+    if (!status && (names_cause(o.declaration) || names_cause(o.where)))
+        status = cmd_program_take(&o.program, "hist", CMD_OPTION_MISS_KINDS);
     if (!status) status = cmd_program_machine(&o.program, "hist", &machine);
     if (status) return status;
     struct chil_run_options *options = &o.program.run;
@@ -288,6 +322,8 @@ int cmd_hist(int argc, char **argv)
     options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
     options->context = o.rank ? (void *)&h : (void *)h.hist;
     options->transact = o.rank ? tell_all : chil_hist_tell;
+    options->names = &h.wanted;
+    if (!status) ask_names(&h);
     if (!status) status = run(&h, options);
     for (size_t i = 0; i < h.candidate_count; i++)
         chil_hist_free(h.candidates[i].hist);

@@ -27,6 +27,7 @@ struct hist {
     struct chil_hist *hist;
     struct hist_candidate candidates[HIST_CANDIDATES_MAX];
     size_t candidate_count;
+    struct chil_run_names wanted; /* of the run */
     const struct chil_run *run;
     int given; /* the dimension of --given, or -1 */
 };

@@ -237,6 +237,16 @@ void hist_print(FILE *out, struct hist *h)
 
 /* --- For programs ------------------------------------------------------------------------------------------------- */
 
+/* A name whole, however long. */
+static const char *value_of(const struct hist *h, unsigned d, uint64_t key, char text[CHIL_VALUE_TEXT])
+{
+    uint64_t index = chil_hist_index(h->hist, d, key);
+    const char *name = chil_hist_name(h->hist, d, index);
+    if (name) return name;
+    chil_hist_value(h->hist, d, index, text);
+    return text;
+}
+
 void hist_print_separated(FILE *out, struct hist *h)
 {
     size_t count;
@@ -245,8 +255,7 @@ void hist_print_separated(FILE *out, struct hist *h)
         (void)fprintf(out, "%" PRIu64, bins[i].count);
         for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
             char text[CHIL_VALUE_TEXT];
-            chil_hist_value(h->hist, d, chil_hist_index(h->hist, d, bins[i].key), text);
-            (void)fprintf(out, "%s%s", h->options->separator, text);
+            (void)fprintf(out, "%s%s", h->options->separator, value_of(h, d, bins[i].key, text));
         }
         (void)fputc('\n', out);
     }
@@ -274,8 +283,7 @@ static json_t *json_bins(struct hist *h)
         json_t *values = json_array();
         for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
             char text[CHIL_VALUE_TEXT];
-            chil_hist_value(h->hist, d, chil_hist_index(h->hist, d, bins[i].key), text);
-            json_t *value = json_string(text);
+            json_t *value = json_string(value_of(h, d, bins[i].key, text));
             (void)json_array_append_new(values, value ? value : json_string("?"));
         }
         json_t *bin = json_object();

@@ -167,8 +167,9 @@ static void group_by_unit(struct listed *list, size_t count)
 
 static void print_event(const struct chil_event *event)
 {
-    (void)printf("  %-*s %6u  %-4s  %s\n", NAME_WIDTH, event->name, event->id, chil_count_mode_word((int)event->mode),
-                 chil_exactness_word((int)event->exactness));
+    bool off = cmd_event_is_off(event);
+    (void)printf("  %-*s %6u  %-4s  %s%s\n", NAME_WIDTH, event->name, event->id, chil_count_mode_word((int)event->mode),
+                 off ? "with " : chil_exactness_word((int)event->exactness), off ? event->needs : "");
     print_text(event->text);
 }
 
@@ -188,10 +189,11 @@ static json_t *event_json(const struct chil_event *event)
     json_t *signals = json_array();
     for (size_t i = 0; i < event->signal_count; i++)
         (void)json_array_append_new(signals, json_string(event->signals[i]));
-    return json_pack("{s:I,s:s,s:s,s:i,s:o,s:s,s:s,s:b,s:o,s:s}", "id", (json_int_t)event->id, "name", event->name,
+    return json_pack("{s:I,s:s,s:s,s:i,s:o,s:s,s:s,s:s?,s:b,s:o,s:s}", "id", (json_int_t)event->id, "name", event->name,
                      "unit", event->unit, "clock", (int)event->clock, "signals", signals, "count",
                      chil_count_mode_word((int)event->mode), "exactness", chil_exactness_word((int)event->exactness),
-                     "reserved", (int)event->reserved, "placements", placements_json(event), "text", event->text);
+                     "needs", event->needs, "reserved", (int)event->reserved, "placements", placements_json(event),
+                     "text", event->text);
 }
 
 static bool matches_any(const struct options *options, const struct chil_event *event)

@@ -1,5 +1,6 @@
-/* Names for predicates and histograms: tags and categories as the user says, and the program's own functions and
- * data. */
+/* Names for predicates and histograms: tags and categories as the user says, the program's own functions and data, and
+ * what comes up in a run: functions and data of libraries and of other programs, call paths, allocation sites,
+ * sections. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,11 +119,43 @@ static int make_places(struct chil_ranges **ranges, struct asking ask, const str
 int cmd_places_add(struct cmd_places *places, const char *command, int letter)
 {
     bool tag = letter == CMD_OPTION_TAG;
+    bool *special = tag ? &places->heap_sites : &places->hpm;
+    if (strcmp(optarg, tag ? "heap-sites" : "hpm") == 0) {
+        *special = true;
+        return 0;
+    }
     size_t *count = tag ? &places->tag_count : &places->category_count;
     if (*count == CMD_PLACES_MAX)
         return cmd_fail(command, "more than %d %s", CMD_PLACES_MAX, tag ? "--tag" : "--category");
     (tag ? places->tags : places->categories)[(*count)++].text = optarg;
     return 0;
+}
+
+#define BIT(variable) (UINT32_C(1) << (variable))
+
+static void find_interpreter(void *context, const char *name, uint32_t first, uint32_t last)
+{
+    bool *found = context;
+    (void)first;
+    (void)last;
+    *found |= strcmp(name, ".interp") == 0;
+}
+
+/* What may come up in a run. A program with libraries has functions and data that its file does not tell. */
+static void open_tables(struct chil_hist_names *names, const char *program, const struct cmd_places *places)
+{
+    bool dynamic = false;
+    (void)chil_program_ranges(program, CHIL_PROGRAM_SECTIONS, find_interpreter, &dynamic, NULL);
+    names->told = BIT(CHIL_VAR_FUNCTION) | BIT(CHIL_VAR_SYMBOL) | BIT(CHIL_VAR_CALLPATH);
+    if (dynamic) names->open = BIT(CHIL_VAR_FUNCTION) | BIT(CHIL_VAR_SYMBOL);
+    if (places->heap_sites) {
+        if (!names->tags) names->tags = chil_ranges_new();
+        names->told |= BIT(CHIL_VAR_TAG);
+    }
+    if (places->hpm) {
+        if (!names->categories) names->categories = chil_ranges_new();
+        names->told |= BIT(CHIL_VAR_CATEGORY);
+    }
 }
 
 int cmd_names_make(struct chil_hist_names *names, const char *command, const char *program,
@@ -131,14 +164,26 @@ int cmd_names_make(struct chil_hist_names *names, const char *command, const cha
     struct chil_error err = {0};
     names->functions = chil_ranges_new();
     names->symbols = chil_ranges_new();
+    names->callpaths = chil_ranges_new();
     if (chil_program_ranges(program, CHIL_PROGRAM_FUNCTIONS, add, names->functions, &err) ||
         chil_program_ranges(program, CHIL_PROGRAM_DATA, add, names->symbols, &err))
         return cmd_fail_error(command, &err);
     int status =
         make_places(&names->tags, (struct asking){command, "--tag", program, false}, places->tags, places->tag_count);
     if (status) return status;
-    return make_places(&names->categories, (struct asking){command, "--category", program, true}, places->categories,
-                       places->category_count);
+    status = make_places(&names->categories, (struct asking){command, "--category", program, true}, places->categories,
+                         places->category_count);
+    if (!status) open_tables(names, program, places);
+    return status;
+}
+
+void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *run)
+{
+    *run = (struct chil_run_names){.functions = names->functions,
+                                   .symbols = names->symbols,
+                                   .callpaths = names->callpaths,
+                                   .sites = names->told & BIT(CHIL_VAR_TAG) ? names->tags : NULL,
+                                   .sections = names->told & BIT(CHIL_VAR_CATEGORY) ? names->categories : NULL};
 }
 
 void cmd_names_free(struct chil_hist_names *names)
@@ -147,4 +192,5 @@ void cmd_names_free(struct chil_hist_names *names)
     chil_ranges_free(names->symbols);
     chil_ranges_free(names->tags);
     chil_ranges_free(names->categories);
+    chil_ranges_free(names->callpaths);
 }

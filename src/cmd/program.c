@@ -8,6 +8,13 @@
 
 #include "cmd/cmd.h"
 
+static int add_setting(struct cmd_program *p, const char *command, const char *text)
+{
+    if (p->setting_count == CMD_PROGRAM_LIST) return cmd_fail(command, "more than %d --set", CMD_PROGRAM_LIST);
+    p->settings[p->setting_count++] = text;
+    return 0;
+}
+
 int cmd_program_take(struct cmd_program *p, const char *command, int letter)
 {
     switch (letter) {
@@ -20,10 +27,8 @@ int cmd_program_take(struct cmd_program *p, const char *command, int letter)
         p->writable[p->run.writable_count++] = optarg;
         return 0;
     case CMD_OPTION_ENGINE: p->run.engine = optarg; return 0;
-    case CMD_OPTION_SET:
-        if (p->setting_count == CMD_PROGRAM_LIST) return cmd_fail(command, "more than %d --set", CMD_PROGRAM_LIST);
-        p->settings[p->setting_count++] = optarg;
-        return 0;
+    case CMD_OPTION_SET: return add_setting(p, command, optarg);
+    case CMD_OPTION_MISS_KINDS: return add_setting(p, command, "misses.kinds=on");
     default: return CMD_NOT_MINE;
     }
 }
@@ -59,6 +64,18 @@ void cmd_program_report(const struct cmd_program *p, const char *command, const 
     if (!chil_run_was_killed(run)) return;
     chil_run_report(run, report, sizeof report);
     (void)fprintf(stderr, "chiliad %s: '%s' was %s", command, p->run.program, report);
+}
+
+bool cmd_event_is_off(const struct chil_event *event)
+{
+    return event->needs && event->exactness == CHIL_NONE;
+}
+
+int cmd_event_check(const char *command, const struct chil_event *event)
+{
+    if (!cmd_event_is_off(event)) return 0;
+    return cmd_fail(command, "'%s' is not counted while %s is off; use --set %s=on", event->name, event->needs,
+                    event->needs);
 }
 
 int cmd_bad_option(const char *command, int letter, char **argv)

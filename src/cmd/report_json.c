@@ -200,7 +200,8 @@ static json_t *ratios_json(const struct report *r)
     return list;
 }
 
-static json_t *findings_json(const struct report *r)
+/* *needs: what was not recorded and has to be on for rules that could not be tried; NULL: nothing. */
+static json_t *findings_json(const struct report *r, const char **needs)
 {
     struct chil_findings *findings = NULL;
     json_t *list = json_array();
@@ -214,6 +215,7 @@ static json_t *findings_json(const struct report *r)
                                     json_pack("{s:o,s:i,s:f,s:o,s:o}", "name", text(f->name), "call_path", f->node,
                                               "share", f->share, "text", text(f->text), "evidence", evidence));
     }
+    *needs = findings->needs;
     chil_findings_free(findings);
     return list;
 }
@@ -255,7 +257,9 @@ int report_print_json(struct report *r)
     (void)json_object_set_new(root, "places", places_json(exp));
     (void)json_object_set_new(root, "topologies", topologies_json(exp));
     (void)json_object_set_new(root, "ratios", ratios_json(r));
-    (void)json_object_set_new(root, "findings", findings_json(r));
+    const char *needs = NULL;
+    (void)json_object_set_new(root, "findings", findings_json(r, &needs));
+    (void)json_object_set_new(root, "findings_need", needs ? text(needs) : json_null());
     (void)json_object_set_new(root, "selected_metric", json_integer(chil_report_metric(r->report)));
     (void)json_object_set_new(root, "metric_rows", rows_json(r, CHIL_REPORT_METRICS));
     (void)json_object_set_new(root, "call_rows", rows_json(r, CHIL_REPORT_CALLS));

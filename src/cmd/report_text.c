@@ -310,6 +310,11 @@ static int print_findings(const struct report *r)
     for (size_t i = 0; i < shown; i++)
         print_finding(chil_report_exp(r->report), &findings->finding[i]);
     if (shown < findings->count) (void)printf("  (%zu more; --top 0 shows all)\n", findings->count - shown);
+    if (findings->untried) {
+        bool kinds = strcmp(findings->needs, "misses.kinds") == 0;
+        (void)printf("  (%zu more not tried: 'chiliad record %s%s%s' counts what they need)\n", findings->untried,
+                     kinds ? "--miss-kinds" : "--set ", kinds ? "" : findings->needs, kinds ? "" : "=on");
+    }
     chil_findings_free(findings);
     return 0;
 }

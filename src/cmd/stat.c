@@ -119,12 +119,15 @@ static const char *const usual[] = {
     "BGL_D1_S_MISS", "BGL_I1_MISS", "BGL_DTLB_MISS", "BGL_DDR_READ", "BGL_DDR_WRITE",
 };
 
+/* And what was asked for by switching it on. */
 static void choose_usual(struct stat_chosen *chosen, const struct chil_machine *machine)
 {
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        const struct chil_event *event;
+    size_t count;
+    const struct chil_event *event, *own = chil_machine_own_events(machine, &count);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (!chil_machine_find_event(machine, usual[i], &event, NULL)) chosen->events[chosen->count++] = event;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (own[i].needs && !cmd_event_is_off(&own[i])) chosen->events[chosen->count++] = &own[i];
 }
 
 static bool matches(const struct chil_event *event, const char *pattern)
@@ -134,7 +137,7 @@ static bool matches(const struct chil_event *event, const char *pattern)
 
 static bool wanted(const struct stat_options *o, const struct chil_event *event)
 {
-    if (event->reserved) return false;
+    if (event->reserved || cmd_event_is_off(event)) return false;
     if (!o->pattern_count) return true;
     for (size_t i = 0; i < o->pattern_count; i++)
         if (matches(event, o->patterns[i])) return true;
@@ -159,6 +162,7 @@ static int check_patterns(const struct stat_options *o, const struct chil_machin
         struct chil_error err = {0};
         if (found) continue;
         if (chil_machine_find_event(machine, o->patterns[i], &event, &err)) return cmd_fail_error("stat", &err);
+        if (cmd_event_is_off(event)) return cmd_event_check("stat", event);
         return cmd_fail("stat", "'%s' names no event that can be counted", o->patterns[i]);
     }
     return 0;

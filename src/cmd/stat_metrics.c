@@ -78,6 +78,9 @@ static double event_value(struct formula *f, const char *name)
         if (!*f->wrong) (void)snprintf(f->wrong, sizeof f->wrong, "%.190s", err.text);
         return 0;
     }
+    if (cmd_event_is_off(event) && !*f->wrong)
+        (void)snprintf(f->wrong, sizeof f->wrong, "'%.60s' is not counted while %.40s is off; use --set %.40s=on",
+                       event->name, event->needs, event->needs);
     if (f->shown->run && !stat_count(f->shown, f->core, event, &count)) f->undefined = true;
     return (double)count;
 }

@@ -37,6 +37,7 @@ static const char help[] =
     "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"
     "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"
     "      --root DIR          confine the program's files to DIR\n"
+    "      --miss-kinds        count cold, capacity, conflict and coherence misses apart: --set misses.kinds=on\n"
     "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"
     "  -h, --help              this text\n";
 
@@ -183,15 +184,17 @@ static const char *value_of(const struct sweep *s, size_t run, size_t axis)
 static int open_machine(const struct sweep *s, size_t run, struct chil_machine **machine)
 {
     char text[AXES_MAX][200];
-    const char *settings[AXES_MAX];
+    const char *settings[AXES_MAX + CMD_PROGRAM_LIST];
+    size_t count = 0;
     struct chil_error err = {0};
+    for (; count < s->program.setting_count; count++) /* --miss-kinds */
+        settings[count] = s->program.settings[count];
     for (size_t i = 0; i < s->axis_count; i++) {
         (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, value_of(s, run, i));
-        settings[i] = text[i];
+        settings[count++] = text[i];
     }
-    return chil_machine_open_with(machine, s->program.machine, settings, s->axis_count, &err)
-               ? cmd_fail_error("sweep", &err)
-               : 0;
+    return chil_machine_open_with(machine, s->program.machine, settings, count, &err) ? cmd_fail_error("sweep", &err)
+                                                                                      : 0;
 }
 
 /* All machines and events are looked at before anything runs. */
@@ -204,7 +207,8 @@ static int check_all(const struct sweep *s)
         int status = open_machine(s, run, &machine);
         if (status) return status;
         for (size_t i = 0; !status && i < s->event_count; i++)
-            if (chil_machine_find_event(machine, s->events[i], &event, &err)) status = cmd_fail_error("sweep", &err);
+            status = chil_machine_find_event(machine, s->events[i], &event, &err) ? cmd_fail_error("sweep", &err)
+                                                                                  : cmd_event_check("sweep", event);
         chil_machine_free(machine);
         if (status) return status;
     }

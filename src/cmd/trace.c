@@ -47,8 +47,9 @@ static const char help[] =
     "      --before N          and with N records before it (default 0)\n"
     "      --after N           and end N records behind it (default: at the program's end)\n"
     "      --once              for --before with instructions: do not run the program a second time\n"
-    "      --tag NAME=PLACES   data at PLACES has this tag; as for 'chiliad hist'\n"
-    "      --category NAME=PLACES  likewise for functions\n" CMD_PROGRAM_HELP "  -h, --help              this text\n";
+    "      --tag NAME=PLACES   data at PLACES has this tag, or 'heap-sites'; as for 'chiliad hist'\n"
+    "      --category NAME=PLACES  likewise for functions, or 'hpm'\n" CMD_PROGRAM_HELP
+    "  -h, --help              this text\n";
 
 enum {
     OPTION_LIMIT = 256,
@@ -89,6 +90,7 @@ struct trace {
     bool once, has_start, has_window;
     struct chil_trace_head head;
     struct chil_hist_names names;
+    struct chil_run_names wanted; /* of the run */
     struct trace_out out;
     bool done; /* the run came to its end */
     struct chil_run *run;
@@ -167,8 +169,13 @@ static int parse_options(int argc, char **argv, struct trace *t)
         return cmd_fail("trace", "a binary trace is nothing for a terminal; use -o FILE");
     if (t->has_window && !t->trigger) return cmd_fail("trace", "--before and --after want a --trigger");
     if (t->trigger && t->has_start) return cmd_fail("trace", "--trigger and --start exclude each other");
-    if (t->read && (t->trigger || t->has_start || t->places.tag_count || t->places.category_count))
+    if (t->read && (t->trigger || t->has_start || t->places.tag_count || t->places.category_count ||
+                    t->places.heap_sites || t->places.hpm))
         return cmd_fail("trace", "--read shows a trace as it is: no --trigger, --start, --tag or --category");
+    if (t->out.format == TRACE_BINARY && (t->places.heap_sites || t->places.hpm))
+        return cmd_fail("trace",
+                        "sites and sections come up while the program runs, the names in a binary trace before: use "
+                        "--format text or json");
     if (t->read && optind < argc) return cmd_fail("trace", "--read runs no program; leave '%s' out", argv[optind]);
     return t->read ? 0 : cmd_program_words(&t->program, "trace", argc, argv);
 }
@@ -304,6 +311,23 @@ static void watch_trigger(void *context, const struct chil_transaction *transact
                  a->kind != b->kind || a->sender != b->sender || a->core != b->core || a->pid != b->pid;
 }
 
+/* What the run has to name: in the first of two what the trigger asks for, else everything. Call paths are for what is
+ * around a trigger; a run that does not follow them is faster. */
+static void ask_names(struct trace *t, bool for_trigger)
+{
+    bool used[CHIL_VARIABLES];
+    if (!t->names.functions) return;
+    for (unsigned v = 0; v < CHIL_VARIABLES; v++)
+        used[v] = !for_trigger || (t->where && chil_where_uses(t->where, (enum chil_variable)v));
+    cmd_names_ask(&t->names, &t->wanted);
+    if (!used[CHIL_VAR_FUNCTION]) t->wanted.functions = NULL;
+    if (!used[CHIL_VAR_CATEGORY]) t->wanted.sections = NULL;
+    if (!used[CHIL_VAR_TAG] && !used[CHIL_VAR_SYMBOL]) t->wanted.sites = NULL;
+    if (!t->where || !chil_where_uses(t->where, CHIL_VAR_SYMBOL)) t->wanted.symbols = NULL;
+    if (!t->where || !used[CHIL_VAR_CALLPATH]) t->wanted.callpaths = NULL;
+    t->program.run.names = &t->wanted;
+}
+
 /* --- Running ------------------------------------------------------------------------------------------------------ */
 
 static void say(void *context, const char *line)
@@ -343,6 +367,7 @@ static void run_again(struct trace *t, uint64_t back)
     t->fired = t->marked = t->too_late = false;
     t->ordinal = t->ring_count = t->ring_next = 0;
     t->on_from = t->at_ordinal > back ? t->at_ordinal - back : 0;
+    ask_names(t, false);
     o->trace = take_record;
     o->trace_off = t->on_from > 0;
     o->pause = goes_on;
@@ -384,6 +409,7 @@ static int run_all(struct trace *t)
     struct chil_run_options *o = &t->program.run;
     bool instructions = t->head.kind != CHIL_TRACE_TRANSACTION, twice = instructions && t->before && !t->once;
     off_t input = twice ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
+    ask_names(t, twice);
     bool plain = t->out.format == TRACE_BINARY && !t->where && !t->names.tags && !t->names.categories;
     if (instructions && !twice) o->trace = plain ? write_record : take_record;
     if (!instructions || t->where) o->transact = instructions ? watch_trigger : take_transaction;
@@ -476,7 +502,7 @@ static int run_program(struct trace *t)
     head->clock_mhz = chil_machine_number(t->program.run.machine, "machine.clock_mhz", &clock) ? 850 : (uint32_t)clock;
     trace_head_names(head, &t->names);
     t->out.head = head;
-    t->out.functions = t->names.functions;
+    if (named) t->out.names = &t->names;
     status = run_all(t);
     bool good = trace_out_end(&t->out);
     if (t->done && !good && !t->output) status = cmd_fail("trace", "the trace could not be written");

@@ -15,10 +15,12 @@ struct trace_out {
     FILE *file;
     enum trace_format format;
     const struct chil_trace_head *head;
-    struct chil_ranges *functions;    /* names of code; NULL: none are known */
-    struct chil_trace_writer *writer; /* binary */
+    struct chil_ranges *functions;       /* names of code by address; NULL: none are known */
+    const struct chil_hist_names *names; /* that records of a run have numbers of; NULL: a file's have none */
+    struct chil_trace_writer *writer;    /* binary */
     bool begun;
     uint64_t count;
+    uint32_t callpath;      /* text: that of the last record */
     struct trace_who *told; /* JSON: of whom it has been said who they are */
     size_t told_count, told_capacity;
 };
@@ -33,6 +35,8 @@ bool trace_out_end(struct trace_out *out);
 enum { TRACE_LINE = 800 };
 void trace_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE]);
 extern const char trace_columns_instruction[], trace_columns_transaction[];
+/* The call path of a record; NULL: not known. */
+const char *trace_callpath(const struct trace_out *out, const struct chil_trace_item *item);
 
 /* The names of a trace's tags and categories. The program's own, 0 to 15, have none. */
 void trace_head_names(struct chil_trace_head *head, const struct chil_hist_names *names);

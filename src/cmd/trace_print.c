@@ -49,62 +49,111 @@ static const char *name_of(const char *const *names, size_t count, uint8_t value
     return number;
 }
 
-static const char *tag_of(const struct trace_out *out, uint8_t tag, char number[8])
+/* Names of a record that are no addresses': tags and categories as the user or the program says, else sites and
+ * sections, which come up in the run. */
+struct named {
+    uint8_t category, tag;
+    uint32_t pc, function, callpath, site, section;
+};
+
+static struct named named_of(const struct trace_out *out, const struct chil_trace_item *item)
 {
-    return name_of(out->head->tags, out->head->tag_count, tag, number);
+    const struct chil_trace_record *r = &item->record;
+    const struct chil_transaction *t = &item->transaction;
+    if (out->head->kind == CHIL_TRACE_TRANSACTION)
+        return (struct named){t->category, t->tag, t->pc, t->function, t->callpath, t->site, t->section};
+    return (struct named){r->category, r->tag, r->pc, r->function, r->callpath, r->site, r->section};
 }
 
-static const char *category_of(const struct trace_out *out, uint8_t category, char number[8])
+static const char *tag_of(const struct trace_out *out, const struct named *n, char number[8])
 {
-    return name_of(out->head->categories, out->head->category_count, category, number);
+    const char *site = out->names && out->names->tags && !n->tag ? chil_ranges_get(out->names->tags, n->site) : NULL;
+    return site ? site : name_of(out->head->tags, out->head->tag_count, n->tag, number);
 }
 
-static const char *function_of(const struct trace_out *out, uint32_t pc)
+static const char *category_of(const struct trace_out *out, const struct named *n, char number[8])
 {
-    const char *name = out->functions ? chil_ranges_get(out->functions, chil_ranges_look_up(out->functions, pc)) : NULL;
+    const char *section = out->names && out->names->categories && !n->category
+                              ? chil_ranges_get(out->names->categories, n->section)
+                              : NULL;
+    return section ? section : name_of(out->head->categories, out->head->category_count, n->category, number);
+}
+
+static const char *function_of(const struct trace_out *out, const struct named *n)
+{
+    const char *name = NULL;
+    if (out->names && out->names->functions)
+        name = chil_ranges_get(out->names->functions, n->function);
+    else if (out->functions)
+        name = chil_ranges_get(out->functions, chil_ranges_look_up(out->functions, n->pc));
     return name ? name : "-";
+}
+
+const char *trace_callpath(const struct trace_out *out, const struct chil_trace_item *item)
+{
+    struct named n = named_of(out, item);
+    return out->names && out->names->callpaths ? chil_ranges_get(out->names->callpaths, n.callpath) : NULL;
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-static void instruction_line(const struct trace_out *out, const struct chil_trace_record *r, char line[TRACE_LINE])
+/* A name as a column: without blanks. */
+enum { COLUMN = 150 };
+static const char *column(const char *name, char text[COLUMN])
 {
-    char text[CHIL_INSTRUCTION_TEXT], access[300] = "-", tag[8], category[8];
+    (void)snprintf(text, COLUMN, "%.*s", COLUMN - 1, name);
+    for (char *c = text; *c; c++)
+        if (*c == ' ') *c = '_';
+    return text;
+}
+
+static void instruction_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE])
+{
+    const struct chil_trace_record *r = &item->record;
+    const struct named n = named_of(out, item);
+    char text[CHIL_INSTRUCTION_TEXT], access[400] = "-", number[8], name[COLUMN];
     size_t used = 1;
     if (r->access != CHIL_NO_ACCESS)
         used = (size_t)snprintf(access, sizeof access, "%c%" PRIu32 ":%08" PRIx32, access_letters[r->access], r->size,
                                 r->address);
-    if (r->tag) used += (size_t)snprintf(access + used, sizeof access - used, ",tag=%.100s", tag_of(out, r->tag, tag));
-    if (r->category)
-        (void)snprintf(access + used, sizeof access - used, ",category=%.100s",
-                       category_of(out, r->category, category));
+    if (n.tag || n.site)
+        used += (size_t)snprintf(access + used, sizeof access - used, ",tag=%s", column(tag_of(out, &n, number), name));
+    if (n.category || n.section)
+        (void)snprintf(access + used, sizeof access - used, ",category=%s", column(category_of(out, &n, number), name));
     chil_instruction_text(r->word, r->pc, text, sizeof text);
     (void)snprintf(line, TRACE_LINE, "%12" PRIu64 " %u %d %08" PRIx32 " %08" PRIx32 " %-12s %s", r->cycle, r->core,
                    r->pid, r->pc, r->word, access, text);
 }
 
-static void transaction_line(const struct trace_out *out, const struct chil_transaction *t, char line[TRACE_LINE])
+static void transaction_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE])
 {
-    char tag[8], category[8];
-    (void)snprintf(line, TRACE_LINE,
-                   "%12" PRIu64 " %5" PRIu64 " %u %u %d %d %-5s %-4s %3" PRIu32 " %08" PRIx32 " %08" PRIx32
-                   " %.100s %.100s %.300s",
-                   t->start, t->end - t->start, t->sender, t->core, t->pid, t->tid, chil_transaction_kind_name(t->kind),
-                   chil_level_name(t->level), t->size, t->address, t->pc, category_of(out, t->category, category),
-                   tag_of(out, t->tag, tag), function_of(out, t->pc));
+    const struct chil_transaction *t = &item->transaction;
+    const struct named n = named_of(out, item);
+    char number[2][8], tag[COLUMN], category[COLUMN];
+    (void)snprintf(
+        line, TRACE_LINE,
+        "%12" PRIu64 " %5" PRIu64 " %u %u %d %d %-5s %-4s %3" PRIu32 " %08" PRIx32 " %08" PRIx32 " %s %s %.300s",
+        t->start, t->end - t->start, t->sender, t->core, t->pid, t->tid, chil_transaction_kind_name(t->kind),
+        chil_level_name(t->level), t->size, t->address, t->pc, column(category_of(out, &n, number[0]), category),
+        column(tag_of(out, &n, number[1]), tag), function_of(out, &n));
 }
 
 void trace_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE])
 {
     if (out->head->kind == CHIL_TRACE_TRANSACTION)
-        transaction_line(out, &item->transaction, line);
+        transaction_line(out, item, line);
     else
-        instruction_line(out, &item->record, line);
+        instruction_line(out, item, line);
 }
 
-static void put_text(const struct trace_out *out, const struct chil_trace_item *item)
+/* A call path is told when it is another than that of the record before. */
+static void put_text(struct trace_out *out, const struct chil_trace_item *item)
 {
     char line[TRACE_LINE];
+    const char *callpath = trace_callpath(out, item);
+    uint32_t number = named_of(out, item).callpath;
+    if (callpath && number != out->callpath) (void)fprintf(out->file, "# callpath %s\n", callpath);
+    out->callpath = number;
     trace_line(out, item, line);
     (void)fprintf(out->file, "%s%s\n", item->trigger ? "# trigger\n" : "", line);
 }
@@ -170,12 +219,15 @@ static void tell_who(struct trace_out *out, struct trace_who who, unsigned core)
     (void)fprintf(out->file, ",\"args\":{\"name\":\"thread %d, first on core %u\"}}", who.tid, core);
 }
 
-static void put_names(const struct trace_out *out, uint8_t category, uint8_t tag, uint32_t pc)
+static void put_names(const struct trace_out *out, const struct chil_trace_item *item)
 {
     char number[8];
-    put_named(out->file, "category", category_of(out, category, number));
-    put_named(out->file, "tag", tag_of(out, tag, number));
-    put_named(out->file, "function", function_of(out, pc));
+    const struct named n = named_of(out, item);
+    const char *callpath = trace_callpath(out, item);
+    put_named(out->file, "category", category_of(out, &n, number));
+    put_named(out->file, "tag", tag_of(out, &n, number));
+    put_named(out->file, "function", function_of(out, &n));
+    if (callpath) put_named(out->file, "callpath", callpath);
 }
 
 static void put_trigger(struct trace_out *out, struct trace_who who, uint64_t cycle)
@@ -205,7 +257,7 @@ static void put_json_instruction(struct trace_out *out, const struct chil_trace_
     if (r->access)
         (void)fprintf(out->file, ",\"%s\":\"0x%08" PRIx32 "\",\"size\":%" PRIu32, accesses[r->access], r->address,
                       r->size);
-    put_names(out, r->category, r->tag, r->pc);
+    put_names(out, item);
     (void)fputs("}}", out->file);
 }
 
@@ -224,7 +276,7 @@ static void put_json_transaction(struct trace_out *out, const struct chil_trace_
                   "\",\"pc\":\"0x%08" PRIx32 "\"",
                   t->start, t->end - t->start, t->sender, t->core, chil_level_name(t->level), t->size, t->address,
                   t->pc);
-    put_names(out, t->category, t->tag, t->pc);
+    put_names(out, item);
     (void)fputs("}}", out->file);
 }
 

@@ -92,6 +92,16 @@ void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)
     core_record_end(core);
 }
 
+const struct record_path *core_path(const struct core *core)
+{
+    return core->path;
+}
+
+const struct mem *core_memory(const struct core *core)
+{
+    return core->mem;
+}
+
 uint32_t core_access_pc(const struct core *core)
 {
     return core->at.block->pc + 4 * (uint32_t)(core->at.op - core->at.block->ops);

@@ -70,13 +70,15 @@ struct cores;
 struct core;
 
 struct cache;
+struct record_path;
 
 /* An instruction that a core has completed: what a trace is made of. */
 struct core_step {
     uint64_t cycle; /* in which it issued */
     uint32_t pc, word;
-    uint32_t address, size; /* of its data access; size 0 without one */
-    bool store, manages;    /* what the access is: a store, or a cache instruction, whose size is a line's */
+    uint32_t address, size;         /* of its data access; size 0 without one */
+    bool store, manages;            /* what the access is: a store, or a cache instruction, whose size is a line's */
+    const struct record_path *path; /* that it is in; NULL unless call paths are recorded */
 };
 
 /* Who is told of every instruction, while `on`. */
@@ -111,8 +113,7 @@ struct core_options {
     struct cache *cache; /* the memory hierarchy that loads, stores and fetches go through; NULL: memory without cost */
     struct core_trace *trace; /* borrowed; NULL: never. Needs a cache. Time and counts are the same with and without. */
     const struct core_translator *translator; /* borrowed; NULL: none. Needs a cache, and no trace. */
-    struct record
-        *record; /* borrowed; NULL: call paths are not recorded (core_record.h). Needs a cache, and no trace. */
+    struct record *record; /* borrowed; NULL: call paths are not recorded (core_record.h). Needs a cache. */
 };
 
 struct cores *cores_new(unsigned count, const struct core_options *options);
@@ -131,6 +132,8 @@ struct core_exit core_run(struct core *core, uint64_t budget);
 /* An instruction that was done for the core from outside (a device access): it counts and takes its time. */
 void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 
+const struct record_path *core_path(const struct core *core); /* NULL unless call paths are recorded */
+const struct mem *core_memory(const struct core *core);       /* the address space that it has now */
 /* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its block. */
 uint32_t core_access_pc(const struct core *core);
 /* The trace was switched on while that instruction, which is no fetch, asks: it is the first that is told. */

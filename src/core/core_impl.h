@@ -134,17 +134,18 @@ uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts);
 /* The cycle of the block in which each of its instructions issues. */
 void block_issue(const struct block *block, uint32_t *cycles);
 
-/* The interpreter without and with a memory hierarchy, with a trace, and recording; with a NULL core it returns its
- * label table. Labels are of one of the four, so a core stays with one. */
+/* The interpreter without and with a memory hierarchy, with a trace, recording, and with both; with a NULL core it
+ * returns its label table. Labels are of one of the five, so a core stays with one. */
 const void *const *core_interpret(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_cached(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_traced(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_recorded(struct core *core, uint64_t limit, struct core_exit *exit);
+const void *const *core_interpret_followed(struct core *core, uint64_t limit, struct core_exit *exit);
 /* The one that a group of cores uses. */
 typedef const void *const *(*core_interpreter)(struct core *core, uint64_t limit, struct core_exit *exit);
 static inline core_interpreter core_interpreter_of(const struct core_options *options)
 {
-    if (options->trace && options->cache) return core_interpret_traced;
+    if (options->trace && options->cache) return options->record ? core_interpret_followed : core_interpret_traced;
     if (options->record) return core_interpret_recorded;
     return options->cache ? core_interpret_cached : core_interpret;
 }

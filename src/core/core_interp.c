@@ -9,7 +9,9 @@
  */
 #include "core/core_impl.h"
 
-#if defined CORE_TRACED
+#if defined CORE_TRACED && defined CORE_RECORDED
+#define CORE_INTERPRET core_interpret_followed
+#elif defined CORE_TRACED
 #define CORE_INTERPRET core_interpret_traced
 #elif defined CORE_RECORDED
 #define CORE_INTERPRET core_interpret_recorded

@@ -21,7 +21,7 @@ static void settle(struct core *core)
     assert(core->path);
     core->path->cycles += busy - core->path_since;
     core->path_since = busy;
-    if (!core->touched) return;
+    if (!core->touched || core->cores->options.record->options.light) return;
     core->touched = false;
     core->path->crossings += core->crossings - core->path_crossings;
     core->path_crossings = core->crossings;
@@ -83,6 +83,33 @@ static struct way *way_find(struct core *core, struct way *way, const struct way
     return way;
 }
 
+/* The core is at the first instruction of a function that is told of. */
+static void tell_call(struct core *core)
+{
+    const struct record_options *o = &core->cores->options.record->options;
+    struct record_thread *thread = core->thread;
+    struct record_call *call = &thread->call;
+    if (call->told || !thread->frame_count) return;
+    *call = (struct record_call){.told = core->path->function->told,
+                                 .frame = thread->frame_count,
+                                 .back = core->regs->lr,
+                                 .caller = thread->frames[thread->frame_count - 1].caller,
+                                 .mem = core->mem};
+    memcpy(call->argument, &core->regs->gpr[3], sizeof call->argument);
+    o->called(o->context, call);
+}
+
+/* Frames have gone, and perhaps the call that is told of with them. */
+static void end_call(struct core *core, bool returned)
+{
+    const struct record_options *o = &core->cores->options.record->options;
+    struct record_thread *thread = core->thread;
+    if (!thread->call.told || thread->call.frame <= thread->frame_count) return;
+    struct record_call call = thread->call;
+    thread->call.told = 0;
+    if (returned && call.frame == thread->frame_count + 1) o->returned(o->context, &call, core->regs->gpr[3]);
+}
+
 void core_record_call(struct core *core, uint32_t to)
 {
     struct record_path *from = core->path;
@@ -102,6 +129,7 @@ void core_record_call(struct core *core, uint32_t to)
     move(core, way->path);
     core->path->calls++;
     if (way->site) way->site->calls++;
+    if (core->path->function->told) tell_call(core);
 }
 
 static void return_through(struct core *core, size_t frame)
@@ -117,6 +145,7 @@ void core_record_return(struct core *core, uint32_t to)
     for (size_t i = thread->frame_count; i-- > 0;)
         if (thread->frames[i].back == to && thread->frames[i].sp == sp) {
             return_through(core, i);
+            end_call(core, true);
             return;
         }
     /* Not a return, or one to somewhere else: seen when that is entered. */
@@ -152,7 +181,9 @@ void core_record_enter(struct core *core, struct block *block)
     if (core->path->kind == RECORD_SIGNAL && core->path->function != function)
         return_through(core, core->thread->frame_count - 1);
     if (core->path->function == function) return;
-    if (block->pc != function->low && unwind(core, function)) return;
+    bool back = block->pc != function->low && unwind(core, function);
+    end_call(core, false);
+    if (back) return;
     struct record_path *path = core->path;
     bool runtime = path->function->role != RECORD_PLAIN && path->function->symbol != function->symbol;
     struct record_path *above = path->parent && !runtime ? path->parent : path;
@@ -166,6 +197,7 @@ void core_record_enter(struct core *core, struct block *block)
     if (way->from != path || way->to != wanted.to || way->back != wanted.back || way->path->function != function)
         way = way_find(core, way, &wanted, above, function);
     move(core, way->path);
+    if (function->told && block->pc == function->low) tell_call(core);
     if (block->pc != function->low || function->symbol == path->symbol) return; /* its cold part is no call */
     core->path->calls++;
     if (way->site) way->site->calls++;
@@ -212,6 +244,7 @@ static void start_program(struct record *record, struct record_thread *thread, s
     if (thread->mem) record_starts_forget(record, thread->pid);
     thread->mem = mem;
     thread->frame_count = 0;
+    thread->call.told = 0;
     thread->core = core;
     thread->path = record_root_get(record, thread, core, symbol);
 }

@@ -47,6 +47,7 @@ struct record_function {
     enum record_role role;
     uint32_t low, high;             /* its addresses; equal: unknown */
     uint32_t address;               /* where it begins in its file, if low and high are known */
+    uint8_t told;                   /* what record_options.told says of it */
     bool stub;                      /* of a procedure linkage table, */
     struct record_function *callee; /* and where it led last */
     struct record_block *blocks;
@@ -93,6 +94,17 @@ struct record_frame {
     uint32_t back, sp;          /* where it returns to, and with which r1 */
 };
 
+/* A call of a function that somebody wants to be told of. Of those that call each other, the first. */
+enum { RECORD_ARGUMENTS = 3 };
+struct record_call {
+    uint8_t told;  /* what record_options.told said; 0: there is no such call */
+    size_t frame;  /* of the thread: it is over when there are fewer */
+    uint32_t back; /* where it returns to */
+    uint32_t argument[RECORD_ARGUMENTS];
+    const struct record_path *caller;
+    struct mem *mem;
+};
+
 struct record_thread {
     int pid, tid;
     struct record_thread *next;
@@ -102,10 +114,12 @@ struct record_thread {
     unsigned core;
     struct record_frame *frames;
     size_t frame_count, frame_capacity;
+    struct record_call call; /* that has not returned */
 };
 
 struct record_options {
     struct cache *cache;
+    bool light; /* paths are followed, what the memory hierarchy does is not charged to them */
     unsigned depth;
     bool by_site; /* a path for each place where a function is called */
     void *context;
@@ -117,6 +131,11 @@ struct record_options {
     const void *(*unnamed)(void *context, struct mem *mem, uint32_t pc);
     const void *(*program)(void *context, struct mem *mem);
     enum record_role (*role)(void *context, const void *symbol);
+    /* Whether calls of a function are to be told: 0, or a number that they will have. NULL: never. Then `called`,
+     * before the function has done anything, and, if it returns to where it was called from, `returned`. */
+    uint8_t (*told)(void *context, const void *symbol);
+    void (*called)(void *context, const struct record_call *call);
+    void (*returned)(void *context, const struct record_call *call, uint32_t result);
 };
 
 struct record *record_new(const struct record_options *options);

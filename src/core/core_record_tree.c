@@ -100,6 +100,7 @@ static struct record_function *function_get(struct record *record, const void *s
     struct record_function *function = base_calloc(1, sizeof *function);
     *function = (struct record_function){.symbol = symbol, .low = low, .high = high, .next = *bucket};
     function->role = record->options.role(record->options.context, symbol);
+    if (record->options.told && low != high) function->told = record->options.told(record->options.context, symbol);
     return *bucket = function;
 }
 

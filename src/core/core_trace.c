@@ -64,6 +64,7 @@ void core_trace_op(struct core *core, const struct block *block, unsigned op)
     pending->step.cycle = core->cycles - block->cycles + pending->issued[op];
     pending->step.pc = block->pc + 4 * op;
     pending->step.word = block->words[op];
+    pending->step.path = core->path;
     (void)core_access(core->regs, block->words[op], &pending->step);
     pending->there = true;
 }

@@ -16,6 +16,7 @@
 /* What is to be known about a value besides the number. */
 struct flags {
     bool undefined, small, partial;
+    bool unrecorded; /* an input was off (its event's `needs`); it counts as large */
 };
 
 /* What names are worth: metrics summed per node. */
@@ -40,6 +41,8 @@ struct values {
     int node; /* at which names are evaluated; CHIL_EXP_NONE: the program */
     bool by_node;
     struct flags flags; /* of what is being evaluated */
+    const char *needs;  /* what would have to be on for a value that is not there; of the catalogue's keys */
+    double hoped;       /* the last value, even where it is undefined */
 };
 
 static void values_init(struct values *v, const struct chil_exp *exp, const struct chil_spec *spec, bool by_node,
@@ -80,6 +83,13 @@ static void load_attribute(struct values *v, const char *name, struct value *val
     value->whole = number;
 }
 
+/* The parameter that has to be on for an event of the machine and was not. */
+static const char *needs_of(const struct chil_machine *machine, const char *name)
+{
+    const struct chil_event *event;
+    return machine && !chil_machine_find_event(machine, name, &event, NULL) ? event->needs : NULL;
+}
+
 static void load(struct values *v, size_t symbol)
 {
     struct value *value = &v->of[symbol];
@@ -94,6 +104,10 @@ static void load(struct values *v, size_t symbol)
         /* What a specification speaks of and the machine does not have is no number at all, save if it is absent. */
         load_attribute(v, s->name, value);
         if (s->absent || (!value->there && metric_is_zero(v->machine, s->name))) value->there = true;
+        const char *needs = value->there ? NULL : needs_of(v->machine, s->name);
+        if (!needs) return;
+        v->needs = needs;
+        value->whole = INFINITY;
         return;
     }
     double scale = strcmp(s->name, "user_time") == 0 && v->clock > 0 ? 1 / v->clock : 1;
@@ -130,6 +144,7 @@ static double ratio_value(struct values *v, struct value *value)
     v->flags.undefined |= value->flags.undefined;
     v->flags.small |= value->flags.small;
     v->flags.partial |= value->flags.partial;
+    v->flags.unrecorded |= value->flags.unrecorded;
     return value->number;
 }
 
@@ -140,6 +155,7 @@ static double value_of(void *context, size_t symbol)
     if (!value->seen) load(v, symbol);
     if (value->ratio >= 0) return ratio_value(v, value);
     if (!value->there) v->flags.undefined = true;
+    v->flags.unrecorded |= isinf(value->whole);
     v->flags.partial |= value->partial;
     return v->node >= 0 && value->node ? value->node[v->node] : value->whole;
 }
@@ -175,7 +191,7 @@ static struct chil_ratio_value evaluate_at(struct values *v, int item, int node)
 {
     v->node = node;
     v->flags = (struct flags){0};
-    double value = evaluate(v, item);
+    double value = v->hoped = evaluate(v, item);
     return (struct chil_ratio_value){.value = v->flags.undefined ? 0 : value,
                                      .defined = !v->flags.undefined,
                                      .small = v->flags.small && !v->flags.undefined,
@@ -230,6 +246,10 @@ struct finder {
     struct values values;
     struct chil_findings *out;
     size_t capacity;
+    struct might {
+        int item, node;
+    } * might; /* rules that would hold there if what was not recorded were large */
+    size_t mights, might_capacity;
 };
 
 /* The value of a name in "{NAME}" or among the evidence, at the node where the rule held. */
@@ -293,6 +313,10 @@ static void add_evidence(struct finder *f, const struct expr *e, struct chil_fin
 static void look(struct finder *f, int item, int node, double share)
 {
     struct chil_ratio_value holds = evaluate_at(&f->values, item, node);
+    if (f->values.flags.unrecorded && f->values.hoped != 0) {
+        f->might = base_grow(f->might, &f->might_capacity, f->mights + 1, sizeof *f->might);
+        f->might[f->mights++] = (struct might){item, node};
+    }
     if (!holds.defined || holds.partial || holds.value == 0) return;
     struct chil_findings *out = f->out;
     out->finding = base_grow(out->finding, &f->capacity, out->count + 1, sizeof *out->finding);
@@ -320,6 +344,23 @@ static void look_everywhere(struct finder *f, int item)
     }
 }
 
+/* Rules that were not tried are worth telling where others hold: there is something to explain. */
+static void count_untried(struct finder *f)
+{
+    bool *held = base_calloc(f->values.exp->nodes + 1, sizeof *held);
+    int last = METRIC_NONE;
+    for (size_t i = 0; i < f->out->count; i++)
+        held[f->out->finding[i].node + 1] = true;
+    for (size_t i = 0; i < f->mights; i++) { /* those of a rule follow each other */
+        if (f->might[i].item == last || !held[f->might[i].node + 1]) continue;
+        last = f->might[i].item;
+        f->out->untried++;
+        f->out->needs = f->values.needs;
+    }
+    free(held);
+    free(f->might);
+}
+
 static int by_share(const void *a, const void *b)
 {
     const struct chil_finding *x = a, *y = b;
@@ -338,6 +379,7 @@ int chil_findings_new(struct chil_findings **findings, const struct chil_exp *ex
     values_init(&f.values, exp, spec, true, false, -1);
     for (size_t i = 0; i < spec->items; i++)
         if (spec->item[i].kind == CHIL_SPEC_FINDING) look_everywhere(&f, (int)i);
+    count_untried(&f);
     values_fini(&f.values);
     if (f.out->count) qsort(f.out->finding, f.out->count, sizeof *f.out->finding, by_share);
     *findings = f.out;

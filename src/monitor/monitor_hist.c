@@ -102,14 +102,18 @@ static bool is_by_pc(const struct chil_hist_names *names, enum chil_variable var
            (variable == CHIL_VAR_CATEGORY && names->categories);
 }
 
+bool chil_hist_uses(const struct chil_hist *hist, enum chil_variable variable)
+{
+    bool used = hist->where && chil_where_uses(hist->where, variable);
+    for (unsigned d = 0; d < hist->count; d++)
+        used |= hist->dimensions[d].variable == variable;
+    return used;
+}
+
 bool chil_hist_uses_pc(const struct chil_hist *hist)
 {
-    for (unsigned v = 0; v < CHIL_VARIABLES; v++) {
-        bool used = hist->where && chil_where_uses(hist->where, (enum chil_variable)v);
-        for (unsigned d = 0; d < hist->count; d++)
-            used |= hist->dimensions[d].variable == v;
-        if (used && is_by_pc(&hist->names, (enum chil_variable)v)) return true;
-    }
+    for (unsigned v = 0; v < CHIL_VARIABLES; v++)
+        if (chil_hist_uses(hist, (enum chil_variable)v) && is_by_pc(&hist->names, (enum chil_variable)v)) return true;
     return false;
 }
 
@@ -215,12 +219,34 @@ static uint64_t values_of(const struct chil_hist *hist, const struct chil_dimens
     return (index % d->parts + d->parts) << e << d->shift;
 }
 
+/* More names than the dimension has bins: the rest is in the last one. */
+const char *chil_hist_name(const struct chil_hist *hist, unsigned dimension, uint64_t index)
+{
+    const struct chil_dimension *d = &hist->dimensions[dimension];
+    uint64_t last = bits_mask64(d->bits);
+    if (!monitor_has_words(&hist->names, d->variable)) return NULL;
+    if (monitor_is_told(&hist->names, d->variable) && index == last &&
+        monitor_word_count(&hist->names, d->variable) > last)
+        return "[more]";
+    return monitor_word(&hist->names, d->variable, index);
+}
+
+static void cut_name(const char *name, bool in_front, char text[CHIL_VALUE_TEXT])
+{
+    size_t length = strlen(name);
+    if (!in_front || length < CHIL_VALUE_TEXT)
+        (void)snprintf(text, CHIL_VALUE_TEXT, "%s", name);
+    else
+        (void)snprintf(text, CHIL_VALUE_TEXT, "...%s", name + (length - (CHIL_VALUE_TEXT - 4)));
+}
+
 void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index, char text[CHIL_VALUE_TEXT])
 {
     const struct chil_dimension *d = &hist->dimensions[dimension];
+    const char *name = chil_hist_name(hist, dimension, index);
     uint64_t count;
-    if (monitor_has_words(&hist->names, d->variable)) {
-        (void)snprintf(text, CHIL_VALUE_TEXT, "%s", monitor_word(&hist->names, d->variable, index));
+    if (name) {
+        cut_name(name, d->variable == CHIL_VAR_CALLPATH, text);
         return;
     }
     uint64_t first = values_of(hist, d, index, &count);

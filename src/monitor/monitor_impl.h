@@ -51,6 +51,7 @@ static inline uint64_t monitor_plain_value(enum chil_variable variable, const st
     case CHIL_VAR_TID: return (uint32_t)t->tid;
     case CHIL_VAR_KIND: return t->kind;
     case CHIL_VAR_LEVEL: return t->level;
+    case CHIL_VAR_CAUSE: return t->cause;
     case CHIL_VAR_PAGE: return t->address >> MONITOR_PAGE_BITS;
     case CHIL_VAR_ADDRESS: return t->address;
     case CHIL_VAR_PC: return t->pc;
@@ -60,19 +61,33 @@ static inline uint64_t monitor_plain_value(enum chil_variable variable, const st
 
 static inline bool monitor_is_looked_up(const struct chil_hist_names *names, enum chil_variable variable)
 {
-    return variable == CHIL_VAR_FUNCTION || variable == CHIL_VAR_SYMBOL ||
+    return variable == CHIL_VAR_FUNCTION || variable == CHIL_VAR_SYMBOL || variable == CHIL_VAR_CALLPATH ||
            (variable == CHIL_VAR_CATEGORY && names->categories) || (variable == CHIL_VAR_TAG && names->tags);
+}
+
+static inline bool monitor_is_told(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    return names->told >> variable & 1;
+}
+
+/* The number of a name that is looked up, else of one that is told. */
+static inline uint32_t monitor_either(struct chil_ranges *ranges, uint32_t address, bool is_told, uint32_t told)
+{
+    uint32_t number = chil_ranges_look_up(ranges, address);
+    return number || !is_told ? number : told;
 }
 
 static inline uint64_t monitor_value(const struct chil_hist_names *names, enum chil_variable variable,
                                      const struct chil_transaction *t)
 {
     if (!monitor_is_looked_up(names, variable)) return monitor_plain_value(variable, t);
+    bool told = monitor_is_told(names, variable);
     switch (variable) {
-    case CHIL_VAR_CATEGORY: return chil_ranges_look_up(names->categories, t->pc);
-    case CHIL_VAR_TAG: return chil_ranges_look_up(names->tags, t->address);
-    case CHIL_VAR_FUNCTION: return chil_ranges_look_up(names->functions, t->pc);
-    default: return chil_ranges_look_up(names->symbols, t->address);
+    case CHIL_VAR_CATEGORY: return monitor_either(names->categories, t->pc, told, t->section);
+    case CHIL_VAR_TAG: return monitor_either(names->tags, t->address, told, t->site);
+    case CHIL_VAR_FUNCTION: return told ? t->function : chil_ranges_look_up(names->functions, t->pc);
+    case CHIL_VAR_CALLPATH: return t->callpath;
+    default: return told ? t->symbol : chil_ranges_look_up(names->symbols, t->address);
     }
 }
 
@@ -83,6 +98,9 @@ const char *monitor_word(const struct chil_hist_names *names, enum chil_variable
 /* The value of a word of `length` letters; false and, in `hint`, what may have been meant. */
 bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
                        size_t length, uint64_t *value, char *hint, size_t hint_size);
+/* The number of a name that is not there yet. */
+uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
+                          size_t length);
 
 /* --- Reading declarations and predicates (monitor_parse.c) -------------------------------------------------------- */
 

@@ -80,14 +80,20 @@ static void make_room(struct chil_ranges *all)
         *place_of(all, all->names[i]) = (uint32_t)i + 1;
 }
 
-uint32_t chil_ranges_add(struct chil_ranges *all, const char *name, uint32_t first, uint32_t last)
+uint32_t chil_ranges_name(struct chil_ranges *all, const char *name)
 {
     uint32_t number = chil_ranges_find(all, name);
-    if (!number) {
-        make_room(all);
-        all->names[all->count] = arena_strdup(&all->arena, name);
-        number = *place_of(all, name) = (uint32_t)++all->count;
-    }
+    if (number) return number;
+    make_room(all);
+    all->names[all->count] = arena_strdup(&all->arena, name);
+    number = (uint32_t)++all->count;
+    *place_of(all, name) = number;
+    return number;
+}
+
+uint32_t chil_ranges_add(struct chil_ranges *all, const char *name, uint32_t first, uint32_t last)
+{
+    uint32_t number = chil_ranges_name(all, name);
     all->ranges = base_grow(all->ranges, &all->range_capacity, all->range_count + 1, sizeof *all->ranges);
     all->ranges[all->range_count++] = (struct range){first, last, number};
     return number;

@@ -71,14 +71,20 @@ static int take_comparison(struct reader *r)
         status = monitor_take_number(&r->text, UINT64_MAX, "a value", &value);
         return status ? status : add(r, operation, variable, value);
     }
-    size_t length = monitor_word_length(at);
+    char quote = *at == '"' || *at == '\'' ? *at : 0;
+    const char *name = quote ? at + 1 : at, *end = quote ? strchr(name, quote) : NULL;
+    size_t length = end ? (size_t)(end - name) : monitor_word_length(name);
+    if (quote && !end) return monitor_complain(&r->text, at, "the name has no end; %c is wanted behind it", quote);
     if (!length) return monitor_complain(&r->text, at, "a name is wanted here");
     if (operation > UNEQUAL)
         return monitor_complain(&r->text, at, "values of '%s' are names: only = and !=", chil_variable_name(variable));
-    if (!monitor_word_find(r->text.names, variable, at, length, &value, hint, sizeof hint))
+    bool may_come = (quote ? r->text.names->told : r->text.names->open) >> variable & 1;
+    bool known = monitor_word_find(r->text.names, variable, name, length, &value, hint, sizeof hint);
+    if (!known && !may_come)
         return monitor_complain(&r->text, at, "there is no %s '%.*s'%s", chil_variable_name(variable),
-                                length < 60 ? (int)length : 60, at, hint);
-    r->text.at += length;
+                                length < 60 ? (int)length : 60, name, hint);
+    if (!known) value = monitor_word_add(r->text.names, variable, name, length);
+    r->text.at = name + length + (quote ? 1 : 0);
     return add(r, operation, variable, value);
 }
 

@@ -1,8 +1,11 @@
 /* Variables and the words that stand for their values. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
+#include "base/name.h"
 #include "monitor/monitor_impl.h"
 
 static const struct {
@@ -19,8 +22,10 @@ static const struct {
     [CHIL_VAR_TID] = {"tid", 22},
     [CHIL_VAR_KIND] = {"kind", 3},
     [CHIL_VAR_LEVEL] = {"level", 2},
+    [CHIL_VAR_CAUSE] = {"cause", 3},
     [CHIL_VAR_FUNCTION] = {"function", 0},
     [CHIL_VAR_SYMBOL] = {"symbol", 0},
+    [CHIL_VAR_CALLPATH] = {"callpath", 0},
     [CHIL_VAR_PAGE] = {"page", 20},
     [CHIL_VAR_ADDRESS] = {"address", 32},
     [CHIL_VAR_PC] = {"pc", 32},
@@ -28,6 +33,7 @@ static const struct {
 
 static const char *const kinds[CHIL_TRANSACTION_KINDS] = {"load", "store", "fetch", "invalidation", "packet"};
 static const char *const levels[CHIL_LEVELS] = {"none", "l2", "l3", "ddr"};
+static const char *const causes[CHIL_CAUSES] = {"none", "cold", "capacity", "conflict", "coherence"};
 static const char other[] = "other";
 
 const char *chil_variable_name(enum chil_variable variable)
@@ -45,20 +51,22 @@ const char *chil_level_name(unsigned level)
     return level < CHIL_LEVELS ? levels[level] : "?";
 }
 
-static const struct chil_ranges *names_of(const struct chil_hist_names *names, enum chil_variable variable)
+static struct chil_ranges *names_of(const struct chil_hist_names *names, enum chil_variable variable)
 {
     switch (variable) {
     case CHIL_VAR_CATEGORY: return names->categories;
     case CHIL_VAR_TAG: return names->tags;
     case CHIL_VAR_FUNCTION: return names->functions;
     case CHIL_VAR_SYMBOL: return names->symbols;
+    case CHIL_VAR_CALLPATH: return names->callpaths;
     default: return NULL;
     }
 }
 
 bool monitor_has_words(const struct chil_hist_names *names, enum chil_variable variable)
 {
-    return variable == CHIL_VAR_KIND || variable == CHIL_VAR_LEVEL || names_of(names, variable);
+    return variable == CHIL_VAR_KIND || variable == CHIL_VAR_LEVEL || variable == CHIL_VAR_CAUSE ||
+           names_of(names, variable);
 }
 
 uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_variable variable)
@@ -66,6 +74,7 @@ uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_varia
     const struct chil_ranges *of = names_of(names, variable);
     if (variable == CHIL_VAR_KIND) return CHIL_TRANSACTION_KINDS;
     if (variable == CHIL_VAR_LEVEL) return CHIL_LEVELS;
+    if (variable == CHIL_VAR_CAUSE) return CHIL_CAUSES;
     return of ? chil_ranges_count(of) + 1 : 0;
 }
 
@@ -74,12 +83,18 @@ const char *monitor_word(const struct chil_hist_names *names, enum chil_variable
     if (value >= monitor_word_count(names, variable)) return "?";
     if (variable == CHIL_VAR_KIND) return kinds[value];
     if (variable == CHIL_VAR_LEVEL) return levels[value];
+    if (variable == CHIL_VAR_CAUSE) return causes[value];
     return value ? chil_ranges_get(names_of(names, variable), (uint32_t)value) : other;
 }
 
+/* A table that may grow has room for TOLD_BITS, or as many names again. */
 unsigned monitor_width(const struct chil_hist_names *names, enum chil_variable variable)
 {
-    return names_of(names, variable) ? bits_ceil_log2(monitor_word_count(names, variable)) : variables[variable].bits;
+    enum { TOLD_BITS = 16 };
+    if (!names_of(names, variable)) return variables[variable].bits;
+    unsigned bits = bits_ceil_log2(monitor_word_count(names, variable));
+    if (!monitor_is_told(names, variable)) return bits;
+    return bits < TOLD_BITS ? TOLD_BITS : bits + 1;
 }
 
 struct asked {
@@ -93,20 +108,37 @@ static const char *word_at(const void *table, size_t index)
     return monitor_word(asked->names, asked->variable, index);
 }
 
+/* As people wrote it, whoever's the word is; to be freed. */
+static char *word_of(const char *text, size_t length)
+{
+    char *word = base_calloc(length + 1, 1);
+    memcpy(word, text, length);
+    char *written = name_written(word);
+    if (written) free(word);
+    return written ? written : word;
+}
+
 bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
                        size_t length, uint64_t *value, char *hint, size_t hint_size)
 {
-    char word[CHIL_VALUE_TEXT];
-    uint32_t count = monitor_word_count(names, variable);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *one = monitor_word(names, variable, i);
-        if (strlen(one) != length || strncmp(one, text, length) != 0) continue;
-        *value = i;
-        return true;
-    }
-    (void)snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text);
-    (void)text_hint(hint, hint_size, text_nearest(word, &(struct asked){names, variable}, count, word_at));
-    return false;
+    char *word = word_of(text, length);
+    uint32_t count = monitor_word_count(names, variable), i = 0;
+    while (i < count && strcmp(monitor_word(names, variable, i), word) != 0)
+        i++;
+    *value = i;
+    if (i == count)
+        (void)text_hint(hint, hint_size, text_nearest(word, &(struct asked){names, variable}, count, word_at));
+    free(word);
+    return i < count;
+}
+
+uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
+                          size_t length)
+{
+    char *name = word_of(text, length);
+    uint32_t number = chil_ranges_name(names_of(names, variable), name);
+    free(name);
+    return number;
 }
 
 static const char *variable_at(const void *table, size_t index)

@@ -15,6 +15,8 @@ struct node_trace;
 struct node_events;
 struct node_record;
 struct record_function;
+struct node_names;
+struct node_symbols;
 
 struct chil_run {
     const struct chil_machine *machine;
@@ -34,7 +36,9 @@ struct chil_run {
     bool trace_on;              /* the switch, whether there is a trace or not */
     bool stopped;               /* by the caller, before its end */
     struct core *telling;       /* whose data access the caller is being told of */
+    struct node_symbols *symbols;
     struct node_record *record; /* NULL unless call paths are recorded */
+    struct node_names *names;   /* NULL unless they are asked for */
     const struct chil_event *own;
     size_t own_count;
     uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken */
@@ -153,12 +157,10 @@ void node_trace_retired(struct chil_run *run, unsigned core, const struct core_s
 
 /* Call paths (node_record.c): for cores_new; callbacks of the system; regions of the program's. */
 struct record;
-struct node_symbols;
 struct node_code_symbol;
 struct node_record *node_record_new(struct chil_run *run);
 void node_record_free(struct node_record *record);
 struct record *node_record_of_cores(struct node_record *record);
-struct node_symbols *node_record_symbols(struct node_record *record);
 struct chil_exp;
 void node_record_code(struct node_record *record, struct chil_exp *exp); /* gives it the code (node_code.c) */
 /* Its call tree: regions and nodes (node_calls.c). Gives the node of each path by its number, to be freed. */
@@ -169,6 +171,11 @@ void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid)
 void node_record_forked(void *context, int from, int pid, int tid);
 void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);
 int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *arg, const struct mem *mem);
+
+/* The ranges of a file that is mapped `bias` away from its own addresses (node_ranges.c). `prefix`: of the names of its
+ * sections, for libraries; NULL: it is the program, with areas around it. A file that cannot be read has none. */
+void node_file_ranges(const char *file, enum chil_program_part part, uint32_t bias, const char *prefix,
+                      chil_program_range tell, void *context);
 
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
 void node_symbol(const char *program, uint32_t address, char *buffer, size_t size);

@@ -78,7 +78,7 @@ static void measure(struct builder *b, const struct chil_event *events, size_t c
         const struct chil_event *event = &events[i];
         if (event->reserved || event->exactness == CHIL_NONE) continue;
         uint64_t total = chil_run_count(b->run, event);
-        if (!total) continue;
+        if (!total && !event->needs) continue; /* whoever reads it has to see that the others were counted */
         struct measured *m = &b->measured[b->measured_count];
         *m = (struct measured){.event = event, .total = total, .metric = add_metric(b, event)};
         if (m->metric < 0) continue;
@@ -282,7 +282,8 @@ static void add_attributes(struct builder *b)
 
 int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err)
 {
-    if (!run->record) return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
+    if (!run->options.record)
+        return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
     struct builder b = {.run = run, .exp = chil_exp_new()};
     b.paths = record_paths(node_record_of_cores(run->record), &b.path_count);
     add_attributes(&b);

@@ -10,14 +10,16 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cache/cache_kinds.h"
 #include "chiliad/monitor.h"
-#include "node/node.h"
+#include "node/node_names.h"
 
 struct node_monitor {
     struct cache_listener listener;
     struct chil_monitor *board; /* NULL until its first access */
     uint32_t line[2];           /* of L1D and L1I, in bytes */
     uint32_t kinds;             /* that the caller wants, a bit for each */
+    bool told_apart;            /* misses are, by their cause */
     bool tagged;                /* some page is */
     bool running;               /* the board is */
     bool signals;               /* and its interrupts are signals */
@@ -32,6 +34,9 @@ struct node_monitor {
 _Static_assert((int)CACHE_LOAD_MISS == CHIL_LOAD_MISS && (int)CACHE_INVALIDATION == CHIL_INVALIDATION &&
                    (int)CACHE_IN_L2 == CHIL_LEVEL_L2 && (int)CACHE_IN_DDR == CHIL_LEVEL_DDR,
                "the hierarchy's kinds and levels are the monitor's");
+_Static_assert((int)KIND_COLD + 1 == CHIL_CAUSE_COLD && (int)KIND_CAPACITY + 1 == CHIL_CAUSE_CAPACITY &&
+                   (int)KIND_CONFLICT + 1 == CHIL_CAUSE_CONFLICT && (int)KIND_COHERENCE + 1 == CHIL_CAUSE_COHERENCE,
+               "its kinds of misses are the monitor's causes");
 
 static __attribute__((noinline)) void tell_board(struct node_monitor *m, struct chil_transaction *t)
 {
@@ -61,9 +66,12 @@ static void tell(void *context, struct cache_transaction told, uint64_t start, u
     t->core = told.core;
     t->kind = told.kind;
     t->level = told.level;
+    if (m->told_apart)
+        t->cause = told.kind <= CACHE_STORE_MISS ? (uint8_t)(1 + cache_miss_kind(run->cache, told.core)) : 0;
     if (m->board) tell_board(m, t);
     if (!(m->kinds >> told.kind & 1)) return;
     if (run->options.transact_pc) add_pc(run, told.sender, t);
+    if (run->names) node_names_transaction(run, told.sender, t);
     run->options.transact(run->options.context, t);
 }
 
@@ -86,6 +94,7 @@ struct node_monitor *node_monitor_new(struct chil_run *run)
     struct node_monitor *m = base_calloc(1, sizeof *m);
     const struct cache_config *config = cache_config_get(run->cache);
     m->listener = (struct cache_listener){tell, run};
+    m->told_apart = config->miss_kinds;
     m->line[0] = config->l1d.line;
     m->line[1] = config->l1i.line;
     if (run->options.transact) m->kinds = run->options.transactions ? run->options.transactions : UINT32_MAX;

@@ -14,6 +14,7 @@
 #include "base/name.h"
 #include "isa/isa.h"
 #include "mem/mem.h"
+#include "node/node_symbols.h"
 #include "os/os_space_impl.h"
 
 /* --- Symbols ---------------------------------------------------------------------------------------------------- */
@@ -56,6 +57,20 @@ void node_symbol(const char *program, uint32_t address, char *buffer, size_t siz
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size)
 {
     node_symbol(program, address, buffer, size);
+}
+
+void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer, size_t size)
+{
+    uint32_t low, high, start;
+    int line = -1;
+    const struct node_code_symbol *symbol = node_symbols_find(
+        run->symbols, run->os, core_memory(cores_get(run->cores, core)), address, &low, &high, &start);
+    *buffer = 0;
+    if (!symbol) return;
+    const char *file = node_symbols_line(symbol, start + (address - low), &line);
+    int used = snprintf(buffer, size, "%s+0x%x", symbol->name, address - low);
+    if (file && used > 0 && (size_t)used < size)
+        (void)snprintf(buffer + used, size - (size_t)used, " (%s:%d)", file, line);
 }
 
 /* --- Disassembly ------------------------------------------------------------------------------------------------ */

@@ -7,25 +7,25 @@
 #include "base/mem.h"
 #include "core/core_record.h"
 #include "node/node.h"
+#include "node/node_names.h"
 #include "node/node_roles.h"
 #include "node/node_symbols.h"
 
 struct node_record {
     struct record *cores;
-    struct node_symbols *symbols;
 };
 
 static const void *find_function(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
                                  uint32_t *address)
 {
     const struct chil_run *run = context;
-    return node_symbols_find(run->record->symbols, run->os, mem, pc, low, high, address);
+    return node_symbols_find(run->symbols, run->os, mem, pc, low, high, address);
 }
 
 static const void *name_unnamed(void *context, struct mem *mem, uint32_t pc)
 {
     const struct chil_run *run = context;
-    return node_symbols_unnamed(run->record->symbols, run->os, mem, pc);
+    return node_symbols_unnamed(run->symbols, run->os, mem, pc);
 }
 
 static const void *find_program(void *context, struct mem *mem)
@@ -33,7 +33,7 @@ static const void *find_program(void *context, struct mem *mem)
     const struct chil_run *run = context;
     const char *path = os_program_path(run->os, mem);
     const char *slash = path ? strrchr(path, '/') : NULL;
-    return node_symbols_label(run->record->symbols, slash ? slash + 1 : path ? path : "program");
+    return node_symbols_label(run->symbols, slash ? slash + 1 : path ? path : "program");
 }
 
 static enum record_role find_role(void *context, const void *symbol)
@@ -47,9 +47,11 @@ static enum record_role find_role(void *context, const void *symbol)
 struct node_record *node_record_new(struct chil_run *run)
 {
     const struct chil_run_options *o = &run->options;
-    if (!o->record) return NULL;
+    const struct chil_run_names *names = o->names;
+    if (!o->record && !(names && (names->callpaths || names->sites || names->sections))) return NULL;
     struct record_options options = {
         .cache = run->cache,
+        .light = !o->record,
         .depth = o->record_flat    ? 0
                  : o->record_depth ? o->record_depth
                                    : CHIL_RECORD_DEPTH,
@@ -59,10 +61,12 @@ struct node_record *node_record_new(struct chil_run *run)
         .program = find_program,
         .role = find_role,
         .by_site = o->record_call_sites,
+        .told = names && names->sites ? node_sites_told : NULL,
+        .called = node_sites_called,
+        .returned = node_sites_returned,
     };
     struct node_record *record = base_calloc(1, sizeof *record);
     record->cores = record_new(&options);
-    record->symbols = node_symbols_new();
     return record;
 }
 
@@ -70,18 +74,12 @@ void node_record_free(struct node_record *record)
 {
     if (!record) return;
     record_free(record->cores);
-    node_symbols_free(record->symbols);
     free(record);
 }
 
 struct record *node_record_of_cores(struct node_record *record)
 {
     return record->cores;
-}
-
-struct node_symbols *node_record_symbols(struct node_record *record)
-{
-    return record->symbols;
 }
 
 void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid)
@@ -104,7 +102,7 @@ void node_record_handled(void *context, int tid, int signal, const struct core_r
         (void)snprintf(text, sizeof text, "signal SIG%s", name);
     else
         (void)snprintf(text, sizeof text, "signal %d", signal);
-    record_signal(run->cores, tid, regs, mem, node_symbols_label(run->record->symbols, text));
+    record_signal(run->cores, tid, regs, mem, node_symbols_label(run->symbols, text));
 }
 
 /* --- Regions of the program's ------------------------------------------------------------------------------------ */
@@ -118,7 +116,7 @@ int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *a
     const struct node_code_symbol *symbol;
     uint32_t low, high, address;
     if (!run->record) return 0;
-    struct node_symbols *symbols = run->record->symbols;
+    struct node_symbols *symbols = run->symbols;
     if (arg[0] == FUNCTION_ENTER || arg[0] == FUNCTION_EXIT) {
         symbol = node_symbols_find(symbols, run->os, mem, arg[1], &low, &high, &address);
         if (!symbol) symbol = node_symbols_unnamed(symbols, run->os, mem, arg[1]);

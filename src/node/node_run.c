@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "isa/isa.h"
 #include "jit/jit.h"
+#include "node/node_names.h"
+#include "node/node_symbols.h"
 #include "os/os_impl.h"
 
 static const char *unit_name_at(const void *table, size_t index)
@@ -84,8 +86,9 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .say = say,
         .switched = node_switched,
         .ended = node_ended,
-        .forked = o->record ? node_record_forked : NULL,
-        .handled = o->record ? node_record_handled : NULL,
+        .forked = run->record ? node_record_forked : NULL,
+        .handled = run->record ? node_record_handled : NULL,
+        .memory = run->names ? node_names_memory : NULL,
         .call_through = node_call_through,
         .device_pages = {run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0, NODE_MONITOR_BASE},
         .device = node_device,
@@ -100,7 +103,6 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
 {
     struct core_options options = {0};
     struct cache_config memory;
-    if (o->record && o->trace) return chil_error_set(err, CHIL_EINVAL, "a run is traced or recorded, not both");
     int status = read_units(o->machine, &options.units, err);
     if (!status) status = cache_config_read(&memory, o->machine, err);
     if (status) return status;
@@ -117,6 +119,8 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
     run->trace = node_trace_new(run);
     if (run->trace) options.trace = node_trace_of_cores(run->trace);
     run->monitor = node_monitor_new(run);
+    run->symbols = node_symbols_new();
+    run->names = node_names_new(run);
     run->record = node_record_new(run);
     if (run->record) options.record = node_record_of_cores(run->record);
     status = node_engine(run, &options, err);
@@ -150,6 +154,8 @@ void chil_run_free(struct chil_run *run)
     free(run->watches);
     cores_free(run->cores);
     node_record_free(run->record);
+    node_names_free(run->names);
+    node_symbols_free(run->symbols);
     jit_free(run->jit);
     cache_free(run->cache);
     free(run->trace);

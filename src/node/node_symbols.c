@@ -282,6 +282,33 @@ static struct node_object *locate(struct node_symbols *symbols, const struct os 
     return NULL;
 }
 
+bool node_symbols_bias(struct node_symbols *symbols, const struct os_object *mapped, uint32_t *bias)
+{
+    const struct node_object *object = object_get(symbols, mapped);
+    for (size_t i = 0; i < object->segment_count; i++) {
+        const GElf_Phdr *segment = &object->segments[i];
+        uint64_t end = segment->p_offset + segment->p_filesz;
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+        if (mapped->offset >= end || mapped->offset + mapped->length <= segment->p_offset) continue;
+        *bias = (uint32_t)(mapped->address - mapped->offset + segment->p_offset - segment->p_vaddr);
+        return true;
+    }
+    return false;
+}
+
+void node_symbols_each(struct node_symbols *symbols, const struct os_object *mapped,
+                       void (*tell)(void *context, const char *name, uint32_t address, uint32_t size), void *context)
+{
+    const struct node_object *object = object_get(symbols, mapped);
+    for (size_t i = 0; i < object->count; i++) {
+        const struct entry *entry = &object->entries[i];
+        if (!entry->symbol.size) continue;
+        char *written = name_written(entry->is->name);
+        tell(context, written ? written : entry->is->name, entry->symbol.address, entry->symbol.size);
+        free(written);
+    }
+}
+
 const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, const struct os *os,
                                                  const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
                                                  uint32_t *start)

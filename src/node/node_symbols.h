@@ -23,6 +23,11 @@ void node_symbols_free(struct node_symbols *symbols);
 const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, const struct os *os,
                                                  const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
                                                  uint32_t *start);
+/* How far a mapped file is from the addresses that it has itself; false: it cannot be told. */
+bool node_symbols_bias(struct node_symbols *symbols, const struct os_object *mapped, uint32_t *bias);
+/* All its functions, in the order of their addresses, which are those of the file. */
+void node_symbols_each(struct node_symbols *symbols, const struct os_object *mapped,
+                       void (*tell)(void *context, const char *name, uint32_t address, uint32_t size), void *context);
 /* One for code without: named by its file and address. */
 const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols, const struct os *os,
                                                     const struct mem *mem, uint32_t pc);

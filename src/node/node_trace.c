@@ -5,7 +5,7 @@
  * quantum away from the one that asks, so their part begins and ends that much earlier or later.
  */
 #include "base/mem.h"
-#include "node/node.h"
+#include "node/node_names.h"
 
 struct node_trace {
     struct core_trace cores; /* what the cores see of it */
@@ -35,6 +35,7 @@ static void tell(void *context, unsigned core, const struct core_step *step)
     run->telling = NULL;
     node_monitor_names(run, step->address, &record.category, &record.tag);
     if (!step->size) record.tag = 0;
+    if (run->names) node_names_record(run, core, step, &record);
     if (run->options.trace(run->options.context, &record)) return;
     trace->over = true;
     trace->cores.on = false;

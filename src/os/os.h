@@ -31,6 +31,8 @@ struct os_rules {
     unsigned cores; /* for /proc/cpuinfo and the like; 0 counts as 1; os_new fills it in */
 };
 
+enum os_memory { OS_MEMORY_MAPPED, OS_MEMORY_COPIED, OS_MEMORY_GONE };
+
 struct os_options {
     unsigned clock_mhz;    /* of the cores: what a cycle is in nanoseconds */
     uint32_t pvr;          /* what mfpvr gives; 0: a 440EP's */
@@ -50,6 +52,8 @@ struct os_options {
     void (*ended)(void *context, int pid);
     /* A task was started by another one and is where that one is, on its stack or a copy of it: fork, vfork. */
     void (*forked)(void *context, int from, int pid, int tid);
+    /* An address space has more code, is the copy of another one (`from`), or ends. */
+    void (*memory)(void *context, enum os_memory what, const struct mem *mem, const struct mem *from);
     /* A task's registers have been set to run the handler of a signal. */
     void (*handled)(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);
     /* Pages of device registers in every address space, 0 for none; their loads and stores go to `device`, with the
@@ -105,6 +109,8 @@ struct os_object {
     uint64_t length, offset; /* how long it is, and where in the file */
 };
 bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address, struct os_object *object);
+/* All of them, the last that was mapped first; false: there are not so many. */
+bool os_object_get(const struct os *os, const struct mem *mem, size_t index, struct os_object *object);
 /* The guest's path of the program in an address space; NULL when no process has it. */
 const char *os_program_path(const struct os *os, const struct mem *mem);
 

@@ -205,5 +205,6 @@ int os_load_errno(int status); /* the errno with which execve fails when os_load
 void os_space_release(struct os_space *space);
 struct os_space *os_space_fork(const struct os_space *space);
 bool os_space_find_code(const struct os_space *space, uint32_t address, struct os_object *object);
+bool os_space_get_code(const struct os_space *space, size_t index, struct os_object *object);
 
 #endif

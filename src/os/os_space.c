@@ -211,6 +211,15 @@ bool os_space_find_code(const struct os_space *space, uint32_t address, struct o
     return false;
 }
 
+bool os_space_get_code(const struct os_space *space, size_t index, struct os_object *object)
+{
+    const struct os_code *code = space->code;
+    for (; code && index; index--)
+        code = code->next;
+    if (code) *object = code->object;
+    return code;
+}
+
 /* ---- whole spaces ---- */
 
 void os_space_release(struct os_space *space)

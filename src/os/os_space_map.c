@@ -6,6 +6,7 @@
  * always granted, as everything stays where it is.
  */
 #include "os/os_space_impl.h"
+#include "os/os_task.h"
 
 #include <errno.h>
 #include <string.h>
@@ -129,8 +130,11 @@ static int64_t do_map(struct os_call *call, const struct wish *wish)
     }
     mem_map(call->mem, address, wish->length, rights_of(wish->prot));
     if (wish->file && wish->file->made.kind != MADE_ZERO) copy_in(call->mem, wish, address);
-    if (wish->file && wish->prot & G_PROT_EXEC && wish->file->path && wish->file->host >= 0)
+    if (wish->file && wish->prot & G_PROT_EXEC && wish->file->path && wish->file->host >= 0) {
+        const struct os_options *o = &call->os->options;
         space_note_code(space, address, wish->length, wish->offset, wish->file->path, wish->file->host);
+        if (o->memory) o->memory(o->context, OS_MEMORY_MAPPED, space->mem, NULL);
+    }
     return address;
 }
 

@@ -172,6 +172,8 @@ static struct os_process *process_fork(struct os_call *call, const struct clone 
     if (how->flags & CLONE_VM) space->users++;
     struct os_process *child = process_add(call->os, pid);
     child->space = space;
+    const struct os_options *o = &call->os->options;
+    if (o->memory && space != parent->space) o->memory(o->context, OS_MEMORY_COPIED, space->mem, parent->space->mem);
     child->files = how->flags & CLONE_FILES ? os_files_share(parent->files) : os_files_fork(parent->files);
     child->parent_pid = how->flags & CLONE_PARENT ? parent->parent_pid : parent->pid;
     child->group = parent->group;
@@ -303,6 +305,12 @@ bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address
     return space && os_space_find_code(space, address, object);
 }
 
+bool os_object_get(const struct os *os, const struct mem *mem, size_t index, struct os_object *object)
+{
+    const struct os_space *space = space_of(os, mem);
+    return space && os_space_get_code(space, index, object);
+}
+
 const char *os_program_path(const struct os *os, const struct mem *mem)
 {
     const struct os_space *space = space_of(os, mem);
@@ -319,6 +327,7 @@ void os_process_drop_space(struct os_process *process)
     process->space = NULL;
     if (space->users <= 1) {
         cores_forget(os->all_cores, space->mem);
+        if (os->options.memory) os->options.memory(os->options.context, OS_MEMORY_GONE, space->mem, NULL);
         for (unsigned c = 0; c < os->core_count; c++)
             if (os->cores[c].loaded_mem == space->mem) os->cores[c].loaded_mem = NULL;
     }

@@ -136,7 +136,7 @@ static bool mentions(const char *at, size_t length, const char *word)
 /* What misses have and accesses have not. */
 static int check_access(const struct reader *r, const char *at, size_t length)
 {
-    static const char *const words[] = {"latency", "level", "fetch", "invalidation", "packet"};
+    static const char *const words[] = {"latency", "level", "cause", "fetch", "invalidation", "packet"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (mentions(at, length, words[i]))
             return complain(r, at, "an access has no '%s'; write 'miss' before the conditions to mean misses",
@@ -269,6 +269,9 @@ static int take_name(struct reader *r, struct rules_expression *e)
     int status = chil_machine_find_event(r->rules->machine, name, &event, &err);
     free(name);
     if (status) return complain(r, at, "%s", err.text);
+    if (event->needs && event->exactness == CHIL_NONE)
+        return complain(r, at, "'%s' is not counted while %s is off; use --set %s=on", event->name, event->needs,
+                        event->needs);
     return add_step(r, at, e, (struct rules_step){.operation = RULES_EVENT, .event = event});
 }
 

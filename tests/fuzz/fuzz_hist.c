@@ -32,6 +32,7 @@ static void count(struct chil_hist *hist)
         t.kind = i % CHIL_TRANSACTION_KINDS;
         t.level = i % CHIL_LEVELS;
         t.category = t.tag = i % 16;
+        t.function = t.symbol = t.callpath = t.site = (uint32_t)(at >> (32 + i % 32));
         chil_hist_tell(hist, &t);
     }
     const struct chil_bin *bin = chil_hist_bins(hist, &bins);
@@ -52,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     static struct chil_ranges *ranges;
     if (!ranges) (void)chil_ranges_add(ranges = chil_ranges_new(), "main", 0x1000, 0x80001234);
     struct chil_hist_names names = {.functions = ranges, .symbols = ranges, .tags = length % 2 ? ranges : NULL};
+    struct chil_ranges *grown = length % 4 == 3 ? chil_ranges_new() : NULL; /* names may come up */
+    if (grown) names = (struct chil_hist_names){grown, grown, grown, grown, grown, UINT32_MAX, length % 8 == 7};
     char *text = strndup((const char *)bytes, length), *where = strchr(text, '\n');
     struct chil_hist *hist = NULL;
     struct chil_error err = {0};
@@ -63,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     else
         count(hist);
     chil_hist_free(hist);
+    chil_ranges_free(grown);
     free(text);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kinds_literal.h"
 #include "random.h"
 
 enum { INSTANCES = CACHE_CORES * CACHE_PORTS, PAGES = 1 << 20, SPACES = 16 };
@@ -47,6 +48,7 @@ struct stream {
 
 struct core {
     struct store code, data;
+    struct literal_kinds kinds; /* of L1D */
     struct {
         bool valid;
         unsigned space;
@@ -82,6 +84,7 @@ struct literal {
     struct cache_config config;
     struct core *cores;
     struct bank *banks;
+    struct literal_kinds kinds; /* of L3 */
     struct busy *ddr;
     uint64_t *row;          /* by controller; NO_ADDRESS: none open */
     int64_t *frame[SPACES]; /* by page; -1: none */
@@ -327,6 +330,7 @@ static const enum cache_wire_id lookup_wires[2] = {WIRE(DIR0_LOOKUP), WIRE(DIR1_
 static const enum cache_wire_id wait_wires[2] = {WIRE(DIR0_NOT_TAKEN), WIRE(DIR1_NOT_TAKEN)};
 static const enum cache_wire_id collision_wires[2] = {WIRE(RD0_COLLISION), WIRE(RD1_COLLISION)};
 static const enum cache_wire_id taken_wires[2] = {WIRE(L3_TAKEN_READ0), WIRE(L3_TAKEN_READ1)};
+static const enum cache_wire_id l3_kind_wires[] = {WIRE(L3_COLD), WIRE(L3_CAPACITY), WIRE(L3_CONFLICT)};
 static const enum cache_wire_id deposit_wires[2] = {WIRE(WR0_DEPOSIT), WIRE(WR1_DEPOSIT)};
 static const enum cache_wire_id node_deposit_wires[2] = {WIRE(L3_WRITE0), WIRE(L3_WRITE1)};
 static const enum cache_wire_id joined_wires[2] = {WIRE(L3_WRITE0_HIT), WIRE(L3_WRITE1_HIT)};
@@ -344,6 +348,10 @@ static struct way *look_up(struct literal *lit, unsigned b, unsigned dir, uint64
 {
     struct way *way = find(&lit->banks[b].store, address, lit->config.l3_banks);
     raise_wire(lit, lookup_wires[dir], b, true, 0);
+    if (lit->config.miss_kinds) {
+        enum kind kind = literal_kinds_use(&lit->kinds, address / lit->config.l3_line, true);
+        if (!way) raise_wire(lit, l3_kind_wires[kind], 0, true, 0);
+    }
     if (!way) return NULL;
     if (start >= way->start && start < way->ready)
         RAISE(lit, L3_IN_FLIGHT, 0);
@@ -643,6 +651,7 @@ static void show_store(struct literal *lit, unsigned core, uint64_t address, uin
         RAISE(lit, L1D_INVALIDATED, other);
         clean(lit, other, way, now);
         way->valid = false;
+        literal_kinds_take(&lit->cores[other].kinds, address / lit->config.l1d.line);
     }
 }
 
@@ -850,6 +859,20 @@ void literal_share(struct literal *lit, unsigned space, uint32_t address, unsign
     }
 }
 
+/* --- Kinds of misses ------------------------------------------------------------------------------------------ */
+
+static const enum cache_wire_id kind_wires[2][KINDS] = {
+    {WIRE(L1D_LOAD_COLD), WIRE(L1D_LOAD_CAPACITY), WIRE(L1D_LOAD_CONFLICT), WIRE(L1D_LOAD_COHERENCE)},
+    {WIRE(L1D_STORE_COLD), WIRE(L1D_STORE_CAPACITY), WIRE(L1D_STORE_CONFLICT), WIRE(L1D_STORE_COHERENCE)},
+};
+
+static void use_kinds(struct literal *lit, unsigned core, uint64_t address, bool missed, bool brings, bool store)
+{
+    if (!lit->config.miss_kinds) return;
+    enum kind kind = literal_kinds_use(&lit->cores[core].kinds, address / lit->config.l1d.line, brings);
+    if (missed) raise_wire(lit, kind_wires[store][kind], core, true, 0);
+}
+
 /* --- Accesses ------------------------------------------------------------------------------------------------- */
 
 static uint64_t load_line(struct literal *lit, unsigned core, unsigned space, uint32_t address, uint64_t now)
@@ -858,6 +881,7 @@ static uint64_t load_line(struct literal *lit, unsigned core, unsigned space, ui
     uint64_t line = translate(lit, core, space, address, true, &now);
     line -= line % data->line;
     struct way *way = find(data, line, 1);
+    use_kinds(lit, core, line, !way, true, false);
     if (way) {
         use(data, way);
         return now;
@@ -877,11 +901,16 @@ static uint64_t store_line(struct literal *lit, unsigned core, unsigned space, u
     line -= line % data->line;
     uint64_t start = now;
     struct way *way = find(data, line, 1);
+    bool missed = !way && !zero && lit->cores[core].open != line;
+    if (zero)
+        use_kinds(lit, core, line, false, !lit->config.write_through, true);
+    else
+        use_kinds(lit, core, line, missed, lit->config.store_allocate && (way || missed), true);
     if (way)
         use(data, way);
     else if (zero) {
         if (!lit->config.write_through) way = place(lit, core, line, now);
-    } else if (lit->cores[core].open != line) {
+    } else if (missed) {
         RAISE(lit, L1D_MISS, core);
         RAISE(lit, L1D_MISS_STORE, core);
         if (lit->config.store_allocate) start = fill_data(lit, core, line, now, &way).start;
@@ -949,6 +978,7 @@ static void touch(struct literal *lit, unsigned core, unsigned space, uint32_t a
         RAISE(lit, L1D_TOUCH, core);
         (void)fill_data(lit, core, line, now, &way);
     }
+    if (way) use_kinds(lit, core, line, false, true, false);
 }
 
 static void manage_one(struct literal *lit, enum cache_op op, unsigned core, uint64_t physical, uint64_t now)
@@ -962,7 +992,9 @@ static void manage_one(struct literal *lit, enum cache_op op, unsigned core, uin
     struct way *way = find(&of->data, physical - physical % of->data.line, 1);
     if (!way) return;
     if (op == CACHE_FLUSH || op == CACHE_CLEAN) clean(lit, core, way, now);
-    if (op == CACHE_FLUSH || op == CACHE_INVALIDATE) way->valid = way->dirty = false;
+    if (op == CACHE_CLEAN) return;
+    way->valid = way->dirty = false;
+    literal_kinds_take(&of->kinds, physical / of->data.line);
 }
 
 uint32_t literal_manage(struct literal *lit, enum cache_op op, unsigned core, unsigned space, uint32_t address,
@@ -1012,8 +1044,9 @@ unsigned literal_allows(const struct literal *lit, unsigned core, unsigned space
     uint64_t physical = (uint64_t)frame * 4096 + address % 4096, line = physical - physical % of->data.line;
     const struct way *way = find(&of->data, line, 1);
     bool stays = lit->config.write_through || !way ? of->open == line : way->dirty;
-    if (of->data.policy != CACHE_LRU && way) bits |= CACHE_LOAD;
-    if (of->data.policy != CACHE_LRU && stays) bits |= CACHE_STORE;
+    bool changes = of->data.policy == CACHE_LRU || lit->config.miss_kinds;
+    if (!changes && way) bits |= CACHE_LOAD;
+    if (!changes && stays) bits |= CACHE_STORE;
     if (of->code.policy != CACHE_LRU && find(&of->code, physical - physical % of->code.line, 1)) bits |= CACHE_FETCH;
     return bits;
 }
@@ -1039,9 +1072,11 @@ struct literal *literal_new(const struct cache_config *config)
         memset(core->streams, 0xff, sizeof core->streams);
         memset(core->expected, 0xff, sizeof core->expected);
         memset(core->absent, 0xff, sizeof core->absent);
+        core->kinds.room = data->size / data->line;
         core->open = NO_ADDRESS;
         core->low = UINT64_MAX;
     }
+    lit->kinds.room = config->l3_size / config->l3_line;
     for (unsigned i = 0; i < config->l3_banks; i++) {
         store_init(&lit->banks[i].store, config->l3_size / config->l3_banks, config->l3_line, config->l3_ways,
                    config->l3_policy, config->seed + 2 * config->cores + i);
@@ -1055,6 +1090,7 @@ void literal_free(struct literal *lit)
     for (unsigned i = 0; i < lit->config.cores; i++) {
         store_fini(&lit->cores[i].code);
         store_fini(&lit->cores[i].data);
+        literal_kinds_fini(&lit->cores[i].kinds);
         free(lit->cores[i].reads.all);
         free(lit->cores[i].fills.all);
         free(lit->cores[i].prefetches.all);
@@ -1064,6 +1100,7 @@ void literal_free(struct literal *lit)
         store_fini(&lit->banks[i].store);
     for (unsigned i = 0; i < SPACES; i++)
         free(lit->frame[i]);
+    literal_kinds_fini(&lit->kinds);
     free(lit->owners);
     free(lit->free_frames);
     free(lit->cores);

@@ -395,6 +395,25 @@ static void exactness_has_words(void **state)
     assert_null(chil_exactness_word(-1));
 }
 
+/* Events that need a parameter which is off are there, and counted where it is on. */
+static void events_can_need_a_parameter(void **state)
+{
+    static const char *const settings[] = {"misses.kinds=off", "misses.kinds=on"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) { /* not given, off, on */
+        struct chil_machine *machine;
+        const struct chil_event *event;
+        assert_int_equal(chil_machine_open_with(&machine, "bgl", settings + i / 2, i != 0, NULL), 0);
+        assert_int_equal(chil_machine_find_event(machine, "BGL_D1_L_COLD", &event, NULL), 0);
+        assert_string_equal(event->needs, "misses.kinds");
+        assert_int_equal(event->exactness, i == 2 ? CHIL_MODELLED : CHIL_NONE);
+        assert_int_equal(chil_machine_find_event(machine, "BGL_D1_L_MISS", &event, NULL), 0);
+        assert_null(event->needs);
+        assert_int_equal(event->exactness, CHIL_MODELLED);
+        chil_machine_free(machine);
+    }
+}
+
 /* ---- where files are looked for ---- */
 
 static void names_are_sorted_and_chiliad_data_is_obeyed_or_refused(void **state)
@@ -463,6 +482,7 @@ int main(void)
         cmocka_unit_test(patterns_are_globs_or_parts),
         cmocka_unit_test(parameters_come_in_the_order_of_the_file),
         cmocka_unit_test(exactness_has_words),
+        cmocka_unit_test(events_can_need_a_parameter),
         cmocka_unit_test(names_are_sorted_and_chiliad_data_is_obeyed_or_refused),
         cmocka_unit_test(names_play_no_tricks_with_paths),
     };

@@ -319,6 +319,61 @@ static void names_are_values_in_bins_and_predicates(void **state)
     chil_ranges_free(functions);
 }
 
+/* Names that transactions bring: the table may grow, up to the last bin, which then has all the rest. */
+static void told_names_come_with_the_transaction(void **state)
+{
+    (void)state;
+    enum { NAMES = 70000, LAST = (1 << 16) - 1 };
+    char text[CHIL_VALUE_TEXT], name[400];
+    size_t count;
+    struct chil_ranges *functions = chil_ranges_new(), *tags = chil_ranges_new(), *callpaths = chil_ranges_new();
+    (void)chil_ranges_add(functions, "main", 0x1000, 0x1fff);
+    (void)chil_ranges_add(tags, "mine", 0x1000, 0x1fff);
+    const struct chil_hist_names names = {.functions = functions,
+                                          .tags = tags,
+                                          .callpaths = callpaths,
+                                          .told =
+                                              1U << CHIL_VAR_FUNCTION | 1U << CHIL_VAR_TAG | 1U << CHIL_VAR_CALLPATH};
+    struct chil_hist *hist = declare("function x tag", "function!=\"two words\"", &names);
+    struct chil_hist *paths = declare("callpath", NULL, &names);
+    uint32_t unwanted = chil_ranges_find(functions, "two words");
+    assert_int_equal(unwanted, 2);
+    while (chil_ranges_count(functions) < NAMES) {
+        (void)snprintf(name, sizeof name, "f%u", chil_ranges_count(functions));
+        (void)chil_ranges_name(functions, name);
+    }
+    assert_int_equal(chil_ranges_name(tags, "malloc in main"), 2);
+    const struct chil_transaction told[] = {
+        {.function = 1, .address = 0x1000, .site = 2}, /* the user's tag counts first */
+        {.function = 1, .address = 0x2000, .site = 2}, {.function = unwanted, .address = 0x2000},
+        {.function = LAST, .address = 0x2000},         {.function = NAMES, .address = 0x2000},
+    };
+    for (unsigned i = 0; i < sizeof told / sizeof *told; i++)
+        chil_hist_tell(hist, &told[i]);
+    const struct chil_bin *bins = chil_hist_bins(hist, &count);
+    assert_int_equal(count, 3);
+    assert_string_equal(chil_hist_name(hist, 0, chil_hist_index(hist, 0, bins[0].key)), "main");
+    assert_string_equal(chil_hist_name(hist, 1, chil_hist_index(hist, 1, bins[0].key)), "mine");
+    assert_string_equal(chil_hist_name(hist, 1, chil_hist_index(hist, 1, bins[1].key)), "malloc in main");
+    assert_string_equal(chil_hist_name(hist, 0, chil_hist_index(hist, 0, bins[2].key)), "[more]");
+    assert_int_equal(bins[2].count, 2);
+    /* A call path that is too long for a text loses its beginning, not its end. */
+    memset(name, 'a', sizeof name);
+    memcpy(name + sizeof name - 8, " > last", 8);
+    chil_hist_tell(paths, &(struct chil_transaction){.callpath = chil_ranges_name(callpaths, name)});
+    bins = chil_hist_bins(paths, &count);
+    chil_hist_value(paths, 0, bins[0].key, text);
+    assert_int_equal(strlen(text), CHIL_VALUE_TEXT - 1);
+    assert_memory_equal(text, "...a", 4);
+    assert_string_equal(text + strlen(text) - 7, " > last");
+    assert_string_equal(chil_hist_name(paths, 0, bins[0].key), name);
+    chil_hist_free(hist);
+    chil_hist_free(paths);
+    chil_ranges_free(functions);
+    chil_ranges_free(tags);
+    chil_ranges_free(callpaths);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +385,7 @@ int main(void)
         cmocka_unit_test(predicates_hold_as_C_says),
         cmocka_unit_test(the_later_range_counts_to_the_byte),
         cmocka_unit_test(names_are_values_in_bins_and_predicates),
+        cmocka_unit_test(told_names_come_with_the_transaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

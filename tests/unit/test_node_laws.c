@@ -15,13 +15,13 @@
 
 enum { CORES = 4 };
 
-static void open_run(struct chil_run *run)
+static void open_run_with(struct chil_run *run, const char *const *settings, size_t count)
 {
     struct chil_machine *machine;
     struct cache_config config;
     struct core_options options = {.units = UINT32_MAX};
     assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
+    assert_int_equal(chil_machine_open_with(&machine, "bgp", settings, count, NULL), 0);
     assert_int_equal(cache_config_read(&config, machine, NULL), 0);
     chil_machine_free(machine);
     *run = (struct chil_run){.core_count = CORES};
@@ -29,6 +29,11 @@ static void open_run(struct chil_run *run)
     run->cores = cores_new(CORES, &options);
     run->counts = calloc(CORES, sizeof *run->counts);
     assert_non_null(run->counts);
+}
+
+static void open_run(struct chil_run *run)
+{
+    open_run_with(run, NULL, 0);
 }
 
 static void close_run(struct chil_run *run)
@@ -105,6 +110,29 @@ static void a_miss_too_many_in_the_hierarchy_is_found(void **state)
     close_run(&run);
 }
 
+/* Where misses are told apart, each is of one kind. */
+static void a_miss_of_no_kind_is_found(void **state)
+{
+    static const char *const on[] = {"misses.kinds=on"};
+    (void)state;
+    struct chil_run run;
+    struct chil_error err = {0};
+    open_run_with(&run, on, 1);
+    assert_int_equal(node_check_laws(&run, &err), 0);
+    run.cache->core[1]->counts.load_kind[KIND_CONFLICT]++;
+    assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
+    assert_non_null(strstr(err.text, "'load misses = cold + capacity + conflict + coherence' on core 1: 0 and 1"));
+    run.cache->core[1]->counts.load_kind[KIND_CONFLICT]--;
+    run.cache->core[2]->counts.store_kind[KIND_COHERENCE]++;
+    assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
+    assert_non_null(strstr(err.text, "'store misses = cold + capacity + conflict + coherence' on core 2: 0 and 1"));
+    run.cache->core[2]->counts.store_kind[KIND_COHERENCE]--;
+    run.cache->bank[1]->counts.miss_kind[KIND_COLD]++;
+    assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
+    assert_non_null(strstr(err.text, "'misses of L3 = cold + capacity + conflict': 0 and 1"));
+    close_run(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +140,7 @@ int main(void)
         cmocka_unit_test(every_signal_of_a_core_that_is_off_by_one_is_found),
         cmocka_unit_test(the_message_names_the_law_the_core_and_both_sides),
         cmocka_unit_test(a_miss_too_many_in_the_hierarchy_is_found),
+        cmocka_unit_test(a_miss_of_no_kind_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
