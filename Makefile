@@ -19,7 +19,7 @@ PREFIX   ?= /usr/local
 DESTDIR  ?=
 CC       ?= gcc
 
-PACKAGES := jansson inih libelf libdw libarchive expat zlib iberty
+PACKAGES := jansson inih libelf libdw libarchive expat zlib
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Werror
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE -DCHILIAD_VERSION='"$(VERSION)"' -DCHILIAD_PREFIX='"$(PREFIX)"'
 OPTIMIZE ?= -O2 -g
@@ -71,7 +71,7 @@ $(2)/tests/%: $(2)/obj/tests/unit/%.o $$($(1)_HELP) $(2)/libchiliad.a
 endef
 
 comma := ,
-LIBS = $(PACKAGES:%=-l%) -lm
+LIBS = $(PACKAGES:%=-l%) -liberty -lm
 LIBS := $(subst -lzlib,-lz,$(subst -llib,-l,$(LIBS)))
 $(eval $(call variant,PLAIN,$(BUILD),))
 $(eval $(call variant,ASAN,$(BUILD)/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer))

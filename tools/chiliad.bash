@@ -101,7 +101,7 @@ _chiliad_words() {
         case $command in
         diff) echo -m -o --all --by-name --fail-if -j -x --top --help ;;
         report)
-            echo -m -c -t -x -j --own --order --percent --metric-depth --depth --threshold --top --show --flat --by --apart --table \
+            echo -m -c -t -x -j --own --order --percent --reference --metric-depth --depth --threshold --top --show --flat --by --apart --table \
                 --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --time --help
             ;;
         cut) echo -o --root --prune --thread --help ;;

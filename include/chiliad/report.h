@@ -58,7 +58,8 @@ int chil_report_cut(const struct chil_report *report, enum chil_report_pane pane
 /* --- Trees --------------------------------------------------------------------------------------------------------
  */
 
-/* mode, its word. USUAL is own root for metrics, metric selection for call paths, call selection for the system. PEER
+/* mode, its word. USUAL is own root for metrics, metric selection for call paths, call selection for the system.
+ * EXTERNAL is of the root of the metric's hierarchy in another experiment, chil_report_set_reference. PEER
  * is of the greatest on the same level of the system, PEER_RANGE from 0 for the least to 100 for the greatest there;
  * elsewhere both are USUAL. */
 #define CHIL_REPORT_MODES(X)                                                                                           \
@@ -70,6 +71,7 @@ int chil_report_cut(const struct chil_report *report, enum chil_report_pane pane
     X(CHIL_REPORT_CALL_SELECTION, "call-selection")                                                                    \
     X(CHIL_REPORT_SYSTEM_ROOT, "system-root")                                                                          \
     X(CHIL_REPORT_SYSTEM_SELECTION, "system-selection")                                                                \
+    X(CHIL_REPORT_EXTERNAL, "external")                                                                                \
     X(CHIL_REPORT_PEER, "peer")                                                                                        \
     X(CHIL_REPORT_PEER_RANGE, "peer-range")
 
@@ -78,6 +80,8 @@ enum chil_report_mode {
     CHIL_REPORT_MODES(CHIL_REPORT_ENUM)
 #undef CHIL_REPORT_ENUM
 };
+/* What EXTERNAL is of, with metrics derived as the report's are; borrowed. NULL: nothing, no such share is defined. */
+void chil_report_set_reference(struct chil_report *report, const struct chil_exp *reference);
 int chil_report_mode_find(const char *word); /* -1: none */
 const char *chil_report_mode_word(int mode);
 
@@ -150,9 +154,11 @@ void chil_report_code_free(struct chil_report_code *code);
 /* "main;solve;kernel 123" a line: input of flame graphs; counts are rounded, negative ones left out. What the tree of
  * call paths shows. */
 void chil_report_folded(const struct chil_report *report, FILE *out);
-/* A callgrind.out file of these metrics, for KCachegrind and callgrind_annotate: own counts and calls by function. A
+/* A callgrind.out file of these metrics, for KCachegrind and callgrind_annotate: own counts and calls by function,
+ * calls at their lines. With the code (all of it), instructions that were executed are at theirs; NULL: without. A
  * metric that is negative somewhere, or not whole, is left out; returns how many are in it. */
-size_t chil_report_callgrind(const struct chil_report *report, const int *metrics, size_t count, FILE *out);
+size_t chil_report_callgrind(const struct chil_report *report, const struct chil_report_code *code, const int *metrics,
+                             size_t count, FILE *out);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,8 @@ static const char help[] =
     "      --own               of what is selected only the own: without child metrics, without what is called\n"
     "      --order LETTERS     trees from left to right (default mcs: metrics, call paths, system)\n"
     "      --percent MODE      usual (default), own-root, metric-root, metric-selection, call-root, call-selection,\n"
-    "                          system-root, system-selection, peer, peer-range\n"
+    "                          system-root, system-selection, external, peer, peer-range\n"
+    "      --reference FILE    what external is of: the root of the same hierarchy in this experiment\n"
     "      --metric-depth N    open metrics less than N deep (default 1: the roots)\n"
     "      --depth N           open call paths less than N deep (default: all that weigh enough)\n"
     "      --threshold P       gather call paths with less than P percent (default 1)\n"
@@ -58,6 +59,7 @@ enum {
     OPTION_OWN = 256,
     OPTION_ORDER,
     OPTION_PERCENT,
+    OPTION_REFERENCE,
     OPTION_METRIC_DEPTH,
     OPTION_DEPTH,
     OPTION_THRESHOLD,
@@ -86,6 +88,7 @@ static const struct option long_options[] = {
     {"own", no_argument, NULL, OPTION_OWN},
     {"order", required_argument, NULL, OPTION_ORDER},
     {"percent", required_argument, NULL, OPTION_PERCENT},
+    {"reference", required_argument, NULL, OPTION_REFERENCE},
     {"metric-depth", required_argument, NULL, OPTION_METRIC_DEPTH},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"threshold", required_argument, NULL, OPTION_THRESHOLD},
@@ -173,6 +176,10 @@ static int take_option(struct report *r, int letter, char **argv)
     case OPTION_OWN: r->own = true; return 0;
     case OPTION_ORDER: r->order = optarg; return 0;
     case OPTION_PERCENT: return take_mode(r);
+    case OPTION_REFERENCE:
+        r->reference = optarg;
+        r->view.mode = CHIL_REPORT_EXTERNAL;
+        return 0;
     case OPTION_METRIC_DEPTH: return take_depth("--metric-depth", &r->metric_depth);
     case OPTION_DEPTH: return take_depth("--depth", &r->view.depth);
     case OPTION_THRESHOLD: return take_threshold(r);
@@ -244,6 +251,23 @@ static bool is_thread_wanted(void *context, int thread)
     return cmd_threads_has(&r->threads, chil_report_exp(r->report), thread);
 }
 
+/* The other experiment, derived as this one is. */
+static int take_reference(struct report *r)
+{
+    struct chil_exp *exp = NULL;
+    struct chil_error err = {0};
+    if (!r->reference && r->view.mode == CHIL_REPORT_EXTERNAL)
+        return cmd_fail("report", "--percent external wants --reference FILE");
+    if (!r->reference) return 0;
+    int status = cmd_exp_read("report", r->reference, &exp);
+    if (status) return status;
+    status = chil_report_new(&r->other, exp, r->spec, &r->options, &err);
+    chil_exp_free(exp);
+    if (status) return cmd_fail_error("report", &err);
+    chil_report_set_reference(r->report, chil_report_exp(r->other));
+    return 0;
+}
+
 /* Reads, derives, selects. */
 static int prepare(struct report *r)
 {
@@ -262,7 +286,7 @@ static int prepare(struct report *r)
         if (!report_ratio(r, r->metric[i])) status = chil_report_select_metric(r->report, r->metric[i], &err);
     if (status) return cmd_fail_error("report", &err);
     chil_report_select_own(r->report, r->own);
-    return 0;
+    return take_reference(r);
 }
 
 static int print_folded(const struct report *r)
@@ -285,9 +309,12 @@ static int write_callgrind(const struct report *r)
         if (!report_ratio(r, r->metric[i])) metric[count++] = chil_metric_find(exp, r->metric[i]);
     for (size_t i = 0; !r->metrics && i < exp->metrics; i++)
         if (!chil_report_is_apart(r->report, (int)i)) metric[count++] = (int)i;
+    struct chil_report_code *code = NULL;
+    struct chil_error none = {0};
+    (void)chil_report_code_new(&code, r->read, r->file, "*", &none); /* only lines are missing without */
     int status = cmd_output_open(&output, "report", r->callgrind);
     if (!status) {
-        size_t written = chil_report_callgrind(r->report, metric, count, output.file);
+        size_t written = chil_report_callgrind(r->report, code, metric, count, output.file);
         status = cmd_output_close(&output, written > 0);
         if (!status && !written)
             status = cmd_fail("report", "callgrind files have whole numbers only, and there is no such metric");
@@ -295,6 +322,7 @@ static int write_callgrind(const struct report *r)
             (void)fprintf(stderr, "chiliad report: %zu metrics are negative somewhere or not whole, and not in %s\n",
                           count - written, r->callgrind);
     }
+    chil_report_code_free(code);
     free(metric);
     return status;
 }
@@ -313,6 +341,7 @@ static int show(struct report *r)
 static void finish(struct report *r)
 {
     chil_report_free(r->report);
+    chil_report_free(r->other);
     chil_spec_free(r->spec);
     chil_exp_free(r->read);
 }

@@ -9,7 +9,7 @@
 enum { REPORT_LIST = 64 };
 
 struct report {
-    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *separator;
+    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *separator, *reference;
     const char *show; /* letters of the parts; NULL: all */
     const char *metric[REPORT_LIST], *call[REPORT_LIST];
     size_t metrics, calls;
@@ -23,6 +23,7 @@ struct report {
     struct chil_spec *spec; /* NULL: none */
     struct chil_exp *read;
     struct chil_report *report;
+    struct chil_report *other; /* of `reference`, which shares are of */
 };
 
 /* The ratio of that name; NULL: none. */

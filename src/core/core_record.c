@@ -222,10 +222,10 @@ void core_record_enter(struct core *core, struct block *block)
     if (way->from != path || way->to != wanted.to || way->back != wanted.back || way->path->function != function)
         way = way_find(core, way, &wanted, above, function);
     move(core, way->path);
+    if (function->told && block->pc == function->low) tell_call(core);
     if (block->pc != function->low || function->symbol == path->symbol) return; /* its cold part is no call */
     core->path->calls++;
     if (way->site) way->site->calls++;
-    if (function->told) tell_call(core);
 }
 
 /* --- Threads ------------------------------------------------------------------------------------------------------

@@ -9,8 +9,10 @@
 #include "exp/exp.h"
 
 /* What a metric of a file cannot be taken for is left out; this attribute names it and says why. */
-#define EXP_SKIPPED   "chiliad:left out"
-#define EXP_CODE      "chiliad.code"      /* a member that other readers pass over */
+#define EXP_SKIPPED "chiliad:left out"
+#define EXP_CODE    "chiliad.code" /* a member that other readers pass over */
+/* In CUBE 3, whose metrics have no attributes: one of the file for each, with the metric's name behind it. */
+#define EXP_PEDIGREE  "chiliad:pedigree:"
 #define EXP_SYNTHETIC "chiliad:synthetic" /* "call", "system" or both: roots that only the file has */
 
 enum {

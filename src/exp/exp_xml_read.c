@@ -279,6 +279,16 @@ static int check_whole(struct xml_reader *r)
     return 0;
 }
 
+/* They are the metrics' now. */
+static void drop_pedigrees(struct chil_exp *exp)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < exp->attributes; i++)
+        if (strncmp(exp->attribute[i].key, EXP_PEDIGREE, strlen(EXP_PEDIGREE)) != 0)
+            exp->attribute[kept++] = exp->attribute[i];
+    exp->attributes = kept;
+}
+
 int exp_xml_read(struct cube_doc *doc, const uint8_t *bytes, size_t size, struct chil_error *err)
 {
     struct xml_reader r = {
@@ -292,6 +302,7 @@ int exp_xml_read(struct cube_doc *doc, const uint8_t *bytes, size_t size, struct
     int status = parse(&r, bytes, size);
     if (!status) status = check_whole(&r);
     if (!status) number_threads(doc);
+    drop_pedigrees(doc->exp);
     if (!status && r.skipped.size) {
         *exp_bytes_add(&r.skipped, 1) = 0;
         chil_exp_set_attribute(doc->exp, EXP_SKIPPED, (const char *)r.skipped.byte);

@@ -82,6 +82,31 @@ static int add_metric(struct xml_reader *r, const struct chil_exp_metric *metric
     return index;
 }
 
+/* From the file's attributes, which come before the metrics: "exactness=exact;runs=3;low=1;high=2;formula=A + B". */
+static void take_pedigree(struct xml_reader *r)
+{
+    static const struct {
+        const char *key;
+        enum xml_field field;
+    } keys[] = {{"exactness", EXACTNESS}, {"runs", RUNS}, {"low", LOW}, {"high", HIGH}, {"formula", FORMULA}};
+    const char *name = xml_field(r, UNIQ_NAME);
+    size_t size = sizeof EXP_PEDIGREE + strlen(name);
+    char *key = arena_calloc(&r->arena, size, 1);
+    (void)snprintf(key, size, EXP_PEDIGREE "%s", name);
+    const char *text = chil_exp_attribute(r->doc->exp, key);
+    char *rest = text ? arena_strdup(&r->arena, text) : NULL;
+    while (rest && *rest) {
+        char *value = strchr(rest, '='), *end = NULL;
+        if (!value) return;
+        *value++ = 0;
+        bool last = strcmp(rest, "formula") == 0; /* with all that follows */
+        if (!last && (end = strchr(value, ';'))) *end++ = 0;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (strcmp(rest, keys[i].key) == 0) xml_set_field(r, keys[i].field, value);
+        rest = end;
+    }
+}
+
 static void end_metric(struct xml_reader *r)
 {
     struct cube_doc *doc = r->doc;
@@ -96,6 +121,7 @@ static void end_metric(struct xml_reader *r)
         (void)xml_fail(r, "a metric wants an id and a <uniq_name>");
         return;
     }
+    take_pedigree(r);
     const char *title = xml_field(r, DISP_NAME);
     bool partial = *title == '~' || strcmp(xml_field(r, PARTIAL), "1") == 0;
     struct chil_exp_metric metric = {.name = (char *)xml_field(r, UNIQ_NAME),

@@ -93,6 +93,22 @@ static void put_pedigree(FILE *out, const struct chil_exp_metric *m)
     put_attribute(out, "chiliad:high", number);
 }
 
+/* "exactness=exact;runs=3;low=1;high=2;formula=A + B" */
+static void put_pedigree3(FILE *out, const struct chil_exp_metric *m)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *value = *m->formula || *m->exactness || m->runs > 1 ? open_memstream(&text, &size) : NULL;
+    if (!value) return;
+    (void)fprintf(value, "exactness=%s;", m->exactness);
+    if (m->runs > 1) (void)fprintf(value, "runs=%u;low=%.17g;high=%.17g;", m->runs, m->low, m->high);
+    (void)fprintf(value, "formula=%s", m->formula);
+    (void)fclose(value);
+    put(out, "<attr key=\"" EXP_PEDIGREE "%s\"", m->name);
+    put(out, " value=\"%s\"/>\n", text);
+    free(text);
+}
+
 static void open_metric(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, int metric, bool cube3)
 {
     static const char *const origins[] = {"MEASURED", "COMPOSED", "COMPUTED"};
@@ -288,6 +304,8 @@ void exp_xml_write(FILE *out, const struct chil_exp *exp, const struct exp_layou
                                                 : "system");
     for (size_t i = 0; i < exp->attributes; i++)
         put_attribute(out, exp->attribute[i].key, exp->attribute[i].value);
+    for (size_t i = 0; cube3 && i < exp->metrics; i++)
+        put_pedigree3(out, &exp->metric[i]);
     write_metrics(out, exp, layout, cube3);
     write_program(out, exp, layout, cube3);
     (void)fputs("<system>\n", out);

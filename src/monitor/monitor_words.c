@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/name.h"
 #include "monitor/monitor_impl.h"
 
 static const struct {
@@ -107,27 +108,34 @@ static const char *word_at(const void *table, size_t index)
     return monitor_word(asked->names, asked->variable, index);
 }
 
+/* As people wrote it, whoever's the word is; to be freed. */
+static char *word_of(const char *text, size_t length)
+{
+    char *word = base_calloc(length + 1, 1);
+    memcpy(word, text, length);
+    char *written = name_written(word);
+    if (written) free(word);
+    return written ? written : word;
+}
+
 bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
                        size_t length, uint64_t *value, char *hint, size_t hint_size)
 {
-    char word[CHIL_VALUE_TEXT];
-    uint32_t count = monitor_word_count(names, variable);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *one = monitor_word(names, variable, i);
-        if (strlen(one) != length || strncmp(one, text, length) != 0) continue;
-        *value = i;
-        return true;
-    }
-    (void)snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text);
-    (void)text_hint(hint, hint_size, text_nearest(word, &(struct asked){names, variable}, count, word_at));
-    return false;
+    char *word = word_of(text, length);
+    uint32_t count = monitor_word_count(names, variable), i = 0;
+    while (i < count && strcmp(monitor_word(names, variable, i), word) != 0)
+        i++;
+    *value = i;
+    if (i == count)
+        (void)text_hint(hint, hint_size, text_nearest(word, &(struct asked){names, variable}, count, word_at));
+    free(word);
+    return i < count;
 }
 
 uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
                           size_t length)
 {
-    char *name = base_calloc(length + 1, 1);
-    memcpy(name, text, length);
+    char *name = word_of(text, length);
     uint32_t number = chil_ranges_name(names_of(names, variable), name);
     free(name);
     return number;

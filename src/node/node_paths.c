@@ -44,7 +44,7 @@ static const char *name_of(const struct record_path *path)
 {
     const struct node_code_symbol *symbol = path->symbol;
     bool shown = symbol && path->kind != RECORD_INSIDE && !path->function->stub;
-    return shown ? symbol->name : NULL;
+    return shown ? node_symbols_name(symbol) : NULL;
 }
 
 /* From the end, which is there in any case. */

@@ -302,7 +302,10 @@ void node_symbols_each(struct node_symbols *symbols, const struct os_object *map
     const struct node_object *object = object_get(symbols, mapped);
     for (size_t i = 0; i < object->count; i++) {
         const struct entry *entry = &object->entries[i];
-        if (entry->symbol.size) tell(context, entry->is->name, entry->symbol.address, entry->symbol.size);
+        if (!entry->symbol.size) continue;
+        char *written = name_written(entry->is->name);
+        tell(context, written ? written : entry->is->name, entry->symbol.address, entry->symbol.size);
+        free(written);
     }
 }
 

@@ -371,6 +371,19 @@ static double base_of_system(const struct chil_report *r, bool root)
     return report_total(r, r->metric, r->own, masks);
 }
 
+void chil_report_set_reference(struct chil_report *report, const struct chil_exp *reference)
+{
+    report->reference = reference;
+}
+
+double report_external(const struct chil_report *r, int metric)
+{
+    while (r->exp->metric[metric].parent >= 0)
+        metric = r->exp->metric[metric].parent;
+    int same = r->reference ? chil_exp_find_metric(r->reference, r->exp->metric[metric].name) : -1;
+    return same >= 0 ? chil_exp_sum(r->reference, same, CHIL_EXP_NONE, false, -1) : 0;
+}
+
 double report_base(const struct chil_report *r, enum chil_report_mode mode)
 {
     int root = r->metric;
@@ -384,6 +397,7 @@ double report_base(const struct chil_report *r, enum chil_report_mode mode)
     case CHIL_REPORT_CALL_SELECTION: return base_of_calls(r, false);
     case CHIL_REPORT_SYSTEM_ROOT: return base_of_system(r, true);
     case CHIL_REPORT_SYSTEM_SELECTION: return base_of_system(r, false);
+    case CHIL_REPORT_EXTERNAL: return report_external(r, r->metric);
     default: return 0;
     }
 }

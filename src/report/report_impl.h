@@ -7,10 +7,11 @@
 
 struct chil_report {
     struct chil_exp *exp;
-    const struct chil_spec *spec; /* borrowed; may be NULL */
-    enum chil_report_pane at[3];  /* left to right */
-    int metric;                   /* selected */
-    bool own;                     /* the selected are open */
+    const struct chil_spec *spec;     /* borrowed; may be NULL */
+    const struct chil_exp *reference; /* likewise */
+    enum chil_report_pane at[3];      /* left to right */
+    int metric;                       /* selected */
+    bool own;                         /* the selected are open */
     bool calls_chosen, threads_chosen;
     bool *apart;   /* by metric */
     bool *chosen;  /* by call path: matched itself */
@@ -35,8 +36,13 @@ void report_fold_nodes(const struct chil_exp *exp, double *values);
 
 /* What percentages of a tree are of, when that is one number for all of its rows. */
 double report_base(const struct chil_report *report, enum chil_report_mode mode);
+/* The whole hierarchy of a metric in the reference. */
+double report_external(const struct chil_report *report, int metric);
 /* The mode that USUAL is in a tree. */
 enum chil_report_mode report_mode_in(enum chil_report_pane pane, enum chil_report_mode mode);
 double report_percent(double value, double base, bool *defined);
+
+/* A name without what a format uses itself. */
+void report_print_name(FILE *out, const char *name, const char *not_these);
 
 #endif

@@ -26,9 +26,9 @@ static struct chil_report_row *add_row(struct rows *rows)
 /* --- Metrics ------------------------------------------------------------------------------------------------------
  */
 
-/* `base` is of the root above when `own_root`. */
+/* `base` is of the root above, here or in the reference, or one for all. */
 static void add_metric_rows(const struct chil_report *r, const struct chil_report_view *view, const double *whole,
-                            int parent, unsigned depth, bool own_root, double base, struct rows *rows)
+                            int parent, unsigned depth, enum chil_report_mode mode, double base, struct rows *rows)
 {
     for (size_t i = 0; i < r->exp->metrics; i++) {
         double children = 0;
@@ -39,7 +39,8 @@ static void add_metric_rows(const struct chil_report *r, const struct chil_repor
                 children += whole[k];
                 has = true;
             }
-        if (parent < 0 && own_root) base = whole[i];
+        if (parent < 0 && mode == CHIL_REPORT_OWN_ROOT) base = whole[i];
+        if (parent < 0 && mode == CHIL_REPORT_EXTERNAL) base = report_external(r, (int)i);
         struct chil_report_row *row = add_row(rows);
         row->index = (int)i;
         row->parent = parent;
@@ -50,7 +51,7 @@ static void add_metric_rows(const struct chil_report *r, const struct chil_repor
         row->value = row->open ? whole[i] - children : whole[i];
         if (fabs(row->value) < 1e-12 * fabs(whole[i])) row->value = 0; /* what rounding left of seconds */
         row->percent = report_percent(row->value, base, &row->defined);
-        if (row->open) add_metric_rows(r, view, whole, (int)i, depth + 1, own_root, base, rows);
+        if (row->open) add_metric_rows(r, view, whole, (int)i, depth + 1, mode, base, rows);
     }
 }
 
@@ -61,7 +62,7 @@ static void metric_rows(const struct chil_report *r, const struct chil_report_vi
     for (size_t i = 0; i < r->exp->metrics; i++)
         whole[i] = report_total(r, (int)i, false, masks);
     enum chil_report_mode mode = report_mode_in(CHIL_REPORT_METRICS, view->mode);
-    add_metric_rows(r, view, whole, CHIL_EXP_NONE, 0, mode == CHIL_REPORT_OWN_ROOT, report_base(r, mode), rows);
+    add_metric_rows(r, view, whole, CHIL_EXP_NONE, 0, mode, report_base(r, mode), rows);
     free(whole);
 }
 

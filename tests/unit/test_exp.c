@@ -199,10 +199,22 @@ static void cube3_files_keep_the_numbers(void **unused)
     (void)unused;
     (void)snprintf(cube, sizeof cube, "%s/x.cube", folder);
     for (uint64_t trial = 0; trial < random_trials(TRIALS); trial++) {
-        struct chil_exp *a = exp_random(&state), *b = through_file(a, cube);
+        struct chil_exp *one = exp_random(&state), *two = exp_random(&state), *a = NULL;
+        assert_int_equal(chil_exp_mean(&a, (const struct chil_exp *const[]){one, two}, 1 + trial % 2, NULL, NULL), 0);
+        chil_exp_free(one);
+        chil_exp_free(two);
+        struct chil_exp *b = through_file(a, cube);
         assert_same(a, b);
-        for (size_t i = 0; i < a->metrics; i++)
-            assert_int_equal(a->metric[i].partial, b->metric[chil_exp_find_metric(b, a->metric[i].name)].partial);
+        for (size_t i = 0; i < a->metrics; i++) {
+            const struct chil_exp_metric *x = &a->metric[i], *y = &b->metric[chil_exp_find_metric(b, x->name)];
+            assert_int_equal(x->partial, y->partial);
+            assert_int_equal(x->origin, y->origin);
+            assert_int_equal(x->runs, y->runs);
+            assert_true(x->runs <= 1 || (x->low == y->low && x->high == y->high));
+            assert_string_equal(x->formula, y->formula);
+            assert_string_equal(x->exactness, y->exactness);
+        }
+        assert_int_equal(a->attributes, b->attributes);
         chil_exp_free(a);
         chil_exp_free(b);
     }

@@ -461,7 +461,7 @@ static void callgrind_files_have_own_costs_and_calls(void **state)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(chil_report_callgrind(report, (const int[]){ALL, OTHER}, 2, out), 2);
+    assert_int_equal(chil_report_callgrind(report, NULL, (const int[]){ALL, OTHER}, 2, out), 2);
     assert_string_equal(text_of(out, &text),
                         "# callgrind format\nversion: 1\ncreator: chiliad report\npositions: line\n"
                         "event: ALL : ALL\nevent: OTHER : OTHER\nevents: ALL OTHER\nsummary: 153 7\n"
@@ -485,7 +485,7 @@ static void what_is_not_whole_is_in_no_callgrind_file(void **state)
     struct chil_report *report = report_of(exp);
     FILE *out = fopen("/dev/null", "w");
     assert_non_null(out);
-    assert_int_equal(chil_report_callgrind(report, (const int[]){LEFT, RIGHT, OTHER}, 3, out), 1);
+    assert_int_equal(chil_report_callgrind(report, NULL, (const int[]){LEFT, RIGHT, OTHER}, 3, out), 1);
     (void)fclose(out);
     chil_report_free(report);
 }
