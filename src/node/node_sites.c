@@ -103,16 +103,17 @@ static void name_site(const struct site *site, char text[SITE_TEXT])
     const char *what = allocators[site->allocator].name;
     int line = -1;
     if (!symbol || f->low == f->high) {
-        (void)snprintf(text, SITE_TEXT, "%s in %.400s", what, symbol ? symbol->name : "nowhere");
+        (void)snprintf(text, SITE_TEXT, "%s in %.400s", what, symbol ? node_symbols_name(symbol) : "nowhere");
         return;
     }
     uint32_t into = site->back - CALL - f->low;
     const char *file = node_symbols_line(symbol, f->address + into, &line);
     const char *slash = file ? strrchr(file, '/') : NULL;
     if (file && line > 0)
-        (void)snprintf(text, SITE_TEXT, "%s in %.300s (%.200s:%d)", what, symbol->name, slash ? slash + 1 : file, line);
+        (void)snprintf(text, SITE_TEXT, "%s in %.300s (%.200s:%d)", what, node_symbols_name(symbol),
+                       slash ? slash + 1 : file, line);
     else
-        (void)snprintf(text, SITE_TEXT, "%s in %.400s+0x%x", what, symbol->name, into);
+        (void)snprintf(text, SITE_TEXT, "%s in %.400s+0x%x", what, node_symbols_name(symbol), into);
 }
 
 static uint32_t site_get(struct node_sites *sites, const struct record_call *call)
