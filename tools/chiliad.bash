@@ -79,7 +79,7 @@ _chiliad_words() {
                 --engine --help
             ;;
         hist)
-            echo -M -e -j -x -o --where --tag --category --top --given --rank --svg --relief --set --miss-kinds --sysroot --root \
+            echo -M -e -j -x -o --where --tag --category --read --top --given --rank --svg --relief --set --miss-kinds --sysroot --root \
                 --writable --engine --help
             ;;
         sweep) echo --set --miss-kinds -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
