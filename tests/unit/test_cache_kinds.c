@@ -303,7 +303,8 @@ static void kinds_are_divided_among_callers(void **state)
     cache_account_charge(account, 0, &bills[1]);
     for (unsigned i = 0; i < 2; i++) {
         struct rig part = {.cache = counts};
-        cache_counts_set(counts, account, &bills[i]);
+        cache_counts_clear(counts);
+        cache_counts_add(counts, account, &bills[i]);
         KINDS_ARE(&part, "core.l1d.miss.load", i ? 0 : 2 * L1 / LINE, i ? 2 * L1 / LINE : 0, 0, 0);
         assert_int_equal(count(&part, "l3.miss.cold"), i ? 0 : 2 * L1 / 128);
         cache_bill_fini(account, &bills[i]);
