@@ -79,13 +79,13 @@ _chiliad_words() {
                 --engine --help
             ;;
         hist)
-            echo -M -e -j -x -o --where --tag --category --top --given --rank --svg --relief --set --miss-kinds --sysroot --root \
+            echo -M -e -j -x -o --where --tag --category --read --top --given --rank --svg --relief --set --miss-kinds --sysroot --root \
                 --writable --engine --help
             ;;
         sweep) echo --set --miss-kinds -M -e -j -x --plot --jobs --sysroot --root --writable --engine --help ;;
         record)
-            echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --set --miss-kinds --sysroot --root --writable --engine \
-                --help
+            echo -M -o --depth --flat --call-sites --only --exclude --limit --sets --rotate --compare --perturb --set \
+                --miss-kinds --sysroot --root --writable --engine --help
             ;;
         trace)
             echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
@@ -105,6 +105,7 @@ _chiliad_words() {
                 --describe --annotate --csv --folded --callgrind --metrics --partial --approximate --seconds --time --help
             ;;
         cut) echo -o --root --prune --thread --help ;;
+        merge) echo -o --by-name --metrics --help ;;
         *) echo -o --by-name --help ;;
         esac
         ;;

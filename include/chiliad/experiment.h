@@ -34,7 +34,7 @@ struct chil_exp_metric {
     char *unit;  /* "occ", "cycles", "sec", "bytes" */
     char *text;
     char *formula;   /* of a composed or computed one: "A + B"; or empty */
-    char *exactness; /* "exact", "modelled", or empty where unknown */
+    char *exactness; /* "exact", "modelled", "estimated", or empty where unknown */
     int parent;
     enum chil_exp_kind kind;
     enum chil_exp_origin origin;

@@ -112,6 +112,11 @@ void chil_metric_tree_free(struct chil_metric_tree *tree);
  */
 int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, const struct chil_spec *spec,
                        const struct chil_metric_options *options, struct chil_error *err);
+/* Merge (chiliad/experiment.h), then derive from the merged base counts: so every compose and compute of the
+ * specification is evaluated with all inputs at hand, whatever arithmetic it is, and ratios can be asked for. */
+int chil_metric_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
+                      const struct chil_exp_align *align, const struct chil_spec *spec,
+                      const struct chil_metric_options *options, struct chil_error *err);
 /* A metric of an experiment by name, title, or the counter it was measured with; -1: none. */
 int chil_metric_find(const struct chil_exp *exp, const char *name);
 
@@ -197,6 +202,14 @@ int chil_platform_spec(struct chil_spec **spec, const struct chil_platform *plat
  * Events that nothing is like are left out. The attribute "platform" says what it is. */
 int chil_metric_limit(struct chil_exp **result, const struct chil_exp *exp, const struct chil_platform *platform,
                       const char *const *events, size_t count, struct chil_error *err);
+
+/* What one run would have estimated in which these sets took turns (chil_run_experiments: `turn` is by set): each
+ * event's count while it was on, scaled by the thread's cycles over those in which it was on. An event of several sets
+ * was on in the turns of all. Metrics are real and "estimated"; the attribute "counted" is "turns". */
+#define CHIL_TURN_CYCLES "BGL_CYCLES" /* the event of the experiments that tells how long a thread ran */
+int chil_metric_turns(struct chil_exp **result, const struct chil_exp *exp, const struct chil_exp *const *turn,
+                      const struct chil_platform *platform, const struct chil_set *const *set, size_t sets,
+                      struct chil_error *err);
 
 /* --- Plans: the fewest runs ------------------------------------------------------------------------------------------
  */

@@ -84,6 +84,12 @@ struct chil_run_options {
      */
     const char *const *record_only, *const *record_exclude;
     size_t record_only_count, record_exclude_count;
+    /* So many sets of counters take turns of `turn_cycles`, the first one first; what was counted in each set's turns
+     * is kept apart, for chil_run_experiments. 0: one that is always on. Not with `pause`. A turn ends with the first
+     * block of instructions that ends at or behind a multiple of its length, and where several threads run at the end
+     * of a quantum (1000 cycles). */
+    unsigned record_turns;
+    uint64_t turn_cycles;
 };
 enum { CHIL_RECORD_DEPTH = 256 };
 
@@ -127,6 +133,10 @@ uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *eve
  * chil_run_count's; what no path did (elapsed time, refreshes of memory, half cycles of slower clocks) is at the
  * program's node. Free it with chil_exp_free. CHIL_EINVAL when the run was not recorded. */
 int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err);
+/* The same, and into turn[record_turns] what was counted while each set was on: experiments with the same rows in the
+ * same places, save that visits are always the whole run's. Of what no path did they have the part that they have of
+ * all threads' cycles. For an event that counts occurrences in paths they add up to the whole. */
+int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn, struct chil_error *err);
 
 /* Of one core, numbered from 0: cycles in which it had something to run; and what an event counted there, false when
  * the event is not of all cores together (BGL_INST is, BGL_DDR_READ and the chip's own events are not). */

@@ -205,10 +205,11 @@ void cache_account_free(struct cache_account *account);
 /* Adds to the bill all that was counted since the last charge; `core` has been running. */
 void cache_account_charge(struct cache_account *account, unsigned core, struct cache_bill *bill);
 void cache_bill_fini(const struct cache_account *account, struct cache_bill *bill);
-/* Nothing but counts, for cache_wire_count and what else asks for them: those of one bill at a time. */
+/* Nothing but counts, for cache_wire_count and what else asks for them: none, and those of bills added up. */
 struct cache *cache_counts_new(const struct cache *like);
 void cache_counts_free(struct cache *counts);
-void cache_counts_set(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill);
+void cache_counts_clear(struct cache *counts);
+void cache_counts_add(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill);
 
 /* What always holds between wires, all instances added up: sum of signed terms = 0. Checked by tests and after every
  * run (src/node/node_laws.c). */

@@ -244,16 +244,23 @@ void cache_counts_free(struct cache *counts)
     free(counts);
 }
 
-void cache_counts_set(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill)
+void cache_counts_clear(struct cache *counts)
 {
     for (size_t i = 0, units = unit_count(counts); i < units; i++) {
         size_t count;
         uint64_t *at = unit_at(counts, i, &count);
-        if (bill->unit && bill->unit[i])
-            memcpy(at, bill->unit[i], count * sizeof *at);
-        else
-            memset(at, 0, count * sizeof *at);
+        memset(at, 0, count * sizeof *at);
     }
-    if (bill->unit && bill->unit[account->count])
-        show_idle(counts, account, (const struct shown *)bill->unit[account->count]);
+}
+
+void cache_counts_add(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill)
+{
+    if (!bill->unit) return;
+    for (size_t i = 0, units = unit_count(counts); i < units; i++) {
+        size_t count;
+        uint64_t *at = unit_at(counts, i, &count);
+        for (size_t k = 0; bill->unit[i] && k < count; k++)
+            at[k] += bill->unit[i][k];
+    }
+    if (bill->unit[account->count]) show_idle(counts, account, (const struct shown *)bill->unit[account->count]);
 }

@@ -20,11 +20,13 @@
 
 static const char help[] =
     "usage: chiliad hist 'DIMENSIONS' [OPTIONS] PROGRAM [ARGUMENTS]\n"
+    "       chiliad hist 'DIMENSIONS' [OPTIONS] --read FILE\n"
     "\n"
     "Runs a PowerPC Linux program on a simulated node and counts its memory transactions by attributes.\n"
     "DIMENSIONS are variables with 'x' between them: latency size sender category tag core pid tid kind level\n"
     "cause function symbol callpath page address pc. 'latency:12' has 12 bits, 'latency>>4:8' drops the lowest 4 bits\n"
-    "first, 'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard error;\n"
+    "first, 'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard "
+    "error;\n"
     "the exit status is as that of 'chiliad stat'.\n"
     "\n"
     "  -e, --event WHICH       misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, all\n"
@@ -35,6 +37,7 @@ static const char help[] =
     "      --tag heap-sites    blocks of the heap have the place that allocated them as tag and as symbol\n"
     "      --category NAME=PLACES  likewise for instructions: functions; instead of what the program says\n"
     "      --category hpm      the category is the section of libHPM that a thread is in\n"
+    "      --read FILE         do not run anything: count the transactions of a binary trace\n"
     "      --top N             rows of a table (default 20; 0: all)\n"
     "      --given DIMENSION   percentages are of its values, not of everything\n"
     "      --rank              which further dimension would explain most\n"
@@ -45,12 +48,13 @@ static const char help[] =
     "      --relief FILE       a picture: two dimensions as a landscape\n" CMD_PROGRAM_HELP
     "  -h, --help              this text\n";
 
-enum { OPTION_WHERE = 256, OPTION_TOP, OPTION_GIVEN, OPTION_RANK, OPTION_SVG, OPTION_RELIEF };
+enum { OPTION_WHERE = 256, OPTION_TOP, OPTION_GIVEN, OPTION_RANK, OPTION_SVG, OPTION_RELIEF, OPTION_READ };
 
 static const struct option long_options[] = {
     {"event", required_argument, NULL, 'e'},
     {"where", required_argument, NULL, OPTION_WHERE},
     CMD_PLACES_OPTIONS,
+    {"read", required_argument, NULL, OPTION_READ},
     {"top", required_argument, NULL, OPTION_TOP},
     {"given", required_argument, NULL, OPTION_GIVEN},
     {"rank", no_argument, NULL, OPTION_RANK},
@@ -91,6 +95,7 @@ static int take_option(struct hist_options *o, int letter, char **argv)
     case CMD_OPTION_CATEGORY: return cmd_places_add(&o->places, "hist", letter);
     case OPTION_TOP: return cmd_number("hist", "--top", optarg, 0, UINT32_MAX, &o->top);
     case OPTION_GIVEN: o->given = optarg; return 0;
+    case OPTION_READ: o->read = optarg; return 0;
     case OPTION_RANK: o->rank = true; return 0;
     case 'j': o->json = true; return 0;
     case 'x': o->separator = optarg; return 0;
@@ -119,7 +124,8 @@ static int parse_options(int argc, char **argv, struct hist_options *o)
         if (part == 0) o->declaration = argv[optind++];
     }
     if (o->json && o->separator) return cmd_fail("hist", "-j and -x exclude each other");
-    return cmd_program_words(&o->program, "hist", argc, argv);
+    if (o->read && optind < argc) return cmd_fail("hist", "--read runs no program; leave '%s' out", argv[optind]);
+    return o->read ? 0 : cmd_program_words(&o->program, "hist", argc, argv);
 }
 
 /* --- What is counted ---------------------------------------------------------------------------------------------- */
@@ -179,11 +185,19 @@ static int find_given(struct hist *h)
     return h->given < 0 ? cmd_fail("hist", "--given '%s' is none of the dimensions", h->options->given) : 0;
 }
 
+static int make_names(struct hist *h)
+{
+    if (h->options->read) return hist_read_open(h);
+    h->program = h->options->program.run.program;
+    h->machine = chil_machine_name(h->options->program.run.machine);
+    return cmd_names_make(&h->names, "hist", h->program, &h->options->places);
+}
+
 static int prepare(struct hist *h, size_t event)
 {
     struct chil_error err = {0};
     char *where;
-    int status = cmd_names_make(&h->names, "hist", h->options->program.run.program, &h->options->places);
+    int status = make_names(h);
     if (status) return status;
     status = join_predicates(h, event, &where);
     if (!status && chil_hist_new(&h->hist, h->options->declaration, where, &h->names, &err))
@@ -199,7 +213,7 @@ static int prepare(struct hist *h, size_t event)
 
 /* --- Running ------------------------------------------------------------------------------------------------------ */
 
-static void tell_all(void *context, const struct chil_transaction *transaction)
+void hist_tell(void *context, const struct chil_transaction *transaction)
 {
     struct hist *h = context;
     chil_hist_tell(h->hist, transaction);
@@ -270,6 +284,17 @@ static bool show(struct hist *h, struct pictures *p)
     return good && (o->output || (fflush(out) == 0 && !ferror(out)));
 }
 
+static int read_file(struct hist *h, uint32_t kinds)
+{
+    struct pictures p = {0};
+    int status = open_outputs(h->options, &p);
+    if (!status) status = hist_read_all(h, kinds);
+    bool done = !status;
+    if (done && !show(h, &p)) status = cmd_fail("hist", "the histogram could not be written");
+    int written = close_outputs(&p, done);
+    return written ? written : status;
+}
+
 static int run(struct hist *h, struct chil_run_options *options)
 {
     struct pictures p = {0};
@@ -311,9 +336,11 @@ int cmd_hist(int argc, char **argv)
     int status = parse_options(argc, argv, &o);
     if (status) return status < 0 ? 0 : status;
     status = find_event(o.event, &event);
-    if (!status && (names_cause(o.declaration) || names_cause(o.where)))
-        status = cmd_program_take(&o.program, "hist", CMD_OPTION_MISS_KINDS);
-    if (!status) status = cmd_program_machine(&o.program, "hist", &machine);
+    bool causes = names_cause(o.declaration) || names_cause(o.where);
+    if (!status && causes && o.read)
+        status = cmd_fail("hist", "a trace has no 'cause' of misses; run the program instead of --read");
+    if (!status && causes) status = cmd_program_take(&o.program, "hist", CMD_OPTION_MISS_KINDS);
+    if (!status && !o.read) status = cmd_program_machine(&o.program, "hist", &machine);
     if (status) return status;
     struct chil_run_options *options = &o.program.run;
     options->say = say;
@@ -321,10 +348,11 @@ int cmd_hist(int argc, char **argv)
     status = prepare(&h, event);
     options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
     options->context = o.rank ? (void *)&h : (void *)h.hist;
-    options->transact = o.rank ? tell_all : chil_hist_tell;
+    options->transact = o.rank ? hist_tell : chil_hist_tell;
     options->names = &h.wanted;
     if (!status) ask_names(&h);
-    if (!status) status = run(&h, options);
+    if (!status) status = o.read ? read_file(&h, events[event].kinds) : run(&h, options);
+    hist_read_close(&h);
     for (size_t i = 0; i < h.candidate_count; i++)
         chil_hist_free(h.candidates[i].hist);
     chil_hist_free(h.hist);

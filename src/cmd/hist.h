@@ -9,7 +9,7 @@ enum { HIST_CANDIDATES_MAX = 12 };
 
 struct hist_options {
     struct cmd_program program;
-    const char *declaration, *event, *where, *separator, *output, *svg, *relief, *given;
+    const char *declaration, *event, *where, *separator, *output, *svg, *relief, *given, *read;
     struct cmd_places places;
     uint64_t top;
     bool json, rank;
@@ -27,10 +27,21 @@ struct hist {
     struct chil_hist *hist;
     struct hist_candidate candidates[HIST_CANDIDATES_MAX];
     size_t candidate_count;
-    struct chil_run_names wanted; /* of the run */
+    struct chil_run_names wanted;  /* of the run */
+    const char *machine, *program; /* that it is of */
+    struct hist_input *input;      /* a trace; NULL: a run */
     const struct chil_run *run;
     int given; /* the dimension of --given, or -1 */
 };
+
+/* To the histogram, and to those with another dimension; `context` is a struct hist. */
+void hist_tell(void *context, const struct chil_transaction *transaction);
+
+/* A trace instead of a run: its head, then its records of these kinds; what is wrong is told (hist_read.c). */
+struct hist_input;
+int hist_read_open(struct hist *h);
+int hist_read_all(struct hist *h, uint32_t kinds);
+void hist_read_close(struct hist *h);
 
 /* Counts of a dimension's bins, all others added up; in the order of the bins. To be freed. */
 struct hist_bar {

@@ -224,9 +224,8 @@ void hist_print(FILE *out, struct hist *h)
     const struct hist_options *o = h->options;
     unsigned dimensions = chil_hist_dimensions(h->hist);
     (void)fprintf(out, "\n %s transactions (%s) of '%s' on %s: %s%s%s\n\n",
-                  cmd_grouped(chil_hist_total(h->hist), number), o->event, o->program.run.program,
-                  chil_machine_name(o->program.run.machine), o->declaration, o->where ? " where " : "",
-                  o->where ? o->where : "");
+                  cmd_grouped(chil_hist_total(h->hist), number), o->event, h->program, h->machine, o->declaration,
+                  o->where ? " where " : "", o->where ? o->where : "");
     print_bins(out, h);
     for (unsigned d = 0; d < dimensions && dimensions > 1; d++)
         print_marginal(out, h, d);
@@ -309,14 +308,14 @@ bool hist_print_json(FILE *out, struct hist *h)
 {
     const struct hist_options *o = h->options;
     json_t *root = json_object();
-    (void)json_object_set_new(root, "machine", json_string(chil_machine_name(o->program.run.machine)));
+    (void)json_object_set_new(root, "machine", json_string(h->machine));
     (void)json_object_set_new(root, "declaration", json_string(o->declaration));
     (void)json_object_set_new(root, "event", json_string(o->event));
     if (o->where) (void)json_object_set_new(root, "where", json_string(o->where));
     (void)json_object_set_new(root, "dimensions", json_dimensions(h));
     (void)json_object_set_new(root, "total", cmd_json_count(chil_hist_total(h->hist)));
-    (void)json_object_set_new(root, "cycles", cmd_json_count(chil_run_cycles(h->run)));
-    (void)json_object_set_new(root, "status", json_integer(chil_run_status(h->run)));
+    if (h->run) (void)json_object_set_new(root, "cycles", cmd_json_count(chil_run_cycles(h->run)));
+    if (h->run) (void)json_object_set_new(root, "status", json_integer(chil_run_status(h->run)));
     (void)json_object_set_new(root, "entropy_bits", json_real(hist_entropy(h->hist)));
     (void)json_object_set_new(root, "bins", json_bins(h));
     if (o->rank) (void)json_object_set_new(root, "rank", json_rank(h));

@@ -86,7 +86,7 @@ static void begin(FILE *out, const struct hist *h, double width, double height, 
 {
     char title[NAME], note[NAME];
     char number[CMD_GROUPED_MAX];
-    (void)snprintf(title, sizeof title, "%s: %s", h->options->program.run.program, h->options->declaration);
+    (void)snprintf(title, sizeof title, "%s: %s", h->program, h->options->declaration);
     (void)snprintf(note, sizeof note, "%s transactions (%s); %zu and %zu values with fewer are left out",
                    cmd_grouped(chil_hist_total(h->hist), number), h->options->event, grid->axis[0].left,
                    grid->axis[1].left);
@@ -154,7 +154,7 @@ static void bars(FILE *out, struct hist *h)
     if (!axis_make(&axis, h->hist, 0)) return;
     double *values = calloc(axis.count + 1, sizeof *values);
     const char **names = calloc(axis.count + 1, sizeof *names);
-    (void)snprintf(title, sizeof title, "%s: %s", h->options->program.run.program, h->options->declaration);
+    (void)snprintf(title, sizeof title, "%s: %s", h->program, h->options->declaration);
     struct plot plot = {.title = title,
                         .x_title = variable_of(h, 0),
                         .points = names,

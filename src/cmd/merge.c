@@ -4,20 +4,24 @@
  *     $ chiliad mean -o mean.cubex first.cubex second.cubex
  *
  * Merge takes each metric from where it is known best and completes what was partial; mean averages repeated runs.
+ * Where the experiments have hierarchies of one specification, merge derives them anew from the merged counts.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "chiliad/metric.h"
 #include "cmd/experiment.h"
 
 static const char merge_help[] =
-    "usage: chiliad merge -o OUT.cubex [--by-name] FILE...\n"
+    "usage: chiliad merge -o OUT.cubex [--by-name] [--metrics SPEC] FILE...\n"
     "\n"
     "Puts experiments with different metrics, call paths or threads together. What several measured is averaged;\n"
     "measured is preferred to composed; partial compositions (~) are completed when their parts are there.\n"
     "\n"
     "  -o, --output OUT        the result: .cubex, or .cube for CUBE 3\n"
     "      --by-name           match functions by name alone, so that edited sources still match\n"
+    "      --metrics SPEC      derive its hierarchies from the merged counts ('chiliad list metrics', or a path);\n"
+    "                          default: the one that all FILEs were derived with, if there is one; none: do not\n"
     "  -h, --help              this text\n";
 
 static const char mean_help[] =
@@ -31,50 +35,89 @@ static const char mean_help[] =
     "      --by-name           match functions by name alone, so that edited sources still match\n"
     "  -h, --help              this text\n";
 
-enum { OPTION_BY_NAME = 256 };
+enum { OPTION_BY_NAME = 256, OPTION_METRICS };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"by-name", no_argument, NULL, OPTION_BY_NAME},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
 
-static int combine(const char *command, const char *output, const struct chil_exp_align *align, char **path,
-                   size_t paths)
+struct combining {
+    const char *command, *output, *metrics;
+    struct chil_exp_align align;
+    struct chil_exp **input;
+    size_t inputs;
+};
+
+/* The specification of the result; NULL: it keeps the metrics that it has. */
+static int open_spec(const struct combining *c, struct chil_spec **spec, struct chil_error *err)
 {
-    struct chil_exp **input = calloc(paths, sizeof(void *)), *result = NULL;
-    struct chil_error err = {0};
-    int status = input ? 0 : cmd_fail(command, "out of memory");
-    for (size_t i = 0; i < paths && !status; i++)
-        status = cmd_exp_read(command, path[i], &input[i]);
-    if (!status) {
-        const struct chil_exp *const *from = (const struct chil_exp *const *)input;
-        int failed = strcmp(command, "mean") == 0 ? chil_exp_mean(&result, from, paths, align, &err)
-                                                  : chil_exp_merge(&result, from, paths, align, &err);
-        status = failed ? cmd_fail_error(command, &err) : cmd_exp_write(command, result, output);
+    *spec = NULL;
+    if (strcmp(c->command, "mean") == 0 || (c->metrics && strcmp(c->metrics, "none") == 0)) return 0;
+    if (c->metrics) return chil_spec_open(spec, c->metrics, err);
+    const char *name = chil_exp_attribute(c->input[0], "metrics");
+    for (size_t i = 1; i < c->inputs; i++) {
+        const char *other = chil_exp_attribute(c->input[i], "metrics");
+        if (!name || !other || strcmp(name, other) != 0) return 0;
     }
-    for (size_t i = 0; input && i < paths; i++)
-        chil_exp_free(input[i]);
+    if (!name) return 0;
+    if (chil_exp_attribute(c->input[0], "platform")) return chil_spec_open_for(spec, c->input[0], err);
+    (void)chil_spec_open(spec, name, NULL); /* a file of someone's, perhaps gone: then metrics are as they are */
+    return 0;
+}
+
+static int put_together(const struct combining *c, struct chil_exp **result)
+{
+    const struct chil_exp *const *from = (const struct chil_exp *const *)c->input;
+    struct chil_spec *spec;
+    struct chil_error err = {0};
+    int status = open_spec(c, &spec, &err);
+    if (!status && spec)
+        status = chil_metric_merge(result, from, c->inputs, &c->align, spec, NULL, &err);
+    else if (!status)
+        status = strcmp(c->command, "mean") == 0 ? chil_exp_mean(result, from, c->inputs, &c->align, &err)
+                                                 : chil_exp_merge(result, from, c->inputs, &c->align, &err);
+    chil_spec_free(spec);
+    return status ? cmd_fail_error(c->command, &err) : 0;
+}
+
+static int combine(struct combining *c, char **path)
+{
+    struct chil_exp *result = NULL;
+    int status = 0;
+    c->input = calloc(c->inputs, sizeof(void *));
+    if (!c->input) return cmd_fail(c->command, "out of memory");
+    for (size_t i = 0; i < c->inputs && !status; i++)
+        status = cmd_exp_read(c->command, path[i], &c->input[i]);
+    if (!status) status = put_together(c, &result);
+    if (!status) status = cmd_exp_write(c->command, result, c->output);
+    for (size_t i = 0; i < c->inputs; i++)
+        chil_exp_free(c->input[i]);
     chil_exp_free(result);
-    free(input);
+    free(c->input); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     return status;
 }
 
 int cmd_merge(int argc, char **argv)
 {
-    const char *command = argv[0], *output = NULL;
-    struct chil_exp_align align = {0};
+    struct combining c = {.command = argv[0]};
+    bool mean = strcmp(c.command, "mean") == 0;
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
         switch (letter) {
-        case 'o': output = optarg; break;
-        case OPTION_BY_NAME: align.by_name = true; break;
-        case 'h': (void)fputs(strcmp(command, "mean") == 0 ? mean_help : merge_help, stdout); return 0;
-        default: return cmd_bad_option(command, letter, argv);
+        case 'o': c.output = optarg; break;
+        case OPTION_BY_NAME: c.align.by_name = true; break;
+        case OPTION_METRICS: c.metrics = optarg; break;
+        case 'h': (void)fputs(mean ? mean_help : merge_help, stdout); return 0;
+        default: return cmd_bad_option(c.command, letter, argv);
         }
     }
-    if (!output) return cmd_fail(command, "-o OUT.cubex says where the result goes");
-    if (optind == argc) return cmd_fail(command, "name the experiments to put together");
-    return combine(command, output, &align, argv + optind, (size_t)(argc - optind));
+    if (mean && c.metrics) return cmd_fail(c.command, "--metrics is for 'chiliad merge'");
+    if (!c.output) return cmd_fail(c.command, "-o OUT.cubex says where the result goes");
+    if (optind == argc) return cmd_fail(c.command, "name the experiments to put together");
+    c.inputs = (size_t)(argc - optind);
+    return combine(&c, argv + optind);
 }

@@ -19,21 +19,46 @@ static void settle(struct core *core)
 {
     uint64_t busy = core->cycles - core->idle;
     assert(core->path);
-    core->path->cycles += busy - core->path_since;
+    struct record_ledger *ledger = &core->path->now;
+    ledger->cycles += busy - core->path_since;
     core->path_since = busy;
     if (!core->touched || core->cores->options.record->options.light) return;
     core->touched = false;
-    core->path->crossings += core->crossings - core->path_crossings;
+    ledger->crossings += core->crossings - core->path_crossings;
     core->path_crossings = core->crossings;
-    cache_account_charge(core->cores->options.record->account, core->number, &core->path->bill);
+    cache_account_charge(core->cores->options.record->account, core->number, &ledger->bill);
+}
+
+/* Opens the path's ledger of the turn that it is now. */
+static void turn_to(const struct record *record, struct record_path *path)
+{
+    if (!path->other) path->other = base_calloc(record_turns(record), sizeof *path->other);
+    path->other[path->turn] = path->now;
+    path->turn = record->turn;
+    path->now = path->other[path->turn];
+}
+
+/* The core is in this path from now on. */
+static inline void come_to(struct core *core, struct record_path *to)
+{
+    if (to->turn != core->cores->options.record->turn) turn_to(core->cores->options.record, to);
+    if (to->now.capacity < to->function->block_count) record_path_grow(to);
+    core->path = to;
+    core->path_counts = to->now.counts;
 }
 
 static inline void move(struct core *core, struct record_path *to)
 {
     settle(core);
-    if (to->capacity < to->function->block_count) record_path_grow(to);
-    core->path = to;
-    core->path_counts = to->counts;
+    come_to(core, to);
+}
+
+void record_turn_next(struct cores *cores)
+{
+    struct record *record = cores->options.record;
+    record->turn = (record->turn + 1) % record_turns(record);
+    for (unsigned i = 0; i < cores->count; i++)
+        if (cores->core[i].path) move(&cores->core[i], cores->core[i].path);
 }
 
 static struct record_frame *push(struct record_thread *thread, struct record_path *caller, uint32_t back, uint32_t sp)
@@ -277,9 +302,7 @@ void record_switch_thread(struct cores *cores, unsigned number, int pid, int tid
     if (!thread->path) start_program(record, thread, core->mem, number);
     if (thread->core != number) change_core(record, thread, number);
     core->thread = thread;
-    core->path = thread->path;
-    record_path_grow(core->path);
-    core->path_counts = core->path->counts;
+    come_to(core, thread->path);
     core->path_since = core->cycles - core->idle;
     core->path_crossings = core->crossings;
 }
@@ -311,8 +334,7 @@ void core_record_begin(struct core *core)
     if (forked) return;
     settle(core);
     start_program(core->cores->options.record, thread, core->mem, core->number);
-    core->path = thread->path;
-    core->path_counts = NULL;
+    come_to(core, thread->path);
 }
 
 void core_record_end(struct core *core)
@@ -328,11 +350,11 @@ uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words
     if (count && path->function != &core->cores->options.record->nowhere) {
         uint32_t index = record_block_index(path->function, &part);
         record_path_grow(path);
-        core->path_counts = path->counts;
-        path->counts[index]++;
+        core->path_counts = path->now.counts;
+        path->now.counts[index]++;
     }
-    if (!path->folded) path->folded = base_calloc(CORE_SIGNAL_COUNT, sizeof *path->folded);
-    return path->folded;
+    if (!path->now.folded) path->now.folded = base_calloc(CORE_SIGNAL_COUNT, sizeof *path->now.folded);
+    return path->now.folded;
 }
 
 /* --- Signals and regions ----------------------------------------------------------------------------------------- */
@@ -371,7 +393,6 @@ void record_signal(struct cores *cores, int tid, const struct core_regs *regs, s
     (void)push(thread, between, back, regs->gpr[1]);
     between->calls++;
     handler->calls++;
-    record_path_grow(between);
     thread_move(cores, thread, handler);
 }
 

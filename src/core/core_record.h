@@ -71,6 +71,15 @@ struct record_site {
     uint64_t calls;
 };
 
+/* What a path did while one of several sets of counters was on; without sets that take turns, all it did. */
+struct record_ledger {
+    uint64_t cycles, crossings;
+    uint64_t *counts; /* per block of the function */
+    size_t capacity;
+    uint64_t *folded; /* signals of parts of blocks, by enum core_signal; NULL: none */
+    struct cache_bill bill;
+};
+
 struct record_path {
     struct record_path *parent, *child, *sibling;
     struct record_function *function; /* one without code for roots and regions */
@@ -81,11 +90,10 @@ struct record_path {
     uint32_t at;               /* the only place where it is called, for paths that are split by it; else 0 */
     bool start;                /* a thread began here, which another one told to */
     struct record_site *sites; /* where it was called */
-    uint64_t calls, cycles, crossings;
-    uint64_t *counts; /* per block of the function */
-    size_t capacity;
-    uint64_t *folded; /* signals of parts of blocks, by enum core_signal; NULL: none */
-    struct cache_bill bill;
+    uint64_t calls;
+    unsigned turn;               /* that `now` is of */
+    struct record_ledger now;    /* what is counted goes here, */
+    struct record_ledger *other; /* and here, by turn, went what was counted in others; NULL: nothing */
 };
 
 struct record_frame {
@@ -121,7 +129,8 @@ struct record_options {
     struct cache *cache;
     bool light; /* paths are followed, what the memory hierarchy does is not charged to them */
     unsigned depth;
-    bool by_site; /* a path for each place where a function is called */
+    bool by_site;   /* a path for each place where a function is called */
+    unsigned turns; /* sets of counters that take turns; 0: one that is always on */
     void *context;
     /* The symbol at pc in an address space, where it begins and ends there, and where it begins in its file; NULL:
      * there is none. */
@@ -130,12 +139,12 @@ struct record_options {
     /* A symbol for code that has none, at its first instruction; and for the program in an address space. */
     const void *(*unnamed)(void *context, struct mem *mem, uint32_t pc);
     const void *(*program)(void *context, struct mem *mem);
-    enum record_role (*role)(void *context, const void *symbol);
     /* Whether calls of a function are to be told: 0, or a number that they will have. NULL: never. Then `called`,
      * before the function has done anything, and, if it returns to where it was called from, `returned`. */
     uint8_t (*told)(void *context, const void *symbol);
     void (*called)(void *context, const struct record_call *call);
     void (*returned)(void *context, const struct record_call *call, uint32_t result);
+    enum record_role (*role)(void *context, const void *symbol);
 };
 
 struct record *record_new(const struct record_options *options);
@@ -153,6 +162,9 @@ bool record_region(struct cores *cores, unsigned core, bool begin, const void *s
 /* Which function runs `levels` further up: its symbol, NULL for none. */
 const void *record_function_up(struct cores *cores, unsigned core, unsigned levels);
 
+/* The next turn begins on all cores, none of which is running. */
+void record_turn_next(struct cores *cores);
+
 /* --- When all is over -------------------------------------------------------------------------------------------- */
 
 /* All paths, parents before children, in the order in which they were first taken. */
@@ -161,7 +173,11 @@ const struct cache_account *record_account(const struct record *record); /* that
 /* All functions that have blocks, each called back once, in no order. */
 void record_each_function(const struct record *record, void (*each)(void *context, const struct record_function *f),
                           void *context);
-/* What instructions raised there, counts[CORE_SIGNAL_COUNT]. */
-void record_path_signals(const struct record_path *path, uint64_t *counts);
+/* What the path did in a turn, from 0 on; NULL: nothing. */
+const struct record_ledger *record_path_ledger(const struct record *record, const struct record_path *path,
+                                               unsigned turn);
+unsigned record_turns(const struct record *record); /* at least 1 */
+/* Adds what instructions raised there, to counts[CORE_SIGNAL_COUNT]. */
+void record_path_signals(const struct record_path *path, const struct record_ledger *ledger, uint64_t *counts);
 
 #endif

@@ -19,6 +19,7 @@ struct way {
 
 struct record {
     struct record_options options;
+    unsigned turn; /* which it is */
     struct cache_account *account;
     struct record_thread *threads;
     struct record_path **paths;

@@ -30,14 +30,22 @@ static void free_functions(struct record_function *function)
     }
 }
 
+static void ledger_fini(const struct record *record, struct record_ledger *ledger)
+{
+    if (!ledger) return;
+    cache_bill_fini(record->account, &ledger->bill);
+    free(ledger->counts);
+    free(ledger->folded);
+}
+
 void record_free(struct record *record)
 {
     if (!record) return;
     for (size_t i = 0; i < record->path_count; i++) {
         struct record_path *path = record->paths[i];
-        cache_bill_fini(record->account, &path->bill);
-        free(path->counts);
-        free(path->folded);
+        for (unsigned t = 0; t < record_turns(record); t++)
+            ledger_fini(record, t == path->turn ? &path->now : path->other ? &path->other[t] : NULL);
+        free(path->other);
         while (path->sites) {
             struct record_site *next = path->sites->next;
             free(path->sites);
@@ -70,14 +78,26 @@ const struct cache_account *record_account(const struct record *record)
     return record->account;
 }
 
-void record_path_signals(const struct record_path *path, uint64_t *counts)
+unsigned record_turns(const struct record *record)
 {
-    memset(counts, 0, CORE_SIGNAL_COUNT * sizeof *counts);
-    if (path->folded) memcpy(counts, path->folded, CORE_SIGNAL_COUNT * sizeof *counts);
-    for (size_t i = 0; i < path->function->block_count && i < path->capacity; i++) {
+    return record->options.turns ? record->options.turns : 1;
+}
+
+const struct record_ledger *record_path_ledger(const struct record *record, const struct record_path *path,
+                                               unsigned turn)
+{
+    if (turn == path->turn) return &path->now;
+    return path->other && turn < record_turns(record) ? &path->other[turn] : NULL;
+}
+
+void record_path_signals(const struct record_path *path, const struct record_ledger *ledger, uint64_t *counts)
+{
+    for (unsigned i = 0; ledger->folded && i < CORE_SIGNAL_COUNT; i++)
+        counts[i] += ledger->folded[i];
+    for (size_t i = 0; i < path->function->block_count && i < ledger->capacity; i++) {
         const struct record_block *block = &path->function->blocks[i];
-        for (unsigned w = 0; path->counts[i] && w < block->weight_count; w++)
-            counts[block->weights[w].signal] += path->counts[i] * block->weights[w].count;
+        for (unsigned w = 0; ledger->counts[i] && w < block->weight_count; w++)
+            counts[block->weights[w].signal] += ledger->counts[i] * block->weights[w].count;
     }
 }
 
@@ -136,10 +156,11 @@ static struct record_function *find_function(struct record *record, const struct
 
 void record_path_grow(struct record_path *path)
 {
-    size_t before = path->capacity;
+    struct record_ledger *ledger = &path->now;
+    size_t before = ledger->capacity;
     if (before >= path->function->block_count) return;
-    path->counts = base_grow(path->counts, &path->capacity, path->function->block_count, sizeof *path->counts);
-    memset(path->counts + before, 0, (path->capacity - before) * sizeof *path->counts);
+    ledger->counts = base_grow(ledger->counts, &ledger->capacity, path->function->block_count, sizeof *ledger->counts);
+    memset(ledger->counts + before, 0, (ledger->capacity - before) * sizeof *ledger->counts);
 }
 
 /* Its number in the function; made when it is new. */
@@ -179,7 +200,7 @@ void record_name_block(const struct core *core, const struct code *code, struct 
         struct core *other = &cores->core[i];
         if (!other->path || other->path->function != block->function) continue;
         record_path_grow(other->path);
-        other->path_counts = other->path->counts;
+        other->path_counts = other->path->now.counts;
     }
 }
 
@@ -191,6 +212,7 @@ static struct record_path *path_new(struct record *record, const struct record_p
     struct record_path *path = base_calloc(1, sizeof *path);
     *path = *like;
     path->number = (unsigned)record->path_count;
+    path->turn = record->turn;
     record->paths =
         base_grow(record->paths, &record->path_capacity, record->path_count + 1, sizeof(struct record_path *));
     return record->paths[record->path_count++] = path;

@@ -95,8 +95,8 @@ static void merge_pedigree(struct chil_exp_metric *to, const struct chil_exp_met
     to->low = first || low < to->low ? low : to->low;
     to->high = first || high > to->high ? high : to->high;
     to->partial = first ? from->partial : to->partial || from->partial;
-    if (strcmp(to->exactness, from->exactness) != 0) /* the weaker word */
-        to->exactness = strcmp(to->exactness, "exact") == 0 ? from->exactness : to->exactness;
+    if (strcmp(to->exactness, "exact") == 0 || strcmp(from->exactness, "estimated") == 0) /* the weaker word */
+        to->exactness = from->exactness;
 }
 
 void exp_average(const struct exp_aligned *aligned, int metric, const bool *used)

@@ -151,7 +151,7 @@ static const char *joint(const char *so_far, const char *more)
 {
     if (!so_far || strcmp(so_far, more) == 0) return more;
     if (!*so_far || !*more) return "";
-    return "modelled";
+    return strcmp(so_far, "estimated") == 0 || strcmp(more, "estimated") == 0 ? "estimated" : "modelled";
 }
 
 /* What a sum of bases is: whole numbers or not, how exact, over how many runs. */
@@ -305,6 +305,18 @@ int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, con
         chil_exp_free(d.result);
     else
         *result = d.result;
+    return status;
+}
+
+int chil_metric_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
+                      const struct chil_exp_align *align, const struct chil_spec *spec,
+                      const struct chil_metric_options *options, struct chil_error *err)
+{
+    struct chil_exp *merged = NULL;
+    *result = NULL;
+    int status = chil_exp_merge(&merged, input, inputs, align, err);
+    if (!status) status = chil_metric_derive(result, merged, spec, options, err);
+    chil_exp_free(merged);
     return status;
 }
 

@@ -14,9 +14,9 @@ struct node_monitor;
 struct node_trace;
 struct node_events;
 struct node_record;
-struct record_function;
 struct node_names;
 struct node_symbols;
+struct record_function;
 
 struct chil_run {
     const struct chil_machine *machine;
@@ -168,6 +168,7 @@ int *node_calls_add(struct chil_run *run, struct chil_exp *exp);
 /* Where an instruction of a function is in its file; in none: in memory. */
 uint32_t node_calls_address(const struct record_function *function, uint32_t pc);
 void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid);
+void node_record_turn(struct chil_run *run); /* the next set of counters is on */
 void node_record_forked(void *context, int from, int pid, int tid);
 void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);
 int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *arg, const struct mem *mem);

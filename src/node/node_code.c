@@ -65,15 +65,21 @@ static int compare_instructions(const void *a, const void *b)
     return x->word < y->word ? -1 : x->word > y->word;
 }
 
-static void add_path(const struct code *code, const struct record_path *path)
+static void add_counts(const struct record_path *path, const struct record_ledger *ledger, uint64_t *counts)
+{
+    for (size_t i = 0; ledger && i < path->function->block_count && i < ledger->capacity; i++)
+        counts[i] += ledger->counts[i];
+}
+
+static void add_path(const struct code *code, const struct record *record, const struct record_path *path)
 {
     size_t low = 0, high = path->function->block_count ? code->count : 0;
     while (low < high) { /* the functions are sorted */
         size_t middle = low + (high - low) / 2;
         int order = compare_functions(&path->function, &code->function[middle]);
         if (!order) {
-            for (size_t i = 0; i < path->function->block_count && i < path->capacity; i++)
-                code->counts[middle][i] += path->counts[i];
+            for (unsigned t = 0; t < record_turns(record); t++)
+                add_counts(path, record_path_ledger(record, path, t), code->counts[middle]);
             return;
         }
         if (order < 0)
@@ -133,7 +139,7 @@ void node_record_code(struct node_record *record, struct chil_exp *exp)
     for (size_t i = 0; i < code.count; i++)
         code.counts[i] = base_calloc(code.function[i]->block_count, sizeof **code.counts);
     for (size_t i = 0; i < paths; i++)
-        add_path(&code, path[i]);
+        add_path(&code, cores, path[i]);
     for (size_t i = 0; i < code.count; i++) {
         const struct node_code_symbol *symbol = code.function[i]->symbol;
         const struct node_code_symbol *next = i + 1 < code.count ? code.function[i + 1]->symbol : NULL;

@@ -3,6 +3,9 @@
  * An event's value in a path is asked for exactly as the run's total is, of the path's own counts. node_calls.c says
  * which node a path is. What is then missing from a total belongs to no path and is the program's own, in its first
  * thread: elapsed time and eDRAM refreshes, and up to half a cycle a path for units that run at half the clock.
+ *
+ * Of sets that take turns each has an experiment of its own, with the same rows: what was counted while it was on. What
+ * belongs to no path follows the clock, and is divided as time is.
  */
 #include "chiliad/experiment.h"
 
@@ -21,12 +24,14 @@ struct measured {
     const struct chil_event *event;
     struct node_wire *wires;
     uint64_t total;
+    int64_t nobodys; /* of it */
     int metric;
 };
 
 struct builder {
     struct chil_run *run;
     struct chil_exp *exp;
+    unsigned turn, turns; /* the first, and how many */
     struct record_path *const *paths;
     size_t path_count;
     struct measured *measured;
@@ -185,34 +190,81 @@ static void add_system(struct builder *b)
 /* --- Values -------------------------------------------------------------------------------------------------------
  */
 
+/* What a path did in turns, as node_part_count wants it. */
+struct done {
+    uint64_t signals[CORE_SIGNAL_COUNT];
+    struct node_part part;
+};
+
+static bool take_ledgers(const struct builder *b, const struct record_path *path, struct cache *counts,
+                         struct done *done)
+{
+    const struct record *record = node_record_of_cores(b->run->record);
+    bool any = false;
+    memset(done, 0, sizeof *done);
+    for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
+        const struct record_ledger *ledger = record_path_ledger(record, path, t);
+        if (!ledger) continue;
+        if (!any) cache_counts_clear(counts);
+        any = true;
+        record_path_signals(path, ledger, done->signals);
+        cache_counts_add(counts, record_account(record), &ledger->bill);
+        done->part.crossings += ledger->crossings;
+        done->part.cycles += ledger->cycles;
+    }
+    done->part.core = path->core;
+    done->part.signals = done->signals;
+    done->part.cache = counts;
+    return any;
+}
+
 static void add_path(struct builder *b, const struct record_path *path, struct cache *counts)
 {
-    uint64_t signals[CORE_SIGNAL_COUNT];
+    struct done done;
     int node = b->node_of[path->number], thread = (int)column_of(b, path->thread);
-    record_path_signals(path, signals);
-    cache_counts_set(counts, record_account(node_record_of_cores(b->run->record)), &path->bill);
-    const struct node_part part = {
-        .core = path->core, .signals = signals, .crossings = path->crossings, .cycles = path->cycles, .cache = counts};
     bool stub = path->function->stub && path->function->callee; /* what it leads to is taken, too */
     if (path->calls && !stub) chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
+    if (!take_ledgers(b, path, counts, &done)) return;
     for (size_t i = 0; i < b->measured_count; i++) {
         const struct measured *m = &b->measured[i];
-        int64_t count = node_part_count(b->run, m->event, m->wires, &part);
+        int64_t count = node_part_count(b->run, m->event, m->wires, &done.part);
         if (count) chil_exp_add_count(b->exp, m->metric, node, thread, count);
     }
 }
 
-static void add_values(struct builder *b)
+static void add_paths(struct builder *b)
 {
     struct cache *counts = cache_counts_new(b->run->cache);
     for (size_t i = 0; i < b->path_count; i++)
         add_path(b, b->paths[i], counts);
-    for (size_t i = 0; b->path_count && i < b->measured_count; i++) {
-        const struct measured *m = &b->measured[i];
-        int64_t left = (int64_t)m->total - chil_exp_sum_count(b->exp, m->metric, CHIL_EXP_NONE, false, -1);
-        if (left) chil_exp_add_count(b->exp, m->metric, b->node_of[0], (int)column_of(b, b->paths[0]->thread), left);
-    }
     cache_counts_free(counts);
+}
+
+static uint64_t cycles_of(const struct builder *b)
+{
+    const struct record *record = node_record_of_cores(b->run->record);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < b->path_count; i++)
+        for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
+            const struct record_ledger *ledger = record_path_ledger(record, b->paths[i], t);
+            if (ledger) sum += ledger->cycles;
+        }
+    return sum;
+}
+
+/* What no path did: what is missing from the total, or of a turn its part of that. */
+static void add_nobodys(struct builder *b, const struct builder *whole)
+{
+    uint64_t on = whole ? cycles_of(b) : 0, all = whole ? cycles_of(whole) : 0;
+    for (size_t i = 0; b->path_count && i < b->measured_count; i++) {
+        struct measured *m = &b->measured[i];
+        if (!whole)
+            m->nobodys = (int64_t)m->total - chil_exp_sum_count(b->exp, m->metric, CHIL_EXP_NONE, false, -1);
+        else if (all)
+            m->nobodys = (int64_t)((__int128)whole->measured[i].nobodys * on / all);
+        if (m->nobodys)
+            chil_exp_add_count(b->exp, m->metric, b->node_of[0], (int)column_of(b, b->paths[0]->thread), m->nobodys);
+    }
 }
 
 /* --- Metadata -----------------------------------------------------------------------------------------------------
@@ -280,24 +332,47 @@ static void add_attributes(struct builder *b)
     chil_machine_free(plain);
 }
 
-int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err)
+static void build(struct builder *b, const struct builder *whole)
+{
+    b->exp = chil_exp_new();
+    b->paths = record_paths(node_record_of_cores(b->run->record), &b->path_count);
+    add_attributes(b);
+    add_metrics(b);
+    collect_threads(b);
+    add_system(b);
+    b->node_of = node_calls_add(b->run, b->exp);
+    add_paths(b);
+    add_nobodys(b, whole);
+}
+
+static struct chil_exp *finish(struct builder *b)
+{
+    for (size_t i = 0; i < b->measured_count; i++)
+        free(b->measured[i].wires);
+    free(b->measured);
+    free(b->node_of);
+    free(b->threads); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
+    return b->exp;
+}
+
+int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn, struct chil_error *err)
 {
     if (!run->options.record)
         return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
-    struct builder b = {.run = run, .exp = chil_exp_new()};
-    b.paths = record_paths(node_record_of_cores(run->record), &b.path_count);
-    add_attributes(&b);
-    add_metrics(&b);
-    collect_threads(&b);
-    add_system(&b);
-    b.node_of = node_calls_add(run, b.exp);
-    add_values(&b);
-    node_record_code(run->record, b.exp);
-    for (size_t i = 0; i < b.measured_count; i++)
-        free(b.measured[i].wires);
-    free(b.measured);
-    free(b.node_of);
-    free(b.threads); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
-    *exp = b.exp;
+    unsigned turns = record_turns(node_record_of_cores(run->record));
+    struct builder whole = {.run = run, .turns = turns};
+    build(&whole, NULL);
+    node_record_code(run->record, whole.exp);
+    for (unsigned t = 0; turn && t < turns; t++) {
+        struct builder part = {.run = run, .turn = t, .turns = 1};
+        build(&part, &whole);
+        turn[t] = finish(&part);
+    }
+    *exp = finish(&whole);
     return 0;
+}
+
+int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err)
+{
+    return chil_run_experiments(run, exp, NULL, err);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "node/node_symbols.h"
 
 /* Names of one part of a space. */
@@ -147,7 +148,10 @@ static void add_function(void *context, const char *name, uint32_t address, uint
 {
     const struct adding *adding = context;
     uint32_t first = address + adding->bias;
-    if (size && size - 1 <= UINT32_MAX - first) (void)chil_ranges_add(adding->ranges, name, first, first + (size - 1));
+    char *written = name_written(name);
+    if (size && size - 1 <= UINT32_MAX - first)
+        (void)chil_ranges_add(adding->ranges, written ? written : name, first, first + (size - 1));
+    free(written);
 }
 
 static void add_object(struct chil_run *run, const struct os_object *object, bool is_program,

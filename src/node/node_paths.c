@@ -75,7 +75,7 @@ static uint32_t section_of(const struct node_paths *paths, const struct record_p
     while (path && path->kind != RECORD_REGION)
         path = path->parent;
     const struct node_code_symbol *symbol = path ? path->symbol : NULL;
-    return symbol ? chil_ranges_name(paths->sections, symbol->name) : 0;
+    return symbol ? chil_ranges_name(paths->sections, node_symbols_name(symbol)) : 0;
 }
 
 static __attribute__((noinline)) void find_out(struct node_paths *paths, const struct record_path *path)

@@ -68,7 +68,7 @@ void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char 
     *buffer = 0;
     if (!symbol) return;
     const char *file = node_symbols_line(symbol, start + (address - low), &line);
-    int used = snprintf(buffer, size, "%s+0x%x", symbol->name, address - low);
+    int used = snprintf(buffer, size, "%.200s+0x%x", node_symbols_name(symbol), address - low);
     if (file && used > 0 && (size_t)used < size)
         (void)snprintf(buffer + used, size - (size_t)used, " (%s:%d)", file, line);
 }

@@ -55,15 +55,16 @@ struct node_record *node_record_new(struct chil_run *run)
         .depth = o->record_flat    ? 0
                  : o->record_depth ? o->record_depth
                                    : CHIL_RECORD_DEPTH,
+        .turns = o->record_turns,
         .context = run,
         .function = find_function,
         .unnamed = name_unnamed,
         .program = find_program,
-        .role = find_role,
-        .by_site = o->record_call_sites,
         .told = names && names->sites ? node_sites_told : NULL,
         .called = node_sites_called,
         .returned = node_sites_returned,
+        .role = find_role,
+        .by_site = o->record_call_sites,
     };
     struct node_record *record = base_calloc(1, sizeof *record);
     record->cores = record_new(&options);
@@ -85,6 +86,11 @@ struct record *node_record_of_cores(struct node_record *record)
 void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid)
 {
     if (run->record) record_switch_thread(run->cores, core, pid, tid);
+}
+
+void node_record_turn(struct chil_run *run)
+{
+    record_turn_next(run->cores);
 }
 
 void node_record_forked(void *context, int from, int pid, int tid)

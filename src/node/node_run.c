@@ -62,6 +62,10 @@ static uint64_t elapsed(const struct chil_run *run);
 static bool pause_run(void *context)
 {
     struct chil_run *run = context;
+    if (run->options.record_turns) {
+        node_record_turn(run);
+        return true;
+    }
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
     run->result.cycles = elapsed(run);
@@ -72,6 +76,7 @@ static bool pause_run(void *context)
 
 static int start_os(struct chil_run *run, const struct chil_run_options *o, struct chil_error *err)
 {
+    uint64_t pause_cycles = o->record_turns ? o->turn_cycles : o->pause_cycles;
     struct os_options os = {
         .clock_mhz = (unsigned)number_or(o->machine, "machine.clock_mhz", 850),
         .memory_bytes = number_or(o->machine, "memory.size_max", 0),
@@ -93,8 +98,8 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .device_pages = {run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0, NODE_MONITOR_BASE},
         .device = node_device,
         .watch = node_watch,
-        .pause = o->pause ? pause_run : NULL,
-        .pause_cycles = o->pause_cycles ? o->pause_cycles : 1,
+        .pause = o->pause || o->record_turns ? pause_run : NULL,
+        .pause_cycles = pause_cycles ? pause_cycles : 1,
     };
     return os_new(&run->os, &os, run->cores, run->core_count, err);
 }
@@ -103,6 +108,8 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
 {
     struct core_options options = {0};
     struct cache_config memory;
+    if (o->record_turns && (o->pause || !o->record))
+        return chil_error_set(err, CHIL_EINVAL, "counters take turns in a recorded run without pauses");
     int status = read_units(o->machine, &options.units, err);
     if (!status) status = cache_config_read(&memory, o->machine, err);
     if (status) return status;

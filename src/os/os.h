@@ -60,7 +60,8 @@ struct os_options {
      * instruction not done yet. True: it was done, regs->pc is behind it. False: the program gets SIGSEGV. */
     uint32_t device_pages[OS_DEVICES];
     bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
-    /* Called between instructions when `pause_cycles` have passed, or a quantum more; false ends the run there. */
+    /* Called between instructions, at multiples of `pause_cycles` or up to a quantum later; false ends the run there.
+     */
     bool (*pause)(void *context);
     uint64_t pause_cycles;
     /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0 for none;

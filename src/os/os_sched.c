@@ -341,11 +341,12 @@ static void deadlock(struct os *os)
         if (!process->exited) os_signal_process(os, process, &info);
 }
 
-/* Lets the caller look, when it is time; false when it has seen enough. Quanta are as they would be without. */
+/* Lets the caller look, at multiples of pause_cycles; false when it has seen enough. Quanta are as they would be
+ * without. */
 static bool pause_run(struct os *os)
 {
     if (!os->options.pause || os->now < os->pause_at) return true;
-    os->pause_at = os_add_cycles(os->now, os->options.pause_cycles);
+    os->pause_at = os_add_cycles(os->now, os->options.pause_cycles - os->now % os->options.pause_cycles);
     return os->options.pause(os->options.context);
 }
 

@@ -1,0 +1,105 @@
+"""Holds a file to the rules of the trace event format, strictly: what a viewer may refuse or draw wrongly is an error.
+
+    trace_events.py FILE: prints the first rule that is broken, and exits with 1
+
+- one JSON object without repeated keys, NaN or Infinity; "traceEvents" is a list; "displayTimeUnit" is "ms" or "ns"
+- every event has "name", "ph", "pid" and "tid" of the right types, and no key that its phase does not have
+- metadata ("M"): process_name and thread_name, each with args.name, once, and before the first event of who they name
+- complete events ("X"): "ts" and "dur", not negative; those of one thread lie inside each other or apart
+- instants ("i"): "ts", and a scope "g", "p" or "t"
+- "ts" and "dur" are decimal, never with an exponent, so that no digit of a cycle is lost
+"""
+import json
+import re
+import sys
+from decimal import Decimal
+
+PHASES = {
+    "M": ({"ph", "pid", "tid", "name", "args"}, set()),
+    "X": ({"ph", "pid", "tid", "name", "ts", "dur", "cat", "args"}, set()),
+    "i": ({"ph", "pid", "tid", "name", "ts", "s"}, {"cat", "args"}),
+}
+
+
+def fail(what, event=None):
+    print(what if event is None else f"{what}: {event}"[:300])
+    sys.exit(1)
+
+
+def unique(pairs):
+    keys = [key for key, _ in pairs]
+    if len(keys) != len(set(keys)):
+        fail("a key stands twice", keys)
+    return dict(pairs)
+
+
+def number(text):
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        fail("not a plain decimal number", text)
+    return Decimal(text)
+
+
+def check_event(event, named):
+    if not isinstance(event, dict) or event.get("ph") not in PHASES:
+        fail("an event of an unknown phase", event)
+    wanted, allowed = PHASES[event["ph"]]
+    if not wanted <= set(event) <= wanted | allowed:
+        fail("keys that the phase does not have, or lacks", event)
+    if not isinstance(event["name"], str) or not event["name"]:
+        fail("a name that is none", event)
+    if type(event["pid"]) is not int or type(event["tid"]) is not int:
+        fail("a process or thread that is no number", event)
+    who = (event["pid"], event["tid"])
+    if event["ph"] == "M":
+        if event["name"] not in ("process_name", "thread_name") or not isinstance(event["args"].get("name"), str):
+            fail("metadata that names nobody", event)
+        key = (event["name"], who[0] if event["name"] == "process_name" else who)
+        if key in named:
+            fail("named twice", event)
+        named.add(key)
+        return
+    if ("process_name", who[0]) not in named or ("thread_name", who) not in named:
+        fail("an event of somebody without a name", event)
+    if event["ph"] == "i" and event["s"] not in ("g", "p", "t"):
+        fail("an instant without a scope", event)
+    for key in ("ts", "dur"):
+        if key in event and (not isinstance(event[key], (int, Decimal)) or event[key] < 0):
+            fail(f"'{key}' is no time", event)
+    for value in event.get("args", {}).values():
+        if not isinstance(value, (str, int, Decimal)):
+            fail("an argument that is neither text nor number", event)
+
+
+def check_nesting(events):
+    threads = {}
+    for event in events:
+        if event["ph"] == "X":
+            threads.setdefault((event["pid"], event["tid"]), []).append((event["ts"], -event["dur"], event["name"]))
+    for slices in threads.values():
+        stack = []
+        for start, length, name in sorted(slices):
+            end = start - length
+            while stack and stack[-1] <= start:
+                stack.pop()
+            if stack and end > stack[-1]:
+                fail("two slices of a thread overlap", (name, str(start), str(end), str(stack[-1])))
+            stack.append(end)
+
+
+def main():
+    with open(sys.argv[1], encoding="ascii") as file:
+        trace = json.load(file, object_pairs_hook=unique, parse_float=number, parse_constant=lambda c: fail("no number", c))
+    if not isinstance(trace, dict) or not isinstance(trace.get("traceEvents"), list):
+        fail("no list of events")
+    if trace.get("displayTimeUnit") not in ("ms", "ns"):
+        fail("no unit of time")
+    if set(trace) - {"traceEvents", "displayTimeUnit", "otherData"}:
+        fail("unknown keys", sorted(trace))
+    named = set()
+    for event in trace["traceEvents"]:
+        check_event(event, named)
+    check_nesting(trace["traceEvents"])
+    print(len(trace["traceEvents"]))
+
+
+main()
