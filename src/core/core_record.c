@@ -198,6 +198,14 @@ static bool is_stub_too(const struct block *block)
     return block->count == 1 && block->words[0] >> 26 == B && !(block->words[0] & 1);
 }
 
+/* Where the function that `caller` called will return to. */
+static uint32_t back_from(const struct record_thread *thread, const struct record_path *caller)
+{
+    if (!thread->frame_count) return BACK_NEVER;
+    const struct record_frame *frame = &thread->frames[thread->frame_count - 1];
+    return frame->caller == caller ? frame->back : BACK_NEVER;
+}
+
 void core_record_enter(struct core *core, struct block *block)
 {
     struct record *record = core->cores->options.record;
@@ -212,10 +220,7 @@ void core_record_enter(struct core *core, struct block *block)
     struct record_path *path = core->path;
     bool runtime = path->function->role != RECORD_PLAIN && path->function->symbol != function->symbol;
     struct record_path *above = path->parent && !runtime ? path->parent : path;
-    const struct record_thread *thread = core->thread;
-    const struct record_frame *frame = thread->frame_count ? &thread->frames[thread->frame_count - 1] : NULL;
-    bool called = frame && frame->caller == above;
-    const struct way wanted = {.from = path, .to = block->pc + 1, .back = called ? frame->back : BACK_NEVER};
+    const struct way wanted = {.from = path, .to = block->pc + 1, .back = back_from(core->thread, above)};
     struct way *way = way_of(record, path, wanted.to, wanted.back);
     path->function->callee = function;
     function->stub |= path->function->stub && is_stub_too(block);
