@@ -29,6 +29,7 @@ int main(void)
 {
     void *grid = malloc(BYTES + ROOM);
     void *list = calloc(1, BYTES + ROOM), *page = NULL;
+    void *wall = malloc(64); /* behind it, so that it cannot grow where it is */
     walk_grid(line(grid));
     walk_list(line(list));
     walk_grid(line(grid));
@@ -39,12 +40,16 @@ int main(void)
     void *other = malloc(BYTES + ROOM);
     walk_grid(line(other));
 
+    char *old = line(list);
     list = realloc(list, 2 * BYTES);
+    walk_grid(line(other));
+    walk_list(old); /* nobody's, too */
     walk_list(line(list));
     if (posix_memalign(&page, 4096, BYTES)) _exit(1);
     walk_list(page);
     free(page);
     free(list);
     free(other);
+    free(wall);
     return grid != other; /* it was given out again */
 }

@@ -89,17 +89,15 @@ static int make_ring(struct check_ring *ring, uint64_t around)
     return ring->items ? 0 : cmd_fail("check", "out of memory");
 }
 
-/* Until it is caught the ring turns over its first part, the violation being the last in it; then it is put in order,
- * and what comes goes behind it. */
-static void keep(struct check_ring *ring, uint64_t around, const struct chil_trace_item *item)
+/* Where the next item goes; NULL: no more are wanted. Until the violation is caught the ring turns over its first part,
+ * the violation being the last in it; then it is put in order, and what comes goes behind it. */
+static struct chil_trace_item *next_item(struct check_ring *ring, uint64_t around)
 {
-    if (ring->caught) {
-        if (ring->behind < around) ring->items[ring->count + ring->behind++] = *item;
-        return;
-    }
-    ring->items[ring->next] = *item;
-    ring->next = (ring->next + 1) % (around + 1);
+    if (ring->caught) return ring->behind < around ? &ring->items[ring->count + ring->behind++] : NULL;
+    struct chil_trace_item *item = &ring->items[ring->next];
+    ring->next = ring->next == around ? 0 : ring->next + 1;
     if (ring->count <= around) ring->count++;
+    return item;
 }
 
 static void note_first(struct check *c, bool access)
@@ -140,10 +138,15 @@ static bool is_dcbz(uint32_t word)
 static bool take_record(void *context, const struct chil_trace_record *record)
 {
     struct check *c = context;
-    struct chil_trace_item item = {.record = *record};
-    if (record->access && c->names.tags) item.record.tag = (uint8_t)chil_ranges_look_up(c->names.tags, record->address);
-    if (c->names.categories) item.record.category = (uint8_t)chil_ranges_look_up(c->names.categories, record->pc);
-    keep(&c->rings[0], c->around, &item);
+    struct chil_trace_item *item = next_item(&c->rings[0], c->around);
+    uint8_t tag = record->tag, category = record->category;
+    if (record->access && c->names.tags) tag = (uint8_t)chil_ranges_look_up(c->names.tags, record->address);
+    if (c->names.categories) category = (uint8_t)chil_ranges_look_up(c->names.categories, record->pc);
+    if (item) {
+        item->record = *record;
+        item->record.tag = tag;
+        item->record.category = category;
+    }
     bool store = record->access == CHIL_ACCESS_STORE || (record->access == CHIL_ACCESS_CACHE && is_dcbz(record->word));
     if (!store && record->access != CHIL_ACCESS_LOAD) return true;
     const struct chil_transaction access = {.start = record->cycle,
@@ -156,8 +159,8 @@ static bool take_record(void *context, const struct chil_trace_record *record)
                                             .sender = (uint16_t)record->core,
                                             .core = (uint8_t)record->core,
                                             .kind = store ? CHIL_STORE_MISS : CHIL_LOAD_MISS,
-                                            .category = item.record.category,
-                                            .tag = item.record.tag,
+                                            .category = category,
+                                            .tag = tag,
                                             .function = record->function,
                                             .symbol = record->symbol,
                                             .callpath = record->callpath,
@@ -172,12 +175,12 @@ static bool take_record(void *context, const struct chil_trace_record *record)
 static void take_transaction(void *context, const struct chil_transaction *transaction)
 {
     struct check *c = context;
-    struct chil_trace_item item = {.transaction = *transaction};
-    if (c->names.tags) item.transaction.tag = (uint8_t)chil_ranges_look_up(c->names.tags, transaction->address);
-    if (c->names.categories)
-        item.transaction.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
-    keep(&c->rings[1], c->around, &item);
-    if (!chil_rules_transaction(c->rules, &item.transaction)) return;
+    struct chil_transaction told = *transaction;
+    if (c->names.tags) told.tag = (uint8_t)chil_ranges_look_up(c->names.tags, transaction->address);
+    if (c->names.categories) told.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
+    struct chil_trace_item *item = next_item(&c->rings[1], c->around);
+    if (item) item->transaction = told;
+    if (!chil_rules_transaction(c->rules, &told)) return;
     find_place(c, transaction->sender);
     if (!c->broken) note_first(c, false);
 }
