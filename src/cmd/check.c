@@ -89,11 +89,11 @@ static int make_ring(struct check_ring *ring, uint64_t around)
     return ring->items ? 0 : cmd_fail("check", "out of memory");
 }
 
-/* Where the next item goes; NULL: no more are wanted. Until the violation is caught the ring turns over its first part,
+/* Where the next item goes. Until the violation is caught the ring turns over its first part,
  * the violation being the last in it; then it is put in order, and what comes goes behind it. */
 static struct chil_trace_item *next_item(struct check_ring *ring, uint64_t around)
 {
-    if (ring->caught) return ring->behind < around ? &ring->items[ring->count + ring->behind++] : NULL;
+    if (ring->caught) return ring->behind < around ? &ring->items[ring->count + ring->behind++] : &ring->unwanted;
     struct chil_trace_item *item = &ring->items[ring->next];
     ring->next = ring->next == around ? 0 : ring->next + 1;
     if (ring->count <= around) ring->count++;
@@ -142,11 +142,9 @@ static bool take_record(void *context, const struct chil_trace_record *record)
     uint8_t tag = record->tag, category = record->category;
     if (record->access && c->names.tags) tag = (uint8_t)chil_ranges_look_up(c->names.tags, record->address);
     if (c->names.categories) category = (uint8_t)chil_ranges_look_up(c->names.categories, record->pc);
-    if (item) {
-        item->record = *record;
-        item->record.tag = tag;
-        item->record.category = category;
-    }
+    item->record = *record;
+    item->record.tag = tag;
+    item->record.category = category;
     bool store = record->access == CHIL_ACCESS_STORE || (record->access == CHIL_ACCESS_CACHE && is_dcbz(record->word));
     if (!store && record->access != CHIL_ACCESS_LOAD) return true;
     const struct chil_transaction access = {.start = record->cycle,
@@ -178,8 +176,7 @@ static void take_transaction(void *context, const struct chil_transaction *trans
     struct chil_transaction told = *transaction;
     if (c->names.tags) told.tag = (uint8_t)chil_ranges_look_up(c->names.tags, transaction->address);
     if (c->names.categories) told.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
-    struct chil_trace_item *item = next_item(&c->rings[1], c->around);
-    if (item) item->transaction = told;
+    next_item(&c->rings[1], c->around)->transaction = told;
     if (!chil_rules_transaction(c->rules, &told)) return;
     find_place(c, transaction->sender);
     if (!c->broken) note_first(c, false);

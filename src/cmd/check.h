@@ -13,6 +13,7 @@ struct check_ring {
     size_t count, next;            /* before the violation: a ring of around + 1 */
     size_t behind;                 /* how many came since; the violation is in `items` from then on in order */
     bool caught;
+    struct chil_trace_item unwanted; /* where the rest goes */
 };
 
 /* Where the event was that broke a rule, told while it was there. */

@@ -115,6 +115,7 @@ static void tell_call(struct core *core)
     struct record_thread *thread = core->thread;
     struct record_call *call = &thread->call;
     if (call->told || !thread->frame_count) return;
+    assert(thread->frames);
     *call = (struct record_call){.told = core->path->function->told,
                                  .frame = thread->frame_count,
                                  .back = core->regs->lr,

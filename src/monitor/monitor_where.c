@@ -71,7 +71,8 @@ static int take_comparison(struct reader *r)
         status = monitor_take_number(&r->text, UINT64_MAX, "a value", &value);
         return status ? status : add(r, operation, variable, value);
     }
-    char quote = *at == '"' || *at == '\'' ? *at : 0;
+    char quote = *at;
+    if (quote != '"' && quote != '\'') quote = 0;
     const char *name = quote ? at + 1 : at, *end = quote ? strchr(name, quote) : NULL;
     size_t length = end ? (size_t)(end - name) : monitor_word_length(name);
     if (quote && !end) return monitor_complain(&r->text, at, "the name has no end; %c is wanted behind it", quote);
