@@ -88,7 +88,7 @@ _chiliad_words() {
                 --miss-kinds --sysroot --root --writable --engine --help
             ;;
         trace)
-            echo -M -o --kind --format --read --limit --start --trigger --before --after --once --tag --category --set \
+            echo -M -o --kind --format --read --limit --start --trigger --at --before --after --once --tag --category --set \
                 --miss-kinds --sysroot --root --writable --engine --help
             ;;
         check) echo -M -o --junit --around --stop --tag --category --set --miss-kinds --sysroot --root --writable --engine --help ;;

@@ -44,6 +44,7 @@ static const char help[] =
     "                          (call-through services 4 and 5, chiliad/callthru.h)\n"
     "      --trigger EXPR      begin with the first transaction for which EXPR holds, as 'kind=store & tag=ro';\n"
     "                          'EXPR @ N': with the Nth\n"
+    "      --at PLACE          begin when the instruction at a function or address is done; 'PLACE @ N': the Nth time\n"
     "      --before N          and with N records before it (default 0)\n"
     "      --after N           and end N records behind it (default: at the program's end)\n"
     "      --once              for --before with instructions: do not run the program a second time\n"
@@ -58,6 +59,7 @@ enum {
     OPTION_FORMAT,
     OPTION_READ,
     OPTION_TRIGGER,
+    OPTION_AT,
     OPTION_BEFORE,
     OPTION_AFTER,
     OPTION_ONCE
@@ -71,6 +73,7 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"read", required_argument, NULL, OPTION_READ},
     {"trigger", required_argument, NULL, OPTION_TRIGGER},
+    {"at", required_argument, NULL, OPTION_AT},
     {"before", required_argument, NULL, OPTION_BEFORE},
     {"after", required_argument, NULL, OPTION_AFTER},
     {"once", no_argument, NULL, OPTION_ONCE},
@@ -85,7 +88,7 @@ enum { BEFORE_MAX = 1 << 24, STOP_CYCLES = 100000 };
 struct trace {
     struct cmd_program program;
     struct cmd_places places;
-    const char *output, *read, *trigger;
+    const char *output, *read, *trigger, *place;
     uint64_t limit, before, after;
     bool once, has_start, has_window;
     struct chil_trace_head head;
@@ -97,6 +100,7 @@ struct trace {
     struct chil_error err;
     /* The trigger: a predicate, which of those for which it holds, and the transaction that it was. */
     struct chil_where *where;
+    uint32_t place_pc; /* of --at */
     uint64_t nth, matches;
     struct chil_transaction at;
     uint64_t ordinal;    /* of transactions told in this run */
@@ -145,6 +149,7 @@ static int take_option(struct trace *t, int letter, char **argv)
         return status;
     case OPTION_READ: t->read = optarg; return 0;
     case OPTION_TRIGGER: t->trigger = optarg; return 0;
+    case OPTION_AT: t->place = optarg; return 0;
     case OPTION_BEFORE: t->has_window = true; return cmd_number("trace", "--before", optarg, 0, BEFORE_MAX, &t->before);
     case OPTION_AFTER: t->has_window = true; return cmd_number("trace", "--after", optarg, 0, UINT64_MAX, &t->after);
     case OPTION_ONCE: t->once = true; return 0;
@@ -167,9 +172,13 @@ static int parse_options(int argc, char **argv, struct trace *t)
     }
     if (t->out.format == TRACE_BINARY && !t->output && isatty(t->read ? STDOUT_FILENO : STDERR_FILENO))
         return cmd_fail("trace", "a binary trace is nothing for a terminal; use -o FILE");
-    if (t->has_window && !t->trigger) return cmd_fail("trace", "--before and --after want a --trigger");
-    if (t->trigger && t->has_start) return cmd_fail("trace", "--trigger and --start exclude each other");
-    if (t->read && (t->trigger || t->has_start || t->places.tag_count || t->places.category_count ||
+    if (t->has_window && !t->trigger && !t->place)
+        return cmd_fail("trace", "--before and --after want a --trigger or --at");
+    if ((t->trigger != NULL) + (t->place != NULL) + t->has_start > 1)
+        return cmd_fail("trace", "--trigger, --at and --start exclude each other");
+    if (t->place && t->head.kind == CHIL_TRACE_TRANSACTION)
+        return cmd_fail("trace", "--at is for instructions; use --trigger with --kind transaction");
+    if (t->read && (t->trigger || t->place || t->has_start || t->places.tag_count || t->places.category_count ||
                     t->places.heap_sites || t->places.hpm))
         return cmd_fail("trace", "--read shows a trace as it is: no --trigger, --start, --tag or --category");
     if (t->out.format == TRACE_BINARY && (t->places.heap_sites || t->places.hpm))
@@ -180,24 +189,66 @@ static int parse_options(int argc, char **argv, struct trace *t)
     return t->read ? 0 : cmd_program_words(&t->program, "trace", argc, argv);
 }
 
-/* "PREDICATE" or "PREDICATE @ N" */
-static int read_trigger(struct trace *t)
+struct wanted_place {
+    const char *name;
+    bool found;
+    uint32_t first;
+};
+
+static void find_place(void *context, const char *name, uint32_t first, uint32_t last)
+{
+    struct wanted_place *wanted = context;
+    (void)last;
+    if (strcmp(name, wanted->name) != 0) return;
+    wanted->found = true;
+    wanted->first = first;
+}
+
+/* An address, or a function of the program's. */
+static int read_place(struct trace *t, const char *text)
+{
+    struct wanted_place wanted = {.name = text};
+    struct chil_error err = {0};
+    char *end;
+    if (*text >= '0' && *text <= '9') {
+        unsigned long long address = strtoull(text, &end, 0);
+        t->place_pc = (uint32_t)address;
+        if (!*end && address <= UINT32_MAX) return 0;
+        return cmd_fail("trace", "--at wants a function or an address such as 0x10000400, not '%s'", text);
+    }
+    if (chil_program_ranges(t->program.run.program, CHIL_PROGRAM_FUNCTIONS, find_place, &wanted, &err))
+        return cmd_fail_error("trace", &err);
+    t->place_pc = wanted.first;
+    return wanted.found ? 0 : cmd_fail("trace", "--at: '%s' has no function '%s'", t->program.run.program, text);
+}
+
+static int read_predicate(struct trace *t, const char *text)
 {
     struct chil_error err = {0};
-    if (!t->trigger) return 0;
-    const char *at = strrchr(t->trigger, '@'), *digits = at ? at + 1 : NULL;
-    char *predicate = at ? strndup(t->trigger, (size_t)(at - t->trigger)) : strdup(t->trigger);
-    if (!predicate) return cmd_fail("trace", "out of memory");
+    return chil_where_new(&t->where, text, &t->names, &err) ? cmd_fail("trace", "--trigger: %s", err.text) : 0;
+}
+
+/* "WHAT" or "WHAT @ N", of --trigger or of --at */
+static int read_trigger(struct trace *t)
+{
+    const char *text = t->trigger ? t->trigger : t->place;
+    if (!text) return 0;
+    const char *at = strrchr(text, '@'), *digits = at ? at + 1 : NULL;
+    size_t length = at ? (size_t)(at - text) : strlen(text);
+    while (at && t->place && length && text[length - 1] == ' ')
+        length--;
+    char *what = strndup(text, length);
+    if (!what) return cmd_fail("trace", "out of memory");
     t->nth = 1;
     int status = 0;
     if (at) {
         while (*digits == ' ')
             digits++;
-        status = cmd_number("trace", "--trigger 'EXPR @ N'", digits, 1, UINT64_MAX, &t->nth);
+        status = cmd_number("trace", t->trigger ? "--trigger 'EXPR @ N'" : "--at 'PLACE @ N'", digits, 1, UINT64_MAX,
+                            &t->nth);
     }
-    if (!status && chil_where_new(&t->where, predicate, &t->names, &err))
-        status = cmd_fail("trace", "--trigger: %s", err.text);
-    free(predicate);
+    if (!status) status = t->trigger ? read_predicate(t, what) : read_place(t, what);
+    free(what);
     return status;
 }
 
@@ -271,12 +322,13 @@ static bool take_record(void *context, const struct chil_trace_record *record)
 {
     struct trace *t = context;
     bool is_trigger = t->fired && !t->marked && record->core == t->at.sender && record->pc == t->at.pc;
+    if (t->place && !t->fired && record->pc == t->place_pc) is_trigger = t->fired = ++t->matches == t->nth;
     if (t->head.kind == CHIL_TRACE_MEMORY && !record->access && !is_trigger) return true;
     struct chil_trace_item item = {.record = *record};
     if (t->names.tags)
         item.record.tag = record->access ? (uint8_t)chil_ranges_look_up(t->names.tags, record->address) : 0;
     if (t->names.categories) item.record.category = (uint8_t)chil_ranges_look_up(t->names.categories, record->pc);
-    if (!t->where || t->marked) return put_behind(t, &item);
+    if ((!t->where && !t->place) || t->marked) return put_behind(t, &item);
     if (!is_trigger) {
         keep(t, &item);
         return true;
@@ -324,7 +376,7 @@ static void ask_names(struct trace *t, bool for_trigger)
     if (!used[CHIL_VAR_CATEGORY]) t->wanted.sections = NULL;
     if (!used[CHIL_VAR_TAG] && !used[CHIL_VAR_SYMBOL]) t->wanted.sites = NULL;
     if (!t->where || !chil_where_uses(t->where, CHIL_VAR_SYMBOL)) t->wanted.symbols = NULL;
-    if (!t->where || !used[CHIL_VAR_CALLPATH]) t->wanted.callpaths = NULL;
+    if ((!t->where && !t->place) || !used[CHIL_VAR_CALLPATH]) t->wanted.callpaths = NULL;
     t->program.run.names = &t->wanted;
 }
 
@@ -407,10 +459,11 @@ static int run_silently(struct trace *t, off_t input)
 static int run_all(struct trace *t)
 {
     struct chil_run_options *o = &t->program.run;
-    bool instructions = t->head.kind != CHIL_TRACE_TRANSACTION, twice = instructions && t->before && !t->once;
+    bool instructions = t->head.kind != CHIL_TRACE_TRANSACTION,
+         twice = instructions && t->where && t->before && !t->once;
     off_t input = twice ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
     ask_names(t, twice);
-    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->names.tags && !t->names.categories;
+    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->place && !t->names.tags && !t->names.categories;
     if (instructions && !twice) o->trace = plain ? write_record : take_record;
     if (!instructions || t->where) o->transact = instructions ? watch_trigger : take_transaction;
     o->trace_switched = o->transact_pc = true;
@@ -421,6 +474,9 @@ static int run_all(struct trace *t)
         (void)fprintf(stderr,
                       "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 ", among %" PRIu64 " transactions\n",
                       t->trigger, t->matches, t->nth, t->ordinal);
+    else if (t->done && t->place && !t->fired)
+        (void)fprintf(stderr, "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 "\n", t->place, t->matches,
+                      t->nth);
     else if (t->done && twice) {
         int again = run_silently(t, input);
         if (again) t->done = false;
@@ -491,8 +547,8 @@ static int run_program(struct trace *t)
 {
     uint64_t clock = 0;
     struct chil_trace_head *head = &t->head;
-    bool named = t->trigger || t->places.tag_count || t->places.category_count || t->out.format == TRACE_JSON ||
-                 head->kind == CHIL_TRACE_TRANSACTION;
+    bool named = t->trigger || t->place || t->places.tag_count || t->places.category_count ||
+                 t->out.format == TRACE_JSON || head->kind == CHIL_TRACE_TRANSACTION;
     int status = named ? cmd_names_make(&t->names, "trace", t->program.run.program, &t->places) : 0;
     if (!status) status = read_trigger(t);
     if (status) return status;
