@@ -320,7 +320,8 @@ static bool names_cause(const char *text)
 {
     static const char word[] = "cause";
     for (const char *at = text; at && (at = strstr(at, word)); at += sizeof word - 1) {
-        char before = at == text ? ' ' : at[-1], behind = at[sizeof word - 1];
+        char before = ' ', behind = at[sizeof word - 1];
+        if (at > text) before = at[-1];
         if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)behind) && behind != '_')
             return true;
     }
