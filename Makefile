@@ -75,8 +75,13 @@ LIBS = $(PACKAGES:%=-l%) -liberty -lm
 LIBS := $(subst -lzlib,-lz,$(subst -llib,-l,$(LIBS)))
 $(eval $(call variant,PLAIN,$(BUILD),))
 $(eval $(call variant,ASAN,$(BUILD)/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer))
-# Sanitized, the interpreters compile for long: half as long so.
-$(BUILD)/asan/obj/src/core/core_interp%.o: CFLAGS += -O1
+# The interpreters are one function of many labels each: to know where each variable is takes a third of their time.
+$(BUILD)/obj/src/core/core_inter%.o: CFLAGS += -g1
+# Fully optimized, sanitized code compiles three times as long, which is worth it only for what runs most, and not for the
+# interpreters, which are most of it. Reports of sanitizers need lines, no variables.
+$(BUILD)/asan/%: CFLAGS += -Og -g1
+$(foreach hot,base cache core fp mem signal upc,$(BUILD)/asan/obj/src/$(hot)/%.o): CFLAGS += -O1
+$(BUILD)/asan/obj/src/core/core_inter%.o: CFLAGS += -Og
 
 # The one test with threads of its own, with no more of the library than it uses.
 TSAN_SRC := tests/unit/test_upc_threads.c $(sort $(wildcard src/base/*.c src/signal/*.c src/catalog/*.c src/upc/*.c))

@@ -123,8 +123,11 @@ static void show(const struct chil_exp *exp)
     struct chil_report_code *code = NULL;
     struct chil_error err = {0};
     size_t count;
-    if (chil_report_code_new(&code, exp, "fuzz", "*", &err) == 0) chil_report_code_free(code);
-    if (chil_report_new(&report, exp, NULL, NULL, &err)) return;
+    (void)chil_report_code_new(&code, exp, "fuzz", "*", &err); /* none: NULL */
+    if (chil_report_new(&report, exp, NULL, NULL, &err)) {
+        chil_report_code_free(code);
+        return;
+    }
     FILE *out = fopen("/dev/null", "w");
     require(out != NULL, "cannot open", "/dev/null");
     for (int mode = CHIL_REPORT_USUAL; mode <= CHIL_REPORT_PEER_RANGE; mode++)
@@ -136,9 +139,10 @@ static void show(const struct chil_exp *exp)
     free(chil_report_flat(report, true, CHIL_REPORT_OWN_ROOT, &count));
     chil_report_folded(report, out);
     int metric = chil_report_metric(report);
-    (void)chil_report_callgrind(report, &metric, 1, out);
+    (void)chil_report_callgrind(report, code, &metric, 1, out);
     (void)fclose(out);
     chil_report_free(report);
+    chil_report_code_free(code);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

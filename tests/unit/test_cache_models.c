@@ -124,7 +124,7 @@ static struct cache_config any_config(struct pair *pair)
     c.snoop_streams = 1 + (uint32_t)pick(pair, 8);
     c.snoop_lines = (uint32_t)pick(pair, 9);
     c.seed = pick(pair, 1000);
-    c.miss_kinds = !pick(pair, 3);
+    c.miss_kinds = pair->region <= 64 << 10 && !pick(pair, 4); /* the literal model searches lists */
     return c;
 }
 
