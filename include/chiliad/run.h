@@ -165,7 +165,8 @@ void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char 
 char *chil_program_name(const char *symbol);
 
 /* Where a program's functions, data and sections are when it runs on a node, each with the areas around them ("[heap]",
- * "[stack]", "[mapped]", "[libraries]"; sections none). Names are as people wrote them. Where ranges overlap, the later one is meant. */
+ * "[stack]", "[mapped]", "[libraries]"; sections none). Names are as people wrote them. Where ranges overlap, the later
+ * one is meant. */
 enum chil_program_part { CHIL_PROGRAM_FUNCTIONS, CHIL_PROGRAM_DATA, CHIL_PROGRAM_SECTIONS };
 typedef void (*chil_program_range)(void *context, const char *name, uint32_t first, uint32_t last);
 int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell, void *context,
