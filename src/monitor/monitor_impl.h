@@ -55,19 +55,27 @@ static inline uint64_t monitor_plain_value(enum chil_variable variable, const st
     case CHIL_VAR_PAGE: return t->address >> MONITOR_PAGE_BITS;
     case CHIL_VAR_ADDRESS: return t->address;
     case CHIL_VAR_PC: return t->pc;
+    case CHIL_VAR_FUNCTION: return t->function;
+    case CHIL_VAR_SYMBOL: return t->symbol;
+    case CHIL_VAR_CALLPATH: return t->callpath;
     default: return 0;
     }
-}
-
-static inline bool monitor_is_looked_up(const struct chil_hist_names *names, enum chil_variable variable)
-{
-    return variable == CHIL_VAR_FUNCTION || variable == CHIL_VAR_SYMBOL || variable == CHIL_VAR_CALLPATH ||
-           (variable == CHIL_VAR_CATEGORY && names->categories) || (variable == CHIL_VAR_TAG && names->tags);
 }
 
 static inline bool monitor_is_told(const struct chil_hist_names *names, enum chil_variable variable)
 {
     return names->told >> variable & 1;
+}
+
+static inline bool monitor_is_looked_up(const struct chil_hist_names *names, enum chil_variable variable)
+{
+    switch (variable) {
+    case CHIL_VAR_FUNCTION:
+    case CHIL_VAR_SYMBOL: return !monitor_is_told(names, variable);
+    case CHIL_VAR_CATEGORY: return names->categories != NULL;
+    case CHIL_VAR_TAG: return names->tags != NULL;
+    default: return false;
+    }
 }
 
 /* The number of a name that is looked up, else of one that is told. */
@@ -85,9 +93,8 @@ static inline uint64_t monitor_value(const struct chil_hist_names *names, enum c
     switch (variable) {
     case CHIL_VAR_CATEGORY: return monitor_either(names->categories, t->pc, told, t->section);
     case CHIL_VAR_TAG: return monitor_either(names->tags, t->address, told, t->site);
-    case CHIL_VAR_FUNCTION: return told ? t->function : chil_ranges_look_up(names->functions, t->pc);
-    case CHIL_VAR_CALLPATH: return t->callpath;
-    default: return told ? t->symbol : chil_ranges_look_up(names->symbols, t->address);
+    case CHIL_VAR_FUNCTION: return chil_ranges_look_up(names->functions, t->pc);
+    default: return chil_ranges_look_up(names->symbols, t->address);
     }
 }
 

@@ -26,7 +26,7 @@ struct node_monitor {
     bool interrupted;           /* just now */
     uint64_t waiting;           /* cores whose threads have a signal to get, a bit for each */
     struct {
-        const struct core *core;
+        struct core *core;
         struct chil_transaction next; /* with what is of the core and its task already in it */
     } senders[OS_CORES_MAX];
 };
@@ -47,10 +47,10 @@ static __attribute__((noinline)) void tell_board(struct node_monitor *m, struct 
 }
 
 /* A trace that is switched on now begins with the instruction that is being told, unless it is only being fetched. */
-static __attribute__((noinline)) void add_pc(struct chil_run *run, unsigned sender, struct chil_transaction *t)
+static inline void add_pc(struct chil_run *run, struct core *core, struct chil_transaction *t)
 {
-    t->pc = core_access_pc(run->monitor->senders[sender].core);
-    run->telling = t->kind == CACHE_FETCH_MISS ? NULL : cores_get(run->cores, sender);
+    t->pc = core_access_pc(core);
+    run->telling = t->kind == CACHE_FETCH_MISS ? NULL : core;
     if (t->kind == CACHE_FETCH_MISS && t->pc < t->address) t->pc = t->address; /* a later line of its block */
 }
 
@@ -70,8 +70,8 @@ static void tell(void *context, struct cache_transaction told, uint64_t start, u
         t->cause = told.kind <= CACHE_STORE_MISS ? (uint8_t)(1 + cache_miss_kind(run->cache, told.core)) : 0;
     if (m->board) tell_board(m, t);
     if (!(m->kinds >> told.kind & 1)) return;
-    if (run->options.transact_pc) add_pc(run, told.sender, t);
-    if (run->names) node_names_transaction(run, told.sender, t);
+    if (run->options.transact_pc) add_pc(run, m->senders[told.sender].core, t);
+    if (run->names) node_names_transaction(run, m->senders[told.sender].core, t);
     run->options.transact(run->options.context, t);
 }
 

@@ -20,10 +20,17 @@ struct known {
     uint32_t *numbers;          /* by the ranges' own, in the caller's table */
 };
 
+/* Where misses come from are few instructions: their functions, by a hash. */
+enum { MEMOS = 256 };
+struct memo {
+    uint32_t pc, function; /* pc 0: none */
+};
+
 struct space {
     struct space *next;
     const struct mem *mem;
     struct known functions, data;
+    struct memo memos[MEMOS];
     struct node_heap *heap; /* NULL: nothing was allocated yet */
 };
 
@@ -115,8 +122,10 @@ void node_names_memory(void *context, enum os_memory what, const struct mem *mem
     struct space **at = space_find(names, mem), *space = *at, *parent;
     switch (what) {
     case OS_MEMORY_MAPPED:
-        if (space) known_forget(&space->functions);
-        if (space) known_forget(&space->data);
+        if (!space) break;
+        known_forget(&space->functions);
+        known_forget(&space->data);
+        memset(space->memos, 0, sizeof space->memos);
         break;
     case OS_MEMORY_COPIED:
         parent = space_get(names, from);
@@ -198,11 +207,18 @@ static uint32_t look_up(struct node_names *names, struct space *space, enum chil
     return known->numbers[own];
 }
 
-static struct space *space_of_core(struct node_names *names, unsigned core)
+static inline uint32_t function_at(struct node_names *names, struct space *space, uint32_t pc)
 {
-    const struct mem *mem = core_memory(cores_get(names->run->cores, core));
-    struct space *space = names->at[core];
-    if (!space || space->mem != mem) space = names->at[core] = space_get(names, mem);
+    struct memo *memo = &space->memos[pc / 4 % MEMOS];
+    if (memo->pc != pc) *memo = (struct memo){pc, look_up(names, space, CHIL_PROGRAM_FUNCTIONS, pc)};
+    return memo->function;
+}
+
+static inline struct space *space_of_core(struct node_names *names, const struct core *core, unsigned number)
+{
+    const struct mem *mem = core_memory(core);
+    struct space *space = names->at[number];
+    if (!space || space->mem != mem) space = names->at[number] = space_get(names, mem);
     return space;
 }
 
@@ -211,25 +227,24 @@ static uint32_t site_at(const struct node_names *names, const struct space *spac
     return names->sites && space->heap ? node_heap_look_up(space->heap, address) : 0;
 }
 
-void node_names_transaction(struct chil_run *run, unsigned core, struct chil_transaction *t)
+void node_names_transaction(struct chil_run *run, const struct core *core, struct chil_transaction *t)
 {
     struct node_names *names = run->names;
-    struct space *space = space_of_core(names, core);
+    struct space *space = space_of_core(names, core, t->sender);
     uint32_t site = site_at(names, space, t->address);
-    if (names->tables.functions) t->function = look_up(names, space, CHIL_PROGRAM_FUNCTIONS, t->pc);
+    if (names->tables.functions) t->function = function_at(names, space, t->pc);
     if (names->tables.symbols)
         t->symbol = site ? node_sites_symbol(names->sites, site) : look_up(names, space, CHIL_PROGRAM_DATA, t->address);
     if (names->sites) t->site = node_sites_name(names->sites, site);
-    if (names->paths)
-        node_paths_look_up(names->paths, core_path(cores_get(run->cores, core)), &t->callpath, &t->section);
+    if (names->paths) node_paths_look_up(names->paths, core_path(core), &t->callpath, &t->section);
 }
 
 void node_names_record(struct chil_run *run, unsigned core, const struct core_step *step,
                        struct chil_trace_record *record)
 {
     struct node_names *names = run->names;
-    struct space *space = space_of_core(names, core);
-    if (names->tables.functions) record->function = look_up(names, space, CHIL_PROGRAM_FUNCTIONS, step->pc);
+    struct space *space = space_of_core(names, cores_get(run->cores, core), core);
+    if (names->tables.functions) record->function = function_at(names, space, step->pc);
     if (names->paths) node_paths_look_up(names->paths, step->path, &record->callpath, &record->section);
     if (!step->size) return;
     uint32_t site = site_at(names, space, step->address);

@@ -17,7 +17,7 @@ struct record_path;
 struct node_names *node_names_new(struct chil_run *run); /* NULL: nothing is asked for */
 void node_names_free(struct node_names *names);
 /* Of a transaction and a record whose addresses are there already, on this core. */
-void node_names_transaction(struct chil_run *run, unsigned core, struct chil_transaction *transaction);
+void node_names_transaction(struct chil_run *run, const struct core *core, struct chil_transaction *transaction);
 void node_names_record(struct chil_run *run, unsigned core, const struct core_step *step,
                        struct chil_trace_record *record);
 /* A callback of the system. */
