@@ -13,8 +13,16 @@
 
 enum { DENSE_BITS = 16, FIRST_BITS = 12 };
 
+/* How a value becomes its part of the key; what every miss needs of a dimension. */
+struct part {
+    uint64_t most; /* bins from 0 to this */
+    uint8_t variable, shift, low;
+    uint8_t parts; /* of a doubling; 0: the scale is linear */
+};
+
 struct chil_hist {
     struct chil_dimension dimensions[CHIL_DIMENSIONS_MAX];
+    struct part parts[CHIL_DIMENSIONS_MAX];
     unsigned count, bits;
     struct chil_hist_names names;
     struct chil_where *where;
@@ -29,15 +37,19 @@ struct chil_hist {
 
 /* --- Counting ----------------------------------------------------------------------------------------------------- */
 
-/* Values may be wider than their variable should have: whatever comes, the bin is one of 2^bits. */
-static inline uint64_t bin_of(const struct chil_dimension *d, uint64_t value)
+static __attribute__((noinline)) uint64_t log_bin(uint64_t value, unsigned parts)
 {
-    uint64_t bin = value >> d->shift, most = bits_mask64(d->bits);
-    if (d->scale == CHIL_SCALE_LOG && bin >= d->parts) {
-        unsigned e = 63 - (unsigned)__builtin_clzll(bin) - (unsigned)__builtin_ctz(d->parts);
-        bin = (uint64_t)e * d->parts + (bin >> e);
-    }
-    return bin < most ? bin : most;
+    if (value < parts) return value;
+    unsigned e = 63 - (unsigned)__builtin_clzll(value) - (unsigned)__builtin_ctz(parts);
+    return (uint64_t)e * parts + (value >> e);
+}
+
+/* Values may be wider than their variable should have: whatever comes, the bin is one of 2^bits. */
+static inline uint64_t key_of(const struct part *p, uint64_t value)
+{
+    uint64_t bin = value >> p->shift;
+    if (p->parts) bin = log_bin(bin, p->parts);
+    return (bin < p->most ? bin : p->most) << p->low;
 }
 
 static inline struct chil_bin *find(struct chil_bin *table, unsigned bits, uint64_t key)
@@ -76,8 +88,8 @@ static __attribute__((noinline)) void tell_any(struct chil_hist *hist, const str
 {
     uint64_t key = 0;
     if (hist->where && !chil_where_holds(hist->where, t)) return;
-    for (const struct chil_dimension *d = hist->dimensions; d < hist->dimensions + hist->count; d++)
-        key |= bin_of(d, monitor_value(&hist->names, d->variable, t)) << d->low;
+    for (const struct part *p = hist->parts; p < hist->parts + hist->count; p++)
+        key |= key_of(p, monitor_value(&hist->names, (enum chil_variable)p->variable, t));
     count_key(hist, key);
 }
 
@@ -90,8 +102,8 @@ void chil_hist_tell(void *context, const struct chil_transaction *t)
         tell_any(hist, t);
         return;
     }
-    for (const struct chil_dimension *d = hist->dimensions; d < hist->dimensions + hist->count; d++)
-        key |= bin_of(d, monitor_plain_value(d->variable, t)) << d->low;
+    for (const struct part *p = hist->parts; p < hist->parts + hist->count; p++)
+        key |= key_of(p, monitor_plain_value((enum chil_variable)p->variable, t));
     count_key(hist, key);
 }
 
@@ -133,8 +145,15 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
     }
     h->bits = h->dimensions[0].low + h->dimensions[0].bits;
     h->is_plain = !h->where;
-    for (unsigned i = 0; i < h->count; i++)
-        h->is_plain &= !monitor_is_looked_up(&h->names, h->dimensions[i].variable);
+    for (unsigned i = 0; i < h->count; i++) {
+        const struct chil_dimension *d = &h->dimensions[i];
+        h->is_plain &= !monitor_is_looked_up(&h->names, d->variable);
+        h->parts[i] = (struct part){.most = bits_mask64(d->bits),
+                                    .variable = (uint8_t)d->variable,
+                                    .shift = (uint8_t)d->shift,
+                                    .low = (uint8_t)d->low,
+                                    .parts = d->scale == CHIL_SCALE_LOG ? (uint8_t)d->parts : 0};
+    }
     if (h->bits <= DENSE_BITS) {
         h->dense = base_calloc((size_t)1 << h->bits, sizeof *h->dense);
     } else {
