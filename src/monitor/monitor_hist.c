@@ -17,7 +17,7 @@ enum { DENSE_BITS = 16, FIRST_BITS = 12 };
 struct part {
     uint64_t most; /* bins from 0 to this */
     uint8_t variable, shift, low;
-    uint8_t parts; /* of a doubling; 0: the scale is linear */
+    uint8_t parts, parts_log; /* of a doubling; 0: the scale is linear */
 };
 
 struct chil_hist {
@@ -37,18 +37,14 @@ struct chil_hist {
 
 /* --- Counting ----------------------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) uint64_t log_bin(uint64_t value, unsigned parts)
-{
-    if (value < parts) return value;
-    unsigned e = 63 - (unsigned)__builtin_clzll(value) - (unsigned)__builtin_ctz(parts);
-    return (uint64_t)e * parts + (value >> e);
-}
-
 /* Values may be wider than their variable should have: whatever comes, the bin is one of 2^bits. */
 static inline uint64_t key_of(const struct part *p, uint64_t value)
 {
     uint64_t bin = value >> p->shift;
-    if (p->parts) bin = log_bin(bin, p->parts);
+    if (p->parts && bin >= p->parts) {
+        unsigned e = 63 - (unsigned)__builtin_clzll(bin) - p->parts_log;
+        bin = ((uint64_t)e << p->parts_log) + (bin >> e);
+    }
     return (bin < p->most ? bin : p->most) << p->low;
 }
 
@@ -152,7 +148,8 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
                                     .variable = (uint8_t)d->variable,
                                     .shift = (uint8_t)d->shift,
                                     .low = (uint8_t)d->low,
-                                    .parts = d->scale == CHIL_SCALE_LOG ? (uint8_t)d->parts : 0};
+                                    .parts = d->scale == CHIL_SCALE_LOG ? (uint8_t)d->parts : 0,
+                                    .parts_log = d->scale == CHIL_SCALE_LOG ? (uint8_t)bits_ceil_log2(d->parts) : 0};
     }
     if (h->bits <= DENSE_BITS) {
         h->dense = base_calloc((size_t)1 << h->bits, sizeof *h->dense);
@@ -186,15 +183,15 @@ const struct chil_dimension *chil_hist_dimension(const struct chil_hist *hist, u
     return &hist->dimensions[dimension];
 }
 
-uint64_t chil_hist_total(const struct chil_hist *hist)
-{
-    return hist->total;
-}
-
 static int by_key(const void *a, const void *b)
 {
     uint64_t first = ((const struct chil_bin *)a)->key, second = ((const struct chil_bin *)b)->key;
     return (first > second) - (first < second);
+}
+
+static uint64_t places(const struct chil_hist *hist)
+{
+    return UINT64_C(1) << (hist->dense ? hist->bits : hist->table_bits);
 }
 
 static struct chil_bin bin_at(const struct chil_hist *hist, uint64_t at)
@@ -202,16 +199,20 @@ static struct chil_bin bin_at(const struct chil_hist *hist, uint64_t at)
     return hist->dense ? (struct chil_bin){at, hist->dense[at]} : hist->table[at];
 }
 
+uint64_t chil_hist_total(const struct chil_hist *hist)
+{
+    return hist->total;
+}
+
 const struct chil_bin *chil_hist_bins(struct chil_hist *hist, size_t *count)
 {
-    uint64_t places = UINT64_C(1) << (hist->dense ? hist->bits : hist->table_bits);
     size_t used = 0;
     *count = 0;
-    for (uint64_t i = 0; i < places; i++)
+    for (uint64_t i = 0; i < places(hist); i++)
         used += bin_at(hist, i).count != 0;
     free(hist->sorted);
     hist->sorted = base_calloc(used + 1, sizeof *hist->sorted);
-    for (uint64_t i = 0; i < places; i++)
+    for (uint64_t i = 0; i < places(hist); i++)
         if (bin_at(hist, i).count) hist->sorted[(*count)++] = bin_at(hist, i);
     if (!hist->dense) qsort(hist->sorted, *count, sizeof *hist->sorted, by_key);
     return hist->sorted;
