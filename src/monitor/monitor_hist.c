@@ -4,6 +4,7 @@
  * seen. The order of bins is that of their keys, whatever the table's, so that nothing of the hash is seen.
  */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,33 @@
 
 enum { DENSE_BITS = 16, FIRST_BITS = 12 };
 
+/* Where a variable is in a transaction, and how many bytes; 0: it is the latency. */
+struct field {
+    uint8_t offset, width, shift;
+};
+
+#define FIELD(member, shift)                                                                                           \
+    {                                                                                                                  \
+        offsetof(struct chil_transaction, member), sizeof(((struct chil_transaction *)0)->member), shift               \
+    }
+static const struct field fields[CHIL_VARIABLES] = {
+    [CHIL_VAR_LATENCY] = {0, 0, 0},           [CHIL_VAR_SIZE] = FIELD(size, 0),
+    [CHIL_VAR_SENDER] = FIELD(sender, 0),     [CHIL_VAR_CATEGORY] = FIELD(category, 0),
+    [CHIL_VAR_TAG] = FIELD(tag, 0),           [CHIL_VAR_CORE] = FIELD(core, 0),
+    [CHIL_VAR_PID] = FIELD(pid, 0),           [CHIL_VAR_TID] = FIELD(tid, 0),
+    [CHIL_VAR_KIND] = FIELD(kind, 0),         [CHIL_VAR_LEVEL] = FIELD(level, 0),
+    [CHIL_VAR_CAUSE] = FIELD(cause, 0),       [CHIL_VAR_PAGE] = FIELD(address, MONITOR_PAGE_BITS),
+    [CHIL_VAR_ADDRESS] = FIELD(address, 0),   [CHIL_VAR_PC] = FIELD(pc, 0),
+    [CHIL_VAR_FUNCTION] = FIELD(function, 0), [CHIL_VAR_SYMBOL] = FIELD(symbol, 0),
+    [CHIL_VAR_CALLPATH] = FIELD(callpath, 0),
+};
+
 /* How a value becomes its part of the key; what every miss needs of a dimension. */
 struct part {
     uint64_t most; /* bins from 0 to this */
     uint8_t variable, shift, low;
     uint8_t parts, parts_log; /* of a doubling; 0: the scale is linear */
+    struct field field;
 };
 
 struct chil_hist {
@@ -27,6 +50,7 @@ struct chil_hist {
     struct chil_hist_names names;
     struct chil_where *where;
     bool is_plain; /* no predicate, and no value that has to be looked up */
+    bool is_quick; /* and no logarithm, and no table */
     uint64_t total;
     uint64_t *dense;        /* by key; NULL: the table */
     struct chil_bin *table; /* count 0: empty */
@@ -89,18 +113,46 @@ static __attribute__((noinline)) void tell_any(struct chil_hist *hist, const str
     count_key(hist, key);
 }
 
-/* On the way of every miss: what is plain needs no call, so no register is saved. */
+static __attribute__((noinline)) void tell_plain(struct chil_hist *hist, const struct chil_transaction *t)
+{
+    uint64_t key = 0;
+    for (const struct part *p = hist->parts; p < hist->parts + hist->count; p++)
+        key |= key_of(p, monitor_plain_value((enum chil_variable)p->variable, t));
+    count_key(hist, key);
+}
+
+static inline uint64_t field_of(struct field field, const struct chil_transaction *t)
+{
+    const uint8_t *at = (const uint8_t *)t + field.offset;
+    uint16_t half;
+    uint32_t word;
+    switch (field.width) {
+    case 0: return t->end - t->start;
+    case sizeof *at: return *at;
+    case sizeof half: memcpy(&half, at, sizeof half); return half;
+    default: memcpy(&word, at, sizeof word); return word;
+    }
+}
+
+/* On the way of every miss: what is quick needs no call and few registers. */
 void chil_hist_tell(void *context, const struct chil_transaction *t)
 {
     struct chil_hist *hist = context;
     uint64_t key = 0;
-    if (!hist->is_plain) {
-        tell_any(hist, t);
+    if (!hist->is_quick) {
+        if (hist->is_plain)
+            tell_plain(hist, t);
+        else
+            tell_any(hist, t);
         return;
     }
-    for (const struct part *p = hist->parts; p < hist->parts + hist->count; p++)
-        key |= key_of(p, monitor_plain_value((enum chil_variable)p->variable, t));
-    count_key(hist, key);
+    const struct part *p = hist->parts, *end = p + hist->count;
+    do {
+        uint64_t bin = field_of(p->field, t) >> p->field.shift;
+        key |= (bin < p->most ? bin : p->most) << p->low;
+    } while (++p < end);
+    hist->total++;
+    hist->dense[key]++;
 }
 
 /* Whether values of a variable are looked up by the pc. */
@@ -149,8 +201,13 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
                                     .shift = (uint8_t)d->shift,
                                     .low = (uint8_t)d->low,
                                     .parts = d->scale == CHIL_SCALE_LOG ? (uint8_t)d->parts : 0,
+                                    .field = fields[d->variable],
                                     .parts_log = d->scale == CHIL_SCALE_LOG ? (uint8_t)bits_ceil_log2(d->parts) : 0};
+        h->parts[i].field.shift += h->parts[i].shift;
     }
+    h->is_quick = h->is_plain && h->bits <= DENSE_BITS;
+    for (unsigned i = 0; i < h->count; i++)
+        h->is_quick &= !h->parts[i].parts;
     if (h->bits <= DENSE_BITS) {
         h->dense = base_calloc((size_t)1 << h->bits, sizeof *h->dense);
     } else {
