@@ -4,7 +4,6 @@
  * seen. The order of bins is that of their keys, whatever the table's, so that nothing of the hash is seen.
  */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,33 +13,12 @@
 
 enum { DENSE_BITS = 16, FIRST_BITS = 12 };
 
-/* Where a variable is in a transaction, and how many bytes; 0: it is the latency. */
-struct field {
-    uint8_t offset, width, shift;
-};
-
-#define FIELD(member, shift)                                                                                           \
-    {                                                                                                                  \
-        offsetof(struct chil_transaction, member), sizeof(((struct chil_transaction *)0)->member), shift               \
-    }
-static const struct field fields[CHIL_VARIABLES] = {
-    [CHIL_VAR_LATENCY] = {0, 0, 0},           [CHIL_VAR_SIZE] = FIELD(size, 0),
-    [CHIL_VAR_SENDER] = FIELD(sender, 0),     [CHIL_VAR_CATEGORY] = FIELD(category, 0),
-    [CHIL_VAR_TAG] = FIELD(tag, 0),           [CHIL_VAR_CORE] = FIELD(core, 0),
-    [CHIL_VAR_PID] = FIELD(pid, 0),           [CHIL_VAR_TID] = FIELD(tid, 0),
-    [CHIL_VAR_KIND] = FIELD(kind, 0),         [CHIL_VAR_LEVEL] = FIELD(level, 0),
-    [CHIL_VAR_CAUSE] = FIELD(cause, 0),       [CHIL_VAR_PAGE] = FIELD(address, MONITOR_PAGE_BITS),
-    [CHIL_VAR_ADDRESS] = FIELD(address, 0),   [CHIL_VAR_PC] = FIELD(pc, 0),
-    [CHIL_VAR_FUNCTION] = FIELD(function, 0), [CHIL_VAR_SYMBOL] = FIELD(symbol, 0),
-    [CHIL_VAR_CALLPATH] = FIELD(callpath, 0),
-};
-
 /* How a value becomes its part of the key; what every miss needs of a dimension. */
 struct part {
     uint64_t most; /* bins from 0 to this */
     uint8_t variable, shift, low;
     uint8_t parts, parts_log; /* of a doubling; 0: the scale is linear */
-    struct field field;
+    struct monitor_field field;
 };
 
 struct chil_hist {
@@ -121,19 +99,6 @@ static __attribute__((noinline)) void tell_plain(struct chil_hist *hist, const s
     count_key(hist, key);
 }
 
-static inline uint64_t field_of(struct field field, const struct chil_transaction *t)
-{
-    const uint8_t *at = (const uint8_t *)t + field.offset;
-    uint16_t half;
-    uint32_t word;
-    switch (field.width) {
-    case 0: return t->end - t->start;
-    case sizeof *at: return *at;
-    case sizeof half: memcpy(&half, at, sizeof half); return half;
-    default: memcpy(&word, at, sizeof word); return word;
-    }
-}
-
 /* On the way of every miss: what is quick needs no call and few registers. */
 void chil_hist_tell(void *context, const struct chil_transaction *t)
 {
@@ -148,7 +113,7 @@ void chil_hist_tell(void *context, const struct chil_transaction *t)
     }
     const struct part *p = hist->parts, *end = p + hist->count;
     do {
-        uint64_t bin = field_of(p->field, t) >> p->field.shift;
+        uint64_t bin = monitor_field_value(p->field, t);
         key |= (bin < p->most ? bin : p->most) << p->low;
     } while (++p < end);
     hist->total++;
@@ -201,7 +166,7 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
                                     .shift = (uint8_t)d->shift,
                                     .low = (uint8_t)d->low,
                                     .parts = d->scale == CHIL_SCALE_LOG ? (uint8_t)d->parts : 0,
-                                    .field = fields[d->variable],
+                                    .field = monitor_fields[d->variable],
                                     .parts_log = d->scale == CHIL_SCALE_LOG ? (uint8_t)bits_ceil_log2(d->parts) : 0};
         h->parts[i].field.shift += h->parts[i].shift;
     }
@@ -240,6 +205,11 @@ const struct chil_dimension *chil_hist_dimension(const struct chil_hist *hist, u
     return &hist->dimensions[dimension];
 }
 
+uint64_t chil_hist_total(const struct chil_hist *hist)
+{
+    return hist->total;
+}
+
 static int by_key(const void *a, const void *b)
 {
     uint64_t first = ((const struct chil_bin *)a)->key, second = ((const struct chil_bin *)b)->key;
@@ -254,11 +224,6 @@ static uint64_t places(const struct chil_hist *hist)
 static struct chil_bin bin_at(const struct chil_hist *hist, uint64_t at)
 {
     return hist->dense ? (struct chil_bin){at, hist->dense[at]} : hist->table[at];
-}
-
-uint64_t chil_hist_total(const struct chil_hist *hist)
-{
-    return hist->total;
 }
 
 const struct chil_bin *chil_hist_bins(struct chil_hist *hist, size_t *count)

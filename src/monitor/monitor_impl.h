@@ -2,6 +2,9 @@
 #ifndef MONITOR_IMPL_H
 #define MONITOR_IMPL_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/bits.h"
 #include "chiliad/monitor.h"
 
@@ -37,29 +40,53 @@ void monitor_set_word(struct chil_monitor *monitor, uint32_t address, uint64_t v
 
 /* --- Variables ---------------------------------------------------------------------------------------------------- */
 
+/* Where a variable is in a transaction: its bytes, 0 for the latency, and what is dropped of it. */
+struct monitor_field {
+    uint8_t offset, width, shift;
+};
+
+#define FIELD(member, shift)                                                                                           \
+    {                                                                                                                  \
+        offsetof(struct chil_transaction, member), sizeof(((struct chil_transaction *)0)->member), shift               \
+    }
+static const struct monitor_field monitor_fields[CHIL_VARIABLES] = {
+    [CHIL_VAR_LATENCY] = {0, 0, 0},           [CHIL_VAR_SIZE] = FIELD(size, 0),
+    [CHIL_VAR_SENDER] = FIELD(sender, 0),     [CHIL_VAR_CATEGORY] = FIELD(category, 0),
+    [CHIL_VAR_TAG] = FIELD(tag, 0),           [CHIL_VAR_CORE] = FIELD(core, 0),
+    [CHIL_VAR_PID] = FIELD(pid, 0),           [CHIL_VAR_TID] = FIELD(tid, 0),
+    [CHIL_VAR_KIND] = FIELD(kind, 0),         [CHIL_VAR_LEVEL] = FIELD(level, 0),
+    [CHIL_VAR_CAUSE] = FIELD(cause, 0),       [CHIL_VAR_PAGE] = FIELD(address, MONITOR_PAGE_BITS),
+    [CHIL_VAR_ADDRESS] = FIELD(address, 0),   [CHIL_VAR_PC] = FIELD(pc, 0),
+    [CHIL_VAR_FUNCTION] = FIELD(function, 0), [CHIL_VAR_SYMBOL] = FIELD(symbol, 0),
+    [CHIL_VAR_CALLPATH] = FIELD(callpath, 0),
+};
+#undef FIELD
+
+static inline uint64_t monitor_field_value(struct monitor_field field, const struct chil_transaction *t)
+{
+    const uint8_t *at = (const uint8_t *)t + field.offset;
+    uint64_t value;
+    uint16_t half;
+    uint32_t word;
+    switch (field.width) {
+    case 0: value = t->end - t->start; break;
+    case sizeof *at: value = *at; break;
+    case sizeof half:
+        memcpy(&half, at, sizeof half);
+        value = half;
+        break;
+    default:
+        memcpy(&word, at, sizeof word);
+        value = word;
+        break;
+    }
+    return value >> field.shift;
+}
+
 /* A value that is in the transaction. */
 static inline uint64_t monitor_plain_value(enum chil_variable variable, const struct chil_transaction *t)
 {
-    switch (variable) {
-    case CHIL_VAR_LATENCY: return t->end - t->start;
-    case CHIL_VAR_SIZE: return t->size;
-    case CHIL_VAR_SENDER: return t->sender;
-    case CHIL_VAR_CATEGORY: return t->category;
-    case CHIL_VAR_TAG: return t->tag;
-    case CHIL_VAR_CORE: return t->core;
-    case CHIL_VAR_PID: return (uint32_t)t->pid;
-    case CHIL_VAR_TID: return (uint32_t)t->tid;
-    case CHIL_VAR_KIND: return t->kind;
-    case CHIL_VAR_LEVEL: return t->level;
-    case CHIL_VAR_CAUSE: return t->cause;
-    case CHIL_VAR_PAGE: return t->address >> MONITOR_PAGE_BITS;
-    case CHIL_VAR_ADDRESS: return t->address;
-    case CHIL_VAR_PC: return t->pc;
-    case CHIL_VAR_FUNCTION: return t->function;
-    case CHIL_VAR_SYMBOL: return t->symbol;
-    case CHIL_VAR_CALLPATH: return t->callpath;
-    default: return 0;
-    }
+    return monitor_field_value(monitor_fields[variable], t);
 }
 
 static inline bool monitor_is_told(const struct chil_hist_names *names, enum chil_variable variable)
