@@ -35,16 +35,6 @@ uint32_t *tags_new(size_t count)
     return lines;
 }
 
-static uint64_t *new_order(size_t sets, uint32_t ways)
-{
-    uint64_t *order = base_calloc(sets, sizeof *order), first = 0;
-    for (uint64_t way = 0; way < ways; way++)
-        first |= way << 4 * way;
-    for (size_t i = 0; i < sets; i++)
-        order[i] = first;
-    return order;
-}
-
 static struct ways ways_of(uint32_t count, enum cache_policy policy)
 {
     return (struct ways){.count = count, .stride = padded(count), .policy = policy};
@@ -56,48 +46,15 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     uint64_t sets = lines / ways;
     *tags = (struct tags){.random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways_of(ways, policy)};
     tags->line = tags_new(sets * tags->ways.stride);
-    if (policy == CACHE_LRU && ways > ORDER_WAYS)
-        tags->used = base_calloc(sets * tags->ways.stride, sizeof *tags->used);
-    else if (policy == CACHE_LRU)
-        tags->order = new_order(sets, ways);
+    if (policy == CACHE_LRU) tags->used = base_calloc_aligned(sets * tags->ways.stride, sizeof *tags->used, HOST_LINE);
     if (policy == CACHE_ROUND_ROBIN) tags->next = base_calloc(sets, sizeof *tags->next);
 }
 
 void tags_fini(struct tags *tags)
 {
     free(tags->line);
-    free(tags->order);
     free(tags->used);
     free(tags->next);
-}
-
-static uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-static uint32_t oldest(const struct tags *tags, uint32_t set, uint32_t first)
-{
-    uint32_t way = 0;
-    if (tags->order) return (uint32_t)(tags->order[set] >> 4 * (tags->ways.count - 1)) & 15;
-    for (uint32_t i = 1; i < tags->ways.count; i++)
-        if (tags->used[first + i] < tags->used[first + way]) way = i;
-    return way;
-}
-
-int tags_victim_any(struct tags *tags, uint32_t set)
-{
-    const struct ways *ways = &tags->ways;
-    assert(ways->count && ways->policy != CACHE_ROUND_ROBIN);
-    uint32_t first = set * ways->stride;
-    int empty = tags_scan(tags->line + first, ways->stride, NO_LINE);
-    if (empty >= 0 && (uint32_t)empty < ways->count) return (int)first + empty;
-    uint32_t way =
-        ways->policy == CACHE_LRU ? oldest(tags, set, first) : (uint32_t)(splitmix64(&tags->random) % ways->count);
-    return (int)(first + way);
 }
 
 /* --- The node ------------------------------------------------------------------------------------------------- */
@@ -129,15 +86,18 @@ static void core_init(struct cache *cache, unsigned number)
     core->port = (config->cores > 2 ? number / 2 : number) & 1;
     core->number = number;
     core->bit = 1U << number;
-    core->open = NO_LINE;
+    for (unsigned i = 0; i < CACHE_OPEN; i++)
+        core->open[i].line = NO_LINE;
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
-    core->l2.line = tags_new(cache->shape.l2_stride + 1); /* [0] is read even where there is no L2 */
-    core->l2.present[NO_LINE % L2_HASH] = (uint8_t)cache->shape.l2_stride;
-    core->l2.entry = base_calloc(cache->shape.l2_stride + 1, sizeof *core->l2.entry);
-    core->l2.stream = tags_new(cache->shape.stream_stride);
-    core->l2.expected = tags_new(cache->shape.filter_stride);
+    struct l2 *l2 = &core->l2;
+    l2->next = l2->next_stream = l2->next_expected = 1;
+    l2->line = tags_new((size_t)config->l2_entries + 1);
+    l2->entry = base_calloc((size_t)config->l2_entries + 1, sizeof *l2->entry);
+    l2->stream = tags_new((size_t)config->l2_streams + 1);
+    l2->stream[0] = NO_LINE - 1; /* NO_LINE is the line before 0 */
+    l2->expected = tags_new((size_t)config->l2_filter + 1);
     snoop_init(cache, &core->snoop);
 }
 
@@ -147,9 +107,10 @@ static void bank_init(struct cache *cache, unsigned number)
     struct bank *bank = cache->bank[number] = base_calloc(1, sizeof *bank);
     tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways, config->l3_policy,
               config->seed + 2 * config->cores + number);
-    size_t ways = bank->tags.ways.count ? (size_t)(bank->tags.set_mask + 1) * bank->tags.ways.stride : 1;
-    bank->fetched = base_calloc_aligned(ways, sizeof *bank->fetched, HOST_LINE);
-    bank->deposited[0] = bank->deposited[1] = NO_LINE;
+    for (unsigned port = 0; port < 2; port++) {
+        bank->deposited[port] = NO_LINE;
+        bank->returned[port] = -(uint64_t)config->l3_transfer; /* long ago */
+    }
 }
 
 static struct shape shape_of(const struct cache_config *config)
@@ -163,9 +124,6 @@ static struct shape shape_of(const struct cache_config *config)
         .l2_shift = bits_ceil_log2(config->l2_line),
         .l3_shift = bits_ceil_log2(config->l3_line),
         .page_shift = bits_ceil_log2(config->page),
-        .l2_stride = padded(config->l2_entries),
-        .stream_stride = padded(config->l2_streams),
-        .filter_stride = padded(config->l2_filter),
         .absent_stride = padded(config->snoop_lines),
         .register_stride = padded(config->snoop_streams),
         .kinds = config->miss_kinds,
@@ -182,13 +140,13 @@ struct cache *cache_new(const struct cache_config *config)
     cache->l2_latency = config->l2_latency - config->l1_latency;
     cache->l3_latency = config->l3_latency - config->l1_latency;
     cache->ddr_latency = config->ddr_latency - config->l1_latency;
-    cache->epoch = 1;
     cache->shape = shape_of(config);
     cache->is_blue_gene = memcmp(&cache->shape, &blue_gene, sizeof blue_gene) == 0;
     cache->line_mask = ~(config->l1d.line - 1);
     /* Through: a store bit belongs to the open line, in L1 or not. */
     cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
-    cache->keeps_stores = cache->is_blue_gene && config->write_through && !config->store_allocate && config->coherent &&
+    cache->quick_loads = cache->is_blue_gene && (config->write_through || !config->coherent);
+    cache->quick_stores = cache->is_blue_gene && config->write_through && !config->store_allocate && config->coherent &&
                           config->snoop_filter && config->cores > 1;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
@@ -229,7 +187,6 @@ void cache_free(struct cache *cache)
         core_fini(cache->core[i]);
     for (unsigned i = 0; i < cache->config.l3_banks; i++) {
         tags_fini(&cache->bank[i]->tags);
-        free(cache->bank[i]->fetched);
         free(cache->bank[i]);
     }
     free(cache->bank);

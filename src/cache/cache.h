@@ -29,7 +29,7 @@
 #include "chiliad/catalog.h"
 #include "chiliad/error.h"
 
-enum { CACHE_CORES = 16, CACHE_FILLS = 8, CACHE_STORES = 64, CACHE_PORTS = 4 };
+enum { CACHE_CORES = 16, CACHE_FILLS = 8, CACHE_STORES = 64, CACHE_OPEN = 8, CACHE_PORTS = 4 };
 
 enum cache_policy { CACHE_ROUND_ROBIN, CACHE_LRU, CACHE_RANDOM };
 
@@ -43,11 +43,12 @@ struct cache_l1_config {
 struct cache_config {
     unsigned cores;
     struct cache_l1_config l1i, l1d;
-    bool write_through;  /* L1D: every store goes on to memory; else dirty lines are cast out */
-    bool store_allocate; /* L1D: a store miss fills the line */
-    uint32_t fills;      /* lines that a core can wait for at a time */
-    uint32_t stores;     /* entries of the store queue */
-    uint32_t store_time; /* how long a store occupies one */
+    bool write_through;   /* L1D: every store goes on to memory; else dirty lines are cast out */
+    bool store_allocate;  /* L1D: a store miss fills the line */
+    uint32_t fills;       /* lines that a core can wait for at a time */
+    uint32_t stores;      /* entries of the store queue */
+    uint32_t store_time;  /* how long a store occupies one */
+    uint32_t store_lines; /* lines of the last stores to memory that stores join */
     uint32_t l1_latency;
     uint32_t tlb_entries, page, tlb_miss; /* tlb_miss: what the handler costs */
     uint32_t l2_entries, l2_line, l2_streams, l2_depth, l2_filter, l2_latency;
@@ -109,10 +110,11 @@ const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
 
 uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
-/* cache_store of an access within a line, where that is quick; else nothing happens and CACHE_ELSE comes back. Touches
- * no vector registers of the host where CACHE_KEEPS_VECTORS is defined. */
+/* The same for an access within a line, where that is quick; else nothing happens and CACHE_ELSE comes back. Nobody is
+ * told. They touch no vector registers of the host where CACHE_KEEPS_VECTORS is defined. */
 #define CACHE_ELSE UINT32_MAX
-uint32_t cache_store_again(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
+uint32_t cache_load_quick(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
+uint32_t cache_store_quick(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
 #if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CACHE_KEEPS_VECTORS
 #endif

@@ -86,8 +86,8 @@ struct ways {
 struct shape {
     struct ways l1i, l1d, l3;
     unsigned l1i_shift, l1d_shift, l2_shift, l3_shift, page_shift;
-    uint32_t l2_stride, stream_stride, filter_stride, absent_stride, register_stride; /* entries of each, padded */
-    uint32_t kinds;                                                                   /* misses are told apart */
+    uint32_t absent_stride, register_stride; /* entries of each, padded */
+    uint32_t kinds;                          /* misses are told apart */
 };
 
 static const struct shape blue_gene = {
@@ -99,9 +99,6 @@ static const struct shape blue_gene = {
     .l2_shift = 7,
     .l3_shift = 7,
     .page_shift = 12,
-    .l2_stride = 16,
-    .stream_stride = 8,
-    .filter_stride = 8,
     .absent_stride = 8,
     .register_stride = 8,
 };
@@ -110,10 +107,9 @@ static const struct shape blue_gene = {
 
 /* Tags of a set-associative array. */
 struct tags {
-    uint32_t *line;  /* [set * ways.stride + way] */
-    uint64_t *order; /* for LRU of up to 16 ways, by set: its ways, 4 bits each, the last used in the lowest */
-    uint64_t *used;  /* for LRU of more ways: when */
-    uint16_t *next;  /* for round-robin: the set's next victim */
+    uint32_t *line; /* [set * ways.stride + way] */
+    uint64_t *used; /* for LRU, by index of the way: when */
+    uint16_t *next; /* for round-robin: the set's next victim */
     uint64_t clock, random;
     uint32_t set_mask;
     struct ways ways;
@@ -164,18 +160,6 @@ INLINE int tags_scan(const uint32_t *tags, uint32_t count, uint32_t line)
     return -1;
 }
 
-/* The comparisons of `count` tags with `line`, together. */
-INLINE tag_vector tags_match(const uint32_t *tags, uint32_t count, uint32_t line)
-{
-    const tag_vector wanted = {line, line, line, line};
-    tag_vector found = {0};
-    for (uint32_t i = 0; i < count; i += TAG_STRIDE) {
-        const tag_vector *at = (const tag_vector *)(tags + i);
-        found |= (tag_vector)(at[0] == wanted) | (tag_vector)(at[1] == wanted);
-    }
-    return found;
-}
-
 /* `count` tags that are no line; NULL for 0. */
 uint32_t *tags_new(size_t count);
 void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy, uint64_t seed);
@@ -189,27 +173,9 @@ INLINE int tags_find(const struct tags *tags, const struct ways *ways, uint32_t 
     return way < 0 ? -1 : (int)first + way;
 }
 
-/* The way moves to the front; those that were before it move back by one. */
-INLINE uint64_t order_use(uint64_t order, uint64_t way)
+INLINE void tags_use(struct tags *tags, const struct ways *ways, int at)
 {
-    const uint64_t ones = UINT64_C(0x1111111111111111);
-    uint64_t others = order ^ way * ones; /* its own 4 bits are 0; the first such are found exactly */
-    unsigned at = (unsigned)__builtin_ctzll((others - ones) & ~others & (ones << 3)) & ~3U;
-    uint64_t before = order & ((UINT64_C(1) << at) - 1);
-    return (order & ~UINT64_C(15) << at) | before << 4 | way;
-}
-
-/* Larger sets have a time for each way instead of an order. */
-enum { ORDER_WAYS = 16 };
-
-INLINE void tags_use(struct tags *tags, const struct ways *ways, uint32_t set, int at)
-{
-    if (ways->policy != CACHE_LRU) return;
-    uint64_t way = (uint64_t)at - (uint64_t)set * ways->stride;
-    if (ways->count > ORDER_WAYS)
-        tags->used[at] = ++tags->clock;
-    else if ((tags->order[set] & 15) != way)
-        tags->order[set] = order_use(tags->order[set], way);
+    if (ways->policy == CACHE_LRU) tags->used[at] = ++tags->clock;
 }
 
 int tags_victim_any(struct tags *tags, uint32_t set);
@@ -261,31 +227,35 @@ struct l1 {
 
 struct l2_entry {
     uint64_t ready;
-    uint32_t way;  /* where in its L3 bank a prefetched line was */
     uint8_t state; /* L2_… */
 };
 
-enum { L2_HASH = 256 };
-
-struct l2 {
-    uint32_t *line; /* entries, padded */
-    struct l2_entry *entry;
-    uint8_t present[L2_HASH]; /* how many of them have a line of that hash */
-    uint32_t next;            /* entry to replace */
-    uint32_t last;            /* entry read last */
-    uint32_t *stream;         /* the line that each stream has reached */
-    uint32_t *expected;       /* the filter: lines that would confirm a stream */
-    uint32_t next_stream, next_expected, last_stream;
-    uint64_t pending_until, prefetch_until; /* for cover */
+/* Where in `line`, `expected` and `stream` of an L2 a line may be, by the line. It is there if it is found there: who
+ * takes a place leaves what points to it alone. Place 0 of each has no line, so no place is 0. */
+struct l2_known {
+    uint16_t entry, expected, stream;
 };
 
-/* L2_FOLLOWED: no stream and no filter would change if the line were read now. */
-enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4, L2_FOLLOWED = 8 };
+struct l2 {
+    struct l2_known *known;
+    uint32_t *line; /* by entry, from 1 */
+    struct l2_entry *entry;
+    uint32_t *stream;   /* the line that each stream has reached, from 1 */
+    uint32_t *expected; /* the filter: lines that would confirm a stream, from 1; a line may be there twice */
+    uint32_t next, next_stream, next_expected; /* to be replaced */
+    uint64_t pending_until, prefetch_until;    /* for cover */
+};
 
-/* Stream registers, padded with ones that no line fits. */
+enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4 };
+
+/* Stream registers, padded with ones that no line fits. Lines that came are taken in when a snoop wants to know, or not
+ * at all if none does until they no longer matter: the first `logged` of `log`. */
+enum { SNOOP_LOG = 4096 };
+
 struct stream_set {
     uint32_t *base, *mask;
-    uint32_t count;
+    uint32_t count, logged;
+    uint32_t *log;
 };
 
 /* The snoop cache of a port: the lines snooped last that are known not to be in L1D. */
@@ -296,7 +266,7 @@ struct absent {
 
 struct snoop {
     struct stream_set active, history;
-    uint32_t low, high; /* the range of lines ever filled; low > high: none */
+    uint32_t low, high; /* the range of lines ever filled and not logged; low > high: none */
     struct absent absent[CACHE_PORTS];
     bool any_absent;     /* whether any of these ever had a line */
     uint32_t *set_fills; /* since the last wrap, by set */
@@ -309,34 +279,15 @@ struct snoop {
 /* Where in a bank of L3 a line belongs. */
 struct place {
     struct bank *bank;
-    uint32_t line, set;
+    uint32_t line;
     unsigned directory, port;
 };
 
-/* What a store found on its way to memory, for the next one to the same line (cache_again.c). Pointers rather than
- * indices: following them is all that store does. 128 bytes. */
-struct again {
-    uint64_t epoch; /* the node's, then */
-    uint64_t key;   /* its space and granule */
-    uint8_t *at;    /* the line's byte */
-    uint32_t line, l3_line;
-    const uint32_t *shown; /* its place in snoop.shown */
-    const uint32_t *in_l2; /* the entry of L2 that had the line, if any had */
-    uint8_t *page;         /* its page's first byte */
-    struct bank *bank;
-    /* Of its port and directory there: */
-    struct write_counts *counts;
-    uint64_t *lookups;
-    struct unit *directory;
-    uint32_t *deposited;
-    /* Of its way: */
-    const uint32_t *tag;
-    uint64_t *fetched, *order;
-    uint64_t way;
+/* A line of L1D's size that stores join: the store that opened it has gone to memory. */
+struct open_line {
+    uint32_t line; /* NO_LINE: none */
+    uint8_t *at;   /* as l1.at; NULL: several bytes know it */
 };
-_Static_assert(sizeof(struct again) == 128, "indexed by shifting");
-
-enum { AGAIN = 64 };
 
 struct tlb_entry {
     uint32_t space, page; /* space UINT32_MAX: empty */
@@ -359,22 +310,26 @@ struct cache_core {
     uint64_t data_fill_until, code_fill_until;
     uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
     uint32_t next_store;              /* the one that ends first */
-    struct again again[AGAIN];        /* by a hash of the granule */
     struct kinds *kinds;              /* of L1D's misses; NULL: they are not told apart */
     uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
     uint8_t served;                   /* enum cache_level: where L2 last found a line */
-    uint32_t open;                    /* L1D line of the last store to memory; stores to it join that one */
-    uint8_t *open_at;                 /* as l1.at, of the open line; NULL: there is none, or several bytes know it */
+    struct open_line open[CACHE_OPEN];
+    uint32_t next_open; /* the one to be replaced */
 };
 
 /* Of a line in L3: when its fetch from DDR began, times L3_START; L3_AHEAD: that was for a prefetch, and nobody has
  * asked for the line since. */
 enum { L3_DIRTY = 1, L3_AHEAD = 2, L3_START = 4 };
 
+/* What L3 knows of a line, by the line. */
+struct l3_known {
+    uint64_t fetched;
+    uint32_t way; /* its index in its bank, + 1; 0: not there */
+};
+
 struct bank {
     struct bank_counts counts;
     struct tags tags;
-    uint64_t *fetched; /* by index of the way */
     struct unit directory[2];
     uint64_t returned[2];  /* when the read port last delivered */
     uint32_t deposited[2]; /* the write port's line in the data buffer */
@@ -401,15 +356,16 @@ struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
     struct shape shape;
-    bool is_blue_gene; /* shape == blue_gene */
-    bool streaming;    /* L2 prefetches */
-    bool keeps_stores; /* in core->again */
+    bool is_blue_gene;              /* shape == blue_gene */
+    bool streaming;                 /* L2 prefetches */
+    bool quick_loads, quick_stores; /* cache_quick.c may be asked */
     struct cache_core *core[CACHE_CORES];
     uint32_t joining;  /* those with an open line */
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
-    uint64_t epoch;    /* of who uses L2, idle cores, cores with an open line and mappings; from 1 */
     struct bank **bank;
+    struct l3_known *l3_known;
+    size_t known_frames; /* that l3_known and l2.known have room for */
     struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
     uint64_t latest; /* when a request last came to L3 */
@@ -460,14 +416,16 @@ INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t a
 }
 void spaces_fini(struct cache *cache);
 
-/* cache_l1.c: the next store is a new one, whatever its line. */
+/* cache_l1.c: the next store to an open line, or to any, is a new one. */
+void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open);
 void l1_close(struct cache *cache, struct cache_core *of);
 /* The same for other cores' stores to a line, of 1 << (their shift + more) bytes, that has been used by this one. */
 INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, uint32_t line, unsigned more)
 {
     for (uint32_t others = cache->joining & of->others; others; others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
-        if (other->open >> more == line) l1_close(cache, other);
+        for (uint32_t i = 0; i < cache->config.store_lines; i++)
+            if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);
     }
 }
 void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, uint64_t now); /* of L1D */

@@ -1,13 +1,11 @@
 /* L1 and the accesses themselves.
  *
  * Decisions (docs/model-memory.md has their sources): physical index and tag; a load or fetch that misses waits for its
- * line; a store never waits for data, only for a free fill or store-queue entry; a store to the line that the core's
- * last store to memory went to joins it, however long ago that was, unless another core used the line since;
- * round-robin replaces the next way whether or not another is empty; cache management counts as no access.
+ * line; a store never waits for data, only for a free fill or store-queue entry; a store to a line that one of the
+ * core's last few stores to memory went to joins it, however long ago that was, unless another core used the line
+ * since; round-robin replaces the next way whether or not another is empty; cache management counts as no access.
  */
-#include "cache/cache_again.h"
-#include "cache/cache_l2.h"
-#include "cache/cache_snoop.h"
+#include "cache/cache_quick.h"
 
 INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
 {
@@ -23,17 +21,6 @@ INLINE bool is_here(const struct l1 *l1, const struct ways *ways, uint32_t line,
     return !(own && !(*at & CACHE_HERE)) && is_in(l1, ways, line, way);
 }
 
-/* The line bytes of the L1 line at `address`, and how many they are. */
-INLINE uint8_t *bytes_of(uint8_t *lines, uint32_t address, unsigned shift)
-{
-    return lines + ((address >> shift) << (shift - CACHE_GRANULE_BITS));
-}
-
-INLINE uint32_t granules(unsigned shift)
-{
-    return 1U << (shift - CACHE_GRANULE_BITS);
-}
-
 INLINE void allow(const struct l1 *l1, unsigned shift, uint8_t *at, uint8_t bits)
 {
     for (uint32_t i = 0; i < granules(shift); i++)
@@ -45,7 +32,7 @@ INLINE void put(struct l1 *l1, const struct ways *ways, int way, uint32_t line, 
 {
     l1->tags.line[way] = line;
     l1->at[way] = at;
-    tags_use(&l1->tags, ways, line & l1->tags.set_mask, way);
+    tags_use(&l1->tags, ways, way);
 }
 
 /* The line in a way is known by these bytes too. */
@@ -64,14 +51,33 @@ INLINE void forbid(struct cache *cache, unsigned shift, struct cache_core *of, u
             at[i] &= (uint8_t)~bits;
 }
 
+void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open)
+{
+    if (open->line == NO_LINE) return;
+    forbid(cache, cache->shape.l1d_shift, of, open->at, open->line, CACHE_STORE);
+    *open = (struct open_line){NO_LINE, NULL};
+}
+
 void l1_close(struct cache *cache, struct cache_core *of)
 {
-    if (of->open == NO_LINE) return;
-    forbid(cache, cache->shape.l1d_shift, of, of->open_at, of->open, CACHE_STORE);
-    of->open = NO_LINE;
-    of->open_at = NULL;
+    for (uint32_t i = 0; i < cache->config.store_lines; i++)
+        l1_close_line(cache, of, &of->open[i]);
     cache->joining &= ~of->bit;
-    cache->epoch++;
+}
+
+/* Where a line is open; NULL: it is not. */
+INLINE struct open_line *find_open(const struct cache *cache, struct cache_core *of, uint32_t line)
+{
+    for (uint32_t i = 0; i < cache->config.store_lines; i++)
+        if (of->open[i].line == line) return &of->open[i];
+    return NULL;
+}
+
+/* No store joins the line any more. */
+INLINE void close_one(struct cache *cache, struct cache_core *of, uint32_t line)
+{
+    struct open_line *open = find_open(cache, of, line);
+    if (open) l1_close_line(cache, of, open);
 }
 
 /* A miss is over. */
@@ -111,6 +117,7 @@ void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, ui
     if (cache->shape.kinds) kinds_take(of->kinds, l1->tags.line[way]);
     if (write) clean(cache, of, way, now);
     l1->dirty[way] = 0;
+    l1->at[way] = NULL;
     l1->tags.line[way] = NO_LINE;
 }
 
@@ -137,7 +144,7 @@ INLINE int install(struct cache *cache, const struct shape *shape, struct cache_
         at[i] |= CACHE_HERE;
     if (cache->config.snoop_filter) snoop_filled(cache, shape, of, line);
     if (old != NO_LINE) forbid(cache, shape->l1d_shift, of, old_at, old, cache->line_bits);
-    if (!cache->config.write_through && of->open == line) l1_close(cache, of); /* from now on stores stay in L1 */
+    if (!cache->config.write_through) close_one(cache, of, line); /* from now on stores stay in L1 */
     return way;
 }
 
@@ -247,18 +254,19 @@ INLINE struct fill fill_data(struct cache *cache, const struct shape *shape, str
 INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
                      uint64_t now)
 {
-    if (of->open == line) {
-        if (of->open_at != at) of->open_at = NULL;
+    struct open_line *open = find_open(cache, of, line);
+    if (open) {
+        if (open->at != at) open->at = NULL;
         return now;
     }
     uint64_t start = take_store_entry(cache, of, now);
-    if (of->open != NO_LINE) forbid(cache, shape->l1d_shift, of, of->open_at, of->open, CACHE_STORE);
+    open = &of->open[of->next_open];
+    of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
+    l1_close_line(cache, of, open);
     if (cache->config.coherent) snoop_store(cache, shape, of, line, start);
     l2_write(cache, shape, of, line, start);
-    of->open = line;
-    cache->epoch += !(cache->joining & of->bit);
+    *open = (struct open_line){line, at};
     cache->joining |= of->bit;
-    of->open_at = at;
     return start;
 }
 
@@ -304,10 +312,7 @@ INLINE uint64_t load_calm(struct cache *cache, const struct shape *shape, struct
 {
     if (!cache->config.write_through && cache->config.coherent) clean_others(cache, of, line, now);
     uint64_t end = l2_read(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
-    of->counts.calm.count++;
-    of->counts.calm.cycles += end - now;
-    of->fill_end[0] = of->fills_until = of->data_fill_until = end;
-    of->fills = 1;
+    count_calm(of, now, end);
     (void)install(cache, shape, of, line, at, now);
     return end;
 }
@@ -323,7 +328,7 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     bool here = is_here(l1, &shape->l1d, line, physical.own, at, &way);
     if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
     if (here) {
-        tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
+        tags_use(&l1->tags, &shape->l1d, way);
         known_at(l1, way, at);
     } else {
         uint64_t start = now;
@@ -359,11 +364,11 @@ INLINE int store_way(struct cache *cache, const struct shape *shape, struct cach
     struct l1 *l1 = &of->data;
     int way;
     if (is_here(l1, &shape->l1d, line, own, at, &way)) {
-        tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
+        tags_use(&l1->tags, &shape->l1d, way);
         known_at(l1, way, at);
     } else if (zero) {
         if (!config->write_through) way = install(cache, shape, of, line, at, *now);
-    } else if (of->open != line) {
+    } else if (!find_open(cache, of, line)) {
         of->counts.store_miss++;
         if (!config->store_allocate) return way;
         struct taken taken = store_fill(cache, of, line, at, *now);
@@ -413,7 +418,7 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
     uint32_t line = (uint32_t)(physical >> shape->l1i_shift), set = line & tags->set_mask;
     int way;
     if (is_in(l1, &shape->l1i, line, &way)) {
-        tags_use(tags, &shape->l1i, set, way);
+        tags_use(tags, &shape->l1i, way);
         known_at(l1, way, at);
     } else {
         struct fill fill = fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1i_shift), false, now);
@@ -432,8 +437,6 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
     return now;
 }
 
-/* --- Stores that leave the core ------------------------------------------------------------------------------- */
-
 APART static uint64_t store_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address, bool zero,
                                 uint64_t now)
 {
@@ -444,71 +447,6 @@ APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of
                                       uint64_t now)
 {
     return store_line(cache, &blue_gene, of, space, address, false, now);
-}
-
-/* Whether nobody else can notice a store: no other core has filled a line or has a store that others join. */
-INLINE bool is_alone(const struct cache *cache, const struct cache_core *of)
-{
-    return !(of->others & (~cache->idle | cache->l2_users | cache->joining));
-}
-
-/* Whether the next store to the line is likely to leave the core too: this one did so again, or the line before is one
- * of those. A stream of stores with nothing in between keeps nothing. */
-INLINE bool is_worth(struct cache_core *of, uint64_t key, uint64_t shown_before)
-{
-    return of->snoop.shown_again != shown_before ||
-           again_of(of, (uint32_t)(key - 1) << CACHE_GRANULE_BITS)->key == key - 1;
-}
-
-/* A store, of a core that is alone, goes through L1; what it finds is kept for cache_store_again. */
-APART static uint32_t store_alone(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
-                                  uint64_t asked)
-{
-    const struct shape *shape = &blue_gene;
-    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
-    uint64_t now = asked, looked_up;
-    struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
-    uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
-    bool here = *at & CACHE_LOAD, absent = physical.own && !(*at & CACHE_HERE);
-    if (!(here | absent) || !of->open_at || of->open == line)
-        return (uint32_t)(store_blue_gene(cache, of, space, address, now) - asked);
-    of->counts.store_miss += !here;
-    uint64_t start = take_store_entry(cache, of, now);
-    open_line(of, line, at);
-    of->counts.snoop_sent++;
-    uint64_t shown_before = of->snoop.shown_again;
-    uint32_t shown = show(cache, of, line), l2_line = line >> (shape->l2_shift - shape->l1d_shift);
-    of->counts.write++;
-    of->counts.snoop_hit_same += l2_find(shape, &of->l2, l2_line) >= 0;
-    struct place place = place_of(cache, shape, of, l2_line);
-    int way = look_up(shape, &place);
-    if (!l3_deposit(cache, &place, start, &looked_up)) way = l3_write_at(cache, shape, &place, way, looked_up);
-    count_stall(&of->counts.stall_store, now, start);
-    if (__builtin_expect(cache->listener != NULL, 0) && !here)
-        tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
-    if (!physical.own || way < 0 || !is_worth(of, again_key(space, address), shown_before))
-        return (uint32_t)(start - asked);
-    struct bank *bank = place.bank;
-    *again_of(of, address) = (struct again){
-        .epoch = cache->epoch,
-        .key = again_key(space, address),
-        .at = at,
-        .line = line,
-        .l3_line = place.line,
-        .shown = &of->snoop.shown.line[shown],
-        .in_l2 = of->l2.line,
-        .page = space_page(shape, lines, address),
-        .bank = bank,
-        .counts = &bank->counts.write[place.port],
-        .lookups = &bank->counts.lookup[place.directory],
-        .directory = &bank->directory[place.directory],
-        .deposited = &bank->deposited[place.port],
-        .tag = &bank->tags.line[way],
-        .fetched = &bank->fetched[way],
-        .order = &bank->tags.order[place.set],
-        .way = (uint64_t)way - (uint64_t)place.set * shape->l3.stride,
-    };
-    return (uint32_t)(start - asked);
 }
 
 /* --- Calls ---------------------------------------------------------------------------------------------------- */
@@ -523,9 +461,12 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
 {
     struct cache_core *of = cache->core[core];
     uint32_t last = address + size - 1;
+    bool within = !((last ^ address) & cache->line_mask);
+    uint32_t stall = within ? cache_load_quick(cache, core, space, address, now) : CACHE_ELSE;
+    if (stall != CACHE_ELSE) return stall;
     uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, now)
                                        : load_any(cache, of, space, address, now);
-    if ((last ^ address) & cache->line_mask) end = load_any(cache, of, space, last, end);
+    if (!within) end = load_any(cache, of, space, last, end);
     return (uint32_t)(end - now);
 }
 
@@ -537,11 +478,8 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         uint64_t end = store_any(cache, of, space, address, false, now);
         return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
     }
-    if (cache->keeps_stores) {
-        uint32_t stall = cache_store_again(cache, core, space, address, now);
-        if (stall != CACHE_ELSE) return stall;
-        if (is_alone(cache, of)) return store_alone(cache, of, space, address, now);
-    }
+    uint32_t stall = cache_store_quick(cache, core, space, address, now);
+    if (stall != CACHE_ELSE) return stall;
     uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
                                        : store_any(cache, of, space, address, false, now);
     return (uint32_t)(end - now);
@@ -564,7 +502,7 @@ static void touch(struct cache *cache, struct cache_core *of, unsigned space, ui
     uint32_t line = (uint32_t)(space_translate(cache, space, address).address >> shape->l1d_shift);
     int way;
     if (is_in(l1, &shape->l1d, line, &way))
-        tags_use(&l1->tags, &shape->l1d, line & l1->tags.set_mask, way);
+        tags_use(&l1->tags, &shape->l1d, way);
     else {
         (void)end_fills(of, now);
         if (of->fills == cache->config.fills) return;
@@ -577,7 +515,7 @@ static void touch(struct cache *cache, struct cache_core *of, unsigned space, ui
 /* Other cores too, where L1D are coherent. */
 static void manage_data(struct cache *cache, enum cache_op op, struct cache_core *of, uint32_t line, uint64_t now)
 {
-    if (of->open == line) l1_close(cache, of);
+    close_one(cache, of, line);
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *one = cache->core[i];
         int way;

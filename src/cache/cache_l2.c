@@ -5,6 +5,8 @@
  * stream that is followed keeps `depth` lines ahead, upwards only, never past a 4 KiB frame, whose neighbour may be
  * another's. A write to memory updates the own buffer and takes the line out of the others'.
  */
+#include "cache/cache_keep.h"
+
 #include "cache/cache_l2.h"
 
 INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
@@ -14,7 +16,7 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
     for (uint32_t i = 1; i <= cache->config.l2_depth; i++) {
         uint32_t ahead = line + i;
         if (ahead / frame_lines != line / frame_lines) return;
-        if (l2_find(shape, &of->l2, ahead) >= 0) {
+        if (l2_find(&of->l2, ahead)) {
             of->counts.page_present++;
             continue;
         }
@@ -22,46 +24,42 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
         of->counts.prefetch.count++;
         of->counts.prefetch.cycles += cover(&of->l2.prefetch_until, now, answer.ready);
         of->counts.l3_pending += cover(&of->l2.pending_until, now, answer.ready);
-        l2_keep(cache, shape, of, ahead, answer, (uint8_t)(L2_PREFETCHED | (answer.from_ddr ? L2_FROM_DDR : 0)));
+        l2_keep(cache, shape, of, ahead, answer.ready, (uint8_t)(L2_PREFETCHED | (answer.from_ddr ? L2_FROM_DDR : 0)));
     }
 }
 
-/* A stream comes or goes next to a line: reading it may be news again. */
-INLINE void unfollow(const struct shape *shape, struct l2 *l2, uint32_t line)
+void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now)
 {
-    int at = l2_find(shape, l2, line);
-    if (at >= 0) l2->entry[at].state &= (uint8_t)~L2_FOLLOWED;
+    of->l2.stream[stream] = line;
+    of->l2.known[line].stream = (uint16_t)stream;
+    if (cache->is_blue_gene)
+        run_ahead(cache, &blue_gene, of, line, now);
+    else
+        run_ahead(cache, &cache->shape, of, line, now);
 }
 
-INLINE void advance(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, bool missed,
-                    uint64_t now)
+/* The filter no longer expects a line, in the first place that has it; `known` is to the newest of the others. */
+static void expect_once_less(const struct cache *cache, struct l2 *l2, uint32_t line)
+{
+    uint32_t count = cache->config.l2_filter, first = 1, at = l2->next_expected;
+    while (l2->expected[first] != line)
+        first++;
+    l2->expected[first] = NO_LINE;
+    if (l2->known[line].expected != first) return;
+    for (uint32_t i = 0; i < count; i++) {
+        at = at == 1 ? count : at - 1;
+        if (l2->expected[at] != line) continue;
+        l2->known[line].expected = (uint16_t)at;
+        return;
+    }
+}
+
+void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    if (tags_scan(l2->stream, shape->stream_stride, line) >= 0) return;
-    int at = line ? tags_scan(l2->stream, shape->stream_stride, line - 1) : -1;
-    if (at < 0) {
-        if (!missed) return;
-        int hit = tags_scan(l2->expected, shape->filter_stride, line);
-        if (hit < 0) {
-            l2_expect(cache, l2, line);
-            return;
-        }
-        of->counts.filter_hit++;
-        l2->expected[hit] = NO_LINE;
-        at = (int)l2->next_stream;
-        l2->next_stream = l2->next_stream + 1 == cache->config.l2_streams ? 0 : l2->next_stream + 1;
-    }
-    unfollow(shape, l2, l2->stream[at]);
-    unfollow(shape, l2, line + 1);
-    l2->stream[at] = line;
-    l2->last_stream = (uint32_t)at;
-    run_ahead(cache, shape, of, line, now);
-}
-
-void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now)
-{
-    if (cache->is_blue_gene)
-        advance(cache, &blue_gene, of, line, missed, now);
-    else
-        advance(cache, &cache->shape, of, line, missed, now);
+    uint32_t stream = l2->next_stream;
+    of->counts.filter_hit++;
+    expect_once_less(cache, l2, line);
+    l2->next_stream = stream == cache->config.l2_streams ? 1 : stream + 1;
+    l2_advance(cache, of, line, stream, now);
 }

@@ -4,54 +4,64 @@
 
 #include "cache/cache_l3.h"
 
-INLINE int l2_find(const struct shape *shape, const struct l2 *l2, uint32_t line)
+/* The entry that has the line, or 0. */
+INLINE uint32_t l2_find(const struct l2 *l2, uint32_t line)
 {
-    return l2->present[line % L2_HASH] ? tags_scan(l2->line, shape->l2_stride, line) : -1;
-}
-
-INLINE void l2_put(struct l2 *l2, uint32_t at, uint32_t line)
-{
-    l2->present[l2->line[at] % L2_HASH]--;
-    l2->present[line % L2_HASH]++;
-    l2->line[at] = line;
+    uint32_t at = l2->known[line].entry;
+    return l2->line[at] == line ? at : 0;
 }
 
 INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
-                    struct l3_answer answer, uint8_t state)
+                    uint64_t ready, uint8_t state)
 {
     struct l2 *l2 = &of->l2;
     /* Stores that join an open one are not noticed; others' to this line are from now on. */
     l1_close_others(cache, of, line, shape->l2_shift - shape->l1d_shift);
-    if (!shape->l2_stride) return;
-    cache->epoch += !(cache->l2_users & of->bit);
+    if (!cache->config.l2_entries) return;
+    uint32_t at = l2->next;
     cache->l2_users |= of->bit;
-    l2_put(l2, l2->next, line);
-    l2->entry[l2->next] = (struct l2_entry){answer.ready, answer.way, state};
-    l2->next = l2->next + 1 == cache->config.l2_entries ? 0 : l2->next + 1;
+    l2->known[line].entry = (uint16_t)at;
+    l2->line[at] = line;
+    l2->entry[at] = (struct l2_entry){ready, state};
+    l2->next = at == cache->config.l2_entries ? 1 : at + 1;
 }
 
 /* The filter will know a stream by the line after this one, which missed. */
 INLINE void l2_expect(const struct cache *cache, struct l2 *l2, uint32_t line)
 {
-    l2->expected[l2->next_expected] = line + 1;
-    l2->next_expected = l2->next_expected + 1 == cache->config.l2_filter ? 0 : l2->next_expected + 1;
+    uint32_t at = l2->next_expected;
+    l2->expected[at] = line + 1;
+    l2->known[line + 1].expected = (uint16_t)at;
+    l2->next_expected = at == cache->config.l2_filter ? 1 : at + 1;
 }
 
-/* A line is read that may be known to a stream or the filter. */
-void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now);
+/* A line is read that the filter expects. */
+void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
+/* A line is read that is the next of a stream. */
+void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now);
 
-INLINE void l2_follow(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, bool missed,
-                      uint64_t now)
+INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    if (!cache->streaming || l2->stream[l2->last_stream] == line) return;
-    tag_vector known = tags_match(l2->stream, shape->stream_stride, line) |
-                       tags_match(l2->stream, shape->stream_stride, line - 1) |
-                       tags_match(l2->expected, shape->filter_stride, line);
-    if (tags_any(known))
-        l2_advance(cache, of, line, missed, now);
+    const struct l2_known *known = &l2->known[line];
+    if (!cache->streaming || l2->stream[known->stream] == line) return;
+    if (l2->stream[known[-1].stream] == line - 1)
+        l2_advance(cache, of, line, known[-1].stream, now);
+    else if (missed && l2->expected[known->expected] == line)
+        l2_begin(cache, of, line, now);
     else if (missed)
         l2_expect(cache, l2, line);
+}
+
+/* A prefetched line is used for the first time. */
+INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_entry *entry, uint32_t line, bool data)
+{
+    struct core_counts *counts = &of->counts;
+    counts->self_hit++;
+    entry->state |= L2_USED;
+    if (!l3_claim(cache, line, entry->state & L2_FROM_DDR)) return;
+    *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
+    *(data ? &counts->data_ahead : &counts->code_ahead) += 1;
 }
 
 /* When the line is there for L1; the caller counts l2_read. */
@@ -60,39 +70,27 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
 {
     struct core_counts *counts = &of->counts;
     struct l2 *l2 = &of->l2;
-    int at = l2->line[l2->last] == line ? (int)l2->last : l2_find(shape, l2, line);
+    uint32_t at = l2_find(l2, line);
     uint64_t end;
-    if (at >= 0) {
+    if (at) {
         struct l2_entry *entry = &l2->entry[at];
-        l2->last = (uint32_t)at;
         of->served = CACHE_IN_L2;
-        counts->stream_hit += (entry->state & L2_PREFETCHED) != 0;
+        counts->stream_hit += entry->state & L2_PREFETCHED;
         if (!data) counts->code_hit++;
-        if (!(entry->state & L2_USED)) {
-            counts->self_hit++;
-            bool from_ddr = l3_claim(cache, of, line, entry->way, entry->state & L2_FROM_DDR);
-            counts->d2_miss += from_ddr && data;
-            counts->i2_miss += from_ddr && !data;
-            counts->data_ahead += from_ddr && data;
-            counts->code_ahead += from_ddr && !data;
-            entry->state |= L2_USED;
-        }
+        if (!(entry->state & L2_USED)) l2_use(cache, of, entry, line, data);
         end = now + cache->l2_latency;
         if (entry->ready > end) end = entry->ready;
-        if (entry->state & L2_FOLLOWED) return end;
-        entry->state |= L2_FOLLOWED;
     } else {
         struct l3_answer answer = l3_read(cache, shape, of, line, false, now);
         end = answer.ready;
         of->served = answer.found ? CACHE_IN_L3 : CACHE_IN_DDR;
         counts->l2_miss++;
-        counts->d2_miss += answer.from_ddr && data;
-        counts->i2_miss += answer.from_ddr && !data;
+        if (answer.from_ddr) *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
         counts->l3_wait += end - now;
         counts->l3_pending += cover(&l2->pending_until, now, end);
-        l2_keep(cache, shape, of, line, answer, L2_USED | L2_FOLLOWED);
+        l2_keep(cache, shape, of, line, end, L2_USED);
     }
-    l2_follow(cache, shape, of, line, at < 0, now);
+    l2_follow(cache, of, line, !at, now);
     return end;
 }
 
@@ -105,14 +103,13 @@ INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cach
     l1_close_others(cache, of, l1_line, 0);
     for (uint32_t users = cache->l2_users; users; users &= users - 1) {
         struct cache_core *user = cache->core[__builtin_ctz(users)];
-        int at = l2_find(shape, &user->l2, line);
-        if (at < 0) continue;
+        uint32_t at = l2_find(&user->l2, line);
+        if (!at) continue;
         if (user == of)
             of->counts.snoop_hit_same++;
         else {
             user->counts.snoop_hit_other++;
-            l2_put(&user->l2, (uint32_t)at, NO_LINE);
-            cache->epoch++;
+            user->l2.line[at] = NO_LINE;
         }
     }
     l3_write(cache, shape, of, line, now);

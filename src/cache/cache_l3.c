@@ -5,6 +5,8 @@
  * and its return its port; lines are allocated by reads and writes alike, and a write fetches the rest of its line; a
  * write to the line that its port wrote last joins that one in the data buffer and looks nothing up.
  */
+#include "cache/cache_keep.h"
+
 #include "cache/cache_l3.h"
 
 static struct ddr *ddr_of(struct cache *cache, uint32_t line)
@@ -40,43 +42,27 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now)
     open_row(cache, ddr, line);
 }
 
-static void evict(struct cache *cache, struct bank *bank, int way, uint64_t now)
+static void evict(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now)
 {
-    uint32_t line = bank->tags.line[way];
+    struct l3_known *known = &cache->l3_known[line];
+    known->way = 0;
     bank->counts.evict++;
     for (unsigned port = 0; port < 2; port++)
         if (bank->deposited[port] == line) bank->deposited[port] = NO_LINE;
-    if (!(bank->fetched[way] & L3_DIRTY)) return;
+    if (!(known->fetched & L3_DIRTY)) return;
     bank->counts.castout++;
     l3_store_ddr(cache, line, now);
 }
 
-struct l3_answer l3_allocate(struct cache *cache, struct bank *bank, uint32_t set, uint32_t line, uint64_t now,
-                             unsigned state)
+uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now, unsigned state)
 {
-    uint64_t start = ddr_fetch(cache, bank, line, now);
-    struct l3_answer answer = {.ready = start + cache->ddr_latency, .from_ddr = true};
-    if (!bank->tags.ways.count) return answer;
-    int way = tags_victim(&bank->tags, &bank->tags.ways, set);
-    if (bank->tags.line[way] != NO_LINE) evict(cache, bank, way, start);
-    bank->tags.line[way] = line;
-    bank->fetched[way] = start * L3_START | state;
-    tags_use(&bank->tags, &bank->tags.ways, set, way);
-    answer.way = (uint32_t)way;
-    return answer;
-}
-
-bool l3_claim(struct cache *cache, struct cache_core *of, uint32_t l2_line, uint32_t way, bool from_ddr)
-{
-    struct place at = place_of(cache, &cache->shape, of, l2_line);
-    struct bank *bank = at.bank;
-    if (!bank->tags.ways.count) return from_ddr;
-    if (bank->tags.line[way] != at.line) { /* replaced since; it may be back */
-        int now = tags_find(&bank->tags, &bank->tags.ways, at.set, at.line);
-        if (now < 0) return from_ddr;
-        way = (uint32_t)now;
-    }
-    bool ahead = bank->fetched[way] & L3_AHEAD;
-    bank->fetched[way] &= ~(uint64_t)L3_AHEAD;
-    return ahead;
+    struct tags *tags = &bank->tags;
+    uint64_t start = ddr_fetch(cache, bank, line, now), ready = start + cache->ddr_latency;
+    if (!tags->ways.count) return ready;
+    int way = tags_victim(tags, &tags->ways, line >> cache->bank_shift & tags->set_mask);
+    if (tags->line[way] != NO_LINE) evict(cache, bank, tags->line[way], start);
+    tags->line[way] = line;
+    tags_use(tags, &tags->ways, way);
+    cache->l3_known[line] = (struct l3_known){start * L3_START | state, (uint32_t)way + 1};
+    return ready;
 }

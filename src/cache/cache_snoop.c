@@ -32,6 +32,7 @@ INLINE bool passes(struct cache *cache, const struct shape *shape, unsigned core
     struct cache_core *of = cache->core[core];
     struct snoop *snoop = &of->snoop;
     struct port_counts *counts = &of->ports[port];
+    snoop_catch_up(cache, of);
     bool in_range = line >= snoop->low && line <= snoop->high;
     bool active = snoop_fits(shape, &snoop->active, line);
     bool history = snoop_fits(shape, &snoop->history, line);
@@ -126,12 +127,12 @@ void snoop_wake(struct cache *cache, struct cache_core *of)
         of->snoop.any_absent |= shown->line[0] != NO_LINE;
     }
     cache->idle &= ~(1U << of->number);
-    cache->epoch++;
 }
 
 /* --- L1D changes ---------------------------------------------------------------------------------------------- */
 
-void snoop_widen(struct cache *cache, struct stream_set *set, uint32_t line)
+/* A line comes that fits no stream register. */
+static void widen(struct cache *cache, struct stream_set *set, uint32_t line)
 {
     if (set->count < cache->config.snoop_streams) {
         set->base[set->count++] = line;
@@ -146,18 +147,53 @@ void snoop_widen(struct cache *cache, struct stream_set *set, uint32_t line)
     set->mask[best] &= ~(set->base[best] ^ line);
 }
 
+/* A line that may be in snoop caches is in L1D. */
+static void present(struct cache *cache, struct snoop *snoop, uint32_t line)
+{
+    for (unsigned port = 0; port < CACHE_PORTS - 1; port++) {
+        int at = tags_scan(snoop->absent[port].line, cache->shape.absent_stride, line);
+        if (at >= 0) snoop->absent[port].line[at] = NO_LINE;
+    }
+}
+
+static void extend(struct snoop *snoop, const struct stream_set *set)
+{
+    for (uint32_t i = 0; i < set->logged; i++) {
+        if (set->log[i] < snoop->low) snoop->low = set->log[i];
+        if (set->log[i] > snoop->high) snoop->high = set->log[i];
+    }
+}
+
+static void catch_up(struct cache *cache, struct snoop *snoop, struct stream_set *set)
+{
+    extend(snoop, set);
+    for (uint32_t i = 0; i < set->logged; i++) {
+        if (!snoop_fits(&cache->shape, set, set->log[i])) widen(cache, set, set->log[i]);
+        if (snoop->any_absent) present(cache, snoop, set->log[i]);
+    }
+    set->logged = 0;
+}
+
+void snoop_catch_up(struct cache *cache, struct cache_core *of)
+{
+    catch_up(cache, &of->snoop, &of->snoop.history);
+    catch_up(cache, &of->snoop, &of->snoop.active);
+}
+
 static void empty(struct stream_set *set, uint32_t stride)
 {
     memset(set->base, 0xff, stride * sizeof *set->base);
     memset(set->mask, 0xff, stride * sizeof *set->mask);
-    set->count = 0;
+    set->count = set->logged = 0;
 }
 
 static void wrap(struct cache *cache, struct cache_core *of)
 {
     struct snoop *snoop = &of->snoop;
-    struct stream_set old = snoop->history;
     of->counts.wrap++;
+    if (snoop->any_absent) snoop_catch_up(cache, of);
+    struct stream_set old = snoop->history;
+    extend(snoop, &old);
     snoop->history = snoop->active;
     snoop->active = old;
     empty(&snoop->active, cache->shape.register_stride);
@@ -170,20 +206,13 @@ void snoop_set_full(struct cache *cache, struct cache_core *of)
     if (++of->snoop.sets_full == of->data.tags.set_mask + 1) wrap(cache, of);
 }
 
-void snoop_present(struct cache *cache, struct snoop *snoop, uint32_t line)
-{
-    for (unsigned port = 0; port < CACHE_PORTS - 1; port++) {
-        int at = tags_scan(snoop->absent[port].line, cache->shape.absent_stride, line);
-        if (at >= 0) snoop->absent[port].line[at] = NO_LINE;
-    }
-}
-
 /* --- Life ----------------------------------------------------------------------------------------------------- */
 
 static void set_init(struct stream_set *set, uint32_t stride)
 {
     set->base = tags_new(stride);
     set->mask = tags_new(stride);
+    set->log = base_calloc(SNOOP_LOG, sizeof *set->log);
 }
 
 void snoop_init(struct cache *cache, struct snoop *snoop)
@@ -203,8 +232,10 @@ void snoop_fini(struct snoop *snoop)
 {
     free(snoop->active.base);
     free(snoop->active.mask);
+    free(snoop->active.log);
     free(snoop->history.base);
     free(snoop->history.mask);
+    free(snoop->history.log);
     free(snoop->set_fills);
     free(snoop->shown.line);
     for (unsigned port = 0; port < CACHE_PORTS; port++)

@@ -5,6 +5,7 @@
 
 #include "cache/cache_impl.h"
 
+/* Whether the line fits a register. */
 INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, uint32_t line)
 {
     const tag_vector wanted = {line, line, line, line};
@@ -49,10 +50,8 @@ INLINE void snoop_store(struct cache *cache, const struct shape *shape, struct c
 
 /* The first line of a core comes. */
 void snoop_wake(struct cache *cache, struct cache_core *of);
-/* A line that may be in snoop caches is in L1D now. */
-void snoop_present(struct cache *cache, struct snoop *snoop, uint32_t line);
-/* A line comes that fits no stream register. */
-void snoop_widen(struct cache *cache, struct stream_set *set, uint32_t line);
+/* What was logged is taken in. */
+void snoop_catch_up(struct cache *cache, struct cache_core *of);
 /* A set of L1D has been refilled whole. */
 void snoop_set_full(struct cache *cache, struct cache_core *of);
 
@@ -61,10 +60,8 @@ INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct 
 {
     struct snoop *snoop = &of->snoop;
     if (cache->idle >> of->number & 1) snoop_wake(cache, of);
-    if (line < snoop->low) snoop->low = line;
-    if (line > snoop->high) snoop->high = line;
-    if (snoop->any_absent) snoop_present(cache, snoop, line);
-    if (!snoop_fits(shape, &snoop->active, line)) snoop_widen(cache, &snoop->active, line);
+    snoop->active.log[snoop->active.logged++] = line;
+    if (snoop->active.logged == SNOOP_LOG) snoop_catch_up(cache, of);
     if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
     if (++snoop->set_fills[line & of->data.tags.set_mask] == shape->l1d.count) snoop_set_full(cache, of);
 }

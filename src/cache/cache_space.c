@@ -23,6 +23,48 @@ static void *reserve(size_t bytes)
 
 static const size_t frames_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
 
+/* The same, larger; what is new is 0. */
+static void *regrow(void *at, size_t old, size_t bytes)
+{
+    if (!at) return reserve(bytes);
+    at = mremap(at, old, bytes, MREMAP_MAYMOVE);
+    return at == MAP_FAILED ? base_calloc(SIZE_MAX, 1) : at;
+}
+
+/* Bytes of a table with an entry for each line of `frames`, and some for the lines next to them. */
+enum { NEXT_TO = 2, FIRST_FRAMES = 4096 };
+
+static size_t table_bytes(size_t frames, unsigned shift, size_t entry)
+{
+    return frames ? ((frames << FRAME_BITS >> shift) + 2 * NEXT_TO) * entry : 0;
+}
+
+/* What L2s and L3 know of lines gets room for more frames. */
+static void grow_known(struct cache *cache, size_t frames)
+{
+    size_t before = cache->known_frames;
+    unsigned l2 = cache->shape.l2_shift, l3 = cache->shape.l3_shift;
+    for (unsigned i = 0; i < cache->config.cores; i++) {
+        struct l2_known **known = &cache->core[i]->l2.known;
+        *known = (struct l2_known *)regrow(*known ? *known - NEXT_TO : NULL, table_bytes(before, l2, sizeof **known),
+                                           table_bytes(frames, l2, sizeof **known)) +
+                 NEXT_TO;
+    }
+    cache->l3_known = regrow(cache->l3_known, table_bytes(before, l3, sizeof *cache->l3_known),
+                             table_bytes(frames, l3, sizeof *cache->l3_known));
+    cache->known_frames = frames;
+}
+
+static void free_known(struct cache *cache)
+{
+    size_t frames = cache->known_frames;
+    if (!frames) return;
+    for (unsigned i = 0; i < cache->config.cores; i++)
+        munmap(cache->core[i]->l2.known - NEXT_TO,
+               table_bytes(frames, cache->shape.l2_shift, sizeof *cache->core[i]->l2.known));
+    munmap(cache->l3_known, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_known));
+}
+
 unsigned cache_space_new(struct cache *cache)
 {
     unsigned space = 0;
@@ -56,6 +98,7 @@ static uint32_t take_frame(struct cache *cache, bool *own)
     size_t need = cache->frame_count + 1;
     cache->frame_mapping = base_grow(cache->frame_mapping, &cache->frame_capacity, need, sizeof *cache->frame_mapping);
     cache->frame_mapping[cache->frame_count] = 0;
+    if (need > cache->known_frames) grow_known(cache, cache->known_frames ? 2 * cache->known_frames : FIRST_FRAMES);
     return (uint32_t)cache->frame_count++;
 }
 
@@ -73,7 +116,6 @@ static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t fra
     cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
     cache->frame_mapping[frame] = at;
     cache->spaces[space].frames[page] = (frame + 1) * 2 + own;
-    cache->epoch++;
 }
 
 /* Lines of the page that are in L1D are no longer known by its bytes. */
@@ -107,7 +149,6 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
     cache->mappings[at].next = cache->free_mapping;
     cache->free_mapping = at;
     cache->spaces[space].frames[page] = 0;
-    cache->epoch++;
     if (cache->frame_mapping[frame]) return;
     size_t need = cache->free_frame_count + 1;
     cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need, sizeof *cache->free_frames);
@@ -176,7 +217,7 @@ static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, st
 }
 
 /* All bytes of a page lose all bits but CACHE_HERE. A page that is too large for that has no bits but for lines in L1
- * and the open one. */
+ * and the open ones. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
     uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
@@ -191,7 +232,8 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
     *first &= (uint8_t)~CACHE_PAGE;
     clear_l1(cache, core, &of->data, bytes);
     clear_l1(cache, core, &of->code, bytes);
-    clear_line(cache, core, &of->data, of->open, of->open_at, bytes);
+    for (uint32_t i = 0; i < cache->config.store_lines; i++)
+        clear_line(cache, core, &of->data, of->open[i].line, of->open[i].at, bytes);
 }
 
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address)
@@ -255,7 +297,8 @@ static void forget_bytes(struct cache_core *of)
     struct l1 *l1[] = {&of->data, &of->code};
     for (unsigned i = 0; i < 2; i++)
         memset(l1[i]->at, 0, (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.ways.stride * sizeof *l1[i]->at);
-    of->open_at = NULL;
+    for (uint32_t i = 0; i < CACHE_OPEN; i++)
+        of->open[i].at = NULL;
 }
 
 void cache_space_free(struct cache *cache, unsigned space)
@@ -271,6 +314,7 @@ void spaces_fini(struct cache *cache)
     for (size_t i = 0; i < cache->space_count; i++)
         if (cache->spaces[i].used) drop_space(&cache->spaces[i]);
     free(cache->spaces);
+    free_known(cache);
     free(cache->frame_mapping);
     free(cache->mappings);
     free(cache->free_frames);

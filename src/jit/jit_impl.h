@@ -86,7 +86,6 @@ struct site {
  * regs->pc and counts are right then. */
 #define JIT_CALLS(X)                                                                                                   \
     X(jit_fetch);                                                                                                      \
-    X(jit_load);                                                                                                       \
     X(jit_store_pair);                                                                                                 \
     X(jit_store_many);                                                                                                 \
     X(jit_misaligned);                                                                                                 \
@@ -109,11 +108,13 @@ struct site {
 #define JIT_DECLARE(name) bool name(struct core *core)
 #endif
 JIT_CALLS(JIT_DECLARE);
+JIT_DECLARE(jit_load);
 JIT_DECLARE(jit_store_8);
 JIT_DECLARE(jit_store_16);
 JIT_DECLARE(jit_store_32);
 JIT_DECLARE(jit_store_64);
-bool jit_quick_8(struct core *core); /* jit_quick.c */
+bool jit_quick_load(struct core *core); /* jit_quick.c */
+bool jit_quick_8(struct core *core);
 bool jit_quick_16(struct core *core);
 bool jit_quick_32(struct core *core);
 bool jit_quick_64(struct core *core);

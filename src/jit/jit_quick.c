@@ -1,9 +1,21 @@
-/* What translated code asks first when a store is not free: one that goes the way of the last to its line. No host
- * register but the plain ones is touched here, so that the call (jit_run.c) need not keep the others. */
+/* What translated code asks first when a load or store is not free: whether it is of the common kind. No host register
+ * but the plain ones is touched here, so that the call (jit_run.c) need not keep the others. */
 #include "cache/cache.h"
 #ifdef CACHE_KEEPS_VECTORS
 #pragma GCC target("general-regs-only")
 #include "jit/jit_impl.h"
+
+/* Whether the load has been counted, and waited for. */
+bool jit_quick_load(struct core *core)
+{
+    uint32_t ea = core->call.address;
+    unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
+    if (!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_READ) || (ea & 31) + size > 32) return false;
+    uint32_t stall = cache_load_quick(core->cores->options.cache, core->number, core->code->space, ea, core->cycles);
+    if (stall == CACHE_ELSE) return false;
+    core->cycles += stall;
+    return true;
+}
 
 /* Whether the store is done. */
 #define QUICK(bits, swapped)                                                                                           \
@@ -11,7 +23,7 @@
     {                                                                                                                  \
         uint32_t ea = core->call.address, stall;                                                                       \
         if (!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) || (ea & 31) + (bits) / 8 > 32) return false;        \
-        stall = cache_store_again(core->cores->options.cache, core->number, core->code->space, ea, core->cycles);      \
+        stall = cache_store_quick(core->cores->options.cache, core->number, core->code->space, ea, core->cycles);      \
         if (stall == CACHE_ELSE) return false;                                                                         \
         core->cycles += stall;                                                                                         \
         uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                                    \

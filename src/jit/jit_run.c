@@ -29,16 +29,16 @@
 #define THUNK(name) THUNK_AFTER(name, "")
 JIT_CALLS(THUNK);
 #ifdef CACHE_KEEPS_VECTORS
-#define THUNK_OF_STORE(bits)                                                                                           \
-    THUNK_AFTER(jit_store_##bits, "call jit_quick_" #bits "\ntest %al, %al\njz 1f\nxor %eax, %eax\n" POP_PLAIN         \
-                                  "1:\nmov 24(%rsp), %rdi\n")
+#define THUNK_QUICKLY(name, quick)                                                                                     \
+    THUNK_AFTER(name, "call " #quick "\ntest %al, %al\njz 1f\nxor %eax, %eax\n" POP_PLAIN "1:\nmov 24(%rsp), %rdi\n")
 #else
-#define THUNK_OF_STORE(bits) THUNK(jit_store_##bits)
+#define THUNK_QUICKLY(name, quick) THUNK(name)
 #endif
-THUNK_OF_STORE(8);
-THUNK_OF_STORE(16);
-THUNK_OF_STORE(32);
-THUNK_OF_STORE(64);
+THUNK_QUICKLY(jit_load, jit_quick_load);
+THUNK_QUICKLY(jit_store_8, jit_quick_8);
+THUNK_QUICKLY(jit_store_16, jit_quick_16);
+THUNK_QUICKLY(jit_store_32, jit_quick_32);
+THUNK_QUICKLY(jit_store_64, jit_quick_64);
 #endif
 
 /* The core stops before instruction `done` of the block, or behind its store that changed code. */

@@ -62,7 +62,8 @@ struct core {
     struct intervals reads; /* of L2 */
     struct intervals fills, prefetches, l3_reads;
     uint64_t queue[CACHE_STORES];
-    uint64_t open;
+    uint64_t open[CACHE_OPEN]; /* lines of the last stores to memory, a ring; NO_ADDRESS: none */
+    unsigned next_open;
     struct stream active[64], history[64];
     unsigned active_count, history_count;
     uint64_t low, high;
@@ -447,9 +448,24 @@ static struct entry *in_buffer(struct literal *lit, unsigned core, uint64_t addr
 static void end_joining(struct literal *lit, unsigned core, uint64_t address, uint64_t length)
 {
     for (unsigned i = 0; i < lit->config.cores; i++) {
-        uint64_t *open = &lit->cores[i].open;
-        if (i != core && *open != NO_ADDRESS && *open >= address && *open < address + length) *open = NO_ADDRESS;
+        uint64_t *open = lit->cores[i].open;
+        for (unsigned k = 0; i != core && k < CACHE_OPEN; k++)
+            if (open[k] != NO_ADDRESS && open[k] >= address && open[k] < address + length) open[k] = NO_ADDRESS;
     }
+}
+
+/* Where the core's stores to a line join; NULL: nowhere. */
+static uint64_t *find_open(struct core *of, uint64_t line)
+{
+    for (unsigned i = 0; i < CACHE_OPEN; i++)
+        if (of->open[i] == line) return &of->open[i];
+    return NULL;
+}
+
+static void close_line(struct core *of, uint64_t line)
+{
+    uint64_t *open = find_open(of, line);
+    if (open) *open = NO_ADDRESS;
 }
 
 static void put_in_buffer(struct literal *lit, unsigned core, struct entry entry)
@@ -737,7 +753,7 @@ static struct way *place(struct literal *lit, unsigned core, uint64_t address, u
     *way = (struct way){.valid = true, .address = address};
     use(data, way);
     note_fill(lit, core, address);
-    if (!lit->config.write_through && lit->cores[core].open == address) lit->cores[core].open = NO_ADDRESS;
+    if (!lit->config.write_through) close_line(&lit->cores[core], address);
     return way;
 }
 
@@ -759,16 +775,16 @@ static struct interval fill_data(struct literal *lit, unsigned core, uint64_t ad
 static uint64_t enqueue(struct literal *lit, unsigned core, uint64_t address, uint64_t now)
 {
     struct core *of = &lit->cores[core];
-    if (of->open == address) return now;
+    if (find_open(of, address)) return now;
     uint64_t *slot = &of->queue[0];
     for (unsigned i = 1; i < lit->config.stores; i++)
         if (of->queue[i] < *slot) slot = &of->queue[i];
     if (*slot > now) now = *slot;
     *slot = now + lit->config.store_time;
-    of->open = NO_ADDRESS;
     if (lit->config.coherent) show_store(lit, core, address, now);
     write_memory(lit, core, address, now);
-    of->open = address;
+    of->open[of->next_open] = address;
+    of->next_open = (of->next_open + 1) % lit->config.store_lines;
     return now;
 }
 
@@ -901,7 +917,7 @@ static uint64_t store_line(struct literal *lit, unsigned core, unsigned space, u
     line -= line % data->line;
     uint64_t start = now;
     struct way *way = find(data, line, 1);
-    bool missed = !way && !zero && lit->cores[core].open != line;
+    bool missed = !way && !zero && !find_open(&lit->cores[core], line);
     if (zero)
         use_kinds(lit, core, line, false, !lit->config.write_through, true);
     else
@@ -1007,8 +1023,7 @@ uint32_t literal_manage(struct literal *lit, enum cache_op op, unsigned core, un
         return 0;
     }
     uint64_t physical = translate(lit, core, space, address, true, &end);
-    if (op != CACHE_INVALIDATE_CODE && lit->cores[core].open == physical - physical % lit->config.l1d.line)
-        lit->cores[core].open = NO_ADDRESS;
+    if (op != CACHE_INVALIDATE_CODE) close_line(&lit->cores[core], physical - physical % lit->config.l1d.line);
     for (unsigned i = 0; i < lit->config.cores; i++)
         if (i == core || lit->config.coherent) manage_one(lit, op, i, physical, end);
     return (uint32_t)(end - now);
@@ -1020,7 +1035,7 @@ uint32_t literal_sync(struct literal *lit, unsigned core, uint64_t now)
     uint64_t end = now;
     for (unsigned i = 0; i < lit->config.stores; i++)
         if (of->queue[i] > end) end = of->queue[i];
-    of->open = NO_ADDRESS;
+    memset(of->open, 0xff, sizeof of->open);
     if (end > now) HOLD(lit, STALL_STORE, core, end - now);
     return (uint32_t)(end - now);
 }
@@ -1037,13 +1052,13 @@ uint32_t literal_device(struct literal *lit, unsigned core, bool store, uint64_t
 
 unsigned literal_allows(const struct literal *lit, unsigned core, unsigned space, uint32_t address)
 {
-    const struct core *of = &lit->cores[core];
+    struct core *of = &lit->cores[core];
     int64_t frame = lit->frame[space] ? lit->frame[space][address / 4096] : -1;
     unsigned bits = 0;
     if (frame < 0 || !in_tlb(lit, core, space, address)) return 0;
     uint64_t physical = (uint64_t)frame * 4096 + address % 4096, line = physical - physical % of->data.line;
     const struct way *way = find(&of->data, line, 1);
-    bool stays = lit->config.write_through || !way ? of->open == line : way->dirty;
+    bool stays = lit->config.write_through || !way ? find_open(of, line) != NULL : way->dirty;
     bool changes = of->data.policy == CACHE_LRU || lit->config.miss_kinds;
     if (!changes && way) bits |= CACHE_LOAD;
     if (!changes && stays) bits |= CACHE_STORE;
@@ -1073,7 +1088,7 @@ struct literal *literal_new(const struct cache_config *config)
         memset(core->expected, 0xff, sizeof core->expected);
         memset(core->absent, 0xff, sizeof core->absent);
         core->kinds.room = data->size / data->line;
-        core->open = NO_ADDRESS;
+        memset(core->open, 0xff, sizeof core->open);
         core->low = UINT64_MAX;
     }
     lit->kinds.room = config->l3_size / config->l3_line;

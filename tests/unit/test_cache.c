@@ -24,6 +24,7 @@ static struct cache_config plain(void)
         .fills = 3,
         .stores = 6,
         .store_time = 40,
+        .store_lines = 1,
         .l1_latency = 4,
         .tlb_entries = 64,
         .page = PAGE,

@@ -54,6 +54,7 @@ static struct cache_config blue_gene(bool p)
         .fills = 3,
         .stores = 6,
         .store_time = 40,
+        .store_lines = 6,
         .l1_latency = 4,
         .tlb_entries = 64,
         .page = 4096,
@@ -103,6 +104,7 @@ static struct cache_config any_config(struct pair *pair)
     c.store_allocate = pick(pair, 2);
     c.fills = 1 + (uint32_t)pick(pair, 4);
     c.stores = 1 + (uint32_t)pick(pair, 6);
+    c.store_lines = 1 + (uint32_t)pick(pair, CACHE_OPEN);
     c.tlb_entries = 1 + (uint32_t)pick(pair, 16);
     c.page = 1024U << pick(pair, 10);
     c.l2_entries = (uint32_t)pick(pair, 20);

@@ -1,0 +1,45 @@
+/* What L1 does for accesses that are and that are not quick. */
+#ifndef CACHE_QUICK_H
+#define CACHE_QUICK_H
+
+#include "cache/cache_l2.h"
+#include "cache/cache_snoop.h"
+
+/* The line bytes of the L1 line at `address`, and how many they are. */
+INLINE uint8_t *bytes_of(uint8_t *lines, uint32_t address, unsigned shift)
+{
+    return lines + ((address >> shift) << (shift - CACHE_GRANULE_BITS));
+}
+
+INLINE uint32_t granules(unsigned shift)
+{
+    return 1U << (shift - CACHE_GRANULE_BITS);
+}
+
+/* A load of a line that is on its way from `start` to `end`, while nothing else is. */
+INLINE void count_calm(struct cache_core *of, uint64_t start, uint64_t end)
+{
+    of->counts.calm.count++;
+    of->counts.calm.cycles += end - start;
+    of->fill_end[0] = of->fills_until = of->data_fill_until = end;
+    of->fills = 1;
+}
+
+/* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */
+INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *of, uint64_t now)
+{
+    uint64_t *slot = &of->store_end[of->next_store];
+    uint64_t start = *slot > now ? *slot : now;
+    *slot = start + cache->config.store_time;
+    of->next_store = of->next_store + 1 == cache->config.stores ? 0 : of->next_store + 1;
+    return start;
+}
+
+INLINE void count_stall(struct span_count *stall, uint64_t now, uint64_t end)
+{
+    if (end == now) return;
+    stall->count++;
+    stall->cycles += end - now;
+}
+
+#endif
