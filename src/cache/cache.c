@@ -47,14 +47,14 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     *tags = (struct tags){.random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways_of(ways, policy)};
     tags->line = tags_new(sets * tags->ways.stride);
     if (policy == CACHE_LRU) tags->used = base_calloc_aligned(sets * tags->ways.stride, sizeof *tags->used, HOST_LINE);
-    if (policy == CACHE_ROUND_ROBIN) tags->next = base_calloc(sets, sizeof *tags->next);
+    if (policy == CACHE_ROUND_ROBIN) tags->turn = base_calloc(sets, sizeof *tags->turn);
 }
 
 void tags_fini(struct tags *tags)
 {
     free(tags->line);
     free(tags->used);
-    free(tags->next);
+    free(tags->turn);
 }
 
 /* --- The node ------------------------------------------------------------------------------------------------- */
@@ -93,12 +93,13 @@ static void core_init(struct cache *cache, unsigned number)
         core->tlb[i].space = UINT32_MAX;
     struct l2 *l2 = &core->l2;
     l2->next = l2->next_stream = l2->next_expected = 1;
-    l2->line = tags_new((size_t)config->l2_entries + 1);
     l2->entry = base_calloc((size_t)config->l2_entries + 1, sizeof *l2->entry);
+    for (uint32_t i = 0; i <= config->l2_entries; i++)
+        l2->entry[i].line = NO_LINE;
     l2->stream = tags_new((size_t)config->l2_streams + 1);
     l2->stream[0] = NO_LINE - 1; /* NO_LINE is the line before 0 */
     l2->expected = tags_new((size_t)config->l2_filter + 1);
-    snoop_init(cache, &core->snoop);
+    snoop_init(cache, core);
 }
 
 static void bank_init(struct cache *cache, unsigned number)
@@ -158,6 +159,7 @@ struct cache *cache_new(const struct cache_config *config)
         core_init(cache, i);
     for (unsigned i = 0; i < config->l3_banks; i++)
         bank_init(cache, i);
+    quick_change(cache);
     return cache;
 }
 
@@ -170,7 +172,6 @@ static void core_fini(struct cache_core *core)
     free(core->code.at);
     free(core->data.at);
     free(core->tlb);
-    free(core->l2.line);
     free(core->l2.stream);
     free(core->l2.expected);
     free(core->l2.entry);
@@ -198,6 +199,7 @@ void cache_free(struct cache *cache)
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
 {
     cache->listener = listener;
+    quick_change(cache);
 }
 
 unsigned cache_miss_kind(const struct cache *cache, unsigned core)

@@ -105,16 +105,22 @@ enum cache_bit {
 
 /* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the space. */
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
+/* All that one core has of one space, for quick accesses. Lives as long as the space. */
+struct cache_view;
+struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space);
 
 /* --- Accesses ------------------------------------------------------------------------------------------------- */
 
 uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
-/* The same for an access within a line, where that is quick; else nothing happens and CACHE_ELSE comes back. Nobody is
- * told. They touch no vector registers of the host where CACHE_KEEPS_VECTORS is defined. */
-#define CACHE_ELSE UINT32_MAX
-uint32_t cache_load_quick(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
-uint32_t cache_store_quick(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
+/* The same for an access within a line, where that is quick; else nothing happens and CACHE_ELSE comes back. The page
+ * has the rights it needs. They touch no vector registers of the host where CACHE_KEEPS_VECTORS is defined, and tell
+ * nobody, which is for the caller then. */
+#define CACHE_ELSE  UINT32_MAX
+#define CACHE_HEARD (UINT32_C(1) << 31) /* in a stall: somebody listens, who has to be told */
+uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now);
+uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now);
+void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
 #if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CACHE_KEEPS_VECTORS
 #endif

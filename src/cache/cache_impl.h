@@ -17,6 +17,8 @@
 
 enum { FRAME_BITS = 12, FRAME = 1 << FRAME_BITS, FRAMES_OF_SPACE = 1 << (32 - FRAME_BITS) };
 #define NO_LINE UINT32_MAX
+/* Lines of L1D in a frame, with Blue Gene's sizes. */
+enum { FRAME_LINES = FRAME / 32 };
 /* Nobody but this page ever had the frame: its lines in L1D have CACHE_HERE. */
 enum { FRAME_OWN = 1 };
 /* For what is on the way of every miss. */
@@ -105,11 +107,17 @@ static const struct shape blue_gene = {
 
 /* --- Sets of ways --------------------------------------------------------------------------------------------- */
 
+/* A set that is replaced round-robin. */
+struct turn {
+    uint16_t next; /* way to be replaced */
+    uint16_t left; /* fills until it is full again since the last wrap (cache_snoop.c); 0: it is */
+};
+
 /* Tags of a set-associative array. */
 struct tags {
-    uint32_t *line; /* [set * ways.stride + way] */
-    uint64_t *used; /* for LRU, by index of the way: when */
-    uint16_t *next; /* for round-robin: the set's next victim */
+    uint32_t *line;    /* [set * ways.stride + way] */
+    uint64_t *used;    /* for LRU, by index of the way: when */
+    struct turn *turn; /* for round-robin, by set */
     uint64_t clock, random;
     uint32_t set_mask;
     struct ways ways;
@@ -183,8 +191,8 @@ int tags_victim_any(struct tags *tags, uint32_t set);
 INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
 {
     if (ways->policy != CACHE_ROUND_ROBIN) return tags_victim_any(tags, set);
-    uint32_t way = tags->next[set];
-    tags->next[set] = (uint16_t)(way + 1 == ways->count ? 0 : way + 1);
+    uint32_t way = tags->turn[set].next;
+    tags->turn[set].next = (uint16_t)(way + 1 == ways->count ? 0 : way + 1);
     return (int)(set * ways->stride + way);
 }
 
@@ -227,35 +235,35 @@ struct l1 {
 
 struct l2_entry {
     uint64_t ready;
+    uint32_t line;
     uint8_t state; /* L2_… */
 };
 
-/* Where in `line`, `expected` and `stream` of an L2 a line may be, by the line. It is there if it is found there: who
+/* Where in `entry`, `expected` and `stream` of an L2 a line may be, by the line. It is there if it is found there: who
  * takes a place leaves what points to it alone. Place 0 of each has no line, so no place is 0. */
 struct l2_known {
-    uint16_t entry, expected, stream;
+    uint16_t entry, expected, stream, none; /* none: indexed by shifting */
 };
 
 struct l2 {
     struct l2_known *known;
-    uint32_t *line; /* by entry, from 1 */
-    struct l2_entry *entry;
-    uint32_t *stream;   /* the line that each stream has reached, from 1 */
-    uint32_t *expected; /* the filter: lines that would confirm a stream, from 1; a line may be there twice */
+    struct l2_entry *entry; /* from 1 */
+    uint32_t *stream;       /* the line that each stream has reached, from 1 */
+    uint32_t *expected;     /* the filter: lines that would confirm a stream, from 1; a line may be there twice */
     uint32_t next, next_stream, next_expected; /* to be replaced */
     uint64_t pending_until, prefetch_until;    /* for cover */
 };
 
 enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4 };
 
-/* Stream registers, padded with ones that no line fits. Lines that came are taken in when a snoop wants to know, or not
- * at all if none does until they no longer matter: the first `logged` of `log`. */
+/* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in when a snoop wants to
+ * know, or never if none does while they matter. */
 enum { SNOOP_LOG = 4096 };
 
 struct stream_set {
     uint32_t *base, *mask;
-    uint32_t count, logged;
-    uint32_t *log;
+    uint32_t count;
+    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; log_full: then what is logged is taken in */
 };
 
 /* The snoop cache of a port: the lines snooped last that are known not to be in L1D. */
@@ -268,8 +276,7 @@ struct snoop {
     struct stream_set active, history;
     uint32_t low, high; /* the range of lines ever filled and not logged; low > high: none */
     struct absent absent[CACHE_PORTS];
-    bool any_absent;     /* whether any of these ever had a line */
-    uint32_t *set_fills; /* since the last wrap, by set */
+    bool any_absent; /* whether any of these ever had a line */
     uint32_t sets_full;
     /* What the ports of cores that never filled a line have seen of this core: for all of them the same. */
     struct absent shown;
@@ -302,6 +309,7 @@ struct cache_core {
     struct tlb_entry *tlb;
     uint32_t next_tlb;
     uint64_t fill_end[CACHE_FILLS];
+    uint32_t ready;       /* QUICK_…: may be tried */
     uint32_t number, bit; /* 1 << number */
     uint32_t others;      /* a bit for each other core */
     unsigned port;        /* of L3 banks */
@@ -346,10 +354,22 @@ struct mapping {
     uint32_t space, page, next; /* next: index into cache->mappings, 0: none */
 };
 
+/* What is quick for a core, and in a page; see cache_quick.c. */
+enum { QUICK_LOAD = 1, QUICK_STORE = 2 };
+
+struct cache_view {
+    struct cache *cache;
+    struct cache_core *of;
+    uint8_t *lines; /* line bytes */
+    /* By page: 0, or QUICK_… where it is in the TLB, alone has its frame and was allowed such an access, + the number
+     * of its first line of L1D + a frame's lines. Blue Gene's sizes only. */
+    uint32_t *pages;
+};
+
 struct space {
     bool used;
-    uint32_t *frames;            /* (frame + 1) * 2 by page, 0: not touched; + FRAME_OWN */
-    uint8_t *lines[CACHE_CORES]; /* line bytes */
+    uint32_t *frames;                     /* (frame + 1) * 2 by page, 0: not touched; + FRAME_OWN */
+    struct cache_view *view[CACHE_CORES]; /* NULL: not looked at yet */
 };
 
 struct cache {
@@ -385,11 +405,16 @@ struct cache {
 };
 
 /* cache_space.c */
-uint8_t *space_lines_new(struct cache *cache, unsigned core, unsigned space);
+struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned space);
+INLINE struct cache_view *space_view(struct cache *cache, unsigned core, unsigned space)
+{
+    struct cache_view *view = cache->spaces[space].view[core];
+    return view ? view : space_view_new(cache, core, space);
+}
+
 INLINE uint8_t *space_lines(struct cache *cache, unsigned core, unsigned space)
 {
-    uint8_t *lines = cache->spaces[space].lines[core];
-    return lines ? lines : space_lines_new(cache, core, space);
+    return space_view(cache, core, space)->lines;
 }
 
 /* The physical address behind one of a space; first touch takes a frame. `own`: see FRAME_OWN. */
@@ -438,10 +463,13 @@ INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bo
     return (uint8_t)kind;
 }
 
+/* cache_quick.c: who has filled a line, uses L2, has open lines, or wants to hear of misses, has changed. */
+void quick_change(struct cache *cache);
+
 /* cache_snoop.c */
 unsigned snoop_port(unsigned core, unsigned source);
 struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port);
-void snoop_init(struct cache *cache, struct snoop *snoop);
+void snoop_init(struct cache *cache, struct cache_core *of);
 void snoop_fini(struct snoop *snoop);
 
 #endif

@@ -62,7 +62,9 @@ void l1_close(struct cache *cache, struct cache_core *of)
 {
     for (uint32_t i = 0; i < cache->config.store_lines; i++)
         l1_close_line(cache, of, &of->open[i]);
+    if (!(cache->joining & of->bit)) return;
     cache->joining &= ~of->bit;
+    quick_change(cache);
 }
 
 /* Where a line is open; NULL: it is not. */
@@ -91,6 +93,11 @@ APART static void tell_miss(const struct cache *cache, const struct cache_core *
                                                   .level = filled ? of->served : CACHE_NOWHERE,
                                                   .address = address};
     cache->listener->tell(cache->listener->context, transaction, start, end);
+}
+
+void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall)
+{
+    tell_miss(view->cache, view->of, CACHE_LOAD_MISS, address, start, start + stall);
 }
 
 /* --- Lines leave ---------------------------------------------------------------------------------------------- */
@@ -142,7 +149,10 @@ INLINE int install(struct cache *cache, const struct shape *shape, struct cache_
     put(&of->data, &shape->l1d, way, line, at);
     for (uint32_t i = 0; i < granules(shape->l1d_shift); i++)
         at[i] |= CACHE_HERE;
-    if (cache->config.snoop_filter) snoop_filled(cache, shape, of, line);
+    if (cache->config.snoop_filter)
+        snoop_filled(cache, shape, of, line);
+    else
+        of->snoop.active.log_end = of->snoop.active.log; /* nobody will want to know */
     if (old != NO_LINE) forbid(cache, shape->l1d_shift, of, old_at, old, cache->line_bits);
     if (!cache->config.write_through) close_one(cache, of, line); /* from now on stores stay in L1 */
     return way;
@@ -266,7 +276,10 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
     if (cache->config.coherent) snoop_store(cache, shape, of, line, start);
     l2_write(cache, shape, of, line, start);
     *open = (struct open_line){line, at};
-    cache->joining |= of->bit;
+    if (!(cache->joining & of->bit)) {
+        cache->joining |= of->bit;
+        quick_change(cache);
+    }
     return start;
 }
 
@@ -292,6 +305,13 @@ INLINE struct physical translate(struct cache *cache, const struct shape *shape,
         *now += cache->config.tlb_miss;
     }
     return space_translate(cache, space, address);
+}
+
+/* From now on such an access to the page may be quick. */
+INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address, uint32_t line, uint32_t what)
+{
+    uint32_t *page = &view->pages[address >> FRAME_BITS], first = (line & ~(FRAME_LINES - 1U)) + FRAME_LINES;
+    if (cache->is_blue_gene) *page = first | (*page & (FRAME_LINES - 1)) | what;
 }
 
 /* A load misses while other fills are under way. */
@@ -321,10 +341,12 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
                           uint32_t address, uint64_t now)
 {
     struct l1 *l1 = &of->data;
-    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
-    struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
+    struct cache_view *view = space_view(cache, of->number, space);
+    uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
+    struct physical physical = translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
+    if (physical.own) be_quick(cache, view, address, line, QUICK_LOAD);
     bool here = is_here(l1, &shape->l1d, line, physical.own, at, &way);
     if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
     if (here) {
@@ -382,10 +404,12 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
                            uint32_t address, bool zero, uint64_t now)
 {
     struct l1 *l1 = &of->data;
-    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
-    struct physical physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &now);
+    struct cache_view *view = space_view(cache, of->number, space);
+    uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
+    struct physical physical = translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint64_t start = now;
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
+    if (physical.own) be_quick(cache, view, address, line, QUICK_STORE);
     uint64_t misses = of->counts.store_miss;
     uint8_t bits = CACHE_STORE;
     int way = -1;
@@ -462,8 +486,13 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     struct cache_core *of = cache->core[core];
     uint32_t last = address + size - 1;
     bool within = !((last ^ address) & cache->line_mask);
-    uint32_t stall = within ? cache_load_quick(cache, core, space, address, now) : CACHE_ELSE;
-    if (stall != CACHE_ELSE) return stall;
+    struct cache_view *view = space_view(cache, core, space);
+    uint32_t stall = within ? cache_load_quick(view, address, now) : CACHE_ELSE;
+    if (stall != CACHE_ELSE) {
+        if (!(stall & CACHE_HEARD)) return stall;
+        cache_tell_load(view, address, now, stall & ~CACHE_HEARD);
+        return stall & ~CACHE_HEARD;
+    }
     uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, now)
                                        : load_any(cache, of, space, address, now);
     if (!within) end = load_any(cache, of, space, last, end);
@@ -478,7 +507,7 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         uint64_t end = store_any(cache, of, space, address, false, now);
         return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
     }
-    uint32_t stall = cache_store_quick(cache, core, space, address, now);
+    uint32_t stall = cache_store_quick(space_view(cache, core, space), address, now);
     if (stall != CACHE_ELSE) return stall;
     uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
                                        : store_any(cache, of, space, address, false, now);

@@ -8,7 +8,7 @@
 INLINE uint32_t l2_find(const struct l2 *l2, uint32_t line)
 {
     uint32_t at = l2->known[line].entry;
-    return l2->line[at] == line ? at : 0;
+    return l2->entry[at].line == line ? at : 0;
 }
 
 INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
@@ -19,10 +19,12 @@ INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache
     l1_close_others(cache, of, line, shape->l2_shift - shape->l1d_shift);
     if (!cache->config.l2_entries) return;
     uint32_t at = l2->next;
-    cache->l2_users |= of->bit;
+    if (!(cache->l2_users & of->bit)) {
+        cache->l2_users |= of->bit;
+        quick_change(cache);
+    }
     l2->known[line].entry = (uint16_t)at;
-    l2->line[at] = line;
-    l2->entry[at] = (struct l2_entry){ready, state};
+    l2->entry[at] = (struct l2_entry){ready, line, state};
     l2->next = at == cache->config.l2_entries ? 1 : at + 1;
 }
 
@@ -109,7 +111,7 @@ INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cach
             of->counts.snoop_hit_same++;
         else {
             user->counts.snoop_hit_other++;
-            user->l2.line[at] = NO_LINE;
+            user->l2.entry[at].line = NO_LINE;
         }
     }
     l3_write(cache, shape, of, line, now);

@@ -9,65 +9,55 @@
 
 #include "cache/cache_quick.h"
 
-/* A byte of the line at `address` and its number, where the frame is its page's own. */
-struct own {
-    uint8_t *at;
-    const uint8_t *page;
-    uint32_t line; /* NO_LINE: it is not */
-};
-
-INLINE struct own find_own(const struct cache *cache, unsigned core, unsigned space, uint32_t address)
+void quick_change(struct cache *cache)
 {
-    const struct space *of = &cache->spaces[space];
-    uint32_t frame = of->frames[address >> FRAME_BITS];
-    uint8_t *lines = of->lines[core];
-    uint32_t in_frame = address >> blue_gene.l1d_shift & ((FRAME >> blue_gene.l1d_shift) - 1);
-    if (!(frame & FRAME_OWN) || !lines) return (struct own){NULL, NULL, NO_LINE};
-    return (struct own){
-        .at = lines + (address >> CACHE_GRANULE_BITS),
-        .page = lines + (address >> FRAME_BITS << (FRAME_BITS - CACHE_GRANULE_BITS)),
-        .line = (frame / 2 - 1) << (FRAME_BITS - blue_gene.l1d_shift) | in_frame,
-    };
+    for (unsigned i = 0; i < cache->config.cores; i++) {
+        struct cache_core *of = cache->core[i];
+        bool loads = !(cache->joining & of->others) && !(cache->idle & of->bit);
+        /* No other core has filled a line, or has one in L2, or a store that others join. */
+        bool stores = !(of->others & (~cache->idle | cache->l2_users | cache->joining));
+        of->ready =
+            (cache->quick_loads && loads ? QUICK_LOAD : 0U) | (cache->quick_stores && stores ? QUICK_STORE : 0U);
+    }
+}
+
+/* The line of L1D at `address`, of a page that is quick. */
+INLINE uint32_t line_of(uint32_t page, uint32_t address)
+{
+    return (page & ~(FRAME_LINES - 1)) - FRAME_LINES + (address >> blue_gene.l1d_shift & (FRAME_LINES - 1));
 }
 
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
 
-uint32_t cache_load_quick(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
+uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    struct cache_core *of = cache->core[core];
+    struct cache *cache = view->cache;
+    struct cache_core *of = view->of;
     struct l1 *l1 = &of->data;
-    struct own own = find_own(cache, core, space, address);
-    if (!cache->quick_loads || cache->listener || own.line == NO_LINE || *own.at & CACHE_HERE ||
-        !(*own.page & CACHE_PAGE))
-        return CACHE_ELSE;
-    uint32_t set = own.line & l1->tags.set_mask, next = l1->tags.next[set], way = set * blue_gene.l1d.stride + next;
+    struct stream_set *active = &of->snoop.active;
+    uint32_t page = view->pages[address >> FRAME_BITS];
+    uint8_t *at = view->lines + (address >> CACHE_GRANULE_BITS);
+    if (!(page & of->ready & QUICK_LOAD) || *at & CACHE_HERE) return CACHE_ELSE;
+    uint32_t line = line_of(page, address), set = line & l1->tags.set_mask;
+    struct turn *turn = &l1->tags.turn[set];
+    uint32_t way = set * blue_gene.l1d.stride + turn->next;
     uint8_t *old_at = l1->at[way];
-    if (!old_at || l1->dirty[way] || of->fills_until > now || cache->joining & of->others || cache->idle & of->bit)
+    if (!old_at || l1->dirty[way] || of->fills_until > now || turn->left == 1 ||
+        active->log_end + 1 == active->log_full)
         return CACHE_ELSE;
-    if (cache->config.snoop_filter) {
-        struct stream_set *active = &of->snoop.active;
-        uint32_t *set_fills = &of->snoop.set_fills[set];
-        if (*set_fills + 1 == blue_gene.l1d.count || active->logged + 1 == SNOOP_LOG) return CACHE_ELSE;
-        *set_fills += 1;
-        active->log[active->logged++] = own.line;
-    }
-    uint64_t end = l2_read(cache, &blue_gene, of, own.line >> (blue_gene.l2_shift - blue_gene.l1d_shift), true, now);
-    count_calm(of, now, end);
-    l1->tags.next[set] = (uint16_t)(next + 1 == blue_gene.l1d.count ? 0 : next + 1);
-    l1->tags.line[way] = own.line;
-    l1->at[way] = own.at;
+    turn->left -= turn->left != 0;
+    turn->next = (uint16_t)(turn->next + 1) % blue_gene.l1d.count;
+    *active->log_end++ = line;
+    l1->tags.line[way] = line;
+    l1->at[way] = at;
     *old_at &= (uint8_t)~cache->line_bits;
-    *own.at |= CACHE_LOAD | CACHE_HERE;
-    return (uint32_t)(end - now);
+    *at |= CACHE_LOAD | CACHE_HERE;
+    uint64_t end = l2_read(cache, &blue_gene, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift), true, now);
+    count_calm(of, now, end);
+    return (uint32_t)(end - now) | (cache->listener ? CACHE_HEARD : 0);
 }
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */
-
-/* Whether no other core can notice a store: none has filled a line or has a store that others join. */
-INLINE bool is_alone(const struct cache *cache, const struct cache_core *of)
-{
-    return !(of->others & (~cache->idle | cache->l2_users | cache->joining));
-}
 
 INLINE bool is_open(const struct cache *cache, const struct cache_core *of, uint32_t line)
 {
@@ -81,6 +71,7 @@ INLINE void show(const struct cache *cache, struct cache_core *of, uint32_t line
 {
     struct absent *shown = &of->snoop.shown;
     of->counts.snoop_sent++;
+    UNROLL
     for (uint32_t i = 0; i < blue_gene.absent_stride; i++)
         if (shown->line[i] == line) {
             of->snoop.shown_again++;
@@ -89,25 +80,24 @@ INLINE void show(const struct cache *cache, struct cache_core *of, uint32_t line
     snoop_add(cache, shown, line);
 }
 
-uint32_t cache_store_quick(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
+uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    struct cache_core *of = cache->core[core];
-    struct own own = find_own(cache, core, space, address);
+    struct cache *cache = view->cache;
+    struct cache_core *of = view->of;
+    uint32_t page = view->pages[address >> FRAME_BITS], line = line_of(page, address);
+    uint8_t *at = view->lines + (address >> CACHE_GRANULE_BITS);
     struct open_line *open = &of->open[of->next_open];
-    if (!cache->quick_stores || own.line == NO_LINE || !is_alone(cache, of) || is_open(cache, of, own.line))
-        return CACHE_ELSE;
-    bool here = *own.at & CACHE_LOAD;
-    if (!here && (*own.at & CACHE_HERE || !(*own.page & CACHE_PAGE) || cache->listener)) return CACHE_ELSE;
-    if (!open->at && open->line != NO_LINE) return CACHE_ELSE;
+    if (!(page & of->ready & QUICK_STORE) || !open->at || is_open(cache, of, line)) return CACHE_ELSE;
+    bool here = *at & CACHE_LOAD;
+    if (!here && (*at & CACHE_HERE || cache->listener)) return CACHE_ELSE;
     uint64_t start = take_store_entry(cache, of, now);
-    if (open->at) *open->at &= (uint8_t)~CACHE_STORE;
-    *open = (struct open_line){own.line, own.at};
-    *own.at |= CACHE_STORE;
+    *open->at &= (uint8_t)~CACHE_STORE;
+    *open = (struct open_line){line, at};
+    *at |= CACHE_STORE;
     of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
-    cache->joining |= of->bit;
     of->counts.store_miss += !here;
-    show(cache, of, own.line);
-    uint32_t l2_line = own.line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
+    show(cache, of, line);
+    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     of->counts.write++;
     of->counts.snoop_hit_same += l2_find(&of->l2, l2_line) != 0;
     l3_write(cache, &blue_gene, of, l2_line, start);

@@ -127,6 +127,7 @@ void snoop_wake(struct cache *cache, struct cache_core *of)
         of->snoop.any_absent |= shown->line[0] != NO_LINE;
     }
     cache->idle &= ~(1U << of->number);
+    quick_change(cache);
 }
 
 /* --- L1D changes ---------------------------------------------------------------------------------------------- */
@@ -158,20 +159,20 @@ static void present(struct cache *cache, struct snoop *snoop, uint32_t line)
 
 static void extend(struct snoop *snoop, const struct stream_set *set)
 {
-    for (uint32_t i = 0; i < set->logged; i++) {
-        if (set->log[i] < snoop->low) snoop->low = set->log[i];
-        if (set->log[i] > snoop->high) snoop->high = set->log[i];
+    for (const uint32_t *line = set->log; line < set->log_end; line++) {
+        if (*line < snoop->low) snoop->low = *line;
+        if (*line > snoop->high) snoop->high = *line;
     }
 }
 
 static void catch_up(struct cache *cache, struct snoop *snoop, struct stream_set *set)
 {
     extend(snoop, set);
-    for (uint32_t i = 0; i < set->logged; i++) {
-        if (!snoop_fits(&cache->shape, set, set->log[i])) widen(cache, set, set->log[i]);
-        if (snoop->any_absent) present(cache, snoop, set->log[i]);
+    for (const uint32_t *line = set->log; line < set->log_end; line++) {
+        if (!snoop_fits(&cache->shape, set, *line)) widen(cache, set, *line);
+        if (snoop->any_absent) present(cache, snoop, *line);
     }
-    set->logged = 0;
+    set->log_end = set->log;
 }
 
 void snoop_catch_up(struct cache *cache, struct cache_core *of)
@@ -184,7 +185,16 @@ static void empty(struct stream_set *set, uint32_t stride)
 {
     memset(set->base, 0xff, stride * sizeof *set->base);
     memset(set->mask, 0xff, stride * sizeof *set->mask);
-    set->count = set->logged = 0;
+    set->count = 0;
+    set->log_end = set->log;
+}
+
+/* Every set has all its ways to be filled. */
+static void refill(struct cache_core *of)
+{
+    struct tags *tags = &of->data.tags;
+    for (uint32_t set = 0; tags->turn && set <= tags->set_mask; set++)
+        tags->turn[set].left = (uint16_t)tags->ways.count;
 }
 
 static void wrap(struct cache *cache, struct cache_core *of)
@@ -198,7 +208,7 @@ static void wrap(struct cache *cache, struct cache_core *of)
     snoop->active = old;
     empty(&snoop->active, cache->shape.register_stride);
     snoop->sets_full = 0;
-    memset(snoop->set_fills, 0, (of->data.tags.set_mask + 1) * sizeof *snoop->set_fills);
+    refill(of);
 }
 
 void snoop_set_full(struct cache *cache, struct cache_core *of)
@@ -212,17 +222,17 @@ static void set_init(struct stream_set *set, uint32_t stride)
 {
     set->base = tags_new(stride);
     set->mask = tags_new(stride);
-    set->log = base_calloc(SNOOP_LOG, sizeof *set->log);
+    set->log = set->log_end = base_calloc(SNOOP_LOG, sizeof *set->log);
+    set->log_full = set->log + SNOOP_LOG;
 }
 
-void snoop_init(struct cache *cache, struct snoop *snoop)
+void snoop_init(struct cache *cache, struct cache_core *of)
 {
-    const struct cache_config *config = &cache->config;
-    uint64_t sets = config->l1d.size / config->l1d.line / config->l1d.ways;
+    struct snoop *snoop = &of->snoop;
+    if (cache->config.snoop_filter) refill(of);
     set_init(&snoop->active, cache->shape.register_stride);
     set_init(&snoop->history, cache->shape.register_stride);
     snoop->low = UINT32_MAX;
-    snoop->set_fills = base_calloc(sets, sizeof *snoop->set_fills);
     snoop->shown.line = tags_new(cache->shape.absent_stride);
     for (unsigned port = 0; port < CACHE_PORTS; port++)
         snoop->absent[port].line = tags_new(cache->shape.absent_stride);
@@ -236,7 +246,6 @@ void snoop_fini(struct snoop *snoop)
     free(snoop->history.base);
     free(snoop->history.mask);
     free(snoop->history.log);
-    free(snoop->set_fills);
     free(snoop->shown.line);
     for (unsigned port = 0; port < CACHE_PORTS; port++)
         free(snoop->absent[port].line);

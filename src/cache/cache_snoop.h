@@ -60,10 +60,11 @@ INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct 
 {
     struct snoop *snoop = &of->snoop;
     if (cache->idle >> of->number & 1) snoop_wake(cache, of);
-    snoop->active.log[snoop->active.logged++] = line;
-    if (snoop->active.logged == SNOOP_LOG) snoop_catch_up(cache, of);
+    *snoop->active.log_end++ = line;
+    if (snoop->active.log_end == snoop->active.log_full) snoop_catch_up(cache, of);
     if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
-    if (++snoop->set_fills[line & of->data.tags.set_mask] == shape->l1d.count) snoop_set_full(cache, of);
+    struct turn *turn = &of->data.tags.turn[line & of->data.tags.set_mask];
+    if (turn->left && !--turn->left) snoop_set_full(cache, of);
 }
 
 #endif

@@ -78,15 +78,33 @@ unsigned cache_space_new(struct cache *cache)
     return space;
 }
 
-uint8_t *space_lines_new(struct cache *cache, unsigned core, unsigned space)
+static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
+
+struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned space)
 {
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
-    return cache->spaces[space].lines[core] = reserve(CACHE_GRANULES);
+    struct cache_view *view = base_calloc(1, sizeof *view);
+    *view = (struct cache_view){cache, cache->core[core], reserve(CACHE_GRANULES), reserve(pages_bytes)};
+    return cache->spaces[space].view[core] = view;
+}
+
+struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space)
+{
+    return space_view(cache, core, space);
 }
 
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
 {
     return space_lines(cache, core, space);
+}
+
+/* What was quick in a page no longer is. */
+static void slow_page(struct cache *cache, unsigned space, uint32_t page)
+{
+    for (unsigned core = 0; core < cache->config.cores; core++) {
+        const struct cache_view *view = cache->spaces[space].view[core];
+        if (view && view->pages[page]) view->pages[page] = 0;
+    }
 }
 
 /* --- Frames --------------------------------------------------------------------------------------------------- */
@@ -123,9 +141,9 @@ static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint3
 {
     for (unsigned core = 0; core < cache->config.cores; core++) {
         const struct l1 *l1 = &cache->core[core]->data;
-        uint8_t *bytes = cache->spaces[space].lines[core];
-        if (!bytes) continue;
-        bytes += (size_t)page << (FRAME_BITS - CACHE_GRANULE_BITS);
+        const struct cache_view *view = cache->spaces[space].view[core];
+        if (!view) continue;
+        uint8_t *bytes = view->lines + ((size_t)page << (FRAME_BITS - CACHE_GRANULE_BITS));
         for (uint32_t i = 0; i < FRAME >> CACHE_GRANULE_BITS; i += l1->granules) {
             if (!(bytes[i] & CACHE_HERE)) continue;
             uint32_t line = (uint32_t)(((uint64_t)frame << FRAME_BITS | i << CACHE_GRANULE_BITS) >> l1->shift);
@@ -180,10 +198,10 @@ void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t
     uint32_t offset = (uint32_t)(physical & (FRAME - 1)) >> CACHE_GRANULE_BITS;
     for (uint32_t at = cache->frame_mapping[frame]; at; at = cache->mappings[at].next) {
         const struct mapping *mapping = &cache->mappings[at];
-        uint8_t *lines = cache->spaces[mapping->space].lines[core];
-        if (!lines) continue;
+        const struct cache_view *view = cache->spaces[mapping->space].view[core];
+        if (!view) continue;
         uint32_t first = mapping->page << (FRAME_BITS - CACHE_GRANULE_BITS) | offset;
-        clear_bytes(lines + first, length >> CACHE_GRANULE_BITS, bits);
+        clear_bytes(view->lines + first, length >> CACHE_GRANULE_BITS, bits);
     }
 }
 
@@ -222,6 +240,7 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
 {
     uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
     struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
+    if (cache->is_blue_gene) space_view(cache, core, space)->pages[page] = 0;
     if (cache->config.page <= CLEAR_AT_ONCE) {
         typedef uint64_t eight __attribute__((may_alias));
         for (size_t i = 0; i < bytes.count / sizeof(eight); i++) /* a page has at least 32 bytes of them */
@@ -279,6 +298,7 @@ void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned
     for (uint32_t i = 0; i < length >> FRAME_BITS; i++) {
         uint32_t page = (from_address >> FRAME_BITS) + i, frame = space_touch(cache, from, page) / 2 - 1;
         cache->spaces[from].frames[page] &= ~(uint32_t)FRAME_OWN;
+        slow_page(cache, from, page);
         map(cache, space, (address >> FRAME_BITS) + i, frame, false);
     }
 }
@@ -287,7 +307,11 @@ static void drop_space(struct space *space)
 {
     munmap(space->frames, frames_bytes);
     for (unsigned core = 0; core < CACHE_CORES; core++)
-        if (space->lines[core]) munmap(space->lines[core], CACHE_GRANULES);
+        if (space->view[core]) {
+            munmap(space->view[core]->lines, CACHE_GRANULES);
+            munmap(space->view[core]->pages, pages_bytes);
+            free(space->view[core]);
+        }
     *space = (struct space){0};
 }
 
@@ -322,10 +346,12 @@ void spaces_fini(struct cache *cache)
 
 void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
 {
+    for (uint64_t page = address >> FRAME_BITS; length && page <= (address + length - 1) >> FRAME_BITS; page++)
+        slow_page(cache, space, (uint32_t)page);
     for (unsigned core = 0; core < cache->config.cores; core++) {
-        uint8_t *lines = cache->spaces[space].lines[core];
-        if (!lines) continue;
-        uint8_t *first = lines + (address >> CACHE_GRANULE_BITS);
+        const struct cache_view *view = cache->spaces[space].view[core];
+        if (!view) continue;
+        uint8_t *first = view->lines + (address >> CACHE_GRANULE_BITS);
         clear_bytes(first, (size_t)(length >> CACHE_GRANULE_BITS), CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
     }
 }

@@ -50,8 +50,9 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
     if (core->mem == mem && core->code) return;
     core->mem = mem;
     core->code = code_of(core->cores, mem);
-    if (core->cores->options.cache)
-        core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
+    if (!core->cores->options.cache) return;
+    core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
+    core->view = cache_view(core->cores->options.cache, core->number, core->code->space);
 }
 
 void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit)

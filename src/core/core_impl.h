@@ -63,6 +63,7 @@ struct core {
     struct mem *mem;
     struct code *code;
     const uint8_t *lines; /* which accesses are free of cost in this space (cache_lines) */
+    struct cache_view *view;
     uint64_t cycles;
     uint64_t crossings; /* accesses that touched a second line */
     uint64_t *counts;   /* per block id; grown by the decoder */
@@ -76,6 +77,7 @@ struct core {
         const void *site;
         uint64_t value[3];
         uint32_t address; /* read as wide as it is written, or the host waits for the store */
+        uint32_t heard;   /* the stall of a load that is still to be told; 0: none */
     } call;
     struct { /* the access that the hierarchy is being asked for; a fetch's: its block's first */
         const struct block *block;

@@ -5,14 +5,18 @@
 #pragma GCC target("general-regs-only")
 #include "jit/jit_impl.h"
 
-/* Whether the load has been counted, and waited for. */
+/* Whether the load has been counted, and waited for. If somebody is to be told, jit_load does that. */
 bool jit_quick_load(struct core *core)
 {
     uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
-    if (!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_READ) || (ea & 31) + size > 32) return false;
-    uint32_t stall = cache_load_quick(core->cores->options.cache, core->number, core->code->space, ea, core->cycles);
+    if ((ea & 31) + size > 32) return false;
+    uint32_t stall = cache_load_quick(core->view, ea, core->cycles);
     if (stall == CACHE_ELSE) return false;
+    if (stall & CACHE_HEARD) {
+        core->call.heard = stall;
+        return false;
+    }
     core->cycles += stall;
     return true;
 }
@@ -21,9 +25,9 @@ bool jit_quick_load(struct core *core)
 #define QUICK(bits, swapped)                                                                                           \
     bool jit_quick_##bits(struct core *core)                                                                           \
     {                                                                                                                  \
-        uint32_t ea = core->call.address, stall;                                                                       \
-        if (!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) || (ea & 31) + (bits) / 8 > 32) return false;        \
-        stall = cache_store_quick(core->cores->options.cache, core->number, core->code->space, ea, core->cycles);      \
+        uint32_t ea = core->call.address;                                                                              \
+        if ((ea & 31) + (bits) / 8 > 32) return false;                                                                 \
+        uint32_t stall = cache_store_quick(core->view, ea, core->cycles);                                              \
         if (stall == CACHE_ELSE) return false;                                                                         \
         core->cycles += stall;                                                                                         \
         uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                                    \

@@ -106,10 +106,22 @@ static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
     return false;
 }
 
+/* jit_quick_load did it all but this. */
+static bool tell(struct core *core, uint32_t ea)
+{
+    uint32_t stall = core->call.heard & ~CACHE_HEARD;
+    core->call.heard = 0;
+    ask(core);
+    cache_tell_load(core->view, ea, core->cycles, stall);
+    core->cycles += stall;
+    return false;
+}
+
 bool jit_load(struct core *core)
 {
     uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
+    if (core->call.heard) return tell(core, ea);
     if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD) return false; /* it was only not aligned */
     ask(core);
