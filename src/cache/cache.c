@@ -199,7 +199,7 @@ void cache_free(struct cache *cache)
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
 {
     cache->listener = listener;
-    quick_change(cache);
+    cache->heard = listener ? CACHE_HEARD : 0;
 }
 
 unsigned cache_miss_kind(const struct cache *cache, unsigned core)

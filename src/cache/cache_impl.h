@@ -39,8 +39,9 @@ struct span_count {
 
 struct core_counts {
     /* Loads that missed while nothing else was being filled. They count in many places, but everywhere the same, so
-     * counts_of adds them there when someone asks. */
+     * counts_of adds them there when someone asks. `near`: those of them that only took as long as L2 does. */
     struct span_count calm;
+    uint64_t near;
     uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate, invalidated, castout;
     uint64_t i2_miss, code_hit, data_ahead, code_ahead; /* hits in L2; first uses there of lines that came from DDR */
     struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;
@@ -309,12 +310,13 @@ struct cache_core {
     struct tlb_entry *tlb;
     uint32_t next_tlb;
     uint64_t fill_end[CACHE_FILLS];
-    uint32_t ready;       /* QUICK_…: may be tried */
-    uint32_t number, bit; /* 1 << number */
-    uint32_t others;      /* a bit for each other core */
-    unsigned port;        /* of L3 banks */
-    uint32_t fills;       /* of fill_end, those not known to have ended */
-    uint64_t fills_until; /* when the last of fill_end ends */
+    uint32_t ready;        /* QUICK_…: may be tried */
+    uint32_t number, bit;  /* 1 << number */
+    uint32_t others;       /* a bit for each other core */
+    unsigned port;         /* of L3 banks */
+    uint32_t fills;        /* of fill_end, those not known to have ended */
+    uint64_t fills_until;  /* when the last fill ends: of fill_end, or a calm one since then */
+    uint64_t listed_until; /* when the last of fill_end ends */
     uint64_t data_fill_until, code_fill_until;
     uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
     uint32_t next_store;              /* the one that ends first */
@@ -375,6 +377,7 @@ struct space {
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
+    uint32_t heard; /* CACHE_HEARD, if there is one */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
     bool streaming;                 /* L2 prefetches */

@@ -158,6 +158,14 @@ INLINE int install(struct cache *cache, const struct shape *shape, struct cache_
     return way;
 }
 
+/* A calm load's fill is a fill like others from now on. */
+INLINE void list_calm(struct cache_core *of)
+{
+    if (of->fills_until == of->listed_until) return;
+    of->fill_end[0] = of->data_fill_until = of->listed_until = of->fills_until;
+    of->fills = 1;
+}
+
 /* Forgets the fills that have ended; returns when the first of the others will. */
 static uint64_t end_some_fills(struct cache_core *of, uint64_t now)
 {
@@ -175,6 +183,7 @@ static uint64_t end_some_fills(struct cache_core *of, uint64_t now)
 
 INLINE uint64_t end_fills(struct cache_core *of, uint64_t now)
 {
+    list_calm(of);
     if (of->fills_until > now) return end_some_fills(of, now);
     of->fills = 0;
     return UINT64_MAX;
@@ -219,7 +228,7 @@ INLINE void count_levels(struct cache_core *of, uint64_t start, uint64_t end)
     else
         of->counts.l2_level[1] += end - start;
     of->fill_end[of->fills++] = end;
-    if (end > of->fills_until) of->fills_until = end;
+    if (end > of->fills_until) of->listed_until = of->fills_until = end;
 }
 
 struct fill {

@@ -42,6 +42,12 @@ void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_
 /* A line is read that is the next of a stream. */
 void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now);
 
+/* Whether streams would take notice of reading a line that is in L2. */
+INLINE bool l2_is_news(const struct l2 *l2, const struct l2_known *known, uint32_t line)
+{
+    return l2->stream[known[-1].stream] == line - 1 && l2->stream[known->stream] != line;
+}
+
 INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now)
 {
     struct l2 *l2 = &of->l2;

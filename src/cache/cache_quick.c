@@ -29,6 +29,14 @@ INLINE uint32_t line_of(uint32_t page, uint32_t address)
 
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
 
+/* A load goes on: not, or not just, to a line that was used in L2 before. */
+APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32_t l2_line, uint64_t now)
+{
+    uint64_t end = l2_read(cache, &blue_gene, of, l2_line, true, now);
+    count_calm(of, now, end);
+    return (uint32_t)(end - now) | cache->heard;
+}
+
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
     struct cache *cache = view->cache;
@@ -52,9 +60,18 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     l1->at[way] = at;
     *old_at &= (uint8_t)~cache->line_bits;
     *at |= CACHE_LOAD | CACHE_HERE;
-    uint64_t end = l2_read(cache, &blue_gene, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift), true, now);
-    count_calm(of, now, end);
-    return (uint32_t)(end - now) | (cache->listener ? CACHE_HEARD : 0);
+    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
+    struct l2 *l2 = &of->l2;
+    const struct l2_known *known = &l2->known[l2_line];
+    const struct l2_entry *entry = &l2->entry[known->entry];
+    if (entry->line != l2_line || !(entry->state & L2_USED) || entry->ready > now + cache->l2_latency ||
+        l2_is_news(l2, known, l2_line))
+        return load_on(cache, of, l2_line, now);
+    of->counts.near++;
+    of->counts.stream_hit += entry->state & L2_PREFETCHED;
+    of->fills_until = now + cache->l2_latency;
+    of->served = CACHE_IN_L2;
+    return cache->l2_latency | cache->heard;
 }
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */

@@ -21,8 +21,7 @@ INLINE void count_calm(struct cache_core *of, uint64_t start, uint64_t end)
 {
     of->counts.calm.count++;
     of->counts.calm.cycles += end - start;
-    of->fill_end[0] = of->fills_until = of->data_fill_until = end;
-    of->fills = 1;
+    of->fills_until = end;
 }
 
 /* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */

@@ -153,9 +153,11 @@ static uint64_t counts_pending(const struct core_counts *c)
 }
 
 /* What a core counted, calm loads included. */
-static struct core_counts counts_of(const struct cache_core *of)
+static struct core_counts counts_of(const struct cache *cache, const struct cache_core *of)
 {
     struct core_counts c = of->counts;
+    c.calm.count += c.near;
+    c.calm.cycles += c.near * (cache->config.l2_latency - cache->config.l1_latency);
     struct span_count *spans[] = {&c.data_fill, &c.stall_load};
     c.load_miss += c.calm.count;
     c.l2_read += c.calm.count;
@@ -265,7 +267,7 @@ static void look(struct view *view, const struct cache *cache, enum cache_scope 
     static const struct ddr_counts no_ddr;
     *view = (struct view){.c = &no_core, .p = &no_port, .b = &no_bank, .d = &no_ddr};
     if (scope <= CACHE_OF_SNOOP) {
-        view->core = counts_of(cache->core[instance]);
+        view->core = counts_of(cache, cache->core[instance]);
         view->c = &view->core;
     }
     if (scope == CACHE_OF_PORT) {
