@@ -137,6 +137,7 @@ struct cache *cache_new(const struct cache_config *config)
     struct cache *cache = base_calloc(1, sizeof *cache);
     cache->config = *config;
     cache->bank_shift = bits_ceil_log2(config->l3_banks);
+    cache->bank_mask = config->l3_banks - 1;
     cache->row_shift = bits_ceil_log2(config->ddr_row);
     cache->l2_latency = config->l2_latency - config->l1_latency;
     cache->l3_latency = config->l3_latency - config->l1_latency;

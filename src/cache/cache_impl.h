@@ -25,6 +25,8 @@ enum { FRAME_OWN = 1 };
 #define INLINE static inline __attribute__((always_inline))
 /* For what is not, and would make that longer. */
 #define APART __attribute__((noinline))
+/* For what is not often so there. */
+#define SELDOM(condition) __builtin_expect(!!(condition), 0)
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -208,7 +210,7 @@ struct unit {
 INLINE uint64_t unit_serve(struct unit *unit, uint64_t now, uint64_t length)
 {
     uint64_t start = now;
-    if (now >= unit->from && now <= unit->until)
+    if (SELDOM(now >= unit->from && now <= unit->until))
         start = unit->until;
     else
         unit->from = now;
@@ -403,6 +405,7 @@ struct cache {
     size_t free_frame_count, free_frame_capacity;
     uint32_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
     unsigned bank_shift, row_shift;
+    uint32_t bank_mask;
     uint32_t line_mask; /* the bits of an address that say which line of L1D */
     uint8_t line_bits;  /* those that go with a line of L1D */
 };
@@ -450,7 +453,7 @@ void l1_close(struct cache *cache, struct cache_core *of);
 /* The same for other cores' stores to a line, of 1 << (their shift + more) bytes, that has been used by this one. */
 INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, uint32_t line, unsigned more)
 {
-    for (uint32_t others = cache->joining & of->others; others; others &= others - 1) {
+    for (uint32_t others = cache->joining & of->others; SELDOM(others); others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
         for (uint32_t i = 0; i < cache->config.store_lines; i++)
             if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);

@@ -365,7 +365,7 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
         uint64_t start = now;
         now =
             of->fills_until > now ? load_crowded(cache, of, line, at, now) : load_calm(cache, shape, of, line, at, now);
-        if (__builtin_expect(cache->listener != NULL, 0)) tell_miss(cache, of, CACHE_LOAD_MISS, address, start, now);
+        if (SELDOM(cache->listener)) tell_miss(cache, of, CACHE_LOAD_MISS, address, start, now);
     }
     allow(l1, shape->l1d_shift, at, CACHE_LOAD);
     return now;
@@ -436,7 +436,7 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
         of->miss_kind = note_use(of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
                                  way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
     allow(l1, shape->l1d_shift, at, bits);
-    if (__builtin_expect(cache->listener != NULL, 0) && misses != of->counts.store_miss)
+    if (SELDOM(cache->listener) && misses != of->counts.store_miss)
         tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
     return start;
 }
@@ -462,8 +462,7 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
         way = tags_victim(tags, &shape->l1i, set);
         if (tags->line[way] != NO_LINE) drop_code(cache, of, way);
         put(l1, &shape->l1i, way, line, at);
-        if (__builtin_expect(cache->listener != NULL, 0))
-            tell_miss(cache, of, CACHE_FETCH_MISS, address, now, fill.end);
+        if (SELDOM(cache->listener)) tell_miss(cache, of, CACHE_FETCH_MISS, address, now, fill.end);
         now = fill.end;
     }
     allow(l1, shape->l1i_shift, at, CACHE_FETCH);

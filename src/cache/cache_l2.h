@@ -19,7 +19,7 @@ INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache
     l1_close_others(cache, of, line, shape->l2_shift - shape->l1d_shift);
     if (!cache->config.l2_entries) return;
     uint32_t at = l2->next;
-    if (!(cache->l2_users & of->bit)) {
+    if (SELDOM(!(cache->l2_users & of->bit))) {
         cache->l2_users |= of->bit;
         quick_change(cache);
     }
@@ -53,9 +53,9 @@ INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line,
     struct l2 *l2 = &of->l2;
     const struct l2_known *known = &l2->known[line];
     if (!cache->streaming || l2->stream[known->stream] == line) return;
-    if (l2->stream[known[-1].stream] == line - 1)
+    if (SELDOM(l2->stream[known[-1].stream] == line - 1))
         l2_advance(cache, of, line, known[-1].stream, now);
-    else if (missed && l2->expected[known->expected] == line)
+    else if (missed && SELDOM(l2->expected[known->expected] == line))
         l2_begin(cache, of, line, now);
     else if (missed)
         l2_expect(cache, l2, line);
@@ -93,7 +93,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         end = answer.ready;
         of->served = answer.found ? CACHE_IN_L3 : CACHE_IN_DDR;
         counts->l2_miss++;
-        if (answer.from_ddr) *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
+        if (SELDOM(answer.from_ddr)) *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
         counts->l3_wait += end - now;
         counts->l3_pending += cover(&l2->pending_until, now, end);
         l2_keep(cache, shape, of, line, end, L2_USED);

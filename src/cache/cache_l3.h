@@ -13,7 +13,7 @@ INLINE struct place place_of(struct cache *cache, const struct shape *shape, str
 {
     uint32_t line = l2_line >> (shape->l3_shift - shape->l2_shift);
     return (struct place){
-        .bank = cache->bank[line & (cache->config.l3_banks - 1)],
+        .bank = cache->bank[line & cache->bank_mask],
         .line = line,
         .directory = line >> cache->bank_shift & 1,
         .port = of->port,
@@ -22,7 +22,7 @@ INLINE struct place place_of(struct cache *cache, const struct shape *shape, str
 
 INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
 {
-    if (to == from) return;
+    if (!SELDOM(to != from)) return;
     count->count++;
     count->cycles += to - from;
 }
@@ -54,7 +54,7 @@ INLINE bool in_flight(const struct cache *cache, uint64_t fetched, uint64_t now,
 INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
 {
     uint64_t *last = &at->bank->returned[at->port];
-    if (ready - *last < cache->config.l3_transfer) {
+    if (SELDOM(ready - *last < cache->config.l3_transfer)) {
         at->bank->counts.read[at->port].collision++;
         ready = *last + cache->config.l3_transfer;
     }
@@ -75,15 +75,15 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     count_wait(&counts->not_taken[at.directory], now, start);
     counts->read[at.port].burst += prefetch;
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
-    if (answer.found) {
+    if (!SELDOM(!answer.found)) {
         counts->read[at.port].hit[at.directory]++;
         tags_use(&bank->tags, &shape->l3, (int)known->way - 1);
-        if (!prefetch && known->fetched & L3_AHEAD) {
+        if (SELDOM(!prefetch && known->fetched & L3_AHEAD)) {
             answer.from_ddr = true;
             known->fetched &= ~(uint64_t)L3_AHEAD;
         }
         answer.ready = start + cache->l3_latency;
-        if (in_flight(cache, known->fetched, start, &ready)) {
+        if (SELDOM(in_flight(cache, known->fetched, start, &ready))) {
             counts->in_flight++;
             if (ready > answer.ready) answer.ready = ready;
         }
@@ -122,7 +122,7 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     uint64_t start, ready;
     if (l3_deposit(cache, &at, now, &start)) return;
     if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !known->way, true);
-    if (known->way) {
+    if (!SELDOM(!known->way)) {
         bank->counts.in_flight += in_flight(cache, known->fetched, start, &ready);
         known->fetched |= L3_DIRTY;
         tags_use(&bank->tags, &shape->l3, (int)known->way - 1);
