@@ -149,10 +149,10 @@ static void widen(struct cache *cache, struct stream_set *set, uint32_t line)
 }
 
 /* A line that may be in snoop caches is in L1D. */
-static void present(struct cache *cache, struct snoop *snoop, uint32_t line)
+INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t line)
 {
     for (unsigned port = 0; port < CACHE_PORTS - 1; port++) {
-        int at = tags_scan(snoop->absent[port].line, cache->shape.absent_stride, line);
+        int at = tags_scan(snoop->absent[port].line, shape->absent_stride, line);
         if (at >= 0) snoop->absent[port].line[at] = NO_LINE;
     }
 }
@@ -165,20 +165,26 @@ static void extend(struct snoop *snoop, const struct stream_set *set)
     }
 }
 
-static void catch_up(struct cache *cache, struct snoop *snoop, struct stream_set *set)
+INLINE void catch_up(struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set)
 {
     extend(snoop, set);
     for (const uint32_t *line = set->log; line < set->log_end; line++) {
-        if (!snoop_fits(&cache->shape, set, *line)) widen(cache, set, *line);
-        if (snoop->any_absent) present(cache, snoop, *line);
+        if (!snoop_fits(shape, set, *line)) widen(cache, set, *line);
+        if (snoop->any_absent) present(shape, snoop, *line);
     }
     set->log_end = set->log;
 }
 
 void snoop_catch_up(struct cache *cache, struct cache_core *of)
 {
-    catch_up(cache, &of->snoop, &of->snoop.history);
-    catch_up(cache, &of->snoop, &of->snoop.active);
+    struct stream_set *sets[] = {&of->snoop.history, &of->snoop.active};
+    for (unsigned i = 0; i < 2; i++) {
+        if (sets[i]->log_end == sets[i]->log) continue;
+        if (cache->is_blue_gene)
+            catch_up(cache, &blue_gene, &of->snoop, sets[i]);
+        else
+            catch_up(cache, &cache->shape, &of->snoop, sets[i]);
+    }
 }
 
 static void empty(struct stream_set *set, uint32_t stride)
