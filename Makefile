@@ -9,7 +9,7 @@
 #   make lint       format, clang-tidy, warnings of gcc and clang, layers, data rows, banned functions
 #   make install    PREFIX=/usr/local DESTDIR=
 #
-# LLVM=no builds without the translator.
+# LLVM=no builds without LLVM: on x86-64 with the quick translator only, elsewhere with none.
 #
 # A variant is the same sources built with other flags into another folder: see `variant` below.
 
@@ -26,15 +26,20 @@ OPTIMIZE ?= -O2 -g
 CFLAGS   ?= $(OPTIMIZE)
 BASE     := -std=gnu17 -ffp-contract=off -pthread -MMD -MP $(WARNINGS)
 
-# The translator needs LLVM's headers to be built and its library to run; `make LLVM=no` does without.
+# The translator has two ways to make code: its own, on x86-64, and LLVM's, which needs LLVM's headers to be built and
+# its library to run; `make LLVM=no` does without.
 LLVM_DIR := /usr/lib/llvm-19
 LLVM     ?= $(if $(wildcard $(LLVM_DIR)/include/llvm-c/LLJIT.h),yes,no)
-NOT_JIT  := $(if $(filter yes,$(LLVM)),src/jit/none.c,$(filter-out src/jit/none.c,$(wildcard src/jit/*.c)))
-CPPFLAGS += $(if $(filter yes,$(LLVM)),-isystem $(LLVM_DIR)/include)
+QUICK    := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),yes,no)
+JIT      := $(if $(filter yes,$(LLVM) $(QUICK)),yes,no)
+NOT_JIT  := $(if $(filter yes,$(JIT)),src/jit/none.c $(if $(filter no,$(LLVM)),src/jit/jit_llvm.c) \
+            $(if $(filter no,$(QUICK)),$(wildcard src/jit/jit_fast*.c) src/jit/jit_x86.c), \
+            $(filter-out src/jit/none.c,$(wildcard src/jit/*.c)))
+CPPFLAGS += $(if $(filter yes,$(LLVM)),-DCHILIAD_LLVM -isystem $(LLVM_DIR)/include)
 
 LIB_SRC   := $(sort $(filter-out src/cmd/% $(NOT_JIT),$(wildcard src/*/*.c)))
 CMD_SRC   := $(sort $(wildcard src/cmd/*.c))
-TEST_SRC  := $(sort $(filter-out $(if $(filter yes,$(LLVM)),,tests/unit/test_jit.c),$(wildcard tests/unit/test_*.c)))
+TEST_SRC  := $(sort $(filter-out $(if $(filter yes,$(JIT)),,tests/unit/test_jit.c),$(wildcard tests/unit/test_*.c)))
 HELP_SRC  := $(sort $(filter-out $(TEST_SRC),$(wildcard tests/unit/*.c)))
 BENCH_SRC := $(sort $(wildcard bench/*.c))
 ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $(wildcard tests/fuzz/*.c))

@@ -19,8 +19,6 @@
 #include "jit/jit_impl.h"
 
 enum { PATIENCE = 50000, POLL = 1000, DROPS_MOST = 2000, SHARE = 8 };
-/* Nanoseconds, about: of the first translation, and of each guest instruction in one. */
-enum { LOADING = 40000000, PER_INSTRUCTION = 300000 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -44,6 +42,7 @@ struct space {
 
 struct jit {
     struct jit_options options;
+    const struct ir_kind *kind;
     struct core_translator translator;
     struct space *spaces;
     struct work *graveyard;     /* not to be entered any more */
@@ -116,7 +115,7 @@ static void *second_thread(void *context)
 {
     struct jit *jit = context;
     const char *problem = NULL;
-    struct ir_maker *maker = ir_maker_new(&problem);
+    struct ir_maker *maker = jit->kind->maker_new(&problem);
     pthread_mutex_lock(&jit->lock);
     while (true) {
         struct work *work = jit->first, *free_these = jit->to_free;
@@ -243,7 +242,7 @@ static void prepare_copy(struct jit *jit)
     if (jit->maker) return;
     pthread_mutex_init(&jit->lock, NULL);
     pthread_cond_init(&jit->changed, NULL);
-    jit->maker = ir_maker_new(&problem);
+    jit->maker = jit->kind->maker_new(&problem);
 }
 
 static struct work *order(struct jit *jit, struct core *core, struct block *block)
@@ -275,7 +274,7 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
                          struct core_exit *exit)
 {
     struct jump *jump = &work->region.jumps[jump_index(block->pc)];
-    *jump = (struct jump){block->pc, (void *)work->entry};
+    *jump = (struct jump){block->pc, ir_code_target(work->code)};
     core->exit = exit;
     core->stopped = false;
     jit_set_fp_mask(core);
@@ -289,9 +288,9 @@ static bool can_afford(struct jit *jit)
 {
     if (jit->options.wait || jit->frozen) return true;
     pthread_mutex_lock(&jit->lock);
-    uint64_t spent = jit->figures.nanoseconds + LOADING;
+    uint64_t spent = jit->figures.nanoseconds + jit->kind->first_nanoseconds;
     for (const struct work *work = jit->first; work; work = work->queued)
-        spent += work->region.ops * PER_INSTRUCTION;
+        spent += work->region.ops * jit->kind->nanoseconds;
     pthread_mutex_unlock(&jit->lock);
     return spent < cpu_time() / SHARE;
 }
@@ -331,14 +330,18 @@ bool jit_diverged(const struct jit *jit)
 /* --- Making and ending ---------------------------------------------------------------------------------------------
  */
 
-const char *jit_unavailable(void)
+const char *jit_unavailable(bool llvm)
 {
-    return ir_unavailable();
+    const struct ir_kind *kind = ir_kind_of(llvm);
+    return kind ? kind->unavailable() : "this Chiliad was built without LLVM";
 }
 
 struct jit *jit_new(const struct jit_options *options)
 {
+    const struct ir_kind *kind = ir_kind_of(options->llvm);
+    if (!kind) return NULL;
     struct jit *jit = base_calloc(1, sizeof *jit);
+    jit->kind = kind;
     jit->options = *options;
     if (!jit->options.patience) jit->options.patience = PATIENCE;
     if (!jit->options.code_limit) jit->options.code_limit = CODE_LIMIT;

@@ -100,7 +100,7 @@ void emit_set_fpr(struct emit *e, unsigned n, ir_value v)
 
 void emit_reload_fpr(struct emit *e, unsigned n)
 {
-    ir_set(e->ir, fpr(e, n), ir_load(e->ir, IR_F64, e->regs, NULL, fpr_offset(n)));
+    ir_reload(e->ir, IR_F64, fpr(e, n), e->regs, fpr_offset(n));
 }
 
 ir_value emit_ca(struct emit *e)
@@ -136,7 +136,7 @@ void emit_set_cr(struct emit *e, unsigned field, ir_value v)
 
 void emit_reload_cr(struct emit *e, unsigned field)
 {
-    ir_set(e->ir, cr(e, field), ir_load(e->ir, IR_I8, e->regs, NULL, REGS(cr) + field));
+    ir_reload(e->ir, IR_I8, cr(e, field), e->regs, REGS(cr) + field);
 }
 
 ir_value emit_special(struct emit *e, bool is_ctr)
@@ -160,8 +160,7 @@ ir_value emit_fp_mask(struct emit *e)
 
 void emit_reload_fp_mask(struct emit *e)
 {
-    ir_set(e->ir, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)),
-           ir_load(e->ir, IR_I64, e->core, NULL, CORE(fp_mask)));
+    ir_reload(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)), e->core, CORE(fp_mask));
 }
 
 /* --- Conditions ------------------------------------------------------------------------------------------------------
@@ -247,7 +246,7 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
     ir_value stopped = ir_call_keeping(ir, (const void *)function, e->core);
-    ir_set(ir, e->cycles, ir_load(ir, IR_I64, e->core, NULL, CORE(cycles)));
+    ir_reload(ir, IR_I64, e->cycles, e->core, CORE(cycles));
     ir_branch(ir, stopped, call->notes ? e->leave : stop_block(e), on, IR_UNLIKELY);
     ir_place(ir, on);
 }
@@ -263,16 +262,8 @@ ir_value emit_call_result(struct emit *e)
 static void count_block(struct emit *e)
 {
     struct ir *ir = e->ir;
-    uint64_t at = (uint64_t)e->block->id * 8;
-    ir_value counts = ir_get(ir, IR_POINTER, e->counts);
-    ir_value n = ir_load(ir, IR_I64, counts, NULL, at);
-    ir_store(ir, ir_op(ir, IR_ADD, n, ir_const(ir, IR_I64, 1)), counts, NULL, at);
-    if (e->region->recorded) {
-        at = (uint64_t)e->block->index * 8;
-        counts = ir_get(ir, IR_POINTER, e->path_counts);
-        n = ir_load(ir, IR_I64, counts, NULL, at);
-        ir_store(ir, ir_op(ir, IR_ADD, n, ir_const(ir, IR_I64, 1)), counts, NULL, at);
-    }
+    ir_increment(ir, ir_get(ir, IR_POINTER, e->counts), (uint64_t)e->block->id * 8);
+    if (e->region->recorded) ir_increment(ir, ir_get(ir, IR_POINTER, e->path_counts), (uint64_t)e->block->index * 8);
     ir_set(ir, e->cycles, ir_op(ir, IR_ADD, emit_cycles(e), ir_const(ir, IR_I64, e->block->cycles)));
 }
 
@@ -331,7 +322,7 @@ static ir_block way_to(struct emit *e, uint32_t pc, bool called)
     for (unsigned i = 0; i < e->exit_count; i++)
         if (e->exits[i].pc == pc) return e->exits[i].block;
     e->exits[e->exit_count].pc = pc;
-    return e->exits[e->exit_count++].block = ir_block_new(e->ir);
+    return e->exits[e->exit_count++].block = ir_anchor_new(e->ir, 0);
 }
 
 static void place_exits(struct emit *e)
@@ -372,16 +363,21 @@ static ir_block way_to_register(struct emit *e, ir_value pc, bool is_return)
     return way;
 }
 
-/* Whether the branch is taken; NULL: always. Counts CTR down. */
-static ir_value taken(struct emit *e, const struct branch *branch)
+/* Counts CTR down, if the branch does; its new value. */
+static ir_value count_down(struct emit *e, const struct branch *branch)
+{
+    if (!branch->uses_ctr) return NULL;
+    ir_value ctr = ir_op(e->ir, IR_SUB, emit_special(e, true), emit_const(e, 1));
+    emit_set_special(e, true, ctr);
+    return ctr;
+}
+
+/* Whether the branch is taken, made anew where it is asked. */
+static ir_value taken(struct emit *e, const struct branch *branch, ir_value ctr)
 {
     struct ir *ir = e->ir;
     ir_value go = NULL;
-    if (branch->uses_ctr) {
-        ir_value ctr = ir_op(ir, IR_SUB, emit_special(e, true), emit_const(e, 1));
-        emit_set_special(e, true, ctr);
-        go = ir_test(ir, branch->bo & 2 ? IR_EQ : IR_NE, ctr, emit_const(e, 0));
-    }
+    if (branch->uses_ctr) go = ir_test(ir, branch->bo & 2 ? IR_EQ : IR_NE, ctr, emit_const(e, 0));
     if (branch->uses_cr) {
         ir_value bit = emit_cr_bit(e, branch->bi);
         if (!(branch->bo & 8)) bit = ir_op(ir, IR_XOR, bit, ir_const(ir, IR_I1, 1));
@@ -399,8 +395,8 @@ static void record_edge(struct emit *e, jit_function *function, ir_value to)
     ir_store(ir, to, e->core, NULL, CORE(call.address));
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
     (void)ir_call_keeping(ir, (const void *)function, e->core);
-    ir_set(ir, e->counts, ir_load(ir, IR_POINTER, e->core, NULL, CORE(counts)));
-    ir_set(ir, e->path_counts, ir_load(ir, IR_POINTER, e->core, NULL, CORE(path_counts)));
+    ir_reload(ir, IR_POINTER, e->counts, e->core, CORE(counts));
+    ir_reload(ir, IR_POINTER, e->path_counts, e->core, CORE(path_counts));
 }
 
 /* What is called when the branch is taken; NULL: nothing. */
@@ -448,7 +444,8 @@ static void end_block(struct emit *e)
     ir_value to = emit_const(e, branch.is_branch ? branch.target : block->end);
     if (branch.indirect) to = ir_op(ir, IR_AND, emit_special(e, branch.through_ctr), emit_const(e, ~UINT32_C(3)));
     if (branch.links) emit_set_special(e, false, emit_const(e, block->end));
-    ir_value go = branch.is_branch ? taken(e, &branch) : NULL;
+    ir_value ctr = count_down(e, &branch);
+    bool conditional = branch.uses_ctr || branch.uses_cr;
     ir_block over = ir_block_new(ir), on = ir_block_new(ir);
     jit_function *edge = e->region->recorded && branch.is_branch ? edge_of(block, &branch) : NULL;
     ir_block before = ir_here(ir);
@@ -457,22 +454,22 @@ static void end_block(struct emit *e)
     ir_place(ir, before);
     if (edge) { /* before the time is looked at: it is part of the instruction */
         ir_block tell = through_edge(e, edge, to, there), not_taken = ir_block_new(ir);
-        if (!go) {
+        if (!conditional) {
             ir_jump(ir, tell);
             return;
         }
-        ir_branch(ir, go, tell, not_taken, IR_EVEN);
+        ir_branch(ir, taken(e, &branch, ctr), tell, not_taken, IR_EVEN);
         ir_place(ir, not_taken);
         to = emit_const(e, block->end);
         there = way_to(e, block->end, false);
-        go = NULL;
+        conditional = false;
     }
     ir_branch(ir, ir_test(ir, IR_UGE, emit_cycles(e), e->limit), over, on, IR_UNLIKELY);
     ir_place(ir, over);
-    return_to(e, go ? ir_select(ir, go, to, emit_const(e, block->end)) : to);
+    return_to(e, conditional ? ir_select(ir, taken(e, &branch, ctr), to, emit_const(e, block->end)) : to);
     ir_place(ir, on);
-    if (go)
-        ir_branch(ir, go, there, way_to(e, block->end, false), IR_EVEN);
+    if (conditional)
+        ir_branch(ir, taken(e, &branch, ctr), there, way_to(e, block->end, false), IR_EVEN);
     else
         ir_jump(ir, there);
 }
@@ -526,8 +523,8 @@ struct ir_code *emit_region(struct ir_maker *maker, struct region *region)
     e.counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(counts));
     if (region->recorded) e.path_counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(path_counts));
     for (unsigned i = 0; i < region->count; i++)
-        e.start[i] = ir_block_new(e.ir);
-    e.leave = ir_block_new(e.ir);
+        e.start[i] = ir_anchor_new(e.ir, region->blocks[i].weight);
+    e.leave = ir_anchor_new(e.ir, 0);
     if (region->recorded)
         check_path(&e);
     else

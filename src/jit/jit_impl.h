@@ -25,6 +25,7 @@ struct region_block {
     uint32_t index;                         /* of its count in a recorded path of */
     const struct record_function *function; /* this function */
     unsigned count;
+    uint64_t weight; /* times it ran */
     uint32_t words[BLOCK_OPS];
 };
 

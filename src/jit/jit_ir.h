@@ -1,8 +1,11 @@
 /* Making host code: a function at a time, from values, variables and blocks.
  *
- * This is all that the translator sees of LLVM, whose library is loaded when the first function is made and whose
- * headers only jit_ir.c includes. A value has a type and is made once; a variable can be set anywhere and becomes
- * registers; a block is a piece of code that others jump to. Memory is addressed by a pointer value and an offset.
+ * A value has a type and is made once; a variable can be set anywhere and becomes registers; a block is a piece of code
+ * that others jump to. Memory is addressed by a pointer value and an offset.
+ *
+ * There are two kinds of makers. The quick one (jit_fast.c) takes microseconds for an instruction of the guest's, and
+ * is there on x86-64. The other (jit_llvm.c) takes a hundred times as long, is there on every host that LLVM knows, and
+ * is all that the translator sees of LLVM, whose library is loaded when its first maker is made.
  *
  * A maker (struct ir_maker) belongs to one thread; code it made may run on any.
  */
@@ -42,56 +45,265 @@ enum ir_binary {
 enum ir_test { IR_EQ, IR_NE, IR_ULT, IR_UGE, IR_UGT, IR_SLT, IR_SGT };
 enum ir_order { IR_LESS, IR_GREATER, IR_SAME, IR_UNORDERED }; /* the first three ordered */
 enum ir_convert { IR_ZEXT, IR_SEXT, IR_TRUNC, IR_BITS, IR_WIDEN, IR_NARROW, IR_TO_SIGNED, IR_FROM_SIGNED };
+enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 
-/* Why there is none, or NULL. Loads the library the first time. */
-const char *ir_unavailable(void);
-/* NULL with a reason when the library cannot be had. */
-struct ir_maker *ir_maker_new(const char **reason);
-void ir_maker_free(struct ir_maker *maker);
+/* Each kind has its own struct ir, ir_maker and ir_code, which begin with a pointer to this. */
+struct ir_kind {
+    uint64_t nanoseconds, first_nanoseconds; /* for a guest instruction, about; and before the first */
+    const char *(*unavailable)(void);        /* why it is, or NULL; loads what it needs */
+    struct ir_maker *(*maker_new)(const char **reason);
+    void (*maker_free)(struct ir_maker *maker);
+    struct ir *(*begin)(struct ir_maker *maker, const char *arguments);
+    struct ir_code *(*finish)(struct ir *ir);
+    void *(*code_entry)(const struct ir_code *code);
+    void *(*code_target)(const struct ir_code *code);
+    size_t (*code_size)(const struct ir_code *code);
+    void (*code_free)(struct ir_maker *maker, struct ir_code *code);
+    ir_value (*argument)(struct ir *ir, unsigned n);
+    ir_value (*constant)(struct ir *ir, enum ir_type type, uint64_t value);
+    ir_value (*address)(struct ir *ir, const void *p);
+    ir_value (*op)(struct ir *ir, enum ir_binary op, ir_value a, ir_value b);
+    ir_value (*test)(struct ir *ir, enum ir_test test, ir_value a, ir_value b);
+    ir_value (*order)(struct ir *ir, enum ir_order order, ir_value a, ir_value b);
+    ir_value (*select)(struct ir *ir, ir_value condition, ir_value a, ir_value b);
+    ir_value (*convert)(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v);
+    ir_value (*negate)(struct ir *ir, ir_value v);
+    ir_value (*fma)(struct ir *ir, ir_value x, ir_value y, ir_value z);
+    ir_value (*swap)(struct ir *ir, ir_value v);
+    ir_value (*leading_zeros)(struct ir *ir, ir_value v);
+    ir_value (*rotate)(struct ir *ir, ir_value v, ir_value left);
+    ir_value (*offset)(struct ir *ir, ir_value base, ir_value by);
+    ir_value (*load)(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset);
+    void (*store)(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset);
+    void (*increment)(struct ir *ir, ir_value base, uint64_t offset);
+    ir_variable (*variable_new)(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset);
+    ir_variable (*variable_of)(struct ir *ir, ir_value first);
+    ir_value (*get)(struct ir *ir, enum ir_type type, ir_variable variable);
+    void (*set)(struct ir *ir, ir_variable variable, ir_value v);
+    void (*reload)(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base, uint64_t offset);
+    ir_block (*block_new)(struct ir *ir);
+    ir_block (*anchor_new)(struct ir *ir, uint64_t weight);
+    void (*place)(struct ir *ir, ir_block block);
+    ir_block (*here)(struct ir *ir);
+    void (*jump)(struct ir *ir, ir_block block);
+    void (*branch)(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds);
+    void (*leave)(struct ir *ir);
+    ir_value (*call_keeping)(struct ir *ir, const void *function, ir_value argument);
+    void (*go)(struct ir *ir, ir_value function, const ir_value *arguments);
+};
+#define IR_KIND(p) (*(const struct ir_kind *const *)(p))
+extern const struct ir_kind ir_fast, ir_llvm;
+
+/* LLVM's, or the best there is; NULL when there is none. */
+const struct ir_kind *ir_kind_of(bool llvm);
+
+static inline void ir_maker_free(struct ir_maker *maker)
+{
+    if (maker) IR_KIND(maker)->maker_free(maker);
+}
 
 /* A function of `arguments` pointers and 64-bit integers (given as 'p' and 'l') that returns nothing. */
-struct ir *ir_begin(struct ir_maker *maker, const char *arguments);
+static inline struct ir *ir_begin(struct ir_maker *maker, const char *arguments)
+{
+    return IR_KIND(maker)->begin(maker, arguments);
+}
+
 /* Compiles it and frees `ir`; NULL when that failed. */
-struct ir_code *ir_finish(struct ir *ir);
-void *ir_code_entry(const struct ir_code *code);
-size_t ir_code_size(const struct ir_code *code); /* about how much memory it takes */
-void ir_code_free(struct ir_maker *maker, struct ir_code *code);
+static inline struct ir_code *ir_finish(struct ir *ir)
+{
+    return IR_KIND(ir)->finish(ir);
+}
 
-ir_value ir_argument(struct ir *ir, unsigned n);
-ir_value ir_const(struct ir *ir, enum ir_type type, uint64_t value);
-ir_value ir_address(struct ir *ir, const void *p);
-ir_value ir_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b);
-ir_value ir_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b);
-ir_value ir_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b);
-ir_value ir_select(struct ir *ir, ir_value condition, ir_value a, ir_value b);
-ir_value ir_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v);
-ir_value ir_negate(struct ir *ir, ir_value v); /* of a float */
-ir_value ir_fma(struct ir *ir, ir_value x, ir_value y, ir_value z);
-ir_value ir_swap(struct ir *ir, ir_value v); /* the bytes of an integer */
-ir_value ir_leading_zeros(struct ir *ir, ir_value v);
-ir_value ir_rotate(struct ir *ir, ir_value v, ir_value left); /* 32 bits */
+/* for C */
+static inline void *ir_code_entry(const struct ir_code *code)
+{
+    return IR_KIND(code)->code_entry(code);
+}
 
-ir_value ir_offset(struct ir *ir, ir_value base, ir_value by); /* a pointer, by 64 bits */
+/* for ir_go */
+static inline void *ir_code_target(const struct ir_code *code)
+{
+    return IR_KIND(code)->code_target(code);
+}
+
+/* about how much memory it takes */
+static inline size_t ir_code_size(const struct ir_code *code)
+{
+    return IR_KIND(code)->code_size(code);
+}
+
+static inline void ir_code_free(struct ir_maker *maker, struct ir_code *code)
+{
+    IR_KIND(maker)->code_free(maker, code);
+}
+
+static inline ir_value ir_argument(struct ir *ir, unsigned n)
+{
+    return IR_KIND(ir)->argument(ir, n);
+}
+
+static inline ir_value ir_const(struct ir *ir, enum ir_type type, uint64_t value)
+{
+    return IR_KIND(ir)->constant(ir, type, value);
+}
+
+static inline ir_value ir_address(struct ir *ir, const void *p)
+{
+    return IR_KIND(ir)->address(ir, p);
+}
+
+static inline ir_value ir_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
+{
+    return IR_KIND(ir)->op(ir, op, a, b);
+}
+
+static inline ir_value ir_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
+{
+    return IR_KIND(ir)->test(ir, test, a, b);
+}
+
+static inline ir_value ir_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b)
+{
+    return IR_KIND(ir)->order(ir, order, a, b);
+}
+
+static inline ir_value ir_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
+{
+    return IR_KIND(ir)->select(ir, condition, a, b);
+}
+
+static inline ir_value ir_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
+{
+    return IR_KIND(ir)->convert(ir, how, to, v);
+}
+
+/* of a float */
+static inline ir_value ir_negate(struct ir *ir, ir_value v)
+{
+    return IR_KIND(ir)->negate(ir, v);
+}
+
+static inline ir_value ir_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
+{
+    return IR_KIND(ir)->fma(ir, x, y, z);
+}
+
+/* the bytes of an integer */
+static inline ir_value ir_swap(struct ir *ir, ir_value v)
+{
+    return IR_KIND(ir)->swap(ir, v);
+}
+
+static inline ir_value ir_leading_zeros(struct ir *ir, ir_value v)
+{
+    return IR_KIND(ir)->leading_zeros(ir, v);
+}
+
+/* 32 bits */
+static inline ir_value ir_rotate(struct ir *ir, ir_value v, ir_value left)
+{
+    return IR_KIND(ir)->rotate(ir, v, left);
+}
+
+/* a pointer, by 64 bits */
+static inline ir_value ir_offset(struct ir *ir, ir_value base, ir_value by)
+{
+    return IR_KIND(ir)->offset(ir, base, by);
+}
+
 /* At `base` plus `index` (64 bits; NULL: 0) plus `offset`. No alignment is assumed. */
-ir_value ir_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset);
-void ir_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset);
+static inline ir_value ir_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset)
+{
+    return IR_KIND(ir)->load(ir, type, base, index, offset);
+}
 
-/* A variable whose first value is in memory at `base` + `offset` when the function begins. */
-ir_variable ir_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset);
-ir_variable ir_variable_of(struct ir *ir, ir_value first);
-ir_value ir_get(struct ir *ir, enum ir_type type, ir_variable variable);
-void ir_set(struct ir *ir, ir_variable variable, ir_value v);
+static inline void ir_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
+{
+    IR_KIND(ir)->store(ir, v, base, index, offset);
+}
 
-ir_block ir_block_new(struct ir *ir);
-void ir_place(struct ir *ir, ir_block block); /* what follows goes there */
-ir_block ir_here(struct ir *ir);
-void ir_jump(struct ir *ir, ir_block block);
-enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
-void ir_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds);
-void ir_return(struct ir *ir);
+/* 64 bits */
+static inline void ir_increment(struct ir *ir, ir_value base, uint64_t offset)
+{
+    IR_KIND(ir)->increment(ir, base, offset);
+}
+
+/* A variable whose first value is in memory at `base` + `offset` when the function begins. Who sets it stores the value
+ * there next. */
+static inline ir_variable ir_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
+{
+    return IR_KIND(ir)->variable_new(ir, type, base, offset);
+}
+
+static inline ir_variable ir_variable_of(struct ir *ir, ir_value first)
+{
+    return IR_KIND(ir)->variable_of(ir, first);
+}
+
+static inline ir_value ir_get(struct ir *ir, enum ir_type type, ir_variable variable)
+{
+    return IR_KIND(ir)->get(ir, type, variable);
+}
+
+static inline void ir_set(struct ir *ir, ir_variable variable, ir_value v)
+{
+    IR_KIND(ir)->set(ir, variable, v);
+}
+
+/* C has changed its memory. */
+static inline void ir_reload(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base, uint64_t offset)
+{
+    IR_KIND(ir)->reload(ir, type, variable, base, offset);
+}
+
+static inline ir_block ir_block_new(struct ir *ir)
+{
+    return IR_KIND(ir)->block_new(ir);
+}
+
+/* One that may be jumped to from anywhere, as no value of another block is used there, only variables. `weight`: about
+ * how often it runs, 0 for one that is no part of a loop. */
+static inline ir_block ir_anchor_new(struct ir *ir, uint64_t weight)
+{
+    return IR_KIND(ir)->anchor_new(ir, weight);
+}
+
+/* what follows goes there */
+static inline void ir_place(struct ir *ir, ir_block block)
+{
+    IR_KIND(ir)->place(ir, block);
+}
+
+static inline ir_block ir_here(struct ir *ir)
+{
+    return IR_KIND(ir)->here(ir);
+}
+
+static inline void ir_jump(struct ir *ir, ir_block block)
+{
+    IR_KIND(ir)->jump(ir, block);
+}
+
+static inline void ir_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)
+{
+    IR_KIND(ir)->branch(ir, condition, yes, no, odds);
+}
+
+static inline void ir_return(struct ir *ir)
+{
+    IR_KIND(ir)->leave(ir);
+}
+
 /* A call of a C function that takes a pointer, returns a truth and, on x86-64, keeps all registers but rax and r11. */
-ir_value ir_call_keeping(struct ir *ir, const void *function, ir_value argument);
+static inline ir_value ir_call_keeping(struct ir *ir, const void *function, ir_value argument)
+{
+    return IR_KIND(ir)->call_keeping(ir, function, argument);
+}
+
 /* Goes on in a function of the same kind, never to return here. */
-void ir_go(struct ir *ir, ir_value function, const ir_value *arguments);
+static inline void ir_go(struct ir *ir, ir_value function, const ir_value *arguments)
+{
+    IR_KIND(ir)->go(ir, function, arguments);
+}
 
 #endif

@@ -40,16 +40,16 @@ static ir_value wide(struct emit *e, ir_value ea)
 static void test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
 {
     struct ir *ir = e->ir;
-    ir_block there = ir_block_new(ir);
+    ir_block on = ir_block_new(ir);
     ir_value line = wide(e, ir_op(ir, IR_LSHR, ea, emit_const(e, CACHE_GRANULE_BITS)));
     ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
-    ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), there, slow, IR_LIKELY);
-    ir_place(ir, there);
-    if (size == 1) return;
-    ir_block aligned = ir_block_new(ir);
-    ir_value low = ir_op(ir, IR_AND, ea, emit_const(e, size - 1));
-    ir_branch(ir, ir_test(ir, IR_EQ, low, emit_const(e, 0)), aligned, slow, IR_LIKELY);
-    ir_place(ir, aligned);
+    ir_value is_free = ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
+    if (size > 1) {
+        ir_value low = ir_op(ir, IR_AND, ea, emit_const(e, size - 1));
+        is_free = ir_op(ir, IR_AND, is_free, ir_test(ir, IR_EQ, low, emit_const(e, 0)));
+    }
+    ir_branch(ir, is_free, on, slow, IR_LIKELY);
+    ir_place(ir, on);
 }
 
 static void check_load(struct emit *e, ir_value ea, unsigned size)

@@ -69,7 +69,7 @@ static const struct block *decoded(const struct code *code, uint32_t pc)
     return page && pc % 4 == 0 ? page[pc % MEM_PAGE / 4] : NULL;
 }
 
-static void add(struct region *region, const struct block *block)
+static void add(struct region *region, const struct block *block, uint64_t weight)
 {
     struct region_block *to = &region->blocks[region->count++];
     to->block = block;
@@ -80,6 +80,7 @@ static void add(struct region *region, const struct block *block)
     to->index = block->index;
     to->function = block->function;
     to->count = block->count;
+    to->weight = weight + 1;
     memcpy(to->words, block->words, block->count * sizeof *block->words);
 }
 
@@ -132,14 +133,14 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     region->recorded = core->path != NULL;
     if (!can_translate(core, block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
-    add(region, block);
+    add(region, block, weight);
     offer_next(&f, block);
     while (region->count < REGION_BLOCKS) {
         const struct block *next = best(&f, region, core, least, &weight);
         if (!next) break;
         if (region->ops + next->count > REGION_OPS) continue;
         region->ops += next->count;
-        add(region, next);
+        add(region, next, weight);
         offer_next(&f, next);
     }
     return true;

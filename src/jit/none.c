@@ -1,8 +1,9 @@
-/* What a Chiliad without LLVM has instead of the translator: nothing (make LLVM=no). */
+/* What a Chiliad without LLVM has instead of the translator where there is no quick one: nothing (make LLVM=no). */
 #include "jit/jit.h"
 
-const char *jit_unavailable(void)
+const char *jit_unavailable(bool llvm)
 {
+    (void)llvm;
     return "this Chiliad was built without LLVM";
 }
 

@@ -27,7 +27,7 @@ static int choose(const char *name, size_t length, struct chil_error *err)
     return chil_error_set(err, CHIL_EINVAL, "there is no engine '%s'%s; use auto, interp, jit or lockstep", word, hint);
 }
 
-/* "patience=1,limit=65536,wait,stretch=100" */
+/* "patience=1,limit=65536,wait,stretch=100,llvm" */
 static int take_options(const char *text, struct jit_options *options, struct chil_error *err)
 {
     uint64_t patience = 0, limit = 0;
@@ -41,8 +41,9 @@ static int take_options(const char *text, struct jit_options *options, struct ch
         size_t length = strcspn(text, ",");
         char word[40];
         (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
-        bool known = strcmp(word, "wait") == 0;
-        options->wait |= known;
+        bool waits = strcmp(word, "wait") == 0, llvm = strcmp(word, "llvm") == 0, known = waits || llvm;
+        options->wait |= waits;
+        options->llvm |= llvm;
         for (unsigned i = 0; i < sizeof numbers / sizeof *numbers && !known; i++) {
             size_t name = strlen(numbers[i].name);
             known = strncmp(word, numbers[i].name, name) == 0 && text_to_u64(word + name, numbers[i].value) &&
@@ -50,7 +51,8 @@ static int take_options(const char *text, struct jit_options *options, struct ch
         }
         if (!known)
             return chil_error_set(err, CHIL_EINVAL,
-                                  "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES or wait", word);
+                                  "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait or llvm",
+                                  word);
         text += length + (text[length] == ',');
     }
     options->patience = (uint32_t)patience;
@@ -67,7 +69,7 @@ int node_engine(struct chil_run *run, struct core_options *options, struct chil_
     if (engine < 0) return engine;
     int status = take_options(name + length + (name[length] == ':'), &jit, err);
     if (status || engine == INTERP || run->trace) return status;
-    const char *problem = engine == AUTO ? NULL : jit_unavailable();
+    const char *problem = engine == AUTO ? NULL : jit_unavailable(jit.llvm);
     if (problem)
         return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without", name, problem);
     if (engine == LOCKSTEP) {

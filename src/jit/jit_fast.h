@@ -1,0 +1,194 @@
+/* Inside the quick maker of code (x86-64 only), which translates in microseconds what LLVM does in milliseconds.
+ *
+ * A function is a list of nodes in blocks (jit_fast.c). Blocks are of two kinds. An anchor may be jumped to from
+ * anywhere, and no value of another block is used in it: the beginnings of guest blocks, ways out. From each anchor the
+ * likely way is followed and becomes one straight piece of code, a trace; what leaves it is a detour, placed behind
+ * all traces, that ends elsewhere or comes back to the trace.
+ *
+ * jit_fast_plan.c follows the traces before, numbers their nodes, and says how long each value is used, which nodes
+ * are done together with their user, and which variables stay in a register of the host's throughout: those that loops
+ * need, as many as fit. jit_fast_regs.c knows what is in which register at each point. A variable's memory is right at
+ * any time, so it can be dropped from a register without a store. jit_fast_make.c makes the instructions.
+ */
+#ifndef JIT_FAST_H
+#define JIT_FAST_H
+
+#include "base/mem.h"
+#include "jit/jit_ir.h"
+#include "jit/jit_x86.h"
+
+enum node_kind {
+    NODE_NONE,
+    NODE_CONST,
+    NODE_ARGUMENT,
+    NODE_BINARY,
+    NODE_TEST,
+    NODE_ORDER,
+    NODE_SELECT,
+    NODE_CONVERT,
+    NODE_NEGATE,
+    NODE_FMA,
+    NODE_SWAP,
+    NODE_LEADING_ZEROS,
+    NODE_ROTATE,
+    NODE_LOAD,
+    NODE_STORE,
+    NODE_GET,
+    NODE_SET,
+    NODE_RELOAD,
+    NODE_ADD_TO,
+    NODE_CALL,
+    NODE_VALUE /* of a variable, where ways meet */
+};
+
+struct node {
+    uint8_t kind, type, how; /* enum ir_type; enum ir_binary and the like */
+    bool lazy;               /* done where it is used */
+    bool by_branch;          /* its user is the end of its block */
+    int a, b, c;             /* operands; of memory: base, index, what is stored */
+    uint64_t imm;            /* constant, offset, address of a function */
+    unsigned variable;
+    int next, block;
+    int uses, user; /* how many; the last */
+    int last;       /* position of the last use on the trace, */
+    int kept;       /* and of the last of a variable that has no other place */
+    int same;       /* another node that it is, or 0 */
+    int slot;       /* on the stack, from 1 on */
+    int set;        /* the variable that it becomes, from 1 on */
+    int position;
+};
+
+enum ending { END_NONE, END_JUMP, END_BRANCH, END_RETURN, END_GO };
+
+struct fast_block {
+    bool anchor, in_trace, done;
+    uint64_t weight; /* of an anchor: how often it runs, about */
+    int first, last; /* nodes */
+    enum ending ending;
+    enum ir_odds odds;
+    int condition;     /* or where to go */
+    int yes, no;       /* jump: yes */
+    int follows;       /* the next block of the trace, or 0 */
+    int position, end; /* of its first node, and of its ending */
+    unsigned label;
+    struct state *state; /* on arrival, for detours that come back */
+    int changed;         /* what those change: list in fast->changes, or 0 */
+};
+
+struct variable {
+    uint8_t type;
+    bool has_home;
+    int home; /* node of the base */
+    uint64_t offset;
+    int first;    /* node of the first value, without a home */
+    int last_get; /* position */
+    int pin;      /* register that it is in throughout, or NONE */
+    uint64_t gain;
+    int seen;
+};
+
+enum { REGISTERS = 32, VECTOR = 16, SCRATCH = RAX, SCRATCH_ADDRESS = R11, SCRATCH_VECTOR = VECTOR + 13 };
+#define BIT(reg) (UINT32_C(1) << (reg))
+/* rdi, rbp, r13, r14 and r15 are the core, its registers, the time, memory and the lines; see jit_fast_make.c. */
+#define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
+#define VECTOR_REGISTERS UINT32_C(0x1FFF0000)
+#define PIN_REGISTERS    (BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R12) | UINT32_C(0xFF0000))
+enum { SLOTS = 64, FRAME = 8 + 8 * SLOTS }; /* the limit is at rsp, then slots */
+
+/* What is known at a point of the code: the value in each register, and each variable's value (0: in memory only). */
+struct state {
+    int content[REGISTERS];
+    int values[];
+};
+
+struct detour {
+    unsigned label;
+    int block, position;
+    struct state *state;
+    struct detour *next;
+};
+
+struct change {
+    unsigned variable;
+    int next;
+};
+
+/* Begins with what every struct ir does. */
+struct ir {
+    const struct ir_kind *kind;
+};
+
+struct fast {
+    struct ir ir;
+    struct x86 x;
+    struct node *nodes;
+    struct fast_block *blocks;
+    struct variable *variables;
+    struct change *changes;
+    size_t node_count, node_capacity, block_count, block_capacity, variable_count, variable_capacity;
+    size_t change_count, change_capacity;
+    int here; /* block that is built */
+    /* While code is made: */
+    struct state *now;
+    struct arena arena; /* of states */
+    struct detour *detours;
+    uint32_t pinned, locked; /* locked: not to be given out, in a detour */
+    uint64_t stamps[REGISTERS], stamp;
+    int position, slots;
+    bool in_detour, failed;
+    unsigned leave; /* label */
+    size_t target;  /* where other code jumps to */
+};
+
+static inline struct node *node_at(const struct fast *f, int n)
+{
+    return &f->nodes[n];
+}
+/* The node that n stands for. */
+static inline int node_real(const struct fast *f, int n)
+{
+    while (f->nodes[n].same)
+        n = f->nodes[n].same;
+    return n;
+}
+static inline bool is_float(unsigned type)
+{
+    return type == IR_F32 || type == IR_F64;
+}
+static inline bool is_wide(unsigned type)
+{
+    return type == IR_I64 || type == IR_POINTER;
+}
+static inline bool is_const(const struct fast *f, int n)
+{
+    return f->nodes[n].kind == NODE_CONST;
+}
+
+/* Plan: traces, positions, uses, lazy nodes, pins. */
+void fast_plan(struct fast *f);
+
+/* Registers. */
+void state_clear(struct fast *f, bool first); /* as at an anchor: pinned variables only; the first has not even them */
+struct state *state_copy(struct fast *f, const struct state *state);
+int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
+int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */
+int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
+void reg_clear(struct fast *f, int reg);                        /* its content moves elsewhere */
+void reg_lose(struct fast *f, int reg);
+void reg_move(struct fast *f, int to, int from);
+bool reg_needed(const struct fast *f, int n); /* behind this point */
+void variable_get(struct fast *f, int n);
+void variable_set(struct fast *f, unsigned variable, int n);
+void variable_reload(struct fast *f, int n);
+void variable_load(struct fast *f, unsigned variable, int reg);
+void state_anchor(struct fast *f);                               /* makes it that of an anchor, which is jumped to */
+void state_arrive(struct fast *f, int block);                    /* on the trace, where detours come back */
+void state_meet(struct fast *f, const struct fast_block *block); /* in a detour that comes back */
+
+/* Making; false when it cannot be done. */
+bool fast_make(struct fast *f);
+void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
+void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
+struct x86_at fast_slot(const struct fast *f, int n);
+
+#endif

@@ -1,0 +1,388 @@
+/* What is in which register: see jit_fast.h. */
+#include <limits.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "jit/jit_fast.h"
+
+/* --- States ----------------------------------------------------------------------------------------------------------
+ */
+
+static size_t state_size(const struct fast *f)
+{
+    return sizeof(struct state) + f->variable_count * sizeof(int);
+}
+
+struct state *state_copy(struct fast *f, const struct state *state)
+{
+    struct state *copy = arena_calloc(&f->arena, 1, state_size(f));
+    memcpy(copy, state, state_size(f));
+    return copy;
+}
+
+/* A value that has no instruction: of a variable, where ways meet. */
+static int value_new(struct fast *f, unsigned variable)
+{
+    f->nodes = base_grow(f->nodes, &f->node_capacity, f->node_count + 1, sizeof *f->nodes);
+    f->nodes[f->node_count] = (struct node){.kind = NODE_VALUE, .type = f->variables[variable].type};
+    return (int)f->node_count++;
+}
+
+void state_clear(struct fast *f, bool first)
+{
+    memset(f->now, 0, state_size(f));
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        struct variable *v = &f->variables[i];
+        if (v->pin != NONE && (!first || !v->has_home)) f->now->content[v->pin] = f->now->values[i] = value_new(f, i);
+        if (!v->has_home && v->pin == NONE) f->now->values[i] = v->first;
+    }
+}
+
+/* --- Registers -------------------------------------------------------------------------------------------------------
+ */
+
+bool reg_needed(const struct fast *f, int n)
+{
+    return f->nodes[n].last > f->position || f->nodes[n].kept > f->position;
+}
+
+int reg_find(const struct fast *f, int n)
+{
+    static const int8_t arguments[] = {RDI, RBP, R14, R15, R13, NONE};
+    if (f->nodes[n].kind == NODE_ARGUMENT) return arguments[f->nodes[n].imm];
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (f->now->content[reg] == n) return reg;
+    return NONE;
+}
+
+static bool is_variables(const struct fast *f, int n)
+{
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->values[i] == n) return true;
+    return false;
+}
+
+struct x86_at fast_slot(const struct fast *f, int n)
+{
+    return x86_mem(RSP, NONE, 8 * f->nodes[n].slot);
+}
+
+int reg_use(struct fast *f, int n, int scratch)
+{
+    n = node_real(f, n);
+    const struct node *node = &f->nodes[n];
+    if (node->kind == NODE_CONST) {
+        x86_set(&f->x, scratch, node->imm);
+        return scratch;
+    }
+    int reg = reg_find(f, n);
+    if (reg != NONE) {
+        f->stamps[reg] = ++f->stamp;
+        return reg;
+    }
+    if (node->kind == NODE_ARGUMENT)
+        reg_load(f, IR_I64, scratch, x86_mem(RSP, NONE, 0));
+    else if (node->slot)
+        reg_load(f, node->type, scratch, fast_slot(f, n));
+    else
+        f->failed = true;
+    return scratch;
+}
+
+void reg_lose(struct fast *f, int reg)
+{
+    int n = f->now->content[reg];
+    f->now->content[reg] = 0;
+    if (!n || reg_find(f, n) != NONE) return;
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->values[i] == n && f->variables[i].has_home) f->now->values[i] = 0;
+}
+
+static void spill(struct fast *f, int reg)
+{
+    int n = f->now->content[reg];
+    f->now->content[reg] = 0;
+    if (f->slots == SLOTS && !f->nodes[n].slot) {
+        f->failed = true;
+        return;
+    }
+    if (!f->nodes[n].slot) f->nodes[n].slot = ++f->slots;
+    reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
+}
+
+/* A free register, else one whose value is not used any more, else one that only saves a load, else any. */
+static int reg_any(struct fast *f, bool vector, uint32_t avoid)
+{
+    uint32_t candidates = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(f->pinned | avoid | f->locked);
+    int cached = NONE, far = NONE;
+    for (int reg = 0; reg < REGISTERS; reg++) {
+        if (!(candidates & BIT(reg))) continue;
+        int n = f->now->content[reg];
+        if (!n) return reg;
+        if (reg_needed(f, n)) {
+            if (far == NONE || f->nodes[n].last > f->nodes[f->now->content[far]].last) far = reg;
+        } else if (!is_variables(f, n)) {
+            f->now->content[reg] = 0;
+            return reg;
+        } else if (cached == NONE || f->stamps[reg] < f->stamps[cached]) {
+            cached = reg;
+        }
+    }
+    if (cached != NONE) {
+        reg_lose(f, cached);
+        return cached;
+    }
+    if (far == NONE) {
+        f->failed = true;
+        return vector ? SCRATCH_VECTOR : SCRATCH;
+    }
+    spill(f, far);
+    return far;
+}
+
+static void take(struct fast *f, int reg, int n)
+{
+    f->now->content[reg] = n;
+    f->stamps[reg] = ++f->stamp;
+    if (f->in_detour) f->locked |= BIT(reg);
+}
+
+/* Whether what is in a register may be overwritten by a new value of `variable` (0: of none). */
+static bool may_replace(const struct fast *f, int reg, int variable)
+{
+    int n = f->now->content[reg];
+    if (!n) return true;
+    if (reg_needed(f, n) || f->locked & BIT(reg)) return false;
+    for (int i = 0; i < (int)f->variable_count; i++)
+        if (f->now->values[i] == n && i + 1 != variable) return false;
+    return true;
+}
+
+int reg_new(struct fast *f, int n, int prefer, uint32_t avoid)
+{
+    const struct node *node = &f->nodes[n];
+    int reg = node->set ? f->variables[node->set - 1].pin : NONE;
+    bool vector = is_float(node->type);
+    if (reg == NONE || avoid & BIT(reg) || f->in_detour || !may_replace(f, reg, node->set)) {
+        uint32_t usable = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~f->pinned;
+        reg = prefer;
+        if (prefer == NONE || !(usable & BIT(prefer)) || avoid & BIT(prefer) || !may_replace(f, prefer, node->set))
+            reg = reg_any(f, vector, avoid);
+    }
+    reg_lose(f, reg);
+    take(f, reg, n);
+    return reg;
+}
+
+void reg_move(struct fast *f, int to, int from)
+{
+    if (to == from) return;
+    if (to >= VECTOR)
+        x86_vex(&f->x, 0x28 | X86_0F, to - VECTOR, 0, x86_reg(from - VECTOR));
+    else
+        x86_op(&f->x, 0x8B | X86_W, to, x86_reg(from));
+}
+
+void reg_clear(struct fast *f, int reg)
+{
+    int n = f->now->content[reg];
+    if (n && reg_needed(f, n)) {
+        f->now->content[reg] = 0;
+        if (reg_find(f, n) == NONE) {
+            int other = reg_any(f, reg >= VECTOR, BIT(reg));
+            reg_move(f, other, reg);
+            take(f, other, n);
+        }
+        return;
+    }
+    reg_lose(f, reg);
+}
+
+/* --- Variables
+ * --------------------------------------------------------------------------------------------------------- */
+
+static struct x86_at home_of(const struct fast *f, const struct variable *variable)
+{
+    return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset);
+}
+
+void variable_load(struct fast *f, unsigned variable, int reg)
+{
+    const struct variable *v = &f->variables[variable];
+    reg_load(f, v->type, reg, home_of(f, v));
+}
+
+void variable_get(struct fast *f, int n)
+{
+    struct node *node = &f->nodes[n];
+    int *value = &f->now->values[node->variable];
+    if (*value) {
+        int reg = reg_find(f, *value);
+        node->same = *value;
+        if (f->in_detour) {
+            if (reg != NONE) f->locked |= BIT(reg);
+        } else if (f->nodes[*value].last < node->last) {
+            f->nodes[*value].last = node->last;
+        }
+        return;
+    }
+    node->same = 0;
+    int reg = reg_new(f, n, NONE, 0);
+    variable_load(f, node->variable, reg);
+    *value = n;
+}
+
+void variable_set(struct fast *f, unsigned variable, int n)
+{
+    struct variable *v = &f->variables[variable];
+    n = node_real(f, n);
+    if (!v->has_home && v->pin == NONE && f->nodes[n].kept < v->last_get) f->nodes[n].kept = v->last_get;
+    if (v->pin != NONE && f->now->content[v->pin] != n) {
+        f->now->values[variable] = 0;
+        reg_clear(f, v->pin);
+        int reg = reg_use(f, n, v->pin);
+        reg_move(f, v->pin, reg);
+        f->now->content[v->pin] = n;
+    }
+    f->now->values[variable] = n;
+}
+
+void variable_reload(struct fast *f, int n)
+{
+    unsigned variable = f->nodes[n].variable;
+    struct variable *v = &f->variables[variable];
+    f->now->values[variable] = 0;
+    if (v->has_home) return;
+    /* the time: memory is right only now */
+    reg_load(f, v->type, v->pin, x86_mem(reg_find(f, f->nodes[n].a), NONE, (int32_t)f->nodes[n].imm));
+    f->now->content[v->pin] = f->now->values[variable] = n;
+}
+
+/* --- Where ways meet
+ * --------------------------------------------------------------------------------------------------- */
+
+void state_anchor(struct fast *f)
+{
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        int pin = f->variables[i].pin, n = f->now->values[i];
+        if (pin == NONE || (n && f->now->content[pin] == n)) continue;
+        f->now->values[i] = 0;
+        reg_clear(f, pin);
+        int from = n ? reg_find(f, n) : NONE;
+        if (from != NONE)
+            reg_move(f, pin, from);
+        else
+            variable_load(f, i, pin);
+        f->now->content[pin] = f->now->values[i] = n ? n : value_new(f, i);
+    }
+}
+
+/* Variables that detours change get a new value here, in the register where they are. */
+void state_arrive(struct fast *f, int block)
+{
+    struct fast_block *b = &f->blocks[block];
+    f->position = b->position - 1;
+    for (int i = b->changed; i; i = f->changes[i].next) {
+        unsigned variable = f->changes[i].variable;
+        const struct variable *v = &f->variables[variable];
+        int n = f->now->values[variable];
+        int reg = n ? reg_find(f, n) : NONE;
+        if (!v->has_home && v->pin == NONE && v->last_get <= f->position) continue;
+        if (reg == NONE && v->has_home) {
+            f->now->values[variable] = 0;
+            continue;
+        }
+        int fresh = value_new(f, variable);
+        if (reg == NONE || f->nodes[n].last > f->position || (v->pin != NONE && v->pin != reg)) {
+            int to = v->pin;
+            if (to == NONE)
+                to = reg_any(f, is_float(v->type), 0);
+            else if (f->now->content[to] == n)
+                f->now->values[variable] = 0, reg_clear(f, to);
+            if (reg_find(f, n) == NONE && f->nodes[n].kind != NODE_CONST && !f->nodes[n].slot)
+                f->failed = true;
+            else
+                reg_move(f, to, reg_use(f, n, to));
+            reg = to;
+        }
+        if (!v->has_home && v->pin == NONE) f->nodes[fresh].kept = v->last_get;
+        f->now->content[reg] = f->now->values[variable] = fresh;
+    }
+    b->state = state_copy(f, f->now);
+}
+
+/* What a register must hold where a detour comes back, and where that is now. */
+struct move {
+    int to, from;
+    int node;     /* that is a constant or on the stack */
+    int variable; /* from its memory */
+};
+
+static struct move move_for(struct fast *f, const struct state *wanted, int reg)
+{
+    int n = wanted->content[reg];
+    struct move none = {NONE, NONE, 0, -1};
+    if (f->now->content[reg] == n) return none;
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        if (wanted->values[i] != n) continue;
+        int value = f->now->values[i];
+        int from = value ? reg_find(f, value) : NONE;
+        if (from == reg) return none;
+        if (from != NONE) return (struct move){reg, from, 0, -1};
+        if (value && (is_const(f, value) || f->nodes[value].slot)) return (struct move){reg, NONE, value, -1};
+        if (f->variables[i].has_home) return (struct move){reg, NONE, 0, (int)i};
+    }
+    if (f->nodes[n].last < f->position && f->nodes[n].kept < f->position) return none;
+    int from = reg_find(f, n);
+    if (from == NONE && !f->nodes[n].slot) f->failed = true;
+    return (struct move){reg, from, n, -1};
+}
+
+static void do_moves(struct fast *f, struct move *moves, unsigned count)
+{
+    for (unsigned left = count; left;) {
+        unsigned before = left;
+        for (unsigned i = 0; i < count; i++) {
+            bool blocked = false;
+            if (moves[i].to == NONE) continue;
+            for (unsigned j = 0; j < count; j++)
+                if (j != i && moves[j].to != NONE && moves[j].from == moves[i].to) blocked = true;
+            if (blocked) continue;
+            if (moves[i].from != NONE)
+                reg_move(f, moves[i].to, moves[i].from);
+            else if (moves[i].variable >= 0)
+                variable_load(f, (unsigned)moves[i].variable, moves[i].to);
+            else
+                (void)reg_use(f, moves[i].node, moves[i].to);
+            moves[i].to = NONE;
+            left--;
+        }
+        if (left == before) {
+            f->failed = true;
+            return;
+        }
+    }
+}
+
+void state_meet(struct fast *f, const struct fast_block *block)
+{
+    const struct state *wanted = block->state;
+    struct move moves[REGISTERS];
+    unsigned count = 0;
+    f->position = block->position;
+    for (int reg = 0; reg < REGISTERS; reg++) { /* what the trace has put on the stack since */
+        int n = f->now->content[reg];
+        if (!n || !f->nodes[n].slot || (f->nodes[n].last < block->position && f->nodes[n].kept < block->position))
+            continue;
+        bool kept = false;
+        for (int other = 0; other < REGISTERS; other++)
+            kept |= wanted->content[other] == n;
+        if (!kept) reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
+    }
+    for (int reg = 0; reg < REGISTERS; reg++) {
+        if (!wanted->content[reg]) continue;
+        struct move move = move_for(f, wanted, reg);
+        if (move.to != NONE) moves[count++] = move;
+    }
+    do_moves(f, moves, count);
+}
