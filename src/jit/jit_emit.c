@@ -24,7 +24,7 @@ ELEMENT(struct core, cycles, 8);
 ELEMENT(struct core, counts[0], 8);
 ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
-ELEMENT(struct core, fp_mask, 8);
+ELEMENT(struct core, fp_mask, 4);
 ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);
@@ -155,13 +155,13 @@ void emit_set_special(struct emit *e, bool is_ctr, ir_value v)
 
 ir_value emit_fp_mask(struct emit *e)
 {
-    return ir_get(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)));
+    return ir_get(e->ir, IR_I32, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)));
 }
 
 void emit_reload_fp_mask(struct emit *e)
 {
-    ir_set(e->ir, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)),
-           ir_load(e->ir, IR_I64, e->core, NULL, CORE(fp_mask)));
+    ir_set(e->ir, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)),
+           ir_load(e->ir, IR_I32, e->core, NULL, CORE(fp_mask)));
 }
 
 /* --- Conditions ------------------------------------------------------------------------------------------------------
@@ -212,9 +212,12 @@ void emit_write_note(struct emit *e)
     const struct {
         ir_value v;
         size_t offset;
-    } operands[] = {{e->note.a, CORE(fp.a)}, {e->note.b, CORE(fp.b)}, {e->note.c, CORE(fp.c)}};
+    } operands[] = {{e->note.a, CORE(fp.a)},
+                    {e->note.b, CORE(fp.b)},
+                    {e->note.c, CORE(fp.c)},
+                    {e->note.converted, CORE(fp.converted)}};
     ir_store(e->ir, emit_const(e, e->note.noted), e->core, NULL, CORE(fp.noted));
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < sizeof operands / sizeof operands[0]; i++)
         if (operands[i].v) ir_store(e->ir, operands[i].v, e->core, NULL, operands[i].offset);
 }
 

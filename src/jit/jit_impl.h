@@ -93,6 +93,7 @@ struct site {
     X(jit_manage);                                                                                                     \
     X(jit_sync);                                                                                                       \
     X(jit_fp);                                                                                                         \
+    X(jit_settle);                                                                                                     \
     X(jit_fpscr);                                                                                                      \
     X(jit_compare);                                                                                                    \
     X(jit_load_single);                                                                                                \
@@ -156,7 +157,7 @@ struct emit {
     /* The last floating-point operation, whose note is not yet in memory. */
     struct {
         uint32_t noted; /* enum fp_op and FP_NOTED bits; 0: memory is right */
-        ir_value a, b, c;
+        ir_value a, b, c, converted;
         ir_block leave; /* writes it and leaves the region; NULL until a call needs that */
         uint32_t left;  /* the `noted` that it writes */
     } note;
