@@ -68,6 +68,7 @@ ir_value emit_gpr_or_0(struct emit *e, unsigned n)
 
 void emit_set_gpr(struct emit *e, unsigned n, ir_value v)
 {
+    emit_forget_base(e, n);
     ir_set(e->ir, gpr(e, n), v);
     ir_store(e->ir, v, e->regs, NULL, REGS(gpr) + 4 * n);
 }
@@ -506,6 +507,7 @@ static void emit_block(struct emit *e, unsigned index)
     for (unsigned i = 0; i < 8; i++)
         e->compared[i].how = COMPARED_NOT;
     e->note.noted = 0;
+    emit_forget(e);
     ir_place(e->ir, e->start[index]);
     count_block(e);
     fetch_block(e);

@@ -290,7 +290,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
         ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
         ir_value suffice = ir_test(ir, IR_EQ, modes, emit_const(e, FP_XX));
-        ir_store(ir, ir_convert(ir, IR_SEXT, IR_I32, suffice), e->core, NULL, CORE(fp_mask));
+        ir_store(ir, ir_select(ir, suffice, emit_const(e, UINT32_MAX), emit_const(e, 0)), e->core, NULL, CORE(fp_mask));
         emit_reload_fp_mask(e);
         ir_jump(ir, on);
     }
