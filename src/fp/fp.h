@@ -138,13 +138,29 @@ static inline uint32_t fp_store_single(uint64_t frs)
 
 /* The FPSCR instructions. Reserved bits stay 0. FEX and VX follow from the other bits and cannot be set.
  * mffs is the FPSCR itself in the low word; the high word of the FPR is undefined and ours is 0. */
-uint32_t fp_summarise(uint32_t fpscr);                           /* FEX and VX made right, reserved cut */
-void fp_mtfsf(uint32_t *fpscr, unsigned field_mask, uint64_t b); /* FM: bit 7 is field 0 */
+static inline uint32_t fp_bit(unsigned bit) /* PowerPC bit number 0..31 */
+{
+    return UINT32_C(0x80000000) >> (bit & 31);
+}
+static inline uint32_t fp_field(unsigned field) /* 0..7 */
+{
+    return UINT32_C(0xf0000000) >> 4 * (field & 7);
+}
+static inline uint32_t fp_fields(unsigned mask) /* FM of mtfsf: bit 7 is field 0 */
+{
+    uint32_t each = mask & 0xff; /* a bit to each field, then four */
+    each = (each | each << 12) & 0x000f000f;
+    each = (each | each << 6) & 0x03030303;
+    each = (each | each << 3) & 0x11111111;
+    return each * 0xf;
+}
+uint32_t fp_summarise(uint32_t fpscr); /* FEX and VX made right, reserved cut */
+void fp_mtfsf(uint32_t *fpscr, unsigned field_mask, uint64_t b);
 void fp_mtfsfi(uint32_t *fpscr, unsigned field, unsigned value); /* field 0..7, value 0..15 */
-void fp_mtfsb0(uint32_t *fpscr, unsigned bit);                   /* PowerPC bit number 0..31 */
-void fp_mtfsb1(uint32_t *fpscr, unsigned bit);                   /* sets FX if an exception bit rises */
-unsigned fp_mcrfs(uint32_t *fpscr, unsigned field);              /* CR field; its exception bits clear */
-static inline unsigned fp_cr1(uint32_t fpscr)                    /* CR1 of a form with Rc=1 */
+void fp_mtfsb0(uint32_t *fpscr, unsigned bit);
+void fp_mtfsb1(uint32_t *fpscr, unsigned bit);      /* sets FX if an exception bit rises */
+unsigned fp_mcrfs(uint32_t *fpscr, unsigned field); /* CR field; its exception bits clear */
+static inline unsigned fp_cr1(uint32_t fpscr)       /* CR1 of a form with Rc=1 */
 {
     return fpscr >> 28;
 }

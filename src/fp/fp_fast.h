@@ -44,13 +44,14 @@
 
 struct fp_state {
     uint32_t fpscr;
-    uint32_t noted;   /* enum fp_op of the instruction whose FR, FI and FPRF are yet to be put into fpscr, or 0 */
-    uint64_t a, b, c; /* its operands */
+    uint32_t noted;     /* enum fp_op of the instruction whose FR, FI and FPRF are yet to be put into fpscr, or 0 */
+    uint64_t a, b, c;   /* its operands */
+    uint64_t converted; /* with FP_NOTED_CONVERT */
 };
-/* Added to `noted` by what came later and put its part into fpscr at once. */
+/* Added to `noted` by what came later. */
 enum {
     FP_NOTED_COMPARE = 0x100, /* FPCC is right already */
-    FP_NOTED_CONVERT = 0x200, /* FR and FI are */
+    FP_NOTED_CONVERT = 0x200, /* FR and FI are those of fctiwz with the operand `converted` */
 };
 _Static_assert((int)FP_OP_COUNT <= (int)FP_NOTED_COMPARE, "noted holds an enum fp_op and these");
 
@@ -72,6 +73,13 @@ static inline uint32_t fp_read_fpscr(struct fp_state *s)
     fp_sync(s);
     return s->fpscr;
 }
+
+/* What a note has yet to say. */
+#define FP_DESCRIBED (FP_FR | FP_FI | FP_FPRF)
+
+/* mtfsf, mtfsfi and mtfsb0: the bits of `mask` become those of `value`. A note stays where it will say the same later,
+ * and is forgotten where all it would say is written over. */
+void fp_write_fpscr(struct fp_state *s, uint32_t mask, uint32_t value);
 
 /* Any instruction of FP_OPS, not inline: host arithmetic where that shows the result to be exact, else the reference.
  * Returns what fp_arith does. */
@@ -213,15 +221,14 @@ static inline unsigned fp_fast_frsp(struct fp_state *s, uint64_t *target, uint64
     return FP_WRITTEN;
 }
 
-/* fctiwz leaves FPRF alone, so an earlier note stays; FR is 0 and FI cheap. */
+/* fctiwz leaves FPRF alone, so an earlier note stays. */
 static inline unsigned fp_fast_fctiwz(struct fp_state *s, uint64_t *target, uint64_t b)
 {
     if (__builtin_expect((b >> 52 & 0x7ff) < 1023 + 31 && !(s->fpscr & FP_FEX), 1)) {
         double x = fp_to_host(b);
         int32_t n = (int32_t)x;
-        uint32_t inexact = (double)n != x ? FP_FI : 0;
-        if (!inexact || s->fpscr & FP_XX) {
-            s->fpscr = (s->fpscr & ~(FP_FR | FP_FI)) | inexact;
+        if (s->fpscr & FP_XX || (double)n == x) {
+            s->converted = b;
             s->noted |= FP_NOTED_CONVERT;
             *target = (uint64_t)(int64_t)n;
             return FP_WRITTEN;

@@ -31,26 +31,22 @@ static void store(uint32_t *fpscr, uint32_t mask, uint32_t value)
 
 void fp_mtfsf(uint32_t *fpscr, unsigned field_mask, uint64_t b)
 {
-    uint32_t mask = 0;
-    for (unsigned i = 0; i < 8; i++)
-        if (field_mask >> i & 1) mask |= UINT32_C(0xf) << (4 * i);
-    store(fpscr, mask, (uint32_t)b);
+    store(fpscr, fp_fields(field_mask), (uint32_t)b);
 }
 
 void fp_mtfsfi(uint32_t *fpscr, unsigned field, unsigned value)
 {
-    unsigned shift = 4 * (7 - (field & 7));
-    store(fpscr, UINT32_C(0xf) << shift, (uint32_t)(value & 0xf) << shift);
+    store(fpscr, fp_field(field), (value & 0xf) * UINT32_C(0x11111111));
 }
 
 void fp_mtfsb0(uint32_t *fpscr, unsigned bit)
 {
-    store(fpscr, UINT32_C(0x80000000) >> (bit & 31), 0);
+    store(fpscr, fp_bit(bit), 0);
 }
 
 void fp_mtfsb1(uint32_t *fpscr, unsigned bit)
 {
-    *fpscr = raise_bits(*fpscr, UINT32_C(0x80000000) >> (bit & 31));
+    *fpscr = raise_bits(*fpscr, fp_bit(bit));
 }
 
 unsigned fp_mcrfs(uint32_t *fpscr, unsigned field)

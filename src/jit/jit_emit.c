@@ -24,7 +24,7 @@ ELEMENT(struct core, cycles, 8);
 ELEMENT(struct core, counts[0], 8);
 ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
-ELEMENT(struct core, fp_mask, 8);
+ELEMENT(struct core, fp_mask, 4);
 ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);
@@ -68,6 +68,7 @@ ir_value emit_gpr_or_0(struct emit *e, unsigned n)
 
 void emit_set_gpr(struct emit *e, unsigned n, ir_value v)
 {
+    emit_forget_base(e, n);
     ir_set(e->ir, gpr(e, n), v);
     ir_store(e->ir, v, e->regs, NULL, REGS(gpr) + 4 * n);
 }
@@ -155,12 +156,12 @@ void emit_set_special(struct emit *e, bool is_ctr, ir_value v)
 
 ir_value emit_fp_mask(struct emit *e)
 {
-    return ir_get(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)));
+    return ir_get(e->ir, IR_I32, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)));
 }
 
 void emit_reload_fp_mask(struct emit *e)
 {
-    ir_reload(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)), e->core, CORE(fp_mask));
+    ir_reload(e->ir, IR_I32, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)), e->core, CORE(fp_mask));
 }
 
 /* --- Conditions ------------------------------------------------------------------------------------------------------
@@ -211,9 +212,12 @@ void emit_write_note(struct emit *e)
     const struct {
         ir_value v;
         size_t offset;
-    } operands[] = {{e->note.a, CORE(fp.a)}, {e->note.b, CORE(fp.b)}, {e->note.c, CORE(fp.c)}};
+    } operands[] = {{e->note.a, CORE(fp.a)},
+                    {e->note.b, CORE(fp.b)},
+                    {e->note.c, CORE(fp.c)},
+                    {e->note.converted, CORE(fp.converted)}};
     ir_store(e->ir, emit_const(e, e->note.noted), e->core, NULL, CORE(fp.noted));
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < sizeof operands / sizeof operands[0]; i++)
         if (operands[i].v) ir_store(e->ir, operands[i].v, e->core, NULL, operands[i].offset);
 }
 
@@ -500,6 +504,7 @@ static void emit_block(struct emit *e, unsigned index)
     for (unsigned i = 0; i < 8; i++)
         e->compared[i].how = COMPARED_NOT;
     e->note.noted = 0;
+    emit_forget(e);
     ir_place(e->ir, e->start[index]);
     count_block(e);
     fetch_block(e);

@@ -1,6 +1,7 @@
 /* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h shows that to be the
- * guest's. The test of a result is the same as there: its exponent, shifted to the top, lies in a range; fp_mask is
- * all ones when the FPSCR does not allow the short way, and fails every test.
+ * guest's. The test of a result is the same as there: its exponent lies in a range. It is made in 32 bits, whose
+ * constants are part of the host's instructions; fp_mask is 0 when the FPSCR does not allow the short way, and fails
+ * every test.
  *
  * Notes (fp_fast.h) are written at the end of a block and before calls, the last operation's only.
  */
@@ -29,14 +30,26 @@ static ir_value real(struct emit *e, ir_value v)
     return ir_convert(e->ir, IR_BITS, IR_F64, v);
 }
 
-/* fp_exponent_within, and that notes suffice. */
+/* The sign lost, the exponent at the top of 32 bits. */
+enum { EXPONENT = 21 };
+static ir_value exponent(struct emit *e, ir_value v)
+{
+    ir_value high = ir_convert(e->ir, IR_TRUNC, IR_I32, ir_op(e->ir, IR_LSHR, bits(e, v), i64(e, 32)));
+    return ir_op(e->ir, IR_SHL, high, emit_const(e, 1));
+}
+
+/* fp_exponent_within, and that notes suffice. Adding 1 to the exponent makes the one that is too large 0. */
 static ir_value within(struct emit *e, ir_value r, unsigned least)
 {
     struct ir *ir = e->ir;
-    ir_value x = ir_op(ir, IR_SHL, bits(e, r), i64(e, 1));
-    x = ir_op(ir, IR_OR, x, emit_fp_mask(e));
-    if (least) x = ir_op(ir, IR_SUB, x, i64(e, (uint64_t)least << 53));
-    return ir_test(ir, IR_ULT, x, i64(e, (uint64_t)(0x7ff - least) << 53));
+    ir_value x = ir_op(ir, IR_ADD, exponent(e, r), emit_const(e, UINT32_C(1) << EXPONENT));
+    x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
+    return ir_test(ir, IR_UGE, x, emit_const(e, (uint32_t)(least + 1) << EXPONENT));
+}
+
+static ir_value is_zero(struct emit *e, ir_value d)
+{
+    return ir_order(e->ir, IR_SAME, d, real(e, i64(e, 0)));
 }
 
 static ir_value low_bits(struct emit *e, ir_value v, uint64_t wanted, enum ir_test test)
@@ -110,19 +123,35 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
     e->note.a = a;
     e->note.b = b;
     e->note.c = c;
+    e->note.converted = NULL;
     e->note.leave = NULL;
+}
+
+/* Whether the double is 0, and surely exact: what the test of the exponent refuses and programs have most. */
+static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value c, ir_value d)
+{
+    struct ir *ir = e->ir;
+    ir_value notes = ir_test(ir, IR_NE, emit_fp_mask(e), emit_const(e, 0));
+    ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), notes);
+    if (c) return ir_op(ir, IR_AND, zero, ir_op(ir, IR_OR, is_zero(e, a), is_zero(e, c)));
+    return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
 }
 
 static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, unsigned target, bool quiet)
 {
     struct ir *ir = e->ir;
-    ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_block fast = ir_block_new(ir), other = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
     ir_value d = compute(e, op, a, b, c), r = d;
     if (fp_op_is_single(op)) r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
     if (negates(op)) r = ir_negate(ir, r);
     ir_value ok = within(e, r, least_exponent(op));
     ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
-    ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, slow, IR_LIKELY);
+    ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, other, IR_LIKELY);
+    ir_place(ir, other);
+    if (least_exponent(op))
+        ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
+    else
+        ir_jump(ir, slow);
     ir_place(ir, fast);
     emit_set_fpr(e, target, r);
     ir_jump(ir, on);
@@ -153,17 +182,6 @@ static void emit_slow(struct emit *e, unsigned variant)
     e->note.noted = 0;
 }
 
-static void emit_fpscr(struct emit *e, unsigned reads)
-{
-    emit_write_note(e);
-    emit_call(e, JIT_CALL(jit_fpscr), &(struct emit_call){.info = INFO(e->op, 0, 0), .notes = true});
-    if (reads)
-        emit_reload_fpr(e, FT);
-    else
-        emit_reload_fp_mask(e);
-    e->note.noted = 0;
-}
-
 /* Adds to the note what was put into the FPSCR at once. */
 static void note_more(struct emit *e, uint32_t bit)
 {
@@ -180,41 +198,124 @@ static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
     return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, fpscr, emit_const(e, bit)), emit_const(e, 0));
 }
 
-static ir_value no(struct emit *e, ir_value truth)
-{
-    return ir_op(e->ir, IR_XOR, truth, ir_const(e->ir, IR_I1, 1));
-}
-
 /* fctiwz leaves FPRF alone, so an earlier note stays. */
 static void emit_to_integer(struct emit *e, unsigned variant)
 {
     struct ir *ir = e->ir;
-    ir_block near = ir_block_new(ir), fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
     ir_value b = emit_fpr(e, FB);
     (void)variant;
-    ir_value exponent = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits(e, b), i64(e, 52)), i64(e, 0x7ff));
-    ir_branch(ir, ir_test(ir, IR_ULT, exponent, i64(e, 1023 + 31)), near, slow, IR_LIKELY);
-    ir_place(ir, near);
-    ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I32, b);
-    ir_value exact = ir_order(ir, IR_SAME, ir_convert(ir, IR_FROM_SIGNED, IR_F64, n), b);
-    ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
-    ir_value known = ir_op(ir, IR_OR, exact, has(e, fpscr, FP_XX));
-    ir_branch(ir, ir_op(ir, IR_AND, known, no(e, has(e, fpscr, FP_FEX))), fast, slow, IR_LIKELY);
+    /* Below 2^31, turned round so that the mask fails it. */
+    ir_value x = ir_op(ir, IR_XOR, exponent(e, b), emit_const(e, UINT32_MAX));
+    x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
+    ir_branch(ir, ir_test(ir, IR_UGE, x, emit_const(e, -((UINT32_C(1023) + 31) << EXPONENT))), fast, slow, IR_LIKELY);
     ir_place(ir, fast);
-    ir_value inexact = ir_select(ir, exact, emit_const(e, 0), emit_const(e, FP_FI));
-    fpscr = ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~(FP_FR | FP_FI))), inexact);
-    ir_store(ir, fpscr, e->core, NULL, CORE(fp.fpscr));
+    ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I32, b);
     emit_set_fpr(e, FT, real(e, ir_convert(ir, IR_SEXT, IR_I64, n)));
     bool pending = e->note.noted;
-    if (!pending) note_more(e, FP_NOTED_CONVERT);
+    if (!pending) {
+        ir_store(ir, b, e->core, NULL, CORE(fp.converted));
+        note_more(e, FP_NOTED_CONVERT);
+    }
     ir_jump(ir, on);
     ir_place(ir, slow);
     do_slowly(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
-    /* C has settled or changed the note in memory: what is pending here would undo that, so it is written as it was,
-     * with the mark that says FR and FI are right. */
+    /* C may have settled the note in memory; what is pending here says the same once more. */
     ir_jump(ir, on);
     ir_place(ir, on);
-    if (pending) e->note.noted |= FP_NOTED_CONVERT;
+    if (pending) {
+        e->note.noted |= FP_NOTED_CONVERT;
+        e->note.converted = b;
+        e->note.leave = NULL;
+    }
+}
+
+/* --- FPSCR
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
+
+static void emit_read_fpscr(struct emit *e, unsigned variant)
+{
+    struct ir *ir = e->ir;
+    ir_block settle = ir_block_new(ir), on = ir_block_new(ir);
+    (void)variant;
+    emit_write_note(e);
+    ir_value noted = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.noted));
+    ir_branch(ir, ir_test(ir, IR_EQ, noted, emit_const(e, 0)), on, settle, IR_EVEN);
+    ir_place(ir, settle);
+    emit_call(e, JIT_CALL(jit_settle), &(struct emit_call){.notes = true});
+    ir_jump(ir, on);
+    ir_place(ir, on);
+    e->note.noted = 0;
+    ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
+    emit_set_fpr(e, FT, real(e, ir_convert(ir, IR_ZEXT, IR_I64, fpscr)));
+}
+
+/* fp_summarise; FEX as a truth of its own. */
+static ir_value summarised(struct emit *e, ir_value fpscr, ir_value *fex)
+{
+    struct ir *ir = e->ir;
+    fpscr = ir_op(ir, IR_AND, fpscr, emit_const(e, ~(FP_FEX | FP_VX | FP_RESERVED)));
+    ir_value vx = ir_select(ir, has(e, fpscr, FP_VX_ALL), emit_const(e, FP_VX), emit_const(e, 0));
+    fpscr = ir_op(ir, IR_OR, fpscr, vx);
+    ir_value enabled = ir_op(ir, IR_AND, fpscr, ir_op(ir, IR_LSHR, fpscr, emit_const(e, 22)));
+    *fex = has(e, enabled, FP_VE | FP_OE | FP_UE | FP_ZE | FP_XE);
+    return fpscr;
+}
+
+/* fp_write_fpscr, of what may go without C: nothing enabled comes up, and a note in memory stays good or is forgotten.
+ */
+static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool raises)
+{
+    struct ir *ir = e->ir;
+    ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    bool forgets = (mask & FP_DESCRIBED) == FP_DESCRIBED;
+    if (!forgets) emit_write_note(e);
+    e->note.noted = 0;
+    if (raises || (mask & FP_DESCRIBED && !forgets)) {
+        ir_jump(ir, slow);
+    } else {
+        ir_value fex, before = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
+        ir_value after = ir_op(ir, IR_OR, ir_op(ir, IR_AND, before, emit_const(e, ~mask)),
+                               ir_op(ir, IR_AND, value, emit_const(e, mask)));
+        after = summarised(e, after, &fex);
+        ir_value bad = fex;
+        if (!forgets) {
+            bad = ir_op(ir, IR_OR, bad, has(e, after, FP_UE | FP_RN));
+            bad = ir_op(ir, IR_OR, bad, ir_test(ir, IR_EQ, emit_fp_mask(e), emit_const(e, 0)));
+        }
+        ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
+        ir_place(ir, fast);
+        ir_store(ir, after, e->core, NULL, CORE(fp.fpscr));
+        if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
+        ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
+        ir_value suffice = ir_test(ir, IR_EQ, modes, emit_const(e, FP_XX));
+        ir_store(ir, ir_select(ir, suffice, emit_const(e, UINT32_MAX), emit_const(e, 0)), e->core, NULL, CORE(fp_mask));
+        emit_reload_fp_mask(e);
+        ir_jump(ir, on);
+    }
+    ir_place(ir, slow);
+    emit_call(e, JIT_CALL(jit_fpscr),
+              &(struct emit_call){
+                  INFO(e->op, raises, 0), NULL, {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)}, true});
+    emit_reload_fp_mask(e);
+    ir_jump(ir, on);
+    ir_place(ir, on);
+}
+
+static void emit_write_fpscr(struct emit *e, unsigned id)
+{
+    uint32_t bit = fp_bit(FT);
+    switch (id) {
+    case ISA_MTFSF:
+        write_fpscr(e, fp_fields(isa_flm(e->word)), ir_convert(e->ir, IR_TRUNC, IR_I32, emit_fpr_bits(e, FB)), false);
+        break;
+    case ISA_MTFSFI:
+        write_fpscr(e, fp_field(isa_bf(e->word)), emit_const(e, isa_u(e->word) * UINT32_C(0x11111111)), false);
+        break;
+    case ISA_MTFSB0: write_fpscr(e, bit, emit_const(e, 0), false); break;
+    default: write_fpscr(e, bit, emit_const(e, bit), bit & FP_EXCEPTIONS); break;
+    }
 }
 
 /* --- Moves
@@ -376,11 +477,11 @@ const struct emit_entry emit_fp_rows[ISA_COUNT] = {
     SLOW(FSQRT),
     SLOW(FSQRTS),
     [ISA_FCTIWZ] = {emit_to_integer, 0},
-    [ISA_MFFS] = {emit_fpscr, true},
-    [ISA_MTFSF] = {emit_fpscr, false},
-    [ISA_MTFSFI] = {emit_fpscr, false},
-    [ISA_MTFSB0] = {emit_fpscr, false},
-    [ISA_MTFSB1] = {emit_fpscr, false},
+    [ISA_MFFS] = {emit_read_fpscr, 0},
+    [ISA_MTFSF] = {emit_write_fpscr, ISA_MTFSF},
+    [ISA_MTFSFI] = {emit_write_fpscr, ISA_MTFSFI},
+    [ISA_MTFSB0] = {emit_write_fpscr, ISA_MTFSB0},
+    [ISA_MTFSB1] = {emit_write_fpscr, ISA_MTFSB1},
     [ISA_FMR] = {emit_move, MOVE},
     [ISA_FNEG] = {emit_move, NEGATE},
     [ISA_FABS] = {emit_move, ABSOLUTE},

@@ -93,6 +93,7 @@ struct site {
     X(jit_manage);                                                                                                     \
     X(jit_sync);                                                                                                       \
     X(jit_fp);                                                                                                         \
+    X(jit_settle);                                                                                                     \
     X(jit_fpscr);                                                                                                      \
     X(jit_compare);                                                                                                    \
     X(jit_load_single);                                                                                                \
@@ -136,6 +137,8 @@ bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t l
 /* --- Emitting --------------------------------------------------------------------------------------------------------
  */
 
+enum { KNOWN_WORDS = 32 };
+
 struct emit {
     struct ir *ir;
     struct region *region;
@@ -158,10 +161,18 @@ struct emit {
     /* The last floating-point operation, whose note is not yet in memory. */
     struct {
         uint32_t noted; /* enum fp_op and FP_NOTED bits; 0: memory is right */
-        ir_value a, b, c;
+        ir_value a, b, c, converted;
         ir_block leave; /* writes it and leaves the region; NULL until a call needs that */
         uint32_t left;  /* the `noted` that it writes */
     } note;
+    /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
+    struct {
+        unsigned base; /* the register that the displacement `at` is added to; 0: none */
+        int32_t at;
+        ir_value value; /* 32 bits, or 64 of which this is a half */
+        enum { KNOWN_WHOLE, KNOWN_HIGH, KNOWN_LOW } part;
+    } known[KNOWN_WORDS];
+    unsigned known_count;
 };
 
 typedef void emit_row(struct emit *e, unsigned variant);
@@ -208,6 +219,13 @@ void emit_reload_cr(struct emit *e, unsigned field);
 ir_value emit_fp_mask(struct emit *e);
 void emit_reload_fp_mask(struct emit *e);
 bool emit_knows_spr(enum isa_id id, unsigned spr);
+/* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in memory at `by`
+ * bytes behind its address, or NULL; both words if they were stored as one, or NULL. */
+void emit_know(struct emit *e, unsigned size, ir_value v);
+ir_value emit_known_word(struct emit *e, unsigned by);
+ir_value emit_known_double(struct emit *e);
+void emit_forget(struct emit *e);                     /* another store */
+void emit_forget_base(struct emit *e, unsigned base); /* the register changes */
 ir_value emit_cycles(struct emit *e);
 
 #endif

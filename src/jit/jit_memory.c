@@ -75,6 +75,23 @@ static ir_value load(struct emit *e, ir_value ea, unsigned size, unsigned offset
     return size == 1 ? raw : ir_swap(e->ir, raw);
 }
 
+/* The same for a whole instruction. What the block itself has stored there is not read again: a host that has to gather
+ * a number from two stores waits for both (guests make doubles of integers so). */
+static ir_value load_known(struct emit *e, ir_value ea, unsigned size)
+{
+    struct ir *ir = e->ir;
+    if (row_of(e)->flags & ISA_INDEXED || size < 4) return load(e, ea, size, 0);
+    ir_value both = size == 8 ? emit_known_double(e) : NULL, first = emit_known_word(e, 0);
+    if (both) return both;
+    if (size == 4) return first ? first : load(e, ea, size, 0);
+    ir_value second = emit_known_word(e, 4);
+    if (!first && !second) return load(e, ea, size, 0);
+    if (!first) first = load(e, ea, 4, 0);
+    if (!second) second = load(e, ea, 4, 4);
+    ir_value high = ir_op(ir, IR_SHL, ir_convert(ir, IR_ZEXT, IR_I64, first), ir_const(ir, IR_I64, 32));
+    return ir_op(ir, IR_OR, high, ir_convert(ir, IR_ZEXT, IR_I64, second));
+}
+
 /* The host's conversion is exact but makes signalling NaNs quiet. */
 static ir_value from_single(struct emit *e, ir_value word)
 {
@@ -115,9 +132,8 @@ static ir_value to_single(struct emit *e, ir_value bits)
     return ir_get(ir, IR_I32, result);
 }
 
-static void load_float(struct emit *e, ir_value ea, unsigned size, unsigned offset, unsigned to)
+static void set_float(struct emit *e, ir_value raw, unsigned size, unsigned to)
 {
-    ir_value raw = load(e, ea, size, offset);
     emit_set_fpr(e, to, size == 4 ? from_single(e, raw) : ir_convert(e->ir, IR_BITS, IR_F64, raw));
 }
 
@@ -128,12 +144,12 @@ static void emit_load(struct emit *e, unsigned to)
     ir_value ea = address(e);
     check_load(e, ea, row->size);
     if (to == TO_GPR) {
-        ir_value raw = load(e, ea, row->size, 0);
+        ir_value raw = load_known(e, ea, row->size);
         if (row->flags & ISA_REVERSED) raw = ir_swap(ir, raw);
         enum ir_convert how = row->flags & ISA_SIGNED ? IR_SEXT : IR_ZEXT;
         emit_set_gpr(e, RT, row->size == 4 ? raw : ir_convert(ir, how, IR_I32, raw));
     } else {
-        load_float(e, ea, row->size, 0, RT + (to == TO_SECOND ? 32 : 0));
+        set_float(e, load_known(e, ea, row->size), row->size, RT + (to == TO_SECOND ? 32 : 0));
     }
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
@@ -183,6 +199,10 @@ static void emit_store(struct emit *e, unsigned from)
     emit_call(e, store_call(row->size), &(struct emit_call){info(e, row->size), ea, {bits}, false});
     ir_jump(ir, on);
     ir_place(ir, on);
+    if (row->flags & ISA_INDEXED)
+        emit_forget(e);
+    else
+        emit_know(e, row->size, v);
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
@@ -208,8 +228,8 @@ static void emit_load_pair(struct emit *e, unsigned half)
     ir_value ea = address(e);
     if (half == 8) check_quad(e, ea);
     check_load(e, ea, 2 * half);
-    load_float(e, ea, half, 0, RT + (crossed ? 32 : 0));
-    load_float(e, ea, half, half, RT + (crossed ? 0 : 32));
+    set_float(e, load(e, ea, half, 0), half, RT + (crossed ? 32 : 0));
+    set_float(e, load(e, ea, half, half), half, RT + (crossed ? 0 : 32));
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
@@ -235,6 +255,7 @@ static void emit_store_pair(struct emit *e, unsigned half)
     emit_call(e, JIT_CALL(jit_store_pair), &(struct emit_call){info(e, 2 * half), ea, {first, second}, false});
     ir_jump(ir, on);
     ir_place(ir, on);
+    emit_forget(e);
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
@@ -255,12 +276,14 @@ static void emit_store_multiple(struct emit *e, unsigned variant)
     ir_value ea = address(e);
     (void)variant;
     emit_call(e, JIT_CALL(jit_store_many), &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}, false});
+    emit_forget(e);
 }
 
 static void emit_manage(struct emit *e, unsigned what)
 {
     ir_value ea = ir_op(e->ir, IR_ADD, emit_gpr_or_0(e, RA), emit_gpr(e, RB));
     emit_call(e, JIT_CALL(jit_manage), &(struct emit_call){INFO(e->op, what, NO_UPDATE), ea, {NULL}, false});
+    emit_forget(e);
 }
 
 static void emit_sync(struct emit *e, unsigned variant)

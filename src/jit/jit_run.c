@@ -247,7 +247,7 @@ bool jit_sync(struct core *core)
 
 void jit_set_fp_mask(struct core *core)
 {
-    core->fp_mask = fp_notes_suffice(&core->fp) ? 0 : UINT64_MAX;
+    core->fp_mask = fp_notes_suffice(&core->fp) ? UINT32_MAX : 0;
 }
 
 /* The size is the enum fp_op, the update the target. */
@@ -262,6 +262,8 @@ bool jit_fp(struct core *core)
         did = fp_fast_fres(&core->fp, to, b);
     else if (op == FP_FRSQRTE)
         did = fp_fast_frsqrte(&core->fp, to, b);
+    else if (op == FP_FCTIWZ)
+        did = fp_fast_fctiwz(&core->fp, to, b);
     else
         did = fp_slow(&core->fp, op, to, a, b, c);
     jit_set_fp_mask(core);
@@ -280,22 +282,22 @@ bool jit_compare(struct core *core)
     return stop_for(core, block, info, CORE_FP);
 }
 
-/* mffs and the instructions that write the FPSCR: first make it whole. */
+/* mffs, before the FPSCR is read. */
+bool jit_settle(struct core *core)
+{
+    fp_sync(&core->fp);
+    return false;
+}
+
+/* The instructions that write the FPSCR: the value and the mask of its bits. mtfsb1 is one that raises an exception. */
 bool jit_fpscr(struct core *core)
 {
     SITE(block, info);
-    const uint32_t word = block->words[info & 0xFF];
-    uint32_t *fpscr = &core->fp.fpscr;
-    fp_sync(&core->fp);
-    switch (isa_decode(word)) {
-    case ISA_MFFS: core->regs->fpr[isa_rt(word)] = *fpscr; return false;
-    case ISA_MTFSF: fp_mtfsf(fpscr, isa_flm(word), core->regs->fpr[isa_rb(word)]); break;
-    case ISA_MTFSFI: fp_mtfsfi(fpscr, isa_bf(word), isa_u(word)); break;
-    case ISA_MTFSB0: fp_mtfsb0(fpscr, isa_rt(word)); break;
-    default: fp_mtfsb1(fpscr, isa_rt(word)); break;
-    }
+    uint32_t value = (uint32_t)core->call.value[0], mask = (uint32_t)core->call.value[1];
+    if (mask & value & FP_EXCEPTIONS & ~core->fp.fpscr && info >> 8 & 0xFF) value |= FP_FX, mask |= FP_FX;
+    fp_write_fpscr(&core->fp, mask, value);
     jit_set_fp_mask(core);
-    if (!(*fpscr & FP_FEX) || !(core->regs->msr & (MSR_FE0 | MSR_FE1))) return false;
+    if (!(core->fp.fpscr & FP_FEX) || !(core->regs->msr & (MSR_FE0 | MSR_FE1))) return false;
     return stop_for(core, block, info, CORE_FP);
 }
 

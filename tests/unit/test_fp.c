@@ -452,7 +452,32 @@ static unsigned do_fast(struct fp_state *s, enum fp_op op, uint64_t *t, uint64_t
     }
 }
 
-/* Runs of instructions through both, the FPSCR looked at only now and then; a comparison now and then too. */
+/* One of the three that write FPSCR bits as they are given, by both. */
+static void write_fpscr(struct fp_state *s, uint32_t *fpscr)
+{
+    unsigned n = random_below(256);
+    uint32_t value = random_below(4) ? random_fpscr() : FP_XX;
+    switch (random_below(4)) {
+    case 0: n = 0xff; /* fall through */
+    case 1:
+        fp_write_fpscr(s, fp_fields(n), value);
+        fp_mtfsf(fpscr, n, value);
+        break;
+    case 2:
+        n = random_below(2) ? 7 : n & 7;
+        value &= random_below(2) ? 0xc : 0xf;
+        fp_write_fpscr(s, fp_field(n), (value & 0xf) * UINT32_C(0x11111111));
+        fp_mtfsfi(fpscr, n, value & 0xf);
+        break;
+    default:
+        fp_write_fpscr(s, fp_bit(n), 0);
+        fp_mtfsb0(fpscr, n & 31);
+        break;
+    }
+}
+
+/* Runs of instructions through both, the FPSCR looked at only now and then; a comparison and a change of the FPSCR now
+ * and then too. */
 static void test_fast_equals_reference(void **state)
 {
     (void)state;
@@ -478,6 +503,10 @@ static void test_fast_equals_reference(void **state)
             op = FP_OP_NONE;
             said_fast = fp_fast_compare(&s, ordered, f[0], f[1]);
             said = (ordered ? fp_compare_ordered : fp_compare_unordered)(&fpscr, f[0], f[1]);
+        } else if (random_below(16) == 0) {
+            op = FP_OP_NONE;
+            said_fast = said = 0;
+            write_fpscr(&s, &fpscr);
         } else {
             said_fast = do_fast(&s, op, &fast, f[0], f[1], f[2]);
             said = fp_arith(op, &fpscr, &reference, f[0], f[1], f[2]);
@@ -491,7 +520,7 @@ static void test_fast_equals_reference(void **state)
         }
         if (!good)
             fail_msg("%s a %016llx b %016llx c %016llx: fast %016llx %08x %u, reference %016llx %08x %u",
-                     op ? fp_op_name(op) : "compare", (unsigned long long)f[0], (unsigned long long)f[1],
+                     op ? fp_op_name(op) : "compare or write", (unsigned long long)f[0], (unsigned long long)f[1],
                      (unsigned long long)f[2], (unsigned long long)fast, s.fpscr, said_fast,
                      (unsigned long long)reference, fpscr, said);
     }
