@@ -41,9 +41,10 @@ struct span_count {
 
 struct core_counts {
     /* Loads that missed while nothing else was being filled. They count in many places, but everywhere the same, so
-     * counts_of adds them there when someone asks. `near`: those of them that only took as long as L2 does. */
+     * counts_of adds them there when someone asks. `near`, `far`: those of them that just took as
+     * long as L2 does, and L3. */
     struct span_count calm;
-    uint64_t near;
+    uint64_t near, far;
     uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate, invalidated, castout;
     uint64_t i2_miss, code_hit, data_ahead, code_ahead; /* hits in L2; first uses there of lines that came from DDR */
     struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;

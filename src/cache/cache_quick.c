@@ -29,12 +29,41 @@ INLINE uint32_t line_of(uint32_t page, uint32_t address)
 
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
 
-/* A load goes on: not, or not just, to a line that was used in L2 before. */
+/* A load goes on, not just to a line that was used in L2 or is in L3. */
 APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32_t l2_line, uint64_t now)
 {
     uint64_t end = l2_read(cache, &blue_gene, of, l2_line, true, now);
     count_calm(of, now, end);
     return (uint32_t)(end - now) | cache->heard;
+}
+
+/* A load of a line that is not in L2 and no stream's next: quick if it is in L3, and everybody is free. */
+APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+{
+    struct l2 *l2 = &of->l2;
+    const struct l2_known *in_l2 = &l2->known[line];
+    const struct l3_known *in_l3 = &cache->l3_known[line];
+    struct bank *bank = cache->bank[line & cache->bank_mask];
+    unsigned side = line >> cache->bank_shift & 1;
+    struct unit *directory = &bank->directory[side];
+    uint64_t *returned = &bank->returned[of->port], end = now + cache->l3_latency;
+    if (SELDOM(!in_l3->way || in_l3->fetched & L3_AHEAD || now - in_l3->fetched / L3_START < cache->ddr_latency ||
+               now <= directory->until || end - *returned < cache->config.l3_transfer || l2->pending_until > now ||
+               l2->stream[in_l2->stream] == line || l2->expected[in_l2->expected] == line))
+        return load_on(cache, of, line, now);
+    if (now > cache->latest) cache->latest = now;
+    directory->from = now;
+    directory->until = now + cache->config.l3_busy;
+    *returned = end;
+    bank->counts.read[of->port].hit[side]++;
+    tags_use(&bank->tags, &blue_gene.l3, (int)in_l3->way - 1);
+    l2->pending_until = end;
+    l2_keep(cache, &blue_gene, of, line, end, L2_USED);
+    l2_expect(cache, l2, line);
+    of->counts.far++;
+    of->fills_until = end;
+    of->served = CACHE_IN_L3;
+    return cache->l3_latency | cache->heard;
 }
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
@@ -64,8 +93,9 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     struct l2 *l2 = &of->l2;
     const struct l2_known *known = &l2->known[l2_line];
     const struct l2_entry *entry = &l2->entry[known->entry];
-    if (entry->line != l2_line || !(entry->state & L2_USED) || entry->ready > now + cache->l2_latency ||
-        l2_is_news(l2, known, l2_line))
+    if (SELDOM(l2_is_news(l2, known, l2_line))) return load_on(cache, of, l2_line, now);
+    if (entry->line != l2_line) return load_far(cache, of, l2_line, now);
+    if (SELDOM(!(entry->state & L2_USED) || entry->ready > now + cache->l2_latency))
         return load_on(cache, of, l2_line, now);
     of->counts.near++;
     of->counts.stream_hit += entry->state & L2_PREFETCHED;

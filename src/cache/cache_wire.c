@@ -156,8 +156,13 @@ static uint64_t counts_pending(const struct core_counts *c)
 static struct core_counts counts_of(const struct cache *cache, const struct cache_core *of)
 {
     struct core_counts c = of->counts;
-    c.calm.count += c.near;
-    c.calm.cycles += c.near * (cache->config.l2_latency - cache->config.l1_latency);
+    uint64_t near_cycles = c.near * (cache->config.l2_latency - cache->config.l1_latency);
+    uint64_t far_cycles = c.far * (cache->config.l3_latency - cache->config.l1_latency);
+    c.calm.count += c.near + c.far;
+    c.calm.cycles += near_cycles + far_cycles;
+    c.l2_miss += c.far;
+    c.l3_wait += far_cycles;
+    c.l3_pending += far_cycles;
     struct span_count *spans[] = {&c.data_fill, &c.stall_load};
     c.load_miss += c.calm.count;
     c.l2_read += c.calm.count;
