@@ -246,7 +246,9 @@ struct l2_entry {
 /* Where in `entry`, `expected` and `stream` of an L2 a line may be, by the line. It is there if it is found there: who
  * takes a place leaves what points to it alone. Place 0 of each has no line, so no place is 0. */
 struct l2_known {
-    uint16_t entry, expected, stream, none; /* none: indexed by shifting */
+    uint16_t entry, expected, stream;
+    /* Which of its lines of L1D stores join, and which are in snoop.shown, a bit each; with Blue Gene's sizes only. */
+    uint8_t open, shown;
 };
 
 struct l2 {
@@ -447,6 +449,17 @@ INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t a
     return lines + ((uint64_t)(address >> shape->page_shift) << (shape->page_shift - CACHE_GRANULE_BITS));
 }
 void spaces_fini(struct cache *cache);
+
+/* With Blue Gene's sizes: what L2 knows of a line of L1D, and that line's bit. */
+INLINE struct l2_known *known_of(const struct cache_core *of, uint32_t line)
+{
+    return &of->l2.known[line >> (blue_gene.l2_shift - blue_gene.l1d_shift)];
+}
+
+INLINE uint8_t known_bit(uint32_t line)
+{
+    return (uint8_t)(1U << line % (1U << (blue_gene.l2_shift - blue_gene.l1d_shift)));
+}
 
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */
 void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open);

@@ -55,6 +55,7 @@ void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line 
 {
     if (open->line == NO_LINE) return;
     forbid(cache, cache->shape.l1d_shift, of, open->at, open->line, CACHE_STORE);
+    if (cache->is_blue_gene) known_of(of, open->line)->open &= (uint8_t)~known_bit(open->line);
     *open = (struct open_line){NO_LINE, NULL};
 }
 
@@ -285,6 +286,7 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
     if (cache->config.coherent) snoop_store(cache, shape, of, line, start);
     l2_write(cache, shape, of, line, start);
     *open = (struct open_line){line, at};
+    if (cache->is_blue_gene) known_of(of, line)->open |= known_bit(line);
     if (!(cache->joining & of->bit)) {
         cache->joining |= of->bit;
         quick_change(cache);

@@ -106,27 +106,6 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */
 
-INLINE bool is_open(const struct cache *cache, const struct cache_core *of, uint32_t line)
-{
-    for (uint32_t i = 0; i < cache->config.store_lines; i++)
-        if (of->open[i].line == line) return true;
-    return false;
-}
-
-/* Shows a store to the idle cores. */
-INLINE void show(const struct cache *cache, struct cache_core *of, uint32_t line)
-{
-    struct absent *shown = &of->snoop.shown;
-    of->counts.snoop_sent++;
-    UNROLL
-    for (uint32_t i = 0; i < blue_gene.absent_stride; i++)
-        if (shown->line[i] == line) {
-            of->snoop.shown_again++;
-            return;
-        }
-    snoop_add(cache, shown, line);
-}
-
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
     struct cache *cache = view->cache;
@@ -134,19 +113,23 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     uint32_t page = view->pages[address >> FRAME_BITS], line = line_of(page, address);
     uint8_t *at = view->lines + (address >> CACHE_GRANULE_BITS);
     struct open_line *open = &of->open[of->next_open];
-    if (!(page & of->ready & QUICK_STORE) || !open->at || is_open(cache, of, line)) return CACHE_ELSE;
-    bool here = *at & CACHE_LOAD;
-    if (!here && (*at & CACHE_HERE || cache->listener)) return CACHE_ELSE;
+    if (!(page & of->ready & QUICK_STORE) || !open->at) return CACHE_ELSE;
+    struct l2_known *known = known_of(of, line);
+    uint8_t here = *at & CACHE_LOAD, bit = known_bit(line);
+    if (known->open & bit || (!here && (*at & CACHE_HERE || cache->heard))) return CACHE_ELSE;
     uint64_t start = take_store_entry(cache, of, now);
     *open->at &= (uint8_t)~CACHE_STORE;
+    known_of(of, open->line)->open &= (uint8_t)~known_bit(open->line);
     *open = (struct open_line){line, at};
     *at |= CACHE_STORE;
+    known->open |= bit;
     of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
     of->counts.store_miss += !here;
-    show(cache, of, line);
+    of->counts.snoop_sent++;
+    of->snoop.shown_again += snoop_show(cache, &blue_gene, of, line);
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     of->counts.write++;
-    of->counts.snoop_hit_same += l2_find(&of->l2, l2_line) != 0;
+    of->counts.snoop_hit_same += of->l2.entry[known->entry].line == l2_line;
     l3_write(cache, &blue_gene, of, l2_line, start);
     count_stall(&of->counts.stall_store, now, start);
     return (uint32_t)(start - now);

@@ -159,10 +159,13 @@ INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t lin
 
 static void extend(struct snoop *snoop, const struct stream_set *set)
 {
+    uint32_t low = snoop->low, high = snoop->high;
     for (const uint32_t *line = set->log; line < set->log_end; line++) {
-        if (*line < snoop->low) snoop->low = *line;
-        if (*line > snoop->high) snoop->high = *line;
+        low = *line < low ? *line : low;
+        high = *line > high ? *line : high;
     }
+    snoop->low = low;
+    snoop->high = high;
 }
 
 INLINE void catch_up(struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set)

@@ -17,20 +17,33 @@ INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, 
     return tags_any(found);
 }
 
-/* A snoop cache takes a line; where. */
-INLINE uint32_t snoop_add(const struct cache *cache, struct absent *absent, uint32_t line)
+/* A snoop cache takes a line. */
+INLINE void snoop_add(const struct cache *cache, struct absent *absent, uint32_t line)
 {
     uint32_t at = absent->next;
     absent->line[at] = line;
     absent->next = at + 1 == cache->config.snoop_lines ? 0 : at + 1;
-    return at;
 }
 
 /* Whether a port's snoop cache knows the line; if not, now it does. */
 INLINE bool snoop_look_up(const struct cache *cache, const struct shape *shape, struct absent *absent, uint32_t line)
 {
     if (tags_scan(absent->line, shape->absent_stride, line) >= 0) return true;
-    if (shape->absent_stride) (void)snoop_add(cache, absent, line);
+    if (shape->absent_stride) snoop_add(cache, absent, line);
+    return false;
+}
+
+/* Idle cores see a store; whether their snoop caches knew its line. */
+INLINE bool snoop_show(const struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line)
+{
+    struct absent *shown = &of->snoop.shown;
+    if (!cache->is_blue_gene) return snoop_look_up(cache, shape, shown, line);
+    uint32_t old = shown->line[shown->next];
+    uint8_t *bits = &known_of(of, line)->shown;
+    if (*bits & known_bit(line)) return true;
+    if (old != NO_LINE) known_of(of, old)->shown &= (uint8_t)~known_bit(old);
+    *bits |= known_bit(line);
+    snoop_add(cache, shown, line);
     return false;
 }
 
@@ -43,7 +56,7 @@ INLINE void snoop_store(struct cache *cache, const struct shape *shape, struct c
 {
     uint32_t others = of->others;
     of->counts.snoop_sent++;
-    if (others & cache->idle) of->snoop.shown_again += snoop_look_up(cache, shape, &of->snoop.shown, line);
+    if (others & cache->idle) of->snoop.shown_again += snoop_show(cache, shape, of, line);
     others &= ~cache->idle;
     if (others) snoop_awake(cache, others, of->number, line, now);
 }
