@@ -190,6 +190,12 @@ INLINE void tags_use(struct tags *tags, const struct ways *ways, int at)
     if (ways->policy == CACHE_LRU) tags->used[at] = ++tags->clock;
 }
 
+INLINE void tags_drop(struct tags *tags, int at)
+{
+    tags->line[at] = NO_LINE;
+    if (tags->used) tags->used[at] = 0;
+}
+
 int tags_victim_any(struct tags *tags, uint32_t set);
 /* The index of the way to replace; round-robin moves on. */
 INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)

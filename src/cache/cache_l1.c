@@ -126,14 +126,14 @@ void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, ui
     if (write) clean(cache, of, way, now);
     l1->dirty[way] = 0;
     l1->at[way] = NULL;
-    l1->tags.line[way] = NO_LINE;
+    tags_drop(&l1->tags, way);
 }
 
 static void drop_code(struct cache *cache, struct cache_core *of, int way)
 {
     struct l1 *l1 = &of->code;
     forbid(cache, l1->shift, of, l1->at[way], l1->tags.line[way], CACHE_FETCH);
-    l1->tags.line[way] = NO_LINE;
+    tags_drop(&l1->tags, way);
 }
 
 /* --- Lines come ----------------------------------------------------------------------------------------------- */
@@ -483,6 +483,18 @@ APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of
     return store_line(cache, &blue_gene, of, space, address, false, now);
 }
 
+/* An access to a page that only the TLB lacks goes on as if it were there; when. */
+INLINE uint64_t fill_tlb(struct cache_view *view, unsigned space, uint32_t address, uint32_t what, uint64_t now)
+{
+    struct cache *cache = view->cache;
+    struct cache_core *of = view->of;
+    if (!cache->is_blue_gene || *space_page(&blue_gene, view->lines, address) & CACHE_PAGE) return now;
+    struct physical physical =
+        translate(cache, &blue_gene, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
+    if (physical.own) be_quick(cache, view, address, (uint32_t)(physical.address >> blue_gene.l1d_shift), what);
+    return now;
+}
+
 /* --- Calls ---------------------------------------------------------------------------------------------------- */
 
 APART static uint64_t load_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
@@ -497,14 +509,14 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     uint32_t last = address + size - 1;
     bool within = !((last ^ address) & cache->line_mask);
     struct cache_view *view = space_view(cache, core, space);
-    uint32_t stall = within ? cache_load_quick(view, address, now) : CACHE_ELSE;
+    uint64_t start = within ? fill_tlb(view, space, address, QUICK_LOAD, now) : now;
+    uint32_t stall = within ? cache_load_quick(view, address, start) : CACHE_ELSE;
     if (stall != CACHE_ELSE) {
-        if (!(stall & CACHE_HEARD)) return stall;
-        cache_tell_load(view, address, now, stall & ~CACHE_HEARD);
-        return stall & ~CACHE_HEARD;
+        if (SELDOM(stall & CACHE_HEARD)) cache_tell_load(view, address, start, stall & ~CACHE_HEARD);
+        return (uint32_t)(start - now) + (stall & ~CACHE_HEARD);
     }
-    uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, now)
-                                       : load_any(cache, of, space, address, now);
+    uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, start)
+                                       : load_any(cache, of, space, address, start);
     if (!within) end = load_any(cache, of, space, last, end);
     return (uint32_t)(end - now);
 }
@@ -517,10 +529,12 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         uint64_t end = store_any(cache, of, space, address, false, now);
         return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
     }
-    uint32_t stall = cache_store_quick(space_view(cache, core, space), address, now);
-    if (stall != CACHE_ELSE) return stall;
-    uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
-                                       : store_any(cache, of, space, address, false, now);
+    struct cache_view *view = space_view(cache, core, space);
+    uint64_t start = fill_tlb(view, space, address, QUICK_STORE, now);
+    uint32_t stall = cache_store_quick(view, address, start);
+    if (stall != CACHE_ELSE) return (uint32_t)(start - now) + stall;
+    uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, start)
+                                       : store_any(cache, of, space, address, false, start);
     return (uint32_t)(end - now);
 }
 

@@ -13,15 +13,30 @@ static uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/* Empty ways were never used. No branch depends on which one it is: nobody could foresee that. */
+INLINE uint32_t oldest(const uint64_t *used, uint32_t count)
+{
+    uint32_t oldest = 0;
+    uint64_t when = used[0];
+    for (uint32_t i = 1; i < count; i++) {
+        bool older = used[i] < when;
+        when = older ? used[i] : when;
+        oldest = older ? i : oldest;
+    }
+    return oldest;
+}
+
 int tags_victim_any(struct tags *tags, uint32_t set)
 {
     const struct ways *ways = &tags->ways;
-    uint32_t first = set * ways->stride, oldest = first;
-    bool lru = ways->policy == CACHE_LRU;
+    uint32_t first = set * ways->stride;
     assert(ways->count && ways->policy != CACHE_ROUND_ROBIN);
-    for (uint32_t i = first; i < first + ways->count; i++) {
-        if (tags->line[i] == NO_LINE) return (int)i;
-        if (lru && tags->used[i] < tags->used[oldest]) oldest = i;
+    if (ways->policy == CACHE_LRU) {
+        const uint64_t *used = tags->used + first;
+        return (int)(first + (ways->count == blue_gene.l3.count ? oldest(used, blue_gene.l3.count)
+                                                                : oldest(used, ways->count)));
     }
-    return (int)(lru ? oldest : first + splitmix64(&tags->random) % ways->count);
+    for (uint32_t i = first; i < first + ways->count; i++)
+        if (tags->line[i] == NO_LINE) return (int)i;
+    return (int)(first + splitmix64(&tags->random) % ways->count);
 }
