@@ -114,6 +114,19 @@ static void bank_init(struct cache *cache, unsigned number)
     }
 }
 
+static void lanes_init(struct cache *cache, struct cache_core *core)
+{
+    for (unsigned i = 0; i < LANES; i++) {
+        struct bank *bank = cache->bank[i % 2];
+        core->lanes[i] = (struct lane){
+            .directory = &bank->directory[i / 2],
+            .returned = &bank->returned[core->port],
+            .hits = &bank->counts.read[core->port].hit[i / 2],
+            .tags = &bank->tags,
+        };
+    }
+}
+
 static struct shape shape_of(const struct cache_config *config)
 {
     return (struct shape){
@@ -147,10 +160,11 @@ struct cache *cache_new(const struct cache_config *config)
     cache->line_mask = ~(config->l1d.line - 1);
     /* Through: a store bit belongs to the open line, in L1 or not. */
     cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
-    cache->quick_loads = cache->is_blue_gene && (config->write_through || !config->coherent);
+    cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
+    cache->quick_loads = cache->is_blue_gene && (config->write_through || !config->coherent) && cache->streaming &&
+                         config->l3_size && config->l3_banks == LANES / 2;
     cache->quick_stores = cache->is_blue_gene && config->write_through && !config->store_allocate && config->coherent &&
                           config->snoop_filter && config->cores > 1;
-    cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
     if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
     cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
@@ -160,6 +174,8 @@ struct cache *cache_new(const struct cache_config *config)
         core_init(cache, i);
     for (unsigned i = 0; i < config->l3_banks; i++)
         bank_init(cache, i);
+    for (unsigned i = 0; i < config->cores && cache->quick_loads; i++)
+        lanes_init(cache, cache->core[i]);
     quick_change(cache);
     return cache;
 }

@@ -302,6 +302,16 @@ struct place {
     unsigned directory, port;
 };
 
+/* A directory of L3 as a core's loads come to it. */
+struct lane {
+    struct unit *directory;
+    uint64_t *returned, *hits;
+    struct tags *tags;
+};
+
+/* With Blue Gene's sizes and two banks: by the lowest bits of a line, its bank and directory. */
+enum { LANES = 4 };
+
 /* A line of L1D's size that stores join: the store that opened it has gone to memory. */
 struct open_line {
     uint32_t line; /* NO_LINE: none */
@@ -334,6 +344,7 @@ struct cache_core {
     struct kinds *kinds;              /* of L1D's misses; NULL: they are not told apart */
     uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
     uint8_t served;                   /* enum cache_level: where L2 last found a line */
+    struct lane lanes[LANES];
     struct open_line open[CACHE_OPEN];
     uint32_t next_open; /* the one to be replaced */
 };

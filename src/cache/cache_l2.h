@@ -11,21 +11,26 @@ INLINE uint32_t l2_find(const struct l2 *l2, uint32_t line)
     return l2->entry[at].line == line ? at : 0;
 }
 
+/* An entry takes a line. */
+INLINE void l2_put(const struct cache *cache, struct l2 *l2, uint32_t line, uint64_t ready, uint8_t state)
+{
+    uint32_t at = l2->next;
+    l2->known[line].entry = (uint16_t)at;
+    l2->entry[at] = (struct l2_entry){ready, line, state};
+    l2->next = at == cache->config.l2_entries ? 1 : at + 1;
+}
+
 INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
                     uint64_t ready, uint8_t state)
 {
-    struct l2 *l2 = &of->l2;
     /* Stores that join an open one are not noticed; others' to this line are from now on. */
     l1_close_others(cache, of, line, shape->l2_shift - shape->l1d_shift);
     if (!cache->config.l2_entries) return;
-    uint32_t at = l2->next;
     if (SELDOM(!(cache->l2_users & of->bit))) {
         cache->l2_users |= of->bit;
         quick_change(cache);
     }
-    l2->known[line].entry = (uint16_t)at;
-    l2->entry[at] = (struct l2_entry){ready, line, state};
-    l2->next = at == cache->config.l2_entries ? 1 : at + 1;
+    l2_put(cache, &of->l2, line, ready, state);
 }
 
 /* The filter will know a stream by the line after this one, which missed. */

@@ -43,22 +43,20 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
     struct l2 *l2 = &of->l2;
     const struct l2_known *in_l2 = &l2->known[line];
     const struct l3_known *in_l3 = &cache->l3_known[line];
-    struct bank *bank = cache->bank[line & cache->bank_mask];
-    unsigned side = line >> cache->bank_shift & 1;
-    struct unit *directory = &bank->directory[side];
-    uint64_t *returned = &bank->returned[of->port], end = now + cache->l3_latency;
+    const struct lane *lane = &of->lanes[line % LANES];
+    uint64_t end = now + cache->l3_latency;
     if (SELDOM(!in_l3->way || in_l3->fetched & L3_AHEAD || now - in_l3->fetched / L3_START < cache->ddr_latency ||
-               now <= directory->until || end - *returned < cache->config.l3_transfer || l2->pending_until > now ||
-               l2->stream[in_l2->stream] == line || l2->expected[in_l2->expected] == line))
+               now <= lane->directory->until || end - *lane->returned < cache->config.l3_transfer ||
+               l2->pending_until > now || l2->stream[in_l2->stream] == line || l2->expected[in_l2->expected] == line))
         return load_on(cache, of, line, now);
     if (now > cache->latest) cache->latest = now;
-    directory->from = now;
-    directory->until = now + cache->config.l3_busy;
-    *returned = end;
-    bank->counts.read[of->port].hit[side]++;
-    tags_use(&bank->tags, &blue_gene.l3, (int)in_l3->way - 1);
+    lane->directory->from = now;
+    lane->directory->until = now + cache->config.l3_busy;
+    *lane->returned = end;
+    *lane->hits += 1;
+    tags_use(lane->tags, &blue_gene.l3, (int)in_l3->way - 1);
     l2->pending_until = end;
-    l2_keep(cache, &blue_gene, of, line, end, L2_USED);
+    l2_put(cache, l2, line, end, L2_USED);
     l2_expect(cache, l2, line);
     of->counts.far++;
     of->fills_until = end;
