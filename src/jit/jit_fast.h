@@ -168,7 +168,7 @@ static inline bool is_const(const struct fast *f, int n)
 void fast_plan(struct fast *f);
 
 /* Registers. */
-void state_clear(struct fast *f, bool first); /* as at an anchor: pinned variables only; the first has not even them */
+void state_clear(struct fast *f, bool bare); /* as at an anchor: pinned variables only; bare: not even them */
 struct state *state_copy(struct fast *f, const struct state *state);
 int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
 int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */

@@ -605,10 +605,10 @@ static void add_detour(struct fast *f, unsigned label, int block, int position)
 static void jump_to(struct fast *f, int block, int next_anchor)
 {
     const struct fast_block *b = &f->blocks[block];
-    if (b->anchor)
-        state_anchor(f);
-    else
+    if (!b->anchor)
         state_meet(f, b);
+    else if (b->weight)
+        state_anchor(f);
     if (block != next_anchor) x86_jump(&f->x, b->label);
 }
 
@@ -629,7 +629,7 @@ static void branch_away(struct fast *f, int condition, bool sense, int block, in
 static int make_ending(struct fast *f, const struct fast_block *b, int position, int next_anchor)
 {
     int follows = f->in_detour ? 0 : b->follows;
-    bool to_anchor = (b->ending == END_BRANCH && (f->blocks[b->yes].anchor || f->blocks[b->no].anchor));
+    bool to_anchor = (b->ending == END_BRANCH && (f->blocks[b->yes].weight || f->blocks[b->no].weight));
     if (to_anchor) state_anchor(f);
     switch (b->ending) {
     case END_JUMP:
@@ -670,7 +670,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
 
 static void make_trace(struct fast *f, int anchor, int next_anchor)
 {
-    state_clear(f, anchor == 1);
+    state_clear(f, f->blocks[anchor].weight == 0);
     for (int block = anchor; block;) {
         struct fast_block *b = &f->blocks[block];
         if (block != anchor) state_arrive(f, block);

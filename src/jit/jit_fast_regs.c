@@ -28,12 +28,12 @@ static int value_new(struct fast *f, unsigned variable)
     return (int)f->node_count++;
 }
 
-void state_clear(struct fast *f, bool first)
+void state_clear(struct fast *f, bool bare)
 {
     memset(f->now, 0, state_size(f));
     for (unsigned i = 0; i < f->variable_count; i++) {
         struct variable *v = &f->variables[i];
-        if (v->pin != NONE && (!first || !v->has_home)) f->now->content[v->pin] = f->now->values[i] = value_new(f, i);
+        if (v->pin != NONE && (!bare || !v->has_home)) f->now->content[v->pin] = f->now->values[i] = value_new(f, i);
         if (!v->has_home && v->pin == NONE) f->now->values[i] = v->first;
     }
 }
@@ -110,10 +110,10 @@ static void spill(struct fast *f, int reg)
     reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
 }
 
-/* A free register, else one whose value is not used any more, else one that only saves a load, else any. */
-static int reg_any(struct fast *f, bool vector, uint32_t avoid)
+/* Of these registers: a free one, else one whose value is not used any more, else one that only saves a load, else any.
+ */
+static int reg_among(struct fast *f, uint32_t candidates)
 {
-    uint32_t candidates = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(f->pinned | avoid | f->locked);
     int cached = NONE, far = NONE;
     for (int reg = 0; reg < REGISTERS; reg++) {
         if (!(candidates & BIT(reg))) continue;
@@ -128,16 +128,22 @@ static int reg_any(struct fast *f, bool vector, uint32_t avoid)
             cached = reg;
         }
     }
-    if (cached != NONE) {
+    if (cached != NONE)
         reg_lose(f, cached);
-        return cached;
-    }
-    if (far == NONE) {
-        f->failed = true;
-        return vector ? SCRATCH_VECTOR : SCRATCH;
-    }
-    spill(f, far);
-    return far;
+    else if (far != NONE)
+        spill(f, far);
+    return cached != NONE ? cached : far;
+}
+
+/* One of a pinned variable only if there is no other: it is loaded again before the next anchor. */
+static int reg_any(struct fast *f, bool vector, uint32_t avoid)
+{
+    uint32_t usable = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(avoid | f->locked);
+    int reg = reg_among(f, usable & ~f->pinned);
+    if (reg == NONE) reg = reg_among(f, usable & f->pinned);
+    if (reg != NONE) return reg;
+    f->failed = true;
+    return vector ? SCRATCH_VECTOR : SCRATCH;
 }
 
 static void take(struct fast *f, int reg, int n)
@@ -338,29 +344,43 @@ static struct move move_for(struct fast *f, const struct state *wanted, int reg)
     return (struct move){reg, from, n, -1};
 }
 
+/* Whether another move still needs what is in the register that this one writes. */
+static bool is_blocked(const struct move *moves, unsigned count, unsigned i)
+{
+    for (unsigned j = 0; j < count; j++)
+        if (j != i && moves[j].to != NONE && moves[j].from == moves[i].to) return true;
+    return false;
+}
+
+static void do_move(struct fast *f, struct move *move)
+{
+    if (move->from != NONE)
+        reg_move(f, move->to, move->from);
+    else if (move->variable >= 0)
+        variable_load(f, (unsigned)move->variable, move->to);
+    else
+        (void)reg_use(f, move->node, move->to);
+    move->to = NONE;
+}
+
 static void do_moves(struct fast *f, struct move *moves, unsigned count)
 {
     for (unsigned left = count; left;) {
-        unsigned before = left;
+        unsigned before = left, first = count;
         for (unsigned i = 0; i < count; i++) {
-            bool blocked = false;
             if (moves[i].to == NONE) continue;
-            for (unsigned j = 0; j < count; j++)
-                if (j != i && moves[j].to != NONE && moves[j].from == moves[i].to) blocked = true;
-            if (blocked) continue;
-            if (moves[i].from != NONE)
-                reg_move(f, moves[i].to, moves[i].from);
-            else if (moves[i].variable >= 0)
-                variable_load(f, (unsigned)moves[i].variable, moves[i].to);
-            else
-                (void)reg_use(f, moves[i].node, moves[i].to);
-            moves[i].to = NONE;
-            left--;
+            if (is_blocked(moves, count, i)) {
+                first = i;
+            } else {
+                do_move(f, &moves[i]);
+                left--;
+            }
         }
-        if (left == before) {
-            f->failed = true;
-            return;
-        }
+        if (left != before) continue;
+        int to = moves[first].to, aside = to >= VECTOR ? SCRATCH_VECTOR : SCRATCH; /* they wait for each other */
+        reg_move(f, aside, to);
+        for (unsigned i = 0; i < count; i++)
+            if (moves[i].from == to) moves[i].from = aside;
     }
 }
 
