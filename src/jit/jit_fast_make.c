@@ -671,6 +671,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
 static void make_trace(struct fast *f, int anchor, int next_anchor)
 {
     state_clear(f, f->blocks[anchor].weight == 0);
+    f->slots = 0; /* no value of another trace is used */
     for (int block = anchor; block;) {
         struct fast_block *b = &f->blocks[block];
         if (block != anchor) state_arrive(f, block);
