@@ -56,6 +56,7 @@ struct node {
     int slot;       /* on the stack, from 1 on */
     int set;        /* the variable that it becomes, from 1 on */
     int position;
+    int next_get; /* of an access to a variable: position of the next that reads what it left, or 0 */
 };
 
 enum ending { END_NONE, END_JUMP, END_BRANCH, END_RETURN, END_GO };
@@ -84,7 +85,8 @@ struct variable {
     int last_get; /* position */
     int pin;      /* register that it is in throughout, or NONE */
     uint64_t gain;
-    int seen;
+    int seen, access; /* the trace, and the node, that last accessed it */
+    int next_get;     /* of that access, while code is made */
 };
 
 enum { REGISTERS = 32, VECTOR = 16, SCRATCH = RAX, SCRATCH_ADDRESS = R11, SCRATCH_VECTOR = VECTOR + 13 };
@@ -133,7 +135,6 @@ struct fast {
     struct arena arena; /* of states */
     struct detour *detours;
     uint32_t pinned, locked; /* locked: not to be given out, in a detour */
-    uint64_t stamps[REGISTERS], stamp;
     int position, slots;
     bool in_detour, failed;
     unsigned leave; /* label */

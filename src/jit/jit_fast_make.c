@@ -412,6 +412,11 @@ static void make_narrow(struct fast *f, int n)
                               .position = node->position};
         return;
     }
+    bool is_shifted = of->kind == NODE_BINARY && of->how == IR_LSHR && of->type == IR_I64 && is_const(f, of->b);
+    if (node->type == IR_I32 && is_shifted && f->nodes[of->b].imm >= 32) { /* nothing to cut off */
+        make_same(f, n, node->a);
+        return;
+    }
     int from = reg_use(f, node->a, SCRATCH);
     int to = reg_new(f, n, from, 0);
     switch (node->type) {
@@ -583,7 +588,10 @@ static void make_node(struct fast *f, int n)
     case NODE_LOAD: make_load(f, n); break;
     case NODE_STORE: make_store(f, n); break;
     case NODE_GET: variable_get(f, n); break;
-    case NODE_SET: variable_set(f, node->variable, node->a); break;
+    case NODE_SET:
+        f->variables[node->variable].next_get = node->next_get;
+        variable_set(f, node->variable, node->a);
+        break;
     case NODE_RELOAD: variable_reload(f, n); break;
     case NODE_ADD_TO: x86_op_imm(&f->x, 0x83 | X86_W, 0, memory(f, node), 1, 1); break;
     case NODE_CALL: make_call(f, n); break;

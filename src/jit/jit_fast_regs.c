@@ -55,11 +55,16 @@ int reg_find(const struct fast *f, int n)
     return NONE;
 }
 
-static bool is_variables(const struct fast *f, int n)
+/* When the variable whose value it is will be read next; INT_MAX: never, here; 0: it is no variable's. */
+static int next_get(const struct fast *f, int n)
 {
-    for (unsigned i = 0; i < f->variable_count; i++)
-        if (f->now->values[i] == n) return true;
-    return false;
+    int next = 0;
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        if (f->now->values[i] != n) continue;
+        int position = f->variables[i].next_get > f->position ? f->variables[i].next_get : INT_MAX;
+        if (!next || position < next) next = position;
+    }
+    return next;
 }
 
 struct x86_at fast_slot(const struct fast *f, int n)
@@ -76,10 +81,7 @@ int reg_use(struct fast *f, int n, int scratch)
         return scratch;
     }
     int reg = reg_find(f, n);
-    if (reg != NONE) {
-        f->stamps[reg] = ++f->stamp;
-        return reg;
-    }
+    if (reg != NONE) return reg;
     if (node->kind == NODE_ARGUMENT)
         reg_load(f, IR_I64, scratch, x86_mem(RSP, NONE, 0));
     else if (node->slot)
@@ -114,18 +116,23 @@ static void spill(struct fast *f, int reg)
  */
 static int reg_among(struct fast *f, uint32_t candidates)
 {
-    int cached = NONE, far = NONE;
+    int cached = NONE, far = NONE, latest = 0;
     for (int reg = 0; reg < REGISTERS; reg++) {
         if (!(candidates & BIT(reg))) continue;
         int n = f->now->content[reg];
         if (!n) return reg;
         if (reg_needed(f, n)) {
             if (far == NONE || f->nodes[n].last > f->nodes[f->now->content[far]].last) far = reg;
-        } else if (!is_variables(f, n)) {
-            f->now->content[reg] = 0;
-            return reg;
-        } else if (cached == NONE || f->stamps[reg] < f->stamps[cached]) {
-            cached = reg;
+        } else {
+            int next = next_get(f, n);
+            if (!next) {
+                f->now->content[reg] = 0;
+                return reg;
+            }
+            if (next > latest) {
+                latest = next;
+                cached = reg;
+            }
         }
     }
     if (cached != NONE)
@@ -149,7 +156,6 @@ static int reg_any(struct fast *f, bool vector, uint32_t avoid)
 static void take(struct fast *f, int reg, int n)
 {
     f->now->content[reg] = n;
-    f->stamps[reg] = ++f->stamp;
     if (f->in_detour) f->locked |= BIT(reg);
 }
 
@@ -222,6 +228,7 @@ void variable_get(struct fast *f, int n)
 {
     struct node *node = &f->nodes[n];
     int *value = &f->now->values[node->variable];
+    f->variables[node->variable].next_get = node->next_get;
     if (*value) {
         int reg = reg_find(f, *value);
         node->same = *value;
