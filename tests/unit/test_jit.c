@@ -266,7 +266,7 @@ static void so_it_does_with_few_registers(void **state)
 static void so_it_does_with_llvm(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true, .llvm = true}, 8, 5000000, false);
+    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true, .llvm = true}, 8, 5000124, false);
 }
 #endif
 
