@@ -102,7 +102,22 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     return cache->l2_latency | cache->heard;
 }
 
+uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
+{
+    const struct cache_core *of = view->of;
+    uint32_t cycles = stall & ~CACHE_HEARD;
+    if (!of->alike || cycles >= ALIKE_STALLS) return stall;
+    alike_add(of->alike, CACHE_LOAD_MISS, of->served, cycles);
+    return cycles;
+}
+
 /* --- Stores --------------------------------------------------------------------------------------------------- */
+
+/* Whether nobody has to be told of a store miss, or a count will do. */
+INLINE bool is_unheard(const struct cache *cache, const struct cache_core *of, uint64_t now)
+{
+    return !cache->heard || (of->alike && of->store_end[of->next_store] < now + ALIKE_STALLS);
+}
 
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
@@ -114,7 +129,7 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     if (!(page & of->ready & QUICK_STORE) || !open->at) return CACHE_ELSE;
     struct l2_known *known = known_of(of, line);
     uint8_t here = *at & CACHE_LOAD, bit = known_bit(line);
-    if (known->open & bit || (!here && (*at & CACHE_HERE || cache->heard))) return CACHE_ELSE;
+    if (known->open & bit || (!here && (*at & CACHE_HERE || !is_unheard(cache, of, now)))) return CACHE_ELSE;
     uint64_t start = take_store_entry(cache, of, now);
     *open->at &= (uint8_t)~CACHE_STORE;
     known_of(of, open->line)->open &= (uint8_t)~known_bit(open->line);
@@ -130,5 +145,6 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     of->counts.snoop_hit_same += of->l2.entry[known->entry].line == l2_line;
     l3_write(cache, &blue_gene, of, l2_line, start);
     count_stall(&of->counts.stall_store, now, start);
+    if (SELDOM(cache->heard) && !here) alike_add(of->alike, CACHE_STORE_MISS, CACHE_NOWHERE, start - now);
     return (uint32_t)(start - now);
 }
