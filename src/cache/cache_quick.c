@@ -113,10 +113,13 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */
 
-/* Whether nobody has to be told of a store miss, or a count will do. */
-INLINE bool is_unheard(const struct cache *cache, const struct cache_core *of, uint64_t now)
+/* Somebody has to be told of a store miss that is about to be: whether a count will do. */
+APART static bool count_store(const struct cache_core *of, uint64_t now)
 {
-    return !cache->heard || (of->alike && of->store_end[of->next_store] < now + ALIKE_STALLS);
+    uint64_t end = of->store_end[of->next_store], stall = end > now ? end - now : 0;
+    if (!of->alike || stall >= ALIKE_STALLS) return false;
+    alike_add(of->alike, CACHE_STORE_MISS, CACHE_NOWHERE, stall);
+    return true;
 }
 
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
@@ -129,7 +132,8 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     if (!(page & of->ready & QUICK_STORE) || !open->at) return CACHE_ELSE;
     struct l2_known *known = known_of(of, line);
     uint8_t here = *at & CACHE_LOAD, bit = known_bit(line);
-    if (known->open & bit || (!here && (*at & CACHE_HERE || !is_unheard(cache, of, now)))) return CACHE_ELSE;
+    if (known->open & bit || (!here && (*at & CACHE_HERE || (cache->heard && !count_store(of, now)))))
+        return CACHE_ELSE;
     uint64_t start = take_store_entry(cache, of, now);
     *open->at &= (uint8_t)~CACHE_STORE;
     known_of(of, open->line)->open &= (uint8_t)~known_bit(open->line);
@@ -145,6 +149,5 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     of->counts.snoop_hit_same += of->l2.entry[known->entry].line == l2_line;
     l3_write(cache, &blue_gene, of, l2_line, start);
     count_stall(&of->counts.stall_store, now, start);
-    if (SELDOM(cache->heard) && !here) alike_add(of->alike, CACHE_STORE_MISS, CACHE_NOWHERE, start - now);
     return (uint32_t)(start - now);
 }
