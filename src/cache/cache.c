@@ -214,16 +214,24 @@ void cache_free(struct cache *cache)
     free(cache);
 }
 
+static void tell_many(const struct cache *cache, const struct cache_core *of, unsigned kind, unsigned level,
+                      uint32_t stall, uint64_t count)
+{
+    const struct cache_transaction transaction = {
+        .core = (uint8_t)of->number, .sender = (uint8_t)of->number, .kind = (uint8_t)kind, .level = (uint8_t)level};
+    if (count) cache->listener->tell_alike(cache->listener->context, transaction, stall, count);
+}
+
 static void tell_alike_of(const struct cache *cache, struct cache_core *of)
 {
     struct alike *alike = of->alike;
+    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L2, cache->l2_latency, of->counts.near - alike->near);
+    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency, of->counts.far - alike->far);
+    alike->near = of->counts.near;
+    alike->far = of->counts.far;
     for (uint32_t i = 0; i < alike->used; i++) {
         unsigned index = alike->index[i], row = index / ALIKE_STALLS;
-        const struct cache_transaction transaction = {.core = (uint8_t)of->number,
-                                                      .sender = (uint8_t)of->number,
-                                                      .kind = (uint8_t)(row / ALIKE_LEVELS),
-                                                      .level = (uint8_t)(row % ALIKE_LEVELS)};
-        cache->listener->tell_alike(cache->listener->context, transaction, index % ALIKE_STALLS, alike->count[index]);
+        tell_many(cache, of, row / ALIKE_LEVELS, row % ALIKE_LEVELS, index % ALIKE_STALLS, alike->count[index]);
         alike->count[index] = 0;
     }
     alike->used = 0;
@@ -237,14 +245,19 @@ void cache_tell_alike(struct cache *cache, unsigned core)
 
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
 {
+    bool alike = listener && listener->tell_alike;
     if (listener == cache->listener) return;
     cache_tell_alike(cache, CACHE_ALL);
     cache->listener = listener;
     cache->heard = listener ? CACHE_HEARD : 0;
+    cache->heard_each = alike ? 0 : cache->heard;
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *of = cache->core[i];
         free(of->alike);
-        of->alike = listener && listener->tell_alike ? base_calloc(1, sizeof *of->alike) : NULL;
+        of->alike = alike ? base_calloc(1, sizeof *of->alike) : NULL;
+        if (!alike) continue;
+        of->alike->near = of->counts.near;
+        of->alike->far = of->counts.far;
     }
 }
 

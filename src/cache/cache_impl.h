@@ -328,6 +328,7 @@ struct alike {
     uint64_t count[ALIKES];
     uint16_t index[ALIKES]; /* those that are not 0 */
     uint32_t used;
+    uint64_t near, far; /* of the core's counts, those that have been told: they have all that is to be told */
 };
 
 INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, unsigned level, uint64_t stall)
@@ -415,7 +416,8 @@ struct space {
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
-    uint32_t heard; /* CACHE_HEARD, if there is one */
+    uint32_t heard;      /* CACHE_HEARD, if there is one */
+    uint32_t heard_each; /* the same, if a count of what is alike will not do */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
     bool streaming;                 /* L2 prefetches */

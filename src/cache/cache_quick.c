@@ -61,7 +61,7 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
     of->counts.far++;
     of->fills_until = end;
     of->served = CACHE_IN_L3;
-    return cache->l3_latency | cache->heard;
+    return cache->l3_latency | cache->heard_each;
 }
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
@@ -99,7 +99,7 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     of->counts.stream_hit += entry->state & L2_PREFETCHED;
     of->fills_until = now + cache->l2_latency;
     of->served = CACHE_IN_L2;
-    return cache->l2_latency | cache->heard;
+    return cache->l2_latency | cache->heard_each;
 }
 
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
