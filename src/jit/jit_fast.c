@@ -49,8 +49,7 @@ static void fast_maker_free(struct ir_maker *maker)
     free(maker);
 }
 
-/* --- Functions -------------------------------------------------------------------------------------------------------
- */
+/* --- Functions ---------------------------------------------------------------------------------------------------- */
 
 static int node_new(struct fast *f, struct node node)
 {
@@ -128,8 +127,7 @@ static void fast_code_free(struct ir_maker *maker, struct ir_code *code)
     free(code);
 }
 
-/* --- Values
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Values ------------------------------------------------------------------------------------------------------- */
 
 /* A node that is done where it stands, in the block that is built. */
 static int add(struct ir *ir, struct node node)
@@ -225,8 +223,7 @@ static ir_value fast_rotate(struct ir *ir, ir_value v, ir_value left)
     return of(ir, NODE_ROTATE, v, left, NULL);
 }
 
-/* --- Memory and variables
- * ------------------------------------------------------------------------------------------------ */
+/* --- Memory and variables ----------------------------------------------------------------------------------------- */
 
 static ir_value fast_offset(struct ir *ir, ir_value base, ir_value by)
 {
@@ -287,8 +284,7 @@ static void fast_reload(struct ir *ir, enum ir_type type, ir_variable variable, 
                   .kind = NODE_RELOAD, .type = (uint8_t)type, .variable = VAR(variable), .a = N(base), .imm = offset});
 }
 
-/* --- Flow
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- Flow --------------------------------------------------------------------------------------------------------- */
 
 static ir_block fast_block_new(struct ir *ir)
 {
