@@ -50,6 +50,8 @@ enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 /* Each kind has its own struct ir, ir_maker and ir_code, which begin with a pointer to this. */
 struct ir_kind {
     uint64_t nanoseconds, first_nanoseconds; /* for a guest instruction, about; and before the first */
+    uint32_t patience;                       /* entries of a block that make it worth that */
+    uint32_t most_blocks, most_instructions; /* of the guest's in a function */
     const char *(*unavailable)(void);        /* why it is, or NULL; loads what it needs */
     struct ir_maker *(*maker_new)(const char **reason);
     void (*maker_free)(struct ir_maker *maker);
