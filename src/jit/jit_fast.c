@@ -20,9 +20,17 @@ struct ir_code {
 
 #define F(ir)  ((struct fast *)(ir))
 #define N(v)   ((int)(intptr_t)(v))
-#define V(n)   ((ir_value)(intptr_t)(n))
 #define B(b)   ((int)(intptr_t)(b))
 #define VAR(v) ((unsigned)(intptr_t)(v)-1)
+
+/* What others hold are numbers. */
+union handle {
+    intptr_t number;
+    ir_value value;
+    ir_block block;
+    ir_variable variable;
+};
+#define V(n) (((union handle){.number = (n)}).value)
 
 static const char *fast_unavailable(void)
 {
@@ -251,7 +259,7 @@ static ir_variable variable_new(struct ir *ir, struct variable variable)
     struct fast *f = F(ir);
     f->variables = base_grow(f->variables, &f->variable_capacity, f->variable_count + 1, sizeof *f->variables);
     f->variables[f->variable_count++] = variable;
-    return (ir_variable)(intptr_t)f->variable_count;
+    return ((union handle){.number = (intptr_t)f->variable_count}).variable;
 }
 
 static ir_variable fast_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
@@ -288,12 +296,12 @@ static void fast_reload(struct ir *ir, enum ir_type type, ir_variable variable, 
 
 static ir_block fast_block_new(struct ir *ir)
 {
-    return (ir_block)(intptr_t)block_new(F(ir), false, 0);
+    return ((union handle){.number = block_new(F(ir), false, 0)}).block;
 }
 
 static ir_block fast_anchor_new(struct ir *ir, uint64_t weight)
 {
-    return (ir_block)(intptr_t)block_new(F(ir), true, weight);
+    return ((union handle){.number = block_new(F(ir), true, weight)}).block;
 }
 
 static void fast_place(struct ir *ir, ir_block block)
@@ -303,7 +311,7 @@ static void fast_place(struct ir *ir, ir_block block)
 
 static ir_block fast_here(struct ir *ir)
 {
-    return (ir_block)(intptr_t)F(ir)->here;
+    return ((union handle){.number = F(ir)->here}).block;
 }
 
 static void end(struct ir *ir, enum ending ending, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)

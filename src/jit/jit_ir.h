@@ -136,7 +136,7 @@ static inline size_t ir_code_size(const struct ir_code *code)
 
 static inline void ir_code_free(struct ir_maker *maker, struct ir_code *code)
 {
-    IR_KIND(maker)->code_free(maker, code);
+    IR_KIND(code)->code_free(maker, code);
 }
 
 static inline ir_value ir_argument(struct ir *ir, unsigned n)
