@@ -76,8 +76,8 @@ struct chil_run_options {
     bool (*pause)(void *context, struct chil_run *run);
     uint64_t pause_cycles;
     /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is translated; "auto", or NULL:
-     * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
-     * "jit:patience=1,limit=65536,wait" (docs/jit.md). */
+     * that, where it can be; "lockstep": both, compared, which is slow. What follows a colon is for tests:
+     * "jit:patience=1,limit=65536,wait,llvm" (docs/jit.md). */
     const char *engine;
     /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without. */
     bool record;
