@@ -50,7 +50,7 @@ struct fp_state {
 };
 /* Added to `noted` by what came later. */
 enum {
-    FP_NOTED_COMPARE = 0x100, /* FPCC is right already */
+    FP_NOTED_COMPARE = 0x100, /* FPCC is that of a comparison, which is in `noted` where fpscr has it */
     FP_NOTED_CONVERT = 0x200, /* FR and FI are those of fctiwz with the operand `converted` */
 };
 _Static_assert((int)FP_OP_COUNT <= (int)FP_NOTED_COMPARE, "noted holds an enum fp_op and these");
@@ -249,8 +249,7 @@ static inline unsigned fp_fast_compare(struct fp_state *s, bool ordered, uint64_
     double y = fp_to_host(b);
     if (__builtin_expect(__builtin_isunordered(x, y), 0)) return fp_slow_compare(s, ordered, a, b);
     unsigned cc = (unsigned)(x < y) << 3 | (unsigned)(x > y) << 2 | (unsigned)(x == y) << 1;
-    s->fpscr = (s->fpscr & ~FP_FPCC) | cc << FP_FPRF_SHIFT;
-    s->noted |= FP_NOTED_COMPARE;
+    s->noted = (s->noted & ~FP_FPCC) | FP_NOTED_COMPARE | cc << FP_FPRF_SHIFT;
     return cc;
 }
 

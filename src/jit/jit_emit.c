@@ -216,7 +216,9 @@ void emit_write_note(struct emit *e)
                     {e->note.b, CORE(fp.b)},
                     {e->note.c, CORE(fp.c)},
                     {e->note.converted, CORE(fp.converted)}};
-    ir_store(e->ir, emit_const(e, e->note.noted), e->core, NULL, CORE(fp.noted));
+    ir_value noted = emit_const(e, e->note.noted);
+    if (e->note.compared) noted = ir_op(e->ir, IR_OR, noted, e->note.compared);
+    ir_store(e->ir, noted, e->core, NULL, CORE(fp.noted));
     for (unsigned i = 0; i < sizeof operands / sizeof operands[0]; i++)
         if (operands[i].v) ir_store(e->ir, operands[i].v, e->core, NULL, operands[i].offset);
 }
@@ -225,10 +227,9 @@ void emit_write_note(struct emit *e)
 static ir_block stop_block(struct emit *e)
 {
     if (!e->note.noted) return e->leave;
-    if (!e->note.leave || e->note.left != e->note.noted) {
+    if (!e->note.leave) {
         ir_block here = ir_here(e->ir);
         e->note.leave = ir_block_new(e->ir);
-        e->note.left = e->note.noted;
         ir_place(e->ir, e->note.leave);
         emit_write_note(e);
         ir_jump(e->ir, e->leave);

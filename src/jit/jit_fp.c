@@ -123,7 +123,7 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
     e->note.a = a;
     e->note.b = b;
     e->note.c = c;
-    e->note.converted = NULL;
+    e->note.converted = e->note.compared = NULL;
     e->note.leave = NULL;
 }
 
@@ -182,15 +182,12 @@ static void emit_slow(struct emit *e, unsigned variant)
     e->note.noted = 0;
 }
 
-/* Adds to the note what was put into the FPSCR at once. */
-static void note_more(struct emit *e, uint32_t bit)
+/* Adds to the note in memory. */
+static void note_more(struct emit *e, uint32_t mask, ir_value bits)
 {
-    if (e->note.noted) {
-        e->note.noted |= bit;
-        return;
-    }
     ir_value noted = ir_load(e->ir, IR_I32, e->core, NULL, CORE(fp.noted));
-    ir_store(e->ir, ir_op(e->ir, IR_OR, noted, emit_const(e, bit)), e->core, NULL, CORE(fp.noted));
+    noted = ir_op(e->ir, IR_OR, ir_op(e->ir, IR_AND, noted, emit_const(e, ~mask)), bits);
+    ir_store(e->ir, noted, e->core, NULL, CORE(fp.noted));
 }
 
 static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
@@ -215,7 +212,7 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     bool pending = e->note.noted;
     if (!pending) {
         ir_store(ir, b, e->core, NULL, CORE(fp.converted));
-        note_more(e, FP_NOTED_CONVERT);
+        note_more(e, 0, emit_const(e, FP_NOTED_CONVERT));
     }
     ir_jump(ir, on);
     ir_place(ir, slow);
@@ -329,7 +326,7 @@ static ir_value moved(struct emit *e, unsigned how, ir_value v)
     struct ir *ir = e->ir;
     const uint64_t sign = UINT64_C(1) << 63;
     switch (how) {
-    case NEGATE: return real(e, ir_op(ir, IR_XOR, bits(e, v), i64(e, sign)));
+    case NEGATE: return ir_negate(ir, v);
     case ABSOLUTE: return real(e, ir_op(ir, IR_AND, bits(e, v), i64(e, ~sign)));
     case NEGATIVE: return real(e, ir_op(ir, IR_OR, bits(e, v), i64(e, sign)));
     default: return v;
@@ -361,6 +358,12 @@ static void emit_select(struct emit *e, unsigned variant)
 
 enum { COMPARE_ORDERED = 1, COMPARE_SECOND = 2 };
 
+static ir_value compared(struct emit *e, ir_value cc)
+{
+    ir_value fpcc = ir_op(e->ir, IR_SHL, cc, emit_const(e, FP_FPRF_SHIFT));
+    return ir_op(e->ir, IR_OR, fpcc, emit_const(e, FP_NOTED_COMPARE));
+}
+
 static void emit_float_compare(struct emit *e, unsigned variant)
 {
     struct ir *ir = e->ir;
@@ -374,11 +377,8 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_value other = ir_select(ir, ir_order(ir, IR_GREATER, a, b), emit_const(e, CR_GT), emit_const(e, CR_EQ));
     ir_value cc = ir_select(ir, ir_order(ir, IR_LESS, a, b), emit_const(e, CR_LT), other);
     emit_set_cr(e, field, cc);
-    fpscr = ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_FPCC));
-    fpscr = ir_op(ir, IR_OR, fpscr, ir_op(ir, IR_SHL, cc, emit_const(e, FP_FPRF_SHIFT)));
-    ir_store(ir, fpscr, e->core, NULL, CORE(fp.fpscr));
     bool pending = e->note.noted;
-    if (!pending) note_more(e, FP_NOTED_COMPARE);
+    if (!pending) note_more(e, FP_FPCC, compared(e, cc));
     ir_jump(ir, on);
     ir_place(ir, slow);
     emit_write_note(e);
@@ -388,7 +388,10 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     emit_reload_fp_mask(e);
     ir_jump(ir, on);
     ir_place(ir, on);
-    if (pending) e->note.noted |= FP_NOTED_COMPARE;
+    if (pending) {
+        e->note.compared = compared(e, emit_cr(e, field));
+        e->note.leave = NULL;
+    }
     e->compared[field].a = a;
     e->compared[field].b = b;
     e->compared[field].how = COMPARED_FLOAT;

@@ -162,8 +162,8 @@ struct emit {
     struct {
         uint32_t noted; /* enum fp_op and FP_NOTED bits; 0: memory is right */
         ir_value a, b, c, converted;
+        ir_value compared; /* the part of a comparison, 32 bits */
         ir_block leave; /* writes it and leaves the region; NULL until a call needs that */
-        uint32_t left;  /* the `noted` that it writes */
     } note;
     /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
     struct {
