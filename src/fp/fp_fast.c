@@ -160,8 +160,9 @@ static bool described_on_host(const struct fp_state *s, enum fp_op op, uint32_t 
     unsigned fprf = minus ? FP_CLASS_NEG_NORMAL : FP_CLASS_NORMAL;
     if (magnitude <= FP_FRACTION) fprf = minus ? FP_CLASS_NEG_DENORMAL : FP_CLASS_DENORMAL;
     if (magnitude == 0) fprf = minus ? FP_CLASS_NEG_ZERO : FP_CLASS_ZERO;
-    *described = fprf << FP_FPRF_SHIFT;
-    if (r.rest != 0) *described |= FP_FI | ((r.rest < 0) != minus ? FP_FR : 0);
+    /* Whether FR is set, no host can guess: without a branch. */
+    uint32_t inexact = (r.rest != 0) * FP_FI, away = ((r.rest < 0) != minus) * FP_FR;
+    *described = fprf << FP_FPRF_SHIFT | inexact | (away & inexact << 1);
     return true;
 }
 
