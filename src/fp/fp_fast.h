@@ -103,7 +103,7 @@ static inline uint64_t fp_from_host(double x)
 static inline double fp_host_fma(double x, double y, double z)
 {
 #if defined(__x86_64__) && !defined(__FMA__)
-    if (__builtin_cpu_supports("fma")) {
+    if (__builtin_expect(__builtin_cpu_supports("fma"), 1)) {
         __asm__("vfmadd213sd %2, %1, %0" : "+x"(x) : "x"(y), "x"(z));
         return x;
     }
