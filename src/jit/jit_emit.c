@@ -24,7 +24,7 @@ ELEMENT(struct core, cycles, 8);
 ELEMENT(struct core, counts[0], 8);
 ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
-ELEMENT(struct core, fp_mask, 4);
+ELEMENT(struct core, fp_mask, 8);
 ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);
@@ -156,12 +156,12 @@ void emit_set_special(struct emit *e, bool is_ctr, ir_value v)
 
 ir_value emit_fp_mask(struct emit *e)
 {
-    return ir_get(e->ir, IR_I32, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)));
+    return ir_get(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)));
 }
 
 void emit_reload_fp_mask(struct emit *e)
 {
-    ir_reload(e->ir, IR_I32, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)), e->core, CORE(fp_mask));
+    ir_reload(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)), e->core, CORE(fp_mask));
 }
 
 /* --- Conditions ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h shows that to be the
- * guest's. The test of a result is the same as there: its exponent lies in a range. It is made in 32 bits, whose
- * constants are part of the host's instructions; fp_mask is 0 when the FPSCR does not allow the short way, and fails
- * every test.
+ * guest's. The test of a result is the same as there: its exponent lies in a range. It is made of the high word, as
+ * constants of 32 bits are part of the host's instructions; fp_mask takes the sign away, and is 0 when the FPSCR does
+ * not allow the short way, which fails every test.
  *
  * Notes (fp_fast.h) are written at the end of a block and before calls, the last operation's only.
  */
@@ -30,21 +30,19 @@ static ir_value real(struct emit *e, ir_value v)
     return ir_convert(e->ir, IR_BITS, IR_F64, v);
 }
 
-/* The sign lost, the exponent at the top of 32 bits. */
-enum { EXPONENT = 21 };
-static ir_value exponent(struct emit *e, ir_value v)
+enum { EXPONENT = 20 }; /* where it is in the high word */
+static ir_value high_word(struct emit *e, ir_value v)
 {
-    ir_value high = ir_convert(e->ir, IR_TRUNC, IR_I32, ir_op(e->ir, IR_LSHR, bits(e, v), i64(e, 32)));
-    return ir_op(e->ir, IR_SHL, high, emit_const(e, 1));
+    return ir_op(e->ir, IR_LSHR, bits(e, v), i64(e, 32));
 }
 
-/* fp_exponent_within, and that notes suffice. Adding 1 to the exponent makes the one that is too large 0. */
-static ir_value within(struct emit *e, ir_value r, unsigned least)
+/* fp_exponent_within, and that notes suffice: `least` is not 0. */
+static ir_value within(struct emit *e, ir_value r, uint64_t least)
 {
     struct ir *ir = e->ir;
-    ir_value x = ir_op(ir, IR_ADD, exponent(e, r), emit_const(e, UINT32_C(1) << EXPONENT));
-    x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
-    return ir_test(ir, IR_UGE, x, emit_const(e, (uint32_t)(least + 1) << EXPONENT));
+    ir_value x = ir_op(ir, IR_AND, high_word(e, r), emit_fp_mask(e));
+    x = ir_op(ir, IR_SUB, x, i64(e, least << EXPONENT));
+    return ir_test(ir, IR_ULT, x, i64(e, (0x7ff - least) << EXPONENT));
 }
 
 static ir_value is_zero(struct emit *e, ir_value d)
@@ -95,7 +93,7 @@ static bool negates(enum fp_op op)
 static unsigned least_exponent(enum fp_op op)
 {
     if (fp_op_is_single(op)) return FP_SURE_SINGLE;
-    return op == FP_FADD || op == FP_FSUB ? 0 : FP_SURE_DOUBLE;
+    return op == FP_FADD || op == FP_FSUB ? 1 : FP_SURE_DOUBLE;
 }
 
 /* What else must hold of a single-precision result: see fp_single_ok. */
@@ -131,7 +129,7 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
 static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value c, ir_value d)
 {
     struct ir *ir = e->ir;
-    ir_value notes = ir_test(ir, IR_NE, emit_fp_mask(e), emit_const(e, 0));
+    ir_value notes = ir_test(ir, IR_NE, emit_fp_mask(e), i64(e, 0));
     ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), notes);
     if (c) return ir_op(ir, IR_AND, zero, ir_op(ir, IR_OR, is_zero(e, a), is_zero(e, c)));
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
@@ -148,10 +146,7 @@ static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir
     ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
     ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, other, IR_LIKELY);
     ir_place(ir, other);
-    if (least_exponent(op))
-        ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
-    else
-        ir_jump(ir, slow);
+    ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
     ir_place(ir, fast);
     emit_set_fpr(e, target, r);
     ir_jump(ir, on);
@@ -203,9 +198,9 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_value b = emit_fpr(e, FB);
     (void)variant;
     /* Below 2^31, turned round so that the mask fails it. */
-    ir_value x = ir_op(ir, IR_XOR, exponent(e, b), emit_const(e, UINT32_MAX));
+    ir_value x = ir_op(ir, IR_XOR, high_word(e, b), i64(e, UINT64_MAX));
     x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
-    ir_branch(ir, ir_test(ir, IR_UGE, x, emit_const(e, -((UINT32_C(1023) + 31) << EXPONENT))), fast, slow, IR_LIKELY);
+    ir_branch(ir, ir_test(ir, IR_UGT, x, i64(e, FP_MASK - ((UINT64_C(1023) + 31) << EXPONENT))), fast, slow, IR_LIKELY);
     ir_place(ir, fast);
     ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I32, b);
     emit_set_fpr(e, FT, real(e, ir_convert(ir, IR_SEXT, IR_I64, n)));
@@ -279,7 +274,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         ir_value bad = fex;
         if (!forgets) {
             bad = ir_op(ir, IR_OR, bad, has(e, after, FP_UE | FP_RN));
-            bad = ir_op(ir, IR_OR, bad, ir_test(ir, IR_EQ, emit_fp_mask(e), emit_const(e, 0)));
+            bad = ir_op(ir, IR_OR, bad, ir_test(ir, IR_EQ, emit_fp_mask(e), i64(e, 0)));
         }
         ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
         ir_place(ir, fast);
@@ -287,7 +282,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
         ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
         ir_value suffice = ir_test(ir, IR_EQ, modes, emit_const(e, FP_XX));
-        ir_store(ir, ir_select(ir, suffice, emit_const(e, UINT32_MAX), emit_const(e, 0)), e->core, NULL, CORE(fp_mask));
+        ir_store(ir, ir_select(ir, suffice, i64(e, FP_MASK), i64(e, 0)), e->core, NULL, CORE(fp_mask));
         emit_reload_fp_mask(e);
         ir_jump(ir, on);
     }

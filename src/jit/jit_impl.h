@@ -121,6 +121,7 @@ bool jit_quick_16(struct core *core);
 bool jit_quick_32(struct core *core);
 bool jit_quick_64(struct core *core);
 void jit_set_fp_mask(struct core *core); /* after the FPSCR may have changed */
+#define FP_MASK UINT64_C(0x7fffffff)     /* takes the sign from the high word of a double */
 
 /* --- Comparing (jit_lockstep.c)
  * --------------------------------------------------------------------------------------- */
