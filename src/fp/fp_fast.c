@@ -193,7 +193,7 @@ void fp_write_fpscr(struct fp_state *s, uint32_t mask, uint32_t value)
     uint32_t after = (s->fpscr & ~mask) | (value & mask);
     if ((mask & FP_DESCRIBED) == FP_DESCRIBED) {
         s->noted = FP_OP_NONE;
-    } else if (mask & FP_DESCRIBED || (after | s->fpscr) & (FP_UE | FP_RN)) {
+    } else if (mask & FP_DESCRIBED || (after | s->fpscr) & (FP_UE | FP_RN) || (after ^ s->fpscr) & FP_DECIDING) {
         fp_sync(s);
         after = (s->fpscr & ~mask) | (value & mask);
     }

@@ -76,6 +76,8 @@ static inline uint32_t fp_read_fpscr(struct fp_state *s)
 
 /* What a note has yet to say. */
 #define FP_DESCRIBED (FP_FR | FP_FI | FP_FPRF)
+/* What decides what the result of a noted instruction was, and so may not change before it is settled. */
+#define FP_DECIDING (FP_VE | FP_OE | FP_UE | FP_ZE)
 
 /* mtfsf, mtfsfi and mtfsb0: the bits of `mask` become those of `value`. A note stays where it will say the same later,
  * and is forgotten where all it would say is written over. */

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "jit/jit_impl.h"
 
-enum { PATIENCE = 50000, POLL = 1000, DROPS_MOST = 2000, SHARE = 8 };
+enum { PATIENCE = 1000, POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -77,7 +77,7 @@ static uint64_t cpu_time(void)
 static void translate(struct jit *jit, struct ir_maker *maker, struct work *work)
 {
     uint64_t start = cpu_time();
-    work->region.sites = base_calloc(REGION_SITES, sizeof(struct site));
+    work->region.sites = base_calloc(region_sites(&work->region), sizeof(struct site));
     work->code = maker ? emit_region(maker, &work->region) : NULL;
     uint64_t time = cpu_time() - start;
     if (work->code) work->entry = (region_code *)ir_code_entry(work->code);
@@ -87,6 +87,8 @@ static void translate(struct jit *jit, struct ir_maker *maker, struct work *work
         jit->figures.regions++;
         jit->figures.blocks += work->region.count;
         jit->figures.instructions += work->region.ops;
+    } else {
+        jit->figures.failed++;
     }
     jit->figures.nanoseconds += time;
     atomic_store_explicit(&work->state, work->code ? DONE : FAILED, memory_order_release);

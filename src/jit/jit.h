@@ -29,11 +29,12 @@ struct jit_options {
 struct jit_figures {
     uint64_t regions, blocks, instructions; /* translated */
     uint64_t nanoseconds;                   /* that took, on the second thread */
+    uint64_t failed;                        /* regions that could not be */
     uint64_t dropped;                       /* regions whose code changed or that had to make room */
 };
 
-/* Why nothing can be translated; NULL when it can. May load LLVM, which takes a moment: jit_new does without asking, and
- * then interprets everything. */
+/* Why nothing can be translated; NULL when it can. May load LLVM, which takes a moment: jit_new does without asking,
+ * and then interprets everything. */
 const char *jit_unavailable(bool llvm);
 /* NULL when this Chiliad was built without a translator. */
 struct jit *jit_new(const struct jit_options *options);

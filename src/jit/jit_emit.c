@@ -279,6 +279,7 @@ static ir_value fetched(struct emit *e, uint32_t first, unsigned count)
     uint64_t each = UINT64_C(0x0101010101010101) * CACHE_FETCH;
     ir_value all = ir_const(e->ir, type, each >> (64 - 8 * count));
     ir_value bits = ir_load(e->ir, type, e->lines, NULL, first);
+    if (count == 1) return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, bits, all), ir_const(e->ir, type, 0));
     return ir_test(e->ir, IR_EQ, ir_op(e->ir, IR_AND, bits, all), all);
 }
 

@@ -56,6 +56,7 @@ struct node {
     int slot;       /* on the stack, from 1 on */
     int set;        /* the variable that it becomes, from 1 on */
     int position;
+    int next_get; /* of an access to a variable: position of the next that reads what it left, or 0 */
 };
 
 enum ending { END_NONE, END_JUMP, END_BRANCH, END_RETURN, END_GO };
@@ -84,7 +85,8 @@ struct variable {
     int last_get; /* position */
     int pin;      /* register that it is in throughout, or NONE */
     uint64_t gain;
-    int seen;
+    int seen, access; /* the trace, and the node, that last accessed it */
+    int next_get;     /* of that access, while code is made */
 };
 
 enum { REGISTERS = 32, VECTOR = 16, SCRATCH = RAX, SCRATCH_ADDRESS = R11, SCRATCH_VECTOR = VECTOR + 13 };
@@ -93,7 +95,7 @@ enum { REGISTERS = 32, VECTOR = 16, SCRATCH = RAX, SCRATCH_ADDRESS = R11, SCRATC
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x1FFF0000)
 #define PIN_REGISTERS    (BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R12) | UINT32_C(0xFF0000))
-enum { SLOTS = 64, FRAME = 8 + 8 * SLOTS }; /* the limit is at rsp, then slots */
+enum { SLOTS = 128, FRAME = 8 + 8 * SLOTS }; /* the limit is at rsp, then slots */
 
 /* What is known at a point of the code: the value in each register, and each variable's value (0: in memory only). */
 struct state {
@@ -133,7 +135,6 @@ struct fast {
     struct arena arena; /* of states */
     struct detour *detours;
     uint32_t pinned, locked; /* locked: not to be given out, in a detour */
-    uint64_t stamps[REGISTERS], stamp;
     int position, slots;
     bool in_detour, failed;
     unsigned leave; /* label */
@@ -168,7 +169,7 @@ static inline bool is_const(const struct fast *f, int n)
 void fast_plan(struct fast *f);
 
 /* Registers. */
-void state_clear(struct fast *f, bool first); /* as at an anchor: pinned variables only; the first has not even them */
+void state_clear(struct fast *f, bool bare); /* as at an anchor: pinned variables only; bare: not even them */
 struct state *state_copy(struct fast *f, const struct state *state);
 int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
 int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */

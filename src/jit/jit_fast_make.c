@@ -412,6 +412,11 @@ static void make_narrow(struct fast *f, int n)
                               .position = node->position};
         return;
     }
+    bool is_shifted = of->kind == NODE_BINARY && of->how == IR_LSHR && of->type == IR_I64 && is_const(f, of->b);
+    if (node->type == IR_I32 && is_shifted && f->nodes[of->b].imm >= 32) { /* nothing to cut off */
+        make_same(f, n, node->a);
+        return;
+    }
     int from = reg_use(f, node->a, SCRATCH);
     int to = reg_new(f, n, from, 0);
     switch (node->type) {
@@ -583,7 +588,10 @@ static void make_node(struct fast *f, int n)
     case NODE_LOAD: make_load(f, n); break;
     case NODE_STORE: make_store(f, n); break;
     case NODE_GET: variable_get(f, n); break;
-    case NODE_SET: variable_set(f, node->variable, node->a); break;
+    case NODE_SET:
+        f->variables[node->variable].next_get = node->next_get;
+        variable_set(f, node->variable, node->a);
+        break;
     case NODE_RELOAD: variable_reload(f, n); break;
     case NODE_ADD_TO: x86_op_imm(&f->x, 0x83 | X86_W, 0, memory(f, node), 1, 1); break;
     case NODE_CALL: make_call(f, n); break;
@@ -605,10 +613,10 @@ static void add_detour(struct fast *f, unsigned label, int block, int position)
 static void jump_to(struct fast *f, int block, int next_anchor)
 {
     const struct fast_block *b = &f->blocks[block];
-    if (b->anchor)
-        state_anchor(f);
-    else
+    if (!b->anchor)
         state_meet(f, b);
+    else if (b->weight)
+        state_anchor(f);
     if (block != next_anchor) x86_jump(&f->x, b->label);
 }
 
@@ -629,7 +637,7 @@ static void branch_away(struct fast *f, int condition, bool sense, int block, in
 static int make_ending(struct fast *f, const struct fast_block *b, int position, int next_anchor)
 {
     int follows = f->in_detour ? 0 : b->follows;
-    bool to_anchor = (b->ending == END_BRANCH && (f->blocks[b->yes].anchor || f->blocks[b->no].anchor));
+    bool to_anchor = (b->ending == END_BRANCH && (f->blocks[b->yes].weight || f->blocks[b->no].weight));
     if (to_anchor) state_anchor(f);
     switch (b->ending) {
     case END_JUMP:
@@ -670,7 +678,8 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
 
 static void make_trace(struct fast *f, int anchor, int next_anchor)
 {
-    state_clear(f, anchor == 1);
+    state_clear(f, f->blocks[anchor].weight == 0);
+    f->slots = 0; /* no value of another trace is used */
     for (int block = anchor; block;) {
         struct fast_block *b = &f->blocks[block];
         if (block != anchor) state_arrive(f, block);

@@ -155,7 +155,17 @@ static void walk_detour(struct fast *f, int block, int position, const struct pa
     if (b->ending == END_BRANCH) walk_detour(f, b->no, position, &here);
 }
 
-static void number_block(struct fast *f, int block, int *position)
+/* Links the accesses of a trace to each variable. */
+static void note_access(struct fast *f, int anchor, int n)
+{
+    struct variable *variable = &f->variables[f->nodes[n].variable];
+    if (variable->seen == anchor && f->nodes[n].kind == NODE_GET)
+        f->nodes[variable->access].next_get = f->nodes[n].position;
+    variable->seen = anchor;
+    variable->access = n;
+}
+
+static void number_block(struct fast *f, int anchor, int block, int *position)
 {
     struct fast_block *b = &f->blocks[block];
     b->position = *position;
@@ -164,6 +174,7 @@ static void number_block(struct fast *f, int block, int *position)
         node->position = (*position)++;
         struct variable *variable = &f->variables[node->variable];
         if (node->kind == NODE_GET) variable->last_get = node->position;
+        if (node->kind == NODE_GET || node->kind == NODE_SET) note_access(f, anchor, n);
         if (node->kind == NODE_SET && !f->nodes[node->a].set) f->nodes[node->a].set = (int)node->variable + 1;
         if (!node->lazy) use_operands(f, node, node->position);
     }
@@ -178,7 +189,7 @@ static void find_traces(struct fast *f)
         for (int b = f->blocks[i].anchor ? i : 0; b; b = f->blocks[b].follows) {
             f->blocks[b].in_trace = true;
             f->blocks[b].follows = follow(f, &f->blocks[b]);
-            number_block(f, b, &position);
+            number_block(f, i, b, &position);
         }
 }
 
@@ -199,6 +210,8 @@ enum { LOOP_ANCHORS = 64 };
 
 static void add_gains(struct fast *f, int anchor)
 {
+    for (size_t i = 0; i < f->variable_count; i++)
+        f->variables[i].seen = 0;
     for (int b = anchor; b; b = f->blocks[b].follows)
         for (int n = f->blocks[b].first; n; n = f->nodes[n].next) {
             const struct node *node = &f->nodes[n];

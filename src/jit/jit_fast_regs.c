@@ -28,12 +28,12 @@ static int value_new(struct fast *f, unsigned variable)
     return (int)f->node_count++;
 }
 
-void state_clear(struct fast *f, bool first)
+void state_clear(struct fast *f, bool bare)
 {
     memset(f->now, 0, state_size(f));
     for (unsigned i = 0; i < f->variable_count; i++) {
         struct variable *v = &f->variables[i];
-        if (v->pin != NONE && (!first || !v->has_home)) f->now->content[v->pin] = f->now->values[i] = value_new(f, i);
+        if (v->pin != NONE && (!bare || !v->has_home)) f->now->content[v->pin] = f->now->values[i] = value_new(f, i);
         if (!v->has_home && v->pin == NONE) f->now->values[i] = v->first;
     }
 }
@@ -55,11 +55,16 @@ int reg_find(const struct fast *f, int n)
     return NONE;
 }
 
-static bool is_variables(const struct fast *f, int n)
+/* When the variable whose value it is will be read next; INT_MAX: never, here; 0: it is no variable's. */
+static int next_get(const struct fast *f, int n)
 {
-    for (unsigned i = 0; i < f->variable_count; i++)
-        if (f->now->values[i] == n) return true;
-    return false;
+    int next = 0;
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        if (f->now->values[i] != n) continue;
+        int position = f->variables[i].next_get > f->position ? f->variables[i].next_get : INT_MAX;
+        if (!next || position < next) next = position;
+    }
+    return next;
 }
 
 struct x86_at fast_slot(const struct fast *f, int n)
@@ -76,10 +81,7 @@ int reg_use(struct fast *f, int n, int scratch)
         return scratch;
     }
     int reg = reg_find(f, n);
-    if (reg != NONE) {
-        f->stamps[reg] = ++f->stamp;
-        return reg;
-    }
+    if (reg != NONE) return reg;
     if (node->kind == NODE_ARGUMENT)
         reg_load(f, IR_I64, scratch, x86_mem(RSP, NONE, 0));
     else if (node->slot)
@@ -110,40 +112,50 @@ static void spill(struct fast *f, int reg)
     reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
 }
 
-/* A free register, else one whose value is not used any more, else one that only saves a load, else any. */
-static int reg_any(struct fast *f, bool vector, uint32_t avoid)
+/* Of these registers: a free one, else one whose value is not used any more, else one that only saves a load, else any.
+ */
+static int reg_among(struct fast *f, uint32_t candidates)
 {
-    uint32_t candidates = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(f->pinned | avoid | f->locked);
-    int cached = NONE, far = NONE;
+    int cached = NONE, far = NONE, latest = 0;
     for (int reg = 0; reg < REGISTERS; reg++) {
         if (!(candidates & BIT(reg))) continue;
         int n = f->now->content[reg];
         if (!n) return reg;
         if (reg_needed(f, n)) {
             if (far == NONE || f->nodes[n].last > f->nodes[f->now->content[far]].last) far = reg;
-        } else if (!is_variables(f, n)) {
-            f->now->content[reg] = 0;
-            return reg;
-        } else if (cached == NONE || f->stamps[reg] < f->stamps[cached]) {
-            cached = reg;
+        } else {
+            int next = next_get(f, n);
+            if (!next) {
+                f->now->content[reg] = 0;
+                return reg;
+            }
+            if (next > latest) {
+                latest = next;
+                cached = reg;
+            }
         }
     }
-    if (cached != NONE) {
+    if (cached != NONE)
         reg_lose(f, cached);
-        return cached;
-    }
-    if (far == NONE) {
-        f->failed = true;
-        return vector ? SCRATCH_VECTOR : SCRATCH;
-    }
-    spill(f, far);
-    return far;
+    else if (far != NONE)
+        spill(f, far);
+    return cached != NONE ? cached : far;
+}
+
+/* One of a pinned variable only if there is no other: it is loaded again before the next anchor. */
+static int reg_any(struct fast *f, bool vector, uint32_t avoid)
+{
+    uint32_t usable = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(avoid | f->locked);
+    int reg = reg_among(f, usable & ~f->pinned);
+    if (reg == NONE) reg = reg_among(f, usable & f->pinned);
+    if (reg != NONE) return reg;
+    f->failed = true;
+    return vector ? SCRATCH_VECTOR : SCRATCH;
 }
 
 static void take(struct fast *f, int reg, int n)
 {
     f->now->content[reg] = n;
-    f->stamps[reg] = ++f->stamp;
     if (f->in_detour) f->locked |= BIT(reg);
 }
 
@@ -216,6 +228,7 @@ void variable_get(struct fast *f, int n)
 {
     struct node *node = &f->nodes[n];
     int *value = &f->now->values[node->variable];
+    f->variables[node->variable].next_get = node->next_get;
     if (*value) {
         int reg = reg_find(f, *value);
         node->same = *value;
@@ -338,29 +351,43 @@ static struct move move_for(struct fast *f, const struct state *wanted, int reg)
     return (struct move){reg, from, n, -1};
 }
 
+/* Whether another move still needs what is in the register that this one writes. */
+static bool is_blocked(const struct move *moves, unsigned count, unsigned i)
+{
+    for (unsigned j = 0; j < count; j++)
+        if (j != i && moves[j].to != NONE && moves[j].from == moves[i].to) return true;
+    return false;
+}
+
+static void do_move(struct fast *f, struct move *move)
+{
+    if (move->from != NONE)
+        reg_move(f, move->to, move->from);
+    else if (move->variable >= 0)
+        variable_load(f, (unsigned)move->variable, move->to);
+    else
+        (void)reg_use(f, move->node, move->to);
+    move->to = NONE;
+}
+
 static void do_moves(struct fast *f, struct move *moves, unsigned count)
 {
     for (unsigned left = count; left;) {
-        unsigned before = left;
+        unsigned before = left, first = count;
         for (unsigned i = 0; i < count; i++) {
-            bool blocked = false;
             if (moves[i].to == NONE) continue;
-            for (unsigned j = 0; j < count; j++)
-                if (j != i && moves[j].to != NONE && moves[j].from == moves[i].to) blocked = true;
-            if (blocked) continue;
-            if (moves[i].from != NONE)
-                reg_move(f, moves[i].to, moves[i].from);
-            else if (moves[i].variable >= 0)
-                variable_load(f, (unsigned)moves[i].variable, moves[i].to);
-            else
-                (void)reg_use(f, moves[i].node, moves[i].to);
-            moves[i].to = NONE;
-            left--;
+            if (is_blocked(moves, count, i)) {
+                first = i;
+            } else {
+                do_move(f, &moves[i]);
+                left--;
+            }
         }
-        if (left == before) {
-            f->failed = true;
-            return;
-        }
+        if (left != before) continue;
+        int to = moves[first].to, aside = to >= VECTOR ? SCRATCH_VECTOR : SCRATCH; /* they wait for each other */
+        reg_move(f, aside, to);
+        for (unsigned i = 0; i < count; i++)
+            if (moves[i].from == to) moves[i].from = aside;
     }
 }
 

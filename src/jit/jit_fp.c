@@ -274,6 +274,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         ir_value bad = fex;
         if (!forgets) {
             bad = ir_op(ir, IR_OR, bad, has(e, after, FP_UE | FP_RN));
+            if (mask & FP_DECIDING) bad = ir_op(ir, IR_OR, bad, has(e, ir_op(ir, IR_XOR, before, after), FP_DECIDING));
             bad = ir_op(ir, IR_OR, bad, ir_test(ir, IR_EQ, emit_fp_mask(e), i64(e, 0)));
         }
         ir_branch(ir, bad, slow, fast, IR_UNLIKELY);

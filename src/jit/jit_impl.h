@@ -17,7 +17,7 @@
 
 /* --- Regions ------------------------------------------------------------------------------------------------------ */
 
-enum { REGION_BLOCKS = 24, REGION_OPS = 240, REGION_RETURNS = 4, REGION_SITES = 3 * REGION_OPS + REGION_BLOCKS };
+enum { REGION_BLOCKS = 64, REGION_OPS = 800, REGION_RETURNS = 4 };
 
 struct region_block {
     const struct block *block; /* for the callbacks; not looked into by the second thread */
@@ -38,6 +38,11 @@ struct region {
     bool recorded; /* call paths are */
 };
 
+/* The most calls that its code makes. */
+static inline unsigned region_sites(const struct region *region)
+{
+    return 3 * region->ops + region->count;
+}
 /* Chooses a region that begins with `block`; false when that cannot be translated. */
 bool region_choose(struct region *region, const struct core *core, struct block *block);
 /* The index of the block at pc, or -1. */

@@ -262,7 +262,7 @@ static inline ir_block ir_block_new(struct ir *ir)
 }
 
 /* One that may be jumped to from anywhere, as no value of another block is used there, only variables. `weight`: about
- * how often it runs, 0 for one that is no part of a loop. */
+ * how often it runs, 0 for one that leads out. */
 static inline ir_block ir_anchor_new(struct ir *ir, uint64_t weight)
 {
     return IR_KIND(ir)->anchor_new(ir, weight);
