@@ -6,6 +6,7 @@
  * continues there without coming back to C.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "jit/jit_impl.h"
 
@@ -90,17 +91,19 @@ ir_value emit_fpr(struct emit *e, unsigned n)
 
 ir_value emit_fpr_bits(struct emit *e, unsigned n)
 {
-    return ir_convert(e->ir, IR_BITS, IR_I64, emit_fpr(e, n));
+    return e->integer[n] ? e->integer[n] : ir_convert(e->ir, IR_BITS, IR_I64, emit_fpr(e, n));
 }
 
 void emit_set_fpr(struct emit *e, unsigned n, ir_value v)
 {
+    e->integer[n] = NULL;
     ir_set(e->ir, fpr(e, n), v);
     ir_store(e->ir, v, e->regs, NULL, fpr_offset(n));
 }
 
 void emit_reload_fpr(struct emit *e, unsigned n)
 {
+    e->integer[n] = NULL;
     ir_reload(e->ir, IR_F64, fpr(e, n), e->regs, fpr_offset(n));
 }
 
@@ -507,6 +510,7 @@ static void emit_block(struct emit *e, unsigned index)
         e->compared[i].how = COMPARED_NOT;
     e->note.noted = 0;
     emit_forget(e);
+    memset(e->integer, 0, sizeof e->integer);
     ir_place(e->ir, e->start[index]);
     count_block(e);
     fetch_block(e);

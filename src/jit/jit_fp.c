@@ -202,8 +202,10 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
     ir_branch(ir, ir_test(ir, IR_UGT, x, i64(e, FP_MASK - ((UINT64_C(1023) + 31) << EXPONENT))), fast, slow, IR_LIKELY);
     ir_place(ir, fast);
-    ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I32, b);
-    emit_set_fpr(e, FT, real(e, ir_convert(ir, IR_SEXT, IR_I64, n)));
+    ir_value n = ir_convert(ir, IR_SEXT, IR_I64, ir_convert(ir, IR_TO_SIGNED, IR_I32, b));
+    ir_variable integer = ir_variable_of(ir, i64(e, 0));
+    ir_set(ir, integer, n);
+    emit_set_fpr(e, FT, real(e, n));
     bool pending = e->note.noted;
     if (!pending) {
         ir_store(ir, b, e->core, NULL, CORE(fp.converted));
@@ -212,9 +214,11 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_jump(ir, on);
     ir_place(ir, slow);
     do_slowly(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
+    ir_set(ir, integer, emit_fpr_bits(e, FT));
     /* C may have settled the note in memory; what is pending here says the same once more. */
     ir_jump(ir, on);
     ir_place(ir, on);
+    e->integer[FT] = ir_get(ir, IR_I64, integer);
     if (pending) {
         e->note.noted |= FP_NOTED_CONVERT;
         e->note.converted = b;

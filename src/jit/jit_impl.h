@@ -171,6 +171,7 @@ struct emit {
         ir_value compared; /* the part of a comparison, 32 bits */
         ir_block leave; /* writes it and leaves the region; NULL until a call needs that */
     } note;
+    ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from the vector unit */
     /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
     struct {
         unsigned base; /* the register that the displacement `at` is added to; 0: none */
