@@ -145,8 +145,9 @@ unsigned fp_fast_frsqrte(struct fp_state *s, uint64_t *target, uint64_t b)
 
 unsigned fp_slow_compare(struct fp_state *s, bool ordered, uint64_t a, uint64_t b)
 {
-    s->noted |= FP_NOTED_COMPARE;
-    return ordered ? fp_compare_ordered(&s->fpscr, a, b) : fp_compare_unordered(&s->fpscr, a, b);
+    unsigned cc = (ordered ? fp_compare_ordered : fp_compare_unordered)(&s->fpscr, a, b);
+    s->noted = (s->noted & ~FP_FPCC) | FP_NOTED_COMPARE | cc << FP_FPRF_SHIFT;
+    return cc;
 }
 
 /* FR, FI and FPRF of the noted instruction, which was done with RN nearest and UE 0. */
@@ -159,8 +160,9 @@ static bool described_on_host(const struct fp_state *s, enum fp_op op, uint32_t 
     unsigned fprf = minus ? FP_CLASS_NEG_NORMAL : FP_CLASS_NORMAL;
     if (magnitude <= FP_FRACTION) fprf = minus ? FP_CLASS_NEG_DENORMAL : FP_CLASS_DENORMAL;
     if (magnitude == 0) fprf = minus ? FP_CLASS_NEG_ZERO : FP_CLASS_ZERO;
-    *described = fprf << FP_FPRF_SHIFT;
-    if (r.rest != 0) *described |= FP_FI | ((r.rest < 0) != minus ? FP_FR : 0);
+    /* Whether FR is set, no host can guess: without a branch. */
+    uint32_t inexact = (r.rest != 0) * FP_FI, away = ((r.rest < 0) != minus) * FP_FR;
+    *described = fprf << FP_FPRF_SHIFT | inexact | (away & inexact << 1);
     return true;
 }
 
@@ -174,13 +176,12 @@ void fp_settle(struct fp_state *s)
 {
     enum fp_op op = (enum fp_op)(s->noted & 0xff);
     if (op != FP_OP_NONE) {
-        uint32_t mask = FP_DESCRIBED;
         uint32_t again = s->fpscr;
         uint64_t result;
         if (!described_on_host(s, op, &again)) (void)fp_arith(op, &again, &result, s->a, s->b, s->c);
-        if (s->noted & FP_NOTED_COMPARE) mask &= ~FP_FPCC;
-        s->fpscr = (s->fpscr & ~mask) | (again & mask);
+        s->fpscr = (s->fpscr & ~FP_DESCRIBED) | (again & FP_DESCRIBED);
     }
+    if (s->noted & FP_NOTED_COMPARE) s->fpscr = (s->fpscr & ~FP_FPCC) | (s->noted & FP_FPCC);
     if (s->noted & FP_NOTED_CONVERT)
         s->fpscr = (s->fpscr & ~(FP_FR | FP_FI)) | converted_inexactly(fp_to_host(s->converted));
     s->noted = FP_OP_NONE;

@@ -8,9 +8,9 @@
  * too, then) and while FEX is set.
  *
  * Why it is cheap. XX is sticky: once it is set, nothing sticky is left to find out, and FR, FI and FPRF only describe
- * the last instruction. They are not computed; the instruction and its operands are noted, and fp_sync does it again in
- * the reference when someone reads the FPSCR. Until XX is set, fp_slow finds out whether the result is exact, with
- * error-free transformations on the host.
+ * the last instruction. They are not computed; the instruction and its operands are noted, and fp_sync finds out what it
+ * has to say when someone reads the FPSCR. Until XX is set, fp_slow finds out whether the result is exact. Both use
+ * error-free transformations on the host (fp_fast.c).
  *
  * Who uses this must call fp_sync before anything but this header reads or writes state->fpscr (fp_read_fpscr does);
  * leave the host rounding to nearest and not flushing denormals; compile without -ffast-math and with
@@ -50,7 +50,7 @@ struct fp_state {
 };
 /* Added to `noted` by what came later. */
 enum {
-    FP_NOTED_COMPARE = 0x100, /* FPCC is right already */
+    FP_NOTED_COMPARE = 0x100, /* FPCC is that of a comparison, which is in `noted` where fpscr has it */
     FP_NOTED_CONVERT = 0x200, /* FR and FI are those of fctiwz with the operand `converted` */
 };
 _Static_assert((int)FP_OP_COUNT <= (int)FP_NOTED_COMPARE, "noted holds an enum fp_op and these");
@@ -105,7 +105,7 @@ static inline uint64_t fp_from_host(double x)
 static inline double fp_host_fma(double x, double y, double z)
 {
 #if defined(__x86_64__) && !defined(__FMA__)
-    if (__builtin_cpu_supports("fma")) {
+    if (__builtin_expect(__builtin_cpu_supports("fma"), 1)) {
         __asm__("vfmadd213sd %2, %1, %0" : "+x"(x) : "x"(y), "x"(z));
         return x;
     }
@@ -251,8 +251,7 @@ static inline unsigned fp_fast_compare(struct fp_state *s, bool ordered, uint64_
     double y = fp_to_host(b);
     if (__builtin_expect(__builtin_isunordered(x, y), 0)) return fp_slow_compare(s, ordered, a, b);
     unsigned cc = (unsigned)(x < y) << 3 | (unsigned)(x > y) << 2 | (unsigned)(x == y) << 1;
-    s->fpscr = (s->fpscr & ~FP_FPCC) | cc << FP_FPRF_SHIFT;
-    s->noted |= FP_NOTED_COMPARE;
+    s->noted = (s->noted & ~FP_FPCC) | FP_NOTED_COMPARE | cc << FP_FPRF_SHIFT;
     return cc;
 }
 

@@ -6,6 +6,7 @@
  * continues there without coming back to C.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "jit/jit_impl.h"
 
@@ -24,7 +25,7 @@ ELEMENT(struct core, cycles, 8);
 ELEMENT(struct core, counts[0], 8);
 ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
-ELEMENT(struct core, fp_mask, 4);
+ELEMENT(struct core, fp_mask, 8);
 ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);
@@ -90,17 +91,19 @@ ir_value emit_fpr(struct emit *e, unsigned n)
 
 ir_value emit_fpr_bits(struct emit *e, unsigned n)
 {
-    return ir_convert(e->ir, IR_BITS, IR_I64, emit_fpr(e, n));
+    return e->integer[n] ? e->integer[n] : ir_convert(e->ir, IR_BITS, IR_I64, emit_fpr(e, n));
 }
 
 void emit_set_fpr(struct emit *e, unsigned n, ir_value v)
 {
+    e->integer[n] = NULL;
     ir_set(e->ir, fpr(e, n), v);
     ir_store(e->ir, v, e->regs, NULL, fpr_offset(n));
 }
 
 void emit_reload_fpr(struct emit *e, unsigned n)
 {
+    e->integer[n] = NULL;
     ir_reload(e->ir, IR_F64, fpr(e, n), e->regs, fpr_offset(n));
 }
 
@@ -156,12 +159,12 @@ void emit_set_special(struct emit *e, bool is_ctr, ir_value v)
 
 ir_value emit_fp_mask(struct emit *e)
 {
-    return ir_get(e->ir, IR_I32, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)));
+    return ir_get(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)));
 }
 
 void emit_reload_fp_mask(struct emit *e)
 {
-    ir_reload(e->ir, IR_I32, lazily(e, &e->fp_mask, IR_I32, e->core, CORE(fp_mask)), e->core, CORE(fp_mask));
+    ir_reload(e->ir, IR_I64, lazily(e, &e->fp_mask, IR_I64, e->core, CORE(fp_mask)), e->core, CORE(fp_mask));
 }
 
 /* --- Conditions ------------------------------------------------------------------------------------------------------
@@ -216,7 +219,9 @@ void emit_write_note(struct emit *e)
                     {e->note.b, CORE(fp.b)},
                     {e->note.c, CORE(fp.c)},
                     {e->note.converted, CORE(fp.converted)}};
-    ir_store(e->ir, emit_const(e, e->note.noted), e->core, NULL, CORE(fp.noted));
+    ir_value noted = emit_const(e, e->note.noted);
+    if (e->note.compared) noted = ir_op(e->ir, IR_OR, noted, e->note.compared);
+    ir_store(e->ir, noted, e->core, NULL, CORE(fp.noted));
     for (unsigned i = 0; i < sizeof operands / sizeof operands[0]; i++)
         if (operands[i].v) ir_store(e->ir, operands[i].v, e->core, NULL, operands[i].offset);
 }
@@ -225,10 +230,9 @@ void emit_write_note(struct emit *e)
 static ir_block stop_block(struct emit *e)
 {
     if (!e->note.noted) return e->leave;
-    if (!e->note.leave || e->note.left != e->note.noted) {
+    if (!e->note.leave) {
         ir_block here = ir_here(e->ir);
         e->note.leave = ir_block_new(e->ir);
-        e->note.left = e->note.noted;
         ir_place(e->ir, e->note.leave);
         emit_write_note(e);
         ir_jump(e->ir, e->leave);
@@ -506,6 +510,7 @@ static void emit_block(struct emit *e, unsigned index)
         e->compared[i].how = COMPARED_NOT;
     e->note.noted = 0;
     emit_forget(e);
+    memset(e->integer, 0, sizeof e->integer);
     ir_place(e->ir, e->start[index]);
     count_block(e);
     fetch_block(e);

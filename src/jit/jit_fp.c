@@ -1,7 +1,7 @@
 /* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h shows that to be the
- * guest's. The test of a result is the same as there: its exponent lies in a range. It is made in 32 bits, whose
- * constants are part of the host's instructions; fp_mask is 0 when the FPSCR does not allow the short way, and fails
- * every test.
+ * guest's. The test of a result is the same as there: its exponent lies in a range. It is made of the high word, as
+ * constants of 32 bits are part of the host's instructions; fp_mask takes the sign away, and is 0 when the FPSCR does
+ * not allow the short way, which fails every test.
  *
  * Notes (fp_fast.h) are written at the end of a block and before calls, the last operation's only.
  */
@@ -30,21 +30,19 @@ static ir_value real(struct emit *e, ir_value v)
     return ir_convert(e->ir, IR_BITS, IR_F64, v);
 }
 
-/* The sign lost, the exponent at the top of 32 bits. */
-enum { EXPONENT = 21 };
-static ir_value exponent(struct emit *e, ir_value v)
+enum { EXPONENT = 20 }; /* where it is in the high word */
+static ir_value high_word(struct emit *e, ir_value v)
 {
-    ir_value high = ir_convert(e->ir, IR_TRUNC, IR_I32, ir_op(e->ir, IR_LSHR, bits(e, v), i64(e, 32)));
-    return ir_op(e->ir, IR_SHL, high, emit_const(e, 1));
+    return ir_op(e->ir, IR_LSHR, bits(e, v), i64(e, 32));
 }
 
-/* fp_exponent_within, and that notes suffice. Adding 1 to the exponent makes the one that is too large 0. */
-static ir_value within(struct emit *e, ir_value r, unsigned least)
+/* fp_exponent_within, and that notes suffice: `least` is not 0. */
+static ir_value within(struct emit *e, ir_value r, uint64_t least)
 {
     struct ir *ir = e->ir;
-    ir_value x = ir_op(ir, IR_ADD, exponent(e, r), emit_const(e, UINT32_C(1) << EXPONENT));
-    x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
-    return ir_test(ir, IR_UGE, x, emit_const(e, (uint32_t)(least + 1) << EXPONENT));
+    ir_value x = ir_op(ir, IR_AND, high_word(e, r), emit_fp_mask(e));
+    x = ir_op(ir, IR_SUB, x, i64(e, least << EXPONENT));
+    return ir_test(ir, IR_ULT, x, i64(e, (0x7ff - least) << EXPONENT));
 }
 
 static ir_value is_zero(struct emit *e, ir_value d)
@@ -95,7 +93,7 @@ static bool negates(enum fp_op op)
 static unsigned least_exponent(enum fp_op op)
 {
     if (fp_op_is_single(op)) return FP_SURE_SINGLE;
-    return op == FP_FADD || op == FP_FSUB ? 0 : FP_SURE_DOUBLE;
+    return op == FP_FADD || op == FP_FSUB ? 1 : FP_SURE_DOUBLE;
 }
 
 /* What else must hold of a single-precision result: see fp_single_ok. */
@@ -123,7 +121,7 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
     e->note.a = a;
     e->note.b = b;
     e->note.c = c;
-    e->note.converted = NULL;
+    e->note.converted = e->note.compared = NULL;
     e->note.leave = NULL;
 }
 
@@ -131,7 +129,7 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
 static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value c, ir_value d)
 {
     struct ir *ir = e->ir;
-    ir_value notes = ir_test(ir, IR_NE, emit_fp_mask(e), emit_const(e, 0));
+    ir_value notes = ir_test(ir, IR_NE, emit_fp_mask(e), i64(e, 0));
     ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), notes);
     if (c) return ir_op(ir, IR_AND, zero, ir_op(ir, IR_OR, is_zero(e, a), is_zero(e, c)));
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
@@ -148,10 +146,7 @@ static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir
     ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
     ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, other, IR_LIKELY);
     ir_place(ir, other);
-    if (least_exponent(op))
-        ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
-    else
-        ir_jump(ir, slow);
+    ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
     ir_place(ir, fast);
     emit_set_fpr(e, target, r);
     ir_jump(ir, on);
@@ -182,15 +177,12 @@ static void emit_slow(struct emit *e, unsigned variant)
     e->note.noted = 0;
 }
 
-/* Adds to the note what was put into the FPSCR at once. */
-static void note_more(struct emit *e, uint32_t bit)
+/* Adds to the note in memory. */
+static void note_more(struct emit *e, uint32_t mask, ir_value bits)
 {
-    if (e->note.noted) {
-        e->note.noted |= bit;
-        return;
-    }
     ir_value noted = ir_load(e->ir, IR_I32, e->core, NULL, CORE(fp.noted));
-    ir_store(e->ir, ir_op(e->ir, IR_OR, noted, emit_const(e, bit)), e->core, NULL, CORE(fp.noted));
+    noted = ir_op(e->ir, IR_OR, ir_op(e->ir, IR_AND, noted, emit_const(e, ~mask)), bits);
+    ir_store(e->ir, noted, e->core, NULL, CORE(fp.noted));
 }
 
 static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
@@ -206,23 +198,27 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_value b = emit_fpr(e, FB);
     (void)variant;
     /* Below 2^31, turned round so that the mask fails it. */
-    ir_value x = ir_op(ir, IR_XOR, exponent(e, b), emit_const(e, UINT32_MAX));
+    ir_value x = ir_op(ir, IR_XOR, high_word(e, b), i64(e, UINT64_MAX));
     x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
-    ir_branch(ir, ir_test(ir, IR_UGE, x, emit_const(e, -((UINT32_C(1023) + 31) << EXPONENT))), fast, slow, IR_LIKELY);
+    ir_branch(ir, ir_test(ir, IR_UGT, x, i64(e, FP_MASK - ((UINT64_C(1023) + 31) << EXPONENT))), fast, slow, IR_LIKELY);
     ir_place(ir, fast);
-    ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I32, b);
-    emit_set_fpr(e, FT, real(e, ir_convert(ir, IR_SEXT, IR_I64, n)));
+    ir_value n = ir_convert(ir, IR_SEXT, IR_I64, ir_convert(ir, IR_TO_SIGNED, IR_I32, b));
+    ir_variable integer = ir_variable_of(ir, i64(e, 0));
+    ir_set(ir, integer, n);
+    emit_set_fpr(e, FT, real(e, n));
     bool pending = e->note.noted;
     if (!pending) {
         ir_store(ir, b, e->core, NULL, CORE(fp.converted));
-        note_more(e, FP_NOTED_CONVERT);
+        note_more(e, 0, emit_const(e, FP_NOTED_CONVERT));
     }
     ir_jump(ir, on);
     ir_place(ir, slow);
     do_slowly(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
+    ir_set(ir, integer, emit_fpr_bits(e, FT));
     /* C may have settled the note in memory; what is pending here says the same once more. */
     ir_jump(ir, on);
     ir_place(ir, on);
+    e->integer[FT] = ir_get(ir, IR_I64, integer);
     if (pending) {
         e->note.noted |= FP_NOTED_CONVERT;
         e->note.converted = b;
@@ -283,7 +279,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         if (!forgets) {
             bad = ir_op(ir, IR_OR, bad, has(e, after, FP_UE | FP_RN));
             if (mask & FP_DECIDING) bad = ir_op(ir, IR_OR, bad, has(e, ir_op(ir, IR_XOR, before, after), FP_DECIDING));
-            bad = ir_op(ir, IR_OR, bad, ir_test(ir, IR_EQ, emit_fp_mask(e), emit_const(e, 0)));
+            bad = ir_op(ir, IR_OR, bad, ir_test(ir, IR_EQ, emit_fp_mask(e), i64(e, 0)));
         }
         ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
         ir_place(ir, fast);
@@ -291,7 +287,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
         ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
         ir_value suffice = ir_test(ir, IR_EQ, modes, emit_const(e, FP_XX));
-        ir_store(ir, ir_select(ir, suffice, emit_const(e, UINT32_MAX), emit_const(e, 0)), e->core, NULL, CORE(fp_mask));
+        ir_store(ir, ir_select(ir, suffice, i64(e, FP_MASK), i64(e, 0)), e->core, NULL, CORE(fp_mask));
         emit_reload_fp_mask(e);
         ir_jump(ir, on);
     }
@@ -330,7 +326,7 @@ static ir_value moved(struct emit *e, unsigned how, ir_value v)
     struct ir *ir = e->ir;
     const uint64_t sign = UINT64_C(1) << 63;
     switch (how) {
-    case NEGATE: return real(e, ir_op(ir, IR_XOR, bits(e, v), i64(e, sign)));
+    case NEGATE: return ir_negate(ir, v);
     case ABSOLUTE: return real(e, ir_op(ir, IR_AND, bits(e, v), i64(e, ~sign)));
     case NEGATIVE: return real(e, ir_op(ir, IR_OR, bits(e, v), i64(e, sign)));
     default: return v;
@@ -362,6 +358,12 @@ static void emit_select(struct emit *e, unsigned variant)
 
 enum { COMPARE_ORDERED = 1, COMPARE_SECOND = 2 };
 
+static ir_value compared(struct emit *e, ir_value cc)
+{
+    ir_value fpcc = ir_op(e->ir, IR_SHL, cc, emit_const(e, FP_FPRF_SHIFT));
+    return ir_op(e->ir, IR_OR, fpcc, emit_const(e, FP_NOTED_COMPARE));
+}
+
 static void emit_float_compare(struct emit *e, unsigned variant)
 {
     struct ir *ir = e->ir;
@@ -375,11 +377,8 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_value other = ir_select(ir, ir_order(ir, IR_GREATER, a, b), emit_const(e, CR_GT), emit_const(e, CR_EQ));
     ir_value cc = ir_select(ir, ir_order(ir, IR_LESS, a, b), emit_const(e, CR_LT), other);
     emit_set_cr(e, field, cc);
-    fpscr = ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_FPCC));
-    fpscr = ir_op(ir, IR_OR, fpscr, ir_op(ir, IR_SHL, cc, emit_const(e, FP_FPRF_SHIFT)));
-    ir_store(ir, fpscr, e->core, NULL, CORE(fp.fpscr));
     bool pending = e->note.noted;
-    if (!pending) note_more(e, FP_NOTED_COMPARE);
+    if (!pending) note_more(e, FP_FPCC, compared(e, cc));
     ir_jump(ir, on);
     ir_place(ir, slow);
     emit_write_note(e);
@@ -389,7 +388,10 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     emit_reload_fp_mask(e);
     ir_jump(ir, on);
     ir_place(ir, on);
-    if (pending) e->note.noted |= FP_NOTED_COMPARE;
+    if (pending) {
+        e->note.compared = compared(e, emit_cr(e, field));
+        e->note.leave = NULL;
+    }
     e->compared[field].a = a;
     e->compared[field].b = b;
     e->compared[field].how = COMPARED_FLOAT;

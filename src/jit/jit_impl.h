@@ -127,6 +127,7 @@ bool jit_quick_16(struct core *core);
 bool jit_quick_32(struct core *core);
 bool jit_quick_64(struct core *core);
 void jit_set_fp_mask(struct core *core); /* after the FPSCR may have changed */
+#define FP_MASK UINT64_C(0x7fffffff)     /* takes the sign from the high word of a double */
 
 /* --- Comparing (jit_lockstep.c)
  * --------------------------------------------------------------------------------------- */
@@ -168,9 +169,10 @@ struct emit {
     struct {
         uint32_t noted; /* enum fp_op and FP_NOTED bits; 0: memory is right */
         ir_value a, b, c, converted;
+        ir_value compared; /* the part of a comparison, 32 bits */
         ir_block leave; /* writes it and leaves the region; NULL until a call needs that */
-        uint32_t left;  /* the `noted` that it writes */
     } note;
+    ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from the vector unit */
     /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
     struct {
         unsigned base; /* the register that the displacement `at` is added to; 0: none */

@@ -247,7 +247,7 @@ bool jit_sync(struct core *core)
 
 void jit_set_fp_mask(struct core *core)
 {
-    core->fp_mask = fp_notes_suffice(&core->fp) ? UINT32_MAX : 0;
+    core->fp_mask = fp_notes_suffice(&core->fp) ? FP_MASK : 0;
 }
 
 /* The size is the enum fp_op, the update the target. */

@@ -134,6 +134,8 @@ static void random_state_of(struct core_regs *regs, uint64_t *random, bool few)
     for (unsigned i = 0; few && i < 8; i++) {
         regs->gpr[i] = DATA + 0x4000 + (uint32_t)random_below(random, 3) * 4;
         regs->fpr[i] = fp_from_host(((double)random_below(random, 40) - 20) / (double)(2 + random_below(random, 2)));
+        if (!random_below(random, 6)) /* too large for fctiwz, or not quite */
+            regs->fpr[i] = fp_from_host(2147483647 + (double)random_below(random, 4) / 2);
     }
     core_cr_set(regs, (uint32_t)random_next(random));
 }
@@ -267,6 +269,7 @@ static void so_it_does_with_llvm(void **state)
 {
     (void)state;
     compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true, .llvm = true}, 8, 5000124, false);
+    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .llvm = true}, 16, 5000000, true);
 }
 #endif
 
