@@ -260,6 +260,9 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
 void chil_hist_free(struct chil_hist *hist);
 /* `hist` is a struct chil_hist; so it can be a run's callback. */
 void chil_hist_tell(void *hist, const struct chil_transaction *transaction);
+/* `count` transactions, which is for histograms that do not ask where a transaction was: by address, pc or name. */
+void chil_hist_tell_alike(void *hist, const struct chil_transaction *transaction, uint64_t count);
+bool chil_hist_uses_place(const struct chil_hist *hist);
 
 bool chil_hist_uses_pc(const struct chil_hist *hist); /* of transactions */
 bool chil_hist_uses(const struct chil_hist *hist, enum chil_variable variable);

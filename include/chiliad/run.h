@@ -63,6 +63,10 @@ struct chil_run_options {
      * no cost. Time and counts are the same with and without. `transactions`: the kinds wanted, bit n is enum
      * chil_transaction_kind n; 0: all. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
+    /* May be NULL. Else most transactions do not go to `transact` but here, which is quicker: `count` of them that
+     * differ in nothing but time, address and what depends on it. Neither is told, nor pc, tag, cause and names; `end`
+     * is the latency. They come late, but before `pause` and the end of the run. */
+    void (*transact_alike)(void *context, const struct chil_transaction *transaction, uint64_t count);
     uint32_t transactions;
     bool transact_pc;                   /* transactions have their pc; else it is 0 */
     const struct chil_run_names *names; /* NULL: none. Functions need transact_pc */
@@ -72,8 +76,8 @@ struct chil_run_options {
     bool (*pause)(void *context, struct chil_run *run);
     uint64_t pause_cycles;
     /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is translated; "auto", or NULL:
-     * that, where LLVM is there; "lockstep": both, compared, which is slow. What follows a colon is for tests:
-     * "jit:patience=1,limit=65536,wait" (docs/jit.md). */
+     * that, where it can be; "lockstep": both, compared, which is slow. What follows a colon is for tests:
+     * "jit:patience=1,limit=65536,wait,llvm" (docs/jit.md). */
     const char *engine;
     /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without. */
     bool record;

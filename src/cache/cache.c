@@ -193,6 +193,7 @@ static void core_fini(struct cache_core *core)
     free(core->l2.expected);
     free(core->l2.entry);
     kinds_free(core->kinds);
+    free(core->alike);
     snoop_fini(&core->snoop);
     free(core);
 }
@@ -213,10 +214,51 @@ void cache_free(struct cache *cache)
     free(cache);
 }
 
+static void tell_many(const struct cache *cache, const struct cache_core *of, unsigned kind, unsigned level,
+                      uint32_t stall, uint64_t count)
+{
+    const struct cache_transaction transaction = {
+        .core = (uint8_t)of->number, .sender = (uint8_t)of->number, .kind = (uint8_t)kind, .level = (uint8_t)level};
+    if (count) cache->listener->tell_alike(cache->listener->context, transaction, stall, count);
+}
+
+static void tell_alike_of(const struct cache *cache, struct cache_core *of)
+{
+    struct alike *alike = of->alike;
+    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L2, cache->l2_latency, of->counts.near - alike->near);
+    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency, of->counts.far - alike->far);
+    alike->near = of->counts.near;
+    alike->far = of->counts.far;
+    for (uint32_t i = 0; i < alike->used; i++) {
+        unsigned index = alike->index[i], row = index / ALIKE_STALLS;
+        tell_many(cache, of, row / ALIKE_LEVELS, row % ALIKE_LEVELS, index % ALIKE_STALLS, alike->count[index]);
+        alike->count[index] = 0;
+    }
+    alike->used = 0;
+}
+
+void cache_tell_alike(struct cache *cache, unsigned core)
+{
+    for (unsigned i = 0; i < cache->config.cores; i++)
+        if (cache->core[i]->alike && (core == i || core == CACHE_ALL)) tell_alike_of(cache, cache->core[i]);
+}
+
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
 {
+    bool alike = listener && listener->tell_alike;
+    if (listener == cache->listener) return;
+    cache_tell_alike(cache, CACHE_ALL);
     cache->listener = listener;
     cache->heard = listener ? CACHE_HEARD : 0;
+    cache->heard_each = alike ? 0 : cache->heard;
+    for (unsigned i = 0; i < cache->config.cores; i++) {
+        struct cache_core *of = cache->core[i];
+        free(of->alike);
+        of->alike = alike ? base_calloc(1, sizeof *of->alike) : NULL;
+        if (!alike) continue;
+        of->alike->near = of->counts.near;
+        of->alike->far = of->counts.far;
+    }
 }
 
 unsigned cache_miss_kind(const struct cache *cache, unsigned core)

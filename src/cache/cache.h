@@ -121,6 +121,9 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now);
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now);
 void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
+/* Of a stall with CACHE_HEARD: the same, or without, if whoever listens is content with a count (tell_alike). As quick.
+ */
+uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
 #if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CACHE_KEEPS_VECTORS
 #endif
@@ -157,12 +160,18 @@ struct cache_transaction {
 struct cache_listener {
     /* The core waited from `start` to `end`. All in registers: this is on the way of every miss. */
     void (*tell)(void *context, struct cache_transaction transaction, uint64_t start, uint64_t end);
+    /* NULL: nothing but `tell`. Else most misses are not told one by one but here, later and all that differ in
+     * nothing but address (0) and time: `count` misses that stalled for `stall` cycles. */
+    void (*tell_alike)(void *context, struct cache_transaction transaction, uint32_t stall, uint64_t count);
     void *context;
 };
 /* While a miss of L1D is told: what kind it is (enum kind of cache_kinds.h), with `miss_kinds`. */
 unsigned cache_miss_kind(const struct cache *cache, unsigned core);
-/* Borrowed; NULL: nobody listens any more. */
+/* Borrowed; NULL: nobody listens any more. Who listened before is told first what it has still to be told. */
 void cache_listen(struct cache *cache, const struct cache_listener *listener);
+/* Tells by `tell_alike` what has not been told yet, of a core or of all (CACHE_ALL): for a listener that adds something
+ * of its own, before that changes. */
+void cache_tell_alike(struct cache *cache, unsigned core);
 
 /* --- Wires ---------------------------------------------------------------------------------------------------- */
 

@@ -322,6 +322,22 @@ struct tlb_entry {
     uint32_t space, page; /* space UINT32_MAX: empty */
 };
 
+/* Misses that are still to be told, by their kind, level and stall; those with a longer one are told at once. */
+enum { ALIKE_STALLS = 256, ALIKE_LEVELS = CACHE_IN_DDR + 1, ALIKES = CACHE_INVALIDATION * ALIKE_LEVELS * ALIKE_STALLS };
+struct alike {
+    uint64_t count[ALIKES];
+    uint16_t index[ALIKES]; /* those that are not 0 */
+    uint32_t used;
+    uint64_t near, far; /* of the core's counts, those that have been told: they have all that is to be told */
+};
+
+INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, unsigned level, uint64_t stall)
+{
+    uint64_t index = ((uint64_t)kind * ALIKE_LEVELS + level) * ALIKE_STALLS + stall;
+    if (SELDOM(!alike->count[index])) alike->index[alike->used++] = (uint16_t)index;
+    alike->count[index]++;
+}
+
 struct cache_core {
     struct core_counts counts;
     struct port_counts ports[CACHE_PORTS];
@@ -342,6 +358,7 @@ struct cache_core {
     uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
     uint32_t next_store;              /* the one that ends first */
     struct kinds *kinds;              /* of L1D's misses; NULL: they are not told apart */
+    struct alike *alike;              /* NULL: each miss is told, if somebody listens */
     uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
     uint8_t served;                   /* enum cache_level: where L2 last found a line */
     struct lane lanes[LANES];
@@ -399,7 +416,8 @@ struct space {
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
-    uint32_t heard; /* CACHE_HEARD, if there is one */
+    uint32_t heard;      /* CACHE_HEARD, if there is one */
+    uint32_t heard_each; /* the same, if a count of what is alike will not do */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
     bool streaming;                 /* L2 prefetches */

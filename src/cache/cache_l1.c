@@ -88,6 +88,10 @@ APART static void tell_miss(const struct cache *cache, const struct cache_core *
                             uint32_t address, uint64_t start, uint64_t end)
 {
     bool filled = kind != CACHE_STORE_MISS || cache->config.store_allocate;
+    if (of->alike && end - start < ALIKE_STALLS) {
+        alike_add(of->alike, kind, filled ? of->served : CACHE_NOWHERE, end - start);
+        return;
+    }
     const struct cache_transaction transaction = {.core = (uint8_t)of->number,
                                                   .sender = (uint8_t)of->number,
                                                   .kind = (uint8_t)kind,

@@ -61,7 +61,7 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
     of->counts.far++;
     of->fills_until = end;
     of->served = CACHE_IN_L3;
-    return cache->l3_latency | cache->heard;
+    return cache->l3_latency | cache->heard_each;
 }
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
@@ -99,10 +99,28 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     of->counts.stream_hit += entry->state & L2_PREFETCHED;
     of->fills_until = now + cache->l2_latency;
     of->served = CACHE_IN_L2;
-    return cache->l2_latency | cache->heard;
+    return cache->l2_latency | cache->heard_each;
+}
+
+uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
+{
+    const struct cache_core *of = view->of;
+    uint32_t cycles = stall & ~CACHE_HEARD;
+    if (!of->alike || cycles >= ALIKE_STALLS) return stall;
+    alike_add(of->alike, CACHE_LOAD_MISS, of->served, cycles);
+    return cycles;
 }
 
 /* --- Stores --------------------------------------------------------------------------------------------------- */
+
+/* Somebody has to be told of a store miss that is about to be: whether a count will do. */
+APART static bool count_store(const struct cache_core *of, uint64_t now)
+{
+    uint64_t end = of->store_end[of->next_store], stall = end > now ? end - now : 0;
+    if (!of->alike || stall >= ALIKE_STALLS) return false;
+    alike_add(of->alike, CACHE_STORE_MISS, CACHE_NOWHERE, stall);
+    return true;
+}
 
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
@@ -114,7 +132,8 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     if (!(page & of->ready & QUICK_STORE) || !open->at) return CACHE_ELSE;
     struct l2_known *known = known_of(of, line);
     uint8_t here = *at & CACHE_LOAD, bit = known_bit(line);
-    if (known->open & bit || (!here && (*at & CACHE_HERE || cache->heard))) return CACHE_ELSE;
+    if (known->open & bit || (!here && (*at & CACHE_HERE || (cache->heard && !count_store(of, now)))))
+        return CACHE_ELSE;
     uint64_t start = take_store_entry(cache, of, now);
     *open->at &= (uint8_t)~CACHE_STORE;
     known_of(of, open->line)->open &= (uint8_t)~known_bit(open->line);

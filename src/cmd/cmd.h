@@ -47,6 +47,8 @@ int cmd_fail_error(const char *command, const struct chil_error *err);
 /* 12345 as 12,345 in the caller's buffer. */
 enum { CMD_GROUPED_MAX = 32 };
 const char *cmd_grouped(uint64_t value, char buffer[CMD_GROUPED_MAX]);
+/* Columns for tables: those of the terminal that `file` is, else 80. */
+int cmd_terminal_width(int file);
 /* A count for JSON: an integer, or a decimal string past 2^63 - 1, which jansson's integers cannot hold. */
 json_t *cmd_json_count(uint64_t value);
 

@@ -1,6 +1,8 @@
 /* Numbers as people and programs read them. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 
@@ -14,6 +16,14 @@ const char *cmd_grouped(uint64_t value, char buffer[CMD_GROUPED_MAX])
     }
     buffer[out] = 0;
     return buffer;
+}
+
+int cmd_terminal_width(int file)
+{
+    enum { USUAL = 80, LEAST = 40 };
+    struct winsize size;
+    if (!isatty(file) || ioctl(file, TIOCGWINSZ, &size) || !size.ws_col) return USUAL;
+    return size.ws_col < LEAST ? LEAST : size.ws_col;
 }
 
 json_t *cmd_json_count(uint64_t value)

@@ -348,6 +348,7 @@ int cmd_hist(int argc, char **argv)
     options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
     options->context = o.rank ? (void *)&h : (void *)h.hist;
     options->transact = o.rank ? hist_tell : chil_hist_tell;
+    if (!o.rank && h.hist && !chil_hist_uses_place(h.hist)) options->transact_alike = chil_hist_tell_alike;
     options->names = &h.wanted;
     if (!status) ask_names(&h);
     if (!status) status = o.read ? read_file(&h, events[event].kinds) : run(&h, options);

@@ -5,11 +5,73 @@
 
 #include "cmd/hist.h"
 
-enum { BAR = 40, MAP_ROWS = 32, MAP_COLUMNS = 26, LABEL_MAX = 40 };
+enum {
+    BAR = 40,
+    MAP_ROWS = 32,
+    MAP_COLUMNS = 26,
+    LABEL_MAX = 40,
+    LABEL = 24,
+    ROW_LABEL = 22,
+    NUMBERS = 28,
+    LEAST = 16
+};
 
 static const char *variable_of(const struct hist *h, unsigned dimension)
 {
     return chil_variable_name(chil_hist_dimension(h->hist, dimension)->variable);
+}
+
+static int print_width(FILE *out)
+{
+    return cmd_terminal_width(fileno(out));
+}
+
+/* A name whole, however long. */
+static const char *value_of(const struct hist *h, unsigned d, uint64_t index, char text[CHIL_VALUE_TEXT])
+{
+    const char *name = chil_hist_name(h->hist, d, index);
+    if (name) return name;
+    chil_hist_value(h->hist, d, index, text);
+    return text;
+}
+
+static bool continues(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* The middle of a name, which is left out so that the rest fits with "..": the end of a call path says most, then its
+ * beginning, both of whole functions if they can be. */
+static void find_middle(const char *name, int width, int *begin, int *end)
+{
+    static const char arrow[] = " > ";
+    *begin = (width - 2) / 3;
+    for (int i = *begin - (int)strlen(arrow); i > 0; i--)
+        if (strncmp(name + i, arrow, strlen(arrow)) == 0) {
+            *begin = i + (int)strlen(arrow);
+            break;
+        }
+    while (*begin > 0 && continues(name[*begin]))
+        --*begin;
+    *end = (int)strlen(name) - (width - 2 - *begin);
+    const char *next = strstr(name + *end, arrow);
+    if (next) *end = (int)(next - name);
+    while (continues(name[*end]))
+        ++*end;
+}
+
+/* What a value is called, in at most `width` columns. */
+static const char *value_in(const struct hist *h, unsigned d, uint64_t index, int width, char text[CHIL_VALUE_TEXT])
+{
+    const char *whole = value_of(h, d, index, text);
+    char cut[CHIL_VALUE_TEXT];
+    int begin, end;
+    if (width >= CHIL_VALUE_TEXT) width = CHIL_VALUE_TEXT - 1;
+    if ((int)strlen(whole) <= width) return whole;
+    find_middle(whole, width, &begin, &end);
+    (void)snprintf(cut, sizeof cut, "%.*s..%s", begin, whole, whole + end);
+    memcpy(text, cut, strlen(cut) + 1);
+    return text;
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -42,10 +104,33 @@ static void print_row(FILE *out, const struct hist *h, const struct chil_bin *bi
     unsigned dimensions = chil_hist_dimensions(h->hist);
     (void)fprintf(out, "%20s  %6.2f", cmd_grouped(bin->count, number), percent(bin->count, whole));
     for (unsigned d = 0; d < dimensions; d++) {
-        chil_hist_value(h->hist, d, chil_hist_index(h->hist, d, bin->key), text);
-        (void)fprintf(out, "  %-*s", d + 1 < dimensions ? width[d] : 0, text);
+        (void)fprintf(out, "  %-*s", d + 1 < dimensions ? width[d] : 0,
+                      value_in(h, d, chil_hist_index(h->hist, d, bin->key), width[d], text));
     }
     (void)fputc('\n', out);
+}
+
+/* The columns of the table: as wide as what they show, but rows fit the width, and the widest column gives way. */
+static void find_widths(const struct hist *h, const struct chil_bin *bins, size_t shown, int most, int *width)
+{
+    unsigned dimensions = chil_hist_dimensions(h->hist), widest;
+    int whole = NUMBERS;
+    for (unsigned d = 0; d < dimensions; d++) {
+        char text[CHIL_VALUE_TEXT];
+        width[d] = (int)strlen(variable_of(h, d));
+        for (size_t i = 0; i < shown; i++) {
+            int length = (int)strlen(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
+            if (length > width[d]) width[d] = length;
+        }
+        whole += 2 + width[d];
+    }
+    for (; whole > most; whole--) {
+        widest = 0;
+        for (unsigned d = 1; d < dimensions; d++)
+            if (width[d] > width[widest]) widest = d;
+        if (width[widest] <= LEAST) return;
+        width[widest]--;
+    }
 }
 
 static void print_bins(FILE *out, struct hist *h)
@@ -60,14 +145,7 @@ static void print_bins(FILE *out, struct hist *h)
     if (dimensions > 1) qsort(bins, count, sizeof *bins, by_count);
     size_t shown = h->options->top && h->options->top < count ? (size_t)h->options->top : count;
     struct hist_bar *given = h->given < 0 ? NULL : hist_marginal(h->hist, (unsigned)h->given, &given_count);
-    for (unsigned d = 0; d < dimensions; d++) {
-        char text[CHIL_VALUE_TEXT];
-        width[d] = (int)strlen(variable_of(h, d));
-        for (size_t i = 0; i < shown; i++) {
-            chil_hist_value(h->hist, d, chil_hist_index(h->hist, d, bins[i].key), text);
-            if ((int)strlen(text) > width[d]) width[d] = (int)strlen(text);
-        }
-    }
+    find_widths(h, bins, shown, print_width(out), width);
     (void)fprintf(out, "%20s  %6s", "count", "%");
     for (unsigned d = 0; d < dimensions; d++)
         (void)fprintf(out, "  %-*s", d + 1 < dimensions ? width[d] : 0, variable_of(h, d));
@@ -89,15 +167,21 @@ static void print_marginal(FILE *out, struct hist *h, unsigned dimension)
     struct hist_bar *bars =
         hist_largest(h->hist, dimension, h->options->top ? (size_t)h->options->top : SIZE_MAX, &count, &left);
     uint64_t most = 1, total = chil_hist_total(h->hist);
-    for (size_t i = 0; i < count; i++)
+    int room = print_width(out) - NUMBERS - 3, label = LABEL;
+    for (size_t i = 0; i < count; i++) {
+        char text[CHIL_VALUE_TEXT];
+        int length = (int)strlen(value_of(h, dimension, bars[i].index, text));
+        if (length > label && label < room - LEAST) label = length < room - LEAST ? length : room - LEAST;
         if (bars[i].count > most) most = bars[i].count;
+    }
+    int bar = room - label < BAR ? room - label : BAR;
     (void)fprintf(out, "\n by %s, %.3f bits\n", variable_of(h, dimension), hist_entropy_of(h->hist, dimension));
     for (size_t i = 0; i < count; i++) {
         char text[CHIL_VALUE_TEXT], number[CMD_GROUPED_MAX];
-        chil_hist_value(h->hist, dimension, bars[i].index, text);
-        int length = (int)((double)bars[i].count / (double)most * BAR + 0.5);
-        (void)fprintf(out, "%20s  %6.2f  %-24s %.*s\n", cmd_grouped(bars[i].count, number),
-                      percent(bars[i].count, total), text, length, "########################################");
+        int length = bar > 0 ? (int)((double)bars[i].count / (double)most * bar + 0.5) : 0;
+        (void)fprintf(out, "%20s  %6.2f  %-*s %.*s\n", cmd_grouped(bars[i].count, number),
+                      percent(bars[i].count, total), label, value_in(h, dimension, bars[i].index, label, text), length,
+                      "########################################");
     }
     if (left) (void)fprintf(out, "%20s  %zu more\n", "", left);
     free(bars);
@@ -149,8 +233,7 @@ static void print_map(FILE *out, struct hist *h)
         (void)fprintf(out, " %c", (char)('a' + c));
     (void)fputc('\n', out);
     for (size_t r = 0; r < rows; r++) {
-        chil_hist_value(h->hist, 0, row[r].index, text);
-        (void)fprintf(out, "%*.*s  ", 22, 22, text);
+        (void)fprintf(out, "%*s  ", ROW_LABEL, value_in(h, 0, row[r].index, ROW_LABEL, text));
         for (size_t c = 0; c < columns; c++) {
             char s = shade(count_at(h->hist, row[r].index, column[c].index), most);
             (void)fprintf(out, "%c%c", s, s);
@@ -158,8 +241,7 @@ static void print_map(FILE *out, struct hist *h)
         (void)fputc('\n', out);
     }
     for (size_t c = 0; c < columns; c++) {
-        chil_hist_value(h->hist, 1, column[c].index, text);
-        (void)fprintf(out, "%24s %c %.*s\n", "", (char)('a' + c), LABEL_MAX, text);
+        (void)fprintf(out, "%24s %c %s\n", "", (char)('a' + c), value_in(h, 1, column[c].index, LABEL_MAX, text));
     }
     if (rows_left || columns_left)
         (void)fprintf(out, "%24s %zu rows and %zu columns with less are not shown\n", "", rows_left, columns_left);
@@ -236,16 +318,6 @@ void hist_print(FILE *out, struct hist *h)
 
 /* --- For programs ------------------------------------------------------------------------------------------------- */
 
-/* A name whole, however long. */
-static const char *value_of(const struct hist *h, unsigned d, uint64_t key, char text[CHIL_VALUE_TEXT])
-{
-    uint64_t index = chil_hist_index(h->hist, d, key);
-    const char *name = chil_hist_name(h->hist, d, index);
-    if (name) return name;
-    chil_hist_value(h->hist, d, index, text);
-    return text;
-}
-
 void hist_print_separated(FILE *out, struct hist *h)
 {
     size_t count;
@@ -254,7 +326,8 @@ void hist_print_separated(FILE *out, struct hist *h)
         (void)fprintf(out, "%" PRIu64, bins[i].count);
         for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
             char text[CHIL_VALUE_TEXT];
-            (void)fprintf(out, "%s%s", h->options->separator, value_of(h, d, bins[i].key, text));
+            (void)fprintf(out, "%s%s", h->options->separator,
+                          value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
         }
         (void)fputc('\n', out);
     }
@@ -282,7 +355,7 @@ static json_t *json_bins(struct hist *h)
         json_t *values = json_array();
         for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
             char text[CHIL_VALUE_TEXT];
-            json_t *value = json_string(value_of(h, d, bins[i].key, text));
+            json_t *value = json_string(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
             (void)json_array_append_new(values, value ? value : json_string("?"));
         }
         json_t *bin = json_object();

@@ -2,18 +2,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/report.h"
 
-enum { USUAL_WIDTH = 80, LEAST_WIDTH = 40, LEAST_TITLE = 20, CELL = 400 };
+enum { LEAST_TITLE = 20, CELL = 400 };
 
 static int terminal_width(void)
 {
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col) return USUAL_WIDTH;
-    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
+    return cmd_terminal_width(STDOUT_FILENO);
 }
 
 /* --- Tables: a title, numbers to the right, perhaps a word behind them --------------------------------------------

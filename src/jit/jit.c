@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "jit/jit_impl.h"
 
-enum { PATIENCE = 1000, POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
+enum { POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -255,6 +255,8 @@ static struct work *order(struct jit *jit, struct core *core, struct block *bloc
         for (struct space *space = jit->spaces; space; space = space->next)
             drop(jit, space);
     struct work *work = base_calloc(1, sizeof *work);
+    work->region.most_blocks = jit->kind->most_blocks;
+    work->region.most_ops = jit->kind->most_instructions;
     if (!region_choose(&work->region, core, block)) {
         free(work);
         return NULL;
@@ -345,7 +347,7 @@ struct jit *jit_new(const struct jit_options *options)
     struct jit *jit = base_calloc(1, sizeof *jit);
     jit->kind = kind;
     jit->options = *options;
-    if (!jit->options.patience) jit->options.patience = PATIENCE;
+    if (!jit->options.patience) jit->options.patience = kind->patience;
     if (!jit->options.code_limit) jit->options.code_limit = CODE_LIMIT;
     jit->translator = (struct core_translator){jit, jit->options.patience, hot, forget, rest, NULL};
     if (options->lockstep) jit->translator.run = run_lockstep;

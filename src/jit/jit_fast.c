@@ -20,9 +20,17 @@ struct ir_code {
 
 #define F(ir)  ((struct fast *)(ir))
 #define N(v)   ((int)(intptr_t)(v))
-#define V(n)   ((ir_value)(intptr_t)(n))
 #define B(b)   ((int)(intptr_t)(b))
 #define VAR(v) ((unsigned)(intptr_t)(v)-1)
+
+/* What others hold are numbers. */
+union handle {
+    intptr_t number;
+    ir_value value;
+    ir_block block;
+    ir_variable variable;
+};
+#define V(n) (((union handle){.number = (n)}).value)
 
 static const char *fast_unavailable(void)
 {
@@ -49,8 +57,7 @@ static void fast_maker_free(struct ir_maker *maker)
     free(maker);
 }
 
-/* --- Functions -------------------------------------------------------------------------------------------------------
- */
+/* --- Functions ---------------------------------------------------------------------------------------------------- */
 
 static int node_new(struct fast *f, struct node node)
 {
@@ -128,8 +135,7 @@ static void fast_code_free(struct ir_maker *maker, struct ir_code *code)
     free(code);
 }
 
-/* --- Values
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Values ------------------------------------------------------------------------------------------------------- */
 
 /* A node that is done where it stands, in the block that is built. */
 static int add(struct ir *ir, struct node node)
@@ -225,8 +231,7 @@ static ir_value fast_rotate(struct ir *ir, ir_value v, ir_value left)
     return of(ir, NODE_ROTATE, v, left, NULL);
 }
 
-/* --- Memory and variables
- * ------------------------------------------------------------------------------------------------ */
+/* --- Memory and variables ----------------------------------------------------------------------------------------- */
 
 static ir_value fast_offset(struct ir *ir, ir_value base, ir_value by)
 {
@@ -254,7 +259,7 @@ static ir_variable variable_new(struct ir *ir, struct variable variable)
     struct fast *f = F(ir);
     f->variables = base_grow(f->variables, &f->variable_capacity, f->variable_count + 1, sizeof *f->variables);
     f->variables[f->variable_count++] = variable;
-    return (ir_variable)(intptr_t)f->variable_count;
+    return ((union handle){.number = (intptr_t)f->variable_count}).variable;
 }
 
 static ir_variable fast_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
@@ -287,17 +292,16 @@ static void fast_reload(struct ir *ir, enum ir_type type, ir_variable variable, 
                   .kind = NODE_RELOAD, .type = (uint8_t)type, .variable = VAR(variable), .a = N(base), .imm = offset});
 }
 
-/* --- Flow
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- Flow --------------------------------------------------------------------------------------------------------- */
 
 static ir_block fast_block_new(struct ir *ir)
 {
-    return (ir_block)(intptr_t)block_new(F(ir), false, 0);
+    return ((union handle){.number = block_new(F(ir), false, 0)}).block;
 }
 
 static ir_block fast_anchor_new(struct ir *ir, uint64_t weight)
 {
-    return (ir_block)(intptr_t)block_new(F(ir), true, weight);
+    return ((union handle){.number = block_new(F(ir), true, weight)}).block;
 }
 
 static void fast_place(struct ir *ir, ir_block block)
@@ -307,7 +311,7 @@ static void fast_place(struct ir *ir, ir_block block)
 
 static ir_block fast_here(struct ir *ir)
 {
-    return (ir_block)(intptr_t)F(ir)->here;
+    return ((union handle){.number = F(ir)->here}).block;
 }
 
 static void end(struct ir *ir, enum ending ending, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)
@@ -352,6 +356,9 @@ const struct ir_kind ir_fast = {
     .maker_new = fast_maker_new,
     .nanoseconds = 5000,
     .first_nanoseconds = 0,
+    .patience = 1000,
+    .most_blocks = 64,
+    .most_instructions = 800,
     .maker_free = fast_maker_free,
     .begin = fast_begin,
     .finish = fast_finish,

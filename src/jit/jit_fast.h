@@ -8,7 +8,8 @@
  * jit_fast_plan.c follows the traces before, numbers their nodes, and says how long each value is used, which nodes
  * are done together with their user, and which variables stay in a register of the host's throughout: those that loops
  * need, as many as fit. jit_fast_regs.c knows what is in which register at each point. A variable's memory is right at
- * any time, so it can be dropped from a register without a store. jit_fast_make.c makes the instructions.
+ * any time, so it can be dropped from a register without a store. jit_fast_make.c makes the
+ * instructions of a node, jit_fast_flow.c puts them together.
  */
 #ifndef JIT_FAST_H
 #define JIT_FAST_H
@@ -62,7 +63,7 @@ struct node {
 enum ending { END_NONE, END_JUMP, END_BRANCH, END_RETURN, END_GO };
 
 struct fast_block {
-    bool anchor, in_trace, done;
+    bool anchor, in_trace;
     uint64_t weight; /* of an anchor: how often it runs, about */
     int first, last; /* nodes */
     enum ending ending;
@@ -91,7 +92,7 @@ struct variable {
 
 enum { REGISTERS = 32, VECTOR = 16, SCRATCH = RAX, SCRATCH_ADDRESS = R11, SCRATCH_VECTOR = VECTOR + 13 };
 #define BIT(reg) (UINT32_C(1) << (reg))
-/* rdi, rbp, r13, r14 and r15 are the core, its registers, the time, memory and the lines; see jit_fast_make.c. */
+/* Those that values are in; others have one use throughout (jit_fast_flow.c). */
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x1FFF0000)
 #define PIN_REGISTERS    (BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R12) | UINT32_C(0xFF0000))
@@ -141,10 +142,6 @@ struct fast {
     size_t target;  /* where other code jumps to */
 };
 
-static inline struct node *node_at(const struct fast *f, int n)
-{
-    return &f->nodes[n];
-}
 /* The node that n stands for. */
 static inline int node_real(const struct fast *f, int n)
 {
@@ -175,19 +172,18 @@ int reg_find(const struct fast *f, int n);                      /* the register 
 int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
 void reg_clear(struct fast *f, int reg);                        /* its content moves elsewhere */
-void reg_lose(struct fast *f, int reg);
 void reg_move(struct fast *f, int to, int from);
-bool reg_needed(const struct fast *f, int n); /* behind this point */
 void variable_get(struct fast *f, int n);
 void variable_set(struct fast *f, unsigned variable, int n);
 void variable_reload(struct fast *f, int n);
-void variable_load(struct fast *f, unsigned variable, int reg);
 void state_anchor(struct fast *f);                               /* makes it that of an anchor, which is jumped to */
 void state_arrive(struct fast *f, int block);                    /* on the trace, where detours come back */
 void state_meet(struct fast *f, const struct fast_block *block); /* in a detour that comes back */
 
 /* Making; false when it cannot be done. */
 bool fast_make(struct fast *f);
+void fast_node(struct fast *f, int n);
+void fast_jump_if(struct fast *f, int n, bool sense, unsigned label);
 void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
 void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
 struct x86_at fast_slot(const struct fast *f, int n);

@@ -4,9 +4,7 @@
  * registers are for the moment only: r11 for addresses, rax for the rest; calls keep all registers but these two.
  */
 #include <limits.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "jit/jit_fast.h"
 
 #define X(n) (x86_reg((n)&15))
@@ -26,8 +24,7 @@ static unsigned width(unsigned type)
     return is_wide(type) ? X86_W : 0;
 }
 
-/* --- Memory
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
 
 void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from)
 {
@@ -115,8 +112,7 @@ static void make_store(struct fast *f, int n)
         reg_store(f, type, reg_use(f, node->c, is_float(type) ? SCRATCH_VECTOR : SCRATCH), to);
 }
 
-/* --- Integers
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- Integers ----------------------------------------------------------------------------------------------------- */
 
 static const uint8_t alu[] = {[IR_ADD] = 0, [IR_SUB] = 5, [IR_AND] = 4, [IR_OR] = 1, [IR_XOR] = 6};
 enum { ALU_COMPARE = 7 };
@@ -282,8 +278,7 @@ static void make_binary(struct fast *f, int n)
     }
 }
 
-/* --- Conditions
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- Conditions --------------------------------------------------------------------------------------------------- */
 
 /* Compares; the answer is yes when the condition holds. */
 static enum x86_condition make_test(struct fast *f, const struct node *node)
@@ -334,19 +329,19 @@ static enum x86_condition make_condition(struct fast *f, int n)
     return CC_NE;
 }
 
-static void jump_if(struct fast *f, int n, bool sense, unsigned label)
+void fast_jump_if(struct fast *f, int n, bool sense, unsigned label)
 {
     const struct node *node = &f->nodes[n];
     if (node->lazy && node->kind == NODE_BINARY) {
         if (node->how == IR_XOR) {
-            jump_if(f, node->a, sense != (f->nodes[node->b].imm & 1), label);
+            fast_jump_if(f, node->a, sense != (f->nodes[node->b].imm & 1), label);
         } else if ((node->how == IR_OR) == sense) {
-            jump_if(f, node->a, sense, label);
-            jump_if(f, node->b, sense, label);
+            fast_jump_if(f, node->a, sense, label);
+            fast_jump_if(f, node->b, sense, label);
         } else {
             unsigned over = x86_label(&f->x);
-            jump_if(f, node->a, !sense, over);
-            jump_if(f, node->b, sense, label);
+            fast_jump_if(f, node->a, !sense, over);
+            fast_jump_if(f, node->b, sense, label);
             x86_place(&f->x, over);
         }
         return;
@@ -394,8 +389,7 @@ static void make_select(struct fast *f, int n)
     x86_op(&f->x, 0x40 | condition | X86_0F | width(f->nodes[n].type), to, x86_reg(yes));
 }
 
-/* --- The rest
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- The rest ----------------------------------------------------------------------------------------------------- */
 
 static const uint64_t masks[] = {[IR_I1] = 1, [IR_I8] = 0xFF, [IR_I16] = 0xFFFF, [IR_I32] = UINT32_MAX};
 
@@ -570,7 +564,7 @@ static bool has_effect(const struct node *n)
            n->kind == NODE_CALL;
 }
 
-static void make_node(struct fast *f, int n)
+void fast_node(struct fast *f, int n)
 {
     struct node *node = &f->nodes[n];
     if (node->lazy || (!node->uses && !has_effect(node))) return;
@@ -597,182 +591,4 @@ static void make_node(struct fast *f, int n)
     case NODE_CALL: make_call(f, n); break;
     default: f->failed = true; break;
     }
-}
-
-/* --- Blocks
- * ------------------------------------------------------------------------------------------------------------- */
-
-static void add_detour(struct fast *f, unsigned label, int block, int position)
-{
-    struct detour *detour = arena_calloc(&f->arena, 1, sizeof *detour);
-    *detour = (struct detour){label, block, position, state_copy(f, f->now), f->detours};
-    f->detours = detour;
-}
-
-/* To a block that is an anchor or elsewhere. */
-static void jump_to(struct fast *f, int block, int next_anchor)
-{
-    const struct fast_block *b = &f->blocks[block];
-    if (!b->anchor)
-        state_meet(f, b);
-    else if (b->weight)
-        state_anchor(f);
-    if (block != next_anchor) x86_jump(&f->x, b->label);
-}
-
-/* Where a branch goes that does not go on here. */
-static void branch_away(struct fast *f, int condition, bool sense, int block, int position)
-{
-    const struct fast_block *b = &f->blocks[block];
-    if (b->anchor) {
-        jump_if(f, condition, sense, b->label);
-        return;
-    }
-    unsigned label = x86_label(&f->x);
-    jump_if(f, condition, sense, label);
-    add_detour(f, label, block, position);
-}
-
-/* Ends a block; returns the one that follows here, or 0. */
-static int make_ending(struct fast *f, const struct fast_block *b, int position, int next_anchor)
-{
-    int follows = f->in_detour ? 0 : b->follows;
-    bool to_anchor = (b->ending == END_BRANCH && (f->blocks[b->yes].weight || f->blocks[b->no].weight));
-    if (to_anchor) state_anchor(f);
-    switch (b->ending) {
-    case END_JUMP:
-        if (f->in_detour && !f->blocks[b->yes].anchor && !f->blocks[b->yes].in_trace) return b->yes;
-        if (b->yes == follows) return follows;
-        jump_to(f, b->yes, next_anchor);
-        return 0;
-    case END_BRANCH:
-        if (f->in_detour) {
-            int on = b->odds == IR_UNLIKELY ? b->no : b->yes;
-            if (f->blocks[on].anchor) on = on == b->no ? b->yes : b->no;
-            branch_away(f, b->condition, on == b->no, on == b->no ? b->yes : b->no, position);
-            if (!f->blocks[on].anchor && !f->blocks[on].in_trace) return on;
-            jump_to(f, on, 0);
-            return 0;
-        }
-        if (!follows) {
-            if (b->yes == next_anchor && f->blocks[b->no].anchor) {
-                branch_away(f, b->condition, false, b->no, position);
-                return 0;
-            }
-            branch_away(f, b->condition, true, b->yes, position);
-            if (f->blocks[b->no].anchor) {
-                jump_to(f, b->no, next_anchor);
-            } else {
-                unsigned label = x86_label(&f->x);
-                x86_jump(&f->x, label);
-                add_detour(f, label, b->no, position);
-            }
-            return 0;
-        }
-        branch_away(f, b->condition, follows == b->no, follows == b->no ? b->yes : b->no, position);
-        return follows;
-    case END_GO: x86_op(&f->x, 0xFF, 4, x86_reg(reg_use(f, b->condition, SCRATCH))); return 0;
-    default: x86_jump(&f->x, f->leave); return 0;
-    }
-}
-
-static void make_trace(struct fast *f, int anchor, int next_anchor)
-{
-    state_clear(f, f->blocks[anchor].weight == 0);
-    f->slots = 0; /* no value of another trace is used */
-    for (int block = anchor; block;) {
-        struct fast_block *b = &f->blocks[block];
-        if (block != anchor) state_arrive(f, block);
-        x86_place(&f->x, b->label);
-        for (int n = b->first; n; n = f->nodes[n].next) {
-            f->position = f->nodes[n].position;
-            make_node(f, n);
-        }
-        f->position = b->end;
-        block = make_ending(f, &f->blocks[block], b->end, next_anchor);
-    }
-}
-
-static void make_detour(struct fast *f, const struct detour *detour)
-{
-    memcpy(f->now, detour->state, sizeof *f->now + f->variable_count * sizeof(int));
-    f->locked = 0;
-    x86_place(&f->x, detour->label);
-    int block = detour->block;
-    if (f->blocks[block].in_trace) { /* straight back */
-        jump_to(f, block, 0);
-        return;
-    }
-    while (block) {
-        f->position = detour->position - 1;
-        for (int n = f->blocks[block].first; n; n = f->nodes[n].next)
-            make_node(f, n);
-        block = make_ending(f, &f->blocks[block], detour->position, 0);
-    }
-}
-
-static void make_detours(struct fast *f)
-{
-    f->in_detour = true;
-    f->x.piece = 1;
-    while (f->detours) {
-        struct detour *detour = f->detours;
-        f->detours = detour->next;
-        make_detour(f, detour);
-    }
-    f->in_detour = false;
-    f->locked = 0;
-    f->x.piece = 0;
-}
-
-static int anchor_behind(const struct fast *f, int block)
-{
-    for (int i = block + 1; i < (int)f->block_count; i++)
-        if (f->blocks[i].anchor && f->blocks[i].label != f->leave) return i;
-    return 0;
-}
-
-static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
-
-static void make_leave(struct fast *f)
-{
-    x86_place(&f->x, f->leave);
-    x86_op_imm(&f->x, 0x81 | X86_W, 0, x86_reg(RSP), FRAME, 4);
-    for (unsigned i = sizeof saved; i > 0; i--)
-        x86_pop(&f->x, saved[i - 1]);
-    x86_byte(&f->x, 0xC3);
-}
-
-/* How C enters: arguments go to their registers, the limit on the stack. Other code jumps to what follows. */
-static void make_entry(struct fast *f)
-{
-    struct x86 *x = &f->x;
-    for (unsigned i = 0; i < sizeof saved; i++)
-        x86_push(x, saved[i]);
-    x86_op_imm(x, 0x81 | X86_W, 5, x86_reg(RSP), FRAME, 4);
-    x86_op(x, 0x89 | X86_W, R9, x86_mem(RSP, NONE, 0));
-    reg_move(f, RBP, RSI);
-    reg_move(f, R14, RDX);
-    reg_move(f, R15, RCX);
-    reg_move(f, R13, R8);
-}
-
-bool fast_make(struct fast *f)
-{
-    x86_begin(&f->x);
-    f->leave = x86_label(&f->x);
-    for (int i = 1; i < (int)f->block_count; i++) {
-        struct fast_block *b = &f->blocks[i];
-        b->label = b->ending == END_RETURN && !b->first ? f->leave : x86_label(&f->x);
-    }
-    make_entry(f);
-    f->target = f->x.pieces[0].size;
-    f->now = arena_calloc(&f->arena, 1, sizeof *f->now + f->variable_count * sizeof(int));
-    for (int i = 1; i < (int)f->block_count && !f->failed; i++) {
-        if (!f->blocks[i].anchor || f->blocks[i].label == f->leave) continue;
-        make_trace(f, i, anchor_behind(f, i));
-        make_detours(f);
-    }
-    make_leave(f);
-    return !f->failed;
 }

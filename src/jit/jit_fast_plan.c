@@ -94,8 +94,7 @@ static void find_lazy(struct fast *f)
         f->nodes[i].lazy = to_be_lazy(f, &f->nodes[i]);
 }
 
-/* --- Traces, positions, uses ----------------------------------------------------------------------------------------
- */
+/* --- Traces, positions, uses -------------------------------------------------------------------------------------- */
 
 static void use_at(struct fast *f, int n, int position)
 {
@@ -203,8 +202,7 @@ static void find_detours(struct fast *f)
     }
 }
 
-/* --- Pins: variables that blocks in loops begin by reading -----------------------------------------------------------
- */
+/* --- Pins: variables that blocks in loops begin by reading -------------------------------------------------------- */
 
 enum { LOOP_ANCHORS = 64 };
 

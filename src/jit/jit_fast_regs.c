@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "jit/jit_fast.h"
 
-/* --- States ----------------------------------------------------------------------------------------------------------
- */
+/* --- States ------------------------------------------------------------------------------------------------------- */
 
 static size_t state_size(const struct fast *f)
 {
@@ -38,10 +37,10 @@ void state_clear(struct fast *f, bool bare)
     }
 }
 
-/* --- Registers -------------------------------------------------------------------------------------------------------
- */
+/* --- Registers ---------------------------------------------------------------------------------------------------- */
 
-bool reg_needed(const struct fast *f, int n)
+/* Whether a value is used behind this point. */
+static bool reg_needed(const struct fast *f, int n)
 {
     return f->nodes[n].last > f->position || f->nodes[n].kept > f->position;
 }
@@ -91,7 +90,7 @@ int reg_use(struct fast *f, int n, int scratch)
     return scratch;
 }
 
-void reg_lose(struct fast *f, int reg)
+static void reg_lose(struct fast *f, int reg)
 {
     int n = f->now->content[reg];
     f->now->content[reg] = 0;
@@ -210,15 +209,14 @@ void reg_clear(struct fast *f, int reg)
     reg_lose(f, reg);
 }
 
-/* --- Variables
- * --------------------------------------------------------------------------------------------------------- */
+/* --- Variables ---------------------------------------------------------------------------------------------------- */
 
 static struct x86_at home_of(const struct fast *f, const struct variable *variable)
 {
     return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset);
 }
 
-void variable_load(struct fast *f, unsigned variable, int reg)
+static void variable_load(struct fast *f, unsigned variable, int reg)
 {
     const struct variable *v = &f->variables[variable];
     reg_load(f, v->type, reg, home_of(f, v));
@@ -271,8 +269,7 @@ void variable_reload(struct fast *f, int n)
     f->now->content[v->pin] = f->now->values[variable] = n;
 }
 
-/* --- Where ways meet
- * --------------------------------------------------------------------------------------------------- */
+/* --- Where ways meet ---------------------------------------------------------------------------------------------- */
 
 void state_anchor(struct fast *f)
 {
@@ -310,12 +307,9 @@ void state_arrive(struct fast *f, int block)
             int to = v->pin;
             if (to == NONE)
                 to = reg_any(f, is_float(v->type), 0);
-            else if (f->now->content[to] == n)
-                f->now->values[variable] = 0, reg_clear(f, to);
-            if (reg_find(f, n) == NONE && f->nodes[n].kind != NODE_CONST && !f->nodes[n].slot)
-                f->failed = true;
             else
-                reg_move(f, to, reg_use(f, n, to));
+                reg_clear(f, to);
+            reg_move(f, to, reg_use(f, n, to));
             reg = to;
         }
         if (!v->has_home && v->pin == NONE) f->nodes[fresh].kept = v->last_get;

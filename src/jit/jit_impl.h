@@ -17,7 +17,7 @@
 
 /* --- Regions ------------------------------------------------------------------------------------------------------ */
 
-enum { REGION_BLOCKS = 64, REGION_OPS = 800, REGION_RETURNS = 4 };
+enum { REGION_BLOCKS = 64, REGION_RETURNS = 4 };
 
 struct region_block {
     const struct block *block; /* for the callbacks; not looked into by the second thread */
@@ -31,9 +31,10 @@ struct region_block {
 
 struct region {
     struct region_block blocks[REGION_BLOCKS];
-    unsigned count, ops; /* blocks, and instructions in them */
-    struct jump *jumps;  /* of its address space */
-    struct site *sites;  /* of its calls, in the order they were made */
+    unsigned count, ops;            /* blocks, and instructions in them, */
+    unsigned most_blocks, most_ops; /* and how many there may be; at most REGION_BLOCKS */
+    struct jump *jumps;             /* of its address space */
+    struct site *sites;             /* of its calls, in the order they were made */
     unsigned site_count;
     bool recorded; /* call paths are */
 };

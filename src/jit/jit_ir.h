@@ -50,6 +50,8 @@ enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 /* Each kind has its own struct ir, ir_maker and ir_code, which begin with a pointer to this. */
 struct ir_kind {
     uint64_t nanoseconds, first_nanoseconds; /* for a guest instruction, about; and before the first */
+    uint32_t patience;                       /* entries of a block that make it worth that */
+    uint32_t most_blocks, most_instructions; /* of the guest's in a function */
     const char *(*unavailable)(void);        /* why it is, or NULL; loads what it needs */
     struct ir_maker *(*maker_new)(const char **reason);
     void (*maker_free)(struct ir_maker *maker);
@@ -134,7 +136,7 @@ static inline size_t ir_code_size(const struct ir_code *code)
 
 static inline void ir_code_free(struct ir_maker *maker, struct ir_code *code)
 {
-    IR_KIND(maker)->code_free(maker, code);
+    IR_KIND(code)->code_free(maker, code);
 }
 
 static inline ir_value ir_argument(struct ir *ir, unsigned n)

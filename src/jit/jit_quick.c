@@ -13,6 +13,7 @@ bool jit_quick_load(struct core *core)
     if ((ea & 31) + size > 32) return false;
     uint32_t stall = cache_load_quick(core->view, ea, core->cycles);
     if (stall == CACHE_ELSE) return false;
+    if (stall & CACHE_HEARD) stall = cache_count_load(core->view, stall);
     if (stall & CACHE_HEARD) {
         core->call.heard = stall;
         return false;

@@ -70,25 +70,27 @@ static __attribute__((noinline)) void grow(struct chil_hist *hist)
     hist->table_bits = bits;
 }
 
-static inline void count_key(struct chil_hist *hist, uint64_t key)
+static inline void count_key(struct chil_hist *hist, uint64_t key, uint64_t count)
 {
-    hist->total++;
+    hist->total += count;
     if (hist->dense) {
-        hist->dense[key]++;
+        hist->dense[key] += count;
         return;
     }
     struct chil_bin *bin = find(hist->table, hist->table_bits, key);
+    bool is_new = !bin->count;
     bin->key = key;
-    if (bin->count++ == 0 && ++hist->used * 2 > (size_t)1 << hist->table_bits) grow(hist);
+    bin->count += count;
+    if (is_new && ++hist->used * 2 > (size_t)1 << hist->table_bits) grow(hist);
 }
 
-static __attribute__((noinline)) void tell_any(struct chil_hist *hist, const struct chil_transaction *t)
+static __attribute__((noinline)) void tell_any(struct chil_hist *hist, const struct chil_transaction *t, uint64_t count)
 {
     uint64_t key = 0;
     if (hist->where && !chil_where_holds(hist->where, t)) return;
     for (const struct part *p = hist->parts; p < hist->parts + hist->count; p++)
         key |= key_of(p, monitor_value(&hist->names, (enum chil_variable)p->variable, t));
-    count_key(hist, key);
+    count_key(hist, key, count);
 }
 
 static __attribute__((noinline)) void tell_plain(struct chil_hist *hist, const struct chil_transaction *t)
@@ -96,7 +98,7 @@ static __attribute__((noinline)) void tell_plain(struct chil_hist *hist, const s
     uint64_t key = 0;
     for (const struct part *p = hist->parts; p < hist->parts + hist->count; p++)
         key |= key_of(p, monitor_plain_value((enum chil_variable)p->variable, t));
-    count_key(hist, key);
+    count_key(hist, key, 1);
 }
 
 /* On the way of every miss: what is quick needs no call and few registers. */
@@ -108,7 +110,7 @@ void chil_hist_tell(void *context, const struct chil_transaction *t)
         if (hist->is_plain)
             tell_plain(hist, t);
         else
-            tell_any(hist, t);
+            tell_any(hist, t, 1);
         return;
     }
     const struct part *p = hist->parts, *end = p + hist->count;
@@ -118,6 +120,11 @@ void chil_hist_tell(void *context, const struct chil_transaction *t)
     } while (++p < end);
     hist->total++;
     hist->dense[key]++;
+}
+
+void chil_hist_tell_alike(void *context, const struct chil_transaction *t, uint64_t count)
+{
+    if (count) tell_any(context, t, count);
 }
 
 /* Whether values of a variable are looked up by the pc. */
@@ -140,6 +147,16 @@ bool chil_hist_uses_pc(const struct chil_hist *hist)
     for (unsigned v = 0; v < CHIL_VARIABLES; v++)
         if (chil_hist_uses(hist, (enum chil_variable)v) && is_by_pc(&hist->names, (enum chil_variable)v)) return true;
     return false;
+}
+
+/* The others are of a transaction's time, or of who did it. */
+bool chil_hist_uses_place(const struct chil_hist *hist)
+{
+    static const enum chil_variable places[] = {CHIL_VAR_TAG,      CHIL_VAR_CAUSE, CHIL_VAR_FUNCTION, CHIL_VAR_SYMBOL,
+                                                CHIL_VAR_CALLPATH, CHIL_VAR_PAGE,  CHIL_VAR_ADDRESS,  CHIL_VAR_PC};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (chil_hist_uses(hist, places[i])) return true;
+    return hist->names.categories && chil_hist_uses(hist, CHIL_VAR_CATEGORY);
 }
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */

@@ -15,16 +15,16 @@
 #include "node/node_names.h"
 
 struct node_monitor {
-    struct cache_listener listener;
-    struct chil_monitor *board; /* NULL until its first access */
-    uint32_t line[2];           /* of L1D and L1I, in bytes */
-    uint32_t kinds;             /* that the caller wants, a bit for each */
-    bool told_apart;            /* misses are, by their cause */
-    bool tagged;                /* some page is */
-    bool running;               /* the board is */
-    bool signals;               /* and its interrupts are signals */
-    bool interrupted;           /* just now */
-    uint64_t waiting;           /* cores whose threads have a signal to get, a bit for each */
+    struct cache_listener each, alike; /* the caller gets every transaction; what is alike together */
+    struct chil_monitor *board;        /* NULL until its first access */
+    uint32_t line[2];                  /* of L1D and L1I, in bytes */
+    uint32_t kinds;                    /* that the caller wants, a bit for each */
+    bool told_apart;                   /* misses are, by their cause */
+    bool tagged;                       /* some page is */
+    bool running;                      /* the board is */
+    bool signals;                      /* and its interrupts are signals */
+    bool interrupted;                  /* just now */
+    uint64_t waiting;                  /* cores whose threads have a signal to get, a bit for each */
     struct {
         struct core *core;
         struct chil_transaction next; /* with what is of the core and its task already in it */
@@ -75,6 +75,21 @@ static void tell(void *context, struct cache_transaction told, uint64_t start, u
     run->options.transact(run->options.context, t);
 }
 
+static void tell_alike(void *context, struct cache_transaction told, uint32_t stall, uint64_t count)
+{
+    struct chil_run *run = context;
+    const struct node_monitor *m = run->monitor;
+    struct chil_transaction t = m->senders[told.sender].next;
+    if (!(m->kinds >> told.kind & 1)) return;
+    t.start = t.address = t.tag = 0;
+    t.end = stall;
+    t.size = m->line[told.kind == CACHE_FETCH_MISS];
+    t.core = told.core;
+    t.kind = told.kind;
+    t.level = told.level;
+    run->options.transact_alike(run->options.context, &t, count);
+}
+
 static void interrupt(void *context, uint32_t address)
 {
     struct node_monitor *m = context;
@@ -86,14 +101,16 @@ static void interrupt(void *context, uint32_t address)
 static void listen(struct chil_run *run)
 {
     const struct node_monitor *m = run->monitor;
-    cache_listen(run->cache, m->kinds || m->running ? &m->listener : NULL);
+    const struct cache_listener *listener = run->options.transact_alike && !m->running ? &m->alike : &m->each;
+    cache_listen(run->cache, m->kinds || m->running ? listener : NULL);
 }
 
 struct node_monitor *node_monitor_new(struct chil_run *run)
 {
     struct node_monitor *m = base_calloc(1, sizeof *m);
     const struct cache_config *config = cache_config_get(run->cache);
-    m->listener = (struct cache_listener){tell, run};
+    m->each = (struct cache_listener){.tell = tell, .context = run};
+    m->alike = (struct cache_listener){.tell = tell, .tell_alike = tell_alike, .context = run};
     m->told_apart = config->miss_kinds;
     m->line[0] = config->l1d.line;
     m->line[1] = config->l1i.line;
@@ -112,6 +129,7 @@ void node_monitor_free(struct node_monitor *m)
 void node_monitor_task(struct chil_run *run, unsigned core, int pid, int tid)
 {
     struct chil_transaction *next = &run->monitor->senders[core].next;
+    if (next->pid != pid || next->tid != tid) cache_tell_alike(run->cache, core);
     run->monitor->senders[core].core = cores_get(run->cores, core);
     next->sender = (uint16_t)core;
     next->pid = pid;
@@ -133,6 +151,7 @@ bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access
         return chil_monitor_load(board_of(m), CHIL_MONITOR_USER, offset, access->width, &access->value) == 0;
     if (chil_monitor_store(board_of(m), CHIL_MONITOR_USER, offset, access->width, access->value)) return false;
     (void)chil_monitor_load(m->board, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY, 8, &category);
+    if (category != m->senders[0].next.category) cache_tell_alike(run->cache, CACHE_ALL);
     for (unsigned i = 0; i < OS_CORES_MAX; i++)
         m->senders[i].next.category = (uint8_t)category;
     (void)chil_monitor_load(m->board, CHIL_MONITOR_USER, CHIL_MONITOR_CONTROL, 8, &control);

@@ -68,6 +68,7 @@ static bool pause_run(void *context)
     }
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    cache_tell_alike(run->cache, CACHE_ALL);
     run->result.cycles = elapsed(run);
     run->telling = NULL;
     run->stopped = !run->options.pause(run->options.context, run);
@@ -173,6 +174,7 @@ void chil_run_free(struct chil_run *run)
 int chil_run_go(struct chil_run *run, struct chil_error *err)
 {
     int status = os_run(run->os, &run->result);
+    cache_tell_alike(run->cache, CACHE_ALL);
     if (status) return chil_error_set(err, status, "the run failed: %s", chil_status_text(status));
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);

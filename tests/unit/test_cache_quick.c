@@ -212,8 +212,97 @@ static void common_accesses_fast_equals_literal(void **state)
         run(seed);
 }
 
+/* --- Listening ------------------------------------------------------------------------------------------------ */
+
+enum { KINDS = CACHE_INVALIDATION + 1, LEVELS = CACHE_IN_DDR + 1, STALLS = 2048 };
+
+/* What a listener was told, and in how many calls; in rounds, of which the listener knows and the hierarchy does not.
+ */
+struct ear {
+    struct cache_listener listener;
+    struct cache *cache;
+    unsigned round;
+    uint64_t calls, told;
+    uint32_t count[2][CACHE_PORTS][KINDS][LEVELS][STALLS];
+};
+
+static void hear_alike(void *context, struct cache_transaction t, uint32_t stall, uint64_t count)
+{
+    struct ear *ear = context;
+    assert_true(stall < STALLS);
+    ear->calls++;
+    ear->told += count;
+    ear->count[ear->round][t.core][t.kind][t.level][stall] += (uint32_t)count;
+}
+
+static void hear(void *context, struct cache_transaction t, uint64_t start, uint64_t end)
+{
+    hear_alike(context, t, (uint32_t)(end - start), 1);
+}
+
+/* The same access of both, which wait equally. */
+static uint32_t access_ears(struct ear *ears, uint64_t kind, unsigned core, uint32_t address, uint64_t now)
+{
+    uint32_t stall[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct cache *cache = ears[i].cache;
+        uint8_t bits = cache_lines(cache, core, 0)[address >> CACHE_GRANULE_BITS];
+        if (kind < 60)
+            stall[i] = bits & CACHE_LOAD ? 0 : cache_load(cache, core, 0, address, 8, now);
+        else if (kind < 98)
+            stall[i] = bits & CACHE_STORE ? 0 : cache_store(cache, core, 0, address, 8, now);
+        else
+            stall[i] = bits & CACHE_FETCH ? 0 : cache_fetch(cache, core, 0, address, now);
+    }
+    assert_int_equal(stall[0], stall[1]);
+    return stall[0];
+}
+
+/* The first listener hears every miss when it happens, the second most of them late and together. */
+static void listen_to(uint64_t seed, struct ear *ears)
+{
+    struct pair pair = {.random = seed, .seed = seed};
+    struct cache_config config = config_of(&pair);
+    if (pick(&pair, 3) == 0) config.store_time = 400; /* stalls that are too long to be counted */
+    for (unsigned i = 0; i < 2; i++) {
+        ears[i].listener = (struct cache_listener){hear, i ? hear_alike : NULL, &ears[i]};
+        ears[i].cache = cache_new(&config);
+        (void)cache_space_new(ears[i].cache);
+        cache_listen(ears[i].cache, &ears[i].listener);
+    }
+    for (pair.step = 1; pair.step <= STEPS; pair.step++) {
+        unsigned core = pair.step > STEPS / 2 ? (unsigned)pick(&pair, config.cores) : 0;
+        uint32_t address = (uint32_t)pick(&pair, PAGES * PAGE / 8) * 8;
+        uint64_t kind = pick(&pair, 100);
+        pair.now[core] += access_ears(ears, kind, core, address, pair.now[core]) + pick(&pair, 6);
+        if (pick(&pair, 500)) continue;
+        bool quiet = pick(&pair, 3) == 0;
+        for (unsigned i = 0; i < 2; i++) {
+            cache_listen(ears[i].cache, quiet ? NULL : &ears[i].listener);
+            cache_tell_alike(ears[i].cache, CACHE_ALL);
+            ears[i].round ^= 1;
+        }
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        cache_listen(ears[i].cache, NULL);
+        cache_free(ears[i].cache);
+    }
+}
+
+static void misses_told_together_are_those_told_one_by_one(void **state)
+{
+    static struct ear ears[2];
+    (void)state;
+    for (uint64_t seed = 1; seed <= random_trials(20); seed++)
+        listen_to(seed, ears);
+    assert_memory_equal(ears[0].count, ears[1].count, sizeof ears[0].count);
+    assert_true(ears[0].told == ears[0].calls && ears[1].told == ears[0].told);
+    assert_true(ears[1].calls < ears[0].calls / 4);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal),
+                                       cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

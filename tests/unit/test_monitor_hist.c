@@ -144,6 +144,60 @@ static void every_value_is_in_the_bin_that_says_so(void **state)
     }
 }
 
+static void many_at_a_time_are_as_many_one_by_one(void **state)
+{
+    const char *const declarations[] = {"latency:12 x level", "latency:40 x core"}; /* dense and sparse */
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct chil_hist *one = declare(declarations[i], "core!=3", NULL),
+                         *many = declare(declarations[i], "core!=3", NULL);
+        uint64_t random = 7;
+        size_t count, count_many;
+        for (unsigned k = 0; k < 9000; k++) {
+            struct chil_transaction t = {.end = random_below(&random, 5000),
+                                         .core = (uint8_t)random_below(&random, 4),
+                                         .level = (uint8_t)random_below(&random, 4)};
+            uint64_t times = random_below(&random, 4);
+            chil_hist_tell_alike(many, &t, times);
+            while (times--)
+                chil_hist_tell(one, &t);
+        }
+        const struct chil_bin *bins = chil_hist_bins(one, &count), *bins_many = chil_hist_bins(many, &count_many);
+        assert_int_equal(chil_hist_total(one), chil_hist_total(many));
+        assert_int_equal(count, count_many);
+        assert_memory_equal(bins, bins_many, count * sizeof *bins);
+        chil_hist_free(one);
+        chil_hist_free(many);
+    }
+}
+
+static void who_asks_for_a_place_is_known(void **state)
+{
+    struct chil_ranges *ranges = chil_ranges_new();
+    const struct chil_hist_names by_pc = {.categories = ranges};
+    const struct {
+        const char *declaration, *where;
+        const struct chil_hist_names *names;
+        bool place;
+    } rows[] = {
+        {"latency:log x size:4 x sender x core x pid:8 x tid:8 x kind x level", NULL, NULL, false},
+        {"category", "kind=load", NULL, false},
+        {"category", NULL, &by_pc, true},
+        {"latency", "address>0", NULL, true},
+        {"latency", "level=l2 & pc=4", NULL, true},
+        {"latency x tag", NULL, NULL, true},
+        {"latency x page", NULL, NULL, true},
+        {"cause", NULL, NULL, true},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct chil_hist *hist = declare(rows[i].declaration, rows[i].where, rows[i].names);
+        assert_int_equal(chil_hist_uses_place(hist), rows[i].place);
+        chil_hist_free(hist);
+    }
+    chil_ranges_free(ranges);
+}
+
 /* Dense and sparse alike, against a tally of strings. */
 static void SHR_04_joint_counts_are_those_of_a_plain_tally(void **state)
 {
@@ -380,6 +434,8 @@ int main(void)
         cmocka_unit_test(a_declaration_says_widths_shifts_and_scales),
         cmocka_unit_test(what_is_wrong_is_told_with_its_column),
         cmocka_unit_test(every_value_is_in_the_bin_that_says_so),
+        cmocka_unit_test(many_at_a_time_are_as_many_one_by_one),
+        cmocka_unit_test(who_asks_for_a_place_is_known),
         cmocka_unit_test(SHR_04_joint_counts_are_those_of_a_plain_tally),
         cmocka_unit_test(SHR_35_only_the_joint_distribution_names_the_sender),
         cmocka_unit_test(predicates_hold_as_C_says),
