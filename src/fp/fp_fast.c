@@ -150,7 +150,7 @@ unsigned fp_slow_compare(struct fp_state *s, bool ordered, uint64_t a, uint64_t 
     return cc;
 }
 
-/* FR, FI and FPRF of the noted instruction, which was done with RN nearest and UE 0. */
+/* FR, FI and FPRF of the noted instruction. RN and UE are still as they were when it was done. */
 static bool described_on_host(const struct fp_state *s, enum fp_op op, uint32_t *described)
 {
     struct rounded r;
@@ -187,7 +187,8 @@ void fp_settle(struct fp_state *s)
     s->noted = FP_OP_NONE;
 }
 
-/* An instruction that is noted was done, and will be done again by fp_settle, with RN nearest and UE 0. */
+/* fp_settle does a noted instruction again with the FPSCR of then, so nothing that decides its result may have changed.
+ * Translated code notes what C has done for it too, whatever came of it. */
 void fp_write_fpscr(struct fp_state *s, uint32_t mask, uint32_t value)
 {
     uint32_t after = (s->fpscr & ~mask) | (value & mask);

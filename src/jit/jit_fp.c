@@ -294,7 +294,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
     ir_place(ir, slow);
     emit_call(e, JIT_CALL(jit_fpscr),
               &(struct emit_call){
-                  INFO(e->op, raises, 0), NULL, {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)}, true});
+                  INFO(e->op, raises ? 1 : 0, 0), NULL, {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)}, true});
     emit_reload_fp_mask(e);
     ir_jump(ir, on);
     ir_place(ir, on);
@@ -311,7 +311,7 @@ static void emit_write_fpscr(struct emit *e, unsigned id)
         write_fpscr(e, fp_field(isa_bf(e->word)), emit_const(e, isa_u(e->word) * UINT32_C(0x11111111)), false);
         break;
     case ISA_MTFSB0: write_fpscr(e, bit, emit_const(e, 0), false); break;
-    default: write_fpscr(e, bit, emit_const(e, bit), bit & FP_EXCEPTIONS); break;
+    default: write_fpscr(e, bit, emit_const(e, bit), (bit & FP_EXCEPTIONS) != 0); break;
     }
 }
 
