@@ -289,7 +289,8 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
     l1_close_line(cache, of, open);
     if (cache->config.coherent) snoop_store(cache, shape, of, line, start);
     l2_write(cache, shape, of, line, start);
-    *open = (struct open_line){line, at};
+    open->line = line;
+    open->at = at;
     if (cache->is_blue_gene) known_of(of, line)->open |= known_bit(line);
     if (!(cache->joining & of->bit)) {
         cache->joining |= of->bit;

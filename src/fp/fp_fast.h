@@ -8,8 +8,8 @@
  * too, then) and while FEX is set.
  *
  * Why it is cheap. XX is sticky: once it is set, nothing sticky is left to find out, and FR, FI and FPRF only describe
- * the last instruction. They are not computed; the instruction and its operands are noted, and fp_sync finds out what it
- * has to say when someone reads the FPSCR. Until XX is set, fp_slow finds out whether the result is exact. Both use
+ * the last instruction. They are not computed; the instruction and its operands are noted, and fp_sync finds out what
+ * it has to say when someone reads the FPSCR. Until XX is set, fp_slow finds out whether the result is exact. Both use
  * error-free transformations on the host (fp_fast.c).
  *
  * Who uses this must call fp_sync before anything but this header reads or writes state->fpscr (fp_read_fpscr does);

@@ -170,7 +170,7 @@ struct emit {
         uint32_t noted; /* enum fp_op and FP_NOTED bits; 0: memory is right */
         ir_value a, b, c, converted;
         ir_value compared; /* the part of a comparison, 32 bits */
-        ir_block leave; /* writes it and leaves the region; NULL until a call needs that */
+        ir_block leave;    /* writes it and leaves the region; NULL until a call needs that */
     } note;
     ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from the vector unit */
     /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
