@@ -252,9 +252,10 @@ struct l2_entry {
 /* Where in `entry`, `expected` and `stream` of an L2 a line may be, by the line. It is there if it is found there: who
  * takes a place leaves what points to it alone. Place 0 of each has no line, so no place is 0. */
 struct l2_known {
-    uint16_t entry, expected, stream;
-    /* Which of its lines of L1D stores join, and which are in snoop.shown, a bit each; with Blue Gene's sizes only. */
-    uint8_t open, shown;
+    uint8_t entry, expected, stream;
+    /* Which of its lines of L1D stores join, and, in the upper half, are in snoop.shown; with Blue Gene's sizes only.
+     */
+    uint8_t lines;
 };
 
 struct l2 {
@@ -306,6 +307,7 @@ struct place {
 struct lane {
     struct unit *directory;
     uint64_t *returned, *hits;
+    const uint64_t *fetched;
     struct tags *tags;
 };
 
@@ -370,15 +372,10 @@ struct cache_core {
  * asked for the line since. */
 enum { L3_DIRTY = 1, L3_AHEAD = 2, L3_START = 4 };
 
-/* What L3 knows of a line, by the line. */
-struct l3_known {
-    uint64_t fetched;
-    uint32_t way; /* its index in its bank, + 1; 0: not there */
-};
-
 struct bank {
     struct bank_counts counts;
     struct tags tags;
+    uint64_t *fetched; /* by index of the way, + 1 */
     struct unit directory[2];
     uint64_t returned[2];  /* when the read port last delivered */
     uint32_t deposited[2]; /* the write port's line in the data buffer */
@@ -427,8 +424,8 @@ struct cache {
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
-    struct l3_known *l3_known;
-    size_t known_frames; /* that l3_known and l2.known have room for */
+    uint32_t *l3_way;    /* by line: the index of its way in its bank, + 1; 0: it is not in L3 */
+    size_t known_frames; /* that l3_way and l2.known have room for */
     struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
     uint64_t latest; /* when a request last came to L3 */
@@ -485,15 +482,20 @@ INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t a
 }
 void spaces_fini(struct cache *cache);
 
-/* With Blue Gene's sizes: what L2 knows of a line of L1D, and that line's bit. */
+/* With Blue Gene's sizes: what L2 knows of a line of L1D, and that line's bits. */
 INLINE struct l2_known *known_of(const struct cache_core *of, uint32_t line)
 {
     return &of->l2.known[line >> (blue_gene.l2_shift - blue_gene.l1d_shift)];
 }
 
-INLINE uint8_t known_bit(uint32_t line)
+INLINE uint8_t open_bit(uint32_t line)
 {
     return (uint8_t)(1U << line % (1U << (blue_gene.l2_shift - blue_gene.l1d_shift)));
+}
+
+INLINE uint8_t shown_bit(uint32_t line)
+{
+    return (uint8_t)(open_bit(line) << 4);
 }
 
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */

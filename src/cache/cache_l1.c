@@ -55,7 +55,7 @@ void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line 
 {
     if (open->line == NO_LINE) return;
     forbid(cache, cache->shape.l1d_shift, of, open->at, open->line, CACHE_STORE);
-    if (cache->is_blue_gene) known_of(of, open->line)->open &= (uint8_t)~known_bit(open->line);
+    if (cache->is_blue_gene) known_of(of, open->line)->lines &= (uint8_t)~open_bit(open->line);
     *open = (struct open_line){NO_LINE, NULL};
 }
 
@@ -291,7 +291,7 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
     l2_write(cache, shape, of, line, start);
     open->line = line;
     open->at = at;
-    if (cache->is_blue_gene) known_of(of, line)->open |= known_bit(line);
+    if (cache->is_blue_gene) known_of(of, line)->lines |= open_bit(line);
     if (!(cache->joining & of->bit)) {
         cache->joining |= of->bit;
         quick_change(cache);
@@ -488,15 +488,29 @@ APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of
     return store_line(cache, &blue_gene, of, space, address, false, now);
 }
 
+/* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
+INLINE void fetch_early(const struct cache *cache, const struct cache_core *of, uint32_t line)
+{
+    uint32_t l3_line = line >> (blue_gene.l3_shift - blue_gene.l1d_shift);
+    const struct tags *tags = &cache->bank[l3_line & cache->bank_mask]->tags;
+    size_t first = (size_t)(l3_line >> cache->bank_shift & tags->set_mask) * blue_gene.l3.stride;
+    __builtin_prefetch(known_of(of, line));
+    __builtin_prefetch(&cache->l3_way[l3_line]);
+    __builtin_prefetch(tags->line + first);
+    __builtin_prefetch(tags->used + first);
+}
+
 /* An access to a page that only the TLB lacks goes on as if it were there; when. */
 INLINE uint64_t fill_tlb(struct cache_view *view, unsigned space, uint32_t address, uint32_t what, uint64_t now)
 {
     struct cache *cache = view->cache;
     struct cache_core *of = view->of;
     if (!cache->is_blue_gene || *space_page(&blue_gene, view->lines, address) & CACHE_PAGE) return now;
-    struct physical physical =
-        translate(cache, &blue_gene, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
-    if (physical.own) be_quick(cache, view, address, (uint32_t)(physical.address >> blue_gene.l1d_shift), what);
+    struct physical physical = space_translate(cache, space, address);
+    uint32_t line = (uint32_t)(physical.address >> blue_gene.l1d_shift);
+    fetch_early(cache, of, line);
+    (void)translate(cache, &blue_gene, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
+    if (physical.own) be_quick(cache, view, address, line, what);
     return now;
 }
 

@@ -31,7 +31,7 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
 void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now)
 {
     of->l2.stream[stream] = line;
-    of->l2.known[line].stream = (uint16_t)stream;
+    of->l2.known[line].stream = (uint8_t)stream;
     if (cache->is_blue_gene)
         run_ahead(cache, &blue_gene, of, line, now);
     else
@@ -49,7 +49,7 @@ static void expect_once_less(const struct cache *cache, struct l2 *l2, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         at = at == 1 ? count : at - 1;
         if (l2->expected[at] != line) continue;
-        l2->known[line].expected = (uint16_t)at;
+        l2->known[line].expected = (uint8_t)at;
         return;
     }
 }

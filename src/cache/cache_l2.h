@@ -15,7 +15,7 @@ INLINE uint32_t l2_find(const struct l2 *l2, uint32_t line)
 INLINE void l2_put(const struct cache *cache, struct l2 *l2, uint32_t line, uint64_t ready, uint8_t state)
 {
     uint32_t at = l2->next;
-    l2->known[line].entry = (uint16_t)at;
+    l2->known[line].entry = (uint8_t)at;
     l2->entry[at] = (struct l2_entry){ready, line, state};
     l2->next = at == cache->config.l2_entries ? 1 : at + 1;
 }
@@ -38,7 +38,7 @@ INLINE void l2_expect(const struct cache *cache, struct l2 *l2, uint32_t line)
 {
     uint32_t at = l2->next_expected;
     l2->expected[at] = line + 1;
-    l2->known[line + 1].expected = (uint16_t)at;
+    l2->known[line + 1].expected = (uint8_t)at;
     l2->next_expected = at == cache->config.l2_filter ? 1 : at + 1;
 }
 

@@ -42,14 +42,14 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now)
     open_row(cache, ddr, line);
 }
 
-static void evict(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now)
+static void evict(struct cache *cache, struct bank *bank, int way, uint64_t now)
 {
-    struct l3_known *known = &cache->l3_known[line];
-    known->way = 0;
+    uint32_t line = bank->tags.line[way];
+    cache->l3_way[line] = 0;
     bank->counts.evict++;
     for (unsigned port = 0; port < 2; port++)
         if (bank->deposited[port] == line) bank->deposited[port] = NO_LINE;
-    if (!(known->fetched & L3_DIRTY)) return;
+    if (!(bank->fetched[way + 1] & L3_DIRTY)) return;
     bank->counts.castout++;
     l3_store_ddr(cache, line, now);
 }
@@ -60,9 +60,10 @@ uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint
     uint64_t start = ddr_fetch(cache, bank, line, now), ready = start + cache->ddr_latency;
     if (!tags->ways.count) return ready;
     int way = tags_victim(tags, &tags->ways, line >> cache->bank_shift & tags->set_mask);
-    if (tags->line[way] != NO_LINE) evict(cache, bank, tags->line[way], start);
+    if (tags->line[way] != NO_LINE) evict(cache, bank, way, start);
     tags->line[way] = line;
     tags_use(tags, &tags->ways, way);
-    cache->l3_known[line] = (struct l3_known){start * L3_START | state, (uint32_t)way + 1};
+    cache->l3_way[line] = (uint32_t)way + 1;
+    bank->fetched[way + 1] = start * L3_START | state;
     return ready;
 }

@@ -35,10 +35,11 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now);
 /* A prefetched line is used for the first time. Whether that is what its fetch from DDR was for. */
 INLINE bool l3_claim(struct cache *cache, uint32_t l2_line, bool from_ddr)
 {
-    struct l3_known *known = &cache->l3_known[l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift)];
-    if (!known->way) return from_ddr; /* replaced since */
-    bool ahead = known->fetched & L3_AHEAD;
-    known->fetched &= ~(uint64_t)L3_AHEAD;
+    uint32_t line = l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift), way = cache->l3_way[line];
+    if (!way) return from_ddr; /* replaced since */
+    uint64_t *fetched = &cache->bank[line & cache->bank_mask]->fetched[way];
+    bool ahead = *fetched & L3_AHEAD;
+    *fetched &= ~(uint64_t)L3_AHEAD;
     return ahead;
 }
 
@@ -68,8 +69,8 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
     struct bank_counts *counts = &bank->counts;
-    struct l3_known *known = &cache->l3_known[at.line];
-    struct l3_answer answer = {.found = known->way};
+    uint32_t way = cache->l3_way[at.line];
+    struct l3_answer answer = {.found = way};
     if (now > cache->latest) cache->latest = now;
     uint64_t start = unit_serve(&bank->directory[at.directory], now, cache->config.l3_busy), ready;
     count_wait(&counts->not_taken[at.directory], now, start);
@@ -77,13 +78,13 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
     if (!SELDOM(!answer.found)) {
         counts->read[at.port].hit[at.directory]++;
-        tags_use(&bank->tags, &shape->l3, (int)known->way - 1);
-        if (SELDOM(!prefetch && known->fetched & L3_AHEAD)) {
+        tags_use(&bank->tags, &shape->l3, (int)way - 1);
+        if (SELDOM(!prefetch && bank->fetched[way] & L3_AHEAD)) {
             answer.from_ddr = true;
-            known->fetched &= ~(uint64_t)L3_AHEAD;
+            bank->fetched[way] &= ~(uint64_t)L3_AHEAD;
         }
         answer.ready = start + cache->l3_latency;
-        if (SELDOM(in_flight(cache, known->fetched, start, &ready))) {
+        if (SELDOM(in_flight(cache, bank->fetched[way], start, &ready))) {
             counts->in_flight++;
             if (ready > answer.ready) answer.ready = ready;
         }
@@ -118,14 +119,14 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 {
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
-    struct l3_known *known = &cache->l3_known[at.line];
+    uint32_t way = cache->l3_way[at.line];
     uint64_t start, ready;
     if (l3_deposit(cache, &at, now, &start)) return;
-    if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !known->way, true);
-    if (!SELDOM(!known->way)) {
-        bank->counts.in_flight += in_flight(cache, known->fetched, start, &ready);
-        known->fetched |= L3_DIRTY;
-        tags_use(&bank->tags, &shape->l3, (int)known->way - 1);
+    if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !way, true);
+    if (!SELDOM(!way)) {
+        bank->counts.in_flight += in_flight(cache, bank->fetched[way], start, &ready);
+        bank->fetched[way] |= L3_DIRTY;
+        tags_use(&bank->tags, &shape->l3, (int)way - 1);
     } else {
         bank->counts.write[at.port].miss++;
         (void)l3_allocate(cache, bank, at.line, start, L3_DIRTY);

@@ -42,10 +42,10 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
 {
     struct l2 *l2 = &of->l2;
     const struct l2_known *in_l2 = &l2->known[line];
-    const struct l3_known *in_l3 = &cache->l3_known[line];
     const struct lane *lane = &of->lanes[line % LANES];
-    uint64_t end = now + cache->l3_latency;
-    if (SELDOM(!in_l3->way || in_l3->fetched & L3_AHEAD || now - in_l3->fetched / L3_START < cache->ddr_latency ||
+    uint32_t way = cache->l3_way[line];
+    uint64_t end = now + cache->l3_latency, fetched = lane->fetched[way];
+    if (SELDOM(!way || fetched & L3_AHEAD || now - fetched / L3_START < cache->ddr_latency ||
                now <= lane->directory->until || end - *lane->returned < cache->config.l3_transfer ||
                l2->pending_until > now || l2->stream[in_l2->stream] == line || l2->expected[in_l2->expected] == line))
         return load_on(cache, of, line, now);
@@ -54,7 +54,7 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
     lane->directory->until = now + cache->config.l3_busy;
     *lane->returned = end;
     *lane->hits += 1;
-    tags_use(lane->tags, &blue_gene.l3, (int)in_l3->way - 1);
+    tags_use(lane->tags, &blue_gene.l3, (int)way - 1);
     l2->pending_until = end;
     l2_put(cache, l2, line, end, L2_USED);
     l2_expect(cache, l2, line);
@@ -131,15 +131,15 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     struct open_line *open = &of->open[of->next_open];
     if (!(page & of->ready & QUICK_STORE) || !open->at) return CACHE_ELSE;
     struct l2_known *known = known_of(of, line);
-    uint8_t here = *at & CACHE_LOAD, bit = known_bit(line);
-    if (known->open & bit || (!here && (*at & CACHE_HERE || (cache->heard && !count_store(of, now)))))
+    uint8_t here = *at & CACHE_LOAD, bit = open_bit(line);
+    if (known->lines & bit || (!here && (*at & CACHE_HERE || (cache->heard && !count_store(of, now)))))
         return CACHE_ELSE;
     uint64_t start = take_store_entry(cache, of, now);
     *open->at &= (uint8_t)~CACHE_STORE;
-    known_of(of, open->line)->open &= (uint8_t)~known_bit(open->line);
+    known_of(of, open->line)->lines &= (uint8_t)~open_bit(open->line);
     *open = (struct open_line){line, at};
     *at |= CACHE_STORE;
-    known->open |= bit;
+    known->lines |= bit;
     of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
     of->counts.store_miss += !here;
     of->counts.snoop_sent++;

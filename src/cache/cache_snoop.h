@@ -39,10 +39,10 @@ INLINE bool snoop_show(const struct cache *cache, const struct shape *shape, str
     struct absent *shown = &of->snoop.shown;
     if (!cache->is_blue_gene) return snoop_look_up(cache, shape, shown, line);
     uint32_t old = shown->line[shown->next];
-    uint8_t *bits = &known_of(of, line)->shown;
-    if (*bits & known_bit(line)) return true;
-    if (old != NO_LINE) known_of(of, old)->shown &= (uint8_t)~known_bit(old);
-    *bits |= known_bit(line);
+    uint8_t *lines = &known_of(of, line)->lines;
+    if (*lines & shown_bit(line)) return true;
+    if (old != NO_LINE) known_of(of, old)->lines &= (uint8_t)~shown_bit(old);
+    *lines |= shown_bit(line);
     snoop_add(cache, shown, line);
     return false;
 }
