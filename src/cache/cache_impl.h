@@ -493,6 +493,8 @@ INLINE uint8_t open_bit(uint32_t line)
     return (uint8_t)(1U << line % (1U << (blue_gene.l2_shift - blue_gene.l1d_shift)));
 }
 
+enum { OPEN_BITS = 15 };
+
 INLINE uint8_t shown_bit(uint32_t line)
 {
     return (uint8_t)(open_bit(line) << 4);
@@ -506,6 +508,7 @@ INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, ui
 {
     for (uint32_t others = cache->joining & of->others; SELDOM(others); others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
+        if (cache->is_blue_gene && !(known_of(other, line << more)->lines & OPEN_BITS)) continue;
         for (uint32_t i = 0; i < cache->config.store_lines; i++)
             if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);
     }

@@ -2,8 +2,9 @@
  * is tested and counted like any other, need not wait for the stores.
  *
  * A word is known by a base register and a displacement. Two such are different words if their registers are the same
- * and their displacements do not overlap; a store by another register may be to any word, and makes the others
- * unknown, as does a change of their register. Only the core itself stores while its block runs.
+ * and their displacements do not overlap, modulo a page, should one be mapped twice; a store by another register may be
+ * to any word, and makes the others unknown, as does a change of their register. Only the core itself stores while its
+ * block runs.
  */
 #include "jit/jit_impl.h"
 
@@ -37,9 +38,9 @@ void emit_know(struct emit *e, unsigned size, ir_value v)
 {
     int32_t at = isa_si(e->word);
     for (unsigned i = e->known_count; i-- > 0;) {
-        int32_t from = e->known[i].at;
+        uint32_t behind = (uint32_t)(at - e->known[i].at) % MEM_PAGE;
         bool other = e->known[i].base != isa_ra(e->word);
-        if (other || (from < at + (int32_t)size && at < from + 4)) drop(e, i);
+        if (other || behind < 4 || behind > MEM_PAGE - size) drop(e, i);
     }
     if (size == 4) add(e, at, v, KNOWN_WHOLE);
     if (size == 8) {
