@@ -164,8 +164,9 @@ struct cache *cache_new(const struct cache_config *config)
     /* Through: a store bit belongs to the open line, in L1 or not. */
     cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
-    cache->quick_loads = cache->is_blue_gene && (config->write_through || !config->coherent) && cache->streaming &&
-                         config->l3_size && config->l3_banks == LANES / 2;
+    /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
+    cache->quick_loads = cache->is_blue_gene && cache->streaming && config->l3_size && config->l3_banks == LANES / 2 &&
+                         (config->write_through || (!config->coherent && config->store_allocate));
     cache->quick_stores = cache->is_blue_gene && config->write_through && !config->store_allocate && config->coherent &&
                           config->snoop_filter && config->cores > 1;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */

@@ -1,5 +1,5 @@
-/* What the parts of the hierarchy share. The flow of a miss is cache_l1 -> cache_l2 -> cache_l3; cache_space has
- * spaces, frames, line bytes and the TLB; cache_snoop what other cores notice.
+/* What the parts of the hierarchy share. The flow of a miss is cache_l1, or cache_quick, -> cache_l2 -> cache_l3;
+ * cache_space has spaces, frames, line bytes and the TLB; cache_snoop what other cores notice.
  *
  * The way of a miss through them is inline code, which the calls in cache_l1.c have in two copies: one for the sizes
  * that are in both Blue Genes (blue_gene below), where lengths of loops and vectors are constants, one for any. Hence
@@ -523,7 +523,7 @@ INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bo
     return (uint8_t)kind;
 }
 
-/* cache_quick.c: who has filled a line, uses L2, has open lines, or wants to hear of misses, has changed. */
+/* cache_quick.c: who has filled a line, uses L2 or has open lines has changed. */
 void quick_change(struct cache *cache);
 
 /* cache_snoop.c */

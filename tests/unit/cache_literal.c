@@ -180,6 +180,23 @@ void literal_count(struct literal *lit, struct cache_wire wire, uint64_t *occurr
     *high = high_of(lit, wire);
 }
 
+bool literal_differs(struct literal *lit, const struct cache *fast, struct literal_difference *difference)
+{
+    for (unsigned id = 0; id < CACHE_WIRES; id++)
+        for (uint32_t n = 0; n < cache_wire_instances(fast, (enum cache_wire_id)id); n++) {
+            struct cache_wire wire = {(enum cache_wire_id)id, n};
+            uint64_t counted, wanted, high, wanted_high;
+            cache_wire_count(fast, wire, &counted, &high);
+            literal_count(lit, wire, &wanted, &wanted_high);
+            if (counted == wanted && high == wanted_high) continue;
+            cache_wire_name(wire, difference->name);
+            difference->fast = counted == wanted ? high : counted;
+            difference->literal = counted == wanted ? wanted_high : wanted;
+            return true;
+        }
+    return false;
+}
+
 /* --- Sets ----------------------------------------------------------------------------------------------------- */
 
 static void store_init(struct store *store, uint64_t size, uint64_t line, uint64_t ways, enum cache_policy policy,

@@ -32,4 +32,11 @@ uint32_t literal_device(struct literal *lit, unsigned core, bool store, uint64_t
 unsigned literal_allows(const struct literal *lit, unsigned core, unsigned space, uint32_t address);
 void literal_count(struct literal *lit, struct cache_wire wire, uint64_t *occurrences, uint64_t *high);
 
+/* The first wire that the two do not count alike: its name, and occurrences or cycles of both. False: all are. */
+struct literal_difference {
+    char name[CACHE_NAME];
+    uint64_t fast, literal;
+};
+bool literal_differs(struct literal *lit, const struct cache *fast, struct literal_difference *difference);
+
 #endif

@@ -23,6 +23,7 @@ struct pair {
     struct literal *lit;
     uint64_t random, seed, step;
     uint64_t now[CACHE_CORES];
+    uint64_t loads, stores; /* that were quick */
 };
 
 static uint64_t pick(struct pair *pair, uint64_t limit)
@@ -47,7 +48,7 @@ static struct cache_config config_of(struct pair *pair)
         .l1i = {2048, 32, 64, CACHE_ROUND_ROBIN},
         .l1d = {2048U << pick(pair, 3), 32, 64, CACHE_ROUND_ROBIN},
         .write_through = coherent && pick(pair, 4), /* else stores have no short way */
-        .store_allocate = pick(pair, 2),
+        .store_allocate = !pick(pair, 4),
         .fills = 3,
         .stores = 1 + (uint32_t)pick(pair, 6),
         .store_time = 1 + (uint32_t)pick(pair, 40),
@@ -85,17 +86,8 @@ static struct cache_config config_of(struct pair *pair)
 
 static void same_counts(struct pair *pair)
 {
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        for (uint32_t n = 0; n < cache_wire_instances(pair->fast, (enum cache_wire_id)id); n++) {
-            struct cache_wire wire = {(enum cache_wire_id)id, n};
-            uint64_t a, b, high_a, high_b;
-            char name[CACHE_NAME];
-            cache_wire_name(wire, name);
-            cache_wire_count(pair->fast, wire, &a, &high_a);
-            literal_count(pair->lit, wire, &b, &high_b);
-            same(pair, name, a, b);
-            same(pair, name, high_a, high_b);
-        }
+    struct literal_difference found;
+    if (literal_differs(pair->lit, pair->fast, &found)) same(pair, found.name, found.fast, found.literal);
 }
 
 /* --- Steps ---------------------------------------------------------------------------------------------------- */
@@ -110,12 +102,17 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
 {
     uint64_t now = pair->now[core];
     bool free = cache_lines(pair->fast, core, space)[address >> CACHE_GRANULE_BITS] & bit;
+    struct cache_view *view = cache_view(pair->fast, core, space);
     uint32_t fast = 0, literal;
     if (bit == CACHE_LOAD) {
-        if (!free) fast = cache_load(pair->fast, core, space, address, 8, now);
+        if (!free) fast = cache_load_quick(view, address, now);
+        pair->loads += !free && fast != CACHE_ELSE;
+        if (fast == CACHE_ELSE) fast = cache_load(pair->fast, core, space, address, 8, now);
         literal = literal_load(pair->lit, core, space, address, 8, now);
     } else {
-        if (!free) fast = cache_store(pair->fast, core, space, address, 8, now);
+        if (!free) fast = cache_store_quick(view, address, now);
+        pair->stores += !free && fast != CACHE_ELSE;
+        if (fast == CACHE_ELSE) fast = cache_store(pair->fast, core, space, address, 8, now);
         literal = literal_store(pair->lit, core, space, address, 8, now);
     }
     waits(pair, core, bit == CACHE_LOAD ? "stall of a load" : "stall of a store", fast, literal);
@@ -171,7 +168,7 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
         change_map(pair, space, address);
 }
 
-static void run(uint64_t seed)
+static void run(uint64_t seed, uint64_t *loads, uint64_t *stores)
 {
     struct pair pair = {.random = seed, .seed = seed};
     struct cache_config config = config_of(&pair);
@@ -201,15 +198,45 @@ static void run(uint64_t seed)
         if ((pair.step & (pair.step - 1)) == 0) same_counts(&pair);
     }
     same_counts(&pair);
+    *loads += pair.loads;
+    *stores += pair.stores;
     literal_free(pair.lit);
     cache_free(pair.fast);
 }
 
 static void common_accesses_fast_equals_literal(void **state)
 {
+    uint64_t loads = 0, stores = 0, trials = random_trials(60);
     (void)state;
-    for (uint64_t seed = 1; seed <= random_trials(60); seed++)
-        run(seed);
+    for (uint64_t seed = 1; seed <= trials; seed++)
+        run(seed, &loads, &stores);
+    assert_true(loads > 100 * trials && stores > 50 * trials); /* they did go the short way */
+}
+
+/* Nobody asks for rights on the short way: when they have changed, an access must come to the long one once more. */
+static void rights_that_changed_are_asked_for(void **state)
+{
+    struct pair pair = {.random = 1};
+    struct cache_config config = config_of(&pair);
+    (void)state;
+    config.cores = 2;
+    config.coherent = config.snoop_filter = config.write_through = true;
+    config.store_allocate = false;
+    config.l2_depth = 2;
+    struct cache *cache = cache_new(&config);
+    struct cache_view *view = cache_view(cache, 0, cache_space_new(cache));
+    uint64_t now = 0;
+    for (uint32_t i = 0; i < 4 * PAGE; i += 32) { /* fills L1, and opens as many lines as there are */
+        now += 1000 + cache_load(cache, 0, 0, 4 * PAGE + i, 4, now);
+        now += 1000 + cache_store(cache, 0, 0, 4 * PAGE + i, 4, now);
+    }
+    now += cache_load(cache, 0, 0, 0, 4, now) + cache_store(cache, 0, 0, 32, 4, now);
+    assert_int_not_equal(cache_load_quick(view, 64, now + 1000), CACHE_ELSE);
+    assert_int_not_equal(cache_store_quick(view, 96, now + 2000), CACHE_ELSE);
+    cache_ask_again(cache, 0, 0, PAGE);
+    assert_int_equal(cache_load_quick(view, 128, now + 3000), CACHE_ELSE);
+    assert_int_equal(cache_store_quick(view, 160, now + 3000), CACHE_ELSE);
+    cache_free(cache);
 }
 
 /* --- Listening ------------------------------------------------------------------------------------------------ */
@@ -303,6 +330,7 @@ static void misses_told_together_are_those_told_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal),
+                                       cmocka_unit_test(rights_that_changed_are_asked_for),
                                        cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
