@@ -108,8 +108,11 @@ static void bank_init(struct cache *cache, unsigned number)
     struct bank *bank = cache->bank[number] = base_calloc(1, sizeof *bank);
     tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways, config->l3_policy,
               config->seed + 2 * config->cores + number);
-    size_t ways = bank->tags.ways.count ? (size_t)(bank->tags.set_mask + 1) * bank->tags.ways.stride : 0;
-    bank->fetched = base_calloc_aligned(ways + 1, sizeof *bank->fetched, HOST_LINE);
+    size_t sets = bank->tags.ways.count ? (size_t)bank->tags.set_mask + 1 : 0;
+    bank->fetched = base_calloc_aligned(sets * bank->tags.ways.stride + 1, sizeof *bank->fetched, HOST_LINE);
+    bank->order = base_calloc_aligned(sets + 1, sizeof *bank->order, HOST_LINE);
+    for (size_t i = 0; i < sets; i++)
+        bank->order[i] = UINT32_C(0x01234567); /* empty ways are taken from the first on */
     for (unsigned port = 0; port < 2; port++) {
         bank->deposited[port] = NO_LINE;
         bank->returned[port] = -(uint64_t)config->l3_transfer; /* long ago */
@@ -124,8 +127,8 @@ static void lanes_init(struct cache *cache, struct cache_core *core)
             .directory = &bank->directory[i / 2],
             .returned = &bank->returned[core->port],
             .hits = &bank->counts.read[core->port].hit[i / 2],
+            .order = bank->order,
             .fetched = bank->fetched,
-            .tags = &bank->tags,
         };
     }
 }
@@ -211,6 +214,7 @@ void cache_free(struct cache *cache)
     for (unsigned i = 0; i < cache->config.l3_banks; i++) {
         tags_fini(&cache->bank[i]->tags);
         free(cache->bank[i]->fetched);
+        free(cache->bank[i]->order);
         free(cache->bank[i]);
     }
     free(cache->bank);

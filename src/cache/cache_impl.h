@@ -109,6 +109,14 @@ static const struct shape blue_gene = {
     .register_stride = 8,
 };
 
+/* Whether the ways of a set of L3 are kept in the order of their use: as digits of a number, the last one lowest. */
+enum { ORDERED = 8 };
+#define ORDER_ONES UINT32_C(0x11111111)
+INLINE bool ways_in_order(const struct ways *ways)
+{
+    return ways->policy == CACHE_LRU && ways->count == ORDERED && ways->stride == ORDERED;
+}
+
 /* --- Sets of ways --------------------------------------------------------------------------------------------- */
 
 /* A set that is replaced round-robin. */
@@ -307,8 +315,8 @@ struct place {
 struct lane {
     struct unit *directory;
     uint64_t *returned, *hits;
+    uint32_t *order;
     const uint64_t *fetched;
-    struct tags *tags;
 };
 
 /* With Blue Gene's sizes and two banks: by the lowest bits of a line, its bank and directory. */
@@ -368,14 +376,15 @@ struct cache_core {
     uint32_t next_open; /* the one to be replaced */
 };
 
-/* Of a line in L3: when its fetch from DDR began, times L3_START; L3_AHEAD: that was for a prefetch, and nobody has
- * asked for the line since. */
-enum { L3_DIRTY = 1, L3_AHEAD = 2, L3_START = 4 };
+/* What is known of a line of L3 by its number: the index of its way in its bank, + 1, or 0: it is not there. L3_AHEAD:
+ * it came from DDR for a prefetch, and nobody has asked for it since. */
+enum { L3_DIRTY = 1 << 29, L3_AHEAD = 1 << 28, L3_WAY = L3_AHEAD - 1 };
 
 struct bank {
     struct bank_counts counts;
     struct tags tags;
-    uint64_t *fetched; /* by index of the way, + 1 */
+    uint32_t *order;   /* with Blue Gene's sizes, by set, instead of tags.used; see ways_in_order */
+    uint64_t *fetched; /* by index of the way: when its fetch from DDR began */
     struct unit directory[2];
     uint64_t returned[2];  /* when the read port last delivered */
     uint32_t deposited[2]; /* the write port's line in the data buffer */
@@ -424,11 +433,12 @@ struct cache {
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
-    uint32_t *l3_way;    /* by line: the index of its way in its bank, + 1; 0: it is not in L3 */
-    size_t known_frames; /* that l3_way and l2.known have room for */
+    uint32_t *l3_line;   /* by line: L3_… */
+    size_t known_frames; /* that l3_line and l2.known have room for */
     struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
-    uint64_t latest; /* when a request last came to L3 */
+    uint64_t latest;         /* when a request last came to L3 */
+    uint64_t fetching_until; /* when the last line from DDR is there */
     struct space *spaces;
     size_t space_count, space_capacity;
     uint32_t *frame_mapping; /* by frame: index into mappings */

@@ -492,12 +492,12 @@ APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of
 INLINE void fetch_early(const struct cache *cache, const struct cache_core *of, uint32_t line)
 {
     uint32_t l3_line = line >> (blue_gene.l3_shift - blue_gene.l1d_shift);
-    const struct tags *tags = &cache->bank[l3_line & cache->bank_mask]->tags;
-    size_t first = (size_t)(l3_line >> cache->bank_shift & tags->set_mask) * blue_gene.l3.stride;
+    const struct bank *bank = cache->bank[l3_line & cache->bank_mask];
+    uint32_t set = l3_line >> cache->bank_shift & bank->tags.set_mask;
     __builtin_prefetch(known_of(of, line));
-    __builtin_prefetch(&cache->l3_way[l3_line]);
-    __builtin_prefetch(tags->line + first);
-    __builtin_prefetch(tags->used + first);
+    __builtin_prefetch(&cache->l3_line[l3_line]);
+    __builtin_prefetch(bank->tags.line + (size_t)set * blue_gene.l3.stride);
+    __builtin_prefetch(bank->order + set);
 }
 
 /* An access to a page that only the TLB lacks goes on as if it were there; when. */

@@ -42,16 +42,25 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now)
     open_row(cache, ddr, line);
 }
 
-static void evict(struct cache *cache, struct bank *bank, int way, uint64_t now)
+static void evict(struct cache *cache, struct bank *bank, uint32_t way, uint64_t now)
 {
     uint32_t line = bank->tags.line[way];
-    cache->l3_way[line] = 0;
+    uint32_t known = cache->l3_line[line];
+    cache->l3_line[line] = 0;
     bank->counts.evict++;
     for (unsigned port = 0; port < 2; port++)
         if (bank->deposited[port] == line) bank->deposited[port] = NO_LINE;
-    if (!(bank->fetched[way + 1] & L3_DIRTY)) return;
+    if (!(known & L3_DIRTY)) return;
     bank->counts.castout++;
     l3_store_ddr(cache, line, now);
+}
+
+/* The way of a set that is replaced. */
+static uint32_t victim(struct bank *bank, uint32_t set)
+{
+    const struct ways *ways = &bank->tags.ways;
+    if (ways_in_order(ways)) return set * ORDERED + (bank->order[set] >> 4 * (ORDERED - 1));
+    return (uint32_t)tags_victim(&bank->tags, ways, set);
 }
 
 uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now, unsigned state)
@@ -59,11 +68,12 @@ uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint
     struct tags *tags = &bank->tags;
     uint64_t start = ddr_fetch(cache, bank, line, now), ready = start + cache->ddr_latency;
     if (!tags->ways.count) return ready;
-    int way = tags_victim(tags, &tags->ways, line >> cache->bank_shift & tags->set_mask);
+    uint32_t way = victim(bank, line >> cache->bank_shift & tags->set_mask);
     if (tags->line[way] != NO_LINE) evict(cache, bank, way, start);
     tags->line[way] = line;
-    tags_use(tags, &tags->ways, way);
-    cache->l3_way[line] = (uint32_t)way + 1;
-    bank->fetched[way + 1] = start * L3_START | state;
+    l3_use(bank, &tags->ways, way);
+    cache->l3_line[line] = (way + 1) | state;
+    bank->fetched[way] = start;
+    if (ready > cache->fetching_until) cache->fetching_until = ready;
     return ready;
 }

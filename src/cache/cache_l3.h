@@ -27,6 +27,24 @@ INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
     count->cycles += to - from;
 }
 
+/* The way of a set of eight is used: its digit becomes the lowest. */
+INLINE void order_use(uint32_t *orders, uint32_t way)
+{
+    uint32_t *order = &orders[way / ORDERED], digit = way % ORDERED;
+    uint32_t differs = *order ^ digit * ORDER_ONES;
+    uint32_t found = (differs - ORDER_ONES) & ~differs & 8 * ORDER_ONES; /* its lowest bit is in the way's digit */
+    uint32_t moves = found ^ (found - 1);
+    *order = (*order & ~moves) | (*order << 4 & moves) | digit;
+}
+
+INLINE void l3_use(struct bank *bank, const struct ways *ways, uint32_t way)
+{
+    if (ways_in_order(ways))
+        order_use(bank->order, way);
+    else
+        tags_use(&bank->tags, ways, (int)way);
+}
+
 /* The line comes from DDR and takes a way of its set, with `state`; when it is there. */
 uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now, unsigned state);
 /* A line is written to DDR. */
@@ -35,18 +53,17 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now);
 /* A prefetched line is used for the first time. Whether that is what its fetch from DDR was for. */
 INLINE bool l3_claim(struct cache *cache, uint32_t l2_line, bool from_ddr)
 {
-    uint32_t line = l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift), way = cache->l3_way[line];
-    if (!way) return from_ddr; /* replaced since */
-    uint64_t *fetched = &cache->bank[line & cache->bank_mask]->fetched[way];
-    bool ahead = *fetched & L3_AHEAD;
-    *fetched &= ~(uint64_t)L3_AHEAD;
-    return ahead;
+    uint32_t line = l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift), known = cache->l3_line[line];
+    if (!known) return from_ddr; /* replaced since */
+    cache->l3_line[line] = known & ~L3_AHEAD;
+    return known & L3_AHEAD;
 }
 
 /* Whether the line is on its way at `now`; when it is there. */
-INLINE bool in_flight(const struct cache *cache, uint64_t fetched, uint64_t now, uint64_t *ready)
+INLINE bool in_flight(const struct cache *cache, const uint64_t *fetched, uint32_t way, uint64_t now, uint64_t *ready)
 {
-    uint64_t start = fetched / L3_START;
+    if (now >= cache->fetching_until) return false;
+    uint64_t start = fetched[way];
     *ready = start + cache->ddr_latency;
     return now - start < cache->ddr_latency;
 }
@@ -69,8 +86,8 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
     struct bank_counts *counts = &bank->counts;
-    uint32_t way = cache->l3_way[at.line];
-    struct l3_answer answer = {.found = way};
+    uint32_t known = cache->l3_line[at.line], way = (known & L3_WAY) - 1;
+    struct l3_answer answer = {.found = known};
     if (now > cache->latest) cache->latest = now;
     uint64_t start = unit_serve(&bank->directory[at.directory], now, cache->config.l3_busy), ready;
     count_wait(&counts->not_taken[at.directory], now, start);
@@ -78,13 +95,13 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
     if (!SELDOM(!answer.found)) {
         counts->read[at.port].hit[at.directory]++;
-        tags_use(&bank->tags, &shape->l3, (int)way - 1);
-        if (SELDOM(!prefetch && bank->fetched[way] & L3_AHEAD)) {
+        l3_use(bank, &shape->l3, way);
+        if (SELDOM(!prefetch && known & L3_AHEAD)) {
             answer.from_ddr = true;
-            bank->fetched[way] &= ~(uint64_t)L3_AHEAD;
+            cache->l3_line[at.line] = known & ~L3_AHEAD;
         }
         answer.ready = start + cache->l3_latency;
-        if (SELDOM(in_flight(cache, bank->fetched[way], start, &ready))) {
+        if (SELDOM(in_flight(cache, bank->fetched, way, start, &ready))) {
             counts->in_flight++;
             if (ready > answer.ready) answer.ready = ready;
         }
@@ -119,14 +136,14 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 {
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
-    uint32_t way = cache->l3_way[at.line];
+    uint32_t known = cache->l3_line[at.line], way = (known & L3_WAY) - 1;
     uint64_t start, ready;
     if (l3_deposit(cache, &at, now, &start)) return;
-    if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !way, true);
-    if (!SELDOM(!way)) {
-        bank->counts.in_flight += in_flight(cache, bank->fetched[way], start, &ready);
-        bank->fetched[way] |= L3_DIRTY;
-        tags_use(&bank->tags, &shape->l3, (int)way - 1);
+    if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !known, true);
+    if (!SELDOM(!known)) {
+        bank->counts.in_flight += in_flight(cache, bank->fetched, way, start, &ready);
+        cache->l3_line[at.line] = known | L3_DIRTY;
+        l3_use(bank, &shape->l3, way);
     } else {
         bank->counts.write[at.port].miss++;
         (void)l3_allocate(cache, bank, at.line, start, L3_DIRTY);

@@ -43,9 +43,9 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
     struct l2 *l2 = &of->l2;
     const struct l2_known *in_l2 = &l2->known[line];
     const struct lane *lane = &of->lanes[line % LANES];
-    uint32_t way = cache->l3_way[line];
-    uint64_t end = now + cache->l3_latency, fetched = lane->fetched[way];
-    if (SELDOM(!way || fetched & L3_AHEAD || now - fetched / L3_START < cache->ddr_latency ||
+    uint32_t in_l3 = cache->l3_line[line];
+    uint64_t end = now + cache->l3_latency, ready;
+    if (SELDOM(!in_l3 || in_l3 & L3_AHEAD || in_flight(cache, lane->fetched, (in_l3 & L3_WAY) - 1, now, &ready) ||
                now <= lane->directory->until || end - *lane->returned < cache->config.l3_transfer ||
                l2->pending_until > now || l2->stream[in_l2->stream] == line || l2->expected[in_l2->expected] == line))
         return load_on(cache, of, line, now);
@@ -54,7 +54,7 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
     lane->directory->until = now + cache->config.l3_busy;
     *lane->returned = end;
     *lane->hits += 1;
-    tags_use(lane->tags, &blue_gene.l3, (int)way - 1);
+    order_use(lane->order, (in_l3 & L3_WAY) - 1);
     l2->pending_until = end;
     l2_put(cache, l2, line, end, L2_USED);
     l2_expect(cache, l2, line);

@@ -50,8 +50,8 @@ static void grow_known(struct cache *cache, size_t frames)
                                            table_bytes(frames, l2, sizeof **known)) +
                  NEXT_TO;
     }
-    cache->l3_way = regrow(cache->l3_way, table_bytes(before, l3, sizeof *cache->l3_way),
-                           table_bytes(frames, l3, sizeof *cache->l3_way));
+    cache->l3_line = regrow(cache->l3_line, table_bytes(before, l3, sizeof *cache->l3_line),
+                            table_bytes(frames, l3, sizeof *cache->l3_line));
     cache->known_frames = frames;
 }
 
@@ -62,7 +62,7 @@ static void free_known(struct cache *cache)
     for (unsigned i = 0; i < cache->config.cores; i++)
         munmap(cache->core[i]->l2.known - NEXT_TO,
                table_bytes(frames, cache->shape.l2_shift, sizeof *cache->core[i]->l2.known));
-    munmap(cache->l3_way, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_way));
+    munmap(cache->l3_line, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_line));
 }
 
 unsigned cache_space_new(struct cache *cache)
