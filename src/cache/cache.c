@@ -47,7 +47,10 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     *tags = (struct tags){.random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways_of(ways, policy)};
     tags->line = tags_new(sets * tags->ways.stride);
     if (policy == CACHE_LRU) tags->used = base_calloc_aligned(sets * tags->ways.stride, sizeof *tags->used, HOST_LINE);
-    if (policy == CACHE_ROUND_ROBIN) tags->turn = base_calloc(sets, sizeof *tags->turn);
+    if (policy != CACHE_ROUND_ROBIN) return;
+    tags->turn = base_calloc(sets, sizeof *tags->turn);
+    for (uint64_t i = 0; i < sets; i++)
+        tags->turn[i].last = NO_WAY;
 }
 
 void tags_fini(struct tags *tags)
@@ -93,12 +96,9 @@ static void core_init(struct cache *cache, unsigned number)
         core->tlb[i].space = UINT32_MAX;
     struct l2 *l2 = &core->l2;
     l2->next = l2->next_stream = l2->next_expected = 1;
-    l2->entry = base_calloc((size_t)config->l2_entries + 1, sizeof *l2->entry);
-    for (uint32_t i = 0; i <= config->l2_entries; i++)
-        l2->entry[i].line = NO_LINE;
-    l2->stream = tags_new((size_t)config->l2_streams + 1);
+    for (uint32_t i = 0; i < L2_PLACES; i++)
+        l2->entry[i].line = l2->stream[i] = l2->expected[i] = NO_LINE;
     l2->stream[0] = NO_LINE - 1; /* NO_LINE is the line before 0 */
-    l2->expected = tags_new((size_t)config->l2_filter + 1);
     snoop_init(cache, core);
 }
 
@@ -122,11 +122,10 @@ static void bank_init(struct cache *cache, unsigned number)
 static void lanes_init(struct cache *cache, struct cache_core *core)
 {
     for (unsigned i = 0; i < LANES; i++) {
-        struct bank *bank = cache->bank[i % 2];
+        struct bank *bank = cache->bank[i % LANE_BANKS];
         core->lanes[i] = (struct lane){
-            .directory = &bank->directory[i / 2],
+            .directory = &bank->directory[i / LANE_BANKS],
             .returned = &bank->returned[core->port],
-            .hits = &bank->counts.read[core->port].hit[i / 2],
             .order = bank->order,
             .fetched = bank->fetched,
         };
@@ -166,11 +165,14 @@ struct cache *cache_new(const struct cache_config *config)
     cache->line_mask = ~(config->l1d.line - 1);
     /* Through: a store bit belongs to the open line, in L1 or not. */
     cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
+    cache->without_line = (uint8_t)~cache->line_bits;
+    cache->far_busy = config->l3_busy > config->l3_transfer ? config->l3_busy : config->l3_transfer;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
-    cache->quick_loads = cache->is_blue_gene && cache->streaming && config->l3_size && config->l3_banks == LANES / 2 &&
-                         (config->write_through || (!config->coherent && config->store_allocate));
-    cache->quick_stores = cache->is_blue_gene && config->write_through && !config->store_allocate && config->coherent &&
+    bool lanes = cache->is_blue_gene && config->l3_size && config->l3_banks == LANE_BANKS;
+    cache->quick_loads =
+        lanes && cache->streaming && (config->write_through || (!config->coherent && config->store_allocate));
+    cache->quick_stores = lanes && config->write_through && !config->store_allocate && config->coherent &&
                           config->snoop_filter && config->cores > 1;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
     if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
@@ -181,7 +183,7 @@ struct cache *cache_new(const struct cache_config *config)
         core_init(cache, i);
     for (unsigned i = 0; i < config->l3_banks; i++)
         bank_init(cache, i);
-    for (unsigned i = 0; i < config->cores && cache->quick_loads; i++)
+    for (unsigned i = 0; i < config->cores && lanes; i++)
         lanes_init(cache, cache->core[i]);
     quick_change(cache);
     return cache;
@@ -196,9 +198,6 @@ static void core_fini(struct cache_core *core)
     free(core->code.at);
     free(core->data.at);
     free(core->tlb);
-    free(core->l2.stream);
-    free(core->l2.expected);
-    free(core->l2.entry);
     kinds_free(core->kinds);
     free(core->alike);
     snoop_fini(&core->snoop);
@@ -235,9 +234,9 @@ static void tell_alike_of(const struct cache *cache, struct cache_core *of)
 {
     struct alike *alike = of->alike;
     tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L2, cache->l2_latency, of->counts.near - alike->near);
-    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency, of->counts.far - alike->far);
+    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency, counts_far(&of->counts) - alike->far);
     alike->near = of->counts.near;
-    alike->far = of->counts.far;
+    alike->far = counts_far(&of->counts);
     for (uint32_t i = 0; i < alike->used; i++) {
         unsigned index = alike->index[i], row = index / ALIKE_STALLS;
         tell_many(cache, of, row / ALIKE_LEVELS, row % ALIKE_LEVELS, index % ALIKE_STALLS, alike->count[index]);
@@ -266,7 +265,7 @@ void cache_listen(struct cache *cache, const struct cache_listener *listener)
         of->alike = alike ? base_calloc(1, sizeof *of->alike) : NULL;
         if (!alike) continue;
         of->alike->near = of->counts.near;
-        of->alike->far = of->counts.far;
+        of->alike->far = counts_far(&of->counts);
     }
 }
 

@@ -123,7 +123,7 @@ static void wake(struct cache_account *account)
         for (unsigned source = 0; source < cores; source++) {
             const struct core_counts *counts = (const struct core_counts *)account->units[source].seen;
             if (source != core)
-                ports[snoop_port(core, source)] = port_of(cache, counts->snoop_sent, account->shown_again[source]);
+                ports[snoop_port(core, source)] = port_of(cache, counts_sent(counts), account->shown_again[source]);
         }
     }
     account->idle[++account->period] = cache->idle;
@@ -133,7 +133,7 @@ static void charge_idle(struct cache_account *account, unsigned core, struct cac
 {
     const struct cache *cache = account->cache;
     const struct core_counts *seen = (const struct core_counts *)account->units[core].seen;
-    uint64_t sent = cache->core[core]->counts.snoop_sent - seen->snoop_sent;
+    uint64_t sent = counts_sent(&cache->core[core]->counts) - counts_sent(seen);
     uint64_t again = cache->core[core]->snoop.shown_again;
     if (!sent) return;
     struct shown *shown = (struct shown *)bill_unit(account, bill, account->count);
@@ -225,8 +225,10 @@ struct cache *cache_counts_new(const struct cache *like)
     counts->config = like->config;
     counts->bank = base_calloc(like->config.l3_banks, sizeof *counts->bank); // NOLINT(bugprone-sizeof-expression)
     counts->ddr = base_calloc(like->config.controllers, sizeof *counts->ddr);
-    for (unsigned i = 0; i < like->config.cores; i++)
+    for (unsigned i = 0; i < like->config.cores; i++) {
         counts->core[i] = base_calloc(1, sizeof *counts->core[i]);
+        counts->core[i]->port = like->core[i]->port;
+    }
     for (unsigned i = 0; i < like->config.l3_banks; i++)
         counts->bank[i] = base_calloc(1, sizeof *counts->bank[i]);
     return counts;

@@ -39,12 +39,17 @@ struct span_count {
     uint64_t count, cycles;
 };
 
+/* With Blue Gene's sizes and two banks of L3: by the lowest bits of a line, its bank and directory. */
+enum { LANES = 4, LANE_BANKS = 2 };
+
 struct core_counts {
     /* Loads that missed while nothing else was being filled. They count in many places, but everywhere the same, so
      * counts_of adds them there when someone asks. `near`, `far`: those of them that just took as
-     * long as L2 does, and L3. */
+     * long as L2 does, and L3, by lane. */
     struct span_count calm;
-    uint64_t near, far;
+    uint64_t near, far[LANES];
+    /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their port, by bank. */
+    uint64_t stored[LANES], merged[LANE_BANKS];
     uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate, invalidated, castout;
     uint64_t i2_miss, code_hit, data_ahead, code_ahead; /* hits in L2; first uses there of lines that came from DDR */
     struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;
@@ -56,6 +61,22 @@ struct core_counts {
     /* Misses by enum kind; last, since nobody looks at them where they are not counted. */
     uint64_t load_kind[KINDS], store_kind[KINDS];
 };
+
+INLINE uint64_t counts_far(const struct core_counts *c)
+{
+    return c->far[0] + c->far[1] + c->far[2] + c->far[3];
+}
+
+INLINE uint64_t counts_common_stores(const struct core_counts *c)
+{
+    return c->stored[0] + c->stored[1] + c->stored[2] + c->stored[3] + c->merged[0] + c->merged[1];
+}
+
+/* Stores that were shown to other cores. */
+INLINE uint64_t counts_sent(const struct core_counts *c)
+{
+    return c->snoop_sent + counts_common_stores(c);
+}
 
 struct port_counts {
     uint64_t rejected, cache_rejected, cache_updated, both, range_rejected, active_hit, history_hit, stream_rejected;
@@ -122,8 +143,9 @@ INLINE bool ways_in_order(const struct ways *ways)
 /* A set that is replaced round-robin. */
 struct turn {
     uint16_t next; /* way to be replaced */
-    uint16_t left; /* fills until it is full again since the last wrap (cache_snoop.c); 0: it is */
+    uint16_t last; /* that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
 };
+enum { NO_WAY = UINT16_MAX };
 
 /* Tags of a set-associative array. */
 struct tags {
@@ -204,6 +226,12 @@ INLINE void tags_drop(struct tags *tags, int at)
     if (tags->used) tags->used[at] = 0;
 }
 
+/* The way before `way`, round-robin. */
+INLINE uint32_t turn_before(uint32_t way, uint32_t count)
+{
+    return (way ? way : count) - 1;
+}
+
 int tags_victim_any(struct tags *tags, uint32_t set);
 /* The index of the way to replace; round-robin moves on. */
 INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
@@ -244,8 +272,9 @@ INLINE uint64_t cover(uint64_t *until, uint64_t start, uint64_t end)
 
 struct l1 {
     struct tags tags;
-    uint8_t *dirty;    /* by index of the way; L1D only */
-    uint8_t **at;      /* by index of the way: the only line bytes that know of the line; NULL: there may be others */
+    uint8_t *dirty; /* by index of the way; L1D only */
+    /* By index of the way: the only line bytes that know of the line; NULL: there may be others, or it is dirty. */
+    uint8_t **at;
     unsigned shift;    /* of a line */
     uint32_t granules; /* bytes of a line in cache_lines */
     uint8_t bits;      /* line bits that a line in here allows, 0 when a hit changes state */
@@ -266,11 +295,13 @@ struct l2_known {
     uint8_t lines;
 };
 
+enum { L2_PLACES = UINT8_MAX + 1 };
+
 struct l2 {
     struct l2_known *known;
-    struct l2_entry *entry; /* from 1 */
-    uint32_t *stream;       /* the line that each stream has reached, from 1 */
-    uint32_t *expected;     /* the filter: lines that would confirm a stream, from 1; a line may be there twice */
+    struct l2_entry entry[L2_PLACES]; /* from 1 */
+    uint32_t stream[L2_PLACES];       /* the line that each stream has reached, from 1 */
+    uint32_t expected[L2_PLACES]; /* the filter: lines that would confirm a stream, from 1; a line may be there twice */
     uint32_t next, next_stream, next_expected; /* to be replaced */
     uint64_t pending_until, prefetch_until;    /* for cover */
 };
@@ -314,13 +345,10 @@ struct place {
 /* A directory of L3 as a core's loads come to it. */
 struct lane {
     struct unit *directory;
-    uint64_t *returned, *hits;
+    uint64_t *returned;
     uint32_t *order;
     const uint64_t *fetched;
 };
-
-/* With Blue Gene's sizes and two banks: by the lowest bits of a line, its bank and directory. */
-enum { LANES = 4 };
 
 /* A line of L1D's size that stores join: the store that opened it has gone to memory. */
 struct open_line {
@@ -408,8 +436,8 @@ struct cache_view {
     struct cache *cache;
     struct cache_core *of;
     uint8_t *lines; /* line bytes */
-    /* By page: 0, or QUICK_… where it is in the TLB, alone has its frame and was allowed such an access, + the number
-     * of its first line of L1D + a frame's lines. Blue Gene's sizes only. */
+    /* By page: QUICK_… where it is in the TLB, alone has its frame and was allowed such an access, + the number of its
+     * first line of L1D; else 0. Blue Gene's sizes only. */
     uint32_t *pages;
 };
 
@@ -437,8 +465,10 @@ struct cache {
     size_t known_frames; /* that l3_line and l2.known have room for */
     struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
-    uint64_t latest;         /* when a request last came to L3 */
+    uint64_t latest;         /* when a request last came to L3, or a directory has been busy since later */
     uint64_t fetching_until; /* when the last line from DDR is there */
+    uint64_t busy_until;     /* until when some directory is, or a load would follow another on a port */
+    uint32_t far_busy;       /* how long a load is the cause of that */
     struct space *spaces;
     size_t space_count, space_capacity;
     uint32_t *frame_mapping; /* by frame: index into mappings */
@@ -451,8 +481,9 @@ struct cache {
     uint32_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
     unsigned bank_shift, row_shift;
     uint32_t bank_mask;
-    uint32_t line_mask; /* the bits of an address that say which line of L1D */
-    uint8_t line_bits;  /* those that go with a line of L1D */
+    uint32_t line_mask;   /* the bits of an address that say which line of L1D */
+    uint8_t line_bits;    /* those that go with a line of L1D */
+    uint8_t without_line; /* the others */
 };
 
 /* cache_space.c */

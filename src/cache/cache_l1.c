@@ -308,6 +308,7 @@ static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint
         snoop_store(cache, &cache->shape, of, line, now);
     }
     of->data.dirty[way] = 1;
+    of->data.at[way] = NULL;
 }
 
 /* --- One line ------------------------------------------------------------------------------------------------- */
@@ -326,7 +327,7 @@ INLINE struct physical translate(struct cache *cache, const struct shape *shape,
 /* From now on such an access to the page may be quick. */
 INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address, uint32_t line, uint32_t what)
 {
-    uint32_t *page = &view->pages[address >> FRAME_BITS], first = (line & ~(FRAME_LINES - 1U)) + FRAME_LINES;
+    uint32_t *page = &view->pages[address >> FRAME_BITS], first = line & ~(FRAME_LINES - 1U);
     if (cache->is_blue_gene) *page = first | (*page & (FRAME_LINES - 1)) | what;
 }
 

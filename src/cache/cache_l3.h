@@ -68,6 +68,12 @@ INLINE bool in_flight(const struct cache *cache, const uint64_t *fetched, uint32
     return now - start < cache->ddr_latency;
 }
 
+/* Something is busy until then. */
+INLINE void l3_note_busy(struct cache *cache, uint64_t until)
+{
+    if (until > cache->busy_until) cache->busy_until = until;
+}
+
 /* Lines that end within `transfer` of another on the port follow it. */
 INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
 {
@@ -112,6 +118,8 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
         answer.ready = l3_allocate(cache, bank, at.line, start, prefetch ? L3_AHEAD : 0);
     }
     answer.ready = deliver(cache, &at, answer.ready);
+    l3_note_busy(cache, start + cache->config.l3_busy);
+    l3_note_busy(cache, answer.ready + cache->config.l3_transfer - cache->l3_latency);
     return answer;
 }
 
@@ -126,6 +134,7 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
         return true;
     }
     *start = unit_serve(&at->bank->directory[at->directory], now, cache->config.l3_busy);
+    l3_note_busy(cache, *start + cache->config.l3_busy);
     count_wait(&counts->write[at->port].not_taken, now, *start);
     counts->lookup[at->directory]++;
     return false;
@@ -154,6 +163,34 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     }
     bank->counts.castout++;
     l3_store_ddr(cache, at.line, start);
+}
+
+/* The same with Blue Gene's sizes; counts_of and bank_counts_of know of what is not counted here. */
+INLINE void l3_write_common(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+{
+    const struct lane *lane = &of->lanes[line % LANES];
+    struct bank *bank = cache->bank[line % LANE_BANKS];
+    if (bank->deposited[of->port] == line) {
+        of->counts.merged[line % LANE_BANKS]++;
+        if (now > cache->latest) cache->latest = now;
+        return;
+    }
+    uint32_t way = cache->l3_line[line] - 1;
+    uint64_t ready;
+    if (SELDOM(now <= cache->busy_until || way & ~(L3_WAY | L3_DIRTY | L3_AHEAD) ||
+               in_flight(cache, lane->fetched, way & L3_WAY, now, &ready))) {
+        l3_write(cache, &blue_gene, of, line, now);
+        of->counts.write++;
+        of->counts.snoop_sent++;
+        return;
+    }
+    of->counts.stored[line % LANES]++;
+    lane->directory->from = now;
+    lane->directory->until = now + cache->config.l3_busy;
+    cache->busy_until = now + cache->config.l3_busy;
+    cache->l3_line[line] = (way + 1) | L3_DIRTY;
+    order_use(lane->order, way & L3_WAY);
+    bank->deposited[of->port] = line;
 }
 
 #endif

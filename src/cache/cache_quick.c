@@ -21,10 +21,10 @@ void quick_change(struct cache *cache)
     }
 }
 
-/* The line of L1D at `address`, of a page that is quick. */
-INLINE uint32_t line_of(uint32_t page, uint32_t address)
+/* The line of L1D with these bytes, of a page that is quick. */
+INLINE uint32_t line_of(uint32_t page, uint32_t granule)
 {
-    return (page & ~(FRAME_LINES - 1)) - FRAME_LINES + (address >> blue_gene.l1d_shift & (FRAME_LINES - 1));
+    return (page & ~(FRAME_LINES - 1U)) | (granule & (FRAME_LINES - 1U));
 }
 
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
@@ -37,28 +37,45 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32
     return (uint32_t)(end - now) | cache->heard;
 }
 
+/* Some directory or port of L3 is busy: whether those of a load are. */
+APART static bool lane_is_busy(const struct cache *cache, const struct lane *lane, uint64_t now)
+{
+    return now <= lane->directory->until || now + cache->l3_latency - *lane->returned < cache->config.l3_transfer;
+}
+
+/* Something else was still under way from L3; pending_until is the same for both. */
+APART static void cover_far(struct cache_core *of, uint64_t now, uint64_t end)
+{
+    uint64_t until = of->l2.pending_until < end ? of->l2.pending_until : end;
+    of->counts.l3_pending -= until - now; /* counts_of adds all of it */
+    if (of->l2.pending_until > end) end = of->l2.pending_until;
+    of->l2.pending_until = end;
+}
+
 /* A load of a line that is not in L2 and no stream's next: quick if it is in L3, and everybody is free. */
-APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+INLINE uint32_t load_far(struct cache *cache, struct cache_core *of, const struct l2_known *known, uint32_t line,
+                         uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    const struct l2_known *in_l2 = &l2->known[line];
     const struct lane *lane = &of->lanes[line % LANES];
-    uint32_t in_l3 = cache->l3_line[line];
+    uint32_t way = cache->l3_line[line] - 1; /* L3_AHEAD: it is not there, or it is ahead */
     uint64_t end = now + cache->l3_latency, ready;
-    if (SELDOM(!in_l3 || in_l3 & L3_AHEAD || in_flight(cache, lane->fetched, (in_l3 & L3_WAY) - 1, now, &ready) ||
-               now <= lane->directory->until || end - *lane->returned < cache->config.l3_transfer ||
-               l2->pending_until > now || l2->stream[in_l2->stream] == line || l2->expected[in_l2->expected] == line))
+    if (SELDOM(way & L3_AHEAD || in_flight(cache, lane->fetched, way & L3_WAY, now, &ready) ||
+               (now <= cache->busy_until && lane_is_busy(cache, lane, now)) || l2->stream[known->stream] == line ||
+               l2->expected[known->expected] == line))
         return load_on(cache, of, line, now);
-    if (now > cache->latest) cache->latest = now;
     lane->directory->from = now;
     lane->directory->until = now + cache->config.l3_busy;
     *lane->returned = end;
-    *lane->hits += 1;
-    order_use(lane->order, (in_l3 & L3_WAY) - 1);
-    l2->pending_until = end;
+    l3_note_busy(cache, now + cache->far_busy);
+    order_use(lane->order, way & L3_WAY);
+    if (SELDOM(l2->pending_until > now))
+        cover_far(of, now, end);
+    else
+        l2->pending_until = end;
     l2_put(cache, l2, line, end, L2_USED);
     l2_expect(cache, l2, line);
-    of->counts.far++;
+    of->counts.far[line % LANES]++;
     of->fills_until = end;
     of->served = CACHE_IN_L3;
     return cache->l3_latency | cache->heard_each;
@@ -66,33 +83,30 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint3
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    struct cache *cache = view->cache;
     struct cache_core *of = view->of;
+    uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
+    uint8_t *at = view->lines + granule;
+    if (!(page & of->ready & QUICK_LOAD) || *at & CACHE_HERE || of->fills_until > now) return CACHE_ELSE;
     struct l1 *l1 = &of->data;
     struct stream_set *active = &of->snoop.active;
-    uint32_t page = view->pages[address >> FRAME_BITS];
-    uint8_t *at = view->lines + (address >> CACHE_GRANULE_BITS);
-    if (!(page & of->ready & QUICK_LOAD) || *at & CACHE_HERE) return CACHE_ELSE;
-    uint32_t line = line_of(page, address), set = line & l1->tags.set_mask;
+    uint32_t line = line_of(page, granule), set = line & l1->tags.set_mask;
     struct turn *turn = &l1->tags.turn[set];
-    uint32_t way = set * blue_gene.l1d.stride + turn->next;
+    uint32_t next = turn->next, way = set * blue_gene.l1d.stride + next;
     uint8_t *old_at = l1->at[way];
-    if (!old_at || l1->dirty[way] || of->fills_until > now || turn->left == 1 ||
-        active->log_end + 1 == active->log_full)
-        return CACHE_ELSE;
-    turn->left -= turn->left != 0;
-    turn->next = (uint16_t)(turn->next + 1) % blue_gene.l1d.count;
+    if (!old_at || next == turn->last || active->log_end + 1 == active->log_full) return CACHE_ELSE;
+    turn->next = (uint16_t)((next + 1) % blue_gene.l1d.count);
     *active->log_end++ = line;
     l1->tags.line[way] = line;
     l1->at[way] = at;
-    *old_at &= (uint8_t)~cache->line_bits;
+    struct cache *cache = view->cache;
+    *old_at &= cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     struct l2 *l2 = &of->l2;
     const struct l2_known *known = &l2->known[l2_line];
     const struct l2_entry *entry = &l2->entry[known->entry];
     if (SELDOM(l2_is_news(l2, known, l2_line))) return load_on(cache, of, l2_line, now);
-    if (entry->line != l2_line) return load_far(cache, of, l2_line, now);
+    if (entry->line != l2_line) return load_far(cache, of, known, l2_line, now);
     if (SELDOM(!(entry->state & L2_USED) || entry->ready > now + cache->l2_latency))
         return load_on(cache, of, l2_line, now);
     of->counts.near++;
@@ -126,8 +140,9 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
 {
     struct cache *cache = view->cache;
     struct cache_core *of = view->of;
-    uint32_t page = view->pages[address >> FRAME_BITS], line = line_of(page, address);
-    uint8_t *at = view->lines + (address >> CACHE_GRANULE_BITS);
+    uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
+    uint32_t line = line_of(page, granule);
+    uint8_t *at = view->lines + granule;
     struct open_line *open = &of->open[of->next_open];
     if (!(page & of->ready & QUICK_STORE) || !open->at) return CACHE_ELSE;
     struct l2_known *known = known_of(of, line);
@@ -142,12 +157,10 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     known->lines |= bit;
     of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
     of->counts.store_miss += !here;
-    of->counts.snoop_sent++;
     of->snoop.shown_again += snoop_show(cache, &blue_gene, of, line);
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    of->counts.write++;
     of->counts.snoop_hit_same += of->l2.entry[known->entry].line == l2_line;
-    l3_write(cache, &blue_gene, of, l2_line, start);
+    l3_write_common(cache, of, l2_line, start);
     count_stall(&of->counts.stall_store, now, start);
     return (uint32_t)(start - now);
 }

@@ -95,7 +95,7 @@ void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t 
 static struct port_counts idle_counts(const struct cache *cache, unsigned source)
 {
     const struct cache_core *of = cache->core[source];
-    uint64_t sent = of->counts.snoop_sent, again = of->snoop.shown_again;
+    uint64_t sent = counts_sent(&of->counts), again = of->snoop.shown_again;
     return (struct port_counts){
         .rejected = sent,
         .cache_rejected = again,
@@ -203,7 +203,7 @@ static void refill(struct cache_core *of)
 {
     struct tags *tags = &of->data.tags;
     for (uint32_t set = 0; tags->turn && set <= tags->set_mask; set++)
-        tags->turn[set].left = (uint16_t)tags->ways.count;
+        tags->turn[set].last = (uint16_t)turn_before(tags->turn[set].next, tags->ways.count);
 }
 
 static void wrap(struct cache *cache, struct cache_core *of)

@@ -77,7 +77,9 @@ INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct 
     if (snoop->active.log_end == snoop->active.log_full) snoop_catch_up(cache, of);
     if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
     struct turn *turn = &of->data.tags.turn[line & of->data.tags.set_mask];
-    if (turn->left && !--turn->left) snoop_set_full(cache, of);
+    if (turn->last != turn_before(turn->next, shape->l1d.count)) return;
+    turn->last = NO_WAY;
+    snoop_set_full(cache, of);
 }
 
 #endif

@@ -157,12 +157,14 @@ static struct core_counts counts_of(const struct cache *cache, const struct cach
 {
     struct core_counts c = of->counts;
     uint64_t near_cycles = c.near * (cache->config.l2_latency - cache->config.l1_latency);
-    uint64_t far_cycles = c.far * (cache->config.l3_latency - cache->config.l1_latency);
-    c.calm.count += c.near + c.far;
+    uint64_t far = counts_far(&c), far_cycles = far * (cache->config.l3_latency - cache->config.l1_latency);
+    c.calm.count += c.near + far;
     c.calm.cycles += near_cycles + far_cycles;
-    c.l2_miss += c.far;
+    c.l2_miss += far;
     c.l3_wait += far_cycles;
     c.l3_pending += far_cycles;
+    c.write += counts_common_stores(&c);
+    c.snoop_sent += counts_common_stores(&c);
     struct span_count *spans[] = {&c.data_fill, &c.stall_load};
     c.load_miss += c.calm.count;
     c.l2_read += c.calm.count;
@@ -175,10 +177,28 @@ static struct core_counts counts_of(const struct cache *cache, const struct cach
     return c;
 }
 
-/* Reads count by directory and outcome only; the rest follows. */
-static struct bank_counts bank_counts_of(const struct bank *bank)
+/* What cores counted for a bank. */
+static void add_lanes(struct bank_counts *b, const struct cache *cache, unsigned number)
 {
-    struct bank_counts b = bank->counts;
+    for (unsigned i = 0; i < cache->config.cores && cache->config.l3_banks == LANE_BANKS; i++) {
+        const struct core_counts *c = &cache->core[i]->counts;
+        unsigned port = cache->core[i]->port;
+        b->write[port].deposit += c->merged[number];
+        b->write[port].merged += c->merged[number];
+        for (unsigned directory = 0; directory < 2; directory++) {
+            unsigned lane = directory * LANE_BANKS + number;
+            b->read[port].hit[directory] += c->far[lane];
+            b->write[port].deposit += c->stored[lane];
+            b->lookup[directory] += c->stored[lane];
+        }
+    }
+}
+
+/* Reads count by directory and outcome only; the rest follows. */
+static struct bank_counts bank_counts_of(const struct cache *cache, unsigned number)
+{
+    struct bank_counts b = cache->bank[number]->counts;
+    add_lanes(&b, cache, number);
     for (unsigned port = 0; port < 2; port++)
         for (unsigned directory = 0; directory < 2; directory++) {
             uint64_t reads = b.read[port].hit[directory] + b.read[port].miss[directory];
@@ -201,7 +221,7 @@ static uint64_t counts_snoops(const struct cache *cache, unsigned core, unsigned
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < cache->config.cores; i++)
-        if (relation(core, i) == who) sum += cache->core[i]->counts.write;
+        if (relation(core, i) == who) sum += counts_of(cache, cache->core[i]).write;
     return sum;
 }
 
@@ -210,7 +230,7 @@ static uint64_t counts_requests(const struct cache *cache, unsigned instance)
     unsigned core = instance / CACHE_PORTS;
     uint64_t sum = 0;
     for (unsigned i = 0; i < cache->config.cores; i++)
-        if (i != core && snoop_port(core, i) == instance % CACHE_PORTS) sum += cache->core[i]->counts.snoop_sent;
+        if (i != core && snoop_port(core, i) == instance % CACHE_PORTS) sum += counts_sent(&cache->core[i]->counts);
     return sum;
 }
 
@@ -243,7 +263,13 @@ static uint64_t counts_edram(const struct bank_counts *b)
 static uint64_t counts_refreshes(const struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
-    return config->l3_size && config->l3_refresh_interval ? cache->latest / config->l3_refresh_interval : 0;
+    uint64_t latest = cache->latest;
+    for (unsigned i = 0; i < config->l3_banks; i++)
+        for (unsigned directory = 0; directory < 2; directory++) {
+            uint64_t from = cache->bank[i]->directory[directory].from;
+            if (from > latest) latest = from;
+        }
+    return config->l3_size && config->l3_refresh_interval ? latest / config->l3_refresh_interval : 0;
 }
 
 /* Counts are structs of nothing but uint64_t. */
@@ -280,13 +306,13 @@ static void look(struct view *view, const struct cache *cache, enum cache_scope 
         view->p = &view->port;
     }
     if (scope == CACHE_OF_BANK) {
-        view->bank = bank_counts_of(cache->bank[instance]);
+        view->bank = bank_counts_of(cache, instance);
         view->b = &view->bank;
     }
     if (scope == CACHE_OF_DDR) view->d = &cache->ddr[instance].counts;
     if (scope != CACHE_OF_NODE) return;
     for (unsigned i = 0; i < cache->config.l3_banks; i++) {
-        struct bank_counts one = bank_counts_of(cache->bank[i]);
+        struct bank_counts one = bank_counts_of(cache, i);
         add_up(&view->n, &one, sizeof view->n);
     }
     for (unsigned i = 0; i < cache->config.controllers; i++)
