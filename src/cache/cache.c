@@ -87,6 +87,8 @@ static void core_init(struct cache *cache, unsigned number)
         core->kinds = kinds_new(config->l1d.size / config->l1d.line);
     }
     core->port = (config->cores > 2 ? number / 2 : number) & 1;
+    core->returned = cache->returned + core->port;
+    core->deposited = cache->deposited + core->port;
     core->number = number;
     core->bit = 1U << number;
     for (unsigned i = 0; i < CACHE_OPEN; i++)
@@ -102,34 +104,40 @@ static void core_init(struct cache *cache, unsigned number)
     snoop_init(cache, core);
 }
 
+static uint32_t sets_of(const struct bank *bank)
+{
+    return bank->tags.ways.count ? bank->tags.set_mask + 1 : 0;
+}
+
 static void bank_init(struct cache *cache, unsigned number)
 {
     const struct cache_config *config = &cache->config;
     struct bank *bank = cache->bank[number] = base_calloc(1, sizeof *bank);
     tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways, config->l3_policy,
               config->seed + 2 * config->cores + number);
-    size_t sets = bank->tags.ways.count ? (size_t)bank->tags.set_mask + 1 : 0;
-    bank->fetched = base_calloc_aligned(sets * bank->tags.ways.stride + 1, sizeof *bank->fetched, HOST_LINE);
-    bank->order = base_calloc_aligned(sets + 1, sizeof *bank->order, HOST_LINE);
-    for (size_t i = 0; i < sets; i++)
-        bank->order[i] = UINT32_C(0x01234567); /* empty ways are taken from the first on */
-    for (unsigned port = 0; port < 2; port++) {
-        bank->deposited[port] = NO_LINE;
-        bank->returned[port] = -(uint64_t)config->l3_transfer; /* long ago */
-    }
+    bank->first = number * sets_of(bank) * bank->tags.ways.stride;
 }
 
-static void lanes_init(struct cache *cache, struct cache_core *core)
+static void l3_init(struct cache *cache)
 {
-    for (unsigned i = 0; i < LANES; i++) {
-        struct bank *bank = cache->bank[i % LANE_BANKS];
-        core->lanes[i] = (struct lane){
-            .directory = &bank->directory[i / LANE_BANKS],
-            .returned = &bank->returned[core->port],
-            .order = bank->order,
-            .fetched = bank->fetched,
-        };
+    const struct cache_config *config = &cache->config;
+    size_t banks = config->l3_banks;
+    cache->bank = base_calloc(banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
+    for (unsigned i = 0; i < banks; i++)
+        bank_init(cache, i);
+    size_t sets = banks * sets_of(cache->bank[0]);
+    cache->directory = base_calloc(2 * banks, sizeof *cache->directory);
+    cache->returned = base_calloc(2 * banks, sizeof *cache->returned);
+    cache->deposited = base_calloc(2 * banks, sizeof *cache->deposited);
+    for (size_t i = 0; i < 2 * banks; i++) {
+        cache->deposited[i] = NO_LINE;
+        cache->returned[i] = -(uint64_t)config->l3_transfer; /* long ago */
     }
+    cache->fetched =
+        base_calloc_aligned(sets * cache->bank[0]->tags.ways.stride + 1, sizeof *cache->fetched, HOST_LINE);
+    cache->order = base_calloc_aligned(sets + 1, sizeof *cache->order, HOST_LINE);
+    for (size_t i = 0; i < sets; i++)
+        cache->order[i] = UINT64_C(0x7f3f1f0f07030100); /* empty ways are taken from the first on */
 }
 
 static struct shape shape_of(const struct cache_config *config)
@@ -156,10 +164,13 @@ struct cache *cache_new(const struct cache_config *config)
     cache->config = *config;
     cache->bank_shift = bits_ceil_log2(config->l3_banks);
     cache->bank_mask = config->l3_banks - 1;
+    cache->directory_mask = 2 * config->l3_banks - 1;
     cache->row_shift = bits_ceil_log2(config->ddr_row);
     cache->l2_latency = config->l2_latency - config->l1_latency;
     cache->l3_latency = config->l3_latency - config->l1_latency;
     cache->ddr_latency = config->ddr_latency - config->l1_latency;
+    cache->near_stall = cache->l2_latency;
+    cache->far_stall = cache->l3_latency;
     cache->shape = shape_of(config);
     cache->is_blue_gene = memcmp(&cache->shape, &blue_gene, sizeof blue_gene) == 0;
     cache->line_mask = ~(config->l1d.line - 1);
@@ -176,15 +187,11 @@ struct cache *cache_new(const struct cache_config *config)
                           config->snoop_filter && config->cores > 1;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
     if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
-    cache->bank = base_calloc(config->l3_banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
+    l3_init(cache);
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
     if (config->miss_kinds) cache->kinds = kinds_new(config->l3_size / config->l3_line);
     for (unsigned i = 0; i < config->cores; i++)
         core_init(cache, i);
-    for (unsigned i = 0; i < config->l3_banks; i++)
-        bank_init(cache, i);
-    for (unsigned i = 0; i < config->cores && lanes; i++)
-        lanes_init(cache, cache->core[i]);
     quick_change(cache);
     return cache;
 }
@@ -212,11 +219,14 @@ void cache_free(struct cache *cache)
         core_fini(cache->core[i]);
     for (unsigned i = 0; i < cache->config.l3_banks; i++) {
         tags_fini(&cache->bank[i]->tags);
-        free(cache->bank[i]->fetched);
-        free(cache->bank[i]->order);
         free(cache->bank[i]);
     }
     free(cache->bank);
+    free(cache->directory);
+    free(cache->returned);
+    free(cache->deposited);
+    free(cache->order);
+    free(cache->fetched);
     free(cache->ddr);
     kinds_free(cache->kinds);
     free(cache);
@@ -258,7 +268,8 @@ void cache_listen(struct cache *cache, const struct cache_listener *listener)
     cache_tell_alike(cache, CACHE_ALL);
     cache->listener = listener;
     cache->heard = listener ? CACHE_HEARD : 0;
-    cache->heard_each = alike ? 0 : cache->heard;
+    cache->near_stall = cache->l2_latency | (alike ? 0 : cache->heard);
+    cache->far_stall = cache->l3_latency | (alike ? 0 : cache->heard);
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *of = cache->core[i];
         free(of->alike);

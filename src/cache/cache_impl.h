@@ -130,9 +130,9 @@ static const struct shape blue_gene = {
     .register_stride = 8,
 };
 
-/* Whether the ways of a set of L3 are kept in the order of their use: as digits of a number, the last one lowest. */
+/* Whether the order in which the ways of a set of L3 were used is kept as a matrix of bits, a byte for each way, in
+ * which there is a bit for each way that was used before it. */
 enum { ORDERED = 8 };
-#define ORDER_ONES UINT32_C(0x11111111)
 INLINE bool ways_in_order(const struct ways *ways)
 {
     return ways->policy == CACHE_LRU && ways->count == ORDERED && ways->stride == ORDERED;
@@ -342,14 +342,6 @@ struct place {
     unsigned directory, port;
 };
 
-/* A directory of L3 as a core's loads come to it. */
-struct lane {
-    struct unit *directory;
-    uint64_t *returned;
-    uint32_t *order;
-    const uint64_t *fetched;
-};
-
 /* A line of L1D's size that stores join: the store that opened it has gone to memory. */
 struct open_line {
     uint32_t line; /* NO_LINE: none */
@@ -389,6 +381,8 @@ struct cache_core {
     uint32_t number, bit;  /* 1 << number */
     uint32_t others;       /* a bit for each other core */
     unsigned port;         /* of L3 banks */
+    uint64_t *returned;    /* by bank, times 2: when that read port last delivered */
+    uint32_t *deposited;   /* by bank, times 2: that write port's line in the data buffer */
     uint32_t fills;        /* of fill_end, those not known to have ended */
     uint64_t fills_until;  /* when the last fill ends: of fill_end, or a calm one since then */
     uint64_t listed_until; /* when the last of fill_end ends */
@@ -399,23 +393,18 @@ struct cache_core {
     struct alike *alike;              /* NULL: each miss is told, if somebody listens */
     uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
     uint8_t served;                   /* enum cache_level: where L2 last found a line */
-    struct lane lanes[LANES];
     struct open_line open[CACHE_OPEN];
     uint32_t next_open; /* the one to be replaced */
 };
 
-/* What is known of a line of L3 by its number: the index of its way in its bank, + 1, or 0: it is not there. L3_AHEAD:
- * it came from DDR for a prefetch, and nobody has asked for it since. */
+/* What is known of a line of L3 by its number: the index of its way among those of all banks, + 1, or 0: it is not
+ * there. L3_AHEAD: it came from DDR for a prefetch, and nobody has asked for it since. */
 enum { L3_DIRTY = 1 << 29, L3_AHEAD = 1 << 28, L3_WAY = L3_AHEAD - 1 };
 
 struct bank {
     struct bank_counts counts;
     struct tags tags;
-    uint32_t *order;   /* with Blue Gene's sizes, by set, instead of tags.used; see ways_in_order */
-    uint64_t *fetched; /* by index of the way: when its fetch from DDR began */
-    struct unit directory[2];
-    uint64_t returned[2];  /* when the read port last delivered */
-    uint32_t deposited[2]; /* the write port's line in the data buffer */
+    uint32_t first; /* of its ways, among those of all banks */
 };
 
 struct ddr {
@@ -450,8 +439,8 @@ struct space {
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
-    uint32_t heard;      /* CACHE_HEARD, if there is one */
-    uint32_t heard_each; /* the same, if a count of what is alike will not do */
+    uint32_t heard;                 /* CACHE_HEARD, if there is one */
+    uint32_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_HEARD if a count of what is alike will not do */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
     bool streaming;                 /* L2 prefetches */
@@ -461,6 +450,11 @@ struct cache {
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
+    struct unit *directory; /* of banks, by the lowest bits of a line */
+    uint64_t *returned;     /* by bank and port; see cache_core */
+    uint32_t *deposited;
+    uint64_t *order;     /* by set of all banks, instead of tags.used; see ways_in_order */
+    uint64_t *fetched;   /* by way of all banks: when its fetch from DDR began */
     uint32_t *l3_line;   /* by line: L3_… */
     size_t known_frames; /* that l3_line and l2.known have room for */
     struct kinds *kinds; /* of L3's misses; NULL: as above */
@@ -480,7 +474,7 @@ struct cache {
     size_t free_frame_count, free_frame_capacity;
     uint32_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
     unsigned bank_shift, row_shift;
-    uint32_t bank_mask;
+    uint32_t bank_mask, directory_mask;
     uint32_t line_mask;   /* the bits of an address that say which line of L1D */
     uint8_t line_bits;    /* those that go with a line of L1D */
     uint8_t without_line; /* the others */

@@ -498,7 +498,7 @@ INLINE void fetch_early(const struct cache *cache, const struct cache_core *of, 
     __builtin_prefetch(known_of(of, line));
     __builtin_prefetch(&cache->l3_line[l3_line]);
     __builtin_prefetch(bank->tags.line + (size_t)set * blue_gene.l3.stride);
-    __builtin_prefetch(bank->order + set);
+    __builtin_prefetch(cache->order + bank->first / ORDERED + set);
 }
 
 /* An access to a page that only the TLB lacks goes on as if it were there; when. */

@@ -45,21 +45,34 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now)
 static void evict(struct cache *cache, struct bank *bank, uint32_t way, uint64_t now)
 {
     uint32_t line = bank->tags.line[way];
-    uint32_t known = cache->l3_line[line];
+    uint32_t known = cache->l3_line[line], *deposited = &cache->deposited[2 * (line & cache->bank_mask)];
     cache->l3_line[line] = 0;
     bank->counts.evict++;
     for (unsigned port = 0; port < 2; port++)
-        if (bank->deposited[port] == line) bank->deposited[port] = NO_LINE;
+        if (deposited[port] == line) deposited[port] = NO_LINE;
     if (!(known & L3_DIRTY)) return;
     bank->counts.castout++;
     l3_store_ddr(cache, line, now);
 }
 
+#define ROW(way)        (UINT64_C(0xff) << 8 * (way))
+#define NOT_COLUMN(way) (~(UINT64_C(0x0101010101010101) << (way)))
+const uint64_t order_row[ORDERED] = {ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7)};
+const uint64_t order_not_column[ORDERED] = {NOT_COLUMN(0), NOT_COLUMN(1), NOT_COLUMN(2), NOT_COLUMN(3),
+                                            NOT_COLUMN(4), NOT_COLUMN(5), NOT_COLUMN(6), NOT_COLUMN(7)};
+
+/* The way that was used after no other: its byte is 0. */
+static uint32_t order_oldest(uint64_t order)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return (uint32_t)__builtin_ctzll((order - ones) & ~order & ones << 7) / 8;
+}
+
 /* The way of a set that is replaced. */
-static uint32_t victim(struct bank *bank, uint32_t set)
+static uint32_t victim(const struct cache *cache, struct bank *bank, uint32_t set)
 {
     const struct ways *ways = &bank->tags.ways;
-    if (ways_in_order(ways)) return set * ORDERED + (bank->order[set] >> 4 * (ORDERED - 1));
+    if (ways_in_order(ways)) return set * ORDERED + order_oldest(cache->order[bank->first / ORDERED + set]);
     return (uint32_t)tags_victim(&bank->tags, ways, set);
 }
 
@@ -68,12 +81,12 @@ uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint
     struct tags *tags = &bank->tags;
     uint64_t start = ddr_fetch(cache, bank, line, now), ready = start + cache->ddr_latency;
     if (!tags->ways.count) return ready;
-    uint32_t way = victim(bank, line >> cache->bank_shift & tags->set_mask);
+    uint32_t way = victim(cache, bank, line >> cache->bank_shift & tags->set_mask);
     if (tags->line[way] != NO_LINE) evict(cache, bank, way, start);
     tags->line[way] = line;
-    l3_use(bank, &tags->ways, way);
-    cache->l3_line[line] = (way + 1) | state;
-    bank->fetched[way] = start;
+    l3_use(cache, bank, &tags->ways, bank->first + way);
+    cache->l3_line[line] = (bank->first + way + 1) | state;
+    cache->fetched[bank->first + way] = start;
     if (ready > cache->fetching_until) cache->fetching_until = ready;
     return ready;
 }

@@ -27,22 +27,21 @@ INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
     count->cycles += to - from;
 }
 
-/* The way of a set of eight is used: its digit becomes the lowest. */
-INLINE void order_use(uint32_t *orders, uint32_t way)
+extern const uint64_t order_row[ORDERED], order_not_column[ORDERED];
+
+/* A way, of those of all banks, of a set of eight is used: it was before none. */
+INLINE void order_use(struct cache *cache, uint32_t way)
 {
-    uint32_t *order = &orders[way / ORDERED], digit = way % ORDERED;
-    uint32_t differs = *order ^ digit * ORDER_ONES;
-    uint32_t found = (differs - ORDER_ONES) & ~differs & 8 * ORDER_ONES; /* its lowest bit is in the way's digit */
-    uint32_t moves = found ^ (found - 1);
-    *order = (*order & ~moves) | (*order << 4 & moves) | digit;
+    uint64_t *order = &cache->order[way / ORDERED];
+    *order = (*order | order_row[way % ORDERED]) & order_not_column[way % ORDERED];
 }
 
-INLINE void l3_use(struct bank *bank, const struct ways *ways, uint32_t way)
+INLINE void l3_use(struct cache *cache, struct bank *bank, const struct ways *ways, uint32_t way)
 {
     if (ways_in_order(ways))
-        order_use(bank->order, way);
+        order_use(cache, way);
     else
-        tags_use(&bank->tags, ways, (int)way);
+        tags_use(&bank->tags, ways, (int)(way - bank->first));
 }
 
 /* The line comes from DDR and takes a way of its set, with `state`; when it is there. */
@@ -60,10 +59,10 @@ INLINE bool l3_claim(struct cache *cache, uint32_t l2_line, bool from_ddr)
 }
 
 /* Whether the line is on its way at `now`; when it is there. */
-INLINE bool in_flight(const struct cache *cache, const uint64_t *fetched, uint32_t way, uint64_t now, uint64_t *ready)
+INLINE bool in_flight(const struct cache *cache, uint32_t way, uint64_t now, uint64_t *ready)
 {
     if (now >= cache->fetching_until) return false;
-    uint64_t start = fetched[way];
+    uint64_t start = cache->fetched[way];
     *ready = start + cache->ddr_latency;
     return now - start < cache->ddr_latency;
 }
@@ -77,7 +76,7 @@ INLINE void l3_note_busy(struct cache *cache, uint64_t until)
 /* Lines that end within `transfer` of another on the port follow it. */
 INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
 {
-    uint64_t *last = &at->bank->returned[at->port];
+    uint64_t *last = &cache->returned[2 * (at->line & cache->bank_mask) + at->port];
     if (SELDOM(ready - *last < cache->config.l3_transfer)) {
         at->bank->counts.read[at->port].collision++;
         ready = *last + cache->config.l3_transfer;
@@ -95,19 +94,19 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     uint32_t known = cache->l3_line[at.line], way = (known & L3_WAY) - 1;
     struct l3_answer answer = {.found = known};
     if (now > cache->latest) cache->latest = now;
-    uint64_t start = unit_serve(&bank->directory[at.directory], now, cache->config.l3_busy), ready;
+    uint64_t start = unit_serve(&cache->directory[at.line & cache->directory_mask], now, cache->config.l3_busy), ready;
     count_wait(&counts->not_taken[at.directory], now, start);
     counts->read[at.port].burst += prefetch;
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
     if (!SELDOM(!answer.found)) {
         counts->read[at.port].hit[at.directory]++;
-        l3_use(bank, &shape->l3, way);
+        l3_use(cache, bank, &shape->l3, way);
         if (SELDOM(!prefetch && known & L3_AHEAD)) {
             answer.from_ddr = true;
             cache->l3_line[at.line] = known & ~L3_AHEAD;
         }
         answer.ready = start + cache->l3_latency;
-        if (SELDOM(in_flight(cache, bank->fetched, way, start, &ready))) {
+        if (SELDOM(in_flight(cache, way, start, &ready))) {
             counts->in_flight++;
             if (ready > answer.ready) answer.ready = ready;
         }
@@ -129,11 +128,11 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
     struct bank_counts *counts = &at->bank->counts;
     if (now > cache->latest) cache->latest = now;
     counts->write[at->port].deposit++;
-    if (at->bank->deposited[at->port] == at->line) {
+    if (cache->deposited[2 * (at->line & cache->bank_mask) + at->port] == at->line) {
         counts->write[at->port].merged++;
         return true;
     }
-    *start = unit_serve(&at->bank->directory[at->directory], now, cache->config.l3_busy);
+    *start = unit_serve(&cache->directory[at->line & cache->directory_mask], now, cache->config.l3_busy);
     l3_note_busy(cache, *start + cache->config.l3_busy);
     count_wait(&counts->write[at->port].not_taken, now, *start);
     counts->lookup[at->directory]++;
@@ -150,15 +149,15 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     if (l3_deposit(cache, &at, now, &start)) return;
     if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !known, true);
     if (!SELDOM(!known)) {
-        bank->counts.in_flight += in_flight(cache, bank->fetched, way, start, &ready);
+        bank->counts.in_flight += in_flight(cache, way, start, &ready);
         cache->l3_line[at.line] = known | L3_DIRTY;
-        l3_use(bank, &shape->l3, way);
+        l3_use(cache, bank, &shape->l3, way);
     } else {
         bank->counts.write[at.port].miss++;
         (void)l3_allocate(cache, bank, at.line, start, L3_DIRTY);
     }
     if (shape->l3.count) {
-        bank->deposited[at.port] = at.line;
+        cache->deposited[2 * (at.line & cache->bank_mask) + at.port] = at.line;
         return;
     }
     bank->counts.castout++;
@@ -168,29 +167,27 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 /* The same with Blue Gene's sizes; counts_of and bank_counts_of know of what is not counted here. */
 INLINE void l3_write_common(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
 {
-    const struct lane *lane = &of->lanes[line % LANES];
-    struct bank *bank = cache->bank[line % LANE_BANKS];
-    if (bank->deposited[of->port] == line) {
+    uint32_t *deposited = &of->deposited[2 * (line % LANE_BANKS)];
+    if (*deposited == line) {
         of->counts.merged[line % LANE_BANKS]++;
         if (now > cache->latest) cache->latest = now;
         return;
     }
-    uint32_t way = cache->l3_line[line] - 1;
+    uint32_t way = cache->l3_line[line] - 1; /* more than L3_…: it is not there */
     uint64_t ready;
-    if (SELDOM(now <= cache->busy_until || way & ~(L3_WAY | L3_DIRTY | L3_AHEAD) ||
-               in_flight(cache, lane->fetched, way & L3_WAY, now, &ready))) {
+    if (SELDOM(now <= cache->busy_until || way > (L3_WAY | L3_DIRTY | L3_AHEAD) ||
+               in_flight(cache, way & L3_WAY, now, &ready))) {
         l3_write(cache, &blue_gene, of, line, now);
         of->counts.write++;
         of->counts.snoop_sent++;
         return;
     }
     of->counts.stored[line % LANES]++;
-    lane->directory->from = now;
-    lane->directory->until = now + cache->config.l3_busy;
     cache->busy_until = now + cache->config.l3_busy;
+    cache->directory[line % LANES] = (struct unit){now, cache->busy_until};
     cache->l3_line[line] = (way + 1) | L3_DIRTY;
-    order_use(lane->order, way & L3_WAY);
-    bank->deposited[of->port] = line;
+    order_use(cache, way & L3_WAY);
+    *deposited = line;
 }
 
 #endif

@@ -38,9 +38,10 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32
 }
 
 /* Some directory or port of L3 is busy: whether those of a load are. */
-APART static bool lane_is_busy(const struct cache *cache, const struct lane *lane, uint64_t now)
+APART static bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
-    return now <= lane->directory->until || now + cache->l3_latency - *lane->returned < cache->config.l3_transfer;
+    return now <= cache->directory[line % LANES].until ||
+           now + cache->l3_latency - of->returned[2 * (line % LANE_BANKS)] < cache->config.l3_transfer;
 }
 
 /* Something else was still under way from L3; pending_until is the same for both. */
@@ -53,22 +54,20 @@ APART static void cover_far(struct cache_core *of, uint64_t now, uint64_t end)
 }
 
 /* A load of a line that is not in L2 and no stream's next: quick if it is in L3, and everybody is free. */
-INLINE uint32_t load_far(struct cache *cache, struct cache_core *of, const struct l2_known *known, uint32_t line,
-                         uint64_t now)
+APART static uint32_t load_far(struct cache *cache, struct cache_core *of, const struct l2_known *known, uint32_t line,
+                               uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    const struct lane *lane = &of->lanes[line % LANES];
     uint32_t way = cache->l3_line[line] - 1; /* L3_AHEAD: it is not there, or it is ahead */
     uint64_t end = now + cache->l3_latency, ready;
-    if (SELDOM(way & L3_AHEAD || in_flight(cache, lane->fetched, way & L3_WAY, now, &ready) ||
-               (now <= cache->busy_until && lane_is_busy(cache, lane, now)) || l2->stream[known->stream] == line ||
+    if (SELDOM(way & L3_AHEAD || in_flight(cache, way & L3_WAY, now, &ready) ||
+               (now <= cache->busy_until && is_busy(cache, of, line, now)) || l2->stream[known->stream] == line ||
                l2->expected[known->expected] == line))
         return load_on(cache, of, line, now);
-    lane->directory->from = now;
-    lane->directory->until = now + cache->config.l3_busy;
-    *lane->returned = end;
+    cache->directory[line % LANES] = (struct unit){now, now + cache->config.l3_busy};
+    of->returned[2 * (line % LANE_BANKS)] = end;
     l3_note_busy(cache, now + cache->far_busy);
-    order_use(lane->order, way & L3_WAY);
+    order_use(cache, way & L3_WAY);
     if (SELDOM(l2->pending_until > now))
         cover_far(of, now, end);
     else
@@ -78,7 +77,7 @@ INLINE uint32_t load_far(struct cache *cache, struct cache_core *of, const struc
     of->counts.far[line % LANES]++;
     of->fills_until = end;
     of->served = CACHE_IN_L3;
-    return cache->l3_latency | cache->heard_each;
+    return cache->far_stall;
 }
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
@@ -113,7 +112,7 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     of->counts.stream_hit += entry->state & L2_PREFETCHED;
     of->fills_until = now + cache->l2_latency;
     of->served = CACHE_IN_L2;
-    return cache->l2_latency | cache->heard_each;
+    return cache->near_stall;
 }
 
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall)

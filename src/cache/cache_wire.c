@@ -264,11 +264,8 @@ static uint64_t counts_refreshes(const struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
     uint64_t latest = cache->latest;
-    for (unsigned i = 0; i < config->l3_banks; i++)
-        for (unsigned directory = 0; directory < 2; directory++) {
-            uint64_t from = cache->bank[i]->directory[directory].from;
-            if (from > latest) latest = from;
-        }
+    for (unsigned i = 0; cache->directory && i < 2 * config->l3_banks; i++) /* there are none in an account's */
+        if (cache->directory[i].from > latest) latest = cache->directory[i].from;
     return config->l3_size && config->l3_refresh_interval ? latest / config->l3_refresh_interval : 0;
 }
 
