@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cache/cache_impl.h"
+#include "cache/cache_snoop.h"
 
 struct unit_seen {
     const uint64_t *now;
@@ -134,8 +134,9 @@ static void charge_idle(struct cache_account *account, unsigned core, struct cac
     const struct cache *cache = account->cache;
     const struct core_counts *seen = (const struct core_counts *)account->units[core].seen;
     uint64_t sent = counts_sent(&cache->core[core]->counts) - counts_sent(seen);
-    uint64_t again = cache->core[core]->snoop.shown_again;
     if (!sent) return;
+    snoop_show_logged(cache, cache->core[core]);
+    uint64_t again = cache->core[core]->snoop.shown_again;
     struct shown *shown = (struct shown *)bill_unit(account, bill, account->count);
     shown += account->period * cache->config.cores + core;
     shown->sent += sent;

@@ -290,9 +290,7 @@ struct l2_entry {
  * takes a place leaves what points to it alone. Place 0 of each has no line, so no place is 0. */
 struct l2_known {
     uint8_t entry, expected, stream;
-    /* Which of its lines of L1D stores join, and, in the upper half, are in snoop.shown; with Blue Gene's sizes only.
-     */
-    uint8_t lines;
+    uint8_t lines; /* which of its lines of L1D stores join; with Blue Gene's sizes only */
 };
 
 enum { L2_PLACES = UINT8_MAX + 1 };
@@ -310,7 +308,7 @@ enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4 };
 
 /* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in when a snoop wants to
  * know, or never if none does while they matter. */
-enum { SNOOP_LOG = 4096 };
+enum { SNOOP_LOG = 4096, SNOOPS_LOG = 256 };
 
 struct stream_set {
     uint32_t *base, *mask;
@@ -332,7 +330,9 @@ struct snoop {
     uint32_t sets_full;
     /* What the ports of cores that never filled a line have seen of this core: for all of them the same. */
     struct absent shown;
-    uint64_t shown_again; /* snoops that `shown` knew */
+    uint64_t shown_again;           /* snoops that `shown` knew */
+    uint32_t shown_log[SNOOPS_LOG]; /* snoops that are still to be shown */
+    uint32_t shown_logged;
 };
 
 /* Where in a bank of L3 a line belongs. */
@@ -517,22 +517,16 @@ INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t a
 }
 void spaces_fini(struct cache *cache);
 
-/* With Blue Gene's sizes: what L2 knows of a line of L1D, and that line's bits. */
+/* With Blue Gene's sizes: what L2 knows of a line of L1D, and that line's bit. */
 INLINE struct l2_known *known_of(const struct cache_core *of, uint32_t line)
 {
-    return &of->l2.known[line >> (blue_gene.l2_shift - blue_gene.l1d_shift)];
+    _Static_assert(sizeof(struct l2_known) == 4, "as many bytes as a line of L2 has lines of L1D");
+    return (struct l2_known *)((uint8_t *)of->l2.known + (line & ~3U));
 }
 
 INLINE uint8_t open_bit(uint32_t line)
 {
     return (uint8_t)(1U << line % (1U << (blue_gene.l2_shift - blue_gene.l1d_shift)));
-}
-
-enum { OPEN_BITS = 15 };
-
-INLINE uint8_t shown_bit(uint32_t line)
-{
-    return (uint8_t)(open_bit(line) << 4);
 }
 
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */
@@ -543,7 +537,7 @@ INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, ui
 {
     for (uint32_t others = cache->joining & of->others; SELDOM(others); others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
-        if (cache->is_blue_gene && !(known_of(other, line << more)->lines & OPEN_BITS)) continue;
+        if (cache->is_blue_gene && !(known_of(other, line << more)->lines)) continue;
         for (uint32_t i = 0; i < cache->config.store_lines; i++)
             if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);
     }

@@ -287,7 +287,7 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
     open = &of->open[of->next_open];
     of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
     l1_close_line(cache, of, open);
-    if (cache->config.coherent) snoop_store(cache, shape, of, line, start);
+    if (cache->config.coherent) snoop_store(cache, of, line, start);
     l2_write(cache, shape, of, line, start);
     open->line = line;
     open->at = at;
@@ -305,7 +305,7 @@ static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint
     if (cache->config.coherent) {
         uint32_t line = of->data.tags.line[way];
         l1_close_others(cache, of, line, 0);
-        snoop_store(cache, &cache->shape, of, line, now);
+        snoop_store(cache, of, line, now);
     }
     of->data.dirty[way] = 1;
     of->data.at[way] = NULL;

@@ -164,6 +164,9 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     l3_store_ddr(cache, at.line, start);
 }
 
+/* A write that is not of the common kind. */
+void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
+
 /* The same with Blue Gene's sizes; counts_of and bank_counts_of know of what is not counted here. */
 INLINE void l3_write_common(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
 {
@@ -177,9 +180,7 @@ INLINE void l3_write_common(struct cache *cache, struct cache_core *of, uint32_t
     uint64_t ready;
     if (SELDOM(now <= cache->busy_until || way > (L3_WAY | L3_DIRTY | L3_AHEAD) ||
                in_flight(cache, way & L3_WAY, now, &ready))) {
-        l3_write(cache, &blue_gene, of, line, now);
-        of->counts.write++;
-        of->counts.snoop_sent++;
+        l3_write_else(cache, of, line, now);
         return;
     }
     of->counts.stored[line % LANES]++;

@@ -137,28 +137,29 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
 
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    struct cache *cache = view->cache;
     struct cache_core *of = view->of;
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
-    uint32_t line = line_of(page, granule);
-    uint8_t *at = view->lines + granule;
     struct open_line *open = &of->open[of->next_open];
-    if (!(page & of->ready & QUICK_STORE) || !open->at) return CACHE_ELSE;
+    uint8_t *at = view->lines + granule, *old_at = open->at;
+    uint32_t line = line_of(page, granule), logged = of->snoop.shown_logged;
+    if (!(page & of->ready & QUICK_STORE) || !old_at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
+    struct cache *cache = view->cache;
     struct l2_known *known = known_of(of, line);
     uint8_t here = *at & CACHE_LOAD, bit = open_bit(line);
     if (known->lines & bit || (!here && (*at & CACHE_HERE || (cache->heard && !count_store(of, now)))))
         return CACHE_ELSE;
-    uint64_t start = take_store_entry(cache, of, now);
-    *open->at &= (uint8_t)~CACHE_STORE;
-    known_of(of, open->line)->lines &= (uint8_t)~open_bit(open->line);
-    *open = (struct open_line){line, at};
-    *at |= CACHE_STORE;
-    known->lines |= bit;
-    of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
     of->counts.store_miss += !here;
-    of->snoop.shown_again += snoop_show(cache, &blue_gene, of, line);
+    of->snoop.shown_log[logged] = line;
+    of->snoop.shown_logged = logged + 1;
+    *old_at &= (uint8_t)~CACHE_STORE;
+    *at |= CACHE_STORE;
+    known_of(of, open->line)->lines &= (uint8_t)~open_bit(open->line);
+    known->lines |= bit;
+    *open = (struct open_line){line, at};
+    of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     of->counts.snoop_hit_same += of->l2.entry[known->entry].line == l2_line;
+    uint64_t start = take_store_entry(cache, of, now);
     l3_write_common(cache, of, l2_line, start);
     count_stall(&of->counts.stall_store, now, start);
     return (uint32_t)(start - now);

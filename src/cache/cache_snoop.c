@@ -90,11 +90,48 @@ void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t 
 
 /* --- Cores that never filled a line --------------------------------------------------------------------------- */
 
+/* A snoop cache of eight lines, which stays in host registers meanwhile, the line that came first in front. Returns how
+ * many of the lines it knew. */
+static uint64_t show_eight(struct absent *absent, const uint32_t *lines, uint32_t count)
+{
+    tag_vector first, last;
+    uint32_t in_order[TAG_STRIDE], unknown = 0;
+    for (uint32_t i = 0; i < TAG_STRIDE; i++)
+        in_order[i] = absent->line[(absent->next + i) % TAG_STRIDE];
+    memcpy(&first, in_order, sizeof first);
+    memcpy(&last, in_order + TAG_STRIDE / 2, sizeof last);
+    for (uint32_t i = 0; i < count; i++) {
+        const tag_vector line = {lines[i], lines[i], lines[i], lines[i]};
+        if (tags_any((tag_vector)((first == line) | (last == line)))) continue;
+        first = __builtin_shufflevector(first, last, 1, 2, 3, 4);
+        last = __builtin_shufflevector(last, line, 1, 2, 3, 4);
+        unknown++;
+    }
+    memcpy(in_order, &first, sizeof first);
+    memcpy(in_order + TAG_STRIDE / 2, &last, sizeof last);
+    absent->next = (absent->next + unknown) % TAG_STRIDE;
+    for (uint32_t i = 0; i < TAG_STRIDE; i++)
+        absent->line[(absent->next + i) % TAG_STRIDE] = in_order[i];
+    return count - unknown;
+}
+
+void snoop_show_logged(const struct cache *cache, struct cache_core *of)
+{
+    struct snoop *snoop = &of->snoop;
+    if (cache->config.snoop_lines == TAG_STRIDE)
+        snoop->shown_again += show_eight(&snoop->shown, snoop->shown_log, snoop->shown_logged);
+    else
+        for (uint32_t i = 0; i < snoop->shown_logged; i++)
+            snoop->shown_again += snoop_look_up(cache, &cache->shape, &snoop->shown, snoop->shown_log[i]);
+    snoop->shown_logged = 0;
+}
+
 /* Their filters drop every snoop by range and stream registers; only the snoop cache knows some lines and not others,
  * and for one source it is the same in all of them. So it is kept once, with the source, until a core wakes up. */
 static struct port_counts idle_counts(const struct cache *cache, unsigned source)
 {
-    const struct cache_core *of = cache->core[source];
+    struct cache_core *of = cache->core[source];
+    snoop_show_logged(cache, of);
     uint64_t sent = counts_sent(&of->counts), again = of->snoop.shown_again;
     return (struct port_counts){
         .rejected = sent,

@@ -33,30 +33,25 @@ INLINE bool snoop_look_up(const struct cache *cache, const struct shape *shape, 
     return false;
 }
 
-/* Idle cores see a store; whether their snoop caches knew its line. */
-INLINE bool snoop_show(const struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line)
+/* Idle cores' snoop caches take in what was logged for them. */
+void snoop_show_logged(const struct cache *cache, struct cache_core *of);
+
+/* Idle cores see a store. */
+INLINE void snoop_show(const struct cache *cache, struct cache_core *of, uint32_t line)
 {
-    struct absent *shown = &of->snoop.shown;
-    if (!cache->is_blue_gene) return snoop_look_up(cache, shape, shown, line);
-    uint32_t old = shown->line[shown->next];
-    uint8_t *lines = &known_of(of, line)->lines;
-    if (*lines & shown_bit(line)) return true;
-    if (old != NO_LINE) known_of(of, old)->lines &= (uint8_t)~shown_bit(old);
-    *lines |= shown_bit(line);
-    snoop_add(cache, shown, line);
-    return false;
+    of->snoop.shown_log[of->snoop.shown_logged++] = line;
+    if (of->snoop.shown_logged == SNOOPS_LOG) snoop_show_logged(cache, of);
 }
 
 /* Cores that have filled a line notice a store. */
 void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t line, uint64_t now);
 
 /* A store of `core` is shown to the other cores. */
-INLINE void snoop_store(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
-                        uint64_t now)
+INLINE void snoop_store(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
 {
     uint32_t others = of->others;
     of->counts.snoop_sent++;
-    if (others & cache->idle) of->snoop.shown_again += snoop_show(cache, shape, of, line);
+    if (others & cache->idle) snoop_show(cache, of, line);
     others &= ~cache->idle;
     if (others) snoop_awake(cache, others, of->number, line, now);
 }
