@@ -178,14 +178,15 @@ INLINE void l3_write_common(struct cache *cache, struct cache_core *of, uint32_t
     }
     uint32_t way = cache->l3_line[line] - 1; /* more than L3_…: it is not there */
     uint64_t ready;
-    if (SELDOM(now <= cache->busy_until || way > (L3_WAY | L3_DIRTY | L3_AHEAD) ||
+    struct unit *directory = &cache->directory[line % LANES];
+    if (SELDOM(now <= directory->until || way > (L3_WAY | L3_DIRTY | L3_AHEAD) ||
                in_flight(cache, way & L3_WAY, now, &ready))) {
         l3_write_else(cache, of, line, now);
         return;
     }
     of->counts.stored[line % LANES]++;
-    cache->busy_until = now + cache->config.l3_busy;
-    cache->directory[line % LANES] = (struct unit){now, cache->busy_until};
+    *directory = (struct unit){now, now + cache->config.l3_busy};
+    l3_note_busy(cache, now + cache->config.l3_busy);
     cache->l3_line[line] = (way + 1) | L3_DIRTY;
     order_use(cache, way & L3_WAY);
     *deposited = line;
