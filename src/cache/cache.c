@@ -136,6 +136,10 @@ static void l3_init(struct cache *cache)
     cache->fetched =
         base_calloc_aligned(sets * cache->bank[0]->tags.ways.stride + 1, sizeof *cache->fetched, HOST_LINE);
     cache->order = base_calloc_aligned(sets + 1, sizeof *cache->order, HOST_LINE);
+    for (unsigned way = 0; way < ORDERED; way++) {
+        cache->order_row[way] = UINT64_C(0xff) << 8 * way;
+        cache->order_column[way] = ~(UINT64_C(0x0101010101010101) << way);
+    }
     for (size_t i = 0; i < sets; i++)
         cache->order[i] = UINT64_C(0x7f3f1f0f07030100); /* empty ways are taken from the first on */
 }

@@ -453,11 +453,12 @@ struct cache {
     struct unit *directory; /* of banks, by the lowest bits of a line */
     uint64_t *returned;     /* by bank and port; see cache_core */
     uint32_t *deposited;
-    uint64_t *order;     /* by set of all banks, instead of tags.used; see ways_in_order */
-    uint64_t *fetched;   /* by way of all banks: when its fetch from DDR began */
-    uint32_t *l3_line;   /* by line: L3_… */
-    size_t known_frames; /* that l3_line and l2.known have room for */
-    struct kinds *kinds; /* of L3's misses; NULL: as above */
+    uint64_t *order; /* by set of all banks, instead of tags.used; see ways_in_order */
+    uint64_t order_row[ORDERED], order_column[ORDERED]; /* by way: all its own bits; all but those of others for it */
+    uint64_t *fetched;                                  /* by way of all banks: when its fetch from DDR began */
+    uint32_t *l3_line;                                  /* by line: L3_… */
+    size_t known_frames;                                /* that l3_line and l2.known have room for */
+    struct kinds *kinds;                                /* of L3's misses; NULL: as above */
     struct ddr *ddr;
     uint64_t latest;         /* when a request last came to L3, or a directory has been busy since later */
     uint64_t fetching_until; /* when the last line from DDR is there */

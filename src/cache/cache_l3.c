@@ -55,12 +55,6 @@ static void evict(struct cache *cache, struct bank *bank, uint32_t way, uint64_t
     l3_store_ddr(cache, line, now);
 }
 
-#define ROW(way)        (UINT64_C(0xff) << 8 * (way))
-#define NOT_COLUMN(way) (~(UINT64_C(0x0101010101010101) << (way)))
-const uint64_t order_row[ORDERED] = {ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7)};
-const uint64_t order_not_column[ORDERED] = {NOT_COLUMN(0), NOT_COLUMN(1), NOT_COLUMN(2), NOT_COLUMN(3),
-                                            NOT_COLUMN(4), NOT_COLUMN(5), NOT_COLUMN(6), NOT_COLUMN(7)};
-
 /* The way that was used after no other: its byte is 0. */
 static uint32_t order_oldest(uint64_t order)
 {
@@ -91,9 +85,10 @@ uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint
     return ready;
 }
 
-void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+uint32_t l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall)
 {
     of->counts.write++;
     of->counts.snoop_sent++;
     l3_write(cache, &blue_gene, of, line, now);
+    return stall;
 }

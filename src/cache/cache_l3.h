@@ -27,13 +27,11 @@ INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
     count->cycles += to - from;
 }
 
-extern const uint64_t order_row[ORDERED], order_not_column[ORDERED];
-
 /* A way, of those of all banks, of a set of eight is used: it was before none. */
 INLINE void order_use(struct cache *cache, uint32_t way)
 {
     uint64_t *order = &cache->order[way / ORDERED];
-    *order = (*order | order_row[way % ORDERED]) & order_not_column[way % ORDERED];
+    *order = (*order | cache->order_row[way % ORDERED]) & cache->order_column[way % ORDERED];
 }
 
 INLINE void l3_use(struct cache *cache, struct bank *bank, const struct ways *ways, uint32_t way)
@@ -70,7 +68,8 @@ INLINE bool in_flight(const struct cache *cache, uint32_t way, uint64_t now, uin
 /* Something is busy until then. */
 INLINE void l3_note_busy(struct cache *cache, uint64_t until)
 {
-    if (until > cache->busy_until) cache->busy_until = until;
+    if (SELDOM(until < cache->busy_until)) until = cache->busy_until;
+    cache->busy_until = until;
 }
 
 /* Lines that end within `transfer` of another on the port follow it. */
@@ -164,32 +163,31 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     l3_store_ddr(cache, at.line, start);
 }
 
-/* A write that is not of the common kind. */
-void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
+/* A write that is not of the common kind. Returns `stall`. */
+uint32_t l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall);
 
 /* The same with Blue Gene's sizes; counts_of and bank_counts_of know of what is not counted here. */
-INLINE void l3_write_common(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+INLINE uint32_t l3_write_common(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall)
 {
     uint32_t *deposited = &of->deposited[2 * (line % LANE_BANKS)];
     if (*deposited == line) {
         of->counts.merged[line % LANE_BANKS]++;
         if (now > cache->latest) cache->latest = now;
-        return;
+        return stall;
     }
     uint32_t way = cache->l3_line[line] - 1; /* more than L3_…: it is not there */
-    uint64_t ready;
     struct unit *directory = &cache->directory[line % LANES];
+    uint64_t ready;
     if (SELDOM(now <= directory->until || way > (L3_WAY | L3_DIRTY | L3_AHEAD) ||
-               in_flight(cache, way & L3_WAY, now, &ready))) {
-        l3_write_else(cache, of, line, now);
-        return;
-    }
+               in_flight(cache, way & L3_WAY, now, &ready)))
+        return l3_write_else(cache, of, line, now, stall);
     of->counts.stored[line % LANES]++;
     *directory = (struct unit){now, now + cache->config.l3_busy};
     l3_note_busy(cache, now + cache->config.l3_busy);
     cache->l3_line[line] = (way + 1) | L3_DIRTY;
     order_use(cache, way & L3_WAY);
     *deposited = line;
+    return stall;
 }
 
 #endif

@@ -38,14 +38,14 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32
 }
 
 /* Some directory or port of L3 is busy: whether those of a load are. */
-APART static bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
+INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
     return now <= cache->directory[line % LANES].until ||
            now + cache->l3_latency - of->returned[2 * (line % LANE_BANKS)] < cache->config.l3_transfer;
 }
 
 /* Something else was still under way from L3; pending_until is the same for both. */
-APART static void cover_far(struct cache_core *of, uint64_t now, uint64_t end)
+INLINE void cover_far(struct cache_core *of, uint64_t now, uint64_t end)
 {
     uint64_t until = of->l2.pending_until < end ? of->l2.pending_until : end;
     of->counts.l3_pending -= until - now; /* counts_of adds all of it */
@@ -135,7 +135,8 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
     return true;
 }
 
-uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
+/* `heard`: somebody is to be told of misses. */
+INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, bool heard)
 {
     struct cache_core *of = view->of;
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
@@ -146,7 +147,7 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     struct cache *cache = view->cache;
     struct l2_known *known = known_of(of, line);
     uint8_t here = *at & CACHE_LOAD, bit = open_bit(line);
-    if (known->lines & bit || (!here && (*at & CACHE_HERE || (cache->heard && !count_store(of, now)))))
+    if (known->lines & bit || (!here && *at & CACHE_HERE) || (heard && !here && !count_store(of, now)))
         return CACHE_ELSE;
     of->counts.store_miss += !here;
     of->snoop.shown_log[logged] = line;
@@ -160,7 +161,17 @@ uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t n
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     of->counts.snoop_hit_same += of->l2.entry[known->entry].line == l2_line;
     uint64_t start = take_store_entry(cache, of, now);
-    l3_write_common(cache, of, l2_line, start);
     count_stall(&of->counts.stall_store, now, start);
-    return (uint32_t)(start - now);
+    return l3_write_common(cache, of, l2_line, start, (uint32_t)(start - now));
+}
+
+APART static uint32_t store_heard(struct cache_view *view, uint32_t address, uint64_t now)
+{
+    return store_quick(view, address, now, true);
+}
+
+uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
+{
+    if (SELDOM(view->cache->heard)) return store_heard(view, address, now);
+    return store_quick(view, address, now, false);
 }
