@@ -17,8 +17,8 @@
 
 enum { FRAME_BITS = 12, FRAME = 1 << FRAME_BITS, FRAMES_OF_SPACE = 1 << (32 - FRAME_BITS) };
 #define NO_LINE UINT32_MAX
-/* Lines of L1D in a frame, with Blue Gene's sizes. */
-enum { FRAME_LINES = FRAME / 32 };
+/* Lines of L1D and of L2 in a frame, with Blue Gene's sizes. */
+enum { FRAME_LINES = FRAME / 32, FRAME_L2_LINES = FRAME / 128 };
 /* Nobody but this page ever had the frame: its lines in L1D have CACHE_HERE. */
 enum { FRAME_OWN = 1 };
 /* For what is on the way of every miss. */
@@ -48,6 +48,7 @@ struct core_counts {
      * long as L2 does, and L3, by lane. */
     struct span_count calm;
     uint64_t near, far[LANES];
+    uint64_t ahead[LANES]; /* prefetches of the common kind */
     /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their port, by bank. */
     uint64_t stored[LANES], merged[LANE_BANKS];
     uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate, invalidated, castout;
@@ -167,6 +168,12 @@ INLINE bool tags_any(tag_vector vector)
     return _mm_movemask_epi8((__m128i)vector) != 0;
 }
 
+/* All but the first of a vector, and the first of the next. */
+INLINE tag_vector tags_shift(tag_vector vector, tag_vector next)
+{
+    return (tag_vector)_mm_or_si128(_mm_srli_si128((__m128i)vector, 4), _mm_slli_si128((__m128i)next, 12));
+}
+
 /* Which of TAG_STRIDE tags are `line`, a bit for each. */
 INLINE unsigned tags_equal(const uint32_t *tags, uint32_t line)
 {
@@ -178,6 +185,11 @@ INLINE unsigned tags_equal(const uint32_t *tags, uint32_t line)
 INLINE bool tags_any(tag_vector vector)
 {
     return vector[0] | vector[1] | vector[2] | vector[3];
+}
+
+INLINE tag_vector tags_shift(tag_vector vector, tag_vector next)
+{
+    return (tag_vector){vector[1], vector[2], vector[3], next[0]};
 }
 
 INLINE unsigned tags_equal(const uint32_t *tags, uint32_t line)

@@ -163,10 +163,24 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     l3_store_ddr(cache, at.line, start);
 }
 
+/* --- With Blue Gene's sizes, what is common ----------------------------------------------------------------------
+ * counts_of and bank_counts_of know of what is not counted here. */
+
+/* A way of cache->l3_line - 1 that is more is none. */
+enum { L3_ALL = L3_WAY | L3_DIRTY | L3_AHEAD };
+
+/* A read finds its line, and everybody is free. */
+INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t way, uint64_t now)
+{
+    cache->directory[line % LANES] = (struct unit){now, now + cache->config.l3_busy};
+    of->returned[2 * (line % LANE_BANKS)] = now + cache->l3_latency;
+    l3_note_busy(cache, now + cache->far_busy);
+    order_use(cache, way & L3_WAY);
+}
+
 /* A write that is not of the common kind. Returns `stall`. */
 uint32_t l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall);
 
-/* The same with Blue Gene's sizes; counts_of and bank_counts_of know of what is not counted here. */
 INLINE uint32_t l3_write_common(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall)
 {
     uint32_t *deposited = &of->deposited[2 * (line % LANE_BANKS)];
@@ -175,11 +189,10 @@ INLINE uint32_t l3_write_common(struct cache *cache, struct cache_core *of, uint
         if (now > cache->latest) cache->latest = now;
         return stall;
     }
-    uint32_t way = cache->l3_line[line] - 1; /* more than L3_…: it is not there */
+    uint32_t way = cache->l3_line[line] - 1;
     struct unit *directory = &cache->directory[line % LANES];
     uint64_t ready;
-    if (SELDOM(now <= directory->until || way > (L3_WAY | L3_DIRTY | L3_AHEAD) ||
-               in_flight(cache, way & L3_WAY, now, &ready)))
+    if (SELDOM(now <= directory->until || way > L3_ALL || in_flight(cache, way & L3_WAY, now, &ready)))
         return l3_write_else(cache, of, line, now, stall);
     of->counts.stored[line % LANES]++;
     *directory = (struct unit){now, now + cache->config.l3_busy};

@@ -64,10 +64,7 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, const
                (now <= cache->busy_until && is_busy(cache, of, line, now)) || l2->stream[known->stream] == line ||
                l2->expected[known->expected] == line))
         return load_on(cache, of, line, now);
-    cache->directory[line % LANES] = (struct unit){now, now + cache->config.l3_busy};
-    of->returned[2 * (line % LANE_BANKS)] = end;
-    l3_note_busy(cache, now + cache->far_busy);
-    order_use(cache, way & L3_WAY);
+    l3_take(cache, of, line, way, now);
     if (SELDOM(l2->pending_until > now))
         cover_far(of, now, end);
     else
@@ -78,6 +75,39 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, const
     of->fills_until = end;
     of->served = CACHE_IN_L3;
     return cache->far_stall;
+}
+
+/* A load of the next line of a stream, which takes notice: quick if the line is in L2, as are those that were to be
+ * ahead of it, and one more is in L3. */
+APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
+                                  uint64_t now)
+{
+    struct l2 *l2 = &of->l2;
+    struct l2_entry *entry = &l2->entry[known->entry];
+    uint32_t depth = cache->config.l2_depth, ahead = line + depth;
+    if ((line ^ ahead) & ~(FRAME_L2_LINES - 1U)) return load_on(cache, of, line, now);
+    uint32_t way = cache->l3_line[ahead] - 1;
+    uint64_t end = now + cache->l3_latency;
+    bool other = l2_find(l2, ahead); /* than one ahead is missing */
+    for (uint32_t i = 1; i < depth; i++)
+        other |= !l2_find(l2, line + i);
+    if (SELDOM(entry->line != line || entry->ready > now + cache->l2_latency || other || way > L3_ALL ||
+               now < cache->fetching_until || (now <= cache->busy_until && is_busy(cache, of, ahead, now))))
+        return load_on(cache, of, line, now);
+    of->counts.near++;
+    of->counts.stream_hit += entry->state & L2_PREFETCHED;
+    if (!(entry->state & L2_USED)) l2_use(cache, of, entry, line, true);
+    l2->stream[known[-1].stream] = line;
+    known->stream = known[-1].stream;
+    of->counts.page_present += depth - 1;
+    l3_take(cache, of, ahead, way, now);
+    of->counts.ahead[ahead % LANES]++;
+    of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
+    of->counts.l3_pending += cover(&l2->pending_until, now, end);
+    l2_put(cache, l2, ahead, end, L2_PREFETCHED);
+    of->fills_until = now + cache->l2_latency;
+    of->served = CACHE_IN_L2;
+    return cache->near_stall;
 }
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
@@ -102,9 +132,9 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     *at |= CACHE_LOAD | CACHE_HERE;
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     struct l2 *l2 = &of->l2;
-    const struct l2_known *known = &l2->known[l2_line];
+    struct l2_known *known = &l2->known[l2_line];
     const struct l2_entry *entry = &l2->entry[known->entry];
-    if (SELDOM(l2_is_news(l2, known, l2_line))) return load_on(cache, of, l2_line, now);
+    if (SELDOM(l2_is_news(l2, known, l2_line))) return load_stream(cache, of, known, l2_line, now);
     if (entry->line != l2_line) return load_far(cache, of, known, l2_line, now);
     if (SELDOM(!(entry->state & L2_USED) || entry->ready > now + cache->l2_latency))
         return load_on(cache, of, l2_line, now);

@@ -103,8 +103,8 @@ static uint64_t show_eight(struct absent *absent, const uint32_t *lines, uint32_
     for (uint32_t i = 0; i < count; i++) {
         const tag_vector line = {lines[i], lines[i], lines[i], lines[i]};
         if (tags_any((tag_vector)((first == line) | (last == line)))) continue;
-        first = __builtin_shufflevector(first, last, 1, 2, 3, 4);
-        last = __builtin_shufflevector(last, line, 1, 2, 3, 4);
+        first = tags_shift(first, last);
+        last = tags_shift(last, line);
         unknown++;
     }
     memcpy(in_order, &first, sizeof first);

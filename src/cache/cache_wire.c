@@ -165,6 +165,7 @@ static struct core_counts counts_of(const struct cache *cache, const struct cach
     c.l3_pending += far_cycles;
     c.write += counts_common_stores(&c);
     c.snoop_sent += counts_common_stores(&c);
+    c.prefetch.count += c.ahead[0] + c.ahead[1] + c.ahead[2] + c.ahead[3];
     struct span_count *spans[] = {&c.data_fill, &c.stall_load};
     c.load_miss += c.calm.count;
     c.l2_read += c.calm.count;
@@ -187,7 +188,8 @@ static void add_lanes(struct bank_counts *b, const struct cache *cache, unsigned
         b->write[port].merged += c->merged[number];
         for (unsigned directory = 0; directory < 2; directory++) {
             unsigned lane = directory * LANE_BANKS + number;
-            b->read[port].hit[directory] += c->far[lane];
+            b->read[port].hit[directory] += c->far[lane] + c->ahead[lane];
+            b->read[port].burst += c->ahead[lane];
             b->write[port].deposit += c->stored[lane];
             b->lookup[directory] += c->stored[lane];
         }
