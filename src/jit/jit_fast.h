@@ -96,7 +96,8 @@ enum { REGISTERS = 32, VECTOR = 16, SCRATCH = RAX, SCRATCH_ADDRESS = R11, SCRATC
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x1FFF0000)
 #define PIN_REGISTERS    (BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R12) | UINT32_C(0xFF0000))
-enum { SLOTS = 128, FRAME = 8 + 8 * SLOTS }; /* the limit is at rsp, then slots */
+/* The frame: the limit, constants for vector registers, slots from 1 on. Calls find rsp on 16 bytes. */
+enum { SLOTS = 128, FRAME_LIMIT = 0, FRAME_SWAP = 16, FRAME_SIGN = 32, FRAME_SLOTS = 40, FRAME = 56 + 8 * SLOTS };
 
 /* What is known at a point of the code: the value in each register, and each variable's value (0: in memory only). */
 struct state {

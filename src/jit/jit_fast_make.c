@@ -133,7 +133,7 @@ static void alu_with(struct fast *f, unsigned what, unsigned type, int reg, int 
     if (node->kind == NODE_CONST && fits(node->imm, type))
         alu_imm(f, what, type, reg, node->imm);
     else if (node->kind == NODE_ARGUMENT && node->imm == 5)
-        x86_op(&f->x, (what << 3 | 3) | width(type), reg, x86_mem(RSP, NONE, 0));
+        x86_op(&f->x, (what << 3 | 3) | width(type), reg, x86_mem(RSP, NONE, FRAME_LIMIT));
     else
         x86_op(&f->x, (what << 3 | 3) | width(type), reg, x86_reg(reg_use(f, n, SCRATCH_ADDRESS)));
 }
@@ -478,12 +478,9 @@ static void make_convert(struct fast *f, int n)
 
 static void make_negate(struct fast *f, int n)
 {
-    int sign = SCRATCH_VECTOR + 1;
     int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
     int to = reg_new(f, n, from, 0);
-    x86_set(&f->x, SCRATCH, UINT64_C(1) << 63);
-    x86_vex(&f->x, 0x6E | X86_0F | X86_66 | X86_W, sign - VECTOR, 0, x86_reg(SCRATCH));
-    x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, from - VECTOR, X(sign));
+    x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, from - VECTOR, x86_mem(RSP, NONE, FRAME_SIGN));
 }
 
 /* x * y + z: into z's register, x's, or a copy of z. */
@@ -510,6 +507,12 @@ static void make_swap(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool wide = node->type == IR_I64;
+    if (is_float(node->type)) {
+        int from = reg_use(f, node->a, SCRATCH_VECTOR);
+        int to = reg_new(f, n, from, 0);
+        x86_vex(&f->x, 0x00 | X86_0F38 | X86_66, to - VECTOR, from - VECTOR, x86_mem(RSP, NONE, FRAME_SWAP));
+        return;
+    }
     if (f->nodes[node->a].lazy) {
         struct x86_at from = memory(f, &f->nodes[node->a]);
         int to = reg_new(f, n, NONE, 0);

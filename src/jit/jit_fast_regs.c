@@ -68,7 +68,7 @@ static int next_get(const struct fast *f, int n)
 
 struct x86_at fast_slot(const struct fast *f, int n)
 {
-    return x86_mem(RSP, NONE, 8 * f->nodes[n].slot);
+    return x86_mem(RSP, NONE, FRAME_SLOTS + 8 * f->nodes[n].slot);
 }
 
 int reg_use(struct fast *f, int n, int scratch)
@@ -82,7 +82,7 @@ int reg_use(struct fast *f, int n, int scratch)
     int reg = reg_find(f, n);
     if (reg != NONE) return reg;
     if (node->kind == NODE_ARGUMENT)
-        reg_load(f, IR_I64, scratch, x86_mem(RSP, NONE, 0));
+        reg_load(f, IR_I64, scratch, x86_mem(RSP, NONE, FRAME_LIMIT));
     else if (node->slot)
         reg_load(f, node->type, scratch, fast_slot(f, n));
     else

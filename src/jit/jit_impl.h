@@ -177,7 +177,8 @@ struct emit {
     struct {
         unsigned base; /* the register that the displacement `at` is added to; 0: none */
         int32_t at;
-        ir_value value; /* 32 bits, or 64 of which this is a half */
+        ir_value value; /* 32 bits, or 64 of which this is a half, */
+        bool is_double; /* as a double, or as an integer */
         enum { KNOWN_WHOLE, KNOWN_HIGH, KNOWN_LOW } part;
     } known[KNOWN_WORDS];
     unsigned known_count;
@@ -228,8 +229,8 @@ ir_value emit_fp_mask(struct emit *e);
 void emit_reload_fp_mask(struct emit *e);
 bool emit_knows_spr(enum isa_id id, unsigned spr);
 /* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in memory at `by`
- * bytes behind its address, or NULL; both words if they were stored as one, or NULL. */
-void emit_know(struct emit *e, unsigned size, ir_value v);
+ * bytes behind its address, or NULL; both words as a double if they were stored as one, or NULL. */
+void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double);
 ir_value emit_known_word(struct emit *e, unsigned by);
 ir_value emit_known_double(struct emit *e);
 void emit_forget(struct emit *e);                     /* another store */

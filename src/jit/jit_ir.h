@@ -190,7 +190,7 @@ static inline ir_value ir_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
     return IR_KIND(ir)->fma(ir, x, y, z);
 }
 
-/* the bytes of an integer */
+/* the bytes of an integer or double */
 static inline ir_value ir_swap(struct ir *ir, ir_value v)
 {
     return IR_KIND(ir)->swap(ir, v);

@@ -24,17 +24,18 @@ void emit_forget_base(struct emit *e, unsigned base)
         if (base && e->known[i].base == base) drop(e, i);
 }
 
-static void add(struct emit *e, int32_t at, ir_value v, int part)
+static void add(struct emit *e, int32_t at, ir_value v, bool is_double, int part)
 {
     if (e->known_count == KNOWN_WORDS) return;
     unsigned i = e->known_count++;
     e->known[i].base = isa_ra(e->word);
     e->known[i].at = at;
     e->known[i].value = v;
+    e->known[i].is_double = is_double;
     e->known[i].part = part;
 }
 
-void emit_know(struct emit *e, unsigned size, ir_value v)
+void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double)
 {
     int32_t at = isa_si(e->word);
     for (unsigned i = e->known_count; i-- > 0;) {
@@ -42,10 +43,10 @@ void emit_know(struct emit *e, unsigned size, ir_value v)
         bool other = e->known[i].base != isa_ra(e->word);
         if (other || behind < 4 || behind > MEM_PAGE - size) drop(e, i);
     }
-    if (size == 4) add(e, at, v, KNOWN_WHOLE);
+    if (size == 4) add(e, at, v, false, KNOWN_WHOLE);
     if (size == 8) {
-        add(e, at, v, KNOWN_HIGH);
-        add(e, at + 4, v, KNOWN_LOW);
+        add(e, at, v, is_double, KNOWN_HIGH);
+        add(e, at + 4, v, is_double, KNOWN_LOW);
     }
 }
 
@@ -63,6 +64,7 @@ ir_value emit_known_word(struct emit *e, unsigned by)
     if (i < 0) return NULL;
     ir_value v = e->known[i].value;
     if (e->known[i].part == KNOWN_WHOLE) return v;
+    if (e->known[i].is_double) v = ir_convert(e->ir, IR_BITS, IR_I64, v);
     if (e->known[i].part == KNOWN_HIGH) v = ir_op(e->ir, IR_LSHR, v, ir_const(e->ir, IR_I64, 32));
     return ir_convert(e->ir, IR_TRUNC, IR_I32, v);
 }
@@ -71,5 +73,7 @@ ir_value emit_known_double(struct emit *e)
 {
     int high = find(e, isa_si(e->word)), low = find(e, isa_si(e->word) + 4);
     if (high < 0 || low < 0 || e->known[high].value != e->known[low].value) return NULL;
-    return e->known[high].part == KNOWN_HIGH && e->known[low].part == KNOWN_LOW ? e->known[high].value : NULL;
+    if (e->known[high].part != KNOWN_HIGH || e->known[low].part != KNOWN_LOW) return NULL;
+    ir_value v = e->known[high].value;
+    return e->known[high].is_double ? v : ir_convert(e->ir, IR_BITS, IR_F64, v);
 }

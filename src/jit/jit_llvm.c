@@ -412,7 +412,8 @@ static ir_value llvm_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
 
 static ir_value llvm_swap(struct ir *ir, ir_value v)
 {
-    return intrinsic(ir, "llvm.bswap", 1, (LLVMValueRef[]){V(v)});
+    if (llvm.TypeOf(V(v)) != T(IR_F64)) return intrinsic(ir, "llvm.bswap", 1, (LLVMValueRef[]){V(v)});
+    return llvm_convert(ir, IR_BITS, IR_F64, llvm_swap(ir, llvm_convert(ir, IR_BITS, IR_I64, v)));
 }
 
 static ir_value llvm_leading_zeros(struct ir *ir, ir_value v)

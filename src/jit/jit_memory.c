@@ -75,21 +75,31 @@ static ir_value load(struct emit *e, ir_value ea, unsigned size, unsigned offset
     return size == 1 ? raw : ir_swap(e->ir, raw);
 }
 
+static ir_value load_double(struct emit *e, ir_value ea, unsigned offset)
+{
+    return ir_swap(e->ir, ir_load(e->ir, IR_F64, e->base, wide(e, ea), offset));
+}
+
 /* The same for a whole instruction. What the block itself has stored there is not read again: a host that has to gather
  * a number from two stores waits for both (guests make doubles of integers so). */
 static ir_value load_known(struct emit *e, ir_value ea, unsigned size)
 {
+    ir_value known = size == 4 && !(row_of(e)->flags & ISA_INDEXED) ? emit_known_word(e, 0) : NULL;
+    return known ? known : load(e, ea, size, 0);
+}
+
+static ir_value load_known_double(struct emit *e, ir_value ea)
+{
     struct ir *ir = e->ir;
-    if (row_of(e)->flags & ISA_INDEXED || size < 4) return load(e, ea, size, 0);
-    ir_value both = size == 8 ? emit_known_double(e) : NULL, first = emit_known_word(e, 0);
+    if (row_of(e)->flags & ISA_INDEXED) return load_double(e, ea, 0);
+    ir_value both = emit_known_double(e);
     if (both) return both;
-    if (size == 4) return first ? first : load(e, ea, size, 0);
-    ir_value second = emit_known_word(e, 4);
-    if (!first && !second) return load(e, ea, size, 0);
+    ir_value first = emit_known_word(e, 0), second = emit_known_word(e, 4);
+    if (!first && !second) return load_double(e, ea, 0);
     if (!first) first = load(e, ea, 4, 0);
     if (!second) second = load(e, ea, 4, 4);
     ir_value high = ir_op(ir, IR_SHL, ir_convert(ir, IR_ZEXT, IR_I64, first), ir_const(ir, IR_I64, 32));
-    return ir_op(ir, IR_OR, high, ir_convert(ir, IR_ZEXT, IR_I64, second));
+    return ir_convert(ir, IR_BITS, IR_F64, ir_op(ir, IR_OR, high, ir_convert(ir, IR_ZEXT, IR_I64, second)));
 }
 
 /* The host's conversion is exact but makes signalling NaNs quiet. */
@@ -97,16 +107,16 @@ static ir_value from_single(struct emit *e, ir_value word)
 {
     struct ir *ir = e->ir;
     ir_value d = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_BITS, IR_F32, word));
-    ir_variable result = ir_variable_of(ir, ir_const(ir, IR_I64, 0));
+    ir_variable result = ir_variable_of(ir, ir_convert(ir, IR_BITS, IR_F64, ir_const(ir, IR_I64, 0)));
     ir_block nan = ir_block_new(ir), on = ir_block_new(ir);
-    ir_set(ir, result, ir_convert(ir, IR_BITS, IR_I64, d));
+    ir_set(ir, result, d);
     ir_branch(ir, ir_order(ir, IR_UNORDERED, d, d), nan, on, IR_UNLIKELY);
     ir_place(ir, nan);
     emit_call(e, JIT_CALL(jit_load_single), &(struct emit_call){.value = {ir_convert(ir, IR_ZEXT, IR_I64, word)}});
-    ir_set(ir, result, emit_call_result(e));
+    ir_set(ir, result, ir_convert(ir, IR_BITS, IR_F64, emit_call_result(e)));
     ir_jump(ir, on);
     ir_place(ir, on);
-    return ir_convert(ir, IR_BITS, IR_F64, ir_get(ir, IR_I64, result));
+    return ir_get(ir, IR_F64, result);
 }
 
 static ir_value to_single(struct emit *e, ir_value bits)
@@ -132,11 +142,6 @@ static ir_value to_single(struct emit *e, ir_value bits)
     return ir_get(ir, IR_I32, result);
 }
 
-static void set_float(struct emit *e, ir_value raw, unsigned size, unsigned to)
-{
-    emit_set_fpr(e, to, size == 4 ? from_single(e, raw) : ir_convert(e->ir, IR_BITS, IR_F64, raw));
-}
-
 static void emit_load(struct emit *e, unsigned to)
 {
     struct ir *ir = e->ir;
@@ -149,12 +154,19 @@ static void emit_load(struct emit *e, unsigned to)
         enum ir_convert how = row->flags & ISA_SIGNED ? IR_SEXT : IR_ZEXT;
         emit_set_gpr(e, RT, row->size == 4 ? raw : ir_convert(ir, how, IR_I32, raw));
     } else {
-        set_float(e, load_known(e, ea, row->size), row->size, RT + (to == TO_SECOND ? 32 : 0));
+        ir_value d = row->size == 4 ? from_single(e, load_known(e, ea, 4)) : load_known_double(e, ea);
+        emit_set_fpr(e, RT + (to == TO_SECOND ? 32 : 0), d);
     }
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
-/* What is stored, as wide as memory has it. */
+/* The register as an integer, if it was made of one. */
+static ir_value as_integer(struct emit *e, unsigned from)
+{
+    return e->integer[RT + (from == TO_SECOND ? 32 : 0)];
+}
+
+/* What is stored, as wide as memory has it; a double may be one. */
 static ir_value stored(struct emit *e, unsigned from, unsigned size)
 {
     struct ir *ir = e->ir;
@@ -164,8 +176,9 @@ static ir_value stored(struct emit *e, unsigned from, unsigned size)
         if (size != 4) v = ir_convert(ir, IR_TRUNC, type_of(size), v);
         return row->flags & ISA_REVERSED ? ir_swap(ir, v) : v;
     }
-    ir_value bits = emit_fpr_bits(e, RT + (from == TO_SECOND ? 32 : 0));
-    if (size == 8) return bits;
+    unsigned n = RT + (from == TO_SECOND ? 32 : 0);
+    if (size == 8) return as_integer(e, from) ? as_integer(e, from) : emit_fpr(e, n);
+    ir_value bits = emit_fpr_bits(e, n);
     if (isa_decode(e->word) == ISA_STFIWX) return ir_convert(ir, IR_TRUNC, IR_I32, bits);
     return to_single(e, bits);
 }
@@ -202,7 +215,7 @@ static void emit_store(struct emit *e, unsigned from)
     if (row->flags & ISA_INDEXED)
         emit_forget(e);
     else
-        emit_know(e, row->size, v);
+        emit_know(e, row->size, v, row->size == 8 && !as_integer(e, from));
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
@@ -228,8 +241,10 @@ static void emit_load_pair(struct emit *e, unsigned half)
     ir_value ea = address(e);
     if (half == 8) check_quad(e, ea);
     check_load(e, ea, 2 * half);
-    set_float(e, load(e, ea, half, 0), half, RT + (crossed ? 32 : 0));
-    set_float(e, load(e, ea, half, half), half, RT + (crossed ? 0 : 32));
+    for (unsigned i = 0; i < 2; i++) {
+        ir_value d = half == 4 ? from_single(e, load(e, ea, 4, 4 * i)) : load_double(e, ea, 8 * i);
+        emit_set_fpr(e, RT + (crossed == (i == 0) ? 32 : 0), d);
+    }
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
