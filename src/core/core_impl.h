@@ -72,7 +72,7 @@ struct core {
     struct core_watch *watch;
     struct core_pending *pending; /* of a core that is traced */
     uint64_t idle;                /* cycles with nothing to run */
-    uint64_t fp_mask;             /* for translated code: FP_MASK when notes suffice (fp_fast.h), else 0 */
+    const uint8_t *fp_sure;       /* for translated code: which results need nothing but a note (jit_impl.h) */
     struct {                      /* what translated code wants of C */
         const void *site;
         uint64_t value[3];

@@ -281,7 +281,7 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     *jump = (struct jump){block->pc, ir_code_target(work->code)};
     core->exit = exit;
     core->stopped = false;
-    jit_set_fp_mask(core);
+    jit_set_fp_sure(core);
     work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }

@@ -1,7 +1,6 @@
 /* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h shows that to be the
- * guest's. The test of a result is the same as there: its exponent lies in a range. It is made of the high word, as
- * constants of 32 bits are part of the host's instructions; fp_mask takes the sign away, and is 0 when the FPSCR does
- * not allow the short way, which fails every test.
+ * guest's. The test of a result is the same as there, its exponent lies in a range, and looked up in a table; while the
+ * FPSCR does not allow the short way, that is one of zeros.
  *
  * Notes (fp_fast.h) are written at the end of a block and before calls, the last operation's only.
  */
@@ -30,19 +29,31 @@ static ir_value real(struct emit *e, ir_value v)
     return ir_convert(e->ir, IR_BITS, IR_F64, v);
 }
 
-enum { EXPONENT = 20 }; /* where it is in the high word */
-static ir_value high_word(struct emit *e, ir_value v)
-{
-    return ir_op(e->ir, IR_LSHR, bits(e, v), i64(e, 32));
-}
+#define SURE(n)                                                                                                        \
+    ((n) % 2048 == 0x7ff                                                                                               \
+         ? 0                                                                                                           \
+         : SURE_SUM | ((n) % 2048 >= FP_SURE_DOUBLE ? SURE_DOUBLE : 0) |                                               \
+               ((n) % 2048 >= FP_SURE_SINGLE ? SURE_SINGLE : 0) | ((n) % 2048 < 1023 + 31 ? SURE_INTEGER : 0))
+#define SURE_4(n)   SURE(n), SURE((n) + 1), SURE((n) + 2), SURE((n) + 3)
+#define SURE_16(n)  SURE_4(n), SURE_4((n) + 4), SURE_4((n) + 8), SURE_4((n) + 12)
+#define SURE_64(n)  SURE_16(n), SURE_16((n) + 16), SURE_16((n) + 32), SURE_16((n) + 48)
+#define SURE_256(n) SURE_64(n), SURE_64((n) + 64), SURE_64((n) + 128), SURE_64((n) + 192)
+#define SURE_1K(n)  SURE_256(n), SURE_256((n) + 256), SURE_256((n) + 512), SURE_256((n) + 768)
+const uint8_t jit_fp_sure[4096] = {SURE_1K(0), SURE_1K(1024), SURE_1K(2048), SURE_1K(3072)};
+const uint8_t jit_fp_unsure[4096];
 
-/* fp_exponent_within, and that notes suffice: `least` is not 0. */
-static ir_value within(struct emit *e, ir_value r, uint64_t least)
+/* fp_exponent_within, and that notes suffice. */
+static ir_value is_sure(struct emit *e, ir_value r, uint8_t of)
 {
     struct ir *ir = e->ir;
-    ir_value x = ir_op(ir, IR_AND, high_word(e, r), emit_fp_mask(e));
-    x = ir_op(ir, IR_SUB, x, i64(e, least << EXPONENT));
-    return ir_test(ir, IR_ULT, x, i64(e, (0x7ff - least) << EXPONENT));
+    ir_value index = ir_op(ir, IR_LSHR, bits(e, r), i64(e, FP_SIGN_EXPONENT));
+    ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, emit_fp_sure(e), index, 0), ir_const(ir, IR_I8, of));
+    return ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
+}
+
+static ir_value notes_suffice(struct emit *e)
+{
+    return ir_test(e->ir, IR_NE, emit_fp_sure(e), ir_address(e->ir, jit_fp_unsure));
 }
 
 static ir_value is_zero(struct emit *e, ir_value d)
@@ -90,10 +101,10 @@ static bool negates(enum fp_op op)
     return op == FP_FNMADD || op == FP_FNMADDS || op == FP_FNMSUB || op == FP_FNMSUBS;
 }
 
-static unsigned least_exponent(enum fp_op op)
+static uint8_t sure_of(enum fp_op op)
 {
-    if (fp_op_is_single(op)) return FP_SURE_SINGLE;
-    return op == FP_FADD || op == FP_FSUB ? 1 : FP_SURE_DOUBLE;
+    if (fp_op_is_single(op)) return SURE_SINGLE;
+    return op == FP_FADD || op == FP_FSUB ? SURE_SUM : SURE_DOUBLE;
 }
 
 /* What else must hold of a single-precision result: see fp_single_ok. */
@@ -112,7 +123,7 @@ static void do_slowly(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_
     emit_call(e, JIT_CALL(jit_fp),
               &(struct emit_call){INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}, true});
     emit_reload_fpr(e, target);
-    emit_reload_fp_mask(e);
+    emit_reload_fp_sure(e);
 }
 
 static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
@@ -129,8 +140,7 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
 static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value c, ir_value d)
 {
     struct ir *ir = e->ir;
-    ir_value notes = ir_test(ir, IR_NE, emit_fp_mask(e), i64(e, 0));
-    ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), notes);
+    ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), notes_suffice(e));
     if (c) return ir_op(ir, IR_AND, zero, ir_op(ir, IR_OR, is_zero(e, a), is_zero(e, c)));
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
 }
@@ -142,11 +152,14 @@ static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir
     ir_value d = compute(e, op, a, b, c), r = d;
     if (fp_op_is_single(op)) r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
     if (negates(op)) r = ir_negate(ir, r);
-    ir_value ok = within(e, r, least_exponent(op));
+    ir_value ok = is_sure(e, r, sure_of(op));
     ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
     ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, other, IR_LIKELY);
     ir_place(ir, other);
-    ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
+    if (sure_of(op) == SURE_SUM)
+        ir_jump(ir, slow);
+    else
+        ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
     ir_place(ir, fast);
     emit_set_fpr(e, target, r);
     ir_jump(ir, on);
@@ -197,10 +210,7 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
     ir_value b = emit_fpr(e, FB);
     (void)variant;
-    /* Below 2^31, turned round so that the mask fails it. */
-    ir_value x = ir_op(ir, IR_XOR, high_word(e, b), i64(e, UINT64_MAX));
-    x = ir_op(ir, IR_AND, x, emit_fp_mask(e));
-    ir_branch(ir, ir_test(ir, IR_UGT, x, i64(e, FP_MASK - ((UINT64_C(1023) + 31) << EXPONENT))), fast, slow, IR_LIKELY);
+    ir_branch(ir, is_sure(e, b, SURE_INTEGER), fast, slow, IR_LIKELY);
     ir_place(ir, fast);
     ir_value n = ir_convert(ir, IR_SEXT, IR_I64, ir_convert(ir, IR_TO_SIGNED, IR_I32, b));
     ir_variable integer = ir_variable_of(ir, i64(e, 0));
@@ -279,7 +289,7 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         if (!forgets) {
             bad = ir_op(ir, IR_OR, bad, has(e, after, FP_UE | FP_RN));
             if (mask & FP_DECIDING) bad = ir_op(ir, IR_OR, bad, has(e, ir_op(ir, IR_XOR, before, after), FP_DECIDING));
-            bad = ir_op(ir, IR_OR, bad, ir_test(ir, IR_EQ, emit_fp_mask(e), i64(e, 0)));
+            bad = ir_op(ir, IR_OR, bad, ir_op(ir, IR_XOR, notes_suffice(e), ir_const(ir, IR_I1, 1)));
         }
         ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
         ir_place(ir, fast);
@@ -287,15 +297,16 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
         ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
         ir_value suffice = ir_test(ir, IR_EQ, modes, emit_const(e, FP_XX));
-        ir_store(ir, ir_select(ir, suffice, i64(e, FP_MASK), i64(e, 0)), e->core, NULL, CORE(fp_mask));
-        emit_reload_fp_mask(e);
+        ir_value sure = ir_select(ir, suffice, ir_address(ir, jit_fp_sure), ir_address(ir, jit_fp_unsure));
+        ir_store(ir, sure, e->core, NULL, CORE(fp_sure));
+        emit_reload_fp_sure(e);
         ir_jump(ir, on);
     }
     ir_place(ir, slow);
     emit_call(e, JIT_CALL(jit_fpscr),
               &(struct emit_call){
                   INFO(e->op, raises ? 1 : 0, 0), NULL, {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)}, true});
-    emit_reload_fp_mask(e);
+    emit_reload_fp_sure(e);
     ir_jump(ir, on);
     ir_place(ir, on);
 }
@@ -385,7 +396,7 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     emit_call(e, JIT_CALL(jit_compare),
               &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}, true});
     emit_reload_cr(e, field);
-    emit_reload_fp_mask(e);
+    emit_reload_fp_sure(e);
     ir_jump(ir, on);
     ir_place(ir, on);
     if (pending) {

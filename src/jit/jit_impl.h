@@ -126,8 +126,11 @@ bool jit_quick_8(struct core *core);
 bool jit_quick_16(struct core *core);
 bool jit_quick_32(struct core *core);
 bool jit_quick_64(struct core *core);
-void jit_set_fp_mask(struct core *core); /* after the FPSCR may have changed */
-#define FP_MASK UINT64_C(0x7fffffff)     /* takes the sign from the high word of a double */
+void jit_set_fp_sure(struct core *core); /* after the FPSCR may have changed */
+/* By sign and exponent of a result, the operations that it is sure of (fp_fast.h): nothing happened but rounding. While
+ * notes do not suffice, nothing is sure. */
+enum { FP_SIGN_EXPONENT = 52, SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8 };
+extern const uint8_t jit_fp_sure[4096], jit_fp_unsure[4096];
 
 /* --- Comparing (jit_lockstep.c)
  * --------------------------------------------------------------------------------------- */
@@ -153,7 +156,7 @@ struct emit {
     unsigned op;   /* of the block */
     uint32_t word; /* the instruction */
     ir_value core, regs, base, lines, limit;
-    ir_variable counts, path_counts, cycles, gpr[32], fpr[64], cr[8], lr, ctr, ca, fp_mask;
+    ir_variable counts, path_counts, cycles, gpr[32], fpr[64], cr[8], lr, ctr, ca, fp_sure;
     ir_block start[REGION_BLOCKS], leave;
     struct {
         uint32_t pc;
@@ -225,8 +228,8 @@ ir_value emit_call_result(struct emit *e); /* 64 bits */
 void emit_write_note(struct emit *e);      /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
-ir_value emit_fp_mask(struct emit *e);
-void emit_reload_fp_mask(struct emit *e);
+ir_value emit_fp_sure(struct emit *e);
+void emit_reload_fp_sure(struct emit *e);
 bool emit_knows_spr(enum isa_id id, unsigned spr);
 /* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in memory at `by`
  * bytes behind its address, or NULL; both words as a double if they were stored as one, or NULL. */

@@ -245,9 +245,9 @@ bool jit_sync(struct core *core)
     return false;
 }
 
-void jit_set_fp_mask(struct core *core)
+void jit_set_fp_sure(struct core *core)
 {
-    core->fp_mask = fp_notes_suffice(&core->fp) ? FP_MASK : 0;
+    core->fp_sure = fp_notes_suffice(&core->fp) ? jit_fp_sure : jit_fp_unsure;
 }
 
 /* The size is the enum fp_op, the update the target. */
@@ -266,7 +266,7 @@ bool jit_fp(struct core *core)
         did = fp_fast_fctiwz(&core->fp, to, b);
     else
         did = fp_slow(&core->fp, op, to, a, b, c);
-    jit_set_fp_mask(core);
+    jit_set_fp_sure(core);
     if (!(did & FP_ENABLED) || !(core->regs->msr & (MSR_FE0 | MSR_FE1)) || info & INFO_QUIET) return false;
     return stop_for(core, block, info, CORE_FP);
 }
@@ -277,7 +277,7 @@ bool jit_compare(struct core *core)
     SITE(block, info);
     uint64_t a = core->call.value[0], b = core->call.value[1];
     core->regs->cr[info >> 16 & 0xFF] = (uint8_t)fp_fast_compare(&core->fp, info >> 8 & 1, a, b);
-    jit_set_fp_mask(core);
+    jit_set_fp_sure(core);
     if (!(core->fp.fpscr & FP_FEX) || !(core->regs->msr & (MSR_FE0 | MSR_FE1))) return false;
     return stop_for(core, block, info, CORE_FP);
 }
@@ -296,7 +296,7 @@ bool jit_fpscr(struct core *core)
     uint32_t value = (uint32_t)core->call.value[0], mask = (uint32_t)core->call.value[1];
     if (mask & value & FP_EXCEPTIONS & ~core->fp.fpscr && info >> 8 & 0xFF) value |= FP_FX, mask |= FP_FX;
     fp_write_fpscr(&core->fp, mask, value);
-    jit_set_fp_mask(core);
+    jit_set_fp_sure(core);
     if (!(core->fp.fpscr & FP_FEX) || !(core->regs->msr & (MSR_FE0 | MSR_FE1))) return false;
     return stop_for(core, block, info, CORE_FP);
 }
