@@ -163,6 +163,13 @@ static inline bool is_const(const struct fast *f, int n)
     return f->nodes[n].kind == NODE_CONST;
 }
 
+/* rbp points behind the first of the guest's registers, so that more of them are near. */
+enum { REGS_BIAS = 128 };
+static inline int32_t bias_of(const struct fast *f, int n)
+{
+    return f->nodes[n].kind == NODE_ARGUMENT && f->nodes[n].imm == 1 ? REGS_BIAS : 0;
+}
+
 /* Plan: traces, positions, uses, lazy nodes, pins. */
 void fast_plan(struct fast *f);
 

@@ -1,7 +1,8 @@
 /* Traces, their detours, and how code is entered and left: see jit_fast.h.
  *
- * Throughout, rdi is the core, rbp its registers, r14 memory, r15 the lines, r13 the time, and the limit and constants are at rsp. So
- * code of one region goes on in another's by a jump, and calls of C find the core where they expect it.
+ * Throughout, rdi is the core, rbp its registers (REGS_BIAS), r14 memory, r15 the lines, r13 the time, and the limit
+ * and constants are at rsp. So code of one region goes on in another's by a jump, and calls of C find the core where
+ * they expect it.
  */
 #include <string.h>
 
@@ -157,7 +158,8 @@ static void put_constant(struct x86 *x, int at, uint64_t low)
     x86_op_imm(x, 0xC7 | X86_W, 0, x86_mem(RSP, NONE, at + 8), 0, 4);
 }
 
-/* How C enters: constants on the stack, arguments go to their registers, the limit on the stack. Other code jumps to what follows. */
+/* How C enters: constants on the stack, arguments go to their registers, the limit on the stack. Other code jumps to
+ * what follows. */
 static void make_entry(struct fast *f)
 {
     struct x86 *x = &f->x;
@@ -167,7 +169,7 @@ static void make_entry(struct fast *f)
     x86_op(x, 0x89 | X86_W, R9, x86_mem(RSP, NONE, FRAME_LIMIT));
     put_constant(x, FRAME_SWAP, UINT64_C(0x0001020304050607));
     put_constant(x, FRAME_SIGN, UINT64_C(1) << 63);
-    reg_move(f, RBP, RSI);
+    x86_op(x, 0x8D | X86_W, RBP, x86_mem(RSI, NONE, REGS_BIAS));
     reg_move(f, R14, RDX);
     reg_move(f, R15, RCX);
     reg_move(f, R13, R8);

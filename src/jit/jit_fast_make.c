@@ -69,7 +69,7 @@ static struct x86_at memory(struct fast *f, const struct node *n)
     }
     int base = reg_use(f, n->a, SCRATCH_ADDRESS);
     if (base == index) f->failed = true;
-    return x86_mem(base, index, (int32_t)disp);
+    return x86_mem(base, index, (int32_t)disp - bias_of(f, n->a));
 }
 
 static void make_load(struct fast *f, int n)
@@ -292,6 +292,8 @@ static enum x86_condition make_test(struct fast *f, const struct node *node)
         int32_t mask = (int32_t)f->nodes[a->b].imm;
         if (of->lazy)
             x86_op_imm(&f->x, 0xF6, 0, memory(f, of), mask, 1);
+        else if (mask <= UINT8_MAX)
+            x86_op_imm(&f->x, 0xF6 | X86_BYTE, 0, x86_reg(reg_use(f, a->a, SCRATCH)), mask, 1);
         else
             x86_op_imm(&f->x, 0xF7, 0, x86_reg(reg_use(f, a->a, SCRATCH)), mask, 4);
         return conditions[node->how];

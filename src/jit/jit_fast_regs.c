@@ -213,7 +213,7 @@ void reg_clear(struct fast *f, int reg)
 
 static struct x86_at home_of(const struct fast *f, const struct variable *variable)
 {
-    return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset);
+    return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset - bias_of(f, variable->home));
 }
 
 static void variable_load(struct fast *f, unsigned variable, int reg)

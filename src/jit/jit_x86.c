@@ -124,10 +124,15 @@ void x86_vex(struct x86 *x, unsigned opcode, int reg, int second, struct x86_at 
 {
     room(x);
     unsigned index = rm.index == NONE ? 0 : (unsigned)rm.index;
-    put(x, 0xC4);
-    put(x, (~(unsigned)reg >> 3 & 1) << 7 | (~index >> 3 & 1) << 6 | (~(unsigned)rm.reg >> 3 & 1) << 5 |
-               (opcode & X86_MAP) >> 8);
-    put(x, (opcode & X86_W ? 0x80 : 0) | (~(unsigned)second & 15) << 3 | (opcode & X86_PREFIX) >> 10);
+    unsigned r = (~(unsigned)reg >> 3 & 1) << 7, rest = (~(unsigned)second & 15) << 3 | (opcode & X86_PREFIX) >> 10;
+    if ((opcode & (X86_MAP | X86_W)) == X86_0F && index < 8 && rm.reg < 8) { /* the short form */
+        put(x, 0xC5);
+        put(x, r | rest);
+    } else {
+        put(x, 0xC4);
+        put(x, r | (~index >> 3 & 1) << 6 | (~(unsigned)rm.reg >> 3 & 1) << 5 | (opcode & X86_MAP) >> 8);
+        put(x, (opcode & X86_W ? 0x80 : 0) | rest);
+    }
     put(x, opcode & 0xFF);
     put_operand(x, reg, rm);
 }
