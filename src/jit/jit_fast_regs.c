@@ -248,7 +248,7 @@ void variable_set(struct fast *f, unsigned variable, int n)
     struct variable *v = &f->variables[variable];
     n = node_real(f, n);
     if (!v->has_home && v->pin == NONE && f->nodes[n].kept < v->last_get) f->nodes[n].kept = v->last_get;
-    if (v->pin != NONE && f->now->content[v->pin] != n) {
+    if (v->pin != NONE && (!v->has_home || reg_find(f, n) == NONE) && f->now->content[v->pin] != n) {
         f->now->values[variable] = 0;
         reg_clear(f, v->pin);
         int reg = reg_use(f, n, v->pin);
@@ -303,7 +303,7 @@ void state_arrive(struct fast *f, int block)
             continue;
         }
         int fresh = value_new(f, variable);
-        if (reg == NONE || f->nodes[n].last > f->position || (v->pin != NONE && v->pin != reg)) {
+        if (reg == NONE || f->nodes[n].last > f->position || (!v->has_home && v->pin != NONE && v->pin != reg)) {
             int to = v->pin;
             if (to == NONE)
                 to = reg_any(f, is_float(v->type), 0);
