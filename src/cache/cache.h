@@ -103,7 +103,10 @@ enum cache_bit {
     CACHE_HERE = 16 /* the model's own: the line came into L1D by this address and is there, whatever the TLB has */
 };
 
-/* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the space. */
+/* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the space. It is followed by
+ * 15 times as many bytes that are always 0, so that who puts low bits of the address above the index finds no bit set.
+ */
+#define CACHE_TABLE ((size_t)16 * CACHE_GRANULES)
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
 /* All that one core has of one space, for quick accesses. Lives as long as the space. */
 struct cache_view;

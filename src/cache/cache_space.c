@@ -84,7 +84,7 @@ struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned s
 {
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
     struct cache_view *view = base_calloc(1, sizeof *view);
-    *view = (struct cache_view){cache, cache->core[core], reserve(CACHE_GRANULES), reserve(pages_bytes)};
+    *view = (struct cache_view){cache, cache->core[core], reserve(CACHE_TABLE), reserve(pages_bytes)};
     return cache->spaces[space].view[core] = view;
 }
 
@@ -308,7 +308,7 @@ static void drop_space(struct space *space)
     munmap(space->frames, frames_bytes);
     for (unsigned core = 0; core < CACHE_CORES; core++)
         if (space->view[core]) {
-            munmap(space->view[core]->lines, CACHE_GRANULES);
+            munmap(space->view[core]->lines, CACHE_TABLE);
             munmap(space->view[core]->pages, pages_bytes);
             free(space->view[core]);
         }

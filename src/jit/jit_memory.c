@@ -1,6 +1,6 @@
 /* Rows of loads, stores and cache management: what sem_memory.inc and the memory part of sem_fp2.inc do.
  *
- * The common access costs two tests: the byte of its line says that it is free, and it is aligned, so it touches one
+ * The common access costs one test: the byte of its line says that it is free, and it is aligned, so it touches one
  * line. Everything else is a call, which does the same access as the interpreter; a store is then done there too.
  */
 #include <stddef.h>
@@ -36,18 +36,17 @@ static ir_value wide(struct emit *e, ir_value ea)
     return ir_convert(e->ir, IR_ZEXT, IR_I64, ea);
 }
 
-/* Branches to `slow` unless the access is free and within its line. */
+/* Branches to `slow` unless the access is free and aligned, so within its line. The address is rotated to the number of
+ * its line with the bits of an offset above it, of which those remain that must be 0: no line that is not aligned is
+ * free (cache_lines). */
 static void test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
 {
     struct ir *ir = e->ir;
     ir_block on = ir_block_new(ir);
-    ir_value line = wide(e, ir_op(ir, IR_LSHR, ea, emit_const(e, CACHE_GRANULE_BITS)));
+    ir_value line = ir_rotate(ir, ea, emit_const(e, 32 - CACHE_GRANULE_BITS));
+    line = wide(e, ir_op(ir, IR_AND, line, emit_const(e, size * (uint32_t)CACHE_GRANULES - 1)));
     ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
     ir_value is_free = ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
-    if (size > 1) {
-        ir_value low = ir_op(ir, IR_AND, ea, emit_const(e, size - 1));
-        is_free = ir_op(ir, IR_AND, is_free, ir_test(ir, IR_EQ, low, emit_const(e, 0)));
-    }
     ir_branch(ir, is_free, on, slow, IR_LIKELY);
     ir_place(ir, on);
 }
