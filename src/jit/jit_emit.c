@@ -170,14 +170,11 @@ void emit_reload_fp_sure(struct emit *e)
 /* --- Conditions ------------------------------------------------------------------------------------------------------
  */
 
+_Static_assert(CR_LT == 8 && CR_GT == 4 && CR_EQ == 2, "a comparison is what ir_compare makes");
 /* XER[SO] is 0 in translated code (jit.c), so no compare sets CR's copy. */
 void emit_compare(struct emit *e, unsigned field, bool is_signed, ir_value a, ir_value b)
 {
-    struct ir *ir = e->ir;
-    ir_value less = ir_test(ir, is_signed ? IR_SLT : IR_ULT, a, b);
-    ir_value greater = ir_test(ir, is_signed ? IR_SGT : IR_UGT, a, b);
-    ir_value other = ir_select(ir, greater, emit_const(e, CR_GT), emit_const(e, CR_EQ));
-    emit_set_cr(e, field, ir_select(ir, less, emit_const(e, CR_LT), other));
+    emit_set_cr(e, field, ir_compare(e->ir, is_signed, a, b));
     e->compared[field].a = a;
     e->compared[field].b = b;
     e->compared[field].how = is_signed ? COMPARED_SIGNED : COMPARED_UNSIGNED;

@@ -190,6 +190,11 @@ static ir_value fast_order(struct ir *ir, enum ir_order order, ir_value a, ir_va
     return V(add(ir, (struct node){.kind = NODE_ORDER, .type = IR_I1, .how = (uint8_t)order, .a = N(a), .b = N(b)}));
 }
 
+static ir_value fast_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
+{
+    return V(add(ir, (struct node){.kind = NODE_COMPARE, .type = IR_I32, .how = is_signed, .a = N(a), .b = N(b)}));
+}
+
 static ir_value fast_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
 {
     return V(
@@ -372,6 +377,7 @@ const struct ir_kind ir_fast = {
     .op = fast_op,
     .test = fast_test,
     .order = fast_order,
+    .compare = fast_compare,
     .select = fast_select,
     .convert = fast_convert,
     .negate = fast_negate,

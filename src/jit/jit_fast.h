@@ -25,6 +25,7 @@ enum node_kind {
     NODE_BINARY,
     NODE_TEST,
     NODE_ORDER,
+    NODE_COMPARE,
     NODE_SELECT,
     NODE_CONVERT,
     NODE_NEGATE,
@@ -90,14 +91,29 @@ struct variable {
     int next_get;     /* of that access, while code is made */
 };
 
-enum { REGISTERS = 32, VECTOR = 16, SCRATCH = RAX, SCRATCH_ADDRESS = R11, SCRATCH_VECTOR = VECTOR + 13 };
+enum {
+    REGISTERS = 32,
+    VECTOR = 16,
+    SCRATCH = RAX,
+    SCRATCH_ADDRESS = R11,
+    SCRATCH_VECTOR = VECTOR + 13,
+    SWAPS = VECTOR + 12
+};
 #define BIT(reg) (UINT32_C(1) << (reg))
 /* Those that values are in; others have one use throughout (jit_fast_flow.c). */
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
-#define VECTOR_REGISTERS UINT32_C(0x1FFF0000)
+#define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
 #define PIN_REGISTERS    (BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R12) | UINT32_C(0xFF0000))
-/* The frame: the limit, constants for vector registers, slots from 1 on. Calls find rsp on 16 bytes. */
-enum { SLOTS = 128, FRAME_LIMIT = 0, FRAME_SWAP = 16, FRAME_SIGN = 32, FRAME_SLOTS = 40, FRAME = 56 + 8 * SLOTS };
+/* The frame: the limit, constants, slots from 1 on. Calls find rsp on 16 bytes. */
+enum {
+    SLOTS = 128,
+    FRAME_LIMIT = 0,
+    FRAME_4 = 8,
+    FRAME_8 = 12,
+    FRAME_SIGN = 16,
+    FRAME_SLOTS = 24,
+    FRAME = 40 + 8 * SLOTS
+};
 
 /* What is known at a point of the code: the value in each register, and each variable's value (0: in memory only). */
 struct state {

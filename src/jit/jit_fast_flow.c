@@ -150,14 +150,6 @@ static void make_leave(struct fast *f)
     x86_byte(&f->x, 0xC3);
 }
 
-/* 16 bytes, as vector instructions read them; the upper half is nobody's. */
-static void put_constant(struct x86 *x, int at, uint64_t low)
-{
-    x86_set(x, RAX, low);
-    x86_op(x, 0x89 | X86_W, RAX, x86_mem(RSP, NONE, at));
-    x86_op_imm(x, 0xC7 | X86_W, 0, x86_mem(RSP, NONE, at + 8), 0, 4);
-}
-
 /* How C enters: constants on the stack, arguments go to their registers, the limit on the stack. Other code jumps to
  * what follows. */
 static void make_entry(struct fast *f)
@@ -167,8 +159,12 @@ static void make_entry(struct fast *f)
         x86_push(x, saved[i]);
     x86_op_imm(x, 0x81 | X86_W, 5, x86_reg(RSP), FRAME, 4);
     x86_op(x, 0x89 | X86_W, R9, x86_mem(RSP, NONE, FRAME_LIMIT));
-    put_constant(x, FRAME_SWAP, UINT64_C(0x0001020304050607));
-    put_constant(x, FRAME_SIGN, UINT64_C(1) << 63);
+    x86_set(x, RAX, UINT64_C(0x0001020304050607));
+    x86_vex(x, 0x6E | X86_0F | X86_66 | X86_W, SWAPS - VECTOR, 0, x86_reg(RAX));
+    x86_set(x, RAX, UINT64_C(1) << 63);
+    x86_op(x, 0x89 | X86_W, RAX, x86_mem(RSP, NONE, FRAME_SIGN));
+    x86_op_imm(x, 0xC7, 0, x86_mem(RSP, NONE, FRAME_4), 4, 4);
+    x86_op_imm(x, 0xC7, 0, x86_mem(RSP, NONE, FRAME_8), 8, 4);
     x86_op(x, 0x8D | X86_W, RBP, x86_mem(RSI, NONE, REGS_BIAS));
     reg_move(f, R14, RDX);
     reg_move(f, R15, RCX);

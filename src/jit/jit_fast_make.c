@@ -371,6 +371,22 @@ static uint32_t regs_of(const struct fast *f, int n)
     return reg == NONE ? 0 : BIT(reg);
 }
 
+/* 2, or 4 or 8 from the frame. */
+static void make_compare(struct fast *f, int n)
+{
+    const struct node *node = &f->nodes[n];
+    bool is_signed = node->how, vector = is_float(f->nodes[node->a].type);
+    int a = reg_use(f, node->a, vector ? SCRATCH_VECTOR : SCRATCH);
+    int to = reg_new(f, n, NONE, BIT(a) | regs_of(f, node->b));
+    if (vector)
+        x86_vex(&f->x, 0x2E | X86_0F | X86_66, a - VECTOR, 0, X(reg_use(f, node->b, SCRATCH_VECTOR + 1)));
+    else
+        alu_with(f, ALU_COMPARE, f->nodes[node->a].type, a, node->b);
+    x86_set(&f->x, to, 2);
+    x86_op(&f->x, 0x40 | (is_signed ? CC_G : CC_A) | X86_0F, to, x86_mem(RSP, NONE, FRAME_4));
+    x86_op(&f->x, 0x40 | (is_signed ? CC_L : CC_B) | X86_0F, to, x86_mem(RSP, NONE, FRAME_8));
+}
+
 static void make_select(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
@@ -409,7 +425,8 @@ static void make_narrow(struct fast *f, int n)
         return;
     }
     bool is_shifted = of->kind == NODE_BINARY && of->how == IR_LSHR && of->type == IR_I64 && is_const(f, of->b);
-    if (node->type == IR_I32 && is_shifted && f->nodes[of->b].imm >= 32) { /* nothing to cut off */
+    bool is_small = is_shifted && f->nodes[of->b].imm >= 32 && node->type == IR_I32;
+    if (is_small || of->kind == NODE_COMPARE) { /* nothing to cut off */
         make_same(f, n, node->a);
         return;
     }
@@ -512,7 +529,7 @@ static void make_swap(struct fast *f, int n)
     if (is_float(node->type)) {
         int from = reg_use(f, node->a, SCRATCH_VECTOR);
         int to = reg_new(f, n, from, 0);
-        x86_vex(&f->x, 0x00 | X86_0F38 | X86_66, to - VECTOR, from - VECTOR, x86_mem(RSP, NONE, FRAME_SWAP));
+        x86_vex(&f->x, 0x00 | X86_0F38 | X86_66, to - VECTOR, from - VECTOR, X(SWAPS));
         return;
     }
     if (f->nodes[node->a].lazy) {
@@ -577,6 +594,7 @@ void fast_node(struct fast *f, int n)
     case NODE_BINARY: make_binary(f, n); break;
     case NODE_TEST:
     case NODE_ORDER: make_truth(f, n); break;
+    case NODE_COMPARE: make_compare(f, n); break;
     case NODE_SELECT: make_select(f, n); break;
     case NODE_CONVERT: make_convert(f, n); break;
     case NODE_NEGATE: make_negate(f, n); break;

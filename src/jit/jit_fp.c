@@ -385,8 +385,7 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_value bad = ir_op(ir, IR_OR, ir_order(ir, IR_UNORDERED, a, b), has(e, fpscr, FP_FEX));
     ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
     ir_place(ir, fast);
-    ir_value other = ir_select(ir, ir_order(ir, IR_GREATER, a, b), emit_const(e, CR_GT), emit_const(e, CR_EQ));
-    ir_value cc = ir_select(ir, ir_order(ir, IR_LESS, a, b), emit_const(e, CR_LT), other);
+    ir_value cc = ir_compare(ir, false, a, b);
     emit_set_cr(e, field, cc);
     bool pending = e->note.noted;
     if (!pending) note_more(e, FP_FPCC, compared(e, cc));

@@ -67,6 +67,7 @@ struct ir_kind {
     ir_value (*op)(struct ir *ir, enum ir_binary op, ir_value a, ir_value b);
     ir_value (*test)(struct ir *ir, enum ir_test test, ir_value a, ir_value b);
     ir_value (*order)(struct ir *ir, enum ir_order order, ir_value a, ir_value b);
+    ir_value (*compare)(struct ir *ir, bool is_signed, ir_value a, ir_value b);
     ir_value (*select)(struct ir *ir, ir_value condition, ir_value a, ir_value b);
     ir_value (*convert)(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v);
     ir_value (*negate)(struct ir *ir, ir_value v);
@@ -167,6 +168,12 @@ static inline ir_value ir_test(struct ir *ir, enum ir_test test, ir_value a, ir_
 static inline ir_value ir_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b)
 {
     return IR_KIND(ir)->order(ir, order, a, b);
+}
+
+/* 8, 4 or 2, in 32 bits: a is less than b, greater, or equal. Of integers, or of floats that are ordered. */
+static inline ir_value ir_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
+{
+    return IR_KIND(ir)->compare(ir, is_signed, a, b);
 }
 
 static inline ir_value ir_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)

@@ -378,6 +378,15 @@ static ir_value llvm_select(struct ir *ir, ir_value condition, ir_value a, ir_va
     return MADE(llvm.BuildSelect(ir->builder, V(condition), V(a), V(b), ""));
 }
 
+static ir_value llvm_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
+{
+    bool is_float = llvm.TypeOf(V(a)) == T(IR_F64);
+    ir_value less = is_float ? llvm_order(ir, IR_LESS, a, b) : llvm_test(ir, is_signed ? IR_SLT : IR_ULT, a, b);
+    ir_value more = is_float ? llvm_order(ir, IR_GREATER, a, b) : llvm_test(ir, is_signed ? IR_SGT : IR_UGT, a, b);
+    ir_value other = llvm_select(ir, more, llvm_const(ir, IR_I32, 4), llvm_const(ir, IR_I32, 2));
+    return llvm_select(ir, less, llvm_const(ir, IR_I32, 8), other);
+}
+
 static ir_value llvm_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
 {
     typedef LLVMValueRef build(LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *);
@@ -581,6 +590,7 @@ const struct ir_kind ir_llvm = {
     .op = llvm_op,
     .test = llvm_test,
     .order = llvm_order,
+    .compare = llvm_compare,
     .select = llvm_select,
     .convert = llvm_convert,
     .negate = llvm_negate,
