@@ -251,7 +251,15 @@ static ir_value fast_load(struct ir *ir, enum ir_type type, ir_value base, ir_va
 
 static void fast_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
 {
-    (void)add(ir, (struct node){.kind = NODE_STORE, .a = N(base), .b = N(index), .c = N(v), .imm = offset});
+    struct fast *f = F(ir);
+    int last = f->blocks[f->here].last;
+    struct node *set = &f->nodes[last];
+    const struct variable *variable = &f->variables[set->variable];
+    if (last && set->kind == NODE_SET && set->a == N(v) && variable->has_home && variable->home == N(base) && !index &&
+        variable->offset == offset)
+        set->homed = true; /* as promised */
+    else
+        (void)add(ir, (struct node){.kind = NODE_STORE, .a = N(base), .b = N(index), .c = N(v), .imm = offset});
 }
 
 static void fast_increment(struct ir *ir, ir_value base, uint64_t offset)

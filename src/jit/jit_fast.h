@@ -7,9 +7,10 @@
  *
  * jit_fast_plan.c follows the traces before, numbers their nodes, and says how long each value is used, which nodes
  * are done together with their user, and which variables stay in a register of the host's throughout: those that loops
- * need, as many as fit. jit_fast_regs.c knows what is in which register at each point. A variable's memory is right at
- * any time, so it can be dropped from a register without a store. jit_fast_make.c makes the
- * instructions of a node, jit_fast_flow.c puts them together.
+ * need, as many as fit. jit_fast_regs.c knows what is in which register at each point. On a trace, a variable that is
+ * set once more later on is not written to its memory unless its register is needed before; a detour begins by writing
+ * what is pending so. Memory is right wherever C can look at it. jit_fast_make.c makes the instructions of a node,
+ * jit_fast_flow.c puts them together.
  */
 #ifndef JIT_FAST_H
 #define JIT_FAST_H
@@ -47,8 +48,9 @@ struct node {
     uint8_t kind, type, how; /* enum ir_type; enum ir_binary and the like */
     bool lazy;               /* done where it is used */
     bool by_branch;          /* its user is the end of its block */
-    int a, b, c;             /* operands; of memory: base, index, what is stored */
-    uint64_t imm;            /* constant, offset, address of a function */
+    bool homed, again; /* of a change of a variable: it goes to the variable's memory, too; the trace has another */
+    int a, b, c;       /* operands; of memory: base, index, what is stored */
+    uint64_t imm;      /* constant, offset, address of a function */
     unsigned variable;
     int next, block;
     int uses, user; /* how many; the last */
@@ -87,7 +89,8 @@ struct variable {
     int last_get; /* position */
     int pin;      /* register that it is in throughout, or NONE */
     uint64_t gain;
-    int seen, access; /* the trace, and the node, that last accessed it */
+    int seen, access; /* the trace, and the node, that last accessed it, */
+    int change;       /* and the last change in that trace, or 0 */
     int next_get;     /* of that access, while code is made */
 };
 
@@ -115,10 +118,15 @@ enum {
     FRAME = 40 + 8 * SLOTS
 };
 
-/* What is known at a point of the code: the value in each register, and each variable's value (0: in memory only). */
+/* What is known at a point of the code: the value in each register, and for each variable its value (0: in memory only)
+ * and whether that is yet to be written to memory; it is a constant or in a register then. */
+struct known_variable {
+    int value;
+    bool pending;
+};
 struct state {
     int content[REGISTERS];
-    int values[];
+    struct known_variable variables[];
 };
 
 struct detour {
@@ -191,14 +199,17 @@ void fast_plan(struct fast *f);
 
 /* Registers. */
 void state_clear(struct fast *f, bool bare); /* as at an anchor: pinned variables only; bare: not even them */
+struct state *state_new(struct fast *f);
 struct state *state_copy(struct fast *f, const struct state *state);
+void state_become(struct fast *f, const struct state *state);
 int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
 int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
 void reg_clear(struct fast *f, int reg);                        /* its content moves elsewhere */
 void reg_move(struct fast *f, int to, int from);
 void variable_get(struct fast *f, int n);
-void variable_set(struct fast *f, unsigned variable, int n);
+void variable_set(struct fast *f, const struct node *set);
+void variables_write(struct fast *f); /* all that are pending */
 void variable_reload(struct fast *f, int n);
 void state_anchor(struct fast *f);                               /* makes it that of an anchor, which is jumped to */
 void state_arrive(struct fast *f, int block);                    /* on the trace, where detours come back */
@@ -210,6 +221,7 @@ void fast_node(struct fast *f, int n);
 void fast_jump_if(struct fast *f, int n, bool sense, unsigned label);
 void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
 void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
+void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to);
 struct x86_at fast_slot(const struct fast *f, int n);
 
 #endif

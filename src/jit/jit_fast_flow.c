@@ -40,11 +40,19 @@ static void branch_away(struct fast *f, int condition, bool sense, int block, in
     add_detour(f, label, block, position);
 }
 
+/* Whether an end leads to where nothing is pending. */
+static bool leaves_trace(const struct fast *f, const struct fast_block *b, int follows)
+{
+    if (b->ending == END_JUMP) return b->yes != follows;
+    return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
+}
+
 /* Ends a block; returns the one that follows here, or 0. */
 static int make_ending(struct fast *f, const struct fast_block *b, int position, int next_anchor)
 {
     int follows = f->in_detour ? 0 : b->follows;
     bool to_anchor = (b->ending == END_BRANCH && (f->blocks[b->yes].weight || f->blocks[b->no].weight));
+    if (leaves_trace(f, b, follows)) variables_write(f);
     if (to_anchor) state_anchor(f);
     switch (b->ending) {
     case END_JUMP:
@@ -102,7 +110,7 @@ static void make_trace(struct fast *f, int anchor, int next_anchor)
 
 static void make_detour(struct fast *f, const struct detour *detour)
 {
-    memcpy(f->now, detour->state, sizeof *f->now + f->variable_count * sizeof(int));
+    state_become(f, detour->state);
     f->locked = 0;
     x86_place(&f->x, detour->label);
     int block = detour->block;
@@ -110,6 +118,7 @@ static void make_detour(struct fast *f, const struct detour *detour)
         jump_to(f, block, 0);
         return;
     }
+    variables_write(f);
     while (block) {
         f->position = detour->position - 1;
         for (int n = f->blocks[block].first; n; n = f->nodes[n].next)
@@ -181,7 +190,7 @@ bool fast_make(struct fast *f)
     }
     make_entry(f);
     f->target = f->x.pieces[0].size;
-    f->now = arena_calloc(&f->arena, 1, sizeof *f->now + f->variable_count * sizeof(int));
+    f->now = state_new(f);
     for (int i = 1; i < (int)f->block_count && !f->failed; i++) {
         if (!f->blocks[i].anchor || f->blocks[i].label == f->leave) continue;
         make_trace(f, i, anchor_behind(f, i));

@@ -79,7 +79,7 @@ static void make_load(struct fast *f, int n)
     reg_load(f, f->nodes[n].type, reg, from);
 }
 
-static void store_const(struct fast *f, unsigned type, uint64_t imm, struct x86_at to)
+void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to)
 {
     struct x86 *x = &f->x;
     if (type == IR_I1 || type == IR_I8) {
@@ -107,7 +107,7 @@ static void make_store(struct fast *f, int n)
     unsigned type = value->type;
     const struct node *known = real(f, node->c);
     if (known->kind == NODE_CONST)
-        store_const(f, type, known->imm, to);
+        const_store(f, type, known->imm, to);
     else
         reg_store(f, type, reg_use(f, node->c, is_float(type) ? SCRATCH_VECTOR : SCRATCH), to);
 }
@@ -576,6 +576,7 @@ static void make_rotate(struct fast *f, int n)
 
 static void make_call(struct fast *f, int n)
 {
+    variables_write(f);
     x86_set(&f->x, SCRATCH, f->nodes[n].imm);
     x86_op(&f->x, 0xFF, 2, x86_reg(SCRATCH));
 }
@@ -607,7 +608,7 @@ void fast_node(struct fast *f, int n)
     case NODE_GET: variable_get(f, n); break;
     case NODE_SET:
         f->variables[node->variable].next_get = node->next_get;
-        variable_set(f, node->variable, node->a);
+        variable_set(f, node);
         break;
     case NODE_RELOAD: variable_reload(f, n); break;
     case NODE_ADD_TO: x86_op_imm(&f->x, 0x83 | X86_W, 0, memory(f, node), 1, 1); break;

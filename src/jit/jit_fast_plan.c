@@ -158,8 +158,14 @@ static void walk_detour(struct fast *f, int block, int position, const struct pa
 static void note_access(struct fast *f, int anchor, int n)
 {
     struct variable *variable = &f->variables[f->nodes[n].variable];
-    if (variable->seen == anchor && f->nodes[n].kind == NODE_GET)
+    if (variable->seen != anchor)
+        variable->change = 0;
+    else if (f->nodes[n].kind == NODE_GET)
         f->nodes[variable->access].next_get = f->nodes[n].position;
+    if (f->nodes[n].kind == NODE_SET) {
+        f->nodes[variable->change].again = true;
+        variable->change = n;
+    }
     variable->seen = anchor;
     variable->access = n;
 }

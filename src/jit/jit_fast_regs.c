@@ -9,14 +9,24 @@
 
 static size_t state_size(const struct fast *f)
 {
-    return sizeof(struct state) + f->variable_count * sizeof(int);
+    return sizeof(struct state) + f->variable_count * sizeof(struct known_variable);
+}
+
+struct state *state_new(struct fast *f)
+{
+    return arena_calloc(&f->arena, 1, state_size(f));
 }
 
 struct state *state_copy(struct fast *f, const struct state *state)
 {
-    struct state *copy = arena_calloc(&f->arena, 1, state_size(f));
+    struct state *copy = state_new(f);
     memcpy(copy, state, state_size(f));
     return copy;
+}
+
+void state_become(struct fast *f, const struct state *state)
+{
+    memcpy(f->now, state, state_size(f));
 }
 
 /* A value that has no instruction: of a variable, where ways meet. */
@@ -32,8 +42,9 @@ void state_clear(struct fast *f, bool bare)
     memset(f->now, 0, state_size(f));
     for (unsigned i = 0; i < f->variable_count; i++) {
         struct variable *v = &f->variables[i];
-        if (v->pin != NONE && (!bare || !v->has_home)) f->now->content[v->pin] = f->now->values[i] = value_new(f, i);
-        if (!v->has_home && v->pin == NONE) f->now->values[i] = v->first;
+        if (v->pin != NONE && (!bare || !v->has_home))
+            f->now->content[v->pin] = f->now->variables[i].value = value_new(f, i);
+        if (!v->has_home && v->pin == NONE) f->now->variables[i].value = v->first;
     }
 }
 
@@ -59,7 +70,7 @@ static int next_get(const struct fast *f, int n)
 {
     int next = 0;
     for (unsigned i = 0; i < f->variable_count; i++) {
-        if (f->now->values[i] != n) continue;
+        if (f->now->variables[i].value != n) continue;
         int position = f->variables[i].next_get > f->position ? f->variables[i].next_get : INT_MAX;
         if (!next || position < next) next = position;
     }
@@ -90,13 +101,30 @@ int reg_use(struct fast *f, int n, int scratch)
     return scratch;
 }
 
+static struct x86_at home_of(const struct fast *f, const struct variable *variable)
+{
+    return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset - bias_of(f, variable->home));
+}
+
+/* Variables with the value n, which is in a register, are written. */
+static void write_value(struct fast *f, int n, int reg)
+{
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        struct known_variable *known = &f->now->variables[i];
+        if (known->value != n || !known->pending) continue;
+        reg_store(f, f->variables[i].type, reg, home_of(f, &f->variables[i]));
+        known->pending = false;
+    }
+}
+
 static void reg_lose(struct fast *f, int reg)
 {
     int n = f->now->content[reg];
     f->now->content[reg] = 0;
     if (!n || reg_find(f, n) != NONE) return;
+    write_value(f, n, reg);
     for (unsigned i = 0; i < f->variable_count; i++)
-        if (f->now->values[i] == n && f->variables[i].has_home) f->now->values[i] = 0;
+        if (f->now->variables[i].value == n && f->variables[i].has_home) f->now->variables[i].value = 0;
 }
 
 static void spill(struct fast *f, int reg)
@@ -108,6 +136,7 @@ static void spill(struct fast *f, int reg)
         return;
     }
     if (!f->nodes[n].slot) f->nodes[n].slot = ++f->slots;
+    write_value(f, n, reg);
     reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
 }
 
@@ -165,8 +194,20 @@ static bool may_replace(const struct fast *f, int reg, int variable)
     if (!n) return true;
     if (reg_needed(f, n) || f->locked & BIT(reg)) return false;
     for (int i = 0; i < (int)f->variable_count; i++)
-        if (f->now->values[i] == n && i + 1 != variable) return false;
+        if (f->now->variables[i].value == n && i + 1 != variable) return false;
     return true;
+}
+
+/* Whether the variable that node n will become is set before anything can want to know its old value. */
+static bool is_set_next(const struct fast *f, int n)
+{
+    unsigned variable = (unsigned)f->nodes[n].set - 1;
+    for (int i = f->nodes[n].next; i; i = f->nodes[i].next) {
+        const struct node *node = &f->nodes[i];
+        if (node->kind == NODE_SET && node->variable == variable) return true;
+        if (node->kind == NODE_CALL || (node->kind == NODE_GET && node->variable == variable)) return false;
+    }
+    return false;
 }
 
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid)
@@ -179,6 +220,10 @@ int reg_new(struct fast *f, int n, int prefer, uint32_t avoid)
         reg = prefer;
         if (prefer == NONE || !(usable & BIT(prefer)) || avoid & BIT(prefer) || !may_replace(f, prefer, node->set))
             reg = reg_any(f, vector, avoid);
+    }
+    if (node->set && f->now->content[reg]) {
+        struct known_variable *old = &f->now->variables[node->set - 1];
+        if (old->pending && old->value == f->now->content[reg] && is_set_next(f, n)) old->pending = false;
     }
     reg_lose(f, reg);
     take(f, reg, n);
@@ -211,11 +256,6 @@ void reg_clear(struct fast *f, int reg)
 
 /* --- Variables ---------------------------------------------------------------------------------------------------- */
 
-static struct x86_at home_of(const struct fast *f, const struct variable *variable)
-{
-    return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset - bias_of(f, variable->home));
-}
-
 static void variable_load(struct fast *f, unsigned variable, int reg)
 {
     const struct variable *v = &f->variables[variable];
@@ -225,7 +265,7 @@ static void variable_load(struct fast *f, unsigned variable, int reg)
 void variable_get(struct fast *f, int n)
 {
     struct node *node = &f->nodes[n];
-    int *value = &f->now->values[node->variable];
+    int *value = &f->now->variables[node->variable].value;
     f->variables[node->variable].next_get = node->next_get;
     if (*value) {
         int reg = reg_find(f, *value);
@@ -243,30 +283,50 @@ void variable_get(struct fast *f, int n)
     *value = n;
 }
 
-void variable_set(struct fast *f, unsigned variable, int n)
+static void variable_write(struct fast *f, unsigned variable)
 {
+    const struct variable *v = &f->variables[variable];
+    struct known_variable *known = &f->now->variables[variable];
+    if (is_const(f, known->value))
+        const_store(f, v->type, f->nodes[known->value].imm, home_of(f, v));
+    else
+        reg_store(f, v->type, reg_use(f, known->value, is_float(v->type) ? SCRATCH_VECTOR : SCRATCH), home_of(f, v));
+    known->pending = false;
+}
+
+void variables_write(struct fast *f)
+{
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->variables[i].pending) variable_write(f, i);
+}
+
+void variable_set(struct fast *f, const struct node *set)
+{
+    unsigned variable = set->variable;
     struct variable *v = &f->variables[variable];
-    n = node_real(f, n);
+    int n = node_real(f, set->a);
     if (!v->has_home && v->pin == NONE && f->nodes[n].kept < v->last_get) f->nodes[n].kept = v->last_get;
     if (v->pin != NONE && (!v->has_home || reg_find(f, n) == NONE) && f->now->content[v->pin] != n) {
-        f->now->values[variable] = 0;
+        f->now->variables[variable] = (struct known_variable){0, false};
         reg_clear(f, v->pin);
         int reg = reg_use(f, n, v->pin);
         reg_move(f, v->pin, reg);
         f->now->content[v->pin] = n;
     }
-    f->now->values[variable] = n;
+    f->now->variables[variable] = (struct known_variable){n, set->homed};
+    bool has_place = is_const(f, n) || reg_find(f, n) != NONE;
+    if (set->homed && (f->in_detour || !set->again || !has_place)) variable_write(f, variable);
 }
 
 void variable_reload(struct fast *f, int n)
 {
     unsigned variable = f->nodes[n].variable;
     struct variable *v = &f->variables[variable];
-    f->now->values[variable] = 0;
+    f->now->variables[variable] = (struct known_variable){0, false};
     if (v->has_home) return;
     /* the time: memory is right only now */
     reg_load(f, v->type, v->pin, x86_mem(reg_find(f, f->nodes[n].a), NONE, (int32_t)f->nodes[n].imm));
-    f->now->content[v->pin] = f->now->values[variable] = n;
+    f->now->content[v->pin] = f->now->variables[variable].value = n;
 }
 
 /* --- Where ways meet ---------------------------------------------------------------------------------------------- */
@@ -274,16 +334,16 @@ void variable_reload(struct fast *f, int n)
 void state_anchor(struct fast *f)
 {
     for (unsigned i = 0; i < f->variable_count; i++) {
-        int pin = f->variables[i].pin, n = f->now->values[i];
+        int pin = f->variables[i].pin, n = f->now->variables[i].value;
         if (pin == NONE || (n && f->now->content[pin] == n)) continue;
-        f->now->values[i] = 0;
+        f->now->variables[i].value = 0;
         reg_clear(f, pin);
         int from = n ? reg_find(f, n) : NONE;
         if (from != NONE)
             reg_move(f, pin, from);
         else
             variable_load(f, i, pin);
-        f->now->content[pin] = f->now->values[i] = n ? n : value_new(f, i);
+        f->now->content[pin] = f->now->variables[i].value = n ? n : value_new(f, i);
     }
 }
 
@@ -295,11 +355,12 @@ void state_arrive(struct fast *f, int block)
     for (int i = b->changed; i; i = f->changes[i].next) {
         unsigned variable = f->changes[i].variable;
         const struct variable *v = &f->variables[variable];
-        int n = f->now->values[variable];
+        int n = f->now->variables[variable].value;
         int reg = n ? reg_find(f, n) : NONE;
         if (!v->has_home && v->pin == NONE && v->last_get <= f->position) continue;
         if (reg == NONE && v->has_home) {
-            f->now->values[variable] = 0;
+            if (f->now->variables[variable].pending) variable_write(f, variable);
+            f->now->variables[variable].value = 0;
             continue;
         }
         int fresh = value_new(f, variable);
@@ -313,7 +374,7 @@ void state_arrive(struct fast *f, int block)
             reg = to;
         }
         if (!v->has_home && v->pin == NONE) f->nodes[fresh].kept = v->last_get;
-        f->now->content[reg] = f->now->values[variable] = fresh;
+        f->now->content[reg] = f->now->variables[variable].value = fresh;
     }
     b->state = state_copy(f, f->now);
 }
@@ -331,8 +392,8 @@ static struct move move_for(struct fast *f, const struct state *wanted, int reg)
     struct move none = {NONE, NONE, 0, -1};
     if (f->now->content[reg] == n) return none;
     for (unsigned i = 0; i < f->variable_count; i++) {
-        if (wanted->values[i] != n) continue;
-        int value = f->now->values[i];
+        if (wanted->variables[i].value != n) continue;
+        int value = f->now->variables[i].value;
         int from = value ? reg_find(f, value) : NONE;
         if (from == reg) return none;
         if (from != NONE) return (struct move){reg, from, 0, -1};
