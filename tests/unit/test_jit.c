@@ -77,8 +77,9 @@ static uint32_t random_word(uint64_t *random)
     }
 }
 
-/* Floating point that looks at the FPSCR, and words that are stored and loaded again: few registers and displacements;
- * f31 is for what mffs read, r4 and r5 are addresses. */
+/* Floating point that looks at the FPSCR, and words that are stored and loaded again: few registers and displacements,
+ * so that blocks change a register again and again and stop in between; f31 is for what mffs read, r4 and r5 are
+ * addresses. */
 static uint32_t random_word_of_few(uint64_t *random)
 {
     static const enum isa_id ids[] = {ISA_FADD,   ISA_FSUB,  ISA_FMUL,  ISA_FDIV,   ISA_FMADD,  ISA_FNMSUB, ISA_FMADDS,
@@ -86,12 +87,14 @@ static uint32_t random_word_of_few(uint64_t *random)
                                       ISA_MFFS,   ISA_MFFS,  ISA_MTFSF, ISA_MTFSFI, ISA_MTFSFI, ISA_MTFSFI, ISA_MTFSB0,
                                       ISA_MTFSB1, ISA_STW,   ISA_STW,   ISA_STW,    ISA_STFD,   ISA_STFD,   ISA_STFS,
                                       ISA_STH,    ISA_STFDU, ISA_LWZ,   ISA_LWZ,    ISA_LFD,    ISA_LFD,    ISA_LFD,
-                                      ISA_LFS,    ISA_LFDX,  ISA_STWX};
+                                      ISA_LFS,    ISA_LFDX,  ISA_STWX,  ISA_FRES,   ISA_DCBZ,   ISA_ADDI,   ISA_ADD,
+                                      ISA_SUBF,   ISA_ADDIC, ISA_XOR,   ISA_CMP,    ISA_LWZU};
     enum isa_id id = ids[random_below(random, sizeof ids / sizeof ids[0])];
     const struct isa_row *row = isa_row(id);
     uint32_t word = row->match | ((uint32_t)random_next(random) & ~row->mask & 0x00E17FFE);
     if (row->size && !(row->flags & ISA_INDEXED)) word &= UINT32_C(0xFFFF000C);
     if (row->size) word = (word & ~UINT32_C(0x00800000)) | 0x00040000;
+    if (row->unit == ISA_UNIT_BASE) word &= ~UINT32_C(0x00800000);
     if (id == ISA_MFFS) word |= UINT32_C(31) << 21;
     if (id == ISA_MTFSF && random_below(random, 3)) word = (word & ~UINT32_C(0xF800)) | 0xFF << 17 | 31 << 11;
     if (id == ISA_MTFSFI)
