@@ -21,6 +21,12 @@ enum { FRAME_BITS = 12, FRAME = 1 << FRAME_BITS, FRAMES_OF_SPACE = 1 << (32 - FR
 enum { FRAME_LINES = FRAME / 32, FRAME_L2_LINES = FRAME / 128 };
 /* Nobody but this page ever had the frame: its lines in L1D have CACHE_HERE. */
 enum { FRAME_OWN = 1 };
+/* The host begins to fetch what is there. (GCC knows no prefetch where vector registers are not to be touched.) */
+#ifdef __x86_64__
+#define FETCH_EARLY(at) __asm__ volatile("prefetcht0 %0" : : "m"(*(const char *)(at)))
+#else
+#define FETCH_EARLY(at) __builtin_prefetch(at)
+#endif
 /* For what is on the way of every miss. */
 #define INLINE static inline __attribute__((always_inline))
 /* For what is not, and would make that longer. */

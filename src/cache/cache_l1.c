@@ -495,10 +495,10 @@ INLINE void fetch_early(const struct cache *cache, const struct cache_core *of, 
     uint32_t l3_line = line >> (blue_gene.l3_shift - blue_gene.l1d_shift);
     const struct bank *bank = cache->bank[l3_line & cache->bank_mask];
     uint32_t set = l3_line >> cache->bank_shift & bank->tags.set_mask;
-    __builtin_prefetch(known_of(of, line));
-    __builtin_prefetch(&cache->l3_line[l3_line]);
-    __builtin_prefetch(bank->tags.line + (size_t)set * blue_gene.l3.stride);
-    __builtin_prefetch(cache->order + bank->first / ORDERED + set);
+    FETCH_EARLY(known_of(of, line));
+    FETCH_EARLY(&cache->l3_line[l3_line]);
+    FETCH_EARLY(bank->tags.line + (size_t)set * blue_gene.l3.stride);
+    FETCH_EARLY(cache->order + bank->first / ORDERED + set);
 }
 
 /* An access to a page that only the TLB lacks goes on as if it were there; when. */

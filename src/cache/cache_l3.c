@@ -11,7 +11,8 @@
 
 static struct ddr *ddr_of(struct cache *cache, uint32_t line)
 {
-    return &cache->ddr[line % cache->config.controllers];
+    uint32_t count = cache->config.controllers;
+    return &cache->ddr[count & (count - 1) ? line % count : line & (count - 1)];
 }
 
 static void open_row(struct cache *cache, struct ddr *ddr, uint32_t line)
@@ -70,18 +71,30 @@ static uint32_t victim(const struct cache *cache, struct bank *bank, uint32_t se
     return (uint32_t)tags_victim(&bank->tags, ways, set);
 }
 
+/* Lines mostly come one after the other. The host begins to fetch what will be asked about those that will go for the
+ * next of this bank. */
+static void fetch_ahead(const struct cache *cache, const struct bank *bank, uint32_t set)
+{
+    const struct tags *tags = &bank->tags;
+    uint32_t soon = (set + 4) & tags->set_mask, later = (set + 8) & tags->set_mask;
+    uint32_t way = soon * ORDERED + order_oldest(cache->order[bank->first / ORDERED + soon]), line = tags->line[way];
+    FETCH_EARLY(tags->line + (size_t)later * ORDERED);
+    if (line != NO_LINE) FETCH_EARLY(cache->l3_line + line);
+}
+
 uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now, unsigned state)
 {
     struct tags *tags = &bank->tags;
     uint64_t start = ddr_fetch(cache, bank, line, now), ready = start + cache->ddr_latency;
     if (!tags->ways.count) return ready;
-    uint32_t way = victim(cache, bank, line >> cache->bank_shift & tags->set_mask);
+    uint32_t set = line >> cache->bank_shift & tags->set_mask, way = victim(cache, bank, set);
     if (tags->line[way] != NO_LINE) evict(cache, bank, way, start);
     tags->line[way] = line;
     l3_use(cache, bank, &tags->ways, bank->first + way);
     cache->l3_line[line] = (bank->first + way + 1) | state;
     cache->fetched[bank->first + way] = start;
     if (ready > cache->fetching_until) cache->fetching_until = ready;
+    if (ways_in_order(&tags->ways)) fetch_ahead(cache, bank, set);
     return ready;
 }
 
