@@ -103,7 +103,7 @@ static void make_trace(struct fast *f, int anchor, int next_anchor)
             f->position = f->nodes[n].position;
             fast_node(f, n);
         }
-        f->position = b->end;
+        f->position = b->end - 1; /* what the ending needs is kept */
         block = make_ending(f, &f->blocks[block], b->end, next_anchor);
     }
 }
