@@ -77,7 +77,7 @@ struct core {
         const void *site;
         uint64_t value[3];
         uint32_t address; /* read as wide as it is written, or the host waits for the store */
-        uint32_t heard;   /* the stall of a load that is still to be told; 0: none */
+        uint32_t heard;   /* the stall of a load that is still to be told; 0 or CACHE_ELSE: none */
     } call;
     struct { /* the access that the hierarchy is being asked for; a fetch's: its block's first */
         const struct block *block;

@@ -31,6 +31,7 @@ ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);
 ELEMENT(struct core, call.site, 8);
 ELEMENT(struct core, call.address, 4);
+ELEMENT(struct core, call.heard, 4);
 ELEMENT(struct core, call.value[0], 8);
 ELEMENT(struct jump, pc, 8);
 _Static_assert(sizeof(struct jump) == 16, "emitted code steps over jumps");
@@ -254,6 +255,35 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
     ir_reload(ir, IR_I64, e->cycles, e->core, CORE(cycles));
     ir_branch(ir, stopped, call->notes ? e->leave : stop_block(e), on, IR_UNLIKELY);
     ir_place(ir, on);
+}
+
+#ifdef CACHE_KEEPS_VECTORS
+enum { CAN_ASK = true };
+#else
+enum { CAN_ASK = false };
+#endif
+
+void emit_ask(struct emit *e, emit_quick *function, ir_value address, unsigned size, ir_block done, ir_block otherwise)
+{
+    struct ir *ir = e->ir;
+    if (!CAN_ASK || !ir_can_ask(ir)) {
+        ir_jump(ir, otherwise);
+        return;
+    }
+    if (size > 1) {
+        ir_block aligned = ir_block_new(ir);
+        ir_value low = ir_op(ir, IR_AND, address, emit_const(e, size - 1));
+        ir_branch(ir, ir_test(ir, IR_EQ, low, emit_const(e, 0)), aligned, otherwise, IR_LIKELY);
+        ir_place(ir, aligned);
+    }
+    if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
+    struct ir_question question = {.function = (const void *)function,
+                                   .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(view)),
+                                   .number = address,
+                                   .time = e->cycles,
+                                   .base = e->core,
+                                   .told = CORE(call.heard)};
+    ir_ask(ir, &question, done, otherwise);
 }
 
 ir_value emit_call_result(struct emit *e)

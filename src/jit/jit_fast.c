@@ -358,6 +358,18 @@ static ir_value fast_call_keeping(struct ir *ir, const void *function, ir_value 
     return V(add(ir, (struct node){.kind = NODE_CALL, .type = IR_I1, .imm = (uintptr_t)function}));
 }
 
+static void fast_ask(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no)
+{
+    /* the base is the core, which is in its register */
+    (void)add(ir, (struct node){.kind = NODE_ASK,
+                                .variable = VAR(question->time),
+                                .a = N(question->pointer),
+                                .b = N(question->number),
+                                .c = N(fast_address(ir, question->function)),
+                                .imm = question->told});
+    end(ir, END_ASK, NULL, yes, no, IR_LIKELY);
+}
+
 static void fast_go(struct ir *ir, ir_value function, const ir_value *arguments)
 {
     (void)arguments; /* those of this function, which are where they are expected */
@@ -410,5 +422,6 @@ const struct ir_kind ir_fast = {
     .branch = fast_branch,
     .leave = fast_return,
     .call_keeping = fast_call_keeping,
+    .ask = fast_ask,
     .go = fast_go,
 };

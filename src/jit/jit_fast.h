@@ -41,6 +41,7 @@ enum node_kind {
     NODE_RELOAD,
     NODE_ADD_TO,
     NODE_CALL,
+    NODE_ASK,  /* a: pointer, b: number, c: function; done by the end of its block */
     NODE_VALUE /* of a variable, where ways meet */
 };
 
@@ -63,7 +64,7 @@ struct node {
     int next_get; /* of an access to a variable: position of the next that reads what it left, or 0 */
 };
 
-enum ending { END_NONE, END_JUMP, END_BRANCH, END_RETURN, END_GO };
+enum ending { END_NONE, END_JUMP, END_BRANCH, END_ASK, END_RETURN, END_GO };
 
 struct fast_block {
     bool anchor, in_trace;
@@ -106,16 +107,21 @@ enum {
 /* Those that values are in; others have one use throughout (jit_fast_flow.c). */
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
-#define PIN_REGISTERS    (BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R12) | UINT32_C(0xFF0000))
-/* The frame: the limit, constants, slots from 1 on. Calls find rsp on 16 bytes. */
+/* Those of them that C may change. */
+#define LOST_REGISTERS (BIT(RCX) | BIT(RDX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10))
+/* The frame: the limit, constants, the core, registers that a question keeps, slots from 1 on. Calls find rsp on 16
+ * bytes. */
 enum {
+    KEPT = 6,
     SLOTS = 128,
     FRAME_LIMIT = 0,
     FRAME_4 = 8,
     FRAME_8 = 12,
     FRAME_SIGN = 16,
-    FRAME_SLOTS = 24,
-    FRAME = 40 + 8 * SLOTS
+    FRAME_CORE = 24,
+    FRAME_KEPT = 32,
+    FRAME_SLOTS = 72,
+    FRAME = 88 + 8 * SLOTS
 };
 
 /* What is known at a point of the code: the value in each register, and for each variable its value (0: in memory only)
@@ -202,11 +208,25 @@ void state_clear(struct fast *f, bool bare); /* as at an anchor: pinned variable
 struct state *state_new(struct fast *f);
 struct state *state_copy(struct fast *f, const struct state *state);
 void state_become(struct fast *f, const struct state *state);
+/* Makes `state`, of a detour from `position`, one that is also right for what is now; false when it cannot be. */
+bool state_share(struct fast *f, struct state *state, int position);
 int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
 int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
 void reg_clear(struct fast *f, int reg);                        /* its content moves elsewhere */
 void reg_move(struct fast *f, int to, int from);
+/* Around a question, behind which `wanted` is the state: registers of LOST_REGISTERS that are needed still, and what
+ * has their values meanwhile. */
+struct kept {
+    unsigned count;
+    struct {
+        int reg;
+        unsigned type;
+        struct x86_at at;
+    } value[KEPT];
+};
+void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept);
+void regs_restore(struct fast *f, const struct kept *kept);
 void variable_get(struct fast *f, int n);
 void variable_set(struct fast *f, const struct node *set);
 void variables_write(struct fast *f); /* all that are pending */

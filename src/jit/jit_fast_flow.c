@@ -1,8 +1,8 @@
 /* Traces, their detours, and how code is entered and left: see jit_fast.h.
  *
- * Throughout, rdi is the core, rbp its registers (REGS_BIAS), r14 memory, r15 the lines, r13 the time, and the limit
- * and constants are at rsp. So code of one region goes on in another's by a jump, and calls of C find the core where
- * they expect it.
+ * Throughout, rdi is the core, rbp its registers (REGS_BIAS), r14 memory, r15 the lines, r13 the time, and the limit,
+ * constants and the core are at rsp. So code of one region goes on in another's by a jump, and calls of C find the core
+ * where they expect it.
  */
 #include <string.h>
 
@@ -14,6 +14,14 @@ static void add_detour(struct fast *f, unsigned label, int block, int position)
     struct detour *detour = arena_calloc(&f->arena, 1, sizeof *detour);
     *detour = (struct detour){label, block, position, state_copy(f, f->now), f->detours};
     f->detours = detour;
+}
+
+/* The label of a detour to the block that is still to be made and that does from here, too; or 0. */
+static unsigned find_detour(struct fast *f, int block)
+{
+    for (struct detour *detour = f->detours; detour; detour = detour->next)
+        if (detour->block == block) return state_share(f, detour->state, detour->position) ? detour->label : 0;
+    return 0;
 }
 
 /* To a block that is an anchor or elsewhere. */
@@ -44,7 +52,54 @@ static void branch_away(struct fast *f, int condition, bool sense, int block, in
 static bool leaves_trace(const struct fast *f, const struct fast_block *b, int follows)
 {
     if (b->ending == END_JUMP) return b->yes != follows;
+    if (b->ending == END_ASK) return false;
     return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
+}
+
+/* Asks C. Of the registers that it may change only what is needed is kept. The answer is in rax, compared with 0. */
+static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
+{
+    struct x86 *x = &f->x;
+    struct kept kept;
+    regs_keep(f, wanted, &kept);
+    reg_move(f, RSI, reg_use(f, ask->b, RSI));
+    reg_move(f, RDX, f->variables[ask->variable].pin);
+    const struct node *pointer = &f->nodes[ask->a];
+    x86_op(x, 0x8B | X86_W, RDI,
+           x86_mem(reg_find(f, pointer->a), NONE, (int32_t)pointer->imm - bias_of(f, pointer->a)));
+    x86_set(x, SCRATCH, f->nodes[ask->c].imm);
+    x86_op(x, 0xFF, 2, x86_reg(SCRATCH));
+    x86_op(x, 0x8B | X86_W, RDI, x86_mem(RSP, NONE, FRAME_CORE));
+    regs_restore(f, &kept);
+    x86_op(x, 0x85, SCRATCH, x86_reg(SCRATCH));
+}
+
+/* An answer that is not negative is added to the time. */
+static void make_ask(struct fast *f, const struct fast_block *b, int position)
+{
+    struct x86 *x = &f->x;
+    int n = b->last;
+    unsigned variable = f->nodes[n].variable;
+    int pin = f->variables[variable].pin;
+    if (!f->in_detour || !f->nodes[f->nodes[n].a].lazy) f->failed = true;
+    make_question(f, &f->nodes[n], f->blocks[b->yes].state);
+    unsigned refused = x86_label(x);
+    x86_jump_if(x, CC_S, refused);
+    struct state *before = state_copy(f, f->now);
+    reg_clear(f, pin);
+    x86_op(x, 0x03 | X86_W, pin, x86_reg(SCRATCH));
+    f->now->content[pin] = f->now->variables[variable].value = n;
+    jump_to(f, b->yes, 0);
+    f->position = position - 1;
+    state_become(f, before);
+    x86_place(x, refused);
+    reg_store(f, IR_I32, SCRATCH, x86_mem(RDI, NONE, (int32_t)f->nodes[n].imm));
+    unsigned no = find_detour(f, b->no);
+    if (!no) {
+        no = x86_label(x);
+        add_detour(f, no, b->no, position);
+    }
+    x86_jump(x, no);
 }
 
 /* Ends a block; returns the one that follows here, or 0. */
@@ -55,8 +110,14 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
     if (leaves_trace(f, b, follows)) variables_write(f);
     if (to_anchor) state_anchor(f);
     switch (b->ending) {
+    case END_ASK: make_ask(f, b, position); return 0;
     case END_JUMP:
-        if (f->in_detour && !f->blocks[b->yes].anchor && !f->blocks[b->yes].in_trace) return b->yes;
+        if (f->in_detour && !f->blocks[b->yes].anchor && !f->blocks[b->yes].in_trace) {
+            unsigned shared = find_detour(f, b->yes);
+            if (!shared) return b->yes;
+            x86_jump(&f->x, shared);
+            return 0;
+        }
         if (b->yes == follows) return follows;
         jump_to(f, b->yes, next_anchor);
         return 0;
@@ -104,8 +165,15 @@ static void make_trace(struct fast *f, int anchor, int next_anchor)
             fast_node(f, n);
         }
         f->position = b->end - 1; /* what the ending needs is kept */
-        block = make_ending(f, &f->blocks[block], b->end, next_anchor);
+        block = make_ending(f, &f->blocks[block], b->end + 1, next_anchor);
     }
+}
+
+/* C does not look at variables then. */
+static bool leads_to_question(const struct fast *f, int block)
+{
+    const struct fast_block *b = &f->blocks[block];
+    return b->ending == END_ASK || (b->ending == END_BRANCH && f->blocks[b->yes].ending == END_ASK);
 }
 
 static void make_detour(struct fast *f, const struct detour *detour)
@@ -118,7 +186,7 @@ static void make_detour(struct fast *f, const struct detour *detour)
         jump_to(f, block, 0);
         return;
     }
-    variables_write(f);
+    if (!leads_to_question(f, block)) variables_write(f);
     while (block) {
         f->position = detour->position - 1;
         for (int n = f->blocks[block].first; n; n = f->nodes[n].next)
@@ -168,6 +236,7 @@ static void make_entry(struct fast *f)
         x86_push(x, saved[i]);
     x86_op_imm(x, 0x81 | X86_W, 5, x86_reg(RSP), FRAME, 4);
     x86_op(x, 0x89 | X86_W, R9, x86_mem(RSP, NONE, FRAME_LIMIT));
+    x86_op(x, 0x89 | X86_W, RDI, x86_mem(RSP, NONE, FRAME_CORE));
     x86_set(x, RAX, UINT64_C(0x0001020304050607));
     x86_vex(x, 0x6E | X86_0F | X86_66 | X86_W, SWAPS - VECTOR, 0, x86_reg(RAX));
     x86_set(x, RAX, UINT64_C(1) << 63);

@@ -62,8 +62,9 @@ static bool to_be_lazy(const struct fast *f, const struct node *n)
     case NODE_LOAD:
         if (n->type == IR_I8 && user->lazy && user->kind == NODE_BINARY && user->how == IR_AND)
             return is_undisturbed(f, n, 0);
-        return (n->type == IR_I32 || n->type == IR_I64) && user->kind == NODE_SWAP && !user->lazy &&
-               is_undisturbed(f, n, n->user);
+        if (user->kind == NODE_SWAP)
+            return (n->type == IR_I32 || n->type == IR_I64) && !user->lazy && is_undisturbed(f, n, n->user);
+        return user->kind == NODE_ASK && n->type == IR_POINTER && is_undisturbed(f, n, n->user);
     case NODE_SWAP: return user->kind == NODE_STORE && (n->type == IR_I32 || n->type == IR_I64);
     case NODE_NEGATE: return user->kind == NODE_FMA;
     default: return false;
@@ -137,7 +138,7 @@ static void walk_detour(struct fast *f, int block, int position, const struct pa
     if (b->in_trace) { /* it comes back: what changed on the way */
         for (const struct path *p = before; p; p = p->before)
             for (int n = f->blocks[p->block].first; n; n = f->nodes[n].next)
-                if (f->nodes[n].kind == NODE_SET || f->nodes[n].kind == NODE_RELOAD)
+                if (f->nodes[n].kind == NODE_SET || f->nodes[n].kind == NODE_RELOAD || f->nodes[n].kind == NODE_ASK)
                     note_change(f, block, f->nodes[n].variable);
         return;
     }
@@ -150,8 +151,9 @@ static void walk_detour(struct fast *f, int block, int position, const struct pa
     }
     use_at(f, b->condition, position);
     struct path here = {block, before};
-    if (b->ending == END_JUMP || b->ending == END_BRANCH) walk_detour(f, b->yes, position, &here);
-    if (b->ending == END_BRANCH) walk_detour(f, b->no, position, &here);
+    bool forks = b->ending == END_BRANCH || b->ending == END_ASK;
+    if (b->ending == END_JUMP || forks) walk_detour(f, b->yes, position, &here);
+    if (forks) walk_detour(f, b->no, position, &here);
 }
 
 /* Links the accesses of a trace to each variable. */
@@ -183,7 +185,8 @@ static void number_block(struct fast *f, int anchor, int block, int *position)
         if (node->kind == NODE_SET && !f->nodes[node->a].set) f->nodes[node->a].set = (int)node->variable + 1;
         if (!node->lazy) use_operands(f, node, node->position);
     }
-    b->end = (*position)++;
+    b->end = *position;
+    *position += 2; /* detours use what they do behind the end */
     use_at(f, b->condition, b->end);
 }
 
@@ -203,14 +206,17 @@ static void find_detours(struct fast *f)
     for (int i = 1; i < (int)f->block_count; i++) {
         const struct fast_block *b = &f->blocks[i];
         if (!b->in_trace) continue;
-        if (b->ending == END_BRANCH && b->no != b->follows) walk_detour(f, b->no, b->end, NULL);
-        if (b->ending == END_BRANCH && b->yes != b->follows) walk_detour(f, b->yes, b->end, NULL);
+        if (b->ending == END_BRANCH && b->no != b->follows) walk_detour(f, b->no, b->end + 1, NULL);
+        if (b->ending == END_BRANCH && b->yes != b->follows) walk_detour(f, b->yes, b->end + 1, NULL);
     }
 }
 
 /* --- Pins: variables that blocks in loops begin by reading -------------------------------------------------------- */
 
 enum { LOOP_ANCHORS = 64 };
+static const uint8_t pins[] = {
+    RBX,        R12,        RSI,        R8,         R9,         VECTOR,    VECTOR + 1,
+    VECTOR + 2, VECTOR + 3, VECTOR + 4, VECTOR + 5, VECTOR + 6, VECTOR + 7}; /* C keeps two */
 
 static void add_gains(struct fast *f, int anchor)
 {
@@ -251,9 +257,9 @@ static void choose_pins(struct fast *f)
             if (ways[i] >> over & 1) ways[i] |= ways[over];
     for (unsigned i = 0; i < count; i++)
         if (ways[i] >> i & 1) add_gains(f, anchors[i]);
-    for (int reg = 0; reg < REGISTERS; reg++) {
+    for (unsigned pin = 0; pin < sizeof pins; pin++) {
+        int reg = pins[pin];
         struct variable *best = NULL;
-        if (!(PIN_REGISTERS & BIT(reg))) continue;
         for (size_t i = 0; i < f->variable_count; i++) {
             struct variable *v = &f->variables[i];
             if (v->has_home && v->pin == NONE && is_float(v->type) == (reg >= VECTOR) && v->gain &&

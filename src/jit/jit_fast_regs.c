@@ -329,6 +329,45 @@ void variable_reload(struct fast *f, int n)
     f->now->content[v->pin] = f->now->variables[variable].value = n;
 }
 
+/* --- Questions ---------------------------------------------------------------------------------------------------- */
+
+/* The variable with a home whose value it is, or NULL. */
+static const struct variable *variable_at_home(const struct fast *f, int n)
+{
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->variables[i].value == n && f->variables[i].has_home) return &f->variables[i];
+    return NULL;
+}
+
+void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept)
+{
+    kept->count = 0;
+    for (unsigned i = 0; i < f->variable_count; i++) /* the trace has written it meanwhile */
+        if (f->now->variables[i].pending && !(wanted && wanted->variables[i].pending)) variable_write(f, i);
+    for (int reg = 0; reg < VECTOR; reg++) {
+        int n = f->now->content[reg];
+        if (!(LOST_REGISTERS & BIT(reg)) || !n) continue;
+        const struct variable *v = variable_at_home(f, n);
+        if (!reg_needed(f, n) && !(v && wanted && wanted->content[reg] == n)) {
+            reg_lose(f, reg);
+            continue;
+        }
+        write_value(f, n, reg);
+        struct x86_at at = v ? home_of(f, v) : x86_mem(RSP, NONE, FRAME_KEPT + 8 * (int)kept->count);
+        unsigned type = v ? v->type : IR_I64;
+        if (!v) reg_store(f, type, reg, at);
+        kept->value[kept->count].reg = reg;
+        kept->value[kept->count].type = type;
+        kept->value[kept->count++].at = at;
+    }
+}
+
+void regs_restore(struct fast *f, const struct kept *kept)
+{
+    for (unsigned i = 0; i < kept->count; i++)
+        reg_load(f, kept->value[i].type, kept->value[i].reg, kept->value[i].at);
+}
+
 /* --- Where ways meet ---------------------------------------------------------------------------------------------- */
 
 void state_anchor(struct fast *f)
@@ -467,4 +506,34 @@ void state_meet(struct fast *f, const struct fast_block *block)
         if (move.to != NONE) moves[count++] = move;
     }
     do_moves(f, moves, count);
+}
+
+/* Whether a value is in the same place in both. */
+static bool is_shared(const struct fast *f, const struct state *state, int n)
+{
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (state->content[reg] == n && f->now->content[reg] == n) return true;
+    return is_const(f, n);
+}
+
+bool state_share(struct fast *f, struct state *state, int position)
+{
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        const struct known_variable *a = &state->variables[i], *b = &f->now->variables[i];
+        if (a->value != b->value && !f->variables[i].has_home) return false;
+        if (a->pending ? a->value != b->value || !is_shared(f, state, a->value) : b->pending) return false;
+    }
+    for (int reg = 0; reg < REGISTERS; reg++) {
+        int n = state->content[reg];
+        if (n && n != f->now->content[reg] && (f->nodes[n].last >= position || f->nodes[n].kept >= position))
+            return false;
+    }
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        struct known_variable *a = &state->variables[i];
+        bool same = a->value == f->now->variables[i].value && is_shared(f, state, a->value);
+        if (f->variables[i].has_home && !same) a->value = 0;
+    }
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (state->content[reg] != f->now->content[reg]) state->content[reg] = 0;
+    return true;
 }

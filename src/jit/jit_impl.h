@@ -93,6 +93,10 @@ struct site {
  * regs->pc and counts are right then. */
 #define JIT_CALLS(X)                                                                                                   \
     X(jit_fetch);                                                                                                      \
+    X(jit_store_8);                                                                                                    \
+    X(jit_store_16);                                                                                                   \
+    X(jit_store_32);                                                                                                   \
+    X(jit_store_64);                                                                                                   \
     X(jit_store_pair);                                                                                                 \
     X(jit_store_many);                                                                                                 \
     X(jit_misaligned);                                                                                                 \
@@ -117,15 +121,7 @@ struct site {
 #endif
 JIT_CALLS(JIT_DECLARE);
 JIT_DECLARE(jit_load);
-JIT_DECLARE(jit_store_8);
-JIT_DECLARE(jit_store_16);
-JIT_DECLARE(jit_store_32);
-JIT_DECLARE(jit_store_64);
-bool jit_quick_load(struct core *core); /* jit_quick.c */
-bool jit_quick_8(struct core *core);
-bool jit_quick_16(struct core *core);
-bool jit_quick_32(struct core *core);
-bool jit_quick_64(struct core *core);
+bool jit_count_load(struct core *core);  /* jit_quick.c */
 void jit_set_fp_sure(struct core *core); /* after the FPSCR may have changed */
 /* By sign and exponent of a result, the operations that it is sure of (fp_fast.h): nothing happened but rounding. While
  * notes do not suffice, nothing is sure. */
@@ -225,7 +221,11 @@ struct emit_call {
 typedef bool jit_function(struct core *core);
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call);
 ir_value emit_call_result(struct emit *e); /* 64 bits */
-void emit_write_note(struct emit *e);      /* what is noted and not yet in memory */
+/* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two, that is not free; goes on at
+ * `done` when it is aligned, counted, and waited for, else at `otherwise`. */
+typedef uint32_t emit_quick(struct cache_view *view, uint32_t address, uint64_t now);
+void emit_ask(struct emit *e, emit_quick *function, ir_value address, unsigned size, ir_block done, ir_block otherwise);
+void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
 ir_value emit_fp_sure(struct emit *e);

@@ -47,6 +47,17 @@ enum ir_order { IR_LESS, IR_GREATER, IR_SAME, IR_UNORDERED }; /* the first three
 enum ir_convert { IR_ZEXT, IR_SEXT, IR_TRUNC, IR_BITS, IR_WIDEN, IR_NARROW, IR_TO_SIGNED, IR_FROM_SIGNED };
 enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 
+/* A question to C: a function of a pointer, loaded from memory, of 32 bits and of the time that answers with 32 bits
+ * and touches no vector register. An answer that is not negative is added to the time; else it is stored at `base` +
+ * `told`. */
+struct ir_question {
+    const void *function;
+    ir_value pointer, number;
+    ir_variable time;
+    ir_value base;
+    uint64_t told;
+};
+
 /* Each kind has its own struct ir, ir_maker and ir_code, which begin with a pointer to this. */
 struct ir_kind {
     uint64_t nanoseconds, first_nanoseconds; /* for a guest instruction, about; and before the first */
@@ -92,6 +103,7 @@ struct ir_kind {
     void (*branch)(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds);
     void (*leave)(struct ir *ir);
     ir_value (*call_keeping)(struct ir *ir, const void *function, ir_value argument);
+    void (*ask)(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no); /* NULL: it cannot */
     void (*go)(struct ir *ir, ir_value function, const ir_value *arguments);
 };
 #define IR_KIND(p) (*(const struct ir_kind *const *)(p))
@@ -307,6 +319,17 @@ static inline void ir_return(struct ir *ir)
 static inline ir_value ir_call_keeping(struct ir *ir, const void *function, ir_value argument)
 {
     return IR_KIND(ir)->call_keeping(ir, function, argument);
+}
+
+static inline bool ir_can_ask(const struct ir *ir)
+{
+    return IR_KIND(ir)->ask != NULL;
+}
+
+/* Ends an unlikely block: asks, and goes to `no` when the answer is negative. The shortest way to C there is. */
+static inline void ir_ask(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no)
+{
+    IR_KIND(ir)->ask(ir, question, yes, no);
 }
 
 /* Goes on in a function of the same kind, never to return here. */

@@ -1,7 +1,8 @@
 /* Rows of loads, stores and cache management: what sem_memory.inc and the memory part of sem_fp2.inc do.
  *
  * The common access costs one test: the byte of its line says that it is free, and it is aligned, so it touches one
- * line. Everything else is a call, which does the same access as the interpreter; a store is then done there too.
+ * line. If it is not, the model is asked, quickly (emit_ask). Everything else is a call, which does the same access as
+ * the interpreter; a store is then done there too.
  */
 #include <stddef.h>
 
@@ -36,27 +37,28 @@ static ir_value wide(struct emit *e, ir_value ea)
     return ir_convert(e->ir, IR_ZEXT, IR_I64, ea);
 }
 
-/* Branches to `slow` unless the access is free and aligned, so within its line. The address is rotated to the number of
- * its line with the bits of an offset above it, of which those remain that must be 0: no line that is not aligned is
- * free (cache_lines). */
-static void test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
+/* Goes on in a new block, where it can be come back to, when the access is aligned, so within its line, and either free
+ * or quickly counted by the model; else at `slow`. The address is rotated to the number of its line with the bits of an
+ * offset above it, of which those remain that must be 0: no line that is not aligned is free (cache_lines). */
+static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
 {
     struct ir *ir = e->ir;
-    ir_block on = ir_block_new(ir);
+    ir_block ask = ir_block_new(ir), on = ir_block_new(ir);
     ir_value line = ir_rotate(ir, ea, emit_const(e, 32 - CACHE_GRANULE_BITS));
     line = wide(e, ir_op(ir, IR_AND, line, emit_const(e, size * (uint32_t)CACHE_GRANULES - 1)));
     ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
-    ir_value is_free = ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
-    ir_branch(ir, is_free, on, slow, IR_LIKELY);
+    ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), on, ask, IR_LIKELY);
+    ir_place(ir, ask);
+    emit_ask(e, bit == CACHE_LOAD ? cache_load_quick : cache_store_quick, ea, size, on, slow);
     ir_place(ir, on);
+    return on;
 }
 
 static void check_load(struct emit *e, ir_value ea, unsigned size)
 {
     struct ir *ir = e->ir;
-    ir_block slow = ir_block_new(ir), on = ir_block_new(ir);
-    test_access(e, ea, size, CACHE_LOAD, slow);
-    ir_jump(ir, on);
+    ir_block slow = ir_block_new(ir);
+    ir_block on = test_access(e, ea, size, CACHE_LOAD, slow);
     ir_place(ir, slow);
     emit_call(e, JIT_CALL(jit_load), &(struct emit_call){info(e, size), ea, {NULL}, false});
     ir_jump(ir, on);
@@ -203,7 +205,7 @@ static void emit_store(struct emit *e, unsigned from)
     const struct isa_row *row = row_of(e);
     ir_value ea = address(e), v = stored(e, from, row->size);
     ir_block slow = ir_block_new(ir), on = ir_block_new(ir);
-    test_access(e, ea, row->size, CACHE_STORE, slow);
+    (void)test_access(e, ea, row->size, CACHE_STORE, slow);
     store(e, ea, row->size, 0, v);
     ir_jump(ir, on);
     ir_place(ir, slow);
@@ -257,7 +259,7 @@ static void emit_store_pair(struct emit *e, unsigned half)
     ir_value first = stored(e, crossed ? TO_SECOND : TO_FPR, half);
     ir_value second = stored(e, crossed ? TO_FPR : TO_SECOND, half);
     ir_block slow = ir_block_new(ir), on = ir_block_new(ir);
-    test_access(e, ea, 2 * half, CACHE_STORE, slow);
+    (void)test_access(e, ea, 2 * half, CACHE_STORE, slow);
     store(e, ea, half, 0, first);
     store(e, ea, half, half, second);
     ir_jump(ir, on);

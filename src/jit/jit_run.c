@@ -34,11 +34,7 @@ JIT_CALLS(THUNK);
 #else
 #define THUNK_QUICKLY(name, quick) THUNK(name)
 #endif
-THUNK_QUICKLY(jit_load, jit_quick_load);
-THUNK_QUICKLY(jit_store_8, jit_quick_8);
-THUNK_QUICKLY(jit_store_16, jit_quick_16);
-THUNK_QUICKLY(jit_store_32, jit_quick_32);
-THUNK_QUICKLY(jit_store_64, jit_quick_64);
+THUNK_QUICKLY(jit_load, jit_count_load);
 #endif
 
 /* The core stops before instruction `done` of the block, or behind its store that changed code. */
@@ -106,7 +102,7 @@ static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
     return false;
 }
 
-/* jit_quick_load did it all but this. */
+/* The model was asked and did it all but this. */
 static bool tell(struct core *core, uint32_t ea)
 {
     uint32_t stall = core->call.heard & ~CACHE_HEARD;
@@ -121,7 +117,7 @@ bool jit_load(struct core *core)
 {
     uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
-    if (core->call.heard) return tell(core, ea);
+    if (core->call.heard && core->call.heard != CACHE_ELSE) return tell(core, ea);
     if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD) return false; /* it was only not aligned */
     ask(core);

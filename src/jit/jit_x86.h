@@ -28,7 +28,7 @@ static inline struct x86_at x86_mem(int base, int index, int32_t disp)
     return (struct x86_at){true, base, index, disp};
 }
 
-enum x86_condition { CC_B = 2, CC_AE, CC_E, CC_NE, CC_BE, CC_A, CC_P = 10, CC_NP, CC_L, CC_GE, CC_LE, CC_G };
+enum x86_condition { CC_B = 2, CC_AE, CC_E, CC_NE, CC_BE, CC_A, CC_S, CC_P = 10, CC_NP, CC_L, CC_GE, CC_LE, CC_G };
 
 /* An opcode: the byte, its map and prefix, and whether operands have 64 bits. */
 #define X86_0F     0x100u

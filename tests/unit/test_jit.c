@@ -17,8 +17,8 @@ enum {
     CODE = 0x10000,
     CODE_WORDS = 2048,
     BODY = 48,
-    DATA = 0x20000,
-    DATA_BYTES = 0x8000,
+    DATA = 0x40000,
+    DATA_BYTES = 0x40000, /* more than L1 has, and the TLB */
     READ_ONLY = 0x30000,
     ROUNDS = 12,
     TRAP = 0x7fe00008,
@@ -129,13 +129,14 @@ static void random_state_of(struct core_regs *regs, uint64_t *random, bool few)
     if (!random_below(random, 4)) regs->msr |= MSR_FE0;
     regs->fpscr = random_below(random, 3) ? FP_XX | FP_FX : fp_summarise((uint32_t)random_next(random));
     for (unsigned i = 0; i < 32; i++) {
-        uint32_t address = DATA + 0x4000 + (uint32_t)random_below(random, 0x200) * 8;
+        bool near = random_below(random, 2);
+        uint32_t address = DATA + 0x8000 + (uint32_t)random_below(random, near ? 0x200 : 0x7000) * 8;
         regs->gpr[i] = random_below(random, 5) ? address : (uint32_t)random_next(random);
         regs->fpr[i] = random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
         regs->fpr2[i] = random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
     }
     for (unsigned i = 0; few && i < 8; i++) {
-        regs->gpr[i] = DATA + 0x4000 + (uint32_t)random_below(random, 3) * 4;
+        regs->gpr[i] = DATA + 0x8000 + (uint32_t)random_below(random, 3) * 4;
         regs->fpr[i] = fp_from_host(((double)random_below(random, 40) - 20) / (double)(2 + random_below(random, 2)));
         if (!random_below(random, 6)) /* too large for fctiwz, or not quite */
             regs->fpr[i] = fp_from_host(2147483647 + (double)random_below(random, 4) / 2);
