@@ -53,50 +53,59 @@ INLINE void cover_far(struct cache_core *of, uint64_t now, uint64_t end)
     of->l2.pending_until = end;
 }
 
-/* A load of a line that is not in L2 and no stream's next: quick if it is in L3, and everybody is free. */
-APART static uint32_t load_far(struct cache *cache, struct cache_core *of, const struct l2_known *known, uint32_t line,
-                               uint64_t now)
+/* Whether a load finds its line in L3 (with `way`, of cache->l3_line - 1), and everybody free. */
+INLINE bool far_is_quick(const struct cache *cache, const struct cache_core *of, uint32_t line, uint32_t way,
+                         uint64_t now)
 {
-    struct l2 *l2 = &of->l2;
-    uint32_t way = cache->l3_line[line] - 1; /* L3_AHEAD: it is not there, or it is ahead */
-    uint64_t end = now + cache->l3_latency, ready;
-    if (SELDOM(way & L3_AHEAD || in_flight(cache, way & L3_WAY, now, &ready) ||
-               (now <= cache->busy_until && is_busy(cache, of, line, now)) || l2->stream[known->stream] == line ||
-               l2->expected[known->expected] == line))
-        return load_on(cache, of, line, now);
+    uint64_t ready;
+    return !(way & L3_AHEAD || in_flight(cache, way & L3_WAY, now, &ready) ||
+             (now <= cache->busy_until && is_busy(cache, of, line, now)));
+}
+
+/* It does, and the line goes to L2. */
+INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t way, uint64_t now)
+{
+    uint64_t end = now + cache->l3_latency;
     l3_take(cache, of, line, way, now);
-    if (SELDOM(l2->pending_until > now))
+    if (SELDOM(of->l2.pending_until > now))
         cover_far(of, now, end);
     else
-        l2->pending_until = end;
-    l2_put(cache, l2, line, end, L2_USED);
-    l2_expect(cache, l2, line);
+        of->l2.pending_until = end;
+    l2_put(cache, &of->l2, line, end, L2_USED);
     of->counts.far[line % LANES]++;
     of->fills_until = end;
     of->served = CACHE_IN_L3;
     return cache->far_stall;
 }
 
-/* A load of the next line of a stream, which takes notice: quick if the line is in L2, as are those that were to be
- * ahead of it, and one more is in L3. */
-APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
-                                  uint64_t now)
+/* A load of a line that is not in L2 and no stream's next. */
+APART static uint32_t load_far(struct cache *cache, struct cache_core *of, const struct l2_known *known, uint32_t line,
+                               uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    struct l2_entry *entry = &l2->entry[known->entry];
-    uint32_t depth = cache->config.l2_depth, ahead = line + depth;
-    if ((line ^ ahead) & ~(FRAME_L2_LINES - 1U)) return load_on(cache, of, line, now);
-    uint32_t way = cache->l3_line[ahead] - 1;
-    uint64_t end = now + cache->l3_latency;
-    bool other = l2_find(l2, ahead); /* than one ahead is missing */
-    for (uint32_t i = 1; i < depth; i++)
-        other |= !l2_find(l2, line + i);
-    if (SELDOM(entry->line != line || entry->ready > now + cache->l2_latency || other || way > L3_ALL ||
-               now < cache->fetching_until || (now <= cache->busy_until && is_busy(cache, of, ahead, now))))
+    uint32_t way = cache->l3_line[line] - 1;
+    bool reached = l2->stream[known->stream] == line; /* by a stream */
+    if (SELDOM(!far_is_quick(cache, of, line, way, now) || (!reached && l2->expected[known->expected] == line)))
         return load_on(cache, of, line, now);
-    of->counts.near++;
-    of->counts.stream_hit += entry->state & L2_PREFETCHED;
-    if (!(entry->state & L2_USED)) l2_use(cache, of, entry, line, true);
+    if (!SELDOM(reached)) l2_expect(cache, l2, line);
+    return take_far(cache, of, line, way, now);
+}
+
+/* A stream that has reached a line asks for those ahead: quick if only the last is missing in L2, and is in L3. */
+INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint64_t now)
+{
+    struct l2 *l2 = &of->l2;
+    uint32_t depth = cache->config.l2_depth, ahead = line + depth;
+    bool last = !((line ^ ahead) & ~(FRAME_L2_LINES - 1U)) && !l2_find(l2, ahead);
+    for (uint32_t i = 1; i < depth && last; i++)
+        last = l2_find(l2, line + i);
+    uint32_t way = last ? cache->l3_line[ahead] - 1 : NO_LINE;
+    uint64_t end = now + cache->l3_latency;
+    if (SELDOM(way > L3_ALL || now < cache->fetching_until ||
+               (now <= cache->busy_until && is_busy(cache, of, ahead, now)))) {
+        l2_advance(cache, of, line, known[-1].stream, now);
+        return;
+    }
     l2->stream[known[-1].stream] = line;
     known->stream = known[-1].stream;
     of->counts.page_present += depth - 1;
@@ -105,9 +114,28 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, st
     of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
     of->counts.l3_pending += cover(&l2->pending_until, now, end);
     l2_put(cache, l2, ahead, end, L2_PREFETCHED);
-    of->fills_until = now + cache->l2_latency;
-    of->served = CACHE_IN_L2;
-    return cache->near_stall;
+}
+
+/* A load of the next line of a stream, which takes notice. */
+APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
+                                  uint64_t now)
+{
+    struct l2_entry *entry = &of->l2.entry[known->entry];
+    uint32_t way = cache->l3_line[line] - 1, stall;
+    if (entry->line == line) {
+        if (SELDOM(entry->ready > now + cache->l2_latency)) return load_on(cache, of, line, now);
+        of->counts.near++;
+        of->counts.stream_hit += entry->state & L2_PREFETCHED;
+        if (!(entry->state & L2_USED)) l2_use(cache, of, entry, line, true);
+        of->fills_until = now + cache->l2_latency;
+        of->served = CACHE_IN_L2;
+        stall = cache->near_stall;
+    } else {
+        if (SELDOM(!far_is_quick(cache, of, line, way, now))) return load_on(cache, of, line, now);
+        stall = take_far(cache, of, line, way, now);
+    }
+    advance(cache, of, known, line, now);
+    return stall;
 }
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
