@@ -5,8 +5,8 @@
  * thread can translate it (jit_emit.c and the files of its rows) while the interpreter goes on. The code made calls
  * back for everything that is not common (jit_run.c): misses, faults, odd floating point.
  *
- * In translated code guest registers are values of the host's; every change is also written to struct core_regs at
- * once, so that the registers in memory are exact wherever something may stop. Time is a value too, and is in
+ * In translated code guest registers are values of the host's; every change is also stored to struct core_regs, and the
+ * registers in memory are exact wherever something may stop. Time is a value too, and is in
  * core->cycles whenever C code runs.
  */
 #ifndef JIT_IMPL_H
