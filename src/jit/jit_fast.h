@@ -68,6 +68,7 @@ enum ending { END_NONE, END_JUMP, END_BRANCH, END_ASK, END_RETURN, END_GO };
 
 struct fast_block {
     bool anchor, in_trace;
+    bool made;       /* of an anchor: its trace */
     uint64_t weight; /* of an anchor: how often it runs, about */
     int first, last; /* nodes */
     enum ending ending;

@@ -209,11 +209,24 @@ static void make_detours(struct fast *f)
     f->x.piece = 0;
 }
 
-static int anchor_behind(const struct fast *f, int block)
+static bool to_be_made(const struct fast *f, int block)
 {
-    for (int i = block + 1; i < (int)f->block_count; i++)
-        if (f->blocks[i].anchor && f->blocks[i].label != f->leave) return i;
-    return 0;
+    const struct fast_block *b = &f->blocks[block];
+    return b->anchor && !b->made && b->label != f->leave;
+}
+
+/* The trace to be placed behind that of `anchor`: of those it leads to the most executed, else the next one. */
+static int anchor_behind(const struct fast *f, int anchor)
+{
+    int best = 0;
+    for (int block = anchor; block; block = f->blocks[block].follows) {
+        const int ways[] = {f->blocks[block].yes, f->blocks[block].no};
+        for (unsigned i = 0; i < 2; i++)
+            if (to_be_made(f, ways[i]) && f->blocks[ways[i]].weight > f->blocks[best].weight) best = ways[i];
+    }
+    for (int i = 1; i < (int)f->block_count && !best; i++)
+        if (to_be_made(f, i)) best = i;
+    return best;
 }
 
 static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
@@ -260,9 +273,10 @@ bool fast_make(struct fast *f)
     make_entry(f);
     f->target = f->x.pieces[0].size;
     f->now = state_new(f);
-    for (int i = 1; i < (int)f->block_count && !f->failed; i++) {
-        if (!f->blocks[i].anchor || f->blocks[i].label == f->leave) continue;
-        make_trace(f, i, anchor_behind(f, i));
+    for (int anchor = 1, next; anchor && !f->failed; anchor = next) {
+        f->blocks[anchor].made = true;
+        next = anchor_behind(f, anchor);
+        make_trace(f, anchor, next);
         make_detours(f);
     }
     make_leave(f);
