@@ -174,14 +174,67 @@ static ir_value fast_address(struct ir *ir, const void *p)
     return V(node_new(F(ir), (struct node){.kind = NODE_CONST, .type = IR_POINTER, .imm = (uintptr_t)p}));
 }
 
+/* --- Of constants: what rows leave of the operands that are part of an instruction ---------------------------------
+ */
+
+static unsigned bits_of(unsigned type)
+{
+    static const uint8_t bits[] = {[IR_I1] = 1, [IR_I8] = 8, [IR_I16] = 16, [IR_I32] = 32, [IR_I64] = 64};
+    return bits[type];
+}
+
+static int64_t signed_of(const struct node *n)
+{
+    unsigned unused = 64 - bits_of(n->type);
+    return (int64_t)(n->imm << unused) >> unused;
+}
+
+static bool fold_op(enum ir_binary op, const struct node *a, const struct node *b, uint64_t *result)
+{
+    switch (op) {
+    case IR_ADD: *result = a->imm + b->imm; return true;
+    case IR_SUB: *result = a->imm - b->imm; return true;
+    case IR_AND: *result = a->imm & b->imm; return true;
+    case IR_OR: *result = a->imm | b->imm; return true;
+    case IR_XOR: *result = a->imm ^ b->imm; return true;
+    case IR_SHL: *result = a->imm << (b->imm & 63); return b->imm < bits_of(a->type);
+    case IR_LSHR: *result = a->imm >> (b->imm & 63); return b->imm < bits_of(a->type);
+    default: return false;
+    }
+}
+
+static bool fold_test(enum ir_test test, const struct node *a, const struct node *b)
+{
+    switch (test) {
+    case IR_EQ: return a->imm == b->imm;
+    case IR_NE: return a->imm != b->imm;
+    case IR_ULT: return a->imm < b->imm;
+    case IR_UGE: return a->imm >= b->imm;
+    case IR_UGT: return a->imm > b->imm;
+    case IR_SLT: return signed_of(a) < signed_of(b);
+    default: return signed_of(a) > signed_of(b);
+    }
+}
+
+/* The node if it is an integer that is known, else NULL. */
+static const struct node *known(struct ir *ir, ir_value v)
+{
+    const struct node *n = &F(ir)->nodes[N(v)];
+    return n->kind == NODE_CONST && n->type <= IR_I64 ? n : NULL;
+}
+
 static ir_value fast_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
 {
+    uint64_t result;
+    if (known(ir, a) && known(ir, b) && fold_op(op, known(ir, a), known(ir, b), &result))
+        return fast_const(ir, (enum ir_type)type_of(ir, a), result);
     return V(
         add(ir, (struct node){.kind = NODE_BINARY, .type = type_of(ir, a), .how = (uint8_t)op, .a = N(a), .b = N(b)}));
 }
 
 static ir_value fast_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
 {
+    if (known(ir, a) && known(ir, b)) return fast_const(ir, IR_I1, fold_test(test, known(ir, a), known(ir, b)));
     return V(add(ir, (struct node){.kind = NODE_TEST, .type = IR_I1, .how = (uint8_t)test, .a = N(a), .b = N(b)}));
 }
 
@@ -197,12 +250,15 @@ static ir_value fast_compare(struct ir *ir, bool is_signed, ir_value a, ir_value
 
 static ir_value fast_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
 {
+    if (known(ir, condition)) return known(ir, condition)->imm ? a : b;
     return V(
         add(ir, (struct node){.kind = NODE_SELECT, .type = type_of(ir, a), .a = N(condition), .b = N(a), .c = N(b)}));
 }
 
 static ir_value fast_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
 {
+    if (known(ir, v) && how == IR_SEXT) return fast_const(ir, to, (uint64_t)signed_of(known(ir, v)));
+    if (known(ir, v) && (how == IR_ZEXT || how == IR_TRUNC)) return fast_const(ir, to, known(ir, v)->imm);
     return V(add(ir, (struct node){.kind = NODE_CONVERT, .type = (uint8_t)to, .how = (uint8_t)how, .a = N(v)}));
 }
 

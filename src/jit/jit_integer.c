@@ -63,7 +63,7 @@ static void emit_sum(struct emit *e, unsigned variant)
         ir_value wide = op(e, IR_ADD, ir_convert(ir, IR_ZEXT, IR_I64, x), ir_convert(ir, IR_ZEXT, IR_I64, y));
         wide = op(e, IR_ADD, wide, ir_convert(ir, IR_ZEXT, IR_I64, carry));
         sum = ir_convert(ir, IR_TRUNC, IR_I32, wide);
-        emit_set_ca(e, ir_test(ir, IR_UGT, wide, ir_const(ir, IR_I64, UINT32_MAX)));
+        emit_set_ca(e, ir_convert(ir, IR_TRUNC, IR_I1, op(e, IR_LSHR, wide, ir_const(ir, IR_I64, 32))));
     } else {
         sum = variant & X_NOT ? op(e, IR_SUB, y, x) : op(e, IR_ADD, x, y); /* ~x + y + 1 */
     }
