@@ -318,6 +318,11 @@ static void fast_store(struct ir *ir, ir_value v, ir_value base, ir_value index,
         (void)add(ir, (struct node){.kind = NODE_STORE, .a = N(base), .b = N(index), .c = N(v), .imm = offset});
 }
 
+static void fast_prefetch(struct ir *ir, ir_value base, ir_value index)
+{
+    (void)add(ir, (struct node){.kind = NODE_PREFETCH, .a = N(base), .b = N(index)});
+}
+
 static void fast_increment(struct ir *ir, ir_value base, uint64_t offset)
 {
     (void)add(ir, (struct node){.kind = NODE_ADD_TO, .a = N(base), .imm = offset});
@@ -464,6 +469,7 @@ const struct ir_kind ir_fast = {
     .offset = fast_offset,
     .load = fast_load,
     .store = fast_store,
+    .prefetch = fast_prefetch,
     .increment = fast_increment,
     .variable_new = fast_variable_new,
     .variable_of = fast_variable_of,

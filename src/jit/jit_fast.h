@@ -36,6 +36,7 @@ enum node_kind {
     NODE_ROTATE,
     NODE_LOAD,
     NODE_STORE,
+    NODE_PREFETCH,
     NODE_GET,
     NODE_SET,
     NODE_RELOAD,

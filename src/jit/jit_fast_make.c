@@ -584,7 +584,7 @@ static void make_call(struct fast *f, int n)
 static bool has_effect(const struct node *n)
 {
     return n->kind == NODE_STORE || n->kind == NODE_SET || n->kind == NODE_RELOAD || n->kind == NODE_ADD_TO ||
-           n->kind == NODE_CALL || n->kind == NODE_ASK;
+           n->kind == NODE_CALL || n->kind == NODE_ASK || n->kind == NODE_PREFETCH;
 }
 
 void fast_node(struct fast *f, int n)
@@ -612,6 +612,7 @@ void fast_node(struct fast *f, int n)
         break;
     case NODE_RELOAD: variable_reload(f, n); break;
     case NODE_ADD_TO: x86_op_imm(&f->x, 0x83 | X86_W, 0, memory(f, node), 1, 1); break;
+    case NODE_PREFETCH: x86_op(&f->x, 0x18 | X86_0F, 1, memory(f, node)); break;
     case NODE_CALL: make_call(f, n); break;
     case NODE_ASK: break; /* the end of its block */
     default: f->failed = true; break;

@@ -89,6 +89,7 @@ struct ir_kind {
     ir_value (*offset)(struct ir *ir, ir_value base, ir_value by);
     ir_value (*load)(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset);
     void (*store)(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset);
+    void (*prefetch)(struct ir *ir, ir_value base, ir_value index); /* or NULL */
     void (*increment)(struct ir *ir, ir_value base, uint64_t offset);
     ir_variable (*variable_new)(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset);
     ir_variable (*variable_of)(struct ir *ir, ir_value first);
@@ -241,6 +242,12 @@ static inline ir_value ir_load(struct ir *ir, enum ir_type type, ir_value base, 
 static inline void ir_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
 {
     IR_KIND(ir)->store(ir, v, base, index, offset);
+}
+
+/* The host may fetch what is there; it need not be mapped. */
+static inline void ir_prefetch(struct ir *ir, ir_value base, ir_value index)
+{
+    if (IR_KIND(ir)->prefetch) IR_KIND(ir)->prefetch(ir, base, index);
 }
 
 /* 64 bits */
