@@ -331,7 +331,7 @@ enum { SNOOP_LOG = 4096, SNOOPS_LOG = 256 };
 struct stream_set {
     uint32_t *base, *mask;
     uint32_t count;
-    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; log_full: then what is logged is taken in */
+    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; beyond log_full what is logged is taken in */
 };
 
 /* The snoop cache of a port: the lines snooped last that are known not to be in L1D. */

@@ -285,7 +285,7 @@ static void set_init(struct stream_set *set, uint32_t stride)
     set->base = tags_new(stride);
     set->mask = tags_new(stride);
     set->log = set->log_end = base_calloc(SNOOP_LOG, sizeof *set->log);
-    set->log_full = set->log + SNOOP_LOG;
+    set->log_full = set->log + SNOOP_LOG - 1;
 }
 
 void snoop_init(struct cache *cache, struct cache_core *of)

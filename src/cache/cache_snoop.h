@@ -69,7 +69,7 @@ INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct 
     struct snoop *snoop = &of->snoop;
     if (cache->idle >> of->number & 1) snoop_wake(cache, of);
     *snoop->active.log_end++ = line;
-    if (snoop->active.log_end == snoop->active.log_full) snoop_catch_up(cache, of);
+    if (snoop->active.log_end > snoop->active.log_full) snoop_catch_up(cache, of);
     if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
     struct turn *turn = &of->data.tags.turn[line & of->data.tags.set_mask];
     if (turn->last != turn_before(turn->next, shape->l1d.count)) return;
