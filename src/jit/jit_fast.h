@@ -190,6 +190,10 @@ static inline bool is_wide(unsigned type)
 {
     return type == IR_I64 || type == IR_POINTER;
 }
+static inline unsigned width(unsigned type)
+{
+    return is_wide(type) ? X86_W : 0;
+}
 static inline bool is_const(const struct fast *f, int n)
 {
     return f->nodes[n].kind == NODE_CONST;
@@ -212,6 +216,8 @@ struct state *state_copy(struct fast *f, const struct state *state);
 void state_become(struct fast *f, const struct state *state);
 /* Makes `state`, of a detour from `position`, one that is also right for what is now; false when it cannot be. */
 bool state_share(struct fast *f, struct state *state, int position);
+void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
+void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
 int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
 int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
@@ -241,8 +247,6 @@ void state_meet(struct fast *f, const struct fast_block *block); /* in a detour 
 bool fast_make(struct fast *f);
 void fast_node(struct fast *f, int n);
 void fast_jump_if(struct fast *f, int n, bool sense, unsigned label);
-void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
-void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
 void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to);
 struct x86_at fast_slot(const struct fast *f, int n);
 

@@ -19,38 +19,7 @@ static bool fits(uint64_t imm, unsigned type)
     return !is_wide(type) || imm == (uint64_t)(int64_t)(int32_t)imm;
 }
 
-static unsigned width(unsigned type)
-{
-    return is_wide(type) ? X86_W : 0;
-}
-
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
-
-void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from)
-{
-    struct x86 *x = &f->x;
-    switch (type) {
-    case IR_F64: x86_vex(x, 0x10 | X86_0F | X86_F2, reg - VECTOR, 0, from); break;
-    case IR_F32: x86_vex(x, 0x10 | X86_0F | X86_F3, reg - VECTOR, 0, from); break;
-    case IR_I1:
-    case IR_I8: x86_op(x, 0xB6 | X86_0F, reg, from); break;
-    case IR_I16: x86_op(x, 0xB7 | X86_0F, reg, from); break;
-    default: x86_op(x, 0x8B | width(type), reg, from); break;
-    }
-}
-
-void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to)
-{
-    struct x86 *x = &f->x;
-    switch (type) {
-    case IR_F64: x86_vex(x, 0x11 | X86_0F | X86_F2, reg - VECTOR, 0, to); break;
-    case IR_F32: x86_vex(x, 0x11 | X86_0F | X86_F3, reg - VECTOR, 0, to); break;
-    case IR_I1:
-    case IR_I8: x86_op(x, 0x88 | X86_BYTE, reg, to); break;
-    case IR_I16: x86_op(x, 0x89 | X86_66, reg, to); break;
-    default: x86_op(x, 0x89 | width(type), reg, to); break;
-    }
-}
 
 /* The address of a load or store. */
 static struct x86_at memory(struct fast *f, const struct node *n)
