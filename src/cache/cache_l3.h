@@ -191,12 +191,16 @@ INLINE uint32_t l3_write_common(struct cache *cache, struct cache_core *of, uint
     }
     uint32_t way = cache->l3_line[line] - 1;
     struct unit *directory = &cache->directory[line % LANES];
-    uint64_t ready;
-    if (SELDOM(now <= directory->until || way > L3_ALL || in_flight(cache, way & L3_WAY, now, &ready)))
+    bool waits = now <= directory->until && now >= directory->from;
+    uint64_t start = waits ? directory->until : now, ready;
+    if (SELDOM(way > L3_ALL || in_flight(cache, way & L3_WAY, start, &ready)))
         return l3_write_else(cache, of, line, now, stall);
+    if (!waits) directory->from = now;
+    count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, start);
+    directory->until = start + cache->config.l3_busy;
+    l3_note_busy(cache, directory->until);
+    if (now > cache->latest) cache->latest = now;
     of->counts.stored[line % LANES]++;
-    *directory = (struct unit){now, now + cache->config.l3_busy};
-    l3_note_busy(cache, now + cache->config.l3_busy);
     cache->l3_line[line] = (way + 1) | L3_DIRTY;
     order_use(cache, way & L3_WAY);
     *deposited = line;

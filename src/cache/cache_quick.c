@@ -143,7 +143,12 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     struct cache_core *of = view->of;
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint8_t *at = view->lines + granule;
-    if (!(page & of->ready & QUICK_LOAD) || *at & CACHE_HERE || of->fills_until > now) return CACHE_ELSE;
+    if (!(page & of->ready & QUICK_LOAD)) return CACHE_ELSE;
+    if (SELDOM(*at & CACHE_HERE)) { /* the page has been out of the TLB */
+        *at |= CACHE_LOAD;
+        return 0;
+    }
+    if (of->fills_until > now) return CACHE_ELSE;
     struct l1 *l1 = &of->data;
     struct stream_set *active = &of->snoop.active;
     uint32_t line = line_of(page, granule), set = line & l1->tags.set_mask;
@@ -204,14 +209,13 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     if (!(page & of->ready & QUICK_STORE) || !old_at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
     struct cache *cache = view->cache;
     struct l2_known *known = known_of(of, line);
-    uint8_t here = *at & CACHE_LOAD, bit = open_bit(line);
-    if (known->lines & bit || (!here && *at & CACHE_HERE) || (heard && !here && !count_store(of, now)))
-        return CACHE_ELSE;
+    uint8_t here = *at & CACHE_HERE, bit = open_bit(line);
+    if (known->lines & bit || (heard && !here && !count_store(of, now))) return CACHE_ELSE;
     of->counts.store_miss += !here;
     of->snoop.shown_log[logged] = line;
     of->snoop.shown_logged = logged + 1;
     *old_at &= (uint8_t)~CACHE_STORE;
-    *at |= CACHE_STORE;
+    *at |= CACHE_STORE | (here ? CACHE_LOAD : 0);
     known_of(of, open->line)->lines &= (uint8_t)~open_bit(open->line);
     known->lines |= bit;
     *open = (struct open_line){line, at};

@@ -186,6 +186,8 @@ static void add_lanes(struct bank_counts *b, const struct cache *cache, unsigned
         unsigned port = cache->core[i]->port;
         b->write[port].deposit += c->merged[number];
         b->write[port].merged += c->merged[number];
+        b->write[port].not_taken.count += c->l3_write_wait[number].count;
+        b->write[port].not_taken.cycles += c->l3_write_wait[number].cycles;
         for (unsigned directory = 0; directory < 2; directory++) {
             unsigned lane = directory * LANE_BANKS + number;
             b->read[port].hit[directory] += c->far[lane] + c->ahead[lane];
