@@ -155,7 +155,12 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     struct turn *turn = &l1->tags.turn[set];
     uint32_t next = turn->next, way = set * blue_gene.l1d.stride + next;
     uint8_t *old_at = l1->at[way];
-    if (!old_at || next == turn->last || active->log_end == active->log_full) return CACHE_ELSE;
+    if (!old_at || active->log_end == active->log_full) return CACHE_ELSE;
+    if (SELDOM(next == turn->last)) { /* as in snoop_filled */
+        if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
+        of->snoop.sets_full++;
+        turn->last = NO_WAY;
+    }
     turn->next = (uint16_t)((next + 1) % blue_gene.l1d.count);
     *active->log_end++ = line;
     l1->tags.line[way] = line;
