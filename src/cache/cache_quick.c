@@ -44,7 +44,7 @@ INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint
            now + cache->l3_latency - of->returned[2 * (line % LANE_BANKS)] < cache->config.l3_transfer;
 }
 
-/* Something else was still under way from L3; pending_until is the same for both. */
+/* Something else was still under way from L3, so not all of this load's time is more time with something under way. */
 INLINE void cover_far(struct cache_core *of, uint64_t now, uint64_t end)
 {
     uint64_t until = of->l2.pending_until < end ? of->l2.pending_until : end;
