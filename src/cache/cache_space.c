@@ -14,11 +14,19 @@
 
 #include "base/mem.h"
 
+/* `bytes` of zeros, of which the first `written` may be written to: a host that promises no more memory than it has
+ * counts these only. */
+static void *reserve_part(size_t bytes, size_t written)
+{
+    void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED || mprotect(at, written, PROT_READ | PROT_WRITE) != 0)
+        return base_calloc(SIZE_MAX, 1); /* out of memory ends there, in one place */
+    return at;
+}
+
 static void *reserve(size_t bytes)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return base_calloc(SIZE_MAX, 1); /* out of memory ends there, in one place */
-    return at;
+    return reserve_part(bytes, bytes);
 }
 
 static const size_t frames_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
@@ -84,7 +92,8 @@ struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned s
 {
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
     struct cache_view *view = base_calloc(1, sizeof *view);
-    *view = (struct cache_view){cache, cache->core[core], reserve(CACHE_TABLE), reserve(pages_bytes)};
+    *view =
+        (struct cache_view){cache, cache->core[core], reserve_part(CACHE_TABLE, CACHE_GRANULES), reserve(pages_bytes)};
     return cache->spaces[space].view[core] = view;
 }
 
