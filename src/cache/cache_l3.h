@@ -65,6 +65,13 @@ INLINE bool in_flight(const struct cache *cache, uint32_t way, uint64_t now, uin
     return now - start < cache->ddr_latency;
 }
 
+/* A request comes. The directory may forget since when it has been busy, if cores' clocks differ. */
+INLINE void l3_note_latest(struct cache *cache, const struct unit *directory, uint64_t now)
+{
+    if (now > cache->latest) cache->latest = now;
+    if (SELDOM(directory->from > cache->latest)) cache->latest = directory->from;
+}
+
 /* Something is busy until then. */
 INLINE void l3_note_busy(struct cache *cache, uint64_t until)
 {
@@ -92,8 +99,9 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     struct bank_counts *counts = &bank->counts;
     uint32_t known = cache->l3_line[at.line], way = (known & L3_WAY) - 1;
     struct l3_answer answer = {.found = known};
-    if (now > cache->latest) cache->latest = now;
-    uint64_t start = unit_serve(&cache->directory[at.line & cache->directory_mask], now, cache->config.l3_busy), ready;
+    struct unit *directory = &cache->directory[at.line & cache->directory_mask];
+    l3_note_latest(cache, directory, now);
+    uint64_t start = unit_serve(directory, now, cache->config.l3_busy), ready;
     count_wait(&counts->not_taken[at.directory], now, start);
     counts->read[at.port].burst += prefetch;
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
@@ -125,13 +133,14 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
 INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now, uint64_t *start)
 {
     struct bank_counts *counts = &at->bank->counts;
-    if (now > cache->latest) cache->latest = now;
+    struct unit *directory = &cache->directory[at->line & cache->directory_mask];
+    l3_note_latest(cache, directory, now);
     counts->write[at->port].deposit++;
     if (cache->deposited[2 * (at->line & cache->bank_mask) + at->port] == at->line) {
         counts->write[at->port].merged++;
         return true;
     }
-    *start = unit_serve(&cache->directory[at->line & cache->directory_mask], now, cache->config.l3_busy);
+    *start = unit_serve(directory, now, cache->config.l3_busy);
     l3_note_busy(cache, *start + cache->config.l3_busy);
     count_wait(&counts->write[at->port].not_taken, now, *start);
     counts->lookup[at->directory]++;
