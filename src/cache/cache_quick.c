@@ -13,7 +13,7 @@ void quick_change(struct cache *cache)
 {
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *of = cache->core[i];
-        bool loads = !(cache->joining & of->others) && !(cache->idle & of->bit);
+        bool loads = !(cache->idle & of->bit);
         /* No other core has filled a line, or has one in L2, or a store that others join. */
         bool stores = !(of->others & (~cache->idle | cache->l2_users | cache->joining));
         of->ready =
@@ -138,6 +138,18 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, st
     return stall;
 }
 
+/* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. */
+APART static bool others_join(const struct cache *cache, const struct cache_core *of, uint32_t l2_line)
+{
+    uint32_t last = l2_line + cache->config.l2_depth, frame = l2_line | (FRAME_L2_LINES - 1);
+    for (uint32_t others = cache->joining & of->others; others; others &= others - 1) {
+        const struct l2_known *known = cache->core[__builtin_ctz(others)]->l2.known;
+        for (uint32_t line = l2_line; line <= last && line <= frame; line++)
+            if (known[line].lines) return true;
+    }
+    return false;
+}
+
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
     struct cache_core *of = view->of;
@@ -155,7 +167,10 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     struct turn *turn = &l1->tags.turn[set];
     uint32_t next = turn->next, way = set * blue_gene.l1d.stride + next;
     uint8_t *old_at = l1->at[way];
+    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
+    struct cache *cache = view->cache;
     if (!old_at || active->log_end == active->log_full) return CACHE_ELSE;
+    if (SELDOM(cache->joining & of->others) && others_join(cache, of, l2_line)) return CACHE_ELSE;
     if (SELDOM(next == turn->last)) { /* as in snoop_filled */
         if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
         of->snoop.sets_full++;
@@ -165,10 +180,8 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     *active->log_end++ = line;
     l1->tags.line[way] = line;
     l1->at[way] = at;
-    struct cache *cache = view->cache;
     *old_at &= cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
-    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     struct l2 *l2 = &of->l2;
     struct l2_known *known = &l2->known[l2_line];
     const struct l2_entry *entry = &l2->entry[known->entry];
