@@ -175,7 +175,8 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores)
     struct chil_error err;
     uint32_t apart = 32U << pick(&pair, 6), lines = 2 + (uint32_t)pick(&pair, 6);
     uint64_t seldom = 10 + pick(&pair, 200);
-    bool wide = pick(&pair, 2); /* loads of many lines too, a stream now and then */
+    bool wide = pick(&pair, 2);                              /* loads of many lines too, a stream now and then */
+    bool ahead = wide && config.cores > 1 && pick(&pair, 2); /* of which another core stores to the next */
     uint32_t stream = 0;
     assert_int_equal(cache_config_check(&config, &err), 0);
     pair.fast = cache_new(&config);
@@ -187,7 +188,10 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores)
     for (pair.step = 1; pair.step <= STEPS; pair.step++) {
         unsigned space = pick(&pair, 20) == 0;
         uint32_t address = ((uint32_t)pick(&pair, lines) * apart + (uint32_t)pick(&pair, 4) * 8) % (PAGES * PAGE);
-        if (wide && pick(&pair, 2)) {
+        if (ahead && !pick(&pair, 6)) {
+            uint32_t next = (stream & ~127U) + (uint32_t)pick(&pair, 4) * 128 + (uint32_t)pick(&pair, 4) * 32;
+            access_both(&pair, 1, 0, next % (PAGES * PAGE), CACHE_STORE);
+        } else if (wide && pick(&pair, 2)) {
             stream = (pick(&pair, 100) ? stream + 32 : (uint32_t)pick(&pair, PAGES * PAGE)) % (PAGES * PAGE) & ~31U;
             address = pick(&pair, 3) ? stream : (uint32_t)pick(&pair, PAGES * PAGE / 8) * 8;
             access_both(&pair, 0, space, address, CACHE_LOAD);
