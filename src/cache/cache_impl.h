@@ -291,9 +291,8 @@ INLINE uint64_t cover(uint64_t *until, uint64_t start, uint64_t end)
 
 struct l1 {
     struct tags tags;
-    uint8_t *dirty; /* by index of the way; L1D only */
-    /* By index of the way: the only line bytes that know of the line; NULL: there may be others, or it is dirty. */
-    uint8_t **at;
+    uint8_t *dirty;    /* by index of the way; L1D only */
+    uint8_t **at;      /* by index of the way: the only line bytes that know of the line; NULL: there may be others */
     unsigned shift;    /* of a line */
     uint32_t granules; /* bytes of a line in cache_lines */
     uint8_t bits;      /* line bits that a line in here allows, 0 when a hit changes state */

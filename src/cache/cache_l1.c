@@ -308,7 +308,6 @@ static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint
         snoop_store(cache, of, line, now);
     }
     of->data.dirty[way] = 1;
-    of->data.at[way] = NULL;
 }
 
 /* --- One line ------------------------------------------------------------------------------------------------- */

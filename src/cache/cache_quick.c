@@ -170,6 +170,7 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     struct cache *cache = view->cache;
     if (!old_at || active->log_end == active->log_full) return CACHE_ELSE;
+    if (SELDOM(!cache->config.write_through) && l1->dirty[way]) return CACHE_ELSE;
     if (SELDOM(cache->joining & of->others) && others_join(cache, of, l2_line)) return CACHE_ELSE;
     if (SELDOM(next == turn->last)) { /* as in snoop_filled */
         if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
