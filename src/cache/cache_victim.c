@@ -31,11 +31,7 @@ int tags_victim_any(struct tags *tags, uint32_t set)
     const struct ways *ways = &tags->ways;
     uint32_t first = set * ways->stride;
     assert(ways->count && ways->policy != CACHE_ROUND_ROBIN);
-    if (ways->policy == CACHE_LRU) {
-        const uint64_t *used = tags->used + first;
-        return (int)(first + (ways->count == blue_gene.l3.count ? oldest(used, blue_gene.l3.count)
-                                                                : oldest(used, ways->count)));
-    }
+    if (ways->policy == CACHE_LRU) return (int)(first + oldest(tags->used + first, ways->count));
     for (uint32_t i = first; i < first + ways->count; i++)
         if (tags->line[i] == NO_LINE) return (int)i;
     return (int)(first + splitmix64(&tags->random) % ways->count);

@@ -70,6 +70,7 @@ static struct cache_config config_of(struct pair *pair)
         .l3_latency = 50,
         .l3_busy = 4,
         .l3_transfer = 8,
+        .l3_refresh_interval = 1, /* so that refreshes are the time as L3 knows it */
         .l3_policy = CACHE_LRU,
         .controllers = 2,
         .ddr_latency = 104,
