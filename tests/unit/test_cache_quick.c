@@ -244,6 +244,33 @@ static void rights_that_changed_are_asked_for(void **state)
     cache_free(cache);
 }
 
+/* A core whose clock is behind comes to a directory of L3 after one that went the short way: the later time stands. */
+static void time_of_l3_does_not_go_back(void **state)
+{
+    struct pair pair = {.random = 1};
+    struct cache_config config = config_of(&pair);
+    struct cache_wire wire;
+    uint64_t now = 0, rises, high;
+    (void)state;
+    config.cores = 2;
+    config.coherent = config.snoop_filter = config.write_through = true;
+    config.store_allocate = false;
+    config.l2_depth = 2;
+    config.l3_size = 65536;
+    config.tlb_entries = 64;
+    struct cache *cache = cache_new(&config);
+    struct cache_view *view = cache_view(cache, 0, cache_space_new(cache));
+    assert_true(cache_wire_find(cache, "l3.edram.refresh", &wire));
+    for (uint32_t i = 0; i < 4 * PAGE; i += 32)
+        now += 1000 + cache_load(cache, 0, 0, i, 4, now);
+    now += 1000;
+    assert_int_equal(cache_load_quick(view, 0, now), config.l3_latency - config.l1_latency);
+    (void)cache_store(cache, 1, 0, 0, 4, 10);
+    cache_wire_count(cache, wire, &rises, &high);
+    assert_int_equal(rises, now);
+    cache_free(cache);
+}
+
 /* --- Listening ------------------------------------------------------------------------------------------------ */
 
 enum { KINDS = CACHE_INVALIDATION + 1, LEVELS = CACHE_IN_DDR + 1, STALLS = 2048 };
@@ -336,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal),
                                        cmocka_unit_test(rights_that_changed_are_asked_for),
+                                       cmocka_unit_test(time_of_l3_does_not_go_back),
                                        cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
