@@ -91,7 +91,7 @@ static void core_init(struct cache *cache, unsigned number)
     core->deposited = cache->deposited + core->port;
     core->number = number;
     core->bit = 1U << number;
-    for (unsigned i = 0; i < CACHE_OPEN; i++)
+    for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
         core->open[i].line = NO_LINE;
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
     for (uint32_t i = 0; i < config->tlb_entries; i++)
@@ -100,7 +100,6 @@ static void core_init(struct cache *cache, unsigned number)
     l2->next = l2->next_stream = l2->next_expected = 1;
     for (uint32_t i = 0; i < L2_PLACES; i++)
         l2->entry[i].line = l2->stream[i] = l2->expected[i] = NO_LINE;
-    l2->stream[0] = NO_LINE - 1; /* NO_LINE is the line before 0 */
     snoop_init(cache, core);
 }
 
@@ -140,7 +139,7 @@ static void l3_init(struct cache *cache)
         cache->order_row[way] = UINT64_C(0xff) << 8 * way;
         cache->order_column[way] = ~(UINT64_C(0x0101010101010101) << way);
     }
-    for (size_t i = 0; i < sets; i++)
+    for (size_t i = 1; i <= sets; i++)
         cache->order[i] = UINT64_C(0x7f3f1f0f07030100); /* empty ways are taken from the first on */
 }
 
@@ -181,7 +180,9 @@ struct cache *cache_new(const struct cache_config *config)
     /* Through: a store bit belongs to the open line, in L1 or not. */
     cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
     cache->without_line = (uint8_t)~cache->line_bits;
-    cache->far_busy = config->l3_busy > config->l3_transfer ? config->l3_busy : config->l3_transfer;
+    cache->far_busy = config->l3_busy;
+    if (cache->far_busy + 1 < config->l3_transfer) cache->far_busy = config->l3_transfer - 1;
+    if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
     bool lanes = cache->is_blue_gene && config->l3_size && config->l3_banks == LANE_BANKS;
@@ -274,6 +275,7 @@ void cache_listen(struct cache *cache, const struct cache_listener *listener)
     cache->heard = listener ? CACHE_HEARD : 0;
     cache->near_stall = cache->l2_latency | (alike ? 0 : cache->heard);
     cache->far_stall = cache->l3_latency | (alike ? 0 : cache->heard);
+    quick_change(cache);
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *of = cache->core[i];
         free(of->alike);

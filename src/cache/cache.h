@@ -29,7 +29,7 @@
 #include "chiliad/catalog.h"
 #include "chiliad/error.h"
 
-enum { CACHE_CORES = 16, CACHE_FILLS = 8, CACHE_STORES = 64, CACHE_OPEN = 8, CACHE_PORTS = 4 };
+enum { CACHE_CORES = 16, CACHE_FILLS = 8, CACHE_STORES = 64, CACHE_OPEN_LINES = 8, CACHE_PORTS = 4 };
 
 enum cache_policy { CACHE_ROUND_ROBIN, CACHE_LRU, CACHE_RANDOM };
 
@@ -99,8 +99,9 @@ enum cache_bit {
     CACHE_LOAD = 1,
     CACHE_STORE = 2,
     CACHE_FETCH = 4,
-    CACHE_PAGE = 8, /* the model's own, in the first byte of a page: it is in the TLB */
-    CACHE_HERE = 16 /* the model's own: the line came into L1D by this address and is there, whatever the TLB has */
+    CACHE_PAGE = 8,  /* the model's own, in the first byte of a page: it is in the TLB */
+    CACHE_HERE = 16, /* the model's own: the line came into L1D by this address and is there, whatever the TLB has */
+    CACHE_OPEN = 32  /* the model's own: the line was opened by a store to this address, likewise */
 };
 
 /* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the space. It is followed by

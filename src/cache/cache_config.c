@@ -151,7 +151,7 @@ static int check_limits(const struct cache_config *c, struct chil_error *err)
         {"l1d.fills", c->fills, 1, CACHE_FILLS},
         {"l1d.stores", c->stores, 1, CACHE_STORES},
         {"l1d.store_cycles", c->store_time, 1, 1 << 20},
-        {"l1d.store_lines", c->store_lines, 1, CACHE_OPEN},
+        {"l1d.store_lines", c->store_lines, 1, CACHE_OPEN_LINES},
         {"tlb.entries", c->tlb_entries, 1, 65536},
         {"tlb.miss_cycles", c->tlb_miss, 0, 1 << 20},
         {"tlb.page", c->page, 1024, 1 << 30},

@@ -150,10 +150,10 @@ INLINE bool ways_in_order(const struct ways *ways)
 
 /* A set that is replaced round-robin. */
 struct turn {
-    uint16_t next; /* way to be replaced */
-    uint16_t last; /* that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
+    uint32_t next; /* way to be replaced */
+    uint32_t last; /* that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
 };
-enum { NO_WAY = UINT16_MAX };
+#define NO_WAY UINT32_MAX
 
 /* Tags of a set-associative array. */
 struct tags {
@@ -257,7 +257,7 @@ INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
 {
     if (ways->policy != CACHE_ROUND_ROBIN) return tags_victim_any(tags, set);
     uint32_t way = tags->turn[set].next;
-    tags->turn[set].next = (uint16_t)(way + 1 == ways->count ? 0 : way + 1);
+    tags->turn[set].next = way + 1 == ways->count ? 0 : way + 1;
     return (int)(set * ways->stride + way);
 }
 
@@ -301,14 +301,14 @@ struct l1 {
 struct l2_entry {
     uint64_t ready;
     uint32_t line;
-    uint8_t state; /* L2_… */
 };
 
-/* Where in `entry`, `expected` and `stream` of an L2 a line may be, by the line. It is there if it is found there: who
- * takes a place leaves what points to it alone. Place 0 of each has no line, so no place is 0. */
+/* What an L2 knows of a line, by the line. */
 struct l2_known {
-    uint8_t entry, expected, stream;
-    uint8_t lines; /* which of its lines of L1D stores join; with Blue Gene's sizes only */
+    uint8_t entry;    /* its place there, if it has a state */
+    uint8_t expected; /* its place there, if it is found there: who takes a place leaves this alone */
+    uint8_t stream;   /* the last that has reached it, and no other line since; or 0 */
+    uint8_t state;    /* L2_…; 0: it is not there */
 };
 
 enum { L2_PLACES = UINT8_MAX + 1 };
@@ -411,13 +411,14 @@ struct cache_core {
     struct alike *alike;              /* NULL: each miss is told, if somebody listens */
     uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
     uint8_t served;                   /* enum cache_level: where L2 last found a line */
-    struct open_line open[CACHE_OPEN];
+    struct open_line open[CACHE_OPEN_LINES];
     uint32_t next_open; /* the one to be replaced */
 };
 
-/* What is known of a line of L3 by its number: the index of its way among those of all banks, + 1, or 0: it is not
- * there. L3_AHEAD: it came from DDR for a prefetch, and nobody has asked for it since. */
-enum { L3_DIRTY = 1 << 29, L3_AHEAD = 1 << 28, L3_WAY = L3_AHEAD - 1 };
+/* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8
+ * (so that a set of eight has a number, from 1 on), in the bits above these. L3_ASKED: it did not come from DDR for a
+ * prefetch, or somebody has asked for it since. */
+enum { L3_ASKED = 1, L3_DIRTY = 2, L3_BITS = 2 };
 
 struct bank {
     struct bank_counts counts;
@@ -436,8 +437,9 @@ struct mapping {
     uint32_t space, page, next; /* next: index into cache->mappings, 0: none */
 };
 
-/* What is quick for a core, and in a page; see cache_quick.c. */
-enum { QUICK_LOAD = 1, QUICK_STORE = 2 };
+/* What is quick for a core, and in a page; see cache_quick.c. QUICK_CARE: loads that look at what is seldom so. Of a
+ * core also whether somebody listens. */
+enum { QUICK_LOAD = 1, QUICK_STORE = 2, QUICK_CARE = 4, QUICK_HEARD = 8 };
 
 struct cache_view {
     struct cache *cache;
@@ -471,7 +473,7 @@ struct cache {
     struct unit *directory; /* of banks, by the lowest bits of a line */
     uint64_t *returned;     /* by bank and port; see cache_core */
     uint32_t *deposited;
-    uint64_t *order; /* by set of all banks, instead of tags.used; see ways_in_order */
+    uint64_t *order; /* by set of all banks, from 1, instead of tags.used; see ways_in_order */
     uint64_t order_row[ORDERED], order_column[ORDERED]; /* by way: all its own bits; all but those of others for it */
     uint64_t *fetched;                                  /* by way of all banks: when its fetch from DDR began */
     uint32_t *l3_line;                                  /* by line: L3_… */
@@ -480,7 +482,7 @@ struct cache {
     struct ddr *ddr;
     uint64_t latest;         /* when a request last came to L3, or a directory has been busy since later */
     uint64_t fetching_until; /* when the last line from DDR is there */
-    uint64_t busy_until;     /* until when some directory is, or a load would follow another on a port */
+    uint64_t busy_until;     /* the last cycle in which L3 is busy, for anybody: a load now may wait, or cover others */
     uint32_t far_busy;       /* how long a load is the cause of that */
     struct space *spaces;
     size_t space_count, space_capacity;
@@ -536,16 +538,11 @@ INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t a
 }
 void spaces_fini(struct cache *cache);
 
-/* With Blue Gene's sizes: what L2 knows of a line of L1D, and that line's bit. */
+/* With Blue Gene's sizes: what L2 knows of a line of L1D. */
 INLINE struct l2_known *known_of(const struct cache_core *of, uint32_t line)
 {
     _Static_assert(sizeof(struct l2_known) == 4, "as many bytes as a line of L2 has lines of L1D");
     return (struct l2_known *)((uint8_t *)of->l2.known + (line & ~3U));
-}
-
-INLINE uint8_t open_bit(uint32_t line)
-{
-    return (uint8_t)(1U << line % (1U << (blue_gene.l2_shift - blue_gene.l1d_shift)));
 }
 
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */
@@ -556,7 +553,6 @@ INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, ui
 {
     for (uint32_t others = cache->joining & of->others; SELDOM(others); others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
-        if (cache->is_blue_gene && !(known_of(other, line << more)->lines)) continue;
         for (uint32_t i = 0; i < cache->config.store_lines; i++)
             if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);
     }
@@ -571,7 +567,7 @@ INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bo
     return (uint8_t)kind;
 }
 
-/* cache_quick.c: who has filled a line, uses L2 or has open lines has changed. */
+/* cache_quick.c: who has filled a line, uses L2, has open lines or listens has changed. */
 void quick_change(struct cache *cache);
 
 /* cache_snoop.c */

@@ -54,8 +54,7 @@ INLINE void forbid(struct cache *cache, unsigned shift, struct cache_core *of, u
 void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open)
 {
     if (open->line == NO_LINE) return;
-    forbid(cache, cache->shape.l1d_shift, of, open->at, open->line, CACHE_STORE);
-    if (cache->is_blue_gene) known_of(of, open->line)->lines &= (uint8_t)~open_bit(open->line);
+    forbid(cache, cache->shape.l1d_shift, of, open->at, open->line, CACHE_STORE | CACHE_OPEN);
     *open = (struct open_line){NO_LINE, NULL};
 }
 
@@ -291,7 +290,7 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
     l2_write(cache, shape, of, line, start);
     open->line = line;
     open->at = at;
-    if (cache->is_blue_gene) known_of(of, line)->lines |= open_bit(line);
+    *at |= CACHE_OPEN;
     if (!(cache->joining & of->bit)) {
         cache->joining |= of->bit;
         quick_change(cache);
@@ -362,7 +361,7 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     struct physical physical = translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
-    if (physical.own) be_quick(cache, view, address, line, QUICK_LOAD);
+    if (physical.own) be_quick(cache, view, address, line, QUICK_LOAD | QUICK_CARE);
     bool here = is_here(l1, &shape->l1d, line, physical.own, at, &way);
     if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
     if (here) {
@@ -497,7 +496,7 @@ INLINE void fetch_early(const struct cache *cache, const struct cache_core *of, 
     FETCH_EARLY(known_of(of, line));
     FETCH_EARLY(&cache->l3_line[l3_line]);
     FETCH_EARLY(bank->tags.line + (size_t)set * blue_gene.l3.stride);
-    FETCH_EARLY(cache->order + bank->first / ORDERED + set);
+    FETCH_EARLY(cache->order + bank->first / ORDERED + set + 1);
 }
 
 /* An access to a page that only the TLB lacks goes on as if it were there; when. */
@@ -528,7 +527,7 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     uint32_t last = address + size - 1;
     bool within = !((last ^ address) & cache->line_mask);
     struct cache_view *view = space_view(cache, core, space);
-    uint64_t start = within ? fill_tlb(view, space, address, QUICK_LOAD, now) : now;
+    uint64_t start = within ? fill_tlb(view, space, address, QUICK_LOAD | QUICK_CARE, now) : now;
     uint32_t stall = within ? cache_load_quick(view, address, start) : CACHE_ELSE;
     if (stall != CACHE_ELSE) {
         if (SELDOM(stall & CACHE_HEARD)) cache_tell_load(view, address, start, stall & ~CACHE_HEARD);

@@ -16,7 +16,7 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
     for (uint32_t i = 1; i <= cache->config.l2_depth; i++) {
         uint32_t ahead = line + i;
         if (ahead / frame_lines != line / frame_lines) return;
-        if (l2_find(&of->l2, ahead)) {
+        if (of->l2.known[ahead].state) {
             of->counts.page_present++;
             continue;
         }
@@ -30,8 +30,7 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
 
 void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now)
 {
-    of->l2.stream[stream] = line;
-    of->l2.known[line].stream = (uint8_t)stream;
+    l2_reach(&of->l2, line, stream);
     if (cache->is_blue_gene)
         run_ahead(cache, &blue_gene, of, line, now);
     else

@@ -4,20 +4,30 @@
 
 #include "cache/cache_l3.h"
 
-/* The entry that has the line, or 0. */
-INLINE uint32_t l2_find(const struct l2 *l2, uint32_t line)
+/* What is known of a line that a place has; NO_LINE is the line before 0, of which nothing is known. */
+INLINE struct l2_known *l2_known(const struct l2 *l2, uint32_t line)
 {
-    uint32_t at = l2->known[line].entry;
-    return l2->entry[at].line == line ? at : 0;
+    return &l2->known[(int32_t)line];
 }
 
 /* An entry takes a line. */
 INLINE void l2_put(const struct cache *cache, struct l2 *l2, uint32_t line, uint64_t ready, uint8_t state)
 {
     uint32_t at = l2->next;
-    l2->known[line].entry = (uint8_t)at;
-    l2->entry[at] = (struct l2_entry){ready, line, state};
+    struct l2_entry *entry = &l2->entry[at];
+    struct l2_known *known = &l2->known[line];
+    l2_known(l2, entry->line)->state = 0;
+    known->entry = (uint8_t)at;
+    known->state = state;
+    *entry = (struct l2_entry){ready, line};
     l2->next = at == cache->config.l2_entries ? 1 : at + 1;
+}
+
+/* Another core takes a line out. */
+INLINE void l2_drop(struct l2 *l2, uint32_t line)
+{
+    l2->entry[l2->known[line].entry].line = NO_LINE;
+    l2->known[line].state = 0;
 }
 
 INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
@@ -42,23 +52,32 @@ INLINE void l2_expect(const struct cache *cache, struct l2 *l2, uint32_t line)
     l2->next_expected = at == cache->config.l2_filter ? 1 : at + 1;
 }
 
+/* A stream reaches a line. */
+INLINE void l2_reach(struct l2 *l2, uint32_t line, uint32_t stream)
+{
+    struct l2_known *old = l2_known(l2, l2->stream[stream]);
+    if (old->stream == stream) old->stream = 0;
+    l2->stream[stream] = line;
+    l2->known[line].stream = (uint8_t)stream;
+}
+
 /* A line is read that the filter expects. */
 void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
 /* A line is read that is the next of a stream. */
 void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now);
 
 /* Whether streams would take notice of reading a line that is in L2. */
-INLINE bool l2_is_news(const struct l2 *l2, const struct l2_known *known, uint32_t line)
+INLINE bool l2_is_news(const struct l2_known *known)
 {
-    return l2->stream[known[-1].stream] == line - 1 && l2->stream[known->stream] != line;
+    return !known->stream && known[-1].stream;
 }
 
 INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now)
 {
     struct l2 *l2 = &of->l2;
     const struct l2_known *known = &l2->known[line];
-    if (!cache->streaming || l2->stream[known->stream] == line) return;
-    if (SELDOM(l2->stream[known[-1].stream] == line - 1))
+    if (!cache->streaming || known->stream) return;
+    if (SELDOM(known[-1].stream))
         l2_advance(cache, of, line, known[-1].stream, now);
     else if (missed && SELDOM(l2->expected[known->expected] == line))
         l2_begin(cache, of, line, now);
@@ -67,12 +86,12 @@ INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line,
 }
 
 /* A prefetched line is used for the first time. */
-INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_entry *entry, uint32_t line, bool data)
+INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, bool data)
 {
     struct core_counts *counts = &of->counts;
     counts->self_hit++;
-    entry->state |= L2_USED;
-    if (!l3_claim(cache, line, entry->state & L2_FROM_DDR)) return;
+    known->state |= L2_USED;
+    if (!l3_claim(cache, line, known->state & L2_FROM_DDR)) return;
     *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
     *(data ? &counts->data_ahead : &counts->code_ahead) += 1;
 }
@@ -83,16 +102,17 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
 {
     struct core_counts *counts = &of->counts;
     struct l2 *l2 = &of->l2;
-    uint32_t at = l2_find(l2, line);
+    struct l2_known *known = &l2->known[line];
+    bool found = known->state;
     uint64_t end;
-    if (at) {
-        struct l2_entry *entry = &l2->entry[at];
+    if (found) {
+        uint64_t ready = l2->entry[known->entry].ready;
         of->served = CACHE_IN_L2;
-        counts->stream_hit += entry->state & L2_PREFETCHED;
+        counts->stream_hit += known->state & L2_PREFETCHED;
         if (!data) counts->code_hit++;
-        if (!(entry->state & L2_USED)) l2_use(cache, of, entry, line, data);
+        if (!(known->state & L2_USED)) l2_use(cache, of, known, line, data);
         end = now + cache->l2_latency;
-        if (entry->ready > end) end = entry->ready;
+        if (ready > end) end = ready;
     } else {
         struct l3_answer answer = l3_read(cache, shape, of, line, false, now);
         end = answer.ready;
@@ -103,7 +123,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         counts->l3_pending += cover(&l2->pending_until, now, end);
         l2_keep(cache, shape, of, line, end, L2_USED);
     }
-    l2_follow(cache, of, line, !at, now);
+    l2_follow(cache, of, line, !found, now);
     return end;
 }
 
@@ -116,13 +136,12 @@ INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cach
     l1_close_others(cache, of, l1_line, 0);
     for (uint32_t users = cache->l2_users; users; users &= users - 1) {
         struct cache_core *user = cache->core[__builtin_ctz(users)];
-        uint32_t at = l2_find(&user->l2, line);
-        if (!at) continue;
+        if (!user->l2.known[line].state) continue;
         if (user == of)
             of->counts.snoop_hit_same++;
         else {
             user->counts.snoop_hit_other++;
-            user->l2.entry[at].line = NO_LINE;
+            l2_drop(&user->l2, line);
         }
     }
     l3_write(cache, shape, of, line, now);

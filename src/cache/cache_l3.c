@@ -67,7 +67,7 @@ static uint32_t order_oldest(uint64_t order)
 static uint32_t victim(const struct cache *cache, struct bank *bank, uint32_t set)
 {
     const struct ways *ways = &bank->tags.ways;
-    if (ways_in_order(ways)) return set * ORDERED + order_oldest(cache->order[bank->first / ORDERED + set]);
+    if (ways_in_order(ways)) return set * ORDERED + order_oldest(cache->order[bank->first / ORDERED + set + 1]);
     return (uint32_t)tags_victim(&bank->tags, ways, set);
 }
 
@@ -77,7 +77,8 @@ static void fetch_ahead(const struct cache *cache, const struct bank *bank, uint
 {
     const struct tags *tags = &bank->tags;
     uint32_t soon = (set + 4) & tags->set_mask, later = (set + 8) & tags->set_mask;
-    uint32_t way = soon * ORDERED + order_oldest(cache->order[bank->first / ORDERED + soon]), line = tags->line[way];
+    uint32_t way = soon * ORDERED + order_oldest(cache->order[bank->first / ORDERED + soon + 1]),
+             line = tags->line[way];
     FETCH_EARLY(tags->line + (size_t)later * ORDERED);
     if (line != NO_LINE) FETCH_EARLY(cache->l3_line + line);
 }
@@ -90,10 +91,11 @@ uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint
     uint32_t set = line >> cache->bank_shift & tags->set_mask, way = victim(cache, bank, set);
     if (tags->line[way] != NO_LINE) evict(cache, bank, way, start);
     tags->line[way] = line;
-    l3_use(cache, bank, &tags->ways, bank->first + way);
-    cache->l3_line[line] = (bank->first + way + 1) | state;
+    cache->l3_line[line] = (bank->first + way + ORDERED) << L3_BITS | state;
+    l3_use(cache, bank, &tags->ways, cache->l3_line[line]);
     cache->fetched[bank->first + way] = start;
     if (ready > cache->fetching_until) cache->fetching_until = ready;
+    l3_note_busy(cache, ready);
     if (ways_in_order(&tags->ways)) fetch_ahead(cache, bank, set);
     return ready;
 }

@@ -27,19 +27,27 @@ INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
     count->cycles += to - from;
 }
 
-/* A way, of those of all banks, of a set of eight is used: it was before none. */
-INLINE void order_use(struct cache *cache, uint32_t way)
+/* The way of a line that is in L3, of those of all banks. */
+INLINE uint32_t l3_way(uint32_t known)
 {
-    uint64_t *order = &cache->order[way / ORDERED];
-    *order = (*order | cache->order_row[way % ORDERED]) & cache->order_column[way % ORDERED];
+    return (known >> L3_BITS) - ORDERED;
 }
 
-INLINE void l3_use(struct cache *cache, struct bank *bank, const struct ways *ways, uint32_t way)
+/* A line in a set of eight is used: its way was before none. */
+INLINE void order_use(struct cache *cache, uint32_t known)
+{
+    uint64_t *order = &cache->order[known >> L3_BITS >> 3];
+    uint32_t way = known >> L3_BITS & 7;
+    _Static_assert(ORDERED == 8, "as above");
+    *order = (*order | cache->order_row[way]) & cache->order_column[way];
+}
+
+INLINE void l3_use(struct cache *cache, struct bank *bank, const struct ways *ways, uint32_t known)
 {
     if (ways_in_order(ways))
-        order_use(cache, way);
+        order_use(cache, known);
     else
-        tags_use(&bank->tags, ways, (int)(way - bank->first));
+        tags_use(&bank->tags, ways, (int)(l3_way(known) - bank->first));
 }
 
 /* The line comes from DDR and takes a way of its set, with `state`; when it is there. */
@@ -52,15 +60,15 @@ INLINE bool l3_claim(struct cache *cache, uint32_t l2_line, bool from_ddr)
 {
     uint32_t line = l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift), known = cache->l3_line[line];
     if (!known) return from_ddr; /* replaced since */
-    cache->l3_line[line] = known & ~L3_AHEAD;
-    return known & L3_AHEAD;
+    cache->l3_line[line] = known | L3_ASKED;
+    return !(known & L3_ASKED);
 }
 
-/* Whether the line is on its way at `now`; when it is there. */
-INLINE bool in_flight(const struct cache *cache, uint32_t way, uint64_t now, uint64_t *ready)
+/* Whether a line with a way is still on its way at `now`; when it is there. */
+INLINE bool in_flight(const struct cache *cache, uint32_t known, uint64_t now, uint64_t *ready)
 {
     if (now >= cache->fetching_until) return false;
-    uint64_t start = cache->fetched[way];
+    uint64_t start = cache->fetched[l3_way(known)];
     *ready = start + cache->ddr_latency;
     return now - start < cache->ddr_latency;
 }
@@ -72,7 +80,7 @@ INLINE void l3_note_latest(struct cache *cache, const struct unit *directory, ui
     if (SELDOM(directory->from > cache->latest)) cache->latest = directory->from;
 }
 
-/* Something is busy until then. */
+/* Something is busy until then, or at most a cycle less. */
 INLINE void l3_note_busy(struct cache *cache, uint64_t until)
 {
     if (SELDOM(until < cache->busy_until)) until = cache->busy_until;
@@ -97,7 +105,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
     struct bank_counts *counts = &bank->counts;
-    uint32_t known = cache->l3_line[at.line], way = (known & L3_WAY) - 1;
+    uint32_t known = cache->l3_line[at.line];
     struct l3_answer answer = {.found = known};
     struct unit *directory = &cache->directory[at.line & cache->directory_mask];
     l3_note_latest(cache, directory, now);
@@ -107,13 +115,13 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
     if (!SELDOM(!answer.found)) {
         counts->read[at.port].hit[at.directory]++;
-        l3_use(cache, bank, &shape->l3, way);
-        if (SELDOM(!prefetch && known & L3_AHEAD)) {
+        l3_use(cache, bank, &shape->l3, known);
+        if (SELDOM(!prefetch && !(known & L3_ASKED))) {
             answer.from_ddr = true;
-            cache->l3_line[at.line] = known & ~L3_AHEAD;
+            cache->l3_line[at.line] = known | L3_ASKED;
         }
         answer.ready = start + cache->l3_latency;
-        if (SELDOM(in_flight(cache, way, start, &ready))) {
+        if (SELDOM(in_flight(cache, known, start, &ready))) {
             counts->in_flight++;
             if (ready > answer.ready) answer.ready = ready;
         }
@@ -121,11 +129,12 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
         counts->read[at.port].miss[at.directory]++;
         counts->prefetch_miss += prefetch;
         answer.from_ddr = true;
-        answer.ready = l3_allocate(cache, bank, at.line, start, prefetch ? L3_AHEAD : 0);
+        answer.ready = l3_allocate(cache, bank, at.line, start, prefetch ? 0 : L3_ASKED);
     }
     answer.ready = deliver(cache, &at, answer.ready);
     l3_note_busy(cache, start + cache->config.l3_busy);
     l3_note_busy(cache, answer.ready + cache->config.l3_transfer - cache->l3_latency);
+    l3_note_busy(cache, answer.ready);
     return answer;
 }
 
@@ -152,17 +161,17 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 {
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
-    uint32_t known = cache->l3_line[at.line], way = (known & L3_WAY) - 1;
+    uint32_t known = cache->l3_line[at.line];
     uint64_t start, ready;
     if (l3_deposit(cache, &at, now, &start)) return;
     if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !known, true);
     if (!SELDOM(!known)) {
-        bank->counts.in_flight += in_flight(cache, way, start, &ready);
+        bank->counts.in_flight += in_flight(cache, known, start, &ready);
         cache->l3_line[at.line] = known | L3_DIRTY;
-        l3_use(cache, bank, &shape->l3, way);
+        l3_use(cache, bank, &shape->l3, known);
     } else {
         bank->counts.write[at.port].miss++;
-        (void)l3_allocate(cache, bank, at.line, start, L3_DIRTY);
+        (void)l3_allocate(cache, bank, at.line, start, L3_ASKED | L3_DIRTY);
     }
     if (shape->l3.count) {
         cache->deposited[2 * (at.line & cache->bank_mask) + at.port] = at.line;
@@ -175,45 +184,15 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 /* --- With Blue Gene's sizes, what is common ----------------------------------------------------------------------
  * counts_of and bank_counts_of know of what is not counted here. */
 
-/* A way of cache->l3_line - 1 that is more is none. */
-enum { L3_ALL = L3_WAY | L3_DIRTY | L3_AHEAD };
-
-/* A read finds its line, and everybody is free. */
-INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t way, uint64_t now)
+/* A read finds its line, and everybody it needs is free. */
+INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
 {
     cache->directory[line % LANES] = (struct unit){now, now + cache->config.l3_busy};
     of->returned[2 * (line % LANE_BANKS)] = now + cache->l3_latency;
-    l3_note_busy(cache, now + cache->far_busy);
-    order_use(cache, way & L3_WAY);
+    order_use(cache, known);
 }
 
 /* A write that is not of the common kind. Returns `stall`. */
 uint32_t l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall);
-
-INLINE uint32_t l3_write_common(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall)
-{
-    uint32_t *deposited = &of->deposited[2 * (line % LANE_BANKS)];
-    if (*deposited == line) {
-        of->counts.merged[line % LANE_BANKS]++;
-        if (now > cache->latest) cache->latest = now;
-        return stall;
-    }
-    uint32_t way = cache->l3_line[line] - 1;
-    struct unit *directory = &cache->directory[line % LANES];
-    bool waits = now <= directory->until && now >= directory->from;
-    uint64_t start = waits ? directory->until : now, ready;
-    if (SELDOM(way > L3_ALL || in_flight(cache, way & L3_WAY, start, &ready)))
-        return l3_write_else(cache, of, line, now, stall);
-    if (!waits) directory->from = now;
-    count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, start);
-    directory->until = start + cache->config.l3_busy;
-    l3_note_busy(cache, directory->until);
-    if (now > cache->latest) cache->latest = now;
-    of->counts.stored[line % LANES]++;
-    cache->l3_line[line] = (way + 1) | L3_DIRTY;
-    order_use(cache, way & L3_WAY);
-    *deposited = line;
-    return stall;
-}
 
 #endif

@@ -16,8 +16,9 @@ void quick_change(struct cache *cache)
         bool loads = !(cache->idle & of->bit);
         /* No other core has filled a line, or has one in L2, or a store that others join. */
         bool stores = !(of->others & (~cache->idle | cache->l2_users | cache->joining));
-        of->ready =
-            (cache->quick_loads && loads ? QUICK_LOAD : 0U) | (cache->quick_stores && stores ? QUICK_STORE : 0U);
+        bool care = !cache->config.write_through || cache->joining & of->others;
+        of->ready = (cache->quick_loads && loads ? QUICK_CARE | (care ? 0U : QUICK_LOAD) : 0U) |
+                    (cache->quick_stores && stores ? QUICK_STORE : 0U) | (cache->heard ? QUICK_HEARD : 0U);
     }
 }
 
@@ -37,40 +38,18 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32
     return (uint32_t)(end - now) | cache->heard;
 }
 
-/* Some directory or port of L3 is busy: whether those of a load are. */
+/* Whether those units of L3 that a load needs are busy. */
 INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
     return now <= cache->directory[line % LANES].until ||
            now + cache->l3_latency - of->returned[2 * (line % LANE_BANKS)] < cache->config.l3_transfer;
 }
 
-/* Something else was still under way from L3, so not all of this load's time is more time with something under way. */
-INLINE void cover_far(struct cache_core *of, uint64_t now, uint64_t end)
-{
-    uint64_t until = of->l2.pending_until < end ? of->l2.pending_until : end;
-    of->counts.l3_pending -= until - now; /* counts_of adds all of it */
-    if (of->l2.pending_until > end) end = of->l2.pending_until;
-    of->l2.pending_until = end;
-}
-
-/* Whether a load finds its line in L3 (with `way`, of cache->l3_line - 1), and everybody free. */
-INLINE bool far_is_quick(const struct cache *cache, const struct cache_core *of, uint32_t line, uint32_t way,
-                         uint64_t now)
-{
-    uint64_t ready;
-    return !(way & L3_AHEAD || in_flight(cache, way & L3_WAY, now, &ready) ||
-             (now <= cache->busy_until && is_busy(cache, of, line, now)));
-}
-
-/* It does, and the line goes to L2. */
-INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t way, uint64_t now)
+/* A load takes a line from L3 into L2. */
+INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
 {
     uint64_t end = now + cache->l3_latency;
-    l3_take(cache, of, line, way, now);
-    if (SELDOM(of->l2.pending_until > now))
-        cover_far(of, now, end);
-    else
-        of->l2.pending_until = end;
+    l3_take(cache, of, line, known, now);
     l2_put(cache, &of->l2, line, end, L2_USED);
     of->counts.far[line % LANES]++;
     of->fills_until = end;
@@ -78,38 +57,54 @@ INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, uint32_t li
     return cache->far_stall;
 }
 
-/* A load of a line that is not in L2 and no stream's next. */
-APART static uint32_t load_far(struct cache *cache, struct cache_core *of, const struct l2_known *known, uint32_t line,
-                               uint64_t now)
+/* The same while L3 is busy, perhaps with what is in nobody's way; false: it is not. */
+APART static bool take_busy(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
 {
-    struct l2 *l2 = &of->l2;
-    uint32_t way = cache->l3_line[line] - 1;
-    bool reached = l2->stream[known->stream] == line; /* by a stream */
-    if (SELDOM(!far_is_quick(cache, of, line, way, now) || (!reached && l2->expected[known->expected] == line)))
-        return load_on(cache, of, line, now);
-    if (!SELDOM(reached)) l2_expect(cache, l2, line);
-    return take_far(cache, of, line, way, now);
+    uint64_t ready, end = now + cache->l3_latency, *pending = &of->l2.pending_until;
+    if (in_flight(cache, known, now, &ready) || is_busy(cache, of, line, now)) return false;
+    l3_note_busy(cache, now + cache->far_busy);
+    /* Not all of this load's time is more time with something under way; counts_of adds all of it. */
+    if (*pending > now) of->counts.l3_pending -= (*pending < end ? *pending : end) - now;
+    if (*pending < end) *pending = end;
+    (void)take_far(cache, of, line, known, now);
+    return true;
+}
+
+/* While it is not. */
+INLINE uint32_t take_free(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
+{
+    cache->busy_until = now + cache->far_busy;
+    of->l2.pending_until = now + cache->l3_latency;
+    return take_far(cache, of, line, known, now);
+}
+
+/* A load of a line that is not in L2, while L3 is busy. */
+APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint32_t line, bool reached, uint64_t now)
+{
+    if (!take_busy(cache, of, line, cache->l3_line[line], now)) return load_on(cache, of, line, now);
+    if (!reached) l2_expect(cache, &of->l2, line);
+    return cache->far_stall;
 }
 
 /* A stream that has reached a line asks for those ahead: quick if only the last is missing in L2, and is in L3. */
 INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    uint32_t depth = cache->config.l2_depth, ahead = line + depth;
-    bool last = !((line ^ ahead) & ~(FRAME_L2_LINES - 1U)) && !l2_find(l2, ahead);
+    uint32_t depth = cache->config.l2_depth, ahead = line + depth, stream = known[-1].stream;
+    bool last = !((line ^ ahead) & ~(FRAME_L2_LINES - 1U)) && !known[depth].state;
     for (uint32_t i = 1; i < depth && last; i++)
-        last = l2_find(l2, line + i);
-    uint32_t way = last ? cache->l3_line[ahead] - 1 : NO_LINE;
+        last = known[i].state;
+    uint32_t known_there = last ? cache->l3_line[ahead] : 0;
     uint64_t end = now + cache->l3_latency;
-    if (SELDOM(way > L3_ALL || now < cache->fetching_until ||
+    if (SELDOM(!known_there || now < cache->fetching_until ||
                (now <= cache->busy_until && is_busy(cache, of, ahead, now)))) {
-        l2_advance(cache, of, line, known[-1].stream, now);
+        l2_advance(cache, of, line, stream, now);
         return;
     }
-    l2->stream[known[-1].stream] = line;
-    known->stream = known[-1].stream;
+    l2_reach(l2, line, stream);
     of->counts.page_present += depth - 1;
-    l3_take(cache, of, ahead, way, now);
+    l3_note_busy(cache, now + cache->far_busy);
+    l3_take(cache, of, ahead, known_there, now);
     of->counts.ahead[ahead % LANES]++;
     of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
     of->counts.l3_pending += cover(&l2->pending_until, now, end);
@@ -120,19 +115,23 @@ INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known 
 APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
                                   uint64_t now)
 {
-    struct l2_entry *entry = &of->l2.entry[known->entry];
-    uint32_t way = cache->l3_line[line] - 1, stall;
-    if (entry->line == line) {
-        if (SELDOM(entry->ready > now + cache->l2_latency)) return load_on(cache, of, line, now);
+    uint32_t stall;
+    if (known->state) {
+        if (SELDOM(of->l2.entry[known->entry].ready > now + cache->l2_latency)) return load_on(cache, of, line, now);
         of->counts.near++;
-        of->counts.stream_hit += entry->state & L2_PREFETCHED;
-        if (!(entry->state & L2_USED)) l2_use(cache, of, entry, line, true);
+        of->counts.stream_hit += known->state & L2_PREFETCHED;
+        if (!(known->state & L2_USED)) l2_use(cache, of, known, line, true);
         of->fills_until = now + cache->l2_latency;
         of->served = CACHE_IN_L2;
         stall = cache->near_stall;
     } else {
-        if (SELDOM(!far_is_quick(cache, of, line, way, now))) return load_on(cache, of, line, now);
-        stall = take_far(cache, of, line, way, now);
+        uint32_t known_there = cache->l3_line[line];
+        if (SELDOM(!(known_there & L3_ASKED))) return load_on(cache, of, line, now);
+        stall = cache->far_stall;
+        if (now > cache->busy_until)
+            (void)take_free(cache, of, line, known_there, now);
+        else if (!take_busy(cache, of, line, known_there, now))
+            return load_on(cache, of, line, now);
     }
     advance(cache, of, known, line, now);
     return stall;
@@ -141,60 +140,94 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, st
 /* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. */
 APART static bool others_join(const struct cache *cache, const struct cache_core *of, uint32_t l2_line)
 {
-    uint32_t last = l2_line + cache->config.l2_depth, frame = l2_line | (FRAME_L2_LINES - 1);
+    const unsigned more = blue_gene.l2_shift - blue_gene.l1d_shift;
     for (uint32_t others = cache->joining & of->others; others; others &= others - 1) {
-        const struct l2_known *known = cache->core[__builtin_ctz(others)]->l2.known;
-        for (uint32_t line = l2_line; line <= last && line <= frame; line++)
-            if (known[line].lines) return true;
+        const struct open_line *open = cache->core[__builtin_ctz(others)]->open;
+        for (uint32_t i = 0; i < cache->config.store_lines; i++)
+            if ((open[i].line >> more) - l2_line <= cache->config.l2_depth) return true;
     }
     return false;
 }
 
-uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
+/* Whether what is seldom so keeps a load from being quick. */
+APART static bool is_else(const struct cache *cache, const struct cache_core *of, uint32_t line, size_t way)
+{
+    return (!cache->config.write_through && of->data.dirty[way]) ||
+           others_join(cache, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift));
+}
+
+/* A load that L1D has made room for. */
+APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+{
+    struct l2 *l2 = &of->l2;
+    struct l2_known *known = &l2->known[line];
+    if (SELDOM(l2_is_news(known))) return load_stream(cache, of, known, line, now);
+    if (known->state) {
+        uint64_t end = now + cache->l2_latency;
+        if (SELDOM(!(known->state & L2_USED) || l2->entry[known->entry].ready > end))
+            return load_on(cache, of, line, now);
+        of->counts.near++;
+        of->counts.stream_hit += known->state & L2_PREFETCHED;
+        of->fills_until = end;
+        of->served = CACHE_IN_L2;
+        return cache->near_stall;
+    }
+    bool reached = known->stream; /* by a stream */
+    uint32_t there = cache->l3_line[line];
+    if (SELDOM(!(there & L3_ASKED) || (!reached && l2->expected[known->expected] == line)))
+        return load_on(cache, of, line, now);
+    if (SELDOM(now <= cache->busy_until)) return load_busy(cache, of, line, reached, now);
+    if (!SELDOM(reached)) l2_expect(cache, l2, line);
+    return take_free(cache, of, line, there, now);
+}
+
+APART static uint32_t load_with_care(struct cache_view *view, uint32_t address, uint64_t now);
+
+/* `care`: what is seldom so may be. */
+INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t now, bool care)
 {
     struct cache_core *of = view->of;
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint8_t *at = view->lines + granule;
-    if (!(page & of->ready & QUICK_LOAD)) return CACHE_ELSE;
+    if (!(page & of->ready & (care ? QUICK_CARE : QUICK_LOAD)))
+        return care ? CACHE_ELSE : load_with_care(view, address, now);
     if (SELDOM(*at & CACHE_HERE)) { /* the page has been out of the TLB */
         *at |= CACHE_LOAD;
         return 0;
     }
-    if (of->fills_until > now) return CACHE_ELSE;
     struct l1 *l1 = &of->data;
-    struct stream_set *active = &of->snoop.active;
-    uint32_t line = line_of(page, granule), set = line & l1->tags.set_mask;
+    uint32_t *log = of->snoop.active.log_end;
+    if (of->fills_until > now || log == of->snoop.active.log_full) return CACHE_ELSE;
+    size_t set = granule & l1->tags.set_mask; /* which the page has no part in */
     struct turn *turn = &l1->tags.turn[set];
-    uint32_t next = turn->next, way = set * blue_gene.l1d.stride + next;
+    size_t next = turn->next, way = set * blue_gene.l1d.stride + next;
+    uint32_t line = line_of(page, granule);
     uint8_t *old_at = l1->at[way];
-    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    struct cache *cache = view->cache;
-    if (!old_at || active->log_end == active->log_full) return CACHE_ELSE;
-    if (SELDOM(!cache->config.write_through) && l1->dirty[way]) return CACHE_ELSE;
-    if (SELDOM(cache->joining & of->others) && others_join(cache, of, l2_line)) return CACHE_ELSE;
+    if (!old_at || (care && is_else(view->cache, of, line, way))) return CACHE_ELSE;
     if (SELDOM(next == turn->last)) { /* as in snoop_filled */
+        if (!care) return load_with_care(view, address, now);
         if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
         of->snoop.sets_full++;
         turn->last = NO_WAY;
     }
-    turn->next = (uint16_t)((next + 1) % blue_gene.l1d.count);
-    *active->log_end++ = line;
-    l1->tags.line[way] = line;
+    turn->next = (uint32_t)(next + 1) % blue_gene.l1d.count;
     l1->at[way] = at;
-    *old_at &= cache->without_line;
+    l1->tags.line[way] = line;
+    *log = line;
+    of->snoop.active.log_end = log + 1;
+    *old_at &= care ? view->cache->without_line : (uint8_t) ~(CACHE_HERE | CACHE_LOAD);
     *at |= CACHE_LOAD | CACHE_HERE;
-    struct l2 *l2 = &of->l2;
-    struct l2_known *known = &l2->known[l2_line];
-    const struct l2_entry *entry = &l2->entry[known->entry];
-    if (SELDOM(l2_is_news(l2, known, l2_line))) return load_stream(cache, of, known, l2_line, now);
-    if (entry->line != l2_line) return load_far(cache, of, known, l2_line, now);
-    if (SELDOM(!(entry->state & L2_USED) || entry->ready > now + cache->l2_latency))
-        return load_on(cache, of, l2_line, now);
-    of->counts.near++;
-    of->counts.stream_hit += entry->state & L2_PREFETCHED;
-    of->fills_until = now + cache->l2_latency;
-    of->served = CACHE_IN_L2;
-    return cache->near_stall;
+    return load_behind(view->cache, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift), now);
+}
+
+APART static uint32_t load_with_care(struct cache_view *view, uint32_t address, uint64_t now)
+{
+    return load_quick(view, address, now, true);
+}
+
+uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
+{
+    return load_quick(view, address, now, false);
 }
 
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
@@ -217,42 +250,71 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
     return true;
 }
 
-/* `heard`: somebody is to be told of misses. */
-INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, bool heard)
+/* A store that has a place in the queue goes on to L3. */
+APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now,
+                                   uint32_t stall)
 {
-    struct cache_core *of = view->of;
-    uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
-    struct open_line *open = &of->open[of->next_open];
-    uint8_t *at = view->lines + granule, *old_at = open->at;
-    uint32_t line = line_of(page, granule), logged = of->snoop.shown_logged;
-    if (!(page & of->ready & QUICK_STORE) || !old_at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
-    struct cache *cache = view->cache;
-    struct l2_known *known = known_of(of, line);
-    uint8_t here = *at & CACHE_HERE, bit = open_bit(line);
-    if (known->lines & bit || (heard && !here && !count_store(of, now))) return CACHE_ELSE;
-    of->counts.store_miss += !here;
-    of->snoop.shown_log[logged] = line;
-    of->snoop.shown_logged = logged + 1;
-    *old_at &= (uint8_t)~CACHE_STORE;
-    *at |= CACHE_STORE | (here ? CACHE_LOAD : 0);
-    known_of(of, open->line)->lines &= (uint8_t)~open_bit(open->line);
-    known->lines |= bit;
-    *open = (struct open_line){line, at};
-    of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
-    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    of->counts.snoop_hit_same += of->l2.entry[known->entry].line == l2_line;
-    uint64_t start = take_store_entry(cache, of, now);
-    count_stall(&of->counts.stall_store, now, start);
-    return l3_write_common(cache, of, l2_line, start, (uint32_t)(start - now));
+    uint32_t *deposited = &of->deposited[2 * (line % LANE_BANKS)];
+    if (now > cache->latest) cache->latest = now;
+    if (*deposited == line) {
+        of->counts.merged[line % LANE_BANKS]++;
+        return stall;
+    }
+    uint32_t there = cache->l3_line[line];
+    struct unit *directory = &cache->directory[line % LANES];
+    if (SELDOM(!there || now < cache->fetching_until)) return l3_write_else(cache, of, line, now, stall);
+    uint64_t until = directory->until;
+    if (now <= until && now >= directory->from) {
+        count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
+    } else {
+        directory->from = now;
+        until = now;
+    }
+    until += cache->config.l3_busy;
+    directory->until = until;
+    l3_note_busy(cache, until);
+    of->counts.stored[line % LANES]++;
+    cache->l3_line[line] = there | L3_DIRTY;
+    *deposited = line;
+    order_use(cache, there);
+    return stall;
 }
 
-APART static uint32_t store_heard(struct cache_view *view, uint32_t address, uint64_t now)
+/* `heard`: somebody is to be told of misses. */
+INLINE uint32_t store_quick(struct cache_view *view, struct cache_core *of, uint32_t page, uint32_t address,
+                            uint64_t now, bool heard)
 {
-    return store_quick(view, address, now, true);
+    uint32_t granule = address >> CACHE_GRANULE_BITS, logged = of->snoop.shown_logged;
+    struct open_line *open = &of->open[of->next_open];
+    uint8_t *at = view->lines + granule, *old_at = open->at, byte = *at;
+    if (byte & CACHE_OPEN || !old_at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
+    if (heard && !(byte & CACHE_HERE) && !count_store(of, now)) return CACHE_ELSE;
+    struct cache *cache = view->cache;
+    uint32_t line = line_of(page, granule), l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
+    of->snoop.shown_log[logged] = line;
+    of->snoop.shown_logged = logged + 1;
+    of->counts.store_miss += !(byte & CACHE_HERE);
+    of->counts.snoop_hit_same += of->l2.known[l2_line].state != 0;
+    *old_at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
+    *at |= CACHE_STORE | CACHE_OPEN | (byte & CACHE_HERE ? CACHE_LOAD : 0);
+    *open = (struct open_line){line, at};
+    of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
+    uint64_t start = take_store_entry(cache, of, now);
+    count_stall(&of->counts.stall_store, now, start);
+    return store_behind(cache, of, l2_line, start, (uint32_t)(start - now));
+}
+
+APART static uint32_t store_heard(struct cache_view *view, struct cache_core *of, uint32_t page, uint32_t address,
+                                  uint64_t now)
+{
+    return store_quick(view, of, page, address, now, true);
 }
 
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    if (SELDOM(view->cache->heard)) return store_heard(view, address, now);
-    return store_quick(view, address, now, false);
+    struct cache_core *of = view->of;
+    uint32_t page = view->pages[address >> FRAME_BITS], ready = of->ready;
+    if (!(page & ready & QUICK_STORE)) return CACHE_ELSE;
+    if (SELDOM(ready & QUICK_HEARD)) return store_heard(view, of, page, address, now);
+    return store_quick(view, of, page, address, now, false);
 }

@@ -145,6 +145,17 @@ static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t fra
     cache->spaces[space].frames[page] = (frame + 1) * 2 + own;
 }
 
+/* Lines of the page that are open are no longer known by its bytes. */
+static void leave_open(struct cache_core *of, uint8_t *bytes)
+{
+    for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++) {
+        uint8_t **at = &of->open[i].at;
+        if (*at < bytes || *at >= bytes + (FRAME >> CACHE_GRANULE_BITS)) continue;
+        **at &= (uint8_t)~CACHE_OPEN;
+        *at = NULL;
+    }
+}
+
 /* Lines of the page that are in L1D are no longer known by its bytes. */
 static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint32_t frame)
 {
@@ -153,6 +164,7 @@ static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint3
         const struct cache_view *view = cache->spaces[space].view[core];
         if (!view) continue;
         uint8_t *bytes = view->lines + ((size_t)page << (FRAME_BITS - CACHE_GRANULE_BITS));
+        leave_open(cache->core[core], bytes);
         for (uint32_t i = 0; i < FRAME >> CACHE_GRANULE_BITS; i += l1->granules) {
             if (!(bytes[i] & CACHE_HERE)) continue;
             uint32_t line = (uint32_t)(((uint64_t)frame << FRAME_BITS | i << CACHE_GRANULE_BITS) >> l1->shift);
@@ -243,8 +255,8 @@ static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, st
         clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
 }
 
-/* All bytes of a page lose all bits but CACHE_HERE. A page that is too large for that has no bits but for lines in L1
- * and the open ones. */
+/* All bytes of a page lose all bits but CACHE_HERE and CACHE_OPEN. A page that is too large for that has no bits but
+ * for lines in L1 and the open ones. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
     uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
@@ -253,7 +265,7 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
     if (cache->config.page <= CLEAR_AT_ONCE) {
         typedef uint64_t eight __attribute__((may_alias));
         for (size_t i = 0; i < bytes.count / sizeof(eight); i++) /* a page has at least 32 bytes of them */
-            ((eight *)first)[i] &= CACHE_HERE * UINT64_C(0x0101010101010101);
+            ((eight *)first)[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
         return;
     }
     struct cache_core *of = cache->core[core];
@@ -330,7 +342,7 @@ static void forget_bytes(struct cache_core *of)
     struct l1 *l1[] = {&of->data, &of->code};
     for (unsigned i = 0; i < 2; i++)
         memset(l1[i]->at, 0, (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.ways.stride * sizeof *l1[i]->at);
-    for (uint32_t i = 0; i < CACHE_OPEN; i++)
+    for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++)
         of->open[i].at = NULL;
 }
 

@@ -62,7 +62,7 @@ struct core {
     struct intervals reads; /* of L2 */
     struct intervals fills, prefetches, l3_reads;
     uint64_t queue[CACHE_STORES];
-    uint64_t open[CACHE_OPEN]; /* lines of the last stores to memory, a ring; NO_ADDRESS: none */
+    uint64_t open[CACHE_OPEN_LINES]; /* lines of the last stores to memory, a ring; NO_ADDRESS: none */
     unsigned next_open;
     struct stream active[64], history[64];
     unsigned active_count, history_count;
@@ -466,7 +466,7 @@ static void end_joining(struct literal *lit, unsigned core, uint64_t address, ui
 {
     for (unsigned i = 0; i < lit->config.cores; i++) {
         uint64_t *open = lit->cores[i].open;
-        for (unsigned k = 0; i != core && k < CACHE_OPEN; k++)
+        for (unsigned k = 0; i != core && k < CACHE_OPEN_LINES; k++)
             if (open[k] != NO_ADDRESS && open[k] >= address && open[k] < address + length) open[k] = NO_ADDRESS;
     }
 }
@@ -474,7 +474,7 @@ static void end_joining(struct literal *lit, unsigned core, uint64_t address, ui
 /* Where the core's stores to a line join; NULL: nowhere. */
 static uint64_t *find_open(struct core *of, uint64_t line)
 {
-    for (unsigned i = 0; i < CACHE_OPEN; i++)
+    for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
         if (of->open[i] == line) return &of->open[i];
     return NULL;
 }

@@ -104,7 +104,7 @@ static struct cache_config any_config(struct pair *pair)
     c.store_allocate = pick(pair, 2);
     c.fills = 1 + (uint32_t)pick(pair, 4);
     c.stores = 1 + (uint32_t)pick(pair, 6);
-    c.store_lines = 1 + (uint32_t)pick(pair, CACHE_OPEN);
+    c.store_lines = 1 + (uint32_t)pick(pair, CACHE_OPEN_LINES);
     c.tlb_entries = 1 + (uint32_t)pick(pair, 16);
     c.page = 1024U << pick(pair, 10);
     c.l2_entries = (uint32_t)pick(pair, 20);
