@@ -87,10 +87,14 @@ static void core_init(struct cache *cache, unsigned number)
         core->kinds = kinds_new(config->l1d.size / config->l1d.line);
     }
     core->port = (config->cores > 2 ? number / 2 : number) & 1;
-    core->returned = cache->returned + core->port;
-    core->deposited = cache->deposited + core->port;
+    core->returned = cache->returned + (size_t)core->port * config->l3_banks;
+    core->deposited = cache->deposited + (size_t)core->port * config->l3_banks;
     core->number = number;
     core->bit = 1U << number;
+    core->next_store = core->store_end;
+    core->last_store = core->store_end + config->stores - 1;
+    core->next_open = core->open;
+    core->last_open = core->open + config->store_lines - 1;
     for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
         core->open[i].line = NO_LINE;
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);

@@ -350,7 +350,7 @@ struct snoop {
     struct absent shown;
     uint64_t shown_again;           /* snoops that `shown` knew */
     uint32_t shown_log[SNOOPS_LOG]; /* snoops that are still to be shown */
-    uint32_t shown_logged;
+    uint64_t shown_logged;
 };
 
 /* Where in a bank of L3 a line belongs. */
@@ -399,20 +399,20 @@ struct cache_core {
     uint32_t number, bit;  /* 1 << number */
     uint32_t others;       /* a bit for each other core */
     unsigned port;         /* of L3 banks */
-    uint64_t *returned;    /* by bank, times 2: when that read port last delivered */
-    uint32_t *deposited;   /* by bank, times 2: that write port's line in the data buffer */
+    uint64_t *returned;    /* by bank: when that read port last delivered */
+    uint32_t *deposited;   /* by bank: that write port's line in the data buffer */
     uint32_t fills;        /* of fill_end, those not known to have ended */
     uint64_t fills_until;  /* when the last fill ends: of fill_end, or a calm one since then */
     uint64_t listed_until; /* when the last of fill_end ends */
     uint64_t data_fill_until, code_fill_until;
-    uint64_t store_end[CACHE_STORES]; /* a ring, in the order of time */
-    uint32_t next_store;              /* the one that ends first */
-    struct kinds *kinds;              /* of L1D's misses; NULL: they are not told apart */
-    struct alike *alike;              /* NULL: each miss is told, if somebody listens */
-    uint8_t miss_kind;                /* enum kind: of the last access, if it missed */
-    uint8_t served;                   /* enum cache_level: where L2 last found a line */
+    uint64_t store_end[CACHE_STORES];  /* a ring, in the order of time */
+    uint64_t *next_store, *last_store; /* the one that ends first; the last of the ring */
+    struct kinds *kinds;               /* of L1D's misses; NULL: they are not told apart */
+    struct alike *alike;               /* NULL: each miss is told, if somebody listens */
+    uint8_t miss_kind;                 /* enum kind: of the last access, if it missed */
+    uint8_t served;                    /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
-    uint32_t next_open; /* the one to be replaced */
+    struct open_line *next_open, *last_open; /* the one to be replaced; the last */
 };
 
 /* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8
@@ -437,8 +437,8 @@ struct mapping {
     uint32_t space, page, next; /* next: index into cache->mappings, 0: none */
 };
 
-/* What is quick for a core, and in a page; see cache_quick.c. QUICK_CARE: loads that look at what is seldom so. Of a
- * core also whether somebody listens. */
+/* What is quick for a core, and in a page; see cache_quick.c. QUICK_CARE, QUICK_HEARD: loads that look at what is
+ * seldom so, stores that somebody may have to be told of. */
 enum { QUICK_LOAD = 1, QUICK_STORE = 2, QUICK_CARE = 4, QUICK_HEARD = 8 };
 
 struct cache_view {
@@ -471,7 +471,7 @@ struct cache {
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
     struct unit *directory; /* of banks, by the lowest bits of a line */
-    uint64_t *returned;     /* by bank and port; see cache_core */
+    uint64_t *returned;     /* by port and bank; see cache_core */
     uint32_t *deposited;
     uint64_t *order; /* by set of all banks, from 1, instead of tags.used; see ways_in_order */
     uint64_t order_row[ORDERED], order_column[ORDERED]; /* by way: all its own bits; all but those of others for it */

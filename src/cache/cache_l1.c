@@ -283,8 +283,7 @@ INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cach
         return now;
     }
     uint64_t start = take_store_entry(cache, of, now);
-    open = &of->open[of->next_open];
-    of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
+    open = take_open(of);
     l1_close_line(cache, of, open);
     if (cache->config.coherent) snoop_store(cache, of, line, start);
     l2_write(cache, shape, of, line, start);
@@ -424,7 +423,7 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
     struct physical physical = translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint64_t start = now;
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
-    if (physical.own) be_quick(cache, view, address, line, QUICK_STORE);
+    if (physical.own) be_quick(cache, view, address, line, QUICK_STORE | QUICK_HEARD);
     uint64_t misses = of->counts.store_miss;
     uint8_t bits = CACHE_STORE;
     int way = -1;
@@ -548,7 +547,7 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
     }
     struct cache_view *view = space_view(cache, core, space);
-    uint64_t start = fill_tlb(view, space, address, QUICK_STORE, now);
+    uint64_t start = fill_tlb(view, space, address, QUICK_STORE | QUICK_HEARD, now);
     uint32_t stall = cache_store_quick(view, address, start);
     if (stall != CACHE_ELSE) return (uint32_t)(start - now) + stall;
     uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, start)

@@ -9,6 +9,20 @@
 
 #include "cache/cache_l2.h"
 
+INLINE void prefetch(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint64_t now)
+{
+    struct l3_answer answer = l3_read(cache, shape, of, line, true, now);
+    of->counts.prefetch.count++;
+    of->counts.prefetch.cycles += cover(&of->l2.prefetch_until, now, answer.ready);
+    of->counts.l3_pending += cover(&of->l2.pending_until, now, answer.ready);
+    l2_keep(cache, shape, of, line, answer.ready, (uint8_t)(L2_PREFETCHED | (answer.from_ddr ? L2_FROM_DDR : 0)));
+}
+
+void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+{
+    prefetch(cache, &blue_gene, of, line, now);
+}
+
 INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
                       uint64_t now)
 {
@@ -20,11 +34,7 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
             of->counts.page_present++;
             continue;
         }
-        struct l3_answer answer = l3_read(cache, shape, of, ahead, true, now);
-        of->counts.prefetch.count++;
-        of->counts.prefetch.cycles += cover(&of->l2.prefetch_until, now, answer.ready);
-        of->counts.l3_pending += cover(&of->l2.pending_until, now, answer.ready);
-        l2_keep(cache, shape, of, ahead, answer.ready, (uint8_t)(L2_PREFETCHED | (answer.from_ddr ? L2_FROM_DDR : 0)));
+        prefetch(cache, shape, of, ahead, now);
     }
 }
 

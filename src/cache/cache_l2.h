@@ -65,6 +65,8 @@ INLINE void l2_reach(struct l2 *l2, uint32_t line, uint32_t stream)
 void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
 /* A line is read that is the next of a stream. */
 void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now);
+/* A line is fetched ahead, with Blue Gene's sizes. */
+void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
 
 /* Whether streams would take notice of reading a line that is in L2. */
 INLINE bool l2_is_news(const struct l2_known *known)

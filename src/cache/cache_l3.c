@@ -46,11 +46,11 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now)
 static void evict(struct cache *cache, struct bank *bank, uint32_t way, uint64_t now)
 {
     uint32_t line = bank->tags.line[way];
-    uint32_t known = cache->l3_line[line], *deposited = &cache->deposited[2 * (line & cache->bank_mask)];
+    uint32_t known = cache->l3_line[line], *deposited = &cache->deposited[line & cache->bank_mask];
     cache->l3_line[line] = 0;
     bank->counts.evict++;
-    for (unsigned port = 0; port < 2; port++)
-        if (deposited[port] == line) deposited[port] = NO_LINE;
+    for (unsigned port = 0; port < 2; port++, deposited += cache->config.l3_banks)
+        if (*deposited == line) *deposited = NO_LINE;
     if (!(known & L3_DIRTY)) return;
     bank->counts.castout++;
     l3_store_ddr(cache, line, now);

@@ -20,6 +20,12 @@ INLINE struct place place_of(struct cache *cache, const struct shape *shape, str
     };
 }
 
+/* Of the ports of all banks, those of one kind. */
+INLINE size_t port_of_bank(const struct cache *cache, const struct place *at)
+{
+    return (size_t)at->port * cache->config.l3_banks + (at->line & cache->bank_mask);
+}
+
 INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
 {
     if (!SELDOM(to != from)) return;
@@ -90,7 +96,7 @@ INLINE void l3_note_busy(struct cache *cache, uint64_t until)
 /* Lines that end within `transfer` of another on the port follow it. */
 INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
 {
-    uint64_t *last = &cache->returned[2 * (at->line & cache->bank_mask) + at->port];
+    uint64_t *last = &cache->returned[port_of_bank(cache, at)];
     if (SELDOM(ready - *last < cache->config.l3_transfer)) {
         at->bank->counts.read[at->port].collision++;
         ready = *last + cache->config.l3_transfer;
@@ -145,7 +151,7 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
     struct unit *directory = &cache->directory[at->line & cache->directory_mask];
     l3_note_latest(cache, directory, now);
     counts->write[at->port].deposit++;
-    if (cache->deposited[2 * (at->line & cache->bank_mask) + at->port] == at->line) {
+    if (cache->deposited[port_of_bank(cache, at)] == at->line) {
         counts->write[at->port].merged++;
         return true;
     }
@@ -174,7 +180,7 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
         (void)l3_allocate(cache, bank, at.line, start, L3_ASKED | L3_DIRTY);
     }
     if (shape->l3.count) {
-        cache->deposited[2 * (at.line & cache->bank_mask) + at.port] = at.line;
+        cache->deposited[port_of_bank(cache, &at)] = at.line;
         return;
     }
     bank->counts.castout++;
@@ -188,7 +194,7 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
 {
     cache->directory[line % LANES] = (struct unit){now, now + cache->config.l3_busy};
-    of->returned[2 * (line % LANE_BANKS)] = now + cache->l3_latency;
+    of->returned[line % LANE_BANKS] = now + cache->l3_latency;
     order_use(cache, known);
 }
 

@@ -18,7 +18,7 @@ void quick_change(struct cache *cache)
         bool stores = !(of->others & (~cache->idle | cache->l2_users | cache->joining));
         bool care = !cache->config.write_through || cache->joining & of->others;
         of->ready = (cache->quick_loads && loads ? QUICK_CARE | (care ? 0U : QUICK_LOAD) : 0U) |
-                    (cache->quick_stores && stores ? QUICK_STORE : 0U) | (cache->heard ? QUICK_HEARD : 0U);
+                    (cache->quick_stores && stores ? QUICK_HEARD | (cache->heard ? 0U : QUICK_STORE) : 0U);
     }
 }
 
@@ -42,7 +42,7 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32
 INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
     return now <= cache->directory[line % LANES].until ||
-           now + cache->l3_latency - of->returned[2 * (line % LANE_BANKS)] < cache->config.l3_transfer;
+           now + cache->l3_latency - of->returned[line % LANE_BANKS] < cache->config.l3_transfer;
 }
 
 /* A load takes a line from L3 into L2. */
@@ -86,29 +86,31 @@ APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint
     return cache->far_stall;
 }
 
-/* A stream that has reached a line asks for those ahead: quick if only the last is missing in L2, and is in L3. */
+/* A stream that has reached a line asks for those ahead, as l2_advance does. */
 INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    uint32_t depth = cache->config.l2_depth, ahead = line + depth, stream = known[-1].stream;
-    bool last = !((line ^ ahead) & ~(FRAME_L2_LINES - 1U)) && !known[depth].state;
-    for (uint32_t i = 1; i < depth && last; i++)
-        last = known[i].state;
-    uint32_t known_there = last ? cache->l3_line[ahead] : 0;
     uint64_t end = now + cache->l3_latency;
-    if (SELDOM(!known_there || now < cache->fetching_until ||
-               (now <= cache->busy_until && is_busy(cache, of, ahead, now)))) {
-        l2_advance(cache, of, line, stream, now);
-        return;
+    uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
+    l2_reach(l2, line, known[-1].stream);
+    for (uint32_t ahead = line + 1; ahead <= last && ahead <= frame; ahead++) {
+        uint32_t there = cache->l3_line[ahead];
+        if ((++known)->state) {
+            of->counts.page_present++;
+            continue;
+        }
+        if (SELDOM(!there || now < cache->fetching_until ||
+                   (now <= cache->busy_until && is_busy(cache, of, ahead, now)))) {
+            l2_prefetch(cache, of, ahead, now);
+            continue;
+        }
+        l3_note_busy(cache, now + cache->far_busy);
+        l3_take(cache, of, ahead, there, now);
+        of->counts.ahead[ahead % LANES]++;
+        of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
+        of->counts.l3_pending += cover(&l2->pending_until, now, end);
+        l2_put(cache, l2, ahead, end, L2_PREFETCHED);
     }
-    l2_reach(l2, line, stream);
-    of->counts.page_present += depth - 1;
-    l3_note_busy(cache, now + cache->far_busy);
-    l3_take(cache, of, ahead, known_there, now);
-    of->counts.ahead[ahead % LANES]++;
-    of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
-    of->counts.l3_pending += cover(&l2->pending_until, now, end);
-    l2_put(cache, l2, ahead, end, L2_PREFETCHED);
 }
 
 /* A load of the next line of a stream, which takes notice. */
@@ -244,7 +246,7 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
 /* Somebody has to be told of a store miss that is about to be: whether a count will do. */
 APART static bool count_store(const struct cache_core *of, uint64_t now)
 {
-    uint64_t end = of->store_end[of->next_store], stall = end > now ? end - now : 0;
+    uint64_t end = *of->next_store, stall = end > now ? end - now : 0;
     if (!of->alike || stall >= ALIKE_STALLS) return false;
     alike_add(of->alike, CACHE_STORE_MISS, CACHE_NOWHERE, stall);
     return true;
@@ -254,7 +256,7 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
 APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now,
                                    uint32_t stall)
 {
-    uint32_t *deposited = &of->deposited[2 * (line % LANE_BANKS)];
+    uint32_t *deposited = &of->deposited[line % LANE_BANKS];
     if (now > cache->latest) cache->latest = now;
     if (*deposited == line) {
         of->counts.merged[line % LANE_BANKS]++;
@@ -280,41 +282,39 @@ APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, u
     return stall;
 }
 
+APART static uint32_t store_heard(struct cache_view *view, uint32_t address, uint64_t now);
+
 /* `heard`: somebody is to be told of misses. */
-INLINE uint32_t store_quick(struct cache_view *view, struct cache_core *of, uint32_t page, uint32_t address,
-                            uint64_t now, bool heard)
+INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, bool heard)
 {
-    uint32_t granule = address >> CACHE_GRANULE_BITS, logged = of->snoop.shown_logged;
-    struct open_line *open = &of->open[of->next_open];
-    uint8_t *at = view->lines + granule, *old_at = open->at, byte = *at;
-    if (byte & CACHE_OPEN || !old_at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
-    if (heard && !(byte & CACHE_HERE) && !count_store(of, now)) return CACHE_ELSE;
-    struct cache *cache = view->cache;
+    struct cache_core *of = view->of;
+    uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
+    uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
+    if (!(page & of->ready & (heard ? QUICK_HEARD : QUICK_STORE)))
+        return heard ? CACHE_ELSE : store_heard(view, address, now);
+    uint64_t logged = of->snoop.shown_logged;
+    if (byte & CACHE_OPEN || !of->next_open->at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
+    if (heard && !here && !count_store(of, now)) return CACHE_ELSE;
     uint32_t line = line_of(page, granule), l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     of->snoop.shown_log[logged] = line;
     of->snoop.shown_logged = logged + 1;
-    of->counts.store_miss += !(byte & CACHE_HERE);
+    of->counts.store_miss += !here;
     of->counts.snoop_hit_same += of->l2.known[l2_line].state != 0;
-    *old_at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
-    *at |= CACHE_STORE | CACHE_OPEN | (byte & CACHE_HERE ? CACHE_LOAD : 0);
+    uint64_t start = take_store_entry(view->cache, of, now);
+    struct open_line *open = take_open(of);
+    *open->at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
     *open = (struct open_line){line, at};
-    of->next_open = of->next_open + 1 == cache->config.store_lines ? 0 : of->next_open + 1;
-    uint64_t start = take_store_entry(cache, of, now);
-    count_stall(&of->counts.stall_store, now, start);
-    return store_behind(cache, of, l2_line, start, (uint32_t)(start - now));
+    *at = byte | CACHE_STORE | CACHE_OPEN | here / (CACHE_HERE / CACHE_LOAD);
+    if (start != now) count_stall(&of->counts.stall_store, now, start);
+    return store_behind(view->cache, of, l2_line, start, (uint32_t)(start - now));
 }
 
-APART static uint32_t store_heard(struct cache_view *view, struct cache_core *of, uint32_t page, uint32_t address,
-                                  uint64_t now)
+APART static uint32_t store_heard(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    return store_quick(view, of, page, address, now, true);
+    return store_quick(view, address, now, true);
 }
 
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    struct cache_core *of = view->of;
-    uint32_t page = view->pages[address >> FRAME_BITS], ready = of->ready;
-    if (!(page & ready & QUICK_STORE)) return CACHE_ELSE;
-    if (SELDOM(ready & QUICK_HEARD)) return store_heard(view, of, page, address, now);
-    return store_quick(view, of, page, address, now, false);
+    return store_quick(view, address, now, false);
 }

@@ -27,11 +27,19 @@ INLINE void count_calm(struct cache_core *of, uint64_t start, uint64_t end)
 /* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */
 INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *of, uint64_t now)
 {
-    uint64_t *slot = &of->store_end[of->next_store];
+    uint64_t *slot = of->next_store;
     uint64_t start = *slot > now ? *slot : now;
     *slot = start + cache->config.store_time;
-    of->next_store = of->next_store + 1 == cache->config.stores ? 0 : of->next_store + 1;
+    of->next_store = slot == of->last_store ? of->store_end : slot + 1;
     return start;
+}
+
+/* The open line to be replaced; the next of the ring will be the next. */
+INLINE struct open_line *take_open(struct cache_core *of)
+{
+    struct open_line *open = of->next_open;
+    of->next_open = open == of->last_open ? of->open : open + 1;
+    return open;
 }
 
 INLINE void count_stall(struct span_count *stall, uint64_t now, uint64_t end)
