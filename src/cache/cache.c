@@ -91,12 +91,12 @@ static void core_init(struct cache *cache, unsigned number)
     core->deposited = cache->deposited + (size_t)core->port * config->l3_banks;
     core->number = number;
     core->bit = 1U << number;
-    core->next_store = core->store_end;
-    core->last_store = core->store_end + config->stores - 1;
+    core->next_store = core->queue;
+    for (unsigned i = 0; i < config->stores; i++)
+        core->queue[i].next = &core->queue[(i + 1) % config->stores];
     core->next_open = core->open;
-    core->last_open = core->open + config->store_lines - 1;
     for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
-        core->open[i].line = NO_LINE;
+        core->open[i] = (struct open_line){NO_LINE, NULL, &core->open[(i + 1) % config->store_lines]};
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;

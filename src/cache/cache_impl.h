@@ -362,8 +362,15 @@ struct place {
 
 /* A line of L1D's size that stores join: the store that opened it has gone to memory. */
 struct open_line {
-    uint32_t line; /* NO_LINE: none */
-    uint8_t *at;   /* as l1.at; NULL: several bytes know it */
+    uint32_t line;          /* NO_LINE: none */
+    uint8_t *at;            /* as l1.at; NULL: several bytes know it */
+    struct open_line *next; /* of the ring */
+};
+
+/* An entry of the store queue. */
+struct queued {
+    uint64_t end;
+    struct queued *next; /* of the ring */
 };
 
 struct tlb_entry {
@@ -405,14 +412,13 @@ struct cache_core {
     uint64_t fills_until;  /* when the last fill ends: of fill_end, or a calm one since then */
     uint64_t listed_until; /* when the last of fill_end ends */
     uint64_t data_fill_until, code_fill_until;
-    uint64_t store_end[CACHE_STORES];  /* a ring, in the order of time */
-    uint64_t *next_store, *last_store; /* the one that ends first; the last of the ring */
-    struct kinds *kinds;               /* of L1D's misses; NULL: they are not told apart */
-    struct alike *alike;               /* NULL: each miss is told, if somebody listens */
-    uint8_t miss_kind;                 /* enum kind: of the last access, if it missed */
-    uint8_t served;                    /* enum cache_level: where L2 last found a line */
+    struct queued queue[CACHE_STORES], *next_store; /* in the order of time; the one that ends first */
+    struct kinds *kinds;                            /* of L1D's misses; NULL: they are not told apart */
+    struct alike *alike;                            /* NULL: each miss is told, if somebody listens */
+    uint8_t miss_kind;                              /* enum kind: of the last access, if it missed */
+    uint8_t served;                                 /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
-    struct open_line *next_open, *last_open; /* the one to be replaced; the last */
+    struct open_line *next_open; /* the one to be replaced */
 };
 
 /* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8
@@ -445,8 +451,9 @@ struct cache_view {
     struct cache *cache;
     struct cache_core *of;
     uint8_t *lines; /* line bytes */
-    /* By page: QUICK_… where it is in the TLB, alone has its frame and was allowed such an access, + the number of its
-     * first line of L1D; else 0. Blue Gene's sizes only. */
+    /* By page: QUICK_… where it is in the TLB, alone has its frame and was allowed such an access, + how much the
+     * number of its first line of L1D is more than that of its first byte in `lines`; else 0. Blue Gene's sizes only.
+     */
     uint32_t *pages;
 };
 
@@ -480,9 +487,9 @@ struct cache {
     size_t known_frames;                                /* that l3_line and l2.known have room for */
     struct kinds *kinds;                                /* of L3's misses; NULL: as above */
     struct ddr *ddr;
-    uint64_t latest;         /* when a request last came to L3, or a directory has been busy since later */
+    uint64_t latest;         /* when a request last came to L3 that a directory or a store queue does not tell of */
     uint64_t fetching_until; /* when the last line from DDR is there */
-    uint64_t busy_until;     /* the last cycle in which L3 is busy, for anybody: a load now may wait, or cover others */
+    uint64_t busy_until;     /* the last cycle in which L3 may be reading, for anybody */
     uint32_t far_busy;       /* how long a load is the cause of that */
     struct space *spaces;
     size_t space_count, space_capacity;

@@ -55,7 +55,8 @@ void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line 
 {
     if (open->line == NO_LINE) return;
     forbid(cache, cache->shape.l1d_shift, of, open->at, open->line, CACHE_STORE | CACHE_OPEN);
-    *open = (struct open_line){NO_LINE, NULL};
+    open->line = NO_LINE;
+    open->at = NULL;
 }
 
 void l1_close(struct cache *cache, struct cache_core *of)
@@ -324,8 +325,8 @@ INLINE struct physical translate(struct cache *cache, const struct shape *shape,
 /* From now on such an access to the page may be quick. */
 INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address, uint32_t line, uint32_t what)
 {
-    uint32_t *page = &view->pages[address >> FRAME_BITS], first = line & ~(FRAME_LINES - 1U);
-    if (cache->is_blue_gene) *page = first | (*page & (FRAME_LINES - 1)) | what;
+    uint32_t *page = &view->pages[address >> FRAME_BITS], more = line - (address >> CACHE_GRANULE_BITS);
+    if (cache->is_blue_gene) *page = more | (*page & (FRAME_LINES - 1)) | what;
 }
 
 /* A load misses while other fills are under way. */
@@ -632,7 +633,7 @@ uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now)
     struct cache_core *of = cache->core[core];
     uint64_t end = now;
     for (uint32_t i = 0; i < cache->config.stores; i++)
-        if (of->store_end[i] > end) end = of->store_end[i];
+        if (of->queue[i].end > end) end = of->queue[i].end;
     l1_close(cache, of);
     count_stall(&of->counts.stall_store, now, end);
     return (uint32_t)(end - now);

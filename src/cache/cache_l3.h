@@ -156,7 +156,6 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
         return true;
     }
     *start = unit_serve(directory, now, cache->config.l3_busy);
-    l3_note_busy(cache, *start + cache->config.l3_busy);
     count_wait(&counts->write[at->port].not_taken, now, *start);
     counts->lookup[at->directory]++;
     return false;

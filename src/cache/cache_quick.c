@@ -25,7 +25,7 @@ void quick_change(struct cache *cache)
 /* The line of L1D with these bytes, of a page that is quick. */
 INLINE uint32_t line_of(uint32_t page, uint32_t granule)
 {
-    return (page & ~(FRAME_LINES - 1U)) | (granule & (FRAME_LINES - 1U));
+    return granule + (page & ~(FRAME_LINES - 1U));
 }
 
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
@@ -43,6 +43,12 @@ INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint
 {
     return now <= cache->directory[line % LANES].until ||
            now + cache->l3_latency - of->returned[line % LANE_BANKS] < cache->config.l3_transfer;
+}
+
+/* Whether L3 reads nothing, and a line's directory has nothing to do. */
+INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
+{
+    return now > cache->busy_until && now > cache->directory[line % LANES].until;
 }
 
 /* A load takes a line from L3 into L2. */
@@ -99,8 +105,7 @@ INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known 
             of->counts.page_present++;
             continue;
         }
-        if (SELDOM(!there || now < cache->fetching_until ||
-                   (now <= cache->busy_until && is_busy(cache, of, ahead, now)))) {
+        if (SELDOM(!there || now < cache->fetching_until || is_busy(cache, of, ahead, now))) {
             l2_prefetch(cache, of, ahead, now);
             continue;
         }
@@ -130,7 +135,7 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, st
         uint32_t known_there = cache->l3_line[line];
         if (SELDOM(!(known_there & L3_ASKED))) return load_on(cache, of, line, now);
         stall = cache->far_stall;
-        if (now > cache->busy_until)
+        if (is_free(cache, line, now))
             (void)take_free(cache, of, line, known_there, now);
         else if (!take_busy(cache, of, line, known_there, now))
             return load_on(cache, of, line, now);
@@ -178,7 +183,7 @@ APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, ui
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_ASKED) || (!reached && l2->expected[known->expected] == line)))
         return load_on(cache, of, line, now);
-    if (SELDOM(now <= cache->busy_until)) return load_busy(cache, of, line, reached, now);
+    if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, line, reached, now);
     if (!SELDOM(reached)) l2_expect(cache, l2, line);
     return take_free(cache, of, line, there, now);
 }
@@ -197,29 +202,31 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
         *at |= CACHE_LOAD;
         return 0;
     }
+    if (of->fills_until > now) return CACHE_ELSE;
+    struct cache *cache = view->cache;
     struct l1 *l1 = &of->data;
-    uint32_t *log = of->snoop.active.log_end;
-    if (of->fills_until > now || log == of->snoop.active.log_full) return CACHE_ELSE;
     size_t set = granule & l1->tags.set_mask; /* which the page has no part in */
     struct turn *turn = &l1->tags.turn[set];
     size_t next = turn->next, way = set * blue_gene.l1d.stride + next;
     uint32_t line = line_of(page, granule);
-    uint8_t *old_at = l1->at[way];
-    if (!old_at || (care && is_else(view->cache, of, line, way))) return CACHE_ELSE;
+    if (care && is_else(cache, of, line, way)) return CACHE_ELSE;
     if (SELDOM(next == turn->last)) { /* as in snoop_filled */
         if (!care) return load_with_care(view, address, now);
         if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
         of->snoop.sets_full++;
         turn->last = NO_WAY;
     }
+    uint32_t *log = of->snoop.active.log_end;
+    uint8_t *old_at = l1->at[way];
+    if (!old_at || log == of->snoop.active.log_full) return CACHE_ELSE;
     turn->next = (uint32_t)(next + 1) % blue_gene.l1d.count;
     l1->at[way] = at;
     l1->tags.line[way] = line;
     *log = line;
     of->snoop.active.log_end = log + 1;
-    *old_at &= care ? view->cache->without_line : (uint8_t) ~(CACHE_HERE | CACHE_LOAD);
+    *old_at &= care ? cache->without_line : (uint8_t) ~(CACHE_HERE | CACHE_LOAD);
     *at |= CACHE_LOAD | CACHE_HERE;
-    return load_behind(view->cache, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift), now);
+    return load_behind(cache, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift), now);
 }
 
 APART static uint32_t load_with_care(struct cache_view *view, uint32_t address, uint64_t now)
@@ -246,7 +253,7 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
 /* Somebody has to be told of a store miss that is about to be: whether a count will do. */
 APART static bool count_store(const struct cache_core *of, uint64_t now)
 {
-    uint64_t end = *of->next_store, stall = end > now ? end - now : 0;
+    uint64_t end = of->next_store->end, stall = end > now ? end - now : 0;
     if (!of->alike || stall >= ALIKE_STALLS) return false;
     alike_add(of->alike, CACHE_STORE_MISS, CACHE_NOWHERE, stall);
     return true;
@@ -257,14 +264,17 @@ APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, u
                                    uint32_t stall)
 {
     uint32_t *deposited = &of->deposited[line % LANE_BANKS];
-    if (now > cache->latest) cache->latest = now;
     if (*deposited == line) {
         of->counts.merged[line % LANE_BANKS]++;
         return stall;
     }
     uint32_t there = cache->l3_line[line];
-    struct unit *directory = &cache->directory[line % LANES];
     if (SELDOM(!there || now < cache->fetching_until)) return l3_write_else(cache, of, line, now, stall);
+    *deposited = line;
+    cache->l3_line[line] = there | L3_DIRTY;
+    order_use(cache, there);
+    of->counts.stored[line % LANES]++;
+    struct unit *directory = &cache->directory[line % LANES];
     uint64_t until = directory->until;
     if (now <= until && now >= directory->from) {
         count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
@@ -272,13 +282,7 @@ APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, u
         directory->from = now;
         until = now;
     }
-    until += cache->config.l3_busy;
-    directory->until = until;
-    l3_note_busy(cache, until);
-    of->counts.stored[line % LANES]++;
-    cache->l3_line[line] = there | L3_DIRTY;
-    *deposited = line;
-    order_use(cache, there);
+    directory->until = until + cache->config.l3_busy;
     return stall;
 }
 
@@ -298,12 +302,13 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint32_t line = line_of(page, granule), l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     of->snoop.shown_log[logged] = line;
     of->snoop.shown_logged = logged + 1;
+    struct open_line *open = take_open(of);
+    *open->at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
+    open->line = line;
+    open->at = at;
     of->counts.store_miss += !here;
     of->counts.snoop_hit_same += of->l2.known[l2_line].state != 0;
     uint64_t start = take_store_entry(view->cache, of, now);
-    struct open_line *open = take_open(of);
-    *open->at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
-    *open = (struct open_line){line, at};
     *at = byte | CACHE_STORE | CACHE_OPEN | here / (CACHE_HERE / CACHE_LOAD);
     if (start != now) count_stall(&of->counts.stall_store, now, start);
     return store_behind(view->cache, of, l2_line, start, (uint32_t)(start - now));

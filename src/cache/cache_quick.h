@@ -27,10 +27,10 @@ INLINE void count_calm(struct cache_core *of, uint64_t start, uint64_t end)
 /* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */
 INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *of, uint64_t now)
 {
-    uint64_t *slot = of->next_store;
-    uint64_t start = *slot > now ? *slot : now;
-    *slot = start + cache->config.store_time;
-    of->next_store = slot == of->last_store ? of->store_end : slot + 1;
+    struct queued *entry = of->next_store;
+    uint64_t start = entry->end > now ? entry->end : now;
+    entry->end = start + cache->config.store_time;
+    of->next_store = entry->next;
     return start;
 }
 
@@ -38,7 +38,7 @@ INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *o
 INLINE struct open_line *take_open(struct cache_core *of)
 {
     struct open_line *open = of->next_open;
-    of->next_open = open == of->last_open ? of->open : open + 1;
+    of->next_open = open->next;
     return open;
 }
 

@@ -267,9 +267,13 @@ static uint64_t counts_edram(const struct bank_counts *b)
 static uint64_t counts_refreshes(const struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
-    uint64_t latest = cache->latest;
+    uint64_t latest = cache->latest, since = config->store_time;
     for (unsigned i = 0; cache->directory && i < 2 * config->l3_banks; i++) /* there are none in an account's */
         if (cache->directory[i].from > latest) latest = cache->directory[i].from;
+    /* Quick stores are noted nowhere else than in the queue. */
+    for (unsigned i = 0; i < config->cores; i++)
+        for (unsigned k = 0; k < config->stores; k++)
+            if (cache->core[i]->queue[k].end > latest + since) latest = cache->core[i]->queue[k].end - since;
     return config->l3_size && config->l3_refresh_interval ? latest / config->l3_refresh_interval : 0;
 }
 
