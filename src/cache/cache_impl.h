@@ -446,14 +446,16 @@ struct mapping {
 /* What is quick for a core, and in a page; see cache_quick.c. QUICK_CARE, QUICK_HEARD: loads that look at what is
  * seldom so, stores that somebody may have to be told of. */
 enum { QUICK_LOAD = 1, QUICK_STORE = 2, QUICK_CARE = 4, QUICK_HEARD = 8 };
+/* Of a page that has been taken out of the TLB: what was quick in it. */
+enum { OUT_LOAD = 16, OUT_STORE = 32 };
 
 struct cache_view {
     struct cache *cache;
     struct cache_core *of;
+    uint32_t space;
     uint8_t *lines; /* line bytes */
-    /* By page: QUICK_… where it is in the TLB, alone has its frame and was allowed such an access, + how much the
-     * number of its first line of L1D is more than that of its first byte in `lines`; else 0. Blue Gene's sizes only.
-     */
+    /* By page that alone has its frame: what is quick in it, since such an access was allowed, + how much the number of
+     * its first line of L1D is more than that of its first byte in `lines`; else 0. Blue Gene's sizes only. */
     uint32_t *pages;
 };
 
@@ -538,6 +540,36 @@ INLINE struct physical space_translate(struct cache *cache, unsigned space, uint
 void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length, uint8_t bits);
 /* A page that is not in the TLB comes into it. */
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address);
+/* The entry of the TLB to be replaced. */
+INLINE struct tlb_entry *take_tlb_entry(const struct cache *cache, struct cache_core *of)
+{
+    struct tlb_entry *entry = &of->tlb[of->next_tlb];
+    of->next_tlb = of->next_tlb + 1 == cache->config.tlb_entries ? 0 : of->next_tlb + 1;
+    return entry;
+}
+
+/* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but CACHE_HERE and CACHE_OPEN; it enters.
+ */
+INLINE void page_leave(struct cache_view *view, uint32_t page)
+{
+    typedef uint64_t eight __attribute__((may_alias));
+    eight *bytes = (eight *)(view->lines + (size_t)page * FRAME_LINES);
+    uint32_t was = view->pages[page];
+    for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
+        bytes[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
+    view->pages[page] =
+        (was & ~(FRAME_LINES - 1U)) | (was & QUICK_LOAD ? OUT_LOAD : 0U) | (was & QUICK_STORE ? OUT_STORE : 0U);
+}
+
+INLINE void page_enter(struct cache_view *view, uint32_t page)
+{
+    uint32_t was = view->pages[page];
+    view->lines[(size_t)page * FRAME_LINES] |= CACHE_PAGE;
+    if (was)
+        view->pages[page] = (was & ~(FRAME_LINES - 1U)) | (was & OUT_LOAD ? QUICK_LOAD | QUICK_CARE : 0U) |
+                            (was & OUT_STORE ? QUICK_STORE | QUICK_HEARD : 0U);
+}
+
 /* The first line byte of a page. */
 INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t address)
 {

@@ -188,55 +188,80 @@ APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, ui
     return take_free(cache, of, line, there, now);
 }
 
-APART static uint32_t load_with_care(struct cache_view *view, uint32_t address, uint64_t now);
+/* An access to a page that is out of the TLB brings it in. */
+static void fill_tlb(struct cache_view *view, uint32_t address)
+{
+    struct cache *cache = view->cache;
+    struct cache_core *of = view->of;
+    uint32_t page = address >> FRAME_BITS;
+    struct tlb_entry *entry = take_tlb_entry(cache, of);
+    if (entry->space != UINT32_MAX) page_leave(cache->spaces[entry->space].view[of->number], entry->page);
+    *entry = (struct tlb_entry){view->space, page};
+    page_enter(view, page);
+    of->counts.dtlb_miss++;
+}
 
-/* `care`: what is seldom so may be. */
-INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t now, bool care)
+APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now);
+
+/* How a load is quick: as most are; with a look at what is seldom so; likewise, and the TLB misses. */
+enum how { PLAIN, CAREFUL, TLB_MISSES };
+
+INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
 {
     struct cache_core *of = view->of;
-    uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
-    uint8_t *at = view->lines + granule;
-    if (!(page & of->ready & (care ? QUICK_CARE : QUICK_LOAD)))
-        return care ? CACHE_ELSE : load_with_care(view, address, now);
-    if (SELDOM(*at & CACHE_HERE)) { /* the page has been out of the TLB */
-        *at |= CACHE_LOAD;
-        return 0;
-    }
-    if (of->fills_until > now) return CACHE_ELSE;
     struct cache *cache = view->cache;
+    uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
+    uint32_t tlb_stall = how == TLB_MISSES ? cache->config.tlb_miss : 0;
+    uint8_t *at = view->lines + granule;
+    if (how == PLAIN && !(page & of->ready & QUICK_LOAD)) return load_else(view, address, now);
+    if (SELDOM(*at & CACHE_HERE)) { /* the page is, or has been, out of the TLB */
+        if (how == TLB_MISSES) fill_tlb(view, address);
+        *at |= CACHE_LOAD;
+        return tlb_stall;
+    }
+    now += tlb_stall;
+    if (of->fills_until > now) return CACHE_ELSE;
     struct l1 *l1 = &of->data;
     size_t set = granule & l1->tags.set_mask; /* which the page has no part in */
     struct turn *turn = &l1->tags.turn[set];
     size_t next = turn->next, way = set * blue_gene.l1d.stride + next;
     uint32_t line = line_of(page, granule);
-    if (care && is_else(cache, of, line, way)) return CACHE_ELSE;
-    if (SELDOM(next == turn->last)) { /* as in snoop_filled */
-        if (!care) return load_with_care(view, address, now);
-        if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
-        of->snoop.sets_full++;
-        turn->last = NO_WAY;
-    }
+    if (how == PLAIN && SELDOM(next == turn->last)) return load_else(view, address, now);
     uint32_t *log = of->snoop.active.log_end;
     uint8_t *old_at = l1->at[way];
     if (!old_at || log == of->snoop.active.log_full) return CACHE_ELSE;
+    if (how != PLAIN) {
+        if (is_else(cache, of, line, way)) return CACHE_ELSE;
+        if (next == turn->last) { /* as in snoop_filled */
+            if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
+            of->snoop.sets_full++;
+            turn->last = NO_WAY;
+        }
+        if (how == TLB_MISSES) fill_tlb(view, address);
+    }
     turn->next = (uint32_t)(next + 1) % blue_gene.l1d.count;
     l1->at[way] = at;
     l1->tags.line[way] = line;
     *log = line;
     of->snoop.active.log_end = log + 1;
-    *old_at &= care ? cache->without_line : (uint8_t) ~(CACHE_HERE | CACHE_LOAD);
+    *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
-    return load_behind(cache, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift), now);
+    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
+    if (how != TLB_MISSES) return load_behind(cache, of, l2_line, now);
+    return load_behind(cache, of, l2_line, now) + tlb_stall;
 }
 
-APART static uint32_t load_with_care(struct cache_view *view, uint32_t address, uint64_t now)
+APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    return load_quick(view, address, now, true);
+    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->ready;
+    if (page & ready & QUICK_CARE) return load_quick(view, address, now, CAREFUL);
+    if (page & OUT_LOAD && ready & QUICK_CARE && !view->cache->heard) return load_quick(view, address, now, TLB_MISSES);
+    return CACHE_ELSE;
 }
 
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    return load_quick(view, address, now, false);
+    return load_quick(view, address, now, PLAIN);
 }
 
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
@@ -286,19 +311,24 @@ APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, u
     return stall;
 }
 
-APART static uint32_t store_heard(struct cache_view *view, uint32_t address, uint64_t now);
+APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now);
 
-/* `heard`: somebody is to be told of misses. */
-INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, bool heard)
+/* CAREFUL: somebody is to be told of misses. */
+INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
 {
     struct cache_core *of = view->of;
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
+    uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
-    if (!(page & of->ready & (heard ? QUICK_HEARD : QUICK_STORE)))
-        return heard ? CACHE_ELSE : store_heard(view, address, now);
+    if (how == PLAIN && !(page & of->ready & QUICK_STORE)) return store_else(view, address, now);
     uint64_t logged = of->snoop.shown_logged;
     if (byte & CACHE_OPEN || !of->next_open->at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
-    if (heard && !here && !count_store(of, now)) return CACHE_ELSE;
+    if (how == CAREFUL && !here && !count_store(of, now)) return CACHE_ELSE;
+    if (how == TLB_MISSES) {
+        fill_tlb(view, address);
+        byte = *at; /* a page's first has CACHE_PAGE now */
+        now += tlb_stall;
+    }
     uint32_t line = line_of(page, granule), l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
     of->snoop.shown_log[logged] = line;
     of->snoop.shown_logged = logged + 1;
@@ -311,15 +341,18 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint64_t start = take_store_entry(view->cache, of, now);
     *at = byte | CACHE_STORE | CACHE_OPEN | here / (CACHE_HERE / CACHE_LOAD);
     if (start != now) count_stall(&of->counts.stall_store, now, start);
-    return store_behind(view->cache, of, l2_line, start, (uint32_t)(start - now));
+    return store_behind(view->cache, of, l2_line, start, (uint32_t)(start - now) + tlb_stall);
 }
 
-APART static uint32_t store_heard(struct cache_view *view, uint32_t address, uint64_t now)
+APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    return store_quick(view, address, now, true);
+    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->ready;
+    if (page & ready & QUICK_HEARD) return store_quick(view, address, now, CAREFUL);
+    if (page & OUT_STORE && ready & QUICK_STORE) return store_quick(view, address, now, TLB_MISSES);
+    return CACHE_ELSE;
 }
 
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    return store_quick(view, address, now, false);
+    return store_quick(view, address, now, PLAIN);
 }

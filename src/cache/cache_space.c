@@ -92,8 +92,8 @@ struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned s
 {
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
     struct cache_view *view = base_calloc(1, sizeof *view);
-    *view =
-        (struct cache_view){cache, cache->core[core], reserve_part(CACHE_TABLE, CACHE_GRANULES), reserve(pages_bytes)};
+    *view = (struct cache_view){cache, cache->core[core], space, reserve_part(CACHE_TABLE, CACHE_GRANULES),
+                                reserve(pages_bytes)};
     return cache->spaces[space].view[core] = view;
 }
 
@@ -180,6 +180,7 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
 {
     uint32_t frame = cache->spaces[space].frames[page] / 2 - 1;
     leave_page(cache, space, page, frame);
+    slow_page(cache, space, page);
     uint32_t *link = &cache->frame_mapping[frame];
     while (cache->mappings[*link].space != space || cache->mappings[*link].page != page)
         link = &cache->mappings[*link].next;
@@ -261,7 +262,10 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
 {
     uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
     struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
-    if (cache->is_blue_gene) space_view(cache, core, space)->pages[page] = 0;
+    if (cache->is_blue_gene) {
+        page_leave(space_view(cache, core, space), page);
+        return;
+    }
     if (cache->config.page <= CLEAR_AT_ONCE) {
         typedef uint64_t eight __attribute__((may_alias));
         for (size_t i = 0; i < bytes.count / sizeof(eight); i++) /* a page has at least 32 bytes of them */
@@ -278,12 +282,13 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
 
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address)
 {
-    struct cache_core *of = cache->core[core];
-    struct tlb_entry *entry = &of->tlb[of->next_tlb];
-    of->next_tlb = of->next_tlb + 1 == cache->config.tlb_entries ? 0 : of->next_tlb + 1;
+    struct tlb_entry *entry = take_tlb_entry(cache, cache->core[core]);
     if (entry->space != UINT32_MAX) clear_page(cache, core, entry->space, entry->page);
     *entry = (struct tlb_entry){space, address >> cache->shape.page_shift};
-    *space_page(&cache->shape, space_lines(cache, core, space), address) |= CACHE_PAGE;
+    if (cache->is_blue_gene)
+        page_enter(space_view(cache, core, space), address >> FRAME_BITS);
+    else
+        *space_page(&cache->shape, space_lines(cache, core, space), address) |= CACHE_PAGE;
 }
 
 static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64_t last)
