@@ -307,7 +307,7 @@ struct l2_entry {
 struct l2_known {
     uint8_t entry;    /* its place there, if it has a state */
     uint8_t expected; /* its place there, if it is found there: who takes a place leaves this alone */
-    uint8_t stream;   /* the last that has reached it, and no other line since; or 0 */
+    uint8_t stream;   /* that has reached it, and no other line since; or 0 */
     uint8_t state;    /* L2_…; 0: it is not there */
 };
 

@@ -55,8 +55,7 @@ INLINE void l2_expect(const struct cache *cache, struct l2 *l2, uint32_t line)
 /* A stream reaches a line. */
 INLINE void l2_reach(struct l2 *l2, uint32_t line, uint32_t stream)
 {
-    struct l2_known *old = l2_known(l2, l2->stream[stream]);
-    if (old->stream == stream) old->stream = 0;
+    l2_known(l2, l2->stream[stream])->stream = 0; /* no two are at the same line */
     l2->stream[stream] = line;
     l2->known[line].stream = (uint8_t)stream;
 }

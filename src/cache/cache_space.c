@@ -151,7 +151,7 @@ static void leave_open(struct cache_core *of, uint8_t *bytes)
     for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++) {
         uint8_t **at = &of->open[i].at;
         if (*at < bytes || *at >= bytes + (FRAME >> CACHE_GRANULE_BITS)) continue;
-        **at &= (uint8_t)~CACHE_OPEN;
+        **at &= (uint8_t)~CACHE_OPEN; /* the byte will be another line's */
         *at = NULL;
     }
 }

@@ -241,6 +241,48 @@ static void rights_that_changed_are_asked_for(void **state)
     cache_ask_again(cache, 0, 0, PAGE);
     assert_int_equal(cache_load_quick(view, 128, now + 3000), CACHE_ELSE);
     assert_int_equal(cache_store_quick(view, 160, now + 3000), CACHE_ELSE);
+    /* Likewise in a page that has left the TLB. */
+    for (unsigned asked = 0; asked < 2; asked++) {
+        now += 10000 + cache_load(cache, 0, 0, 192, 4, now);
+        now += 10000 + cache_store(cache, 0, 0, 224, 4, now);
+        for (uint32_t i = 0; i < 4 * PAGE; i += 32) {
+            now += 10000 + cache_load(cache, 0, 0, 4 * PAGE + i, 4, now);
+            now += 10000 + cache_store(cache, 0, 0, 4 * PAGE + i, 4, now);
+        }
+        if (asked) cache_ask_again(cache, 0, 0, PAGE);
+        assert_int_equal(cache_load_quick(view, 256 + 64 * asked, now) == CACHE_ELSE, asked);
+        now += 10000;
+        assert_int_equal(cache_store_quick(view, 288 + 64 * asked, now) == CACHE_ELSE, asked);
+    }
+    cache_free(cache);
+}
+
+/* A store opens a line, its page is unmapped and gets another frame, where a store opens the line at the same address:
+ * when the first line is closed, the second stays open. */
+static void a_line_is_not_closed_for_another(void **state)
+{
+    struct pair pair = {.random = 1};
+    struct cache_config config = config_of(&pair);
+    struct cache_wire wire;
+    uint64_t now = 0, before, after, high;
+    (void)state;
+    config.cores = 2;
+    config.coherent = config.snoop_filter = config.write_through = true;
+    config.store_allocate = false;
+    config.l2_depth = 2;
+    config.store_lines = 3;
+    struct cache *cache = cache_new(&config);
+    assert_int_equal(cache_space_new(cache), 0);
+    assert_true(cache_wire_find(cache, "l2.0.write.memory", &wire));
+    now += 1000 + cache_store(cache, 0, 0, 0, 4, now);
+    cache_forget(cache, 0, 0, PAGE);
+    now += 1000 + cache_store(cache, 0, 0, PAGE, 4, now); /* takes the frame */
+    now += 1000 + cache_store(cache, 0, 0, 0, 4, now);
+    now += 1000 + cache_store(cache, 0, 0, 32, 4, now); /* closes the first line */
+    cache_wire_count(cache, wire, &before, &high);
+    (void)cache_store(cache, 0, 0, 0, 4, now);
+    cache_wire_count(cache, wire, &after, &high);
+    assert_int_equal(after, before);
     cache_free(cache);
 }
 
@@ -361,9 +403,9 @@ static void misses_told_together_are_those_told_one_by_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal),
-                                       cmocka_unit_test(rights_that_changed_are_asked_for),
-                                       cmocka_unit_test(time_of_l3_does_not_go_back),
-                                       cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(common_accesses_fast_equals_literal), cmocka_unit_test(rights_that_changed_are_asked_for),
+        cmocka_unit_test(a_line_is_not_closed_for_another), cmocka_unit_test(time_of_l3_does_not_go_back),
+        cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
