@@ -276,7 +276,7 @@ static void a_line_is_not_closed_for_another(void **state)
     assert_true(cache_wire_find(cache, "l2.0.write.memory", &wire));
     now += 1000 + cache_store(cache, 0, 0, 0, 4, now);
     cache_forget(cache, 0, 0, PAGE);
-    now += 1000 + cache_store(cache, 0, 0, PAGE, 4, now); /* takes the frame */
+    now += 1000 + cache_store(cache, 0, 0, PAGE + 64, 4, now); /* takes the frame */
     now += 1000 + cache_store(cache, 0, 0, 0, 4, now);
     now += 1000 + cache_store(cache, 0, 0, 32, 4, now); /* closes the first line */
     cache_wire_count(cache, wire, &before, &high);
