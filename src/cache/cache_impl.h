@@ -300,7 +300,8 @@ struct l1 {
 
 struct l2_entry {
     uint64_t ready;
-    uint32_t line;
+    uint32_t line, number;
+    struct l2_entry *next; /* of the ring */
 };
 
 /* What an L2 knows of a line, by the line. */
@@ -318,8 +319,10 @@ struct l2 {
     struct l2_entry entry[L2_PLACES]; /* from 1 */
     uint32_t stream[L2_PLACES];       /* the line that each stream has reached, from 1 */
     uint32_t expected[L2_PLACES]; /* the filter: lines that would confirm a stream, from 1; a line may be there twice */
-    uint32_t next, next_stream, next_expected; /* to be replaced */
-    uint64_t pending_until, prefetch_until;    /* for cover */
+    uint8_t expected_after[L2_PLACES]; /* the place after each */
+    struct l2_entry *next;             /* to be replaced */
+    uint32_t next_stream, next_expected;
+    uint64_t pending_until, prefetch_until; /* for cover */
 };
 
 enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4 };
@@ -348,8 +351,8 @@ struct snoop {
     uint32_t sets_full;
     /* What the ports of cores that never filled a line have seen of this core: for all of them the same. */
     struct absent shown;
-    uint64_t shown_again;           /* snoops that `shown` knew */
-    uint32_t shown_log[SNOOPS_LOG]; /* snoops that are still to be shown */
+    uint64_t shown_again;                        /* snoops that `shown` knew */
+    uint32_t shown_log[TAG_STRIDE + SNOOPS_LOG]; /* snoops that are still to be shown, behind room for what it has */
     uint64_t shown_logged;
 };
 

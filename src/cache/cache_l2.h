@@ -11,16 +11,16 @@ INLINE struct l2_known *l2_known(const struct l2 *l2, uint32_t line)
 }
 
 /* An entry takes a line. */
-INLINE void l2_put(const struct cache *cache, struct l2 *l2, uint32_t line, uint64_t ready, uint8_t state)
+INLINE void l2_put(struct l2 *l2, uint32_t line, uint64_t ready, uint8_t state)
 {
-    uint32_t at = l2->next;
-    struct l2_entry *entry = &l2->entry[at];
+    struct l2_entry *entry = l2->next;
     struct l2_known *known = &l2->known[line];
     l2_known(l2, entry->line)->state = 0;
-    known->entry = (uint8_t)at;
+    known->entry = (uint8_t)entry->number;
     known->state = state;
-    *entry = (struct l2_entry){ready, line};
-    l2->next = at == cache->config.l2_entries ? 1 : at + 1;
+    entry->ready = ready;
+    entry->line = line;
+    l2->next = entry->next;
 }
 
 /* Another core takes a line out. */
@@ -40,16 +40,16 @@ INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache
         cache->l2_users |= of->bit;
         quick_change(cache);
     }
-    l2_put(cache, &of->l2, line, ready, state);
+    l2_put(&of->l2, line, ready, state);
 }
 
 /* The filter will know a stream by the line after this one, which missed. */
-INLINE void l2_expect(const struct cache *cache, struct l2 *l2, uint32_t line)
+INLINE void l2_expect(struct l2 *l2, uint32_t line)
 {
     uint32_t at = l2->next_expected;
     l2->expected[at] = line + 1;
     l2->known[line + 1].expected = (uint8_t)at;
-    l2->next_expected = at == cache->config.l2_filter ? 1 : at + 1;
+    l2->next_expected = l2->expected_after[at];
 }
 
 /* A stream reaches a line. */
@@ -83,7 +83,7 @@ INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line,
     else if (missed && SELDOM(l2->expected[known->expected] == line))
         l2_begin(cache, of, line, now);
     else if (missed)
-        l2_expect(cache, l2, line);
+        l2_expect(l2, line);
 }
 
 /* A prefetched line is used for the first time. */

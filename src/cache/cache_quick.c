@@ -56,7 +56,7 @@ INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, uint32_t li
 {
     uint64_t end = now + cache->l3_latency;
     l3_take(cache, of, line, known, now);
-    l2_put(cache, &of->l2, line, end, L2_USED);
+    l2_put(&of->l2, line, end, L2_USED);
     of->counts.far[line % LANES]++;
     of->fills_until = end;
     of->served = CACHE_IN_L3;
@@ -88,7 +88,7 @@ INLINE uint32_t take_free(struct cache *cache, struct cache_core *of, uint32_t l
 APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint32_t line, bool reached, uint64_t now)
 {
     if (!take_busy(cache, of, line, cache->l3_line[line], now)) return load_on(cache, of, line, now);
-    if (!reached) l2_expect(cache, &of->l2, line);
+    if (!reached) l2_expect(&of->l2, line);
     return cache->far_stall;
 }
 
@@ -114,7 +114,7 @@ INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known 
         of->counts.ahead[ahead % LANES]++;
         of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
         of->counts.l3_pending += cover(&l2->pending_until, now, end);
-        l2_put(cache, l2, ahead, end, L2_PREFETCHED);
+        l2_put(l2, ahead, end, L2_PREFETCHED);
     }
 }
 
@@ -184,7 +184,7 @@ APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, ui
     if (SELDOM(!(there & L3_ASKED) || (!reached && l2->expected[known->expected] == line)))
         return load_on(cache, of, line, now);
     if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, line, reached, now);
-    if (!SELDOM(reached)) l2_expect(cache, l2, line);
+    if (!SELDOM(reached)) l2_expect(l2, line);
     return take_free(cache, of, line, there, now);
 }
 
@@ -330,7 +330,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
         now += tlb_stall;
     }
     uint32_t line = line_of(page, granule), l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    of->snoop.shown_log[logged] = line;
+    of->snoop.shown_log[TAG_STRIDE + logged] = line;
     of->snoop.shown_logged = logged + 1;
     struct open_line *open = take_open(of);
     *open->at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);

@@ -90,19 +90,41 @@ void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t 
 
 /* --- Cores that never filled a line --------------------------------------------------------------------------- */
 
-/* A snoop cache of eight lines, which stays in host registers meanwhile, the line that came first in front. Returns how
- * many of the lines it knew. */
-static uint64_t show_eight(struct absent *absent, const uint32_t *lines, uint32_t count)
+typedef uint32_t any_tags __attribute__((vector_size(16), may_alias, aligned(4)));
+
+/* Whether any of four lines is one of the eight before it. */
+static bool four_again(const uint32_t *lines)
 {
-    tag_vector first, last;
-    uint32_t in_order[TAG_STRIDE], unknown = 0;
+    const any_tags four = *(const any_tags *)lines;
+    tag_vector again = {0};
+    UNROLL
+    for (int i = 1; i <= TAG_STRIDE; i++)
+        again |= (tag_vector)(four == *(const any_tags *)(lines - i));
+    return tags_any(again);
+}
+
+/* A snoop cache of eight lines sees `count` lines, before which there is room for eight; returns how many it knew. As
+ * long as it knows none, it has the last eight, and four are looked at together. */
+static uint64_t show_eight(struct absent *absent, uint32_t *lines, uint64_t count)
+{
+    tag_vector first, last; /* what it has, the line that came first in front, since it knew one of the last eight */
+    uint32_t in_order[TAG_STRIDE], unknown = 0, in_a_row = TAG_STRIDE;
     for (uint32_t i = 0; i < TAG_STRIDE; i++)
-        in_order[i] = absent->line[(absent->next + i) % TAG_STRIDE];
-    memcpy(&first, in_order, sizeof first);
-    memcpy(&last, in_order + TAG_STRIDE / 2, sizeof last);
-    for (uint32_t i = 0; i < count; i++) {
+        lines[(int)i - TAG_STRIDE] = absent->line[(absent->next + i) % TAG_STRIDE];
+    for (uint64_t i = 0; i < count; i++) {
+        if (in_a_row >= TAG_STRIDE) {
+            for (; i + TAG_STRIDE / 2 <= count && !four_again(lines + i); i += TAG_STRIDE / 2)
+                unknown += TAG_STRIDE / 2;
+            memcpy(&first, lines + i - TAG_STRIDE, sizeof first);
+            memcpy(&last, lines + i - TAG_STRIDE / 2, sizeof last);
+            if (i == count) break;
+        }
         const tag_vector line = {lines[i], lines[i], lines[i], lines[i]};
-        if (tags_any((tag_vector)((first == line) | (last == line)))) continue;
+        in_a_row++;
+        if (tags_any((tag_vector)((first == line) | (last == line)))) {
+            in_a_row = 0;
+            continue;
+        }
         first = tags_shift(first, last);
         last = tags_shift(last, line);
         unknown++;
@@ -118,11 +140,12 @@ static uint64_t show_eight(struct absent *absent, const uint32_t *lines, uint32_
 void snoop_show_logged(const struct cache *cache, struct cache_core *of)
 {
     struct snoop *snoop = &of->snoop;
+    if (!snoop->shown_logged) return;
     if (cache->config.snoop_lines == TAG_STRIDE)
-        snoop->shown_again += show_eight(&snoop->shown, snoop->shown_log, snoop->shown_logged);
+        snoop->shown_again += show_eight(&snoop->shown, snoop->shown_log + TAG_STRIDE, snoop->shown_logged);
     else
         for (uint32_t i = 0; i < snoop->shown_logged; i++)
-            snoop->shown_again += snoop_look_up(cache, &cache->shape, &snoop->shown, snoop->shown_log[i]);
+            snoop->shown_again += snoop_look_up(cache, &cache->shape, &snoop->shown, snoop->shown_log[TAG_STRIDE + i]);
     snoop->shown_logged = 0;
 }
 

@@ -39,7 +39,7 @@ void snoop_show_logged(const struct cache *cache, struct cache_core *of);
 /* Idle cores see a store. */
 INLINE void snoop_show(const struct cache *cache, struct cache_core *of, uint32_t line)
 {
-    of->snoop.shown_log[of->snoop.shown_logged++] = line;
+    of->snoop.shown_log[TAG_STRIDE + of->snoop.shown_logged++] = line;
     if (of->snoop.shown_logged == SNOOPS_LOG) snoop_show_logged(cache, of);
 }
 
