@@ -144,23 +144,19 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, st
     return stall;
 }
 
-/* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. */
-APART static bool others_join(const struct cache *cache, const struct cache_core *of, uint32_t l2_line)
+/* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. As the page
+ * alone has its frame, they came by the same address. */
+APART static bool others_join(const struct cache_view *view, uint32_t granule)
 {
-    const unsigned more = blue_gene.l2_shift - blue_gene.l1d_shift;
-    for (uint32_t others = cache->joining & of->others; others; others &= others - 1) {
-        const struct open_line *open = cache->core[__builtin_ctz(others)]->open;
-        for (uint32_t i = 0; i < cache->config.store_lines; i++)
-            if ((open[i].line >> more) - l2_line <= cache->config.l2_depth) return true;
+    typedef uint32_t four __attribute__((may_alias));
+    const struct cache *cache = view->cache;
+    for (uint32_t others = cache->joining & view->of->others; others; others &= others - 1) {
+        const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
+        const four *lines = other ? (const four *)(other->lines + (granule & ~3U)) : NULL;
+        for (uint32_t i = 0; lines && i <= cache->config.l2_depth; i++)
+            if (lines[i] & CACHE_OPEN * 0x01010101U) return true;
     }
     return false;
-}
-
-/* Whether what is seldom so keeps a load from being quick. */
-APART static bool is_else(const struct cache *cache, const struct cache_core *of, uint32_t line, size_t way)
-{
-    return (!cache->config.write_through && of->data.dirty[way]) ||
-           others_join(cache, of, line >> (blue_gene.l2_shift - blue_gene.l1d_shift));
 }
 
 /* A load that L1D has made room for. */
@@ -231,7 +227,7 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     uint8_t *old_at = l1->at[way];
     if (!old_at || log == of->snoop.active.log_full) return CACHE_ELSE;
     if (how != PLAIN) {
-        if (is_else(cache, of, line, way)) return CACHE_ELSE;
+        if ((!cache->config.write_through && l1->dirty[way]) || others_join(view, granule)) return CACHE_ELSE;
         if (next == turn->last) { /* as in snoop_filled */
             if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
             of->snoop.sets_full++;
