@@ -75,13 +75,37 @@ static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_
     l1->bits = config->policy == CACHE_LRU ? 0 : bits; /* see cache_is_slow */
 }
 
+static bool is_near(const struct cache *cache)
+{
+    const struct cache_l1_config *l1d = &cache->config.l1d;
+    return cache->is_blue_gene && l1d->size / l1d->line <= NEAR_WAYS;
+}
+
+/* The arrays of L1D are the core's own. */
+static void move_near(struct cache_core *core)
+{
+    struct near_arrays *near = &core->near;
+    struct l1 *l1 = &core->data;
+    memset(near->line, 0xff, sizeof near->line);
+    for (unsigned i = 0; i < NEAR_SETS; i++)
+        near->turn[i] = (struct turn){.last = NO_WAY};
+    free(l1->tags.line);
+    free(l1->tags.turn);
+    free(l1->at);
+    l1->tags.line = near->line;
+    l1->tags.turn = near->turn;
+    l1->at = near->at;
+}
+
 static void core_init(struct cache *cache, unsigned number)
 {
     const struct cache_config *config = &cache->config;
-    struct cache_core *core = cache->core[number] = base_calloc(1, sizeof *core);
+    struct cache_core *core = cache->core[number] = base_calloc_aligned(1, sizeof *core, HOST_LINE);
+    core->cache = cache;
     core->others = ((1U << config->cores) - 1) & ~(1U << number);
     l1_init(&core->code, &config->l1i, config->seed + 2 * number, CACHE_FETCH);
     l1_init(&core->data, &config->l1d, config->seed + 2 * number + 1, CACHE_LOAD | CACHE_STORE);
+    if (is_near(cache)) move_near(core);
     if (config->miss_kinds) {
         core->data.bits = 0;
         core->kinds = kinds_new(config->l1d.size / config->l1d.line);
@@ -194,8 +218,8 @@ struct cache *cache_new(const struct cache_config *config)
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
     bool lanes = cache->is_blue_gene && config->l3_size && config->l3_banks == LANE_BANKS;
-    cache->quick_loads =
-        lanes && cache->streaming && (config->write_through || (!config->coherent && config->store_allocate));
+    cache->quick_loads = lanes && is_near(cache) && cache->streaming &&
+                         (config->write_through || (!config->coherent && config->store_allocate));
     cache->quick_stores = lanes && config->write_through && !config->store_allocate && config->coherent &&
                           config->snoop_filter && config->cores > 1;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
@@ -211,6 +235,11 @@ struct cache *cache_new(const struct cache_config *config)
 
 static void core_fini(struct cache_core *core)
 {
+    if (core->data.at == core->near.at) {
+        core->data.at = NULL;
+        core->data.tags.line = NULL;
+        core->data.tags.turn = NULL;
+    }
     tags_fini(&core->code.tags);
     tags_fini(&core->data.tags);
     free(core->code.dirty);

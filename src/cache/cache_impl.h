@@ -396,8 +396,17 @@ INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, uns
     alike->count[index]++;
 }
 
+/* The arrays of an L1D of Blue Gene's shape and up to four times its size, where the short way finds them. */
+enum { NEAR_SETS = 64, NEAR_WAYS = NEAR_SETS * 64 };
+struct near_arrays {
+    _Alignas(64) uint32_t line[NEAR_WAYS];
+    uint8_t *at[NEAR_WAYS];
+    struct turn turn[NEAR_SETS];
+};
+
 struct cache_core {
     struct core_counts counts;
+    struct cache *cache;
     struct port_counts ports[CACHE_PORTS];
     struct l1 code, data;
     struct l2 l2;
@@ -422,6 +431,7 @@ struct cache_core {
     uint8_t served;                                 /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
     struct open_line *next_open; /* the one to be replaced */
+    struct near_arrays near;     /* of `data`, where is_near */
 };
 
 /* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8

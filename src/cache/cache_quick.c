@@ -205,9 +205,8 @@ enum how { PLAIN, CAREFUL, TLB_MISSES };
 INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
 {
     struct cache_core *of = view->of;
-    struct cache *cache = view->cache;
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
-    uint32_t tlb_stall = how == TLB_MISSES ? cache->config.tlb_miss : 0;
+    uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule;
     if (how == PLAIN && !(page & of->ready & QUICK_LOAD)) return load_else(view, address, now);
     if (SELDOM(*at & CACHE_HERE)) { /* the page is, or has been, out of the TLB */
@@ -217,34 +216,36 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     }
     now += tlb_stall;
     if (of->fills_until > now) return CACHE_ELSE;
-    struct l1 *l1 = &of->data;
-    size_t set = granule & l1->tags.set_mask; /* which the page has no part in */
-    struct turn *turn = &l1->tags.turn[set];
-    size_t next = turn->next, way = set * blue_gene.l1d.stride + next;
+    size_t set = granule & of->data.tags.set_mask; /* which the page has no part in */
     uint32_t line = line_of(page, granule);
+    __asm__("" : "+r"(line)); /* now: page and granule need no registers any longer */
+    struct turn *turn = &of->near.turn[set];
+    uint32_t next = turn->next;
     if (how == PLAIN && SELDOM(next == turn->last)) return load_else(view, address, now);
+    size_t way = set * blue_gene.l1d.stride + next;
+    uint8_t *old_at = of->near.at[way];
+    if (!old_at) return CACHE_ELSE;
     uint32_t *log = of->snoop.active.log_end;
-    uint8_t *old_at = l1->at[way];
-    if (!old_at || log == of->snoop.active.log_full) return CACHE_ELSE;
+    if (log == of->snoop.active.log_full) return CACHE_ELSE;
     if (how != PLAIN) {
-        if ((!cache->config.write_through && l1->dirty[way]) || others_join(view, granule)) return CACHE_ELSE;
+        if ((!of->cache->config.write_through && of->data.dirty[way]) || others_join(view, granule)) return CACHE_ELSE;
         if (next == turn->last) { /* as in snoop_filled */
-            if (of->snoop.sets_full == l1->tags.set_mask) return CACHE_ELSE;
+            if (of->snoop.sets_full == of->data.tags.set_mask) return CACHE_ELSE;
             of->snoop.sets_full++;
             turn->last = NO_WAY;
         }
         if (how == TLB_MISSES) fill_tlb(view, address);
     }
-    turn->next = (uint32_t)(next + 1) % blue_gene.l1d.count;
-    l1->at[way] = at;
-    l1->tags.line[way] = line;
     *log = line;
     of->snoop.active.log_end = log + 1;
-    *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : cache->without_line;
+    turn->next = (next + 1) % blue_gene.l1d.count;
+    of->near.at[way] = at;
+    of->near.line[way] = line;
+    *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : of->cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    if (how != TLB_MISSES) return load_behind(cache, of, l2_line, now);
-    return load_behind(cache, of, l2_line, now) + tlb_stall;
+    if (how != TLB_MISSES) return load_behind(of->cache, of, l2_line, now);
+    return load_behind(of->cache, of, l2_line, now) + tlb_stall;
 }
 
 APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now)
