@@ -11,10 +11,9 @@ INLINE struct l2_known *l2_known(const struct l2 *l2, uint32_t line)
 }
 
 /* An entry takes a line. */
-INLINE void l2_put(struct l2 *l2, uint32_t line, uint64_t ready, uint8_t state)
+INLINE void l2_put(struct l2 *l2, struct l2_known *known, uint32_t line, uint64_t ready, uint8_t state)
 {
     struct l2_entry *entry = l2->next;
-    struct l2_known *known = &l2->known[line];
     l2_known(l2, entry->line)->state = 0;
     known->entry = (uint8_t)entry->number;
     known->state = state;
@@ -40,15 +39,15 @@ INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache
         cache->l2_users |= of->bit;
         quick_change(cache);
     }
-    l2_put(&of->l2, line, ready, state);
+    l2_put(&of->l2, &of->l2.known[line], line, ready, state);
 }
 
 /* The filter will know a stream by the line after this one, which missed. */
-INLINE void l2_expect(struct l2 *l2, uint32_t line)
+INLINE void l2_expect(struct l2 *l2, struct l2_known *known, uint32_t line)
 {
     uint32_t at = l2->next_expected;
     l2->expected[at] = line + 1;
-    l2->known[line + 1].expected = (uint8_t)at;
+    known[1].expected = (uint8_t)at;
     l2->next_expected = l2->expected_after[at];
 }
 
@@ -67,12 +66,6 @@ void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint3
 /* A line is fetched ahead, with Blue Gene's sizes. */
 void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
 
-/* Whether streams would take notice of reading a line that is in L2. */
-INLINE bool l2_is_news(const struct l2_known *known)
-{
-    return !known->stream && known[-1].stream;
-}
-
 INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now)
 {
     struct l2 *l2 = &of->l2;
@@ -83,7 +76,7 @@ INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line,
     else if (missed && SELDOM(l2->expected[known->expected] == line))
         l2_begin(cache, of, line, now);
     else if (missed)
-        l2_expect(l2, line);
+        l2_expect(l2, &l2->known[line], line);
 }
 
 /* A prefetched line is used for the first time. */

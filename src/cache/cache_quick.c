@@ -52,44 +52,61 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
 }
 
 /* A load takes a line from L3 into L2. */
-INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
+INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
+                         uint32_t there, uint64_t now)
 {
     uint64_t end = now + cache->l3_latency;
-    l3_take(cache, of, line, known, now);
-    l2_put(&of->l2, line, end, L2_USED);
-    of->counts.far[line % LANES]++;
+    l3_take(cache, of, line, there, now);
     of->fills_until = end;
+    l2_put(&of->l2, known, line, end, L2_USED);
+    of->counts.far[line % LANES]++;
     of->served = CACHE_IN_L3;
     return cache->far_stall;
 }
 
 /* The same while L3 is busy, perhaps with what is in nobody's way; false: it is not. */
-APART static bool take_busy(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
+APART static bool take_busy(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
+                            uint64_t now)
 {
     uint64_t ready, end = now + cache->l3_latency, *pending = &of->l2.pending_until;
-    if (in_flight(cache, known, now, &ready) || is_busy(cache, of, line, now)) return false;
+    uint32_t there = cache->l3_line[line];
+    if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now)) return false;
     l3_note_busy(cache, now + cache->far_busy);
     /* Not all of this load's time is more time with something under way; counts_of adds all of it. */
     if (*pending > now) of->counts.l3_pending -= (*pending < end ? *pending : end) - now;
     if (*pending < end) *pending = end;
-    (void)take_far(cache, of, line, known, now);
+    (void)take_far(cache, of, known, line, there, now);
     return true;
 }
 
 /* While it is not. */
-INLINE uint32_t take_free(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
+INLINE uint32_t take_free(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
+                          uint32_t there, uint64_t now)
 {
     cache->busy_until = now + cache->far_busy;
     of->l2.pending_until = now + cache->l3_latency;
-    return take_far(cache, of, line, known, now);
+    return take_far(cache, of, known, line, there, now);
 }
 
-/* A load of a line that is not in L2, while L3 is busy. */
-APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint32_t line, bool reached, uint64_t now)
+/* A load of a line that is not in L2, while L3 is busy; or that L2 has lost since a stream reached it. */
+APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
+                                uint64_t now)
 {
-    if (!take_busy(cache, of, line, cache->l3_line[line], now)) return load_on(cache, of, line, now);
-    if (!reached) l2_expect(&of->l2, line);
+    if (!(cache->l3_line[line] & L3_ASKED) || !take_busy(cache, of, known, line, now))
+        return load_on(cache, of, line, now);
+    if (!known->stream) l2_expect(&of->l2, known, line);
     return cache->far_stall;
+}
+
+/* A load of a line that is not in L2, and that no stream has reached or is about to. */
+APART static uint32_t load_far(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
+                               uint64_t now)
+{
+    uint32_t there = cache->l3_line[line];
+    if (SELDOM(!(there & L3_ASKED) || of->l2.expected[known->expected] == line)) return load_on(cache, of, line, now);
+    if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, known, line, now);
+    l2_expect(&of->l2, known, line);
+    return take_free(cache, of, known, line, there, now);
 }
 
 /* A stream that has reached a line asks for those ahead, as l2_advance does. */
@@ -114,7 +131,7 @@ INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known 
         of->counts.ahead[ahead % LANES]++;
         of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
         of->counts.l3_pending += cover(&l2->pending_until, now, end);
-        l2_put(l2, ahead, end, L2_PREFETCHED);
+        l2_put(l2, known, ahead, end, L2_PREFETCHED);
     }
 }
 
@@ -136,8 +153,8 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, st
         if (SELDOM(!(known_there & L3_ASKED))) return load_on(cache, of, line, now);
         stall = cache->far_stall;
         if (is_free(cache, line, now))
-            (void)take_free(cache, of, line, known_there, now);
-        else if (!take_busy(cache, of, line, known_there, now))
+            (void)take_free(cache, of, known, line, known_there, now);
+        else if (!take_busy(cache, of, known, line, now))
             return load_on(cache, of, line, now);
     }
     advance(cache, of, known, line, now);
@@ -164,24 +181,19 @@ APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, ui
 {
     struct l2 *l2 = &of->l2;
     struct l2_known *known = &l2->known[line];
-    if (SELDOM(l2_is_news(known))) return load_stream(cache, of, known, line, now);
-    if (known->state) {
-        uint64_t end = now + cache->l2_latency;
-        if (SELDOM(!(known->state & L2_USED) || l2->entry[known->entry].ready > end))
-            return load_on(cache, of, line, now);
-        of->counts.near++;
-        of->counts.stream_hit += known->state & L2_PREFETCHED;
-        of->fills_until = end;
-        of->served = CACHE_IN_L2;
-        return cache->near_stall;
-    }
-    bool reached = known->stream; /* by a stream */
-    uint32_t there = cache->l3_line[line];
-    if (SELDOM(!(there & L3_ASKED) || (!reached && l2->expected[known->expected] == line)))
-        return load_on(cache, of, line, now);
-    if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, line, reached, now);
-    if (!SELDOM(reached)) l2_expect(l2, line);
-    return take_free(cache, of, line, there, now);
+    uint8_t state = known->state;
+    if (!known->stream) {
+        if (SELDOM(known[-1].stream)) return load_stream(cache, of, known, line, now);
+        if (!state) return load_far(cache, of, known, line, now);
+    } else if (SELDOM(!state))
+        return load_busy(cache, of, known, line, now);
+    uint64_t end = now + cache->l2_latency;
+    if (SELDOM(!(state & L2_USED) || l2->entry[known->entry].ready > end)) return load_on(cache, of, line, now);
+    of->counts.near++;
+    of->counts.stream_hit += state & L2_PREFETCHED;
+    of->fills_until = end;
+    of->served = CACHE_IN_L2;
+    return cache->near_stall;
 }
 
 /* An access to a page that is out of the TLB brings it in. */
