@@ -31,7 +31,7 @@ INLINE uint32_t line_of(uint32_t page, uint32_t granule)
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
 
 /* A load goes on, not just to a line that was used in L2 or is in L3. */
-APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint32_t l2_line, uint64_t now)
+APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t l2_line)
 {
     uint64_t end = l2_read(cache, &blue_gene, of, l2_line, true, now);
     count_calm(of, now, end);
@@ -89,22 +89,22 @@ INLINE uint32_t take_free(struct cache *cache, struct cache_core *of, struct l2_
 }
 
 /* A load of a line that is not in L2, while L3 is busy; or that L2 has lost since a stream reached it. */
-APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
-                                uint64_t now)
+APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                struct l2_known *known)
 {
     if (!(cache->l3_line[line] & L3_ASKED) || !take_busy(cache, of, known, line, now))
-        return load_on(cache, of, line, now);
+        return load_on(cache, of, now, line);
     if (!known->stream) l2_expect(&of->l2, known, line);
     return cache->far_stall;
 }
 
 /* A load of a line that is not in L2, and that no stream has reached or is about to. */
-APART static uint32_t load_far(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
-                               uint64_t now)
+APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                               struct l2_known *known)
 {
     uint32_t there = cache->l3_line[line];
-    if (SELDOM(!(there & L3_ASKED) || of->l2.expected[known->expected] == line)) return load_on(cache, of, line, now);
-    if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, known, line, now);
+    if (SELDOM(!(there & L3_ASKED) || of->l2.expected[known->expected] == line)) return load_on(cache, of, now, line);
+    if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, now, line, known);
     l2_expect(&of->l2, known, line);
     return take_free(cache, of, known, line, there, now);
 }
@@ -136,12 +136,12 @@ INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known 
 }
 
 /* A load of the next line of a stream, which takes notice. */
-APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
-                                  uint64_t now)
+APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                  struct l2_known *known)
 {
     uint32_t stall;
     if (known->state) {
-        if (SELDOM(of->l2.entry[known->entry].ready > now + cache->l2_latency)) return load_on(cache, of, line, now);
+        if (SELDOM(of->l2.entry[known->entry].ready > now + cache->l2_latency)) return load_on(cache, of, now, line);
         of->counts.near++;
         of->counts.stream_hit += known->state & L2_PREFETCHED;
         if (!(known->state & L2_USED)) l2_use(cache, of, known, line, true);
@@ -150,12 +150,12 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, st
         stall = cache->near_stall;
     } else {
         uint32_t known_there = cache->l3_line[line];
-        if (SELDOM(!(known_there & L3_ASKED))) return load_on(cache, of, line, now);
+        if (SELDOM(!(known_there & L3_ASKED))) return load_on(cache, of, now, line);
         stall = cache->far_stall;
         if (is_free(cache, line, now))
             (void)take_free(cache, of, known, line, known_there, now);
         else if (!take_busy(cache, of, known, line, now))
-            return load_on(cache, of, line, now);
+            return load_on(cache, of, now, line);
     }
     advance(cache, of, known, line, now);
     return stall;
@@ -177,18 +177,18 @@ APART static bool others_join(const struct cache_view *view, uint32_t granule)
 }
 
 /* A load that L1D has made room for. */
-APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line)
 {
     struct l2 *l2 = &of->l2;
     struct l2_known *known = &l2->known[line];
     uint8_t state = known->state;
     if (!known->stream) {
-        if (SELDOM(known[-1].stream)) return load_stream(cache, of, known, line, now);
-        if (!state) return load_far(cache, of, known, line, now);
+        if (SELDOM(known[-1].stream)) return load_stream(cache, of, now, line, known);
+        if (!state) return load_far(cache, of, now, line, known);
     } else if (SELDOM(!state))
-        return load_busy(cache, of, known, line, now);
+        return load_busy(cache, of, now, line, known);
     uint64_t end = now + cache->l2_latency;
-    if (SELDOM(!(state & L2_USED) || l2->entry[known->entry].ready > end)) return load_on(cache, of, line, now);
+    if (SELDOM(!(state & L2_USED) || l2->entry[known->entry].ready > end)) return load_on(cache, of, now, line);
     of->counts.near++;
     of->counts.stream_hit += state & L2_PREFETCHED;
     of->fills_until = end;
@@ -256,8 +256,8 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : of->cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    if (how != TLB_MISSES) return load_behind(of->cache, of, l2_line, now);
-    return load_behind(of->cache, of, l2_line, now) + tlb_stall;
+    if (how != TLB_MISSES) return load_behind(of->cache, of, now, l2_line);
+    return load_behind(of->cache, of, now, l2_line) + tlb_stall;
 }
 
 APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now)
@@ -294,7 +294,7 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
 }
 
 /* A store that has a place in the queue goes on to L3. */
-APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now,
+APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
                                    uint32_t stall)
 {
     uint32_t *deposited = &of->deposited[line % LANE_BANKS];
@@ -347,10 +347,10 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     open->at = at;
     of->counts.store_miss += !here;
     of->counts.snoop_hit_same += of->l2.known[l2_line].state != 0;
-    uint64_t start = take_store_entry(view->cache, of, now);
+    uint64_t start = take_store_entry(of->cache, of, now);
     *at = byte | CACHE_STORE | CACHE_OPEN | here / (CACHE_HERE / CACHE_LOAD);
     if (start != now) count_stall(&of->counts.stall_store, now, start);
-    return store_behind(view->cache, of, l2_line, start, (uint32_t)(start - now) + tlb_stall);
+    return store_behind(of->cache, of, start, l2_line, (uint32_t)(start - now) + tlb_stall);
 }
 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
