@@ -109,56 +109,61 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint6
     return take_free(cache, of, known, line, there, now);
 }
 
-/* A stream that has reached a line asks for those ahead, as l2_advance does. */
-INLINE void advance(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint64_t now)
+/* A stream asks for a line, if it is in L3 and everybody is free; else the long way is taken. */
+INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, struct l2_known *known)
 {
     struct l2 *l2 = &of->l2;
-    uint64_t end = now + cache->l3_latency;
-    uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
-    l2_reach(l2, line, known[-1].stream);
-    for (uint32_t ahead = line + 1; ahead <= last && ahead <= frame; ahead++) {
-        uint32_t there = cache->l3_line[ahead];
-        if ((++known)->state) {
-            of->counts.page_present++;
-            continue;
-        }
-        if (SELDOM(!there || now < cache->fetching_until || is_busy(cache, of, ahead, now))) {
-            l2_prefetch(cache, of, ahead, now);
-            continue;
-        }
-        l3_note_busy(cache, now + cache->far_busy);
-        l3_take(cache, of, ahead, there, now);
-        of->counts.ahead[ahead % LANES]++;
-        of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
-        of->counts.l3_pending += cover(&l2->pending_until, now, end);
-        l2_put(l2, known, ahead, end, L2_PREFETCHED);
+    uint32_t there = cache->l3_line[line];
+    if (SELDOM(!there || now < cache->fetching_until || is_busy(cache, of, line, now))) {
+        l2_prefetch(cache, of, line, now);
+        return;
     }
+    uint64_t end = now + cache->l3_latency;
+    l3_note_busy(cache, now + cache->far_busy);
+    l3_take(cache, of, line, there, now);
+    of->counts.ahead[line % LANES]++;
+    of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
+    of->counts.l3_pending += cover(&l2->pending_until, now, end);
+    l2_put(l2, known, line, end, L2_PREFETCHED);
+}
+
+/* A stream that has reached a line asks for those ahead, as l2_advance does. Returns `stall`. */
+APART static uint32_t advance(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                              struct l2_known *known, uint32_t stall)
+{
+    uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
+    l2_reach(&of->l2, line, known[-1].stream);
+    while (++line <= last && line <= frame) {
+        if ((++known)->state)
+            of->counts.page_present++;
+        else
+            ask_ahead(cache, of, now, line, known);
+    }
+    return stall;
 }
 
 /* A load of the next line of a stream, which takes notice. */
 APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
                                   struct l2_known *known)
 {
-    uint32_t stall;
-    if (known->state) {
-        if (SELDOM(of->l2.entry[known->entry].ready > now + cache->l2_latency)) return load_on(cache, of, now, line);
+    uint8_t state = known->state;
+    if (state) {
+        uint64_t end = now + cache->l2_latency;
+        if (SELDOM(of->l2.entry[known->entry].ready > end)) return load_on(cache, of, now, line);
         of->counts.near++;
-        of->counts.stream_hit += known->state & L2_PREFETCHED;
-        if (!(known->state & L2_USED)) l2_use(cache, of, known, line, true);
-        of->fills_until = now + cache->l2_latency;
+        of->counts.stream_hit += state & L2_PREFETCHED;
+        if (!(state & L2_USED)) l2_use(cache, of, known, line, true);
+        of->fills_until = end;
         of->served = CACHE_IN_L2;
-        stall = cache->near_stall;
-    } else {
-        uint32_t known_there = cache->l3_line[line];
-        if (SELDOM(!(known_there & L3_ASKED))) return load_on(cache, of, now, line);
-        stall = cache->far_stall;
-        if (is_free(cache, line, now))
-            (void)take_free(cache, of, known, line, known_there, now);
-        else if (!take_busy(cache, of, known, line, now))
-            return load_on(cache, of, now, line);
+        return advance(cache, of, now, line, known, cache->near_stall);
     }
-    advance(cache, of, known, line, now);
-    return stall;
+    uint32_t there = cache->l3_line[line];
+    if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
+    if (is_free(cache, line, now))
+        (void)take_free(cache, of, known, line, there, now);
+    else if (!take_busy(cache, of, known, line, now))
+        return load_on(cache, of, now, line);
+    return advance(cache, of, now, line, known, cache->far_stall);
 }
 
 /* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. As the page
