@@ -487,32 +487,6 @@ APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of
     return store_line(cache, &blue_gene, of, space, address, false, now);
 }
 
-/* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
-INLINE void fetch_early(const struct cache *cache, const struct cache_core *of, uint32_t line)
-{
-    uint32_t l3_line = line >> (blue_gene.l3_shift - blue_gene.l1d_shift);
-    const struct bank *bank = cache->bank[l3_line & cache->bank_mask];
-    uint32_t set = l3_line >> cache->bank_shift & bank->tags.set_mask;
-    FETCH_EARLY(known_of(of, line));
-    FETCH_EARLY(&cache->l3_line[l3_line]);
-    FETCH_EARLY(bank->tags.line + (size_t)set * blue_gene.l3.stride);
-    FETCH_EARLY(cache->order + bank->first / ORDERED + set + 1);
-}
-
-/* An access to a page that only the TLB lacks goes on as if it were there; when. */
-INLINE uint64_t fill_tlb(struct cache_view *view, unsigned space, uint32_t address, uint32_t what, uint64_t now)
-{
-    struct cache *cache = view->cache;
-    struct cache_core *of = view->of;
-    if (!cache->is_blue_gene || *space_page(&blue_gene, view->lines, address) & CACHE_PAGE) return now;
-    struct physical physical = space_translate(cache, space, address);
-    uint32_t line = (uint32_t)(physical.address >> blue_gene.l1d_shift);
-    fetch_early(cache, of, line);
-    (void)translate(cache, &blue_gene, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
-    if (physical.own) be_quick(cache, view, address, line, what);
-    return now;
-}
-
 /* --- Calls ---------------------------------------------------------------------------------------------------- */
 
 APART static uint64_t load_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
@@ -527,14 +501,13 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     uint32_t last = address + size - 1;
     bool within = !((last ^ address) & cache->line_mask);
     struct cache_view *view = space_view(cache, core, space);
-    uint64_t start = within ? fill_tlb(view, space, address, QUICK_LOAD | QUICK_CARE, now) : now;
-    uint32_t stall = within ? cache_load_quick(view, address, start) : CACHE_ELSE;
+    uint32_t stall = within ? cache_load_quick(view, address, now) : CACHE_ELSE;
     if (stall != CACHE_ELSE) {
-        if (SELDOM(stall & CACHE_HEARD)) cache_tell_load(view, address, start, stall & ~CACHE_HEARD);
-        return (uint32_t)(start - now) + (stall & ~CACHE_HEARD);
+        if (SELDOM(stall & CACHE_HEARD)) cache_tell_load(view, address, now, stall & ~CACHE_HEARD);
+        return stall & ~CACHE_HEARD;
     }
-    uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, start)
-                                       : load_any(cache, of, space, address, start);
+    uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, now)
+                                       : load_any(cache, of, space, address, now);
     if (!within) end = load_any(cache, of, space, last, end);
     return (uint32_t)(end - now);
 }
@@ -548,11 +521,10 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
     }
     struct cache_view *view = space_view(cache, core, space);
-    uint64_t start = fill_tlb(view, space, address, QUICK_STORE | QUICK_HEARD, now);
-    uint32_t stall = cache_store_quick(view, address, start);
-    if (stall != CACHE_ELSE) return (uint32_t)(start - now) + stall;
-    uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, start)
-                                       : store_any(cache, of, space, address, false, start);
+    uint32_t stall = cache_store_quick(view, address, now);
+    if (stall != CACHE_ELSE) return stall;
+    uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
+                                       : store_any(cache, of, space, address, false, now);
     return (uint32_t)(end - now);
 }
 

@@ -201,6 +201,18 @@ APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, ui
     return cache->near_stall;
 }
 
+/* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
+static void fetch_early(const struct cache *cache, const struct cache_core *of, uint32_t line)
+{
+    uint32_t l3_line = line >> (blue_gene.l3_shift - blue_gene.l1d_shift);
+    const struct bank *bank = cache->bank[l3_line & cache->bank_mask];
+    uint32_t set = l3_line >> cache->bank_shift & bank->tags.set_mask;
+    FETCH_EARLY(known_of(of, line));
+    FETCH_EARLY(&cache->l3_line[l3_line]);
+    FETCH_EARLY(bank->tags.line + (size_t)set * blue_gene.l3.stride);
+    FETCH_EARLY(cache->order + bank->first / ORDERED + set + 1);
+}
+
 /* An access to a page that is out of the TLB brings it in. */
 static void fill_tlb(struct cache_view *view, uint32_t address)
 {
@@ -208,6 +220,7 @@ static void fill_tlb(struct cache_view *view, uint32_t address)
     struct cache_core *of = view->of;
     uint32_t page = address >> FRAME_BITS;
     struct tlb_entry *entry = take_tlb_entry(cache, of);
+    fetch_early(cache, of, line_of(view->pages[page], address >> CACHE_GRANULE_BITS));
     if (entry->space != UINT32_MAX) page_leave(cache->spaces[entry->space].view[of->number], entry->page);
     *entry = (struct tlb_entry){view->space, page};
     page_enter(view, page);
