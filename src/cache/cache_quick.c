@@ -311,18 +311,11 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
     return true;
 }
 
-/* A store that has a place in the queue goes on to L3. */
-APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                   uint32_t stall)
+/* A store goes to a line that is in L3. */
+INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, uint32_t there,
+                            uint32_t stall)
 {
-    uint32_t *deposited = &of->deposited[line % LANE_BANKS];
-    if (*deposited == line) {
-        of->counts.merged[line % LANE_BANKS]++;
-        return stall;
-    }
-    uint32_t there = cache->l3_line[line];
-    if (SELDOM(!there || now < cache->fetching_until)) return l3_write_else(cache, of, line, now, stall);
-    *deposited = line;
+    of->deposited[line % LANE_BANKS] = line;
     cache->l3_line[line] = there | L3_DIRTY;
     order_use(cache, there);
     of->counts.stored[line % LANES]++;
@@ -336,6 +329,32 @@ APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, u
     }
     directory->until = until + cache->config.l3_busy;
     return stall;
+}
+
+/* The line is not there, or some line is on its way. */
+APART static uint32_t store_fetching(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                     uint32_t stall)
+{
+    const struct unit *directory = &cache->directory[line % LANES];
+    uint32_t there = cache->l3_line[line];
+    bool waits = now <= directory->until && now >= directory->from;
+    uint64_t ready;
+    if (!there || in_flight(cache, there, waits ? directory->until : now, &ready))
+        return l3_write_else(cache, of, line, now, stall);
+    return store_there(cache, of, now, line, there, stall);
+}
+
+/* A store that has a place in the queue goes on to L3. */
+APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                   uint32_t stall)
+{
+    if (of->deposited[line % LANE_BANKS] == line) {
+        of->counts.merged[line % LANE_BANKS]++;
+        return stall;
+    }
+    uint32_t there = cache->l3_line[line];
+    if (SELDOM(!there || now < cache->fetching_until)) return store_fetching(cache, of, now, line, stall);
+    return store_there(cache, of, now, line, there, stall);
 }
 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now);
