@@ -50,7 +50,7 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     if (policy != CACHE_ROUND_ROBIN) return;
     tags->turn = base_calloc(sets, sizeof *tags->turn);
     for (uint64_t i = 0; i < sets; i++)
-        tags->turn[i].last = NO_WAY;
+        tags->turn[i] = (struct turn){.first = (uint32_t)i * tags->ways.stride, .mask = ways - 1, .last = NO_WAY};
 }
 
 void tags_fini(struct tags *tags)
@@ -78,7 +78,8 @@ static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_
 static bool is_near(const struct cache *cache)
 {
     const struct cache_l1_config *l1d = &cache->config.l1d;
-    return cache->is_blue_gene && l1d->size / l1d->line <= NEAR_WAYS;
+    uint64_t lines = l1d->size / l1d->line;
+    return cache->is_common && lines <= NEAR_WAYS && lines / l1d->ways <= NEAR_SETS;
 }
 
 /* The arrays of L1D are the core's own. */
@@ -87,8 +88,7 @@ static void move_near(struct cache_core *core)
     struct near_arrays *near = &core->near;
     struct l1 *l1 = &core->data;
     memset(near->line, 0xff, sizeof near->line);
-    for (unsigned i = 0; i < NEAR_SETS; i++)
-        near->turn[i] = (struct turn){.last = NO_WAY};
+    memcpy(near->turn, l1->tags.turn, (l1->tags.set_mask + 1) * sizeof *near->turn);
     free(l1->tags.line);
     free(l1->tags.turn);
     free(l1->at);
@@ -192,6 +192,16 @@ static struct shape shape_of(const struct cache_config *config)
     };
 }
 
+static bool is_common(struct shape shape)
+{
+    uint32_t ways = shape.l1d.count;
+    if (shape.l1d.policy != CACHE_ROUND_ROBIN || ways & (ways - 1) || ways != shape.l1d.stride) return false;
+    shape.l1d = blue_gene.l1d;
+    shape.l1i = blue_gene.l1i;
+    shape.l1i_shift = blue_gene.l1i_shift;
+    return memcmp(&shape, &blue_gene, sizeof blue_gene) == 0;
+}
+
 struct cache *cache_new(const struct cache_config *config)
 {
     assert(cache_config_check(config, NULL) == 0);
@@ -208,6 +218,7 @@ struct cache *cache_new(const struct cache_config *config)
     cache->far_stall = cache->l3_latency;
     cache->shape = shape_of(config);
     cache->is_blue_gene = memcmp(&cache->shape, &blue_gene, sizeof blue_gene) == 0;
+    cache->is_common = is_common(cache->shape);
     cache->line_mask = ~(config->l1d.line - 1);
     /* Through: a store bit belongs to the open line, in L1 or not. */
     cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
@@ -217,7 +228,7 @@ struct cache *cache_new(const struct cache_config *config)
     if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
-    bool lanes = cache->is_blue_gene && config->l3_size && config->l3_banks == LANE_BANKS;
+    bool lanes = cache->is_common && config->l3_size && config->l3_banks == LANE_BANKS;
     cache->quick_loads = lanes && is_near(cache) && cache->streaming &&
                          (config->write_through || (!config->coherent && config->store_allocate));
     cache->quick_stores = lanes && config->write_through && !config->store_allocate && config->coherent &&

@@ -150,8 +150,10 @@ INLINE bool ways_in_order(const struct ways *ways)
 
 /* A set that is replaced round-robin. */
 struct turn {
-    uint32_t next; /* way to be replaced */
-    uint32_t last; /* that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
+    uint32_t first; /* index of the set's first way */
+    uint32_t mask;  /* number of ways - 1, where that is a mask */
+    uint32_t next;  /* way to be replaced */
+    uint32_t last;  /* that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
 };
 #define NO_WAY UINT32_MAX
 
@@ -396,8 +398,9 @@ INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, uns
     alike->count[index]++;
 }
 
-/* The arrays of an L1D of Blue Gene's shape and up to four times its size, where the short way finds them. */
-enum { NEAR_SETS = 64, NEAR_WAYS = NEAR_SETS * 64 };
+/* The arrays of an L1D of up to 128 KB and 128 sets, whose numbers pages have no part in, where the short way finds
+ * them. */
+enum { NEAR_SETS = FRAME_LINES, NEAR_WAYS = 4096 };
 struct near_arrays {
     _Alignas(64) uint32_t line[NEAR_WAYS];
     uint8_t *at[NEAR_WAYS];
@@ -485,6 +488,7 @@ struct cache {
     uint32_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_HEARD if a count of what is alike will not do */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
+    bool is_common;                 /* but for L1I and the number of L1D's ways, a power of two */
     bool streaming;                 /* L2 prefetches */
     bool quick_loads, quick_stores; /* cache_quick.c may be asked */
     struct cache_core *core[CACHE_CORES];

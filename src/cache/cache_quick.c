@@ -1,4 +1,4 @@
-/* Misses and stores of the common kind, on a node with Blue Gene's sizes.
+/* Misses and stores of the common kind, on a node with Blue Gene's sizes, or nearly so.
  *
  * Common is: the page is in the TLB and alone has its frame, so that the line's byte tells whether L1D has it; nothing
  * else is being filled; the line that goes is clean and known by one byte; and no other core notices. All that is
@@ -252,7 +252,7 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     struct turn *turn = &of->near.turn[set];
     uint32_t next = turn->next;
     if (how == PLAIN && SELDOM(next == turn->last)) return load_else(view, address, now);
-    size_t way = set * blue_gene.l1d.stride + next;
+    size_t way = (size_t)turn->first + next;
     uint8_t *old_at = of->near.at[way];
     if (!old_at) return CACHE_ELSE;
     uint32_t *log = of->snoop.active.log_end;
@@ -268,7 +268,7 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     }
     *log = line;
     of->snoop.active.log_end = log + 1;
-    turn->next = (next + 1) % blue_gene.l1d.count;
+    turn->next = (next + 1) & turn->mask;
     of->near.at[way] = at;
     of->near.line[way] = line;
     *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : of->cache->without_line;

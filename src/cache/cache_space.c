@@ -262,7 +262,7 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
 {
     uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
     struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
-    if (cache->is_blue_gene) {
+    if (cache->is_common) {
         page_leave(space_view(cache, core, space), page);
         return;
     }
@@ -285,7 +285,7 @@ void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t
     struct tlb_entry *entry = take_tlb_entry(cache, cache->core[core]);
     if (entry->space != UINT32_MAX) clear_page(cache, core, entry->space, entry->page);
     *entry = (struct tlb_entry){space, address >> cache->shape.page_shift};
-    if (cache->is_blue_gene)
+    if (cache->is_common)
         page_enter(space_view(cache, core, space), address >> FRAME_BITS);
     else
         *space_page(&cache->shape, space_lines(cache, core, space), address) |= CACHE_PAGE;

@@ -46,7 +46,7 @@ static struct cache_config config_of(struct pair *pair)
     return (struct cache_config){
         .cores = 1 + (unsigned)pick(pair, 4),
         .l1i = {2048, 32, 64, CACHE_ROUND_ROBIN},
-        .l1d = {2048U << pick(pair, 3), 32, 64, CACHE_ROUND_ROBIN},
+        .l1d = {2048U << pick(pair, 3), 32, 64U >> pick(pair, 4), CACHE_ROUND_ROBIN},
         .write_through = coherent && pick(pair, 4), /* else stores have no short way */
         .store_allocate = !pick(pair, 4),
         .fills = 3,
