@@ -43,10 +43,11 @@ static void same(struct pair *pair, const char *what, uint64_t fast, uint64_t li
 static struct cache_config config_of(struct pair *pair)
 {
     bool coherent = pick(pair, 4) != 0;
+    uint32_t ways = pick(pair, 8) ? 64U >> pick(pair, 4) : 24; /* 24: no short way for loads */
     return (struct cache_config){
         .cores = 1 + (unsigned)pick(pair, 4),
         .l1i = {2048, 32, 64, CACHE_ROUND_ROBIN},
-        .l1d = {2048U << pick(pair, 3), 32, 64U >> pick(pair, 4), CACHE_ROUND_ROBIN},
+        .l1d = {(ways == 24 ? 1536U : 2048U) << pick(pair, 3), 32, ways, CACHE_ROUND_ROBIN},
         .write_through = coherent && pick(pair, 4), /* else stores have no short way */
         .store_allocate = !pick(pair, 4),
         .fills = 3,
