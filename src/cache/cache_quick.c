@@ -128,8 +128,8 @@ INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
 }
 
 /* A stream that has reached a line asks for those ahead, as l2_advance does. Returns `stall`. */
-APART static uint32_t advance(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                              struct l2_known *known, uint32_t stall)
+APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                 struct l2_known *known, uint32_t stall)
 {
     uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
     l2_reach(&of->l2, line, known[-1].stream);
@@ -155,7 +155,7 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, ui
         if (!(state & L2_USED)) l2_use(cache, of, known, line, true);
         of->fills_until = end;
         of->served = CACHE_IN_L2;
-        return advance(cache, of, now, line, known, cache->near_stall);
+        return load_ahead(cache, of, now, line, known, cache->near_stall);
     }
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
@@ -163,7 +163,7 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, ui
         (void)take_free(cache, of, known, line, there, now);
     else if (!take_busy(cache, of, known, line, now))
         return load_on(cache, of, now, line);
-    return advance(cache, of, now, line, known, cache->far_stall);
+    return load_ahead(cache, of, now, line, known, cache->far_stall);
 }
 
 /* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. As the page
