@@ -23,12 +23,9 @@ struct rounded {
     double value, rest;
 };
 
-/* Exponent field from which products and remainders of 53-bit numbers do not reach below the least denormal. */
-enum { REST_SAFE = 200 };
-
 static bool is_safe(double x)
 {
-    return fp_exponent_within(fp_from_host(x), REST_SAFE);
+    return fp_exponent_within(fp_from_host(x), FP_REST_SAFE);
 }
 
 static struct rounded sum(double x, double y)

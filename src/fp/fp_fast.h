@@ -133,6 +133,8 @@ static inline bool fp_exponent_within(uint64_t bits, unsigned least)
     return (bits << 1) - ((uint64_t)least << 53) < (uint64_t)(0x7ff - least) << 53;
 }
 enum { FP_SURE_DOUBLE = 2, FP_SURE_SINGLE = 898 }; /* one more than the least normal exponent */
+/* The one from which products and remainders of 53-bit numbers do not reach below the least denormal. */
+enum { FP_REST_SAFE = 200 };
 
 /* A sum of doubles is exact if it is tiny, so any finite one will do. */
 static inline bool fp_sum_ok(double r)

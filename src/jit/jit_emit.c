@@ -515,8 +515,8 @@ static void end_block(struct emit *e)
 
 static const struct emit_entry *row_of(enum isa_id id)
 {
-    const struct emit_entry *const tables[] = {emit_integer_rows, emit_memory_rows, emit_fp_rows};
-    for (unsigned i = 0; i < 3; i++)
+    const struct emit_entry *const tables[] = {emit_integer_rows, emit_memory_rows, emit_fp_rows, emit_fpscr_rows};
+    for (unsigned i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (tables[i][id].emit) return &tables[i][id];
     return NULL;
 }

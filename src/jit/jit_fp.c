@@ -51,7 +51,7 @@ static ir_value is_sure(struct emit *e, ir_value r, uint8_t of)
     return ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
 }
 
-static ir_value notes_suffice(struct emit *e)
+ir_value emit_notes_suffice(struct emit *e)
 {
     return ir_test(e->ir, IR_NE, emit_fp_sure(e), ir_address(e->ir, jit_fp_unsure));
 }
@@ -140,7 +140,7 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
 static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value c, ir_value d)
 {
     struct ir *ir = e->ir;
-    ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), notes_suffice(e));
+    ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), emit_notes_suffice(e));
     if (c) return ir_op(ir, IR_AND, zero, ir_op(ir, IR_OR, is_zero(e, a), is_zero(e, c)));
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
 }
@@ -233,96 +233,6 @@ static void emit_to_integer(struct emit *e, unsigned variant)
         e->note.noted |= FP_NOTED_CONVERT;
         e->note.converted = b;
         e->note.leave = NULL;
-    }
-}
-
-/* --- FPSCR
- * ---------------------------------------------------------------------------------------------------------------------
- */
-
-static void emit_read_fpscr(struct emit *e, unsigned variant)
-{
-    struct ir *ir = e->ir;
-    ir_block settle = ir_block_new(ir), on = ir_block_new(ir);
-    (void)variant;
-    emit_write_note(e);
-    ir_value noted = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.noted));
-    ir_branch(ir, ir_test(ir, IR_EQ, noted, emit_const(e, 0)), on, settle, IR_EVEN);
-    ir_place(ir, settle);
-    emit_call(e, JIT_CALL(jit_settle), &(struct emit_call){.notes = true});
-    ir_jump(ir, on);
-    ir_place(ir, on);
-    e->note.noted = 0;
-    ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
-    emit_set_fpr(e, FT, real(e, ir_convert(ir, IR_ZEXT, IR_I64, fpscr)));
-}
-
-/* fp_summarise; FEX as a truth of its own. */
-static ir_value summarised(struct emit *e, ir_value fpscr, ir_value *fex)
-{
-    struct ir *ir = e->ir;
-    fpscr = ir_op(ir, IR_AND, fpscr, emit_const(e, ~(FP_FEX | FP_VX | FP_RESERVED)));
-    ir_value vx = ir_select(ir, has(e, fpscr, FP_VX_ALL), emit_const(e, FP_VX), emit_const(e, 0));
-    fpscr = ir_op(ir, IR_OR, fpscr, vx);
-    ir_value enabled = ir_op(ir, IR_AND, fpscr, ir_op(ir, IR_LSHR, fpscr, emit_const(e, 22)));
-    *fex = has(e, enabled, FP_VE | FP_OE | FP_UE | FP_ZE | FP_XE);
-    return fpscr;
-}
-
-/* fp_write_fpscr, of what may go without C: nothing enabled comes up, and a note in memory stays good or is forgotten.
- */
-static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool raises)
-{
-    struct ir *ir = e->ir;
-    ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
-    bool forgets = (mask & FP_DESCRIBED) == FP_DESCRIBED;
-    if (!forgets) emit_write_note(e);
-    e->note.noted = 0;
-    if (raises || (mask & FP_DESCRIBED && !forgets)) {
-        ir_jump(ir, slow);
-    } else {
-        ir_value fex, before = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
-        ir_value after = ir_op(ir, IR_OR, ir_op(ir, IR_AND, before, emit_const(e, ~mask)),
-                               ir_op(ir, IR_AND, value, emit_const(e, mask)));
-        after = summarised(e, after, &fex);
-        ir_value bad = fex;
-        if (!forgets) {
-            bad = ir_op(ir, IR_OR, bad, has(e, after, FP_UE | FP_RN));
-            if (mask & FP_DECIDING) bad = ir_op(ir, IR_OR, bad, has(e, ir_op(ir, IR_XOR, before, after), FP_DECIDING));
-            bad = ir_op(ir, IR_OR, bad, ir_op(ir, IR_XOR, notes_suffice(e), ir_const(ir, IR_I1, 1)));
-        }
-        ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
-        ir_place(ir, fast);
-        ir_store(ir, after, e->core, NULL, CORE(fp.fpscr));
-        if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
-        ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
-        ir_value suffice = ir_test(ir, IR_EQ, modes, emit_const(e, FP_XX));
-        ir_value sure = ir_select(ir, suffice, ir_address(ir, jit_fp_sure), ir_address(ir, jit_fp_unsure));
-        ir_store(ir, sure, e->core, NULL, CORE(fp_sure));
-        emit_reload_fp_sure(e);
-        ir_jump(ir, on);
-    }
-    ir_place(ir, slow);
-    emit_call(e, JIT_CALL(jit_fpscr),
-              &(struct emit_call){
-                  INFO(e->op, raises ? 1 : 0, 0), NULL, {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)}, true});
-    emit_reload_fp_sure(e);
-    ir_jump(ir, on);
-    ir_place(ir, on);
-}
-
-static void emit_write_fpscr(struct emit *e, unsigned id)
-{
-    uint32_t bit = fp_bit(FT);
-    switch (id) {
-    case ISA_MTFSF:
-        write_fpscr(e, fp_fields(isa_flm(e->word)), ir_convert(e->ir, IR_TRUNC, IR_I32, emit_fpr_bits(e, FB)), false);
-        break;
-    case ISA_MTFSFI:
-        write_fpscr(e, fp_field(isa_bf(e->word)), emit_const(e, isa_u(e->word) * UINT32_C(0x11111111)), false);
-        break;
-    case ISA_MTFSB0: write_fpscr(e, bit, emit_const(e, 0), false); break;
-    default: write_fpscr(e, bit, emit_const(e, bit), (bit & FP_EXCEPTIONS) != 0); break;
     }
 }
 
@@ -490,11 +400,6 @@ const struct emit_entry emit_fp_rows[ISA_COUNT] = {
     SLOW(FSQRT),
     SLOW(FSQRTS),
     [ISA_FCTIWZ] = {emit_to_integer, 0},
-    [ISA_MFFS] = {emit_read_fpscr, 0},
-    [ISA_MTFSF] = {emit_write_fpscr, ISA_MTFSF},
-    [ISA_MTFSFI] = {emit_write_fpscr, ISA_MTFSFI},
-    [ISA_MTFSB0] = {emit_write_fpscr, ISA_MTFSB0},
-    [ISA_MTFSB1] = {emit_write_fpscr, ISA_MTFSB1},
     [ISA_FMR] = {emit_move, MOVE},
     [ISA_FNEG] = {emit_move, NEGATE},
     [ISA_FABS] = {emit_move, ABSOLUTE},
@@ -535,4 +440,10 @@ const struct emit_entry emit_fp_rows[ISA_COUNT] = {
     [ISA_FSMFP] = {emit_move_pair, MOVES(KEEP, P, MOVE, P)},
     [ISA_FPSEL] = {emit_select_pair, 0},
 };
+
+enum fp_op emit_operation(uint32_t word)
+{
+    const struct emit_entry *row = &emit_fp_rows[isa_decode(word)];
+    return row->emit == emit_arithmetic ? (enum fp_op)row->variant : FP_OP_NONE;
+}
 _Static_assert((int)FP_OP_COUNT <= 32, "HALF holds an enum fp_op in five bits");

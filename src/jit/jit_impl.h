@@ -36,7 +36,8 @@ struct region {
     struct jump *jumps;             /* of its address space */
     struct site *sites;             /* of its calls, in the order they were made */
     unsigned site_count;
-    bool recorded; /* call paths are */
+    bool recorded;  /* call paths are */
+    unsigned noted; /* enum fp_op of the core's note, when it was chosen */
 };
 
 /* The most calls that its code makes. */
@@ -188,7 +189,8 @@ struct emit_entry {
     emit_row *emit;
     unsigned variant;
 };
-extern const struct emit_entry emit_integer_rows[ISA_COUNT], emit_memory_rows[ISA_COUNT], emit_fp_rows[ISA_COUNT];
+extern const struct emit_entry emit_integer_rows[ISA_COUNT], emit_memory_rows[ISA_COUNT], emit_fp_rows[ISA_COUNT],
+    emit_fpscr_rows[ISA_COUNT];
 
 /* Translates; NULL when LLVM does not. */
 struct ir_code *emit_region(struct ir_maker *maker, struct region *region);
@@ -230,6 +232,8 @@ void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
 ir_value emit_fp_sure(struct emit *e);
 void emit_reload_fp_sure(struct emit *e);
+ir_value emit_notes_suffice(struct emit *e);
+enum fp_op emit_operation(uint32_t word); /* of one that is noted, or FP_OP_NONE */
 bool emit_knows_spr(enum isa_id id, unsigned spr);
 /* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in memory at `by`
  * bytes behind its address, or NULL; both words as a double if they were stored as one, or NULL. */

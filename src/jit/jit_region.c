@@ -131,6 +131,7 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     region->count = 0;
     region->ops = block->count;
     region->recorded = core->path != NULL;
+    region->noted = core->fp.noted & 0xff;
     if (!can_translate(core, block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
     add(region, block, weight);
