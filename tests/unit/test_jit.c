@@ -277,6 +277,87 @@ static void so_it_does_with_llvm(void **state)
 }
 #endif
 
+/* --- What mffs reads ------------------------------------------------------------------------------------------------
+ */
+
+enum { TRIPLES = 3000, TRIPLES_AT = DATA + 0x1000, READ_AT = TRIPLES_AT + 24 * TRIPLES };
+
+/* Few or many bits; exponents in the middle, and where proofs end. */
+static uint64_t random_operand(uint64_t *random)
+{
+    static const unsigned from[] = {1000, 1000, 1000, 140, 190, 0x7F0, 0, 1020}, to[] = {60, 60, 60, 130, 20, 16, 3, 4};
+    unsigned i = (unsigned)random_below(random, sizeof from / sizeof from[0]);
+    uint64_t exponent = from[i] + random_below(random, to[i]), bits = random_next(random);
+    if (random_below(random, 2)) bits &= ~UINT64_C(0) << random_below(random, 53);
+    return (bits & ~(UINT64_C(0x7FF) << 52)) | exponent << 52;
+}
+
+static void random_triple(uint8_t *at, uint64_t *random)
+{
+    uint64_t a = random_operand(random), b = random_operand(random), c = random_operand(random);
+    if (random_below(random, 2)) /* most of the product goes away */
+        b = fp_from_host(-(fp_to_host(a) * fp_to_host(c))) + random_below(random, 5) - 2;
+    const uint64_t triple[] = {a, b, c};
+    for (unsigned i = 0; i < 3; i++) {
+        mem_host_put32(at + 8 * (size_t)i, (uint32_t)(triple[i] >> 32));
+        mem_host_put32(at + 8 * (size_t)i + 4, (uint32_t)triple[i]);
+    }
+}
+
+/* An operation on each triple, then mffs: in the same block or, `apart`, in another, behind a comparison. */
+static void write_reader(uint8_t *code, uint32_t operation, bool apart)
+{
+    const uint32_t words[] = {0xC8240000, /* lfd f1,0(r4) */
+                              0xC8440008, /* lfd f2,8(r4) */
+                              0xC8640010, /* lfd f3,16(r4) */
+                              operation,
+                              apart ? 0xFC011000 : 0x60000000, /* fcmpu cr0,f1,f2 or nop */
+                              apart ? 0x48000004 : 0x60000000, /* b to the next */
+                              0xFCA0048E,                      /* mffs f5 */
+                              0xD8A50000,                      /* stfd f5,0(r5) */
+                              0x38840018,                      /* addi r4,r4,24 */
+                              0x38A50008,                      /* addi r5,r5,8 */
+                              BDNZ | (0xFFFC & (uint32_t)(-4 * 10)),
+                              TRAP};
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        mem_host_put32(code + (size_t)4 * i, words[i]);
+}
+
+static void mffs_reads_what_the_last_operation_said(void **state)
+{
+    static const enum isa_id ids[] = {ISA_FADD,  ISA_FSUB,  ISA_FMUL,   ISA_FDIV,
+                                      ISA_FMADD, ISA_FMSUB, ISA_FNMADD, ISA_FRSP};
+    struct chil_machine *machine;
+    struct cache_config config;
+    struct side sides[2];
+    (void)state;
+    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
+    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    side_open(&sides[0], &config, NULL);
+    side_open(&sides[1], &config, &(struct jit_options){.patience = 1, .wait = true});
+    for (unsigned trial = 0; trial < 2 * sizeof ids / sizeof ids[0]; trial++) {
+        uint64_t random = 6000000 + trial;
+        uint32_t operation = isa_row(ids[trial / 2])->match | 4 << 21 | 1 << 16 | 2 << 11 | 3 << 6; /* f4,f1,f3,f2 */
+        operation &= ~isa_row(ids[trial / 2])->mask | isa_row(ids[trial / 2])->match;
+        for (unsigned i = 0; i < 2; i++) {
+            uint64_t again = random;
+            mem_wrote_code(sides[i].mem, CODE, CODE_WORDS * 4);
+            write_reader(sides[i].mem->base + CODE, operation, trial % 2);
+            for (unsigned j = 0; j < TRIPLES; j++)
+                random_triple(sides[i].mem->base + TRIPLES_AT + 24 * (size_t)j, &again);
+            sides[i].regs =
+                (struct core_regs){.pc = CODE, .ctr = TRIPLES, .msr = MSR_PR | MSR_FP, .fpscr = FP_XX | FP_FX};
+            sides[i].regs.gpr[4] = TRIPLES_AT;
+            sides[i].regs.gpr[5] = READ_AT;
+            core_switch(sides[i].core, &sides[i].regs, sides[i].mem);
+        }
+        run_program(&sides[0], &sides[1], &random, trial);
+    }
+    side_close(&sides[0]);
+    side_close(&sides[1]);
+    chil_machine_free(machine);
+}
+
 /* --- Lockstep --------------------------------------------------------------------------------------------------------
  */
 
@@ -352,6 +433,7 @@ int main(void)
         cmocka_unit_test(so_it_does_with_room_for_one_region),
         cmocka_unit_test(so_it_does_while_the_interpreter_goes_on),
         cmocka_unit_test(so_it_does_with_few_registers),
+        cmocka_unit_test(mffs_reads_what_the_last_operation_said),
 #ifdef CHILIAD_LLVM
         cmocka_unit_test(so_it_does_with_llvm),
 #endif
