@@ -260,7 +260,7 @@ static enum x86_condition make_test(struct fast *f, const struct node *node)
         const struct node *of = &f->nodes[a->a];
         int32_t mask = (int32_t)f->nodes[a->b].imm;
         if (of->lazy)
-            x86_op_imm(&f->x, 0xF6, 0, memory(f, of), mask, 1);
+            x86_op_imm(&f->x, of->type == IR_I8 ? 0xF6 : 0xF7, 0, memory(f, of), mask, of->type == IR_I8 ? 1 : 4);
         else if (mask <= UINT8_MAX)
             x86_op_imm(&f->x, 0xF6 | X86_BYTE, 0, x86_reg(reg_use(f, a->a, SCRATCH)), mask, 1);
         else

@@ -60,7 +60,7 @@ static bool to_be_lazy(const struct fast *f, const struct node *n)
         return n->how == IR_AND && is_const(f, n->b) && user->kind == NODE_TEST && user->lazy && user->how <= IR_NE &&
                is_zero(f, user->b) && f->nodes[n->b].imm <= INT32_MAX;
     case NODE_LOAD:
-        if (n->type == IR_I8 && user->lazy && user->kind == NODE_BINARY && user->how == IR_AND)
+        if ((n->type == IR_I8 || n->type == IR_I32) && user->lazy && user->kind == NODE_BINARY && user->how == IR_AND)
             return is_undisturbed(f, n, 0);
         if (user->kind == NODE_SWAP)
             return (n->type == IR_I32 || n->type == IR_I64) && !user->lazy && is_undisturbed(f, n, n->user);

@@ -281,8 +281,7 @@ enum { COMPARE_ORDERED = 1, COMPARE_SECOND = 2 };
 
 static ir_value compared(struct emit *e, ir_value cc)
 {
-    ir_value fpcc = ir_op(e->ir, IR_SHL, cc, emit_const(e, FP_FPRF_SHIFT));
-    return ir_op(e->ir, IR_OR, fpcc, emit_const(e, FP_NOTED_COMPARE));
+    return ir_op(e->ir, IR_SHL, cc, emit_const(e, FP_FPRF_SHIFT));
 }
 
 static void emit_float_compare(struct emit *e, unsigned variant)
@@ -292,13 +291,14 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
     ir_value a = emit_fpr(e, FA + half), b = emit_fpr(e, FB + half);
     ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
-    ir_value bad = ir_op(ir, IR_OR, ir_order(ir, IR_UNORDERED, a, b), has(e, fpscr, FP_FEX));
+    ir_value bad = ir_op(ir, IR_OR, has(e, fpscr, FP_FEX), ir_order(ir, IR_UNORDERED, a, b));
     ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
     ir_place(ir, fast);
     ir_value cc = ir_compare(ir, false, a, b);
     emit_set_cr(e, field, cc);
     bool pending = e->note.noted;
-    if (!pending) note_more(e, FP_FPCC, compared(e, cc));
+    if (!pending)
+        note_more(e, FP_FPCC, ir_op(ir, IR_OR, compared(e, cc), emit_const(e, FP_NOTED_COMPARE)));
     ir_jump(ir, on);
     ir_place(ir, slow);
     emit_write_note(e);
@@ -309,6 +309,7 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_jump(ir, on);
     ir_place(ir, on);
     if (pending) {
+        e->note.noted |= FP_NOTED_COMPARE;
         e->note.compared = compared(e, emit_cr(e, field));
         e->note.leave = NULL;
     }
