@@ -57,6 +57,7 @@ struct code {
 };
 
 struct core {
+    uint8_t fp_sure[4096]; /* for translated code: which results need nothing but a note (jit_impl.h) */
     struct cores *cores;
     unsigned number;
     struct core_regs *regs;
@@ -72,7 +73,6 @@ struct core {
     struct core_watch *watch;
     struct core_pending *pending; /* of a core that is traced */
     uint64_t idle;                /* cycles with nothing to run */
-    const uint8_t *fp_sure;       /* for translated code: which results need nothing but a note (jit_impl.h) */
     struct {                      /* what translated code wants of C */
         const void *site;
         uint64_t value[3];

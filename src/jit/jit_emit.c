@@ -25,7 +25,7 @@ ELEMENT(struct core, cycles, 8);
 ELEMENT(struct core, counts[0], 8);
 ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
-ELEMENT(struct core, fp_sure, 8);
+ELEMENT(struct core, fp_sure[0], 1);
 ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);
@@ -156,16 +156,6 @@ void emit_set_special(struct emit *e, bool is_ctr, ir_value v)
     size_t offset = is_ctr ? REGS(ctr) : REGS(lr);
     ir_set(e->ir, lazily(e, variable, IR_I32, e->regs, offset), v);
     ir_store(e->ir, v, e->regs, NULL, offset);
-}
-
-ir_value emit_fp_sure(struct emit *e)
-{
-    return ir_get(e->ir, IR_POINTER, lazily(e, &e->fp_sure, IR_POINTER, e->core, CORE(fp_sure)));
-}
-
-void emit_reload_fp_sure(struct emit *e)
-{
-    ir_reload(e->ir, IR_POINTER, lazily(e, &e->fp_sure, IR_POINTER, e->core, CORE(fp_sure)), e->core, CORE(fp_sure));
 }
 
 /* --- Conditions ------------------------------------------------------------------------------------------------------

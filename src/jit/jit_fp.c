@@ -40,20 +40,22 @@ static ir_value real(struct emit *e, ir_value v)
 #define SURE_256(n) SURE_64(n), SURE_64((n) + 64), SURE_64((n) + 128), SURE_64((n) + 192)
 #define SURE_1K(n)  SURE_256(n), SURE_256((n) + 256), SURE_256((n) + 512), SURE_256((n) + 768)
 const uint8_t jit_fp_sure[4096] = {SURE_1K(0), SURE_1K(1024), SURE_1K(2048), SURE_1K(3072)};
-const uint8_t jit_fp_unsure[4096];
 
 /* fp_exponent_within, and that notes suffice. */
 static ir_value is_sure(struct emit *e, ir_value r, uint8_t of)
 {
     struct ir *ir = e->ir;
     ir_value index = ir_op(ir, IR_LSHR, bits(e, r), i64(e, FP_SIGN_EXPONENT));
-    ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, emit_fp_sure(e), index, 0), ir_const(ir, IR_I8, of));
+    ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->core, index, CORE(fp_sure)), ir_const(ir, IR_I8, of));
     return ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
 }
 
 ir_value emit_notes_suffice(struct emit *e)
 {
-    return ir_test(e->ir, IR_NE, emit_fp_sure(e), ir_address(e->ir, jit_fp_unsure));
+    const unsigned of_one = 1023;
+    ir_value sure = ir_load(e->ir, IR_I8, e->core, NULL, CORE(fp_sure) + of_one);
+    return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, sure, ir_const(e->ir, IR_I8, SURE_SUM)),
+                   ir_const(e->ir, IR_I8, 0));
 }
 
 static ir_value is_zero(struct emit *e, ir_value d)
@@ -123,7 +125,6 @@ static void do_slowly(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_
     emit_call(e, JIT_CALL(jit_fp),
               &(struct emit_call){INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}, true});
     emit_reload_fpr(e, target);
-    emit_reload_fp_sure(e);
 }
 
 static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
@@ -212,7 +213,7 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     (void)variant;
     ir_branch(ir, is_sure(e, b, SURE_INTEGER), fast, slow, IR_LIKELY);
     ir_place(ir, fast);
-    ir_value n = ir_convert(ir, IR_SEXT, IR_I64, ir_convert(ir, IR_TO_SIGNED, IR_I32, b));
+    ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I64, b);
     ir_variable integer = ir_variable_of(ir, i64(e, 0));
     ir_set(ir, integer, n);
     emit_set_fpr(e, FT, real(e, n));
@@ -297,15 +298,13 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_value cc = ir_compare(ir, false, a, b);
     emit_set_cr(e, field, cc);
     bool pending = e->note.noted;
-    if (!pending)
-        note_more(e, FP_FPCC, ir_op(ir, IR_OR, compared(e, cc), emit_const(e, FP_NOTED_COMPARE)));
+    if (!pending) note_more(e, FP_FPCC, ir_op(ir, IR_OR, compared(e, cc), emit_const(e, FP_NOTED_COMPARE)));
     ir_jump(ir, on);
     ir_place(ir, slow);
     emit_write_note(e);
     emit_call(e, JIT_CALL(jit_compare),
               &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}, true});
     emit_reload_cr(e, field);
-    emit_reload_fp_sure(e);
     ir_jump(ir, on);
     ir_place(ir, on);
     if (pending) {

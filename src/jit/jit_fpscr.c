@@ -223,8 +223,8 @@ static ir_value summarised(struct emit *e, ir_value fpscr, ir_value *fex)
     return fpscr;
 }
 
-/* fp_write_fpscr, of what may go without C: nothing enabled comes up, and a note in memory stays good or is forgotten.
- */
+/* fp_write_fpscr, of what may go without C: notes suffice and will, nothing enabled comes up, and a note in memory
+ * stays good or is forgotten. */
 static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool raises)
 {
     struct ir *ir = e->ir;
@@ -239,28 +239,21 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         ir_value after = ir_op(ir, IR_OR, ir_op(ir, IR_AND, before, emit_const(e, ~mask)),
                                ir_op(ir, IR_AND, value, emit_const(e, mask)));
         after = summarised(e, after, &fex);
-        ir_value bad = fex;
-        if (!forgets) {
-            bad = ir_op(ir, IR_OR, bad, has(e, after, FP_UE | FP_RN));
-            if (mask & FP_DECIDING) bad = ir_op(ir, IR_OR, bad, has(e, ir_op(ir, IR_XOR, before, after), FP_DECIDING));
-            bad = ir_op(ir, IR_OR, bad, ir_op(ir, IR_XOR, emit_notes_suffice(e), ir_const(ir, IR_I1, 1)));
-        }
+        ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
+        ir_value bad = ir_op(ir, IR_OR, fex, ir_test(ir, IR_NE, modes, emit_const(e, FP_XX)));
+        if (mask & FP_DECIDING && !forgets)
+            bad = ir_op(ir, IR_OR, bad, has(e, ir_op(ir, IR_XOR, before, after), FP_DECIDING));
+        bad = ir_op(ir, IR_OR, bad, ir_op(ir, IR_XOR, emit_notes_suffice(e), ir_const(ir, IR_I1, 1)));
         ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
         ir_place(ir, fast);
         ir_store(ir, after, e->core, NULL, CORE(fp.fpscr));
         if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
-        ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
-        ir_value suffice = ir_test(ir, IR_EQ, modes, emit_const(e, FP_XX));
-        ir_value sure = ir_select(ir, suffice, ir_address(ir, jit_fp_sure), ir_address(ir, jit_fp_unsure));
-        ir_store(ir, sure, e->core, NULL, CORE(fp_sure));
-        emit_reload_fp_sure(e);
         ir_jump(ir, on);
     }
     ir_place(ir, slow);
     emit_call(e, JIT_CALL(jit_fpscr),
               &(struct emit_call){
                   INFO(e->op, raises ? 1 : 0, 0), NULL, {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)}, true});
-    emit_reload_fp_sure(e);
     ir_jump(ir, on);
     ir_place(ir, on);
 }

@@ -124,10 +124,10 @@ JIT_CALLS(JIT_DECLARE);
 JIT_DECLARE(jit_load);
 bool jit_count_load(struct core *core);  /* jit_quick.c */
 void jit_set_fp_sure(struct core *core); /* after the FPSCR may have changed */
-/* By sign and exponent of a result, the operations that it is sure of (fp_fast.h): nothing happened but rounding. While
- * notes do not suffice, nothing is sure. */
+/* By sign and exponent of a result, the operations that it is sure of (fp_fast.h): nothing happened but rounding. Code
+ * looks at the core's copy; while notes do not suffice, nothing is sure there. */
 enum { FP_SIGN_EXPONENT = 52, SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8 };
-extern const uint8_t jit_fp_sure[4096], jit_fp_unsure[4096];
+extern const uint8_t jit_fp_sure[4096];
 
 /* --- Comparing (jit_lockstep.c)
  * --------------------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ struct emit {
     unsigned op;   /* of the block */
     uint32_t word; /* the instruction */
     ir_value core, regs, base, lines, limit;
-    ir_variable counts, path_counts, cycles, gpr[32], fpr[64], cr[8], lr, ctr, ca, fp_sure;
+    ir_variable counts, path_counts, cycles, gpr[32], fpr[64], cr[8], lr, ctr, ca;
     ir_block start[REGION_BLOCKS], leave;
     struct {
         uint32_t pc;
@@ -230,8 +230,6 @@ void emit_ask(struct emit *e, emit_quick *function, ir_value address, unsigned s
 void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
-ir_value emit_fp_sure(struct emit *e);
-void emit_reload_fp_sure(struct emit *e);
 ir_value emit_notes_suffice(struct emit *e);
 enum fp_op emit_operation(uint32_t word); /* of one that is noted, or FP_OP_NONE */
 bool emit_knows_spr(enum isa_id id, unsigned spr);

@@ -243,7 +243,13 @@ bool jit_sync(struct core *core)
 
 void jit_set_fp_sure(struct core *core)
 {
-    core->fp_sure = fp_notes_suffice(&core->fp) ? jit_fp_sure : jit_fp_unsure;
+    const unsigned of_one = 1023;
+    bool suffice = fp_notes_suffice(&core->fp);
+    if (suffice == (core->fp_sure[of_one] != 0)) return;
+    if (suffice)
+        memcpy(core->fp_sure, jit_fp_sure, sizeof core->fp_sure);
+    else
+        memset(core->fp_sure, 0, sizeof core->fp_sure);
 }
 
 /* The size is the enum fp_op, the update the target. */
