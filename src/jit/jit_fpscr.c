@@ -1,7 +1,7 @@
-/* Rows that read and write the FPSCR. Writing is in line as long as rounding stays to nearest and no enabled exception
- * comes up. Reading settles what is noted (fp_fast.h): in line for the operations that mostly come before a square
- * root, whose code in C libraries begins by saving the FPSCR; for others, and where the proofs of fp_fast.c need more
- * than operands in the middle of the range, in C.
+/* Rows that read and write the FPSCR. Writing is in line as long as no exception and no mode changes, as when what was
+ * saved is restored. Reading settles what is noted (fp_fast.h): in line for the operations that mostly come before a
+ * square root, whose code in C libraries begins by saving the FPSCR; for others, and where the proofs of fp_fast.c need
+ * more than operands in the middle of the range, in C.
  */
 #include <stddef.h>
 
@@ -211,20 +211,8 @@ static void emit_read_fpscr(struct emit *e, unsigned variant)
 /* --- Writing -------------------------------------------------------------------------------------------------------
  */
 
-/* fp_summarise; FEX as a truth of its own. */
-static ir_value summarised(struct emit *e, ir_value fpscr, ir_value *fex)
-{
-    struct ir *ir = e->ir;
-    fpscr = ir_op(ir, IR_AND, fpscr, emit_const(e, ~(FP_FEX | FP_VX | FP_RESERVED)));
-    ir_value vx = ir_select(ir, has(e, fpscr, FP_VX_ALL), emit_const(e, FP_VX), emit_const(e, 0));
-    fpscr = ir_op(ir, IR_OR, fpscr, vx);
-    ir_value enabled = ir_op(ir, IR_AND, fpscr, ir_op(ir, IR_LSHR, fpscr, emit_const(e, 22)));
-    *fex = has(e, enabled, FP_VE | FP_OE | FP_UE | FP_ZE | FP_XE);
-    return fpscr;
-}
-
-/* fp_write_fpscr, of what may go without C: notes suffice and will, nothing enabled comes up, and a note in memory
- * stays good or is forgotten. */
+/* fp_write_fpscr, of what may go without C: notes suffice, and neither an exception nor a mode changes; so a note in
+ * memory stays good, unless it is forgotten. */
 static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool raises)
 {
     struct ir *ir = e->ir;
@@ -235,17 +223,14 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
     if (raises || (mask & FP_DESCRIBED && !forgets)) {
         ir_jump(ir, slow);
     } else {
-        ir_value fex, before = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
-        ir_value after = ir_op(ir, IR_OR, ir_op(ir, IR_AND, before, emit_const(e, ~mask)),
-                               ir_op(ir, IR_AND, value, emit_const(e, mask)));
-        after = summarised(e, after, &fex);
-        ir_value modes = ir_op(ir, IR_AND, after, emit_const(e, FP_XX | FP_UE | FP_RN));
-        ir_value bad = ir_op(ir, IR_OR, fex, ir_test(ir, IR_NE, modes, emit_const(e, FP_XX)));
-        if (mask & FP_DECIDING && !forgets)
-            bad = ir_op(ir, IR_OR, bad, has(e, ir_op(ir, IR_XOR, before, after), FP_DECIDING));
-        bad = ir_op(ir, IR_OR, bad, ir_op(ir, IR_XOR, emit_notes_suffice(e), ir_const(ir, IR_I1, 1)));
-        ir_branch(ir, bad, slow, fast, IR_UNLIKELY);
+        uint32_t written = mask & ~(FP_FEX | FP_VX | FP_RESERVED);
+        ir_value before = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
+        ir_value other = has(e, ir_op(ir, IR_XOR, before, value), written & ~(FP_DESCRIBED | FP_NI));
+        ir_value unsure = ir_op(ir, IR_XOR, emit_notes_suffice(e), ir_const(ir, IR_I1, 1));
+        ir_branch(ir, ir_op(ir, IR_OR, other, unsure), slow, fast, IR_UNLIKELY);
         ir_place(ir, fast);
+        ir_value after = ir_op(ir, IR_OR, ir_op(ir, IR_AND, before, emit_const(e, ~written)),
+                               ir_op(ir, IR_AND, value, emit_const(e, written)));
         ir_store(ir, after, e->core, NULL, CORE(fp.fpscr));
         if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
         ir_jump(ir, on);
