@@ -33,7 +33,8 @@ static ir_value real(struct emit *e, ir_value v)
     ((n) % 2048 == 0x7ff                                                                                               \
          ? 0                                                                                                           \
          : SURE_SUM | ((n) % 2048 >= FP_SURE_DOUBLE ? SURE_DOUBLE : 0) |                                               \
-               ((n) % 2048 >= FP_SURE_SINGLE ? SURE_SINGLE : 0) | ((n) % 2048 < 1023 + 31 ? SURE_INTEGER : 0))
+               ((n) % 2048 >= FP_SURE_SINGLE ? SURE_SINGLE : 0) | ((n) % 2048 >= FP_REST_SAFE ? SURE_REST : 0) |       \
+               ((n) % 2048 < 1023 + 31 ? SURE_INTEGER : 0))
 #define SURE_4(n)   SURE(n), SURE((n) + 1), SURE((n) + 2), SURE((n) + 3)
 #define SURE_16(n)  SURE_4(n), SURE_4((n) + 4), SURE_4((n) + 8), SURE_4((n) + 12)
 #define SURE_64(n)  SURE_16(n), SURE_16((n) + 16), SURE_16((n) + 32), SURE_16((n) + 48)
@@ -42,7 +43,7 @@ static ir_value real(struct emit *e, ir_value v)
 const uint8_t jit_fp_sure[4096] = {SURE_1K(0), SURE_1K(1024), SURE_1K(2048), SURE_1K(3072)};
 
 /* fp_exponent_within, and that notes suffice. */
-static ir_value is_sure(struct emit *e, ir_value r, uint8_t of)
+ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of)
 {
     struct ir *ir = e->ir;
     ir_value index = ir_op(ir, IR_LSHR, bits(e, r), i64(e, FP_SIGN_EXPONENT));
@@ -153,7 +154,7 @@ static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir
     ir_value d = compute(e, op, a, b, c), r = d;
     if (fp_op_is_single(op)) r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
     if (negates(op)) r = ir_negate(ir, r);
-    ir_value ok = is_sure(e, r, sure_of(op));
+    ir_value ok = emit_is_sure(e, r, sure_of(op));
     ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
     ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, other, IR_LIKELY);
     ir_place(ir, other);
@@ -211,7 +212,7 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
     ir_value b = emit_fpr(e, FB);
     (void)variant;
-    ir_branch(ir, is_sure(e, b, SURE_INTEGER), fast, slow, IR_LIKELY);
+    ir_branch(ir, emit_is_sure(e, b, SURE_INTEGER), fast, slow, IR_LIKELY);
     ir_place(ir, fast);
     ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I64, b);
     ir_variable integer = ir_variable_of(ir, i64(e, 0));

@@ -39,11 +39,10 @@ static ir_value both(struct emit *e, ir_value a, ir_value b)
     return ir_op(e->ir, IR_AND, a, b);
 }
 
+/* Far enough from where products and remainders would be lost; and notes suffice. */
 static ir_value is_safe(struct emit *e, ir_value d)
 {
-    struct ir *ir = e->ir;
-    ir_value exponent = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits(e, d), i64(e, FP_SIGN_EXPONENT)), i64(e, 0x7ff));
-    return ir_test(ir, IR_ULT, ir_op(ir, IR_SUB, exponent, i64(e, FP_REST_SAFE)), i64(e, 0x7ff - FP_REST_SAFE));
+    return emit_is_sure(e, d, SURE_REST);
 }
 
 static void add(struct emit *e, ir_value x, ir_value y, struct rounded *r)
@@ -116,10 +115,11 @@ static void find_rest(struct emit *e, enum fp_op op, struct rounded *r)
 static ir_value described(struct emit *e, const struct rounded *r)
 {
     struct ir *ir = e->ir;
-    const unsigned sign = 63;
-    ir_value minus = ir_op(ir, IR_LSHR, bits(e, r->value), i64(e, sign));
-    ir_value away = ir_op(ir, IR_LSHR, ir_op(ir, IR_XOR, r->sign, bits(e, r->value)), i64(e, sign));
-    ir_value fi = i64(e, FP_FI), fr = ir_op(ir, IR_MUL, away, i64(e, FP_FR));
+    enum { SIGN_SHIFT = 63, FR_SHIFT = 18 };
+    _Static_assert(FP_FR == 1 << FR_SHIFT, "FR is where it is");
+    ir_value minus = ir_op(ir, IR_LSHR, bits(e, r->value), i64(e, SIGN_SHIFT));
+    ir_value away = ir_op(ir, IR_LSHR, ir_op(ir, IR_XOR, r->sign, bits(e, r->value)), i64(e, SIGN_SHIFT));
+    ir_value fi = i64(e, FP_FI), fr = ir_op(ir, IR_SHL, away, i64(e, FR_SHIFT));
     ir_value exact = ir_order(ir, IR_SAME, r->rest, ir_convert(ir, IR_BITS, IR_F64, i64(e, 0)));
     ir_value rounding = ir_select(ir, exact, i64(e, 0), ir_op(ir, IR_OR, fr, fi));
     ir_value fprf = ir_op(ir, IR_SHL, i64(e, UINT64_C(4) << FP_FPRF_SHIFT), minus); /* FG, or FL */
@@ -138,8 +138,7 @@ static void settle(struct emit *e, ir_value noted, enum fp_op op, ir_block done,
     struct rounded r;
     find_rest(e, op, &r);
     ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
-    ir_value bad = has(e, fpscr, FP_UE | FP_RN);
-    ir_branch(ir, both(e, r.proven, ir_op(ir, IR_XOR, bad, ir_const(ir, IR_I1, 1))), proven, otherwise, IR_LIKELY);
+    ir_branch(ir, r.proven, proven, otherwise, IR_LIKELY);
     ir_place(ir, proven);
     fpscr = ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_DESCRIBED)), described(e, &r));
     ir_value compared = ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_FPCC)),

@@ -126,7 +126,7 @@ bool jit_count_load(struct core *core);  /* jit_quick.c */
 void jit_set_fp_sure(struct core *core); /* after the FPSCR may have changed */
 /* By sign and exponent of a result, the operations that it is sure of (fp_fast.h): nothing happened but rounding. Code
  * looks at the core's copy; while notes do not suffice, nothing is sure there. */
-enum { FP_SIGN_EXPONENT = 52, SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8 };
+enum { FP_SIGN_EXPONENT = 52, SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8, SURE_REST = 16 };
 extern const uint8_t jit_fp_sure[4096];
 
 /* --- Comparing (jit_lockstep.c)
@@ -231,7 +231,8 @@ void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
 ir_value emit_notes_suffice(struct emit *e);
-enum fp_op emit_operation(uint32_t word); /* of one that is noted, or FP_OP_NONE */
+ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of); /* by that table */
+enum fp_op emit_operation(uint32_t word);                      /* of one that is noted, or FP_OP_NONE */
 bool emit_knows_spr(enum isa_id id, unsigned spr);
 /* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in memory at `by`
  * bytes behind its address, or NULL; both words as a double if they were stored as one, or NULL. */
