@@ -71,6 +71,7 @@ ir_value emit_gpr_or_0(struct emit *e, unsigned n)
 void emit_set_gpr(struct emit *e, unsigned n, ir_value v)
 {
     emit_forget_base(e, n);
+    e->half[n] = (struct emit_half){0};
     ir_set(e->ir, gpr(e, n), v);
     ir_store(e->ir, v, e->regs, NULL, REGS(gpr) + 4 * n);
 }
@@ -528,6 +529,7 @@ static void emit_block(struct emit *e, unsigned index)
     e->note.noted = 0;
     emit_forget(e);
     memset(e->integer, 0, sizeof e->integer);
+    memset(e->half, 0, sizeof e->half);
     ir_place(e->ir, e->start[index]);
     count_block(e);
     fetch_block(e);

@@ -282,6 +282,16 @@ static ir_value fast_swap(struct ir *ir, ir_value v)
     return of(ir, NODE_SWAP, v, NULL, NULL);
 }
 
+static ir_value fast_whole(struct ir *ir, ir_value v)
+{
+    return of(ir, NODE_WHOLE, v, NULL, NULL);
+}
+
+static ir_value fast_words(struct ir *ir, ir_value high, ir_value low, bool flip)
+{
+    return V(add(ir, (struct node){.kind = NODE_WORDS, .type = IR_F64, .how = flip, .a = N(high), .b = N(low)}));
+}
+
 static ir_value fast_leading_zeros(struct ir *ir, ir_value v)
 {
     return of(ir, NODE_LEADING_ZEROS, v, NULL, NULL);
@@ -464,6 +474,8 @@ const struct ir_kind ir_fast = {
     .negate = fast_negate,
     .fma = fast_fma,
     .swap = fast_swap,
+    .whole = fast_whole,
+    .words = fast_words,
     .leading_zeros = fast_leading_zeros,
     .rotate = fast_rotate,
     .offset = fast_offset,

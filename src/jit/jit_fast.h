@@ -32,6 +32,8 @@ enum node_kind {
     NODE_NEGATE,
     NODE_FMA,
     NODE_SWAP,
+    NODE_WHOLE,
+    NODE_WORDS, /* a, b: high, low; how: its sign is changed */
     NODE_LEADING_ZEROS,
     NODE_ROTATE,
     NODE_LOAD,
@@ -112,7 +114,7 @@ enum {
 /* Those of them that C may change. */
 #define LOST_REGISTERS (BIT(RCX) | BIT(RDX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10))
 /* The frame: the limit, constants, the core, registers that a question keeps, slots from 1 on. Calls find rsp on 16
- * bytes. */
+ * bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {
     KEPT = 6,
     SLOTS = 128,
@@ -120,10 +122,11 @@ enum {
     FRAME_4 = 8,
     FRAME_8 = 12,
     FRAME_SIGN = 16,
+    FRAME_SIGN_32 = 20, /* its upper half */
     FRAME_CORE = 24,
-    FRAME_KEPT = 32,
-    FRAME_SLOTS = 72,
-    FRAME = 88 + 8 * SLOTS
+    FRAME_KEPT = 40,
+    FRAME_SLOTS = 80,
+    FRAME = 104 + 8 * SLOTS
 };
 
 /* What is known at a point of the code: the value in each register, and for each variable its value (0: in memory only)

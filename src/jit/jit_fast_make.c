@@ -516,6 +516,29 @@ static void make_swap(struct fast *f, int n)
         x86_swap_bytes(&f->x, wide, to);
 }
 
+/* Both doubles of the register are converted; the upper one is nobody's. */
+static void make_whole(struct fast *f, int n)
+{
+    int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
+    int to = reg_new(f, n, NONE, 0);
+    x86_vex(&f->x, 0xE6 | X86_0F | X86_66, to - VECTOR, 0, X(from)); /* vcvttpd2dq */
+    x86_vex(&f->x, 0x25 | X86_0F38 | X86_66, to - VECTOR, 0, X(to)); /* vpmovsxdq */
+}
+
+static void make_words(struct fast *f, int n)
+{
+    const struct node *node = &f->nodes[n];
+    int low = reg_use(f, node->b, SCRATCH_VECTOR);
+    x86_vex(&f->x, 0x6E | X86_0F | X86_66, SCRATCH_VECTOR + 1 - VECTOR, 0, x86_reg(reg_use(f, node->a, SCRATCH)));
+    if (node->how) {
+        x86_vex(&f->x, 0xEF | X86_0F | X86_66, SCRATCH_VECTOR - VECTOR, low - VECTOR,
+                x86_mem(RSP, NONE, FRAME_SIGN_32)); /* vpxor */
+        low = SCRATCH_VECTOR;
+    }
+    int to = reg_new(f, n, NONE, 0);
+    x86_vex(&f->x, 0x62 | X86_0F | X86_66, to - VECTOR, low - VECTOR, X(SCRATCH_VECTOR + 1)); /* vpunpckldq */
+}
+
 static void make_leading_zeros(struct fast *f, int n)
 {
     int from = reg_use(f, f->nodes[n].a, SCRATCH);
@@ -570,6 +593,8 @@ void fast_node(struct fast *f, int n)
     case NODE_NEGATE: make_negate(f, n); break;
     case NODE_FMA: make_fma(f, n); break;
     case NODE_SWAP: make_swap(f, n); break;
+    case NODE_WHOLE: make_whole(f, n); break;
+    case NODE_WORDS: make_words(f, n); break;
     case NODE_LEADING_ZEROS: make_leading_zeros(f, n); break;
     case NODE_ROTATE: make_rotate(f, n); break;
     case NODE_LOAD: make_load(f, n); break;

@@ -217,7 +217,7 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I64, b);
     ir_variable integer = ir_variable_of(ir, i64(e, 0));
     ir_set(ir, integer, n);
-    emit_set_fpr(e, FT, real(e, n));
+    emit_set_fpr(e, FT, ir_has_whole(ir) ? ir_whole(ir, b) : real(e, n));
     bool pending = e->note.noted;
     if (!pending) {
         ir_store(ir, b, e->core, NULL, CORE(fp.converted));

@@ -172,6 +172,11 @@ struct emit {
         ir_value compared; /* the part of a comparison, 32 bits */
         ir_block leave;    /* writes it and leaves the region; NULL until a call needs that */
     } note;
+    /* The double whose lower word a register is, if that is known, but for its sign if `flipped`. */
+    struct emit_half {
+        ir_value of;
+        bool flipped;
+    } half[32];
     ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from the vector unit */
     /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
     struct {
@@ -180,6 +185,7 @@ struct emit {
         ir_value value; /* 32 bits, or 64 of which this is a half, */
         bool is_double; /* as a double, or as an integer */
         enum { KNOWN_WHOLE, KNOWN_HIGH, KNOWN_LOW } part;
+        struct emit_half half; /* that the word is */
     } known[KNOWN_WORDS];
     unsigned known_count;
 };
@@ -235,9 +241,10 @@ ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of); /* by that table 
 enum fp_op emit_operation(uint32_t word);                      /* of one that is noted, or FP_OP_NONE */
 bool emit_knows_spr(enum isa_id id, unsigned spr);
 /* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in memory at `by`
- * bytes behind its address, or NULL; both words as a double if they were stored as one, or NULL. */
-void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double);
-ir_value emit_known_word(struct emit *e, unsigned by);
+ * bytes behind its address, or NULL, and what double it is of; both words as a double if they were stored as one, or
+ * NULL. */
+void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double, struct emit_half half);
+ir_value emit_known_word(struct emit *e, unsigned by, struct emit_half *half);
 ir_value emit_known_double(struct emit *e);
 void emit_forget(struct emit *e);                     /* another store */
 void emit_forget_base(struct emit *e, unsigned base); /* the register changes */

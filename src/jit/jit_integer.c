@@ -239,7 +239,10 @@ static void emit_logic(struct emit *e, unsigned variant)
 {
     if (variant == LOGIC_ORI && e->word == 0x60000000) return; /* nop */
     ir_value result = logic(e, variant, emit_gpr(e, RT));
+    struct emit_half half = e->half[RT];
     emit_set_gpr(e, RA, result);
+    if (variant == LOGIC_XORIS && isa_ui(e->word) == 0x8000)
+        e->half[RA] = (struct emit_half){half.of, !half.flipped}; /* a step from integers to doubles */
     if (records(e)) emit_record(e, result);
 }
 

@@ -84,6 +84,8 @@ struct ir_kind {
     ir_value (*negate)(struct ir *ir, ir_value v);
     ir_value (*fma)(struct ir *ir, ir_value x, ir_value y, ir_value z);
     ir_value (*swap)(struct ir *ir, ir_value v);
+    ir_value (*whole)(struct ir *ir, ir_value v); /* or NULL, with the next */
+    ir_value (*words)(struct ir *ir, ir_value high, ir_value low, bool flip);
     ir_value (*leading_zeros)(struct ir *ir, ir_value v);
     ir_value (*rotate)(struct ir *ir, ir_value v, ir_value left);
     ir_value (*offset)(struct ir *ir, ir_value base, ir_value by);
@@ -214,6 +216,24 @@ static inline ir_value ir_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
 static inline ir_value ir_swap(struct ir *ir, ir_value v)
 {
     return IR_KIND(ir)->swap(ir, v);
+}
+
+/* Integers in the registers of doubles, where there is a shorter way than by those of integers. */
+static inline bool ir_has_whole(const struct ir *ir)
+{
+    return IR_KIND(ir)->whole != NULL;
+}
+
+/* A double's integer part, as one of 32 bits, widened to the bits of a double. */
+static inline ir_value ir_whole(struct ir *ir, ir_value v)
+{
+    return IR_KIND(ir)->whole(ir, v);
+}
+
+/* The double that consists of the word `high` and the lower one of the double `low`, with another sign if `flip`. */
+static inline ir_value ir_words(struct ir *ir, ir_value high, ir_value low, bool flip)
+{
+    return IR_KIND(ir)->words(ir, high, low, flip);
 }
 
 static inline ir_value ir_leading_zeros(struct ir *ir, ir_value v)

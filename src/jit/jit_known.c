@@ -24,7 +24,7 @@ void emit_forget_base(struct emit *e, unsigned base)
         if (base && e->known[i].base == base) drop(e, i);
 }
 
-static void add(struct emit *e, int32_t at, ir_value v, bool is_double, int part)
+static void add(struct emit *e, int32_t at, ir_value v, bool is_double, int part, struct emit_half half)
 {
     if (e->known_count == KNOWN_WORDS) return;
     unsigned i = e->known_count++;
@@ -33,9 +33,10 @@ static void add(struct emit *e, int32_t at, ir_value v, bool is_double, int part
     e->known[i].value = v;
     e->known[i].is_double = is_double;
     e->known[i].part = part;
+    e->known[i].half = half;
 }
 
-void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double)
+void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double, struct emit_half half)
 {
     int32_t at = isa_si(e->word);
     for (unsigned i = e->known_count; i-- > 0;) {
@@ -43,10 +44,10 @@ void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double)
         bool other = e->known[i].base != isa_ra(e->word);
         if (other || behind < 4 || behind > MEM_PAGE - size) drop(e, i);
     }
-    if (size == 4) add(e, at, v, false, KNOWN_WHOLE);
+    if (size == 4) add(e, at, v, false, KNOWN_WHOLE, half);
     if (size == 8) {
-        add(e, at, v, is_double, KNOWN_HIGH);
-        add(e, at + 4, v, is_double, KNOWN_LOW);
+        add(e, at, v, is_double, KNOWN_HIGH, (struct emit_half){0});
+        add(e, at + 4, v, is_double, KNOWN_LOW, half);
     }
 }
 
@@ -58,9 +59,10 @@ static int find(const struct emit *e, int32_t at)
     return -1;
 }
 
-ir_value emit_known_word(struct emit *e, unsigned by)
+ir_value emit_known_word(struct emit *e, unsigned by, struct emit_half *half)
 {
     int i = find(e, isa_si(e->word) + (int32_t)by);
+    *half = i < 0 ? (struct emit_half){0} : e->known[i].half;
     if (i < 0) return NULL;
     ir_value v = e->known[i].value;
     if (e->known[i].part == KNOWN_WHOLE) return v;

@@ -84,9 +84,10 @@ static ir_value load_double(struct emit *e, ir_value ea, unsigned offset)
 
 /* The same for a whole instruction. What the block itself has stored there is not read again: a host that has to gather
  * a number from two stores waits for both (guests make doubles of integers so). */
-static ir_value load_known(struct emit *e, ir_value ea, unsigned size)
+static ir_value load_known(struct emit *e, ir_value ea, unsigned size, struct emit_half *half)
 {
-    ir_value known = size == 4 && !(row_of(e)->flags & ISA_INDEXED) ? emit_known_word(e, 0) : NULL;
+    *half = (struct emit_half){0};
+    ir_value known = size == 4 && !(row_of(e)->flags & ISA_INDEXED) ? emit_known_word(e, 0, half) : NULL;
     return known ? known : load(e, ea, size, 0);
 }
 
@@ -96,9 +97,11 @@ static ir_value load_known_double(struct emit *e, ir_value ea)
     if (row_of(e)->flags & ISA_INDEXED) return load_double(e, ea, 0);
     ir_value both = emit_known_double(e);
     if (both) return both;
-    ir_value first = emit_known_word(e, 0), second = emit_known_word(e, 4);
+    struct emit_half upper, lower;
+    ir_value first = emit_known_word(e, 0, &upper), second = emit_known_word(e, 4, &lower);
     if (!first && !second) return load_double(e, ea, 0);
     if (!first) first = load(e, ea, 4, 0);
+    if (lower.of && ir_has_whole(ir)) return ir_words(ir, first, lower.of, lower.flipped);
     if (!second) second = load(e, ea, 4, 4);
     ir_value high = ir_op(ir, IR_SHL, ir_convert(ir, IR_ZEXT, IR_I64, first), ir_const(ir, IR_I64, 32));
     return ir_convert(ir, IR_BITS, IR_F64, ir_op(ir, IR_OR, high, ir_convert(ir, IR_ZEXT, IR_I64, second)));
@@ -149,14 +152,16 @@ static void emit_load(struct emit *e, unsigned to)
     struct ir *ir = e->ir;
     const struct isa_row *row = row_of(e);
     ir_value ea = address(e);
+    struct emit_half half;
     check_load(e, ea, row->size);
     if (to == TO_GPR) {
-        ir_value raw = load_known(e, ea, row->size);
+        ir_value raw = load_known(e, ea, row->size, &half);
         if (row->flags & ISA_REVERSED) raw = ir_swap(ir, raw);
         enum ir_convert how = row->flags & ISA_SIGNED ? IR_SEXT : IR_ZEXT;
         emit_set_gpr(e, RT, row->size == 4 ? raw : ir_convert(ir, how, IR_I32, raw));
+        e->half[RT] = half;
     } else {
-        ir_value d = row->size == 4 ? from_single(e, load_known(e, ea, 4)) : load_known_double(e, ea);
+        ir_value d = row->size == 4 ? from_single(e, load_known(e, ea, 4, &half)) : load_known_double(e, ea);
         emit_set_fpr(e, RT + (to == TO_SECOND ? 32 : 0), d);
     }
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
@@ -183,6 +188,14 @@ static ir_value stored(struct emit *e, unsigned from, unsigned size)
     ir_value bits = emit_fpr_bits(e, n);
     if (isa_decode(e->word) == ISA_STFIWX) return ir_convert(ir, IR_TRUNC, IR_I32, bits);
     return to_single(e, bits);
+}
+
+/* The double whose lower word is stored last. */
+static struct emit_half stored_half(struct emit *e, unsigned from, unsigned size)
+{
+    if (from == TO_GPR) return e->half[RT];
+    if (size == 8) return (struct emit_half){emit_fpr(e, RT + (from == TO_SECOND ? 32 : 0)), false};
+    return (struct emit_half){0};
 }
 
 static void store(struct emit *e, ir_value ea, unsigned size, unsigned offset, ir_value v)
@@ -217,7 +230,7 @@ static void emit_store(struct emit *e, unsigned from)
     if (row->flags & ISA_INDEXED)
         emit_forget(e);
     else
-        emit_know(e, row->size, v, row->size == 8 && !as_integer(e, from));
+        emit_know(e, row->size, v, row->size == 8 && !as_integer(e, from), stored_half(e, from, row->size));
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 

@@ -88,7 +88,7 @@ static uint32_t random_word_of_few(uint64_t *random)
                                       ISA_MTFSB1, ISA_STW,   ISA_STW,   ISA_STW,    ISA_STFD,   ISA_STFD,   ISA_STFS,
                                       ISA_STH,    ISA_STFDU, ISA_LWZ,   ISA_LWZ,    ISA_LFD,    ISA_LFD,    ISA_LFD,
                                       ISA_LFS,    ISA_LFDX,  ISA_STWX,  ISA_FRES,   ISA_DCBZ,   ISA_ADDI,   ISA_ADD,
-                                      ISA_SUBF,   ISA_ADDIC, ISA_XOR,   ISA_CMP,    ISA_LWZU};
+                                      ISA_SUBF,   ISA_ADDIC, ISA_XOR,   ISA_CMP,    ISA_LWZU,   ISA_XORIS};
     enum isa_id id = ids[random_below(random, sizeof ids / sizeof ids[0])];
     const struct isa_row *row = isa_row(id);
     uint32_t word = row->match | ((uint32_t)random_next(random) & ~row->mask & 0x00E17FFE);
@@ -96,17 +96,27 @@ static uint32_t random_word_of_few(uint64_t *random)
     if (row->size) word = (word & ~UINT32_C(0x00800000)) | 0x00040000;
     if (row->unit == ISA_UNIT_BASE) word &= ~UINT32_C(0x00800000);
     if (id == ISA_MFFS) word |= UINT32_C(31) << 21;
+    if (id == ISA_XORIS) word = (word & UINT32_C(0xFFFF0000)) | 0x8000;
     if (id == ISA_MTFSF && random_below(random, 3)) word = (word & ~UINT32_C(0xF800)) | 0xFF << 17 | 31 << 11;
     if (id == ISA_MTFSFI)
         word = row->match | (random_below(random, 4) ? 7U : 6U) << 23 | (uint32_t)random_below(random, 3) << 12;
     return word;
 }
 
+/* A double to an integer and back, as compilers do it, by memory: fctiwz, stfd, lwz, xoris, two stw, lfd. Mostly so. */
+static uint32_t word_of_conversion(unsigned i, uint64_t *random)
+{
+    static const uint32_t words[] = {0xFC20101E, 0xD8240000, 0x80C40004, 0x6CC68000,
+                                     0x90C4000C, 0x90E40008, 0xC8640008};
+    if (i >= sizeof words / sizeof words[0] || !random_below(random, 12)) return random_word_of_few(random);
+    return words[i] ^ (i == 3 && !random_below(random, 5) ? (uint32_t)random_below(random, 16) << 12 : 0);
+}
+
 /* A loop with forward branches, behind it a trap. */
 static void write_program(uint8_t *code, uint64_t *random, bool few)
 {
     for (unsigned i = 0; i < BODY; i++) {
-        uint32_t word = few ? random_word_of_few(random) : random_word(random);
+        uint32_t word = few ? word_of_conversion((i + 14) % 24, random) : random_word(random);
         if (i % (few ? 24 : 7) == 6) { /* bc over a few */
             uint32_t over = 1 + (uint32_t)random_below(random, BODY - i < 9 ? BODY - i : 8);
             word = 0x40000000 | (uint32_t)(random_below(random, 2) ? 12 : 4) << 21 |
