@@ -98,14 +98,14 @@ ir_value emit_fpr_bits(struct emit *e, unsigned n)
 
 void emit_set_fpr(struct emit *e, unsigned n, ir_value v)
 {
-    e->integer[n] = NULL;
+    e->integer[n] = e->low[n] = e->negated[n] = NULL;
     ir_set(e->ir, fpr(e, n), v);
     ir_store(e->ir, v, e->regs, NULL, fpr_offset(n));
 }
 
 void emit_reload_fpr(struct emit *e, unsigned n)
 {
-    e->integer[n] = NULL;
+    e->integer[n] = e->low[n] = e->negated[n] = NULL;
     ir_reload(e->ir, IR_F64, fpr(e, n), e->regs, fpr_offset(n));
 }
 
@@ -529,6 +529,8 @@ static void emit_block(struct emit *e, unsigned index)
     e->note.noted = 0;
     emit_forget(e);
     memset(e->integer, 0, sizeof e->integer);
+    memset(e->low, 0, sizeof e->low);
+    memset(e->negated, 0, sizeof e->negated);
     memset(e->half, 0, sizeof e->half);
     ir_place(e->ir, e->start[index]);
     count_block(e);

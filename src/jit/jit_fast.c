@@ -287,6 +287,11 @@ static ir_value fast_whole(struct ir *ir, ir_value v)
     return of(ir, NODE_WHOLE, v, NULL, NULL);
 }
 
+static ir_value fast_widen(struct ir *ir, ir_value v)
+{
+    return of(ir, NODE_WIDEN, v, NULL, NULL);
+}
+
 static ir_value fast_words(struct ir *ir, ir_value high, ir_value low, bool flip)
 {
     return V(add(ir, (struct node){.kind = NODE_WORDS, .type = IR_F64, .how = flip, .a = N(high), .b = N(low)}));
@@ -475,6 +480,7 @@ const struct ir_kind ir_fast = {
     .fma = fast_fma,
     .swap = fast_swap,
     .whole = fast_whole,
+    .widen = fast_widen,
     .words = fast_words,
     .leading_zeros = fast_leading_zeros,
     .rotate = fast_rotate,

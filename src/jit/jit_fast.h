@@ -33,6 +33,7 @@ enum node_kind {
     NODE_FMA,
     NODE_SWAP,
     NODE_WHOLE,
+    NODE_WIDEN,
     NODE_WORDS, /* a, b: high, low; how: its sign is changed */
     NODE_LEADING_ZEROS,
     NODE_ROTATE,

@@ -471,16 +471,16 @@ static void make_negate(struct fast *f, int n)
     x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, from - VECTOR, x86_mem(RSP, NONE, FRAME_SIGN));
 }
 
-/* x * y + z: into z's register, x's, or a copy of z. */
+/* x * y + z: into z's register, x's, or a copy of z. Of z and x the negative may be meant. */
 static void make_fma(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
-    bool minus = f->nodes[node->c].lazy;
-    int addend = minus ? f->nodes[node->c].a : node->c;
-    int x = reg_use(f, node->a, SCRATCH_VECTOR), y = reg_use(f, node->b, SCRATCH_VECTOR + 1);
+    bool minus = f->nodes[node->c].lazy, negated = f->nodes[node->a].lazy;
+    int factor = negated ? f->nodes[node->a].a : node->a, addend = minus ? f->nodes[node->c].a : node->c;
+    int x = reg_use(f, factor, SCRATCH_VECTOR), y = reg_use(f, node->b, SCRATCH_VECTOR + 1);
     int z = reg_use(f, addend, SCRATCH_VECTOR + 2);
     int to = reg_new(f, n, z, 0);
-    unsigned code = X86_0F38 | X86_66 | X86_W | (minus ? 2 : 0);
+    unsigned code = X86_0F38 | X86_66 | X86_W | (minus ? 2 : 0) | (negated ? 4 : 0);
     if (to == x) {
         x86_vex(&f->x, 0xA9 | code, to - VECTOR, y - VECTOR, X(z));
     } else if (to == y) {
@@ -522,7 +522,13 @@ static void make_whole(struct fast *f, int n)
     int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
     int to = reg_new(f, n, NONE, 0);
     x86_vex(&f->x, 0xE6 | X86_0F | X86_66, to - VECTOR, 0, X(from)); /* vcvttpd2dq */
-    x86_vex(&f->x, 0x25 | X86_0F38 | X86_66, to - VECTOR, 0, X(to)); /* vpmovsxdq */
+}
+
+static void make_widen(struct fast *f, int n)
+{
+    int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
+    int to = reg_new(f, n, NONE, 0);
+    x86_vex(&f->x, 0x25 | X86_0F38 | X86_66, to - VECTOR, 0, X(from)); /* vpmovsxdq */
 }
 
 static void make_words(struct fast *f, int n)
@@ -594,6 +600,7 @@ void fast_node(struct fast *f, int n)
     case NODE_FMA: make_fma(f, n); break;
     case NODE_SWAP: make_swap(f, n); break;
     case NODE_WHOLE: make_whole(f, n); break;
+    case NODE_WIDEN: make_widen(f, n); break;
     case NODE_WORDS: make_words(f, n); break;
     case NODE_LEADING_ZEROS: make_leading_zeros(f, n); break;
     case NODE_ROTATE: make_rotate(f, n); break;

@@ -61,7 +61,7 @@ ir_value emit_notes_suffice(struct emit *e)
 
 static ir_value is_zero(struct emit *e, ir_value d)
 {
-    return ir_order(e->ir, IR_SAME, d, real(e, i64(e, 0)));
+    return ir_test(e->ir, IR_EQ, ir_op(e->ir, IR_SHL, bits(e, d), i64(e, 1)), i64(e, 0));
 }
 
 static ir_value low_bits(struct emit *e, ir_value v, uint64_t wanted, enum ir_test test)
@@ -147,11 +147,20 @@ static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
 }
 
-static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, unsigned target, bool quiet)
+/* Of a fused operation: the same result, without waiting for a factor that was negated before. */
+static ir_value compute_fused(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
+{
+    ir_value positive = e->negated[FA] ? e->negated[FA] : e->negated[FC];
+    if (!positive) return compute(e, op, a, b, c);
+    return compute(e, op, ir_negate(e->ir, positive), b, e->negated[FA] ? c : a);
+}
+
+static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, ir_value d, unsigned target,
+                       bool quiet)
 {
     struct ir *ir = e->ir;
     ir_block fast = ir_block_new(ir), other = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
-    ir_value d = compute(e, op, a, b, c), r = d;
+    ir_value r = d;
     if (fp_op_is_single(op)) r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
     if (negates(op)) r = ir_negate(ir, r);
     ir_value ok = emit_is_sure(e, r, sure_of(op));
@@ -182,7 +191,8 @@ static void emit_arithmetic(struct emit *e, unsigned variant)
         if (*operands == 'b') b = emit_fpr(e, FB);
         if (*operands == 'c') c = emit_fpr(e, FC);
     }
-    arithmetic(e, op, a, b, c, FT, false);
+    ir_value d = is_fused(op) ? compute_fused(e, op, a, b, c) : compute(e, op, a, b, c);
+    arithmetic(e, op, a, b, c, d, FT, false);
 }
 
 /* What only C does; its own notes are in memory then. */
@@ -217,7 +227,10 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_value n = ir_convert(ir, IR_TO_SIGNED, IR_I64, b);
     ir_variable integer = ir_variable_of(ir, i64(e, 0));
     ir_set(ir, integer, n);
-    emit_set_fpr(e, FT, ir_has_whole(ir) ? ir_whole(ir, b) : real(e, n));
+    ir_variable low = ir_variable_of(ir, real(e, i64(e, 0)));
+    ir_value whole = ir_has_whole(ir) ? ir_whole(ir, b) : NULL;
+    if (whole) ir_set(ir, low, whole);
+    emit_set_fpr(e, FT, whole ? ir_widen(ir, whole) : real(e, n));
     bool pending = e->note.noted;
     if (!pending) {
         ir_store(ir, b, e->core, NULL, CORE(fp.converted));
@@ -227,10 +240,12 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_place(ir, slow);
     do_slowly(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
     ir_set(ir, integer, emit_fpr_bits(e, FT));
+    if (whole) ir_set(ir, low, emit_fpr(e, FT));
     /* C may have settled the note in memory; what is pending here says the same once more. */
     ir_jump(ir, on);
     ir_place(ir, on);
     e->integer[FT] = ir_get(ir, IR_I64, integer);
+    if (whole) e->low[FT] = ir_get(ir, IR_F64, low);
     if (pending) {
         e->note.noted |= FP_NOTED_CONVERT;
         e->note.converted = b;
@@ -258,7 +273,9 @@ static ir_value moved(struct emit *e, unsigned how, ir_value v)
 
 static void emit_move(struct emit *e, unsigned how)
 {
-    emit_set_fpr(e, FT, moved(e, how, emit_fpr(e, FB)));
+    ir_value from = emit_fpr(e, FB);
+    emit_set_fpr(e, FT, moved(e, how, from));
+    if (how == NEGATE) e->negated[FT] = from;
 }
 
 /* frC if frA >= 0, frB if it is less or a NaN. */
@@ -339,8 +356,9 @@ static void emit_pair(struct emit *e, unsigned variant)
         enum fp_op op = (enum fp_op)(how & 31);
         const char *operands = fp_op_operands(op);
         bool has_a = *operands == 'a', has_b = *operands == 'b' || operands[1] == 'b' || (operands[1] && operands[2]);
-        arithmetic(e, op, has_a ? a[how >> 5 & 1] : NULL, has_b ? b[half] : NULL,
-                   has_a && operands[1] == 'c' ? c[how >> 6 & 1] : NULL, FT + 32 * half, half == S);
+        ir_value x = has_a ? a[how >> 5 & 1] : NULL, y = has_a && operands[1] == 'c' ? c[how >> 6 & 1] : NULL;
+        ir_value z = has_b ? b[half] : NULL;
+        arithmetic(e, op, x, z, y, compute(e, op, x, z, y), FT + 32 * half, half == S);
     }
 }
 

@@ -177,7 +177,9 @@ struct emit {
         ir_value of;
         bool flipped;
     } half[32];
-    ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from the vector unit */
+    ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from the vector unit, */
+    ir_value low[64];     /* and the double with its lower word as it was made */
+    ir_value negated[64]; /* what registers are the negative of */
     /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
     struct {
         unsigned base; /* the register that the displacement `at` is added to; 0: none */

@@ -84,7 +84,8 @@ struct ir_kind {
     ir_value (*negate)(struct ir *ir, ir_value v);
     ir_value (*fma)(struct ir *ir, ir_value x, ir_value y, ir_value z);
     ir_value (*swap)(struct ir *ir, ir_value v);
-    ir_value (*whole)(struct ir *ir, ir_value v); /* or NULL, with the next */
+    ir_value (*whole)(struct ir *ir, ir_value v); /* or NULL, with the next two */
+    ir_value (*widen)(struct ir *ir, ir_value v);
     ir_value (*words)(struct ir *ir, ir_value high, ir_value low, bool flip);
     ir_value (*leading_zeros)(struct ir *ir, ir_value v);
     ir_value (*rotate)(struct ir *ir, ir_value v, ir_value left);
@@ -224,10 +225,16 @@ static inline bool ir_has_whole(const struct ir *ir)
     return IR_KIND(ir)->whole != NULL;
 }
 
-/* A double's integer part, as one of 32 bits, widened to the bits of a double. */
+/* A double's integer part, as the lower word of a double. */
 static inline ir_value ir_whole(struct ir *ir, ir_value v)
 {
     return IR_KIND(ir)->whole(ir, v);
+}
+
+/* Such a word with its sign in all bits above. */
+static inline ir_value ir_widen(struct ir *ir, ir_value v)
+{
+    return IR_KIND(ir)->widen(ir, v);
 }
 
 /* The double that consists of the word `high` and the lower one of the double `low`, with another sign if `flip`. */

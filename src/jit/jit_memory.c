@@ -194,7 +194,8 @@ static ir_value stored(struct emit *e, unsigned from, unsigned size)
 static struct emit_half stored_half(struct emit *e, unsigned from, unsigned size)
 {
     if (from == TO_GPR) return e->half[RT];
-    if (size == 8) return (struct emit_half){emit_fpr(e, RT + (from == TO_SECOND ? 32 : 0)), false};
+    unsigned n = RT + (from == TO_SECOND ? 32 : 0);
+    if (size == 8) return (struct emit_half){e->low[n] ? e->low[n] : emit_fpr(e, n), false};
     return (struct emit_half){0};
 }
 
