@@ -103,11 +103,14 @@ static uint32_t random_word_of_few(uint64_t *random)
     return word;
 }
 
-/* A double to an integer and back, as compilers do it, by memory: fctiwz, stfd, lwz, xoris, two stw, lfd. Mostly so. */
+/* What compilers make of conversions, by memory: of a double to an integer and back (fctiwz, stfd, lwz, xoris, two stw,
+ * lfd), of negated factors (fneg, fmadd twice), and both of what has changed since (lfd, fmadd; lfd, stfd, lwz, stw,
+ * lfd). Mostly so. */
 static uint32_t word_of_conversion(unsigned i, uint64_t *random)
 {
-    static const uint32_t words[] = {0xFC20101E, 0xD8240000, 0x80C40004, 0x6CC68000,
-                                     0x90C4000C, 0x90E40008, 0xC8640008};
+    static const uint32_t words[] = {0xFC20101E, 0xD8240000, 0x80C40004, 0x6CC68000, 0x90C4000C, 0x90E40008,
+                                     0xC8640008, 0xFCA01850, 0xFCC511FA, 0xFCC7117A, 0xC8A40008, 0xFC8511FA,
+                                     0xC8240008, 0xD8240000, 0x80C40004, 0x90C4000C, 0xC8640008};
     if (i >= sizeof words / sizeof words[0] || !random_below(random, 12)) return random_word_of_few(random);
     return words[i] ^ (i == 3 && !random_below(random, 5) ? (uint32_t)random_below(random, 16) << 12 : 0);
 }
