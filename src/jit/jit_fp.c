@@ -96,7 +96,7 @@ static ir_value compute(struct emit *e, enum fp_op op, ir_value a, ir_value b, i
 
 static bool is_fused(enum fp_op op)
 {
-    return fp_op_operands(op)[2] != 0 && fp_op_operands(op)[1] != 0;
+    return fp_op_operands(op)[1] != 0 && fp_op_operands(op)[2] != 0;
 }
 
 static bool negates(enum fp_op op)
