@@ -174,6 +174,7 @@ struct fast {
     struct detour *detours;
     uint32_t pinned, locked; /* locked: not to be given out, in a detour */
     int position, slots;
+    int end; /* position of the end of the trace */
     bool in_detour, failed;
     unsigned leave; /* label */
     size_t target;  /* where other code jumps to */

@@ -152,8 +152,25 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
     }
 }
 
+/* Which variables a trace begins by reading, and where it ends. */
+static void look_ahead(struct fast *f, int anchor)
+{
+    for (size_t i = 0; i < f->variable_count; i++)
+        f->variables[i].seen = f->variables[i].next_get = 0;
+    for (int block = anchor; block; block = f->blocks[block].follows) {
+        f->end = f->blocks[block].end;
+        for (int n = f->blocks[block].first; n; n = f->nodes[n].next) {
+            struct variable *v = &f->variables[f->nodes[n].variable];
+            if (v->seen || (f->nodes[n].kind != NODE_GET && f->nodes[n].kind != NODE_SET)) continue;
+            v->seen = 1;
+            if (f->nodes[n].kind == NODE_GET) v->next_get = f->nodes[n].position;
+        }
+    }
+}
+
 static void make_trace(struct fast *f, int anchor, int next_anchor)
 {
+    look_ahead(f, anchor);
     state_clear(f, f->blocks[anchor].weight == 0);
     f->slots = 0; /* no value of another trace is used */
     for (int block = anchor; block;) {

@@ -168,8 +168,8 @@ static void spill(struct fast *f, int reg)
     reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
 }
 
-/* Of these registers: a free one, else one whose value is not used any more, else one that only saves a load, else any.
- */
+/* Of these registers: a free one, else one whose value is not used any more, else one that only saves a load, the
+ * latest, else any. What is pinned is loaded again at the end of the trace, if not before. */
 static int reg_among(struct fast *f, uint32_t candidates)
 {
     int cached = NONE, far = NONE, latest = 0;
@@ -185,6 +185,7 @@ static int reg_among(struct fast *f, uint32_t candidates)
                 f->now->content[reg] = 0;
                 return reg;
             }
+            if (f->pinned & BIT(reg) && next > f->end) next = f->end;
             if (next > latest) {
                 latest = next;
                 cached = reg;
@@ -198,12 +199,9 @@ static int reg_among(struct fast *f, uint32_t candidates)
     return cached != NONE ? cached : far;
 }
 
-/* One of a pinned variable only if there is no other: it is loaded again before the next anchor. */
 static int reg_any(struct fast *f, bool vector, uint32_t avoid)
 {
-    uint32_t usable = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(avoid | f->locked);
-    int reg = reg_among(f, usable & ~f->pinned);
-    if (reg == NONE) reg = reg_among(f, usable & f->pinned);
+    int reg = reg_among(f, (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(avoid | f->locked));
     if (reg != NONE) return reg;
     f->failed = true;
     return vector ? SCRATCH_VECTOR : SCRATCH;
