@@ -517,7 +517,9 @@ void state_meet(struct fast *f, const struct fast_block *block)
     struct move moves[REGISTERS];
     unsigned count = 0;
     f->position = block->position;
-    for (int reg = 0; reg < REGISTERS; reg++) { /* what the trace has put on the stack since */
+    for (unsigned i = 0; i < f->variable_count; i++) /* what the trace has written since, */
+        if (f->now->variables[i].pending && !wanted->variables[i].pending) variable_write(f, i);
+    for (int reg = 0; reg < REGISTERS; reg++) { /* or put on the stack */
         int n = f->now->content[reg];
         if (!n || !f->nodes[n].slot || (f->nodes[n].last < block->position && f->nodes[n].kept < block->position))
             continue;
