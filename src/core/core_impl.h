@@ -57,7 +57,7 @@ struct code {
 };
 
 struct core {
-    uint8_t fp_sure[4096]; /* for translated code: which results need nothing but a note (jit_impl.h) */
+    uint8_t fp_sure[2048]; /* for translated code: which results need nothing but a note (jit_impl.h) */
     struct cores *cores;
     unsigned number;
     struct core_regs *regs;

@@ -25,7 +25,7 @@ ELEMENT(struct core, cycles, 8);
 ELEMENT(struct core, counts[0], 8);
 ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
-ELEMENT(struct core, fp_sure[0], 1);
+ELEMENT(struct core, fp_sure, FP_SURES);
 ELEMENT(struct core, fp.fpscr, 4);
 ELEMENT(struct core, fp.noted, 4);
 ELEMENT(struct core, fp.a, 8);

@@ -29,32 +29,33 @@ static ir_value real(struct emit *e, ir_value v)
     return ir_convert(e->ir, IR_BITS, IR_F64, v);
 }
 
+/* Of two neighbouring exponents at a time. */
+#define EXPONENT(n) (2 * ((n) % 1024))
 #define SURE(n)                                                                                                        \
-    ((n) % 2048 == 0x7ff                                                                                               \
+    (EXPONENT(n) + 1 == 0x7ff                                                                                          \
          ? 0                                                                                                           \
-         : SURE_SUM | ((n) % 2048 >= FP_SURE_DOUBLE ? SURE_DOUBLE : 0) |                                               \
-               ((n) % 2048 >= FP_SURE_SINGLE ? SURE_SINGLE : 0) | ((n) % 2048 >= FP_REST_SAFE ? SURE_REST : 0) |       \
-               ((n) % 2048 < 1023 + 31 ? SURE_INTEGER : 0))
+         : SURE_SUM | (EXPONENT(n) >= FP_SURE_DOUBLE ? SURE_DOUBLE : 0) |                                              \
+               (EXPONENT(n) >= FP_SURE_SINGLE ? SURE_SINGLE : 0) | (EXPONENT(n) >= FP_REST_SAFE ? SURE_REST : 0) |     \
+               (EXPONENT(n) + 1 < 1023 + 31 ? SURE_INTEGER : 0))
 #define SURE_4(n)   SURE(n), SURE((n) + 1), SURE((n) + 2), SURE((n) + 3)
 #define SURE_16(n)  SURE_4(n), SURE_4((n) + 4), SURE_4((n) + 8), SURE_4((n) + 12)
 #define SURE_64(n)  SURE_16(n), SURE_16((n) + 16), SURE_16((n) + 32), SURE_16((n) + 48)
 #define SURE_256(n) SURE_64(n), SURE_64((n) + 64), SURE_64((n) + 128), SURE_64((n) + 192)
 #define SURE_1K(n)  SURE_256(n), SURE_256((n) + 256), SURE_256((n) + 512), SURE_256((n) + 768)
-const uint8_t jit_fp_sure[4096] = {SURE_1K(0), SURE_1K(1024), SURE_1K(2048), SURE_1K(3072)};
+const uint8_t jit_fp_sure[FP_SURES] = {SURE_1K(0), SURE_1K(1024)};
 
 /* fp_exponent_within, and that notes suffice. */
 ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of)
 {
     struct ir *ir = e->ir;
-    ir_value index = ir_op(ir, IR_LSHR, bits(e, r), i64(e, FP_SIGN_EXPONENT));
+    ir_value index = ir_op(ir, IR_LSHR, bits(e, r), i64(e, FP_SURE_SHIFT));
     ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->core, index, CORE(fp_sure)), ir_const(ir, IR_I8, of));
     return ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
 }
 
 ir_value emit_notes_suffice(struct emit *e)
 {
-    const unsigned of_one = 1023;
-    ir_value sure = ir_load(e->ir, IR_I8, e->core, NULL, CORE(fp_sure) + of_one);
+    ir_value sure = ir_load(e->ir, IR_I8, e->core, NULL, CORE(fp_sure) + FP_SURE_1);
     return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, sure, ir_const(e->ir, IR_I8, SURE_SUM)),
                    ir_const(e->ir, IR_I8, 0));
 }

@@ -124,10 +124,11 @@ JIT_CALLS(JIT_DECLARE);
 JIT_DECLARE(jit_load);
 bool jit_count_load(struct core *core);  /* jit_quick.c */
 void jit_set_fp_sure(struct core *core); /* after the FPSCR may have changed */
-/* By sign and exponent of a result, the operations that it is sure of (fp_fast.h): nothing happened but rounding. Code
- * looks at the core's copy; while notes do not suffice, nothing is sure there. */
-enum { FP_SIGN_EXPONENT = 52, SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8, SURE_REST = 16 };
-extern const uint8_t jit_fp_sure[4096];
+/* By sign and exponent of a result, but for its last bit, the operations that it is sure of (fp_fast.h): nothing
+ * happened but rounding. Code looks at the core's copy; while notes do not suffice, nothing is sure there. */
+enum { FP_SURE_SHIFT = 53, FP_SURES = 2048, FP_SURE_1 = 1023 / 2 }; /* the last: where that of 1.0 is */
+enum { SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8, SURE_REST = 16 };
+extern const uint8_t jit_fp_sure[FP_SURES];
 
 /* --- Comparing (jit_lockstep.c)
  * --------------------------------------------------------------------------------------- */

@@ -243,9 +243,8 @@ bool jit_sync(struct core *core)
 
 void jit_set_fp_sure(struct core *core)
 {
-    const unsigned of_one = 1023;
     bool suffice = fp_notes_suffice(&core->fp);
-    if (suffice == (core->fp_sure[of_one] != 0)) return;
+    if (suffice == (core->fp_sure[FP_SURE_1] != 0)) return;
     if (suffice)
         memcpy(core->fp_sure, jit_fp_sure, sizeof core->fp_sure);
     else
