@@ -146,7 +146,7 @@ static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t fra
 }
 
 /* Lines of the page that are open are no longer known by its bytes. */
-static void leave_open(struct cache_core *of, uint8_t *bytes)
+static void leave_open(struct cache_core *of, const uint8_t *bytes)
 {
     for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++) {
         uint8_t **at = &of->open[i].at;
