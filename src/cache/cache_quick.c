@@ -1,9 +1,12 @@
 /* Misses and stores of the common kind, on a node with Blue Gene's sizes, or nearly so.
  *
- * Common is: the page is in the TLB and alone has its frame, so that the line's byte tells whether L1D has it; nothing
- * else is being filled; the line that goes is clean and known by one byte; and no other core notices. All that is
- * looked at before anything changes; whatever is not so is left to cache_l1.c, which does the same in general. Most
- * calls of most programs end here.
+ * Common is: the page alone has its frame, so that the line's byte tells whether L1D has it; nothing else is being
+ * filled; the line that goes is clean and known by one byte; and no other core notices. All that is looked at before
+ * anything changes; whatever is not so is left to cache_l1.c, which does the same in general. Most calls of most
+ * programs end here.
+ *
+ * Calls are cut in parts, for L1, L2 and L3, each of which jumps to the next: whole, they would need more of the host's
+ * registers than a function may use without saving them. Hence the order of parameters, too.
  */
 #include "cache/cache_keep.h"
 

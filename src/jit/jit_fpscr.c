@@ -149,8 +149,7 @@ static void settle(struct emit *e, ir_value noted, enum fp_op op, ir_block done,
     ir_jump(ir, done);
 }
 
-/* --- Which operation that mostly is --------------------------------------------------------------------------------
- */
+/* --- Which operation that mostly is ------------------------------------------------------------------------------- */
 
 /* The block of the region that goes to pc and runs most often, or -1. */
 static int block_before(const struct region *region, uint32_t pc)
@@ -207,8 +206,7 @@ static void emit_read_fpscr(struct emit *e, unsigned variant)
     emit_set_fpr(e, FT, ir_convert(ir, IR_BITS, IR_F64, ir_convert(ir, IR_ZEXT, IR_I64, fpscr)));
 }
 
-/* --- Writing -------------------------------------------------------------------------------------------------------
- */
+/* --- Writing ------------------------------------------------------------------------------------------------------ */
 
 /* fp_write_fpscr, of what may go without C: notes suffice, and neither an exception nor a mode changes; so a note in
  * memory stays good, unless it is forgotten. */
