@@ -192,9 +192,9 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 /* A read finds its line, and everybody it needs is free. */
 INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
 {
-    order_use(cache, known);
     cache->directory[line % LANES] = (struct unit){now, now + cache->config.l3_busy};
     of->returned[line % LANE_BANKS] = now + cache->l3_latency;
+    order_use(cache, known);
 }
 
 /* A write that is not of the common kind. Returns `stall`. */

@@ -59,11 +59,11 @@ INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, struct l2_k
                          uint32_t there, uint64_t now)
 {
     uint64_t end = now + cache->l3_latency;
+    of->counts.far[line % LANES]++;
     l3_take(cache, of, line, there, now);
     of->fills_until = end;
-    l2_put(&of->l2, known, line, end, L2_USED);
-    of->counts.far[line % LANES]++;
     of->served = CACHE_IN_L3;
+    l2_put(&of->l2, known, line, end, L2_USED);
     return cache->far_stall;
 }
 
@@ -108,8 +108,9 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint6
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_ASKED) || of->l2.expected[known->expected] == line)) return load_on(cache, of, now, line);
     if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, now, line, known);
+    uint32_t stall = take_free(cache, of, known, line, there, now);
     l2_expect(&of->l2, known, line);
-    return take_free(cache, of, known, line, there, now);
+    return stall;
 }
 
 /* A stream asks for a line, if it is in L3 and everybody is free; else the long way is taken. */
@@ -255,11 +256,11 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     struct turn *turn = &of->near.turn[set];
     uint32_t next = turn->next;
     if (how == PLAIN && SELDOM(next == turn->last)) return load_else(view, address, now);
+    uint32_t *log = of->snoop.active.log_end;
+    if (log == of->snoop.active.log_full) return CACHE_ELSE;
     size_t way = (size_t)turn->first + next;
     uint8_t *old_at = of->near.at[way];
     if (!old_at) return CACHE_ELSE;
-    uint32_t *log = of->snoop.active.log_end;
-    if (log == of->snoop.active.log_full) return CACHE_ELSE;
     if (how != PLAIN) {
         if ((!of->cache->config.write_through && of->data.dirty[way]) || others_join(view, granule)) return CACHE_ELSE;
         if (next == turn->last) { /* as in snoop_filled */
@@ -269,11 +270,11 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
         }
         if (how == TLB_MISSES) fill_tlb(view, address);
     }
+    of->near.at[way] = at;
+    of->near.line[way] = line;
     *log = line;
     of->snoop.active.log_end = log + 1;
     turn->next = (next + 1) & turn->mask;
-    of->near.at[way] = at;
-    of->near.line[way] = line;
     *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : of->cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
     uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
