@@ -219,16 +219,23 @@ static void common_accesses_fast_equals_literal(void **state)
     assert_true(loads > 100 * trials && stores > 50 * trials); /* they did go the short way */
 }
 
-/* Nobody asks for rights on the short way: when they have changed, an access must come to the long one once more. */
-static void rights_that_changed_are_asked_for(void **state)
+/* A node with a short way for loads and stores. */
+static struct cache_config quick_config(void)
 {
     struct pair pair = {.random = 1};
     struct cache_config config = config_of(&pair);
-    (void)state;
     config.cores = 2;
     config.coherent = config.snoop_filter = config.write_through = true;
     config.store_allocate = false;
     config.l2_depth = 2;
+    return config;
+}
+
+/* Nobody asks for rights on the short way: when they have changed, an access must come to the long one once more. */
+static void rights_that_changed_are_asked_for(void **state)
+{
+    struct cache_config config = quick_config();
+    (void)state;
     struct cache *cache = cache_new(&config);
     struct cache_view *view = cache_view(cache, 0, cache_space_new(cache));
     uint64_t now = 0;
@@ -262,15 +269,10 @@ static void rights_that_changed_are_asked_for(void **state)
  * when the first line is closed, the second stays open. */
 static void a_line_is_not_closed_for_another(void **state)
 {
-    struct pair pair = {.random = 1};
-    struct cache_config config = config_of(&pair);
+    struct cache_config config = quick_config();
     struct cache_wire wire;
     uint64_t now = 0, before, after, high;
     (void)state;
-    config.cores = 2;
-    config.coherent = config.snoop_filter = config.write_through = true;
-    config.store_allocate = false;
-    config.l2_depth = 2;
     config.store_lines = 3;
     struct cache *cache = cache_new(&config);
     assert_int_equal(cache_space_new(cache), 0);
@@ -290,15 +292,10 @@ static void a_line_is_not_closed_for_another(void **state)
 /* A core whose clock is behind comes to a directory of L3 after one that went the short way: the later time stands. */
 static void time_of_l3_does_not_go_back(void **state)
 {
-    struct pair pair = {.random = 1};
-    struct cache_config config = config_of(&pair);
+    struct cache_config config = quick_config();
     struct cache_wire wire;
     uint64_t now = 0, rises, high;
     (void)state;
-    config.cores = 2;
-    config.coherent = config.snoop_filter = config.write_through = true;
-    config.store_allocate = false;
-    config.l2_depth = 2;
     config.l3_size = 65536;
     config.tlb_entries = 64;
     struct cache *cache = cache_new(&config);
