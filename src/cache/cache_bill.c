@@ -227,7 +227,7 @@ struct cache *cache_counts_new(const struct cache *like)
     counts->bank = base_calloc(like->config.l3_banks, sizeof *counts->bank); // NOLINT(bugprone-sizeof-expression)
     counts->ddr = base_calloc(like->config.controllers, sizeof *counts->ddr);
     for (unsigned i = 0; i < like->config.cores; i++) {
-        counts->core[i] = base_calloc(1, sizeof *counts->core[i]);
+        counts->core[i] = base_calloc_aligned(1, sizeof *counts->core[i], _Alignof(struct cache_core));
         counts->core[i]->port = like->core[i]->port;
     }
     for (unsigned i = 0; i < like->config.l3_banks; i++)

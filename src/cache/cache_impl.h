@@ -594,13 +594,6 @@ INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t a
 }
 void spaces_fini(struct cache *cache);
 
-/* With Blue Gene's sizes: what L2 knows of a line of L1D. */
-INLINE struct l2_known *known_of(const struct cache_core *of, uint32_t line)
-{
-    _Static_assert(sizeof(struct l2_known) == 4, "as many bytes as a line of L2 has lines of L1D");
-    return (struct l2_known *)((uint8_t *)of->l2.known + (line & ~3U));
-}
-
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */
 void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open);
 void l1_close(struct cache *cache, struct cache_core *of);

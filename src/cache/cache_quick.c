@@ -41,6 +41,16 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64
     return (uint32_t)(end - now) | cache->heard;
 }
 
+/* A load takes a line from L2 by `end`, which has it with `state`. */
+INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint8_t state, uint64_t end)
+{
+    of->counts.near++;
+    of->counts.stream_hit += state & L2_PREFETCHED;
+    of->fills_until = end;
+    of->served = CACHE_IN_L2;
+    return cache->near_stall;
+}
+
 /* Whether those units of L3 that a load needs are busy. */
 INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
@@ -154,12 +164,8 @@ APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, ui
     if (state) {
         uint64_t end = now + cache->l2_latency;
         if (SELDOM(of->l2.entry[known->entry].ready > end)) return load_on(cache, of, now, line);
-        of->counts.near++;
-        of->counts.stream_hit += state & L2_PREFETCHED;
         if (!(state & L2_USED)) l2_use(cache, of, known, line, true);
-        of->fills_until = end;
-        of->served = CACHE_IN_L2;
-        return load_ahead(cache, of, now, line, known, cache->near_stall);
+        return load_ahead(cache, of, now, line, known, take_near(cache, of, state, end));
     }
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
@@ -198,21 +204,17 @@ APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, ui
         return load_busy(cache, of, now, line, known);
     uint64_t end = now + cache->l2_latency;
     if (SELDOM(!(state & L2_USED) || l2->entry[known->entry].ready > end)) return load_on(cache, of, now, line);
-    of->counts.near++;
-    of->counts.stream_hit += state & L2_PREFETCHED;
-    of->fills_until = end;
-    of->served = CACHE_IN_L2;
-    return cache->near_stall;
+    return take_near(cache, of, state, end);
 }
 
 /* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
 static void fetch_early(const struct cache *cache, const struct cache_core *of, uint32_t line)
 {
-    uint32_t l3_line = line >> (blue_gene.l3_shift - blue_gene.l1d_shift);
-    const struct bank *bank = cache->bank[l3_line & cache->bank_mask];
-    uint32_t set = l3_line >> cache->bank_shift & bank->tags.set_mask;
-    FETCH_EARLY(known_of(of, line));
-    FETCH_EARLY(&cache->l3_line[l3_line]);
+    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift); /* L3's lines are as long */
+    const struct bank *bank = cache->bank[l2_line & cache->bank_mask];
+    uint32_t set = l2_line >> cache->bank_shift & bank->tags.set_mask;
+    FETCH_EARLY(&of->l2.known[l2_line]);
+    FETCH_EARLY(&cache->l3_line[l2_line]);
     FETCH_EARLY(bank->tags.line + (size_t)set * blue_gene.l3.stride);
     FETCH_EARLY(cache->order + bank->first / ORDERED + set + 1);
 }
