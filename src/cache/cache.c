@@ -125,13 +125,13 @@ static void core_init(struct cache *cache, unsigned number)
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
     struct l2 *l2 = &core->l2;
-    l2->next = &l2->entry[1];
-    l2->next_stream = l2->next_expected = 1;
-    for (uint32_t i = 0; i < L2_PLACES; i++) {
-        l2->entry[i] = (struct l2_entry){0, NO_LINE, i, &l2->entry[i < config->l2_entries ? i + 1 : 1]};
-        l2->stream[i] = l2->expected[i] = NO_LINE;
-        l2->expected_after[i] = (uint8_t)(i < config->l2_filter ? i + 1 : 1);
-    }
+    l2->oldest = L2_MOST / L2_PUT * L2_PUT - L2_NUMBERS * L2_PUT;
+    l2->span = config->l2_entries * L2_PUT;
+    l2->expects = L2_EXPECTS - L2_NUMBERS;
+    l2->spans = config->l2_filter;
+    l2->next_stream = 1;
+    for (uint32_t i = 0; i < L2_PLACES; i++)
+        l2->stream[i] = NO_LINE;
     snoop_init(cache, core);
 }
 

@@ -300,34 +300,32 @@ struct l1 {
     uint8_t bits;      /* line bits that a line in here allows, 0 when a hit changes state */
 };
 
-struct l2_entry {
-    uint64_t ready;
-    uint32_t line, number;
-    struct l2_entry *next; /* of the ring */
-};
-
-/* What an L2 knows of a line, by the line. */
+/* What an L2 knows of a line, by the line. Lines leave the buffer, and the filter of lines that would begin a stream, in
+ * the order they came. So they are numbered in that order, and nothing has to be done where one leaves. */
 struct l2_known {
-    uint8_t entry;    /* its place there, if it has a state */
-    uint8_t expected; /* its place there, if it is found there: who takes a place leaves this alone */
-    uint8_t stream;   /* that has reached it, and no other line since; or 0 */
-    uint8_t state;    /* L2_…; 0: it is not there */
+    uint32_t put;  /* its number in the buffer, in steps of L2_PUT, + L2_…; it is there from l2->oldest on */
+    uint32_t next; /* its number in the filter, which expects it from l2->expects on, + L2_STREAM * the stream that has
+                      reached the line before it, and no other since */
 };
 
-enum { L2_PLACES = UINT8_MAX + 1 };
+enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4, L2_LATE = 8 /* see l2->ready */ };
+enum { L2_PUT = 16, L2_STREAM = 1 << 24, L2_PLACES = UINT8_MAX + 1 };
 
 struct l2 {
     struct l2_known *known;
-    struct l2_entry entry[L2_PLACES]; /* from 1 */
-    uint32_t stream[L2_PLACES];       /* the line that each stream has reached, from 1 */
-    uint32_t expected[L2_PLACES]; /* the filter: lines that would confirm a stream, from 1; a line may be there twice */
-    uint8_t expected_after[L2_PLACES]; /* the place after each */
-    struct l2_entry *next;             /* to be replaced */
-    uint32_t next_stream, next_expected;
+    uint32_t oldest, span;   /* what the buffer's oldest line has at least; how much more the next one gets */
+    uint32_t expects, spans; /* likewise for the filter */
+    uint64_t ready[L2_PLACES];  /* by number: when a line is there that is L2_LATE; others are when they are asked for */
+    uint32_t stream[L2_PLACES]; /* the line that each stream has reached, from 1 */
+    uint32_t next_stream;
     uint64_t pending_until, prefetch_until; /* for cover */
 };
 
-enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4 };
+/* Numbers begin so that they soon become too large, once. */
+enum { L2_NUMBERS = 1 << 10 };
+#define L2_MOST      (UINT32_MAX - 16 * L2_PLACES * L2_PUT)
+#define L2_EXPECTED  (L2_STREAM - 1U)
+#define L2_EXPECTS   (L2_EXPECTED - 16 * L2_PLACES)
 
 /* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in when a snoop wants to
  * know, or never if none does while they matter. */

@@ -15,7 +15,7 @@ INLINE void prefetch(struct cache *cache, const struct shape *shape, struct cach
     of->counts.prefetch.count++;
     of->counts.prefetch.cycles += cover(&of->l2.prefetch_until, now, answer.ready);
     of->counts.l3_pending += cover(&of->l2.pending_until, now, answer.ready);
-    l2_keep(cache, shape, of, line, answer.ready, (uint8_t)(L2_PREFETCHED | (answer.from_ddr ? L2_FROM_DDR : 0)));
+    l2_keep(cache, shape, of, line, answer.ready, L2_PREFETCHED | (answer.from_ddr ? L2_FROM_DDR : 0U));
 }
 
 void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
@@ -30,7 +30,7 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
     for (uint32_t i = 1; i <= cache->config.l2_depth; i++) {
         uint32_t ahead = line + i;
         if (ahead / frame_lines != line / frame_lines) return;
-        if (of->l2.known[ahead].state) {
+        if (l2_has(&of->l2, &of->l2.known[ahead])) {
             of->counts.page_present++;
             continue;
         }
@@ -47,20 +47,19 @@ void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint3
         run_ahead(cache, &cache->shape, of, line, now);
 }
 
-/* The filter no longer expects a line, in the first place that has it; `known` is to the newest of the others. */
-static void expect_once_less(const struct cache *cache, struct l2 *l2, uint32_t line)
+void l2_renumber(struct cache *cache, struct l2 *l2)
 {
-    uint32_t count = cache->config.l2_filter, first = 1, at = l2->next_expected;
-    while (l2->expected[first] != line)
-        first++;
-    l2->expected[first] = NO_LINE;
-    if (l2->known[line].expected != first) return;
-    for (uint32_t i = 0; i < count; i++) {
-        at = at == 1 ? count : at - 1;
-        if (l2->expected[at] != line) continue;
-        l2->known[line].expected = (uint8_t)at;
-        return;
+    uint64_t lines = (uint64_t)cache->frame_count << FRAME_BITS >> cache->shape.l2_shift;
+    uint32_t put = (l2->oldest / L2_PUT - 1) / L2_PLACES * L2_PLACES * L2_PUT; /* so that `ready` stays where it is */
+    uint32_t expects = l2->expects - 1;
+    for (uint64_t line = 0; line <= lines; line++) {
+        struct l2_known *known = &l2->known[line];
+        uint32_t next = known->next & L2_EXPECTED;
+        if (known->put) known->put = l2_has(l2, known) ? known->put - put : 0;
+        if (next) known->next -= next >= l2->expects ? expects : next;
     }
+    l2->oldest -= put;
+    l2->expects -= expects;
 }
 
 void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
@@ -68,7 +67,7 @@ void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_
     struct l2 *l2 = &of->l2;
     uint32_t stream = l2->next_stream;
     of->counts.filter_hit++;
-    expect_once_less(cache, l2, line);
+    l2->known[line].next = 0; /* it is expected no longer */
     l2->next_stream = stream == cache->config.l2_streams ? 1 : stream + 1;
     l2_advance(cache, of, line, stream, now);
 }

@@ -4,33 +4,51 @@
 
 #include "cache/cache_l3.h"
 
-/* What is known of a line that a place has; NO_LINE is the line before 0, of which nothing is known. */
-INLINE struct l2_known *l2_known(const struct l2 *l2, uint32_t line)
+INLINE bool l2_has(const struct l2 *l2, const struct l2_known *known)
 {
-    return &l2->known[(int32_t)line];
+    return known->put >= l2->oldest;
 }
 
-/* An entry takes a line. */
-INLINE void l2_put(struct l2 *l2, struct l2_known *known, uint32_t line, uint64_t ready, uint8_t state)
+/* Whether a stream has reached a line; the one that has reached the line before it, or 0. */
+INLINE bool l2_reached(const struct l2_known *known)
 {
-    struct l2_entry *entry = l2->next;
-    l2_known(l2, entry->line)->state = 0;
-    known->entry = (uint8_t)entry->number;
-    known->state = state;
-    entry->ready = ready;
-    entry->line = line;
-    l2->next = entry->next;
+    return known[1].next >= L2_STREAM;
 }
 
-/* Another core takes a line out. */
-INLINE void l2_drop(struct l2 *l2, uint32_t line)
+INLINE uint32_t l2_stream(const struct l2_known *known)
 {
-    l2->entry[l2->known[line].entry].line = NO_LINE;
-    l2->known[line].state = 0;
+    return known->next / L2_STREAM;
+}
+
+/* When a line is there that L2 has. */
+INLINE uint64_t *l2_ready(struct l2 *l2, uint32_t put)
+{
+    return &l2->ready[put / L2_PUT % L2_PLACES];
+}
+
+/* A line comes. The oldest goes, and if another core has taken that out, its place. */
+INLINE void l2_put(struct l2 *l2, struct l2_known *known, uint32_t state)
+{
+    known->put = l2->oldest + l2->span + state;
+    l2->oldest += L2_PUT;
+}
+
+/* The same for one that somebody may ask for before it is there. */
+INLINE void l2_put_late(struct l2 *l2, struct l2_known *known, uint64_t ready, uint32_t state)
+{
+    l2_put(l2, known, state | L2_LATE);
+    *l2_ready(l2, known->put) = ready;
+}
+
+/* Numbers have become large: smaller ones. */
+void l2_renumber(struct cache *cache, struct l2 *l2);
+INLINE void l2_check_numbers(struct cache *cache, struct l2 *l2)
+{
+    if (SELDOM(l2->oldest > L2_MOST || l2->expects > L2_EXPECTS)) l2_renumber(cache, l2);
 }
 
 INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
-                    uint64_t ready, uint8_t state)
+                    uint64_t ready, uint32_t state)
 {
     /* Stores that join an open one are not noticed; others' to this line are from now on. */
     l1_close_others(cache, of, line, shape->l2_shift - shape->l1d_shift);
@@ -39,24 +57,23 @@ INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache
         cache->l2_users |= of->bit;
         quick_change(cache);
     }
-    l2_put(&of->l2, &of->l2.known[line], line, ready, state);
+    l2_check_numbers(cache, &of->l2);
+    l2_put_late(&of->l2, &of->l2.known[line], ready, state);
 }
 
 /* The filter will know a stream by the line after this one, which missed. */
-INLINE void l2_expect(struct l2 *l2, struct l2_known *known, uint32_t line)
+INLINE void l2_expect(struct l2 *l2, struct l2_known *known)
 {
-    uint32_t at = l2->next_expected;
-    l2->expected[at] = line + 1;
-    known[1].expected = (uint8_t)at;
-    l2->next_expected = l2->expected_after[at];
+    known[1].next = l2->expects + l2->spans; /* no stream has reached this line */
+    l2->expects++;
 }
 
-/* A stream reaches a line. */
+/* A stream reaches a line. (NO_LINE is the line before 0, which none has reached.) */
 INLINE void l2_reach(struct l2 *l2, uint32_t line, uint32_t stream)
 {
-    l2_known(l2, l2->stream[stream])->stream = 0; /* no two are at the same line */
+    l2->known[l2->stream[stream] + 1].next &= L2_EXPECTED; /* no two are at the same line */
     l2->stream[stream] = line;
-    l2->known[line].stream = (uint8_t)stream;
+    l2->known[line + 1].next |= stream * L2_STREAM;
 }
 
 /* A line is read that the filter expects. */
@@ -69,14 +86,14 @@ void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint
 INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now)
 {
     struct l2 *l2 = &of->l2;
-    const struct l2_known *known = &l2->known[line];
-    if (!cache->streaming || known->stream) return;
-    if (SELDOM(known[-1].stream))
-        l2_advance(cache, of, line, known[-1].stream, now);
-    else if (missed && SELDOM(l2->expected[known->expected] == line))
+    struct l2_known *known = &l2->known[line];
+    if (!cache->streaming || l2_reached(known)) return;
+    if (SELDOM(l2_stream(known)))
+        l2_advance(cache, of, line, l2_stream(known), now);
+    else if (missed && SELDOM(known->next >= l2->expects))
         l2_begin(cache, of, line, now);
     else if (missed)
-        l2_expect(l2, &l2->known[line], line);
+        l2_expect(l2, known);
 }
 
 /* A prefetched line is used for the first time. */
@@ -84,8 +101,8 @@ INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *
 {
     struct core_counts *counts = &of->counts;
     counts->self_hit++;
-    known->state |= L2_USED;
-    if (!l3_claim(cache, line, known->state & L2_FROM_DDR)) return;
+    known->put |= L2_USED;
+    if (!l3_claim(cache, line, known->put & L2_FROM_DDR)) return;
     *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
     *(data ? &counts->data_ahead : &counts->code_ahead) += 1;
 }
@@ -97,16 +114,15 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
     struct core_counts *counts = &of->counts;
     struct l2 *l2 = &of->l2;
     struct l2_known *known = &l2->known[line];
-    bool found = known->state;
+    bool found = l2_has(l2, known);
     uint64_t end;
     if (found) {
-        uint64_t ready = l2->entry[known->entry].ready;
         of->served = CACHE_IN_L2;
-        counts->stream_hit += known->state & L2_PREFETCHED;
+        counts->stream_hit += known->put & L2_PREFETCHED;
         if (!data) counts->code_hit++;
-        if (!(known->state & L2_USED)) l2_use(cache, of, known, line, data);
+        if (!(known->put & L2_USED)) l2_use(cache, of, known, line, data);
         end = now + cache->l2_latency;
-        if (ready > end) end = ready;
+        if (known->put & L2_LATE && *l2_ready(l2, known->put) > end) end = *l2_ready(l2, known->put);
     } else {
         struct l3_answer answer = l3_read(cache, shape, of, line, false, now);
         end = answer.ready;
@@ -130,12 +146,12 @@ INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cach
     l1_close_others(cache, of, l1_line, 0);
     for (uint32_t users = cache->l2_users; users; users &= users - 1) {
         struct cache_core *user = cache->core[__builtin_ctz(users)];
-        if (!user->l2.known[line].state) continue;
+        if (!l2_has(&user->l2, &user->l2.known[line])) continue;
         if (user == of)
             of->counts.snoop_hit_same++;
         else {
             user->counts.snoop_hit_other++;
-            l2_drop(&user->l2, line);
+            user->l2.known[line].put = 0;
         }
     }
     l3_write(cache, shape, of, line, now);

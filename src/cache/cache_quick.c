@@ -38,14 +38,15 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64
 {
     uint64_t end = l2_read(cache, &blue_gene, of, l2_line, true, now);
     count_calm(of, now, end);
+    of->l2.known[l2_line].put &= ~(uint32_t)L2_LATE; /* the core waits for it */
     return (uint32_t)(end - now) | cache->heard;
 }
 
-/* A load takes a line from L2 by `end`, which has it with `state`. */
-INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint8_t state, uint64_t end)
+/* A load takes a line from L2 by `end`, which has it with `put`. */
+INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint32_t put, uint64_t end)
 {
     of->counts.near++;
-    of->counts.stream_hit += state & L2_PREFETCHED;
+    of->counts.stream_hit += put & L2_PREFETCHED;
     of->fills_until = end;
     of->served = CACHE_IN_L2;
     return cache->near_stall;
@@ -73,7 +74,7 @@ INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, struct l2_k
     l3_take(cache, of, line, there, now);
     of->fills_until = end;
     of->served = CACHE_IN_L3;
-    l2_put(&of->l2, known, line, end, L2_USED);
+    l2_put(&of->l2, known, L2_USED);
     return cache->far_stall;
 }
 
@@ -107,7 +108,7 @@ APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint
 {
     if (!(cache->l3_line[line] & L3_ASKED) || !take_busy(cache, of, known, line, now))
         return load_on(cache, of, now, line);
-    if (!known->stream) l2_expect(&of->l2, known, line);
+    if (!l2_reached(known)) l2_expect(&of->l2, known);
     return cache->far_stall;
 }
 
@@ -116,10 +117,10 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint6
                                struct l2_known *known)
 {
     uint32_t there = cache->l3_line[line];
-    if (SELDOM(!(there & L3_ASKED) || of->l2.expected[known->expected] == line)) return load_on(cache, of, now, line);
+    if (SELDOM(!(there & L3_ASKED) || known->next >= of->l2.expects)) return load_on(cache, of, now, line);
     if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, now, line, known);
     uint32_t stall = take_free(cache, of, known, line, there, now);
-    l2_expect(&of->l2, known, line);
+    l2_expect(&of->l2, known);
     return stall;
 }
 
@@ -138,7 +139,7 @@ INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
     of->counts.ahead[line % LANES]++;
     of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
     of->counts.l3_pending += cover(&l2->pending_until, now, end);
-    l2_put(l2, known, line, end, L2_PREFETCHED);
+    l2_put_late(l2, known, end, L2_PREFETCHED);
 }
 
 /* A stream that has reached a line asks for those ahead, as l2_advance does. Returns `stall`. */
@@ -146,9 +147,9 @@ APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uin
                                  struct l2_known *known, uint32_t stall)
 {
     uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
-    l2_reach(&of->l2, line, known[-1].stream);
+    l2_reach(&of->l2, line, l2_stream(known));
     while (++line <= last && line <= frame) {
-        if ((++known)->state)
+        if (l2_has(&of->l2, ++known))
             of->counts.page_present++;
         else
             ask_ahead(cache, of, now, line, known);
@@ -160,12 +161,15 @@ APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uin
 APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
                                   struct l2_known *known)
 {
-    uint8_t state = known->state;
-    if (state) {
+    uint32_t put = known->put;
+    if (put >= of->l2.oldest) {
         uint64_t end = now + cache->l2_latency;
-        if (SELDOM(of->l2.entry[known->entry].ready > end)) return load_on(cache, of, now, line);
-        if (!(state & L2_USED)) l2_use(cache, of, known, line, true);
-        return load_ahead(cache, of, now, line, known, take_near(cache, of, state, end));
+        if (put & L2_LATE) {
+            if (SELDOM(*l2_ready(&of->l2, put) > end)) return load_on(cache, of, now, line);
+            known->put = put & ~(uint32_t)L2_LATE;
+        }
+        if (!(put & L2_USED)) l2_use(cache, of, known, line, true);
+        return load_ahead(cache, of, now, line, known, take_near(cache, of, put, end));
     }
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
@@ -196,15 +200,14 @@ APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, ui
 {
     struct l2 *l2 = &of->l2;
     struct l2_known *known = &l2->known[line];
-    uint8_t state = known->state;
-    if (!known->stream) {
-        if (SELDOM(known[-1].stream)) return load_stream(cache, of, now, line, known);
-        if (!state) return load_far(cache, of, now, line, known);
-    } else if (SELDOM(!state))
+    uint32_t put = known->put;
+    if (!l2_reached(known)) {
+        if (SELDOM(l2_stream(known))) return load_stream(cache, of, now, line, known);
+        if (put < l2->oldest) return load_far(cache, of, now, line, known);
+    } else if (SELDOM(put < l2->oldest))
         return load_busy(cache, of, now, line, known);
-    uint64_t end = now + cache->l2_latency;
-    if (SELDOM(!(state & L2_USED) || l2->entry[known->entry].ready > end)) return load_on(cache, of, now, line);
-    return take_near(cache, of, state, end);
+    if (SELDOM((put & (L2_USED | L2_LATE)) != L2_USED)) return load_on(cache, of, now, line);
+    return take_near(cache, of, put, now + cache->l2_latency);
 }
 
 /* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
@@ -389,7 +392,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     open->line = line;
     open->at = at;
     of->counts.store_miss += !here;
-    of->counts.snoop_hit_same += of->l2.known[l2_line].state != 0;
+    of->counts.snoop_hit_same += l2_has(&of->l2, &of->l2.known[l2_line]);
     uint64_t start = take_store_entry(of->cache, of, now);
     *at = byte | CACHE_STORE | CACHE_OPEN | here / (CACHE_HERE / CACHE_LOAD);
     if (start != now) count_stall(&of->counts.stall_store, now, start);

@@ -533,7 +533,8 @@ static void streams(struct literal *lit, unsigned core, uint64_t address, bool m
     for (unsigned i = 0; i < c->l2_filter; i++)
         if (of->expected[i] == address) {
             RAISE(lit, L2_FILTER_HIT, core);
-            of->expected[i] = NO_ADDRESS;
+            for (unsigned k = i; k < c->l2_filter; k++) /* it may have missed twice */
+                if (of->expected[k] == address) of->expected[k] = NO_ADDRESS;
             of->streams[of->next_stream] = address;
             of->next_stream = (of->next_stream + 1) % c->l2_streams;
             prefetch(lit, core, address, now);
