@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ARENA_BLOCK = 64 * 1024 };
 
@@ -42,6 +43,17 @@ void *base_grow(void *array, size_t *capacity, size_t need, size_t size)
         wanted *= 2;
     *capacity = wanted < need ? need : wanted;
     return memory_or_end(reallocarray(array, *capacity, size));
+}
+
+void *base_reserve(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory_or_end(at == MAP_FAILED ? NULL : at);
+}
+
+void base_release(void *at, size_t bytes)
+{
+    (void)munmap(at, bytes);
 }
 
 void arena_init(struct arena *arena)

@@ -50,7 +50,10 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     if (policy != CACHE_ROUND_ROBIN) return;
     tags->turn = base_calloc(sets, sizeof *tags->turn);
     for (uint64_t i = 0; i < sets; i++)
-        tags->turn[i] = (struct turn){.first = (uint32_t)i * tags->ways.stride, .mask = ways - 1, .last = NO_WAY};
+        tags->turn[i] = (struct turn){.first = (uint32_t)i * tags->ways.stride,
+                                      .mask = ways - 1,
+                                      .next = (uint32_t)i * tags->ways.stride,
+                                      .last = NO_WAY};
 }
 
 void tags_fini(struct tags *tags)
@@ -79,13 +82,13 @@ static bool is_near(const struct cache *cache)
 {
     const struct cache_l1_config *l1d = &cache->config.l1d;
     uint64_t lines = l1d->size / l1d->line;
-    return cache->is_common && lines <= NEAR_WAYS && lines / l1d->ways <= NEAR_SETS;
+    return cache->is_common && lines <= FRONT_WAYS && lines / l1d->ways <= FRONT_SETS;
 }
 
 /* The arrays of L1D are the core's own. */
 static void move_near(struct cache_core *core)
 {
-    struct near_arrays *near = &core->near;
+    struct cache_front *near = &core->front;
     struct l1 *l1 = &core->data;
     memset(near->line, 0xff, sizeof near->line);
     memcpy(near->turn, l1->tags.turn, (l1->tags.set_mask + 1) * sizeof *near->turn);
@@ -95,6 +98,7 @@ static void move_near(struct cache_core *core)
     l1->tags.line = near->line;
     l1->tags.turn = near->turn;
     l1->at = near->at;
+    near->set_mask = l1->tags.set_mask;
 }
 
 static void core_init(struct cache *cache, unsigned number)
@@ -118,9 +122,13 @@ static void core_init(struct cache *cache, unsigned number)
     core->next_store = core->queue;
     for (unsigned i = 0; i < config->stores; i++)
         core->queue[i].next = &core->queue[(i + 1) % config->stores];
-    core->next_open = core->open;
+    core->front.load_pages = core->front.store_pages = cache->no_pages;
+    core->front.next_open = core->open;
+    core->front.next_miss = core->misses;
+    core->front.full = core->misses + 1;
+    core->most_misses = 1;
     for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
-        core->open[i] = (struct open_line){NO_LINE, NULL, &core->open[(i + 1) % config->store_lines]};
+        core->open[i] = (struct open_line){NULL, &core->open[(i + 1) % config->store_lines], NO_LINE};
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
@@ -227,15 +235,19 @@ struct cache *cache_new(const struct cache_config *config)
     if (cache->far_busy + 1 < config->l3_transfer) cache->far_busy = config->l3_transfer - 1;
     if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
+    cache->miss_most = cache->l3_latency + cache->ddr_latency + config->store_time +
+                       (config->l2_depth + 2) * (config->l3_busy + config->l3_transfer + 2 * config->ddr_busy);
     /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
     bool lanes = cache->is_common && config->l3_size && config->l3_banks == LANE_BANKS;
-    cache->quick_loads = lanes && is_near(cache) && cache->streaming &&
+    cache->quick_loads = lanes && is_near(cache) && cache->streaming && cache->l3_latency > config->l3_busy &&
+                         cache->l3_latency >= config->l3_transfer &&
                          (config->write_through || (!config->coherent && config->store_allocate));
     cache->quick_stores = lanes && config->write_through && !config->store_allocate && config->coherent &&
                           config->snoop_filter && config->cores > 1;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
     if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
     l3_init(cache);
+    spaces_init(cache);
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
     if (config->miss_kinds) cache->kinds = kinds_new(config->l3_size / config->l3_line);
     for (unsigned i = 0; i < config->cores; i++)
@@ -246,7 +258,7 @@ struct cache *cache_new(const struct cache_config *config)
 
 static void core_fini(struct cache_core *core)
 {
-    if (core->data.at == core->near.at) {
+    if (core->data.at == core->front.at) {
         core->data.at = NULL;
         core->data.tags.line = NULL;
         core->data.tags.turn = NULL;

@@ -29,7 +29,14 @@
 #include "chiliad/catalog.h"
 #include "chiliad/error.h"
 
-enum { CACHE_CORES = 16, CACHE_FILLS = 8, CACHE_STORES = 64, CACHE_OPEN_LINES = 8, CACHE_PORTS = 4 };
+enum {
+    CACHE_CORES = 16,
+    CACHE_FILLS = 8,
+    CACHE_STORES = 64,
+    CACHE_OPEN_LINES = 8,
+    CACHE_PORTS = 4,
+    CACHE_MISSES = 1000
+};
 
 enum cache_policy { CACHE_ROUND_ROBIN, CACHE_LRU, CACHE_RANDOM };
 
@@ -112,6 +119,7 @@ const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
 /* All that one core has of one space, for quick accesses. Lives as long as the space. */
 struct cache_view;
 struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space);
+struct cache_front *cache_front(struct cache_view *view); /* its core's */
 
 /* --- Accesses ------------------------------------------------------------------------------------------------- */
 
@@ -131,6 +139,16 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
 #if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CACHE_KEEPS_VECTORS
 #endif
+/* Most misses need not be waited for at once. From here on up to CACHE_MISSES quick accesses of the core change L1 and
+ * return 0; what becomes of them behind L1, and what they cost, follows when so many have come together (the quick call
+ * then returns what all of them cost), or by cache_settle. `now` of the calls is the time without what is still to
+ * come. As long as it is less than what is returned here, all of it together is less than `limit`. Only quick accesses
+ * may be made and nothing may be looked at before cache_settle. */
+uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit);
+/* Before every access that is not quick: what was postponed is done. Returns what it cost; `now` is the time without
+ * that. The end: nothing more is postponed. */
+uint32_t cache_settle(struct cache_view *view, uint64_t now);
+uint32_t cache_postpone_end(struct cache_view *view);
 /* The line that holds the instruction at `address`. */
 uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
 

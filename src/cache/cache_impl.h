@@ -8,6 +8,7 @@
 #define CACHE_IMPL_H
 
 #include "cache/cache.h"
+#include "cache/cache_front.h"
 #include "cache/cache_kinds.h"
 
 #include <stddef.h>
@@ -148,13 +149,7 @@ INLINE bool ways_in_order(const struct ways *ways)
 
 /* --- Sets of ways --------------------------------------------------------------------------------------------- */
 
-/* A set that is replaced round-robin. */
-struct turn {
-    uint32_t first; /* index of the set's first way */
-    uint32_t mask;  /* number of ways - 1, where that is a mask */
-    uint32_t next;  /* way to be replaced */
-    uint32_t last;  /* that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
-};
+/* Of struct turn: no way. */
 #define NO_WAY UINT32_MAX
 
 /* Tags of a set-associative array. */
@@ -247,10 +242,10 @@ INLINE void tags_drop(struct tags *tags, int at)
     if (tags->used) tags->used[at] = 0;
 }
 
-/* The way before `way`, round-robin. */
-INLINE uint32_t turn_before(uint32_t way, uint32_t count)
+/* The way that was replaced last. */
+INLINE uint32_t turn_before(const struct turn *turn, uint32_t count)
 {
-    return (way ? way : count) - 1;
+    return (turn->next == turn->first ? turn->next + count : turn->next) - 1;
 }
 
 int tags_victim_any(struct tags *tags, uint32_t set);
@@ -258,9 +253,10 @@ int tags_victim_any(struct tags *tags, uint32_t set);
 INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
 {
     if (ways->policy != CACHE_ROUND_ROBIN) return tags_victim_any(tags, set);
-    uint32_t way = tags->turn[set].next;
-    tags->turn[set].next = way + 1 == ways->count ? 0 : way + 1;
-    return (int)(set * ways->stride + way);
+    struct turn *turn = &tags->turn[set];
+    uint32_t way = turn->next;
+    turn->next = way + 1 == turn->first + ways->count ? turn->first : way + 1;
+    return (int)way;
 }
 
 /* --- The node ------------------------------------------------------------------------------------------------- */
@@ -300,8 +296,8 @@ struct l1 {
     uint8_t bits;      /* line bits that a line in here allows, 0 when a hit changes state */
 };
 
-/* What an L2 knows of a line, by the line. Lines leave the buffer, and the filter of lines that would begin a stream, in
- * the order they came. So they are numbered in that order, and nothing has to be done where one leaves. */
+/* What an L2 knows of a line, by the line. Lines leave the buffer, and the filter of lines that would begin a stream,
+ * in the order they came. So they are numbered in that order, and nothing has to be done where one leaves. */
 struct l2_known {
     uint32_t put;  /* its number in the buffer, in steps of L2_PUT, + L2_…; it is there from l2->oldest on */
     uint32_t next; /* its number in the filter, which expects it from l2->expects on, + L2_STREAM * the stream that has
@@ -313,9 +309,9 @@ enum { L2_PUT = 16, L2_STREAM = 1 << 24, L2_PLACES = UINT8_MAX + 1 };
 
 struct l2 {
     struct l2_known *known;
-    uint32_t oldest, span;   /* what the buffer's oldest line has at least; how much more the next one gets */
-    uint32_t expects, spans; /* likewise for the filter */
-    uint64_t ready[L2_PLACES];  /* by number: when a line is there that is L2_LATE; others are when they are asked for */
+    uint32_t oldest, span;     /* what the buffer's oldest line has at least; how much more the next one gets */
+    uint32_t expects, spans;   /* likewise for the filter */
+    uint64_t ready[L2_PLACES]; /* by number: when a line is there that is L2_LATE; others are when they are asked for */
     uint32_t stream[L2_PLACES]; /* the line that each stream has reached, from 1 */
     uint32_t next_stream;
     uint64_t pending_until, prefetch_until; /* for cover */
@@ -323,18 +319,19 @@ struct l2 {
 
 /* Numbers begin so that they soon become too large, once. */
 enum { L2_NUMBERS = 1 << 10 };
-#define L2_MOST      (UINT32_MAX - 16 * L2_PLACES * L2_PUT)
-#define L2_EXPECTED  (L2_STREAM - 1U)
-#define L2_EXPECTS   (L2_EXPECTED - 16 * L2_PLACES)
+#define L2_MOST     (UINT32_MAX - 16 * L2_PLACES * L2_PUT)
+#define L2_EXPECTED (L2_STREAM - 1U)
+#define L2_EXPECTS  (L2_EXPECTED - 16 * L2_PLACES)
 
 /* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in when a snoop wants to
  * know, or never if none does while they matter. */
-enum { SNOOP_LOG = 4096, SNOOPS_LOG = 256 };
+enum { SNOOP_LOG = 4096, SNOOPS_LOG = 2048, SNOOPS_FULL = SNOOPS_LOG - CACHE_MISSES };
 
 struct stream_set {
     uint32_t *base, *mask;
     uint32_t count;
-    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; beyond log_full what is logged is taken in */
+    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; beyond log_full, where there is room for
+                                           CACHE_MISSES more, what is logged is taken in */
 };
 
 /* The snoop cache of a port: the lines snooped last that are known not to be in L1D. */
@@ -363,13 +360,6 @@ struct place {
     unsigned directory, port;
 };
 
-/* A line of L1D's size that stores join: the store that opened it has gone to memory. */
-struct open_line {
-    uint32_t line;          /* NO_LINE: none */
-    uint8_t *at;            /* as l1.at; NULL: several bytes know it */
-    struct open_line *next; /* of the ring */
-};
-
 /* An entry of the store queue. */
 struct queued {
     uint64_t end;
@@ -396,16 +386,8 @@ INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, uns
     alike->count[index]++;
 }
 
-/* The arrays of an L1D of up to 128 KB and 128 sets, whose numbers pages have no part in, where the short way finds
- * them. */
-enum { NEAR_SETS = FRAME_LINES, NEAR_WAYS = 4096 };
-struct near_arrays {
-    _Alignas(64) uint32_t line[NEAR_WAYS];
-    uint8_t *at[NEAR_WAYS];
-    struct turn turn[NEAR_SETS];
-};
-
 struct cache_core {
+    struct cache_front front; /* first */
     struct core_counts counts;
     struct cache *cache;
     struct port_counts ports[CACHE_PORTS];
@@ -415,7 +397,6 @@ struct cache_core {
     struct tlb_entry *tlb;
     uint32_t next_tlb;
     uint64_t fill_end[CACHE_FILLS];
-    uint32_t ready;        /* QUICK_…: may be tried */
     uint32_t number, bit;  /* 1 << number */
     uint32_t others;       /* a bit for each other core */
     unsigned port;         /* of L3 banks */
@@ -431,8 +412,10 @@ struct cache_core {
     uint8_t miss_kind;                              /* enum kind: of the last access, if it missed */
     uint8_t served;                                 /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
-    struct open_line *next_open; /* the one to be replaced */
-    struct near_arrays near;     /* of `data`, where is_near */
+    cache_miss misses[CACHE_MISSES];
+    uint64_t missed_from; /* a time that is not later than theirs, and less than 1 << 32 before */
+    uint32_t most_misses; /* that may be postponed; 1: none is */
+    bool tired;           /* nothing is quick before quick_rest has looked at logs and fills */
 };
 
 /* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8
@@ -456,12 +439,6 @@ struct ddr {
 struct mapping {
     uint32_t space, page, next; /* next: index into cache->mappings, 0: none */
 };
-
-/* What is quick for a core, and in a page; see cache_quick.c. QUICK_CARE, QUICK_HEARD: loads that look at what is
- * seldom so, stores that somebody may have to be told of. */
-enum { QUICK_LOAD = 1, QUICK_STORE = 2, QUICK_CARE = 4, QUICK_HEARD = 8 };
-/* Of a page that has been taken out of the TLB: what was quick in it. */
-enum { OUT_LOAD = 16, OUT_STORE = 32 };
 
 struct cache_view {
     struct cache *cache;
@@ -506,10 +483,12 @@ struct cache {
     struct ddr *ddr;
     uint64_t latest;         /* when a request last came to L3 that a directory or a store queue does not tell of */
     uint64_t fetching_until; /* when the last line from DDR is there */
-    uint64_t busy_until;     /* the last cycle in which L3 may be reading, for anybody */
+    uint64_t busy_until;     /* the last cycle in which L3 may be reading, for anybody; see settle_all for some loads */
     uint32_t far_busy;       /* how long a load is the cause of that */
+    uint32_t miss_most;      /* cycles by which a miss may delay its core and others behind it, at most */
     struct space *spaces;
     size_t space_count, space_capacity;
+    uint32_t *no_pages;      /* like those of a view, of which none is quick */
     uint32_t *frame_mapping; /* by frame: index into mappings */
     size_t frame_count, frame_capacity;
     struct mapping *mappings; /* [0] is no mapping */
@@ -590,6 +569,7 @@ INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t a
 {
     return lines + ((uint64_t)(address >> shape->page_shift) << (shape->page_shift - CACHE_GRANULE_BITS));
 }
+void spaces_init(struct cache *cache);
 void spaces_fini(struct cache *cache);
 
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */
@@ -616,6 +596,19 @@ INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bo
 
 /* cache_quick.c: who has filled a line, uses L2, has open lines or listens has changed. */
 void quick_change(struct cache *cache);
+/* Pages are those of the core's view, as far as accesses are quick. */
+void quick_pages(struct cache_core *of);
+/* cache_postpone.c: a core that was tired no longer is. */
+void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now);
+/* A line is being filled, and its core goes on. */
+INLINE void quick_tire(struct cache_core *of)
+{
+    of->tired = true;
+    of->front.ready = 0;
+    of->front.load_pages = of->front.store_pages = of->cache->no_pages;
+}
+/* Whether misses may go on to be postponed, at `now`: nothing that they may have to wait for takes too long. */
+bool can_postpone(const struct cache *cache, uint64_t now);
 
 /* cache_snoop.c */
 unsigned snoop_port(unsigned core, unsigned source);

@@ -389,6 +389,7 @@ APART static struct taken store_fill(struct cache *cache, struct cache_core *of,
     struct taken taken;
     taken.start = cache->is_blue_gene ? fill_data(cache, &blue_gene, of, line, at, now, &taken.way).start
                                       : fill_data(cache, &cache->shape, of, line, at, now, &taken.way).start;
+    quick_tire(of);
     return taken;
 }
 
@@ -501,6 +502,7 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     uint32_t last = address + size - 1;
     bool within = !((last ^ address) & cache->line_mask);
     struct cache_view *view = space_view(cache, core, space);
+    if (SELDOM(of->tired)) quick_rest(cache, of, now);
     uint32_t stall = within ? cache_load_quick(view, address, now) : CACHE_ELSE;
     if (stall != CACHE_ELSE) {
         if (SELDOM(stall & CACHE_HEARD)) cache_tell_load(view, address, now, stall & ~CACHE_HEARD);
@@ -521,6 +523,7 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
     }
     struct cache_view *view = space_view(cache, core, space);
+    if (SELDOM(of->tired)) quick_rest(cache, of, now);
     uint32_t stall = cache_store_quick(view, address, now);
     if (stall != CACHE_ELSE) return stall;
     uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
@@ -551,6 +554,7 @@ static void touch(struct cache *cache, struct cache_core *of, unsigned space, ui
         if (of->fills == cache->config.fills) return;
         of->counts.touch_fill++;
         (void)fill_data(cache, shape, of, line, at, now, &way);
+        quick_tire(of);
     }
     if (shape->kinds) (void)kinds_use(of->kinds, line, true);
 }

@@ -61,13 +61,3 @@ void l2_renumber(struct cache *cache, struct l2 *l2)
     l2->oldest -= put;
     l2->expects -= expects;
 }
-
-void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
-{
-    struct l2 *l2 = &of->l2;
-    uint32_t stream = l2->next_stream;
-    of->counts.filter_hit++;
-    l2->known[line].next = 0; /* it is expected no longer */
-    l2->next_stream = stream == cache->config.l2_streams ? 1 : stream + 1;
-    l2_advance(cache, of, line, stream, now);
-}

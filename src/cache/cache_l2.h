@@ -76,9 +76,17 @@ INLINE void l2_reach(struct l2 *l2, uint32_t line, uint32_t stream)
     l2->known[line + 1].next |= stream * L2_STREAM;
 }
 
-/* A line is read that the filter expects. */
-void l2_begin(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
-/* A line is read that is the next of a stream. */
+/* A line is read that the filter expects; it does so no longer. The stream that begins. */
+INLINE uint32_t l2_begin(const struct cache *cache, struct cache_core *of, struct l2_known *known)
+{
+    uint32_t stream = of->l2.next_stream;
+    of->counts.filter_hit++;
+    known->next = 0;
+    of->l2.next_stream = stream == cache->config.l2_streams ? 1 : stream + 1;
+    return stream;
+}
+
+/* A line is read that is the next of a stream, or its first. */
 void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now);
 /* A line is fetched ahead, with Blue Gene's sizes. */
 void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
@@ -91,7 +99,7 @@ INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line,
     if (SELDOM(l2_stream(known)))
         l2_advance(cache, of, line, l2_stream(known), now);
     else if (missed && SELDOM(known->next >= l2->expects))
-        l2_begin(cache, of, line, now);
+        l2_advance(cache, of, line, l2_begin(cache, of, known), now);
     else if (missed)
         l2_expect(l2, known);
 }

@@ -5,12 +5,22 @@
  * anything changes; whatever is not so is left to cache_l1.c, which does the same in general. Most calls of most
  * programs end here.
  *
- * Calls are cut in parts, for L1, L2 and L3, each of which jumps to the next: whole, they would need more of the host's
- * registers than a function may use without saving them. Hence the order of parameters, too.
+ * They come in two parts. L1D and open lines change at once, since the next access asks for them. L2 and L3 hear of a
+ * miss when it is settled: at once too, or, while the core postpones (cache_postpone), when many have come together.
+ * The guest does not wait for what L2 and L3 say, only its time does; nor does the host then, which may have begun with
+ * the next instructions of the guest, and does the work of one miss while it waits for the data of another's.
  */
 #include "cache/cache_keep.h"
 
 #include "cache/cache_quick.h"
+
+void quick_pages(struct cache_core *of)
+{
+    struct cache_front *front = &of->front;
+    const uint32_t *pages = front->view ? front->view->pages : of->cache->no_pages;
+    front->load_pages = front->ready & QUICK_LOAD ? pages : of->cache->no_pages;
+    front->store_pages = front->ready & QUICK_STORE ? pages : of->cache->no_pages;
+}
 
 void quick_change(struct cache *cache)
 {
@@ -20,10 +30,16 @@ void quick_change(struct cache *cache)
         /* No other core has filled a line, or has one in L2, or a store that others join. */
         bool stores = !(of->others & (~cache->idle | cache->l2_users | cache->joining));
         bool care = !cache->config.write_through || cache->joining & of->others;
-        of->ready = (cache->quick_loads && loads ? QUICK_CARE | (care ? 0U : QUICK_LOAD) : 0U) |
-                    (cache->quick_stores && stores ? QUICK_HEARD | (cache->heard ? 0U : QUICK_STORE) : 0U);
+        of->front.ready = 0;
+        if (cache->quick_loads && loads && !of->tired) of->front.ready |= QUICK_CARE | (care ? 0U : QUICK_LOAD);
+        if (cache->quick_stores && stores && !of->tired)
+            of->front.ready |= QUICK_HEARD | (cache->heard ? 0U : QUICK_STORE);
+        quick_pages(of);
     }
 }
+
+/* A line of L2 has 1 << L1_TO_L2 of L1D. */
+enum { L1_TO_L2 = 7 - 5 };
 
 /* The line of L1D with these bytes, of a page that is quick. */
 INLINE uint32_t line_of(uint32_t page, uint32_t granule)
@@ -31,7 +47,7 @@ INLINE uint32_t line_of(uint32_t page, uint32_t granule)
     return granule + (page & ~(FRAME_LINES - 1U));
 }
 
-/* --- Loads ---------------------------------------------------------------------------------------------------- */
+/* --- Loads, behind L1 ----------------------------------------------------------------------------------------- */
 
 /* A load goes on, not just to a line that was used in L2 or is in L3. */
 APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t l2_line)
@@ -42,13 +58,12 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64
     return (uint32_t)(end - now) | cache->heard;
 }
 
-/* A load takes a line from L2 by `end`, which has it with `put`. */
-INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint32_t put, uint64_t end)
+/* A load takes a line from L2, which has it with `put`. That it is being filled until then is noted nowhere, since the
+ * core waits. */
+INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint32_t put)
 {
     of->counts.near++;
     of->counts.stream_hit += put & L2_PREFETCHED;
-    of->fills_until = end;
-    of->served = CACHE_IN_L2;
     return cache->near_stall;
 }
 
@@ -69,11 +84,8 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
 INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
                          uint32_t there, uint64_t now)
 {
-    uint64_t end = now + cache->l3_latency;
     of->counts.far[line % LANES]++;
     l3_take(cache, of, line, there, now);
-    of->fills_until = end;
-    of->served = CACHE_IN_L3;
     l2_put(&of->l2, known, L2_USED);
     return cache->far_stall;
 }
@@ -102,52 +114,35 @@ INLINE uint32_t take_free(struct cache *cache, struct cache_core *of, struct l2_
     return take_far(cache, of, known, line, there, now);
 }
 
-/* A load of a line that is not in L2, while L3 is busy; or that L2 has lost since a stream reached it. */
-APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                struct l2_known *known)
-{
-    if (!(cache->l3_line[line] & L3_ASKED) || !take_busy(cache, of, known, line, now))
-        return load_on(cache, of, now, line);
-    if (!l2_reached(known)) l2_expect(&of->l2, known);
-    return cache->far_stall;
-}
-
-/* A load of a line that is not in L2, and that no stream has reached or is about to. */
-APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                               struct l2_known *known)
-{
-    uint32_t there = cache->l3_line[line];
-    if (SELDOM(!(there & L3_ASKED) || known->next >= of->l2.expects)) return load_on(cache, of, now, line);
-    if (SELDOM(!is_free(cache, line, now))) return load_busy(cache, of, now, line, known);
-    uint32_t stall = take_free(cache, of, known, line, there, now);
-    l2_expect(&of->l2, known);
-    return stall;
-}
-
-/* A stream asks for a line, if it is in L3 and everybody is free; else the long way is taken. */
+/* A stream asks for a line, if it is in L3 and its directory is free; else the long way is taken. It may follow another
+ * line on its port: the last one, or what the stream was begun for. */
 INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, struct l2_known *known)
 {
     struct l2 *l2 = &of->l2;
-    uint32_t there = cache->l3_line[line];
-    if (SELDOM(!there || now < cache->fetching_until || is_busy(cache, of, line, now))) {
+    uint32_t there = cache->l3_line[line], bank = line % LANE_BANKS;
+    uint64_t end = now + cache->l3_latency, follows = of->returned[bank] + cache->config.l3_transfer;
+    if (SELDOM(!there || now < cache->fetching_until || now <= cache->directory[line % LANES].until)) {
         l2_prefetch(cache, of, line, now);
         return;
     }
-    uint64_t end = now + cache->l3_latency;
-    l3_note_busy(cache, now + cache->far_busy);
     l3_take(cache, of, line, there, now);
+    if (end - (follows - cache->config.l3_transfer) < cache->config.l3_transfer) {
+        cache->bank[bank]->counts.read[of->port].collision++;
+        of->returned[bank] = end = follows;
+    }
+    l3_note_busy(cache, end + cache->far_busy - cache->l3_latency);
     of->counts.ahead[line % LANES]++;
     of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
     of->counts.l3_pending += cover(&l2->pending_until, now, end);
     l2_put_late(l2, known, end, L2_PREFETCHED);
 }
 
-/* A stream that has reached a line asks for those ahead, as l2_advance does. Returns `stall`. */
+/* A stream reaches a line and asks for those ahead, as l2_advance does. Returns `stall`. */
 APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                 struct l2_known *known, uint32_t stall)
+                                 struct l2_known *known, uint32_t stream, uint32_t stall)
 {
     uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
-    l2_reach(&of->l2, line, l2_stream(known));
+    l2_reach(&of->l2, line, stream);
     while (++line <= last && line <= frame) {
         if (l2_has(&of->l2, ++known))
             of->counts.page_present++;
@@ -157,28 +152,274 @@ APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uin
     return stall;
 }
 
-/* A load of the next line of a stream, which takes notice. */
-APART static uint32_t load_stream(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                  struct l2_known *known)
+/* A load of a line that is not in L2, and that begins a stream, or is the next of one, or has been reached by one. */
+APART static uint32_t load_streaming(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                     struct l2_known *known)
 {
-    uint32_t put = known->put;
-    if (put >= of->l2.oldest) {
-        uint64_t end = now + cache->l2_latency;
-        if (put & L2_LATE) {
-            if (SELDOM(*l2_ready(&of->l2, put) > end)) return load_on(cache, of, now, line);
-            known->put = put & ~(uint32_t)L2_LATE;
-        }
-        if (!(put & L2_USED)) l2_use(cache, of, known, line, true);
-        return load_ahead(cache, of, now, line, known, take_near(cache, of, put, end));
-    }
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
     if (is_free(cache, line, now))
         (void)take_free(cache, of, known, line, there, now);
     else if (!take_busy(cache, of, known, line, now))
         return load_on(cache, of, now, line);
-    return load_ahead(cache, of, now, line, known, cache->far_stall);
+    if (l2_reached(known)) return cache->far_stall;
+    uint32_t stream = l2_stream(known) ? l2_stream(known) : l2_begin(cache, of, known);
+    return load_ahead(cache, of, now, line, known, stream, cache->far_stall);
 }
+
+/* A load of a line that is not in L2, while L3 is busy. */
+APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                struct l2_known *known)
+{
+    if (!take_busy(cache, of, known, line, now)) return load_on(cache, of, now, line);
+    l2_expect(&of->l2, known);
+    return cache->far_stall;
+}
+
+/* A load of a line that is not in L2, of any kind. */
+APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                               struct l2_known *known)
+{
+    if (l2_reached(known) || known->next >= of->l2.expects) return load_streaming(cache, of, now, line, known);
+    if (!(cache->l3_line[line] & L3_ASKED)) return load_on(cache, of, now, line);
+    return load_busy(cache, of, now, line, known);
+}
+
+/* A load of a line that L2 has but that nobody used there, or that may still be on its way, or that a stream is about
+ * to reach. */
+APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                struct l2_known *known)
+{
+    uint32_t put = known->put;
+    if (put & L2_LATE) {
+        if (SELDOM(*l2_ready(&of->l2, put) > now + cache->l2_latency)) return load_on(cache, of, now, line);
+        known->put = put & ~(uint32_t)L2_LATE;
+    }
+    if (!(put & L2_USED)) l2_use(cache, of, known, line, true);
+    uint32_t stall = take_near(cache, of, put);
+    if (known->next < L2_STREAM || l2_reached(known)) return stall;
+    return load_ahead(cache, of, now, line, known, l2_stream(known), stall);
+}
+
+/* --- Stores, behind L1 ---------------------------------------------------------------------------------------- */
+
+/* A store goes to a line that is in L3. */
+INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, uint32_t there,
+                            uint32_t stall)
+{
+    of->deposited[line % LANE_BANKS] = line;
+    if (!(there & L3_DIRTY)) cache->l3_line[line] = there | L3_DIRTY;
+    order_use(cache, there);
+    of->counts.stored[line % LANES]++;
+    struct unit *directory = &cache->directory[line % LANES];
+    uint64_t until = directory->until;
+    if (now <= until && now >= directory->from) {
+        count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
+    } else {
+        directory->from = now;
+        until = now;
+    }
+    directory->until = until + cache->config.l3_busy;
+    return stall;
+}
+
+/* The line is not there, or some line is on its way. */
+APART static uint32_t store_fetching(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                     uint32_t stall)
+{
+    const struct unit *directory = &cache->directory[line % LANES];
+    uint32_t there = cache->l3_line[line];
+    bool waits = now <= directory->until && now >= directory->from;
+    uint64_t ready;
+    if (!there || in_flight(cache, there, waits ? directory->until : now, &ready))
+        return l3_write_else(cache, of, line, now, stall);
+    return store_there(cache, of, now, line, there, stall);
+}
+
+/* A store takes a place in the queue and goes on to L3. */
+INLINE uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_t came, uint32_t what, uint32_t oldest)
+{
+    uint64_t now = take_store_entry(cache, of, came);
+    uint32_t l1_line = what & MISS_LINE, line = l1_line >> L1_TO_L2;
+    of->snoop.shown_log[TAG_STRIDE + of->snoop.shown_logged++] = l1_line;
+    of->counts.store_miss += !(what & MISS_HERE);
+    uint32_t stall = (uint32_t)(now - came);
+    of->counts.snoop_hit_same += of->l2.known[line].put >= oldest;
+    count_stall(&of->counts.stall_store, came, now);
+    if (of->deposited[line % LANE_BANKS] == line) {
+        of->counts.merged[line % LANE_BANKS]++;
+        return stall;
+    }
+    uint32_t there = cache->l3_line[line];
+    if (SELDOM(!there || now < cache->fetching_until)) return store_fetching(cache, of, now, line, stall);
+    return store_there(cache, of, now, line, there, stall);
+}
+
+/* --- Settling ------------------------------------------------------------------------------------------------- */
+
+/* What units of L3 did last for loads of the common kind from there, by lane (settle_all). */
+INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint64_t *far_at)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        struct unit *directory = &cache->directory[lane];
+        uint64_t now = far_at[lane], *returned = &of->returned[lane % LANE_BANKS];
+        if (now <= directory->from) continue;
+        *directory = (struct unit){now, now + cache->config.l3_busy};
+        if ((int64_t)(now + cache->l3_latency - *returned) > 0) *returned = now + cache->l3_latency;
+        l3_note_busy(cache, now + cache->far_busy);
+    }
+}
+
+/* A load takes a line that L2 has: whether it was used there, is surely there, and no stream is about to reach it. */
+INLINE bool is_plain_near(const struct l2_known *known, uint32_t put)
+{
+    return !SELDOM((put & (L2_USED | L2_LATE)) != L2_USED || known->next >= L2_STREAM);
+}
+
+/* Or one that it has not: whether no stream cares, L3 has it and did not fetch it in vain, and everybody is free. */
+INLINE bool is_plain_far(const struct cache *cache, const struct l2_known *known, uint32_t expects, uint32_t there,
+                         uint32_t line, uint64_t now)
+{
+    return !SELDOM(known->next >= expects || l2_reached(known) || !(there & L3_ASKED) || !is_free(cache, line, now));
+}
+
+/* Of logs that misses go to: whether they have to be looked at. */
+INLINE bool logs_full(const struct cache_core *of)
+{
+    return of->snoop.active.log_end > of->snoop.active.log_full || of->snoop.shown_logged > SNOOPS_FULL;
+}
+
+/* How many misses may come together next. */
+APART static void settle_else(const struct cache *cache, struct cache_core *of, uint64_t now)
+{
+    of->front.full = of->misses + (can_postpone(cache, now) ? of->most_misses : 1);
+    if (logs_full(of)) quick_tire(of);
+}
+
+/* L2 and L3 hear of misses, at least one. Returns what that costs.
+ *
+ * A load that takes a line from L3 while everybody is free waits for longer than any unit has to do with it, so nothing
+ * that the same core does behind it can meet it there. When it was is noted for other cores, at the end. */
+APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
+{
+    struct l2 *l2 = &of->l2;
+    l2_check_numbers(cache, l2);
+    const cache_miss *miss = of->misses, *end = of->front.next_miss;
+    struct l2_known *const table = l2->known;
+    uint32_t *log = of->snoop.active.log_end;
+    uint64_t others = 0, ahead = 0, far_at[LANES] = {0}; /* others: loads that are not plain near */
+    uint64_t from = of->missed_from, time = from;
+    uint32_t oldest = l2->oldest, expects = l2->expects;
+    do {
+        uint32_t what = (uint32_t)*miss, line = what >> L1_TO_L2, lane = line % LANES;
+        if (what >= MISS_STORE) {
+            time += store_behind(cache, of, time + (uint32_t)((*miss >> 32) - from), what, oldest);
+            continue;
+        }
+        struct l2_known *known = &table[line];
+        uint32_t put = known->put;
+        *log++ = what;
+        if (put >= oldest && is_plain_near(known, put)) {
+            ahead += put & L2_PREFETCHED;
+            time += cache->near_stall;
+            continue;
+        }
+        uint32_t there = cache->l3_line[line];
+        uint64_t now = time + (uint32_t)((*miss >> 32) - from);
+        others++;
+        if (put < oldest && is_plain_far(cache, known, expects, there, line, now)) {
+            order_use(cache, there);
+            of->counts.far[lane]++;
+            far_at[lane] = now;
+            known->put = oldest + l2->span + L2_USED;
+            oldest += L2_PUT;
+            known[1].next = expects + l2->spans;
+            expects++;
+            time += cache->far_stall;
+            continue;
+        }
+        l2->oldest = oldest;
+        l2->expects = expects;
+        time += put >= oldest ? load_near(cache, of, now, line, known) : load_far(cache, of, now, line, known);
+        oldest = l2->oldest;
+        expects = l2->expects;
+    } while (++miss != end);
+    l2->oldest = oldest;
+    l2->expects = expects;
+    of->counts.near += (uint64_t)(log - of->snoop.active.log_end) - others;
+    of->counts.stream_hit += ahead;
+    of->snoop.active.log_end = log;
+    of->front.next_miss = of->misses;
+    settle_units(cache, of, far_at);
+    settle_else(cache, of, time + (uint32_t)((end[-1] >> 32) - from));
+    return (uint32_t)(time - from);
+}
+
+/* The same for one that is not postponed. */
+APART static uint32_t settle_one(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what)
+{
+    struct l2 *l2 = &of->l2;
+    uint32_t line = what >> L1_TO_L2, stall;
+    l2_check_numbers(cache, l2);
+    if (what >= MISS_STORE)
+        stall = store_behind(cache, of, now, what, l2->oldest);
+    else {
+        struct l2_known *known = &l2->known[line];
+        uint32_t put = known->put, there = cache->l3_line[line];
+        *of->snoop.active.log_end++ = what;
+        if (put >= l2->oldest)
+            stall = is_plain_near(known, put) ? take_near(cache, of, put) : load_near(cache, of, now, line, known);
+        else if (is_plain_far(cache, known, l2->expects, there, line, now)) {
+            stall = take_free(cache, of, known, line, there, now);
+            l2_expect(l2, known);
+        } else
+            stall = load_far(cache, of, now, line, known);
+    }
+    if (SELDOM(logs_full(of))) quick_tire(of);
+    return stall;
+}
+
+/* And while somebody listens: where L2 found its line. */
+APART static uint32_t settle_heard(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what)
+{
+    uint64_t near = of->counts.near, far = counts_far(&of->counts);
+    uint32_t stall = settle_one(cache, of, now, what);
+    if (of->counts.near != near) of->served = CACHE_IN_L2;
+    if (counts_far(&of->counts) != far) of->served = CACHE_IN_L3;
+    return stall;
+}
+
+uint32_t cache_settle_front(struct cache_front *front)
+{
+    struct cache_core *of = (struct cache_core *)front;
+    _Static_assert(offsetof(struct cache_core, front) == 0, "it is the beginning of its core");
+    if (of->most_misses > 1) return settle_all(of->cache, of);
+    uint64_t miss = of->misses[0], now = of->missed_from + (uint32_t)((miss >> 32) - of->missed_from);
+    front->next_miss = of->misses;
+    return of->cache->heard ? settle_heard(of->cache, of, now, (uint32_t)miss)
+                            : settle_one(of->cache, of, now, (uint32_t)miss);
+}
+
+uint32_t cache_settle(struct cache_view *view, uint64_t now)
+{
+    struct cache_core *of = view->of;
+    if (of->front.next_miss != of->misses) return settle_all(view->cache, of);
+    if (of->most_misses > 1) settle_else(view->cache, of, now); /* of what accesses that were not quick have left */
+    return 0;
+}
+
+/* L1D has changed for a miss, of which L2 will hear. Returns what is to be waited for now. */
+INLINE uint32_t miss_note(struct cache_core *of, uint64_t now, uint32_t what)
+{
+    if (SELDOM(of->cache->heard)) return settle_heard(of->cache, of, now, what);
+    if (of->most_misses == 1) return settle_one(of->cache, of, now, what);
+    cache_miss *miss = of->front.next_miss;
+    *miss = now << 32 | what;
+    of->front.next_miss = ++miss;
+    return miss == of->front.full ? settle_all(of->cache, of) : 0;
+}
+
+/* --- Loads ---------------------------------------------------------------------------------------------------- */
 
 /* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. As the page
  * alone has its frame, they came by the same address. */
@@ -193,21 +434,6 @@ APART static bool others_join(const struct cache_view *view, uint32_t granule)
             if (lines[i] & CACHE_OPEN * 0x01010101U) return true;
     }
     return false;
-}
-
-/* A load that L1D has made room for. */
-APART static uint32_t load_behind(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line)
-{
-    struct l2 *l2 = &of->l2;
-    struct l2_known *known = &l2->known[line];
-    uint32_t put = known->put;
-    if (!l2_reached(known)) {
-        if (SELDOM(l2_stream(known))) return load_stream(cache, of, now, line, known);
-        if (put < l2->oldest) return load_far(cache, of, now, line, known);
-    } else if (SELDOM(put < l2->oldest))
-        return load_busy(cache, of, now, line, known);
-    if (SELDOM((put & (L2_USED | L2_LATE)) != L2_USED)) return load_on(cache, of, now, line);
-    return take_near(cache, of, put, now + cache->l2_latency);
 }
 
 /* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
@@ -247,24 +473,21 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule;
-    if (how == PLAIN && !(page & of->ready & QUICK_LOAD)) return load_else(view, address, now);
+    if (how == PLAIN && !(page & of->front.ready & QUICK_LOAD)) return load_else(view, address, now);
     if (SELDOM(*at & CACHE_HERE)) { /* the page is, or has been, out of the TLB */
         if (how == TLB_MISSES) fill_tlb(view, address);
         *at |= CACHE_LOAD;
         return tlb_stall;
     }
     now += tlb_stall;
-    if (of->fills_until > now) return CACHE_ELSE;
     size_t set = granule & of->data.tags.set_mask; /* which the page has no part in */
     uint32_t line = line_of(page, granule);
     __asm__("" : "+r"(line)); /* now: page and granule need no registers any longer */
-    struct turn *turn = &of->near.turn[set];
+    struct turn *turn = &of->front.turn[set];
     uint32_t next = turn->next;
     if (how == PLAIN && SELDOM(next == turn->last)) return load_else(view, address, now);
-    uint32_t *log = of->snoop.active.log_end;
-    if (log == of->snoop.active.log_full) return CACHE_ELSE;
-    size_t way = (size_t)turn->first + next;
-    uint8_t *old_at = of->near.at[way];
+    size_t way = next;
+    uint8_t *old_at = of->front.at[way];
     if (!old_at) return CACHE_ELSE;
     if (how != PLAIN) {
         if ((!of->cache->config.write_through && of->data.dirty[way]) || others_join(view, granule)) return CACHE_ELSE;
@@ -275,21 +498,18 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
         }
         if (how == TLB_MISSES) fill_tlb(view, address);
     }
-    of->near.at[way] = at;
-    of->near.line[way] = line;
-    *log = line;
-    of->snoop.active.log_end = log + 1;
-    turn->next = (next + 1) & turn->mask;
+    of->front.at[way] = at;
+    of->front.line[way] = line;
+    turn->next = ((next + 1) & turn->mask) | turn->first;
     *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : of->cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
-    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    if (how != TLB_MISSES) return load_behind(of->cache, of, now, l2_line);
-    return load_behind(of->cache, of, now, l2_line) + tlb_stall;
+    if (how != TLB_MISSES) return miss_note(of, now, line);
+    return miss_note(of, now, line) + tlb_stall;
 }
 
 APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->ready;
+    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
     if (page & ready & QUICK_CARE) return load_quick(view, address, now, CAREFUL);
     if (page & OUT_LOAD && ready & QUICK_CARE && !view->cache->heard) return load_quick(view, address, now, TLB_MISSES);
     return CACHE_ELSE;
@@ -320,52 +540,6 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
     return true;
 }
 
-/* A store goes to a line that is in L3. */
-INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, uint32_t there,
-                            uint32_t stall)
-{
-    of->deposited[line % LANE_BANKS] = line;
-    cache->l3_line[line] = there | L3_DIRTY;
-    order_use(cache, there);
-    of->counts.stored[line % LANES]++;
-    struct unit *directory = &cache->directory[line % LANES];
-    uint64_t until = directory->until;
-    if (now <= until && now >= directory->from) {
-        count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
-    } else {
-        directory->from = now;
-        until = now;
-    }
-    directory->until = until + cache->config.l3_busy;
-    return stall;
-}
-
-/* The line is not there, or some line is on its way. */
-APART static uint32_t store_fetching(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                     uint32_t stall)
-{
-    const struct unit *directory = &cache->directory[line % LANES];
-    uint32_t there = cache->l3_line[line];
-    bool waits = now <= directory->until && now >= directory->from;
-    uint64_t ready;
-    if (!there || in_flight(cache, there, waits ? directory->until : now, &ready))
-        return l3_write_else(cache, of, line, now, stall);
-    return store_there(cache, of, now, line, there, stall);
-}
-
-/* A store that has a place in the queue goes on to L3. */
-APART static uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                   uint32_t stall)
-{
-    if (of->deposited[line % LANE_BANKS] == line) {
-        of->counts.merged[line % LANE_BANKS]++;
-        return stall;
-    }
-    uint32_t there = cache->l3_line[line];
-    if (SELDOM(!there || now < cache->fetching_until)) return store_fetching(cache, of, now, line, stall);
-    return store_there(cache, of, now, line, there, stall);
-}
-
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now);
 
 /* CAREFUL: somebody is to be told of misses. */
@@ -375,33 +549,26 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
-    if (how == PLAIN && !(page & of->ready & QUICK_STORE)) return store_else(view, address, now);
-    uint64_t logged = of->snoop.shown_logged;
-    if (byte & CACHE_OPEN || !of->next_open->at || logged == SNOOPS_LOG - 1) return CACHE_ELSE;
+    if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_else(view, address, now);
+    if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
     if (how == CAREFUL && !here && !count_store(of, now)) return CACHE_ELSE;
     if (how == TLB_MISSES) {
         fill_tlb(view, address);
         byte = *at; /* a page's first has CACHE_PAGE now */
         now += tlb_stall;
     }
-    uint32_t line = line_of(page, granule), l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift);
-    of->snoop.shown_log[TAG_STRIDE + logged] = line;
-    of->snoop.shown_logged = logged + 1;
+    uint32_t line = line_of(page, granule);
     struct open_line *open = take_open(of);
     *open->at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
     open->line = line;
     open->at = at;
-    of->counts.store_miss += !here;
-    of->counts.snoop_hit_same += l2_has(&of->l2, &of->l2.known[l2_line]);
-    uint64_t start = take_store_entry(of->cache, of, now);
     *at = byte | CACHE_STORE | CACHE_OPEN | here / (CACHE_HERE / CACHE_LOAD);
-    if (start != now) count_stall(&of->counts.stall_store, now, start);
-    return store_behind(of->cache, of, start, l2_line, (uint32_t)(start - now) + tlb_stall);
+    return miss_note(of, now, MISS_STORE | line | here * (uint32_t)(MISS_HERE / CACHE_HERE)) + tlb_stall;
 }
 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->ready;
+    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
     if (page & ready & QUICK_HEARD) return store_quick(view, address, now, CAREFUL);
     if (page & OUT_STORE && ready & QUICK_STORE) return store_quick(view, address, now, TLB_MISSES);
     return CACHE_ELSE;

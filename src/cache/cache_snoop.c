@@ -279,7 +279,7 @@ static void refill(struct cache_core *of)
 {
     struct tags *tags = &of->data.tags;
     for (uint32_t set = 0; tags->turn && set <= tags->set_mask; set++)
-        tags->turn[set].last = turn_before(tags->turn[set].next, tags->ways.count);
+        tags->turn[set].last = turn_before(&tags->turn[set], tags->ways.count);
 }
 
 static void wrap(struct cache *cache, struct cache_core *of)
@@ -308,7 +308,7 @@ static void set_init(struct stream_set *set, uint32_t stride)
     set->base = tags_new(stride);
     set->mask = tags_new(stride);
     set->log = set->log_end = base_calloc(SNOOP_LOG, sizeof *set->log);
-    set->log_full = set->log + SNOOP_LOG - 1;
+    set->log_full = set->log + SNOOP_LOG - CACHE_MISSES - 1;
 }
 
 void snoop_init(struct cache *cache, struct cache_core *of)

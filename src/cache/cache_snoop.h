@@ -40,7 +40,7 @@ void snoop_show_logged(const struct cache *cache, struct cache_core *of);
 INLINE void snoop_show(const struct cache *cache, struct cache_core *of, uint32_t line)
 {
     of->snoop.shown_log[TAG_STRIDE + of->snoop.shown_logged++] = line;
-    if (of->snoop.shown_logged == SNOOPS_LOG) snoop_show_logged(cache, of);
+    if (of->snoop.shown_logged > SNOOPS_FULL) snoop_show_logged(cache, of);
 }
 
 /* Cores that have filled a line notice a store. */
@@ -72,7 +72,7 @@ INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct 
     if (snoop->active.log_end > snoop->active.log_full) snoop_catch_up(cache, of);
     if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
     struct turn *turn = &of->data.tags.turn[line & of->data.tags.set_mask];
-    if (turn->last != turn_before(turn->next, shape->l1d.count)) return;
+    if (turn->last != turn_before(turn, shape->l1d.count)) return;
     turn->last = NO_WAY;
     snoop_set_full(cache, of);
 }

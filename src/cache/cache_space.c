@@ -24,17 +24,10 @@ static void *reserve_part(size_t bytes, size_t written)
     return at;
 }
 
-static void *reserve(size_t bytes)
-{
-    return reserve_part(bytes, bytes);
-}
-
-static const size_t frames_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
-
-/* The same, larger; what is new is 0. */
+/* Reserved memory, larger; what is new is 0. */
 static void *regrow(void *at, size_t old, size_t bytes)
 {
-    if (!at) return reserve(bytes);
+    if (!at) return base_reserve(bytes);
     at = mremap(at, old, bytes, MREMAP_MAYMOVE);
     return at == MAP_FAILED ? base_calloc(SIZE_MAX, 1) : at;
 }
@@ -73,6 +66,23 @@ static void free_known(struct cache *cache)
     munmap(cache->l3_line, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_line));
 }
 
+static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
+
+void spaces_init(struct cache *cache)
+{
+    cache->no_pages = reserve_part(pages_bytes, 0);
+}
+
+/* Behind the frames of a space, by group of pages: how many of these have one. All of a space is forgotten when its
+ * program ends: what was never touched is then passed over. */
+enum { GROUP = 1024, GROUPS = FRAMES_OF_SPACE / GROUP };
+static const size_t frames_bytes = (FRAMES_OF_SPACE + GROUPS) * sizeof(uint32_t);
+
+static uint32_t *group_of(const struct space *space, uint32_t page)
+{
+    return &space->frames[FRAMES_OF_SPACE + page / GROUP];
+}
+
 unsigned cache_space_new(struct cache *cache)
 {
     unsigned space = 0;
@@ -82,24 +92,27 @@ unsigned cache_space_new(struct cache *cache)
         cache->spaces = base_grow(cache->spaces, &cache->space_capacity, cache->space_count + 1, sizeof *cache->spaces);
         cache->space_count++;
     }
-    cache->spaces[space] = (struct space){.used = true, .frames = reserve(frames_bytes)};
+    cache->spaces[space] = (struct space){.used = true, .frames = base_reserve(frames_bytes)};
     return space;
 }
-
-static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
 
 struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned space)
 {
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
     struct cache_view *view = base_calloc(1, sizeof *view);
     *view = (struct cache_view){cache, cache->core[core], space, reserve_part(CACHE_TABLE, CACHE_GRANULES),
-                                reserve(pages_bytes)};
+                                base_reserve(pages_bytes)};
     return cache->spaces[space].view[core] = view;
 }
 
 struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space)
 {
     return space_view(cache, core, space);
+}
+
+struct cache_front *cache_front(struct cache_view *view)
+{
+    return &view->of->front;
 }
 
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
@@ -143,6 +156,7 @@ static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t fra
     cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
     cache->frame_mapping[frame] = at;
     cache->spaces[space].frames[page] = (frame + 1) * 2 + own;
+    ++*group_of(&cache->spaces[space], page);
 }
 
 /* Lines of the page that are open are no longer known by its bytes. */
@@ -189,6 +203,7 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
     cache->mappings[at].next = cache->free_mapping;
     cache->free_mapping = at;
     cache->spaces[space].frames[page] = 0;
+    --*group_of(&cache->spaces[space], page);
     if (cache->frame_mapping[frame]) return;
     size_t need = cache->free_frame_count + 1;
     cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need, sizeof *cache->free_frames);
@@ -312,8 +327,12 @@ void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_
     if (last > UINT32_MAX) last = UINT32_MAX;
     address &= ~(uint32_t)(FRAME - 1);
     drop_tlb(cache, space, address >> cache->shape.page_shift, last >> cache->shape.page_shift);
-    for (uint64_t page = address >> FRAME_BITS; page <= last >> FRAME_BITS; page++)
-        if (cache->spaces[space].frames[page]) unmap(cache, space, (uint32_t)page);
+    for (uint32_t page = address >> FRAME_BITS; page <= last >> FRAME_BITS; page++) {
+        if (!*group_of(&cache->spaces[space], page))
+            page |= GROUP - 1;
+        else if (cache->spaces[space].frames[page])
+            unmap(cache, space, page);
+    }
 }
 
 void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from, uint32_t from_address,
@@ -334,6 +353,11 @@ static void drop_space(struct space *space)
     munmap(space->frames, frames_bytes);
     for (unsigned core = 0; core < CACHE_CORES; core++)
         if (space->view[core]) {
+            struct cache_core *of = space->view[core]->of;
+            if (of->front.view == space->view[core]) {
+                of->front.view = NULL;
+                quick_pages(of);
+            }
             munmap(space->view[core]->lines, CACHE_TABLE);
             munmap(space->view[core]->pages, pages_bytes);
             free(space->view[core]);
@@ -364,6 +388,7 @@ void spaces_fini(struct cache *cache)
     for (size_t i = 0; i < cache->space_count; i++)
         if (cache->spaces[i].used) drop_space(&cache->spaces[i]);
     free(cache->spaces);
+    munmap(cache->no_pages, pages_bytes);
     free_known(cache);
     free(cache->frame_mapping);
     free(cache->mappings);

@@ -28,16 +28,15 @@ static const char *word_at(const void *table, size_t index)
 static int take_word(const struct taking *t, const char *what, const char *word, const char *const *words, size_t count,
                      unsigned *index)
 {
-    char list[80] = "", hint[80];
-    size_t used = 0;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         if (strcmp(words[i], word) == 0) {
             *index = i;
             return 0;
         }
-        if (used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
-    }
+    char list[80] = "", hint[80];
+    size_t used = 0;
+    for (unsigned i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
     text_hint(hint, sizeof hint, text_nearest(word, words, count, word_at));
     return text_error(t->file, t->err, "%s '%s' is none of %s%s", what, word, list, hint);
 }

@@ -53,6 +53,7 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
     if (!core->cores->options.cache) return;
     core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
     core->view = cache_view(core->cores->options.cache, core->number, core->code->space);
+    core->front = cache_front(core->view);
 }
 
 void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit)
@@ -150,12 +151,14 @@ static const struct {
 
 bool core_signal_find(const char *wire, unsigned *core, enum core_signal *signal)
 {
+    size_t length = strcspn(wire, "0123456789.");
+    char *end;
+    unsigned long number = strtoul(wire + length, &end, 10);
+    if (*end != '.') return false;
     for (unsigned s = CORE_SIGNAL_NONE + 1; s < CORE_SIGNAL_COUNT; s++) {
-        size_t length = strlen(signals[s].group);
-        if (strncmp(wire, signals[s].group, length) != 0) continue;
-        char *end;
-        unsigned long number = strtoul(wire + length, &end, 10);
-        if (*end != '.' || strcmp(end + 1, signals[s].name) != 0) continue;
+        const char *group = signals[s].group;
+        if (*group != *wire || strncmp(wire, group, length) != 0 || group[length]) continue;
+        if (strcmp(end + 1, signals[s].name) != 0) continue;
         *core = end == wire + length ? CORE_ALL : (unsigned)number;
         *signal = (enum core_signal)s;
         return true;

@@ -128,7 +128,10 @@ struct block *code_block(struct code *code, uint32_t pc)
     if (pc % 4) return NULL;
     if (page && page[pc % MEM_PAGE / 4]) return page[pc % MEM_PAGE / 4];
     if ((code->mem->rights[pc / MEM_PAGE] & (MEM_READ | MEM_EXEC)) != (MEM_READ | MEM_EXEC)) return NULL;
-    if (!page) page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof(struct block *));
+    if (!page) {
+        page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof(struct block *));
+        code->decoded[pc / MEM_PAGE / CODE_GROUP]++;
+    }
     mem_mark_code(code->mem, pc & ~(uint32_t)(MEM_PAGE - 1));
     return page[pc % MEM_PAGE / 4] = make_block(code, pc, BLOCK_OPS);
 }
@@ -188,6 +191,7 @@ static void bury_page(struct code *code, uint32_t page)
         if (blocks[i]) block_bury(code->cores, blocks[i]);
     free(blocks);
     code->pages[page] = NULL;
+    code->decoded[page / CODE_GROUP]--;
 }
 
 static void unchain_all(struct cores *cores)
@@ -240,7 +244,7 @@ struct code *code_of(struct cores *cores, struct mem *mem)
 {
     for (struct code *code = cores->codes; code; code = code->next)
         if (code->mem == mem) return code;
-    struct code *code = base_calloc(1, sizeof *code);
+    struct code *code = base_reserve(sizeof *code);
     code->cores = cores;
     code->mem = mem;
     code->next = cores->codes;
@@ -260,8 +264,12 @@ void cores_forget(struct cores *cores, struct mem *mem)
         struct code *code = *link;
         if (code->mem != mem) continue;
         *link = code->next;
-        for (uint32_t page = 0; page < MEM_PAGES; page++)
-            if (code->pages[page]) bury_page(code, page);
+        for (uint32_t page = 0; page < MEM_PAGES; page++) {
+            if (!code->decoded[page / CODE_GROUP])
+                page |= CODE_GROUP - 1;
+            else if (code->pages[page])
+                bury_page(code, page);
+        }
         forget_translated(code);
         unchain_all(cores);
         for (unsigned i = 0; i < cores->count; i++)
@@ -269,7 +277,7 @@ void cores_forget(struct cores *cores, struct mem *mem)
         mem->code_changed = NULL;
         mem->rights_changed = NULL;
         if (cores->options.cache) cache_space_free(cores->options.cache, code->space);
-        free(code);
+        base_release(code, sizeof *code);
         code_free_buried(cores);
         return;
     }

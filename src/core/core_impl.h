@@ -15,7 +15,7 @@
 #include "fp/fp_fast.h"
 #include "isa/isa.h"
 
-enum { BLOCK_OPS = 64, CODE_PAGE_OPS = MEM_PAGE / 4 };
+enum { BLOCK_OPS = 64, CODE_PAGE_OPS = MEM_PAGE / 4, CODE_GROUP = 1024, CODE_GROUPS = MEM_PAGES / CODE_GROUP };
 
 struct op {
     const void *label;
@@ -53,6 +53,7 @@ struct code {
     unsigned space;                  /* its number in the memory hierarchy */
     void *translated;                /* the translator's */
     struct block **pages[MEM_PAGES]; /* NULL, or CODE_PAGE_OPS blocks by their first instruction */
+    uint16_t decoded[CODE_GROUPS];   /* by group of pages: how many of them are not NULL */
     struct code *next;
 };
 
@@ -65,6 +66,7 @@ struct core {
     struct code *code;
     const uint8_t *lines; /* which accesses are free of cost in this space (cache_lines) */
     struct cache_view *view;
+    struct cache_front *front; /* its core's */
     uint64_t cycles;
     uint64_t crossings; /* accesses that touched a second line */
     uint64_t *counts;   /* per block id; grown by the decoder */

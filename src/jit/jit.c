@@ -16,7 +16,9 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "cache/cache_front.h"
 #include "jit/jit_impl.h"
+#include "jit/jit_miss.h"
 
 enum { POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
 #define CODE_LIMIT ((size_t)256 << 20)
@@ -282,7 +284,13 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     core->exit = exit;
     core->stopped = false;
     jit_set_fp_sure(core);
+#ifdef JIT_MISSES
+    core->front->load = (const void *)jit_miss_load;
+    core->front->store = (const void *)jit_miss_store;
+#endif
+    limit = cache_postpone(core->view, core->cycles, limit);
     work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
+    core->cycles += cache_postpone_end(core->view);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }
 

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cache/cache_front.h"
 #include "jit/jit_impl.h"
+#include "jit/jit_miss.h"
 
 /* What emitted code assumes of the structures it reads and writes. */
 #define ELEMENT(structure, member, size)                                                                               \
@@ -248,13 +250,13 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
     ir_place(ir, on);
 }
 
-#ifdef CACHE_KEEPS_VECTORS
+#ifdef JIT_MISSES
 enum { CAN_ASK = true };
 #else
 enum { CAN_ASK = false };
 #endif
 
-void emit_ask(struct emit *e, emit_quick *function, ir_value address, unsigned size, ir_block done, ir_block otherwise)
+void emit_ask(struct emit *e, bool load, ir_value address, unsigned size, ir_block done, ir_block otherwise)
 {
     struct ir *ir = e->ir;
     if (!CAN_ASK || !ir_can_ask(ir)) {
@@ -268,8 +270,9 @@ void emit_ask(struct emit *e, emit_quick *function, ir_value address, unsigned s
         ir_place(ir, aligned);
     }
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
-    struct ir_question question = {.function = (const void *)function,
-                                   .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(view)),
+    struct ir_question question = {.code =
+                                       load ? offsetof(struct cache_front, load) : offsetof(struct cache_front, store),
+                                   .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(front)),
                                    .number = address,
                                    .time = e->cycles,
                                    .base = e->core,
@@ -422,6 +425,7 @@ static void record_edge(struct emit *e, jit_function *function, ir_value to)
     ir_store(ir, to, e->core, NULL, CORE(call.address));
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
     (void)ir_call_keeping(ir, (const void *)function, e->core);
+    ir_reload(ir, IR_I64, e->cycles, e->core, CORE(cycles));
     ir_reload(ir, IR_POINTER, e->counts, e->core, CORE(counts));
     ir_reload(ir, IR_POINTER, e->path_counts, e->core, CORE(path_counts));
 }

@@ -441,7 +441,7 @@ static void fast_ask(struct ir *ir, const struct ir_question *question, ir_block
                                 .variable = VAR(question->time),
                                 .a = N(question->pointer),
                                 .b = N(question->number),
-                                .c = N(fast_address(ir, question->function)),
+                                .c = N(fast_const(ir, IR_I64, question->code)),
                                 .imm = question->told});
     end(ir, END_ASK, NULL, yes, no, IR_LIKELY);
 }

@@ -45,7 +45,7 @@ enum node_kind {
     NODE_RELOAD,
     NODE_ADD_TO,
     NODE_CALL,
-    NODE_ASK,  /* a: pointer, b: number, c: function; done by the end of its block */
+    NODE_ASK,  /* a: pointer, b: number, c: where the code is; done by the end of its block */
     NODE_VALUE /* of a variable, where ways meet */
 };
 
@@ -105,6 +105,7 @@ enum {
     VECTOR = 16,
     SCRATCH = RAX,
     SCRATCH_ADDRESS = R11,
+    TIME = R13,
     SCRATCH_VECTOR = VECTOR + 13,
     SWAPS = VECTOR + 12
 };
@@ -112,8 +113,8 @@ enum {
 /* Those that values are in; others have one use throughout (jit_fast_flow.c). */
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
-/* Those of them that C may change. */
-#define LOST_REGISTERS (BIT(RCX) | BIT(RDX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10))
+/* Those of them that a question changes (jit_miss.c). */
+#define LOST_REGISTERS (BIT(RCX) | BIT(RDX) | BIT(RSI) | BIT(R8))
 /* The frame: the limit, constants, the core, registers that a question keeps, slots from 1 on. Calls find rsp on 16
  * bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {

@@ -56,38 +56,33 @@ static bool leaves_trace(const struct fast *f, const struct fast_block *b, int f
     return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
 }
 
-/* Asks C. Of the registers that it may change only what is needed is kept. The answer is in rax, compared with 0. */
+/* Asks. Of the registers that change only what is needed is kept. The carry says whether there is no answer in rax. */
 static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
 {
     struct x86 *x = &f->x;
     struct kept kept;
     regs_keep(f, wanted, &kept);
-    reg_move(f, RSI, reg_use(f, ask->b, RSI));
-    reg_move(f, RDX, f->variables[ask->variable].pin);
+    reg_move(f, SCRATCH, reg_use(f, ask->b, SCRATCH));
     const struct node *pointer = &f->nodes[ask->a];
-    x86_op(x, 0x8B | X86_W, RDI,
+    x86_op(x, 0x8B | X86_W, SCRATCH_ADDRESS,
            x86_mem(reg_find(f, pointer->a), NONE, (int32_t)pointer->imm - bias_of(f, pointer->a)));
-    x86_set(x, SCRATCH, f->nodes[ask->c].imm);
-    x86_op(x, 0xFF, 2, x86_reg(SCRATCH));
-    x86_op(x, 0x8B | X86_W, RDI, x86_mem(RSP, NONE, FRAME_CORE));
+    x86_op(x, 0xFF, 2, x86_mem(SCRATCH_ADDRESS, NONE, (int32_t)f->nodes[ask->c].imm));
     regs_restore(f, &kept);
-    x86_op(x, 0x85, SCRATCH, x86_reg(SCRATCH));
 }
 
-/* An answer that is not negative is added to the time. */
+/* The time may have changed. */
 static void make_ask(struct fast *f, const struct fast_block *b, int position)
 {
     struct x86 *x = &f->x;
     int n = b->last;
     unsigned variable = f->nodes[n].variable;
     int pin = f->variables[variable].pin;
-    if (!f->in_detour || !f->nodes[f->nodes[n].a].lazy) f->failed = true;
+    if (!f->in_detour || !f->nodes[f->nodes[n].a].lazy || pin != TIME) f->failed = true;
     make_question(f, &f->nodes[n], f->blocks[b->yes].state);
     unsigned refused = x86_label(x);
-    x86_jump_if(x, CC_S, refused);
+    x86_jump_if(x, CC_AE, refused);
     struct state *before = state_copy(f, f->now);
     reg_clear(f, pin);
-    x86_op(x, 0x03 | X86_W, pin, x86_reg(SCRATCH));
     f->now->content[pin] = f->now->variables[variable].value = n;
     jump_to(f, b->yes, 0);
     f->position = position - 1;

@@ -102,6 +102,7 @@ struct site {
     X(jit_store_many);                                                                                                 \
     X(jit_misaligned);                                                                                                 \
     X(jit_manage);                                                                                                     \
+    X(jit_time);                                                                                                       \
     X(jit_sync);                                                                                                       \
     X(jit_fp);                                                                                                         \
     X(jit_settle);                                                                                                     \
@@ -234,8 +235,7 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
 ir_value emit_call_result(struct emit *e); /* 64 bits */
 /* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two, that is not free; goes on at
  * `done` when it is aligned, counted, and waited for, else at `otherwise`. */
-typedef uint32_t emit_quick(struct cache_view *view, uint32_t address, uint64_t now);
-void emit_ask(struct emit *e, emit_quick *function, ir_value address, unsigned size, ir_block done, ir_block otherwise);
+void emit_ask(struct emit *e, bool load, ir_value address, unsigned size, ir_block done, ir_block otherwise);
 void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);

@@ -334,6 +334,7 @@ static void emit_from_spr(struct emit *e, unsigned variant)
         emit_set_gpr(e, RT, emit_special(e, spr == SPR_CTR));
         return;
     }
+    emit_call(e, JIT_CALL(jit_time), &(struct emit_call){0});
     ir_value time = emit_cycles(e);
     if (spr == SPR_TBU) time = op(e, IR_LSHR, time, ir_const(e->ir, IR_I64, 32));
     emit_set_gpr(e, RT, ir_convert(e->ir, IR_TRUNC, IR_I32, time));

@@ -47,11 +47,11 @@ enum ir_order { IR_LESS, IR_GREATER, IR_SAME, IR_UNORDERED }; /* the first three
 enum ir_convert { IR_ZEXT, IR_SEXT, IR_TRUNC, IR_BITS, IR_WIDEN, IR_NARROW, IR_TO_SIGNED, IR_FROM_SIGNED };
 enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 
-/* A question to C: a function of a pointer, loaded from memory, of 32 bits and of the time that answers with 32 bits
- * and touches no vector register. An answer that is not negative is added to the time; else it is stored at `base` +
- * `told`. */
+/* A question about a number of 32 bits at a time, to code with a convention of its own (jit_miss.c). A pointer, loaded
+ * from memory, is to what it is about; the code's address is at `code` there. It changes the time, or what it answers
+ * is stored at `base` + `told`. */
 struct ir_question {
-    const void *function;
+    uint64_t code;
     ir_value pointer, number;
     ir_variable time;
     ir_value base;
@@ -360,7 +360,7 @@ static inline bool ir_can_ask(const struct ir *ir)
     return IR_KIND(ir)->ask != NULL;
 }
 
-/* Ends an unlikely block: asks, and goes to `no` when the answer is negative. The shortest way to C there is. */
+/* Ends an unlikely block: asks, and goes to `no` with an answer, else to `yes`. */
 static inline void ir_ask(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no)
 {
     IR_KIND(ir)->ask(ir, question, yes, no);

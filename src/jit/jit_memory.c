@@ -50,7 +50,7 @@ static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned
     ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), on, ask, IR_LIKELY);
     ir_place(ir, ask);
     ir_prefetch(ir, e->base, wide(e, ea)); /* what is not in the guest's L1 may not be in the host's */
-    emit_ask(e, bit == CACHE_LOAD ? cache_load_quick : cache_store_quick, ea, size, on, slow);
+    emit_ask(e, bit == CACHE_LOAD, ea, size, on, slow);
     ir_place(ir, on);
     return on;
 }

@@ -68,10 +68,17 @@ static inline void ask(struct core *core)
     core->at.op = site->block->ops + (site->info & 0xFF);
 }
 
+/* The hierarchy is about to be asked in earnest: what was postponed is done before. */
+static inline void settle(struct core *core)
+{
+    core->cycles += cache_settle(core->view, core->cycles);
+}
+
 bool jit_fetch(struct core *core)
 {
     const struct block *block = ((const struct site *)core->call.site)->block;
     struct cache *cache = core->cores->options.cache;
+    settle(core);
     ask(core);
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
         if (!(core->lines[line] & CACHE_FETCH))
@@ -117,6 +124,7 @@ bool jit_load(struct core *core)
 {
     uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
+    settle(core);
     if (core->call.heard && core->call.heard != CACHE_ELSE) return tell(core, ea);
     if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD) return false; /* it was only not aligned */
@@ -129,6 +137,7 @@ bool jit_load(struct core *core)
 static bool may_store(struct core *core, const struct block *block, uint32_t ea, uint32_t info)
 {
     unsigned size = info >> 8 & 0xFF;
+    settle(core);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE && !crosses(ea, size)) return true;
     if ((!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) || (ea & (MEM_PAGE - 1)) > MEM_PAGE - size) &&
         !mem_writable(core->mem, ea, size)) {
@@ -173,6 +182,7 @@ static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea
         uint32_t ea = core->call.address;                                                                              \
         if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);                                  \
         if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                                                  \
+            settle(core);                                                                                              \
             ask(core);                                                                                                 \
             core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, (bits) / 8,   \
                                         core->cycles);                                                                 \
@@ -228,6 +238,7 @@ bool jit_manage(struct core *core)
     if (op == CACHE_TOUCH && !mem_readable(core->mem, ea, 1)) return false;
     if (zero && !mem_writable(core->mem, ea, 32)) return fault(core, block, info, CORE_STORE, ea, 32);
     if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
+    settle(core);
     ask(core);
     core->cycles += cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea, core->cycles);
     if (!zero) return false;
@@ -237,7 +248,15 @@ bool jit_manage(struct core *core)
 
 bool jit_sync(struct core *core)
 {
+    settle(core);
     core->cycles += cache_sync(core->cores->options.cache, core->number, core->cycles);
+    return false;
+}
+
+/* The guest looks at the time. */
+bool jit_time(struct core *core)
+{
+    settle(core);
     return false;
 }
 
@@ -314,6 +333,7 @@ static void arrive(struct core *core, uint32_t pc)
 
 bool jit_record_call(struct core *core)
 {
+    settle(core);
     core_record_call(core, (uint32_t)core->call.address);
     arrive(core, (uint32_t)core->call.address);
     return false;
@@ -321,6 +341,7 @@ bool jit_record_call(struct core *core)
 
 bool jit_record_return(struct core *core)
 {
+    settle(core);
     core_record_return(core, (uint32_t)core->call.address);
     arrive(core, (uint32_t)core->call.address);
     return false;

@@ -63,14 +63,22 @@ static uint8_t unmarked(uint8_t rights)
     return rights & (uint8_t) ~(MEM_CODE | MEM_SHADOW);
 }
 
+/* The first page from `page` on that has rights, or MEM_PAGES. Most have none: they are passed over many at a time. */
+static size_t next_page(const struct mem *mem, size_t page)
+{
+    static const uint8_t none[64];
+    while (page < MEM_PAGES && !mem->rights[page])
+        page += page % sizeof none == 0 && memcmp(mem->rights + page, none, sizeof none) == 0 ? sizeof none : 1;
+    return page;
+}
+
 int mem_clone(struct mem **result, const struct mem *mem)
 {
     struct mem *copy;
     int status = mem_new(&copy);
     if (status) return status;
-    for (size_t page = 0; page < MEM_PAGES; page++) {
+    for (size_t page = 0; (page = next_page(mem, page)) < MEM_PAGES; page++) {
         uint8_t rights = mem->rights[page];
-        if (!rights) continue;
         copy->rights[page] = unmarked(rights) & (uint8_t)~MEM_SHARED;
         const uint8_t *from = mem->base + page * MEM_PAGE;
         if (!(rights & MEM_MAPPED) || (rights & MEM_SHARED) || page_is_zero(from)) continue;

@@ -257,6 +257,27 @@ static void forgotten_pages_come_back_as_other_frames(void **state)
     finish(&rig);
 }
 
+static void a_whole_space_is_forgotten_in_the_order_of_its_pages(void **state)
+{
+    static const uint32_t pages[] = {0xfffff000, 0x3ff000, 0x400000, 0}; /* 4 MB have a count of their own */
+    enum { PAGES = sizeof pages / sizeof *pages };
+    struct cache_config config = plain();
+    struct rig rig = new_rig(&config);
+    (void)state;
+    for (uint32_t i = 0; i < PAGES; i++)
+        (void)load(&rig, 0, pages[i] + 32 * i);
+    cache_forget(rig.cache, rig.space, 0x3ff000, 2 * PAGE);
+    assert_int_equal(byte(&rig, 0, pages[1] + 32 * 1), 0);
+    assert_int_equal(byte(&rig, 0, pages[2] + 32 * 2), 0);
+    assert_int_equal(byte(&rig, 0, pages[3] + 32 * 3), CACHE_LOAD);
+    cache_forget(rig.cache, rig.space, 0, UINT64_C(1) << 32);
+    static const uint32_t freed_last_first[] = {0, 3, 2, 1}; /* the line is still in L1 */
+    for (uint32_t i = 0; i < PAGES; i++)
+        assert_int_equal(load(&rig, 0, BASE + PAGE * i + 32 * freed_last_first[i]), TLB);
+    assert_int_equal(load(&rig, 0, BASE + PAGE * PAGES), TLB + DDR);
+    finish(&rig);
+}
+
 static void shared_frames_are_one_line_in_both_spaces(void **state)
 {
     struct cache_config config = plain();
@@ -709,6 +730,7 @@ int main(void)
         cmocka_unit_test(code_and_data_share_the_tlb_and_count_apart),
         cmocka_unit_test(a_large_page_costs_one_tlb_miss),
         cmocka_unit_test(forgotten_pages_come_back_as_other_frames),
+        cmocka_unit_test(a_whole_space_is_forgotten_in_the_order_of_its_pages),
         cmocka_unit_test(shared_frames_are_one_line_in_both_spaces),
         cmocka_unit_test(a_stream_is_fetched_ahead),
         cmocka_unit_test(a_prefetch_in_flight_costs_what_is_left),

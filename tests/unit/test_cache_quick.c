@@ -4,7 +4,8 @@
  * core 0 stores to a few lines, and in half of the runs loads many, for the first half nearly alone, and everything
  * that could make the short way wrong happens now and then: loads that move lines through L1, L2 and L3, other cores'
  * stores, first fills, cache management, pages that go and come back as others, in one space and in two that share
- * them. Stalls are compared after every step, all wires at powers of two.
+ * them. Stalls are compared after every step, all wires at powers of two. In half of the runs core 0 postpones its
+ * misses now and then: then stalls are compared when they are settled, and whether that was early enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +25,11 @@ struct pair {
     uint64_t random, seed, step;
     uint64_t now[CACHE_CORES];
     uint64_t loads, stores; /* that were quick */
+    bool may_postpone;
+    struct cache_view *postpones; /* the view that does, or NULL */
+    uint64_t behind;              /* what it has still to wait for */
+    uint64_t limit, until;        /* of cache_postpone */
+    uint64_t postponed;           /* misses */
 };
 
 static uint64_t pick(struct pair *pair, uint64_t limit)
@@ -61,7 +67,7 @@ static struct cache_config config_of(struct pair *pair)
         .l2_entries = 9 + (uint32_t)pick(pair, 8),
         .l2_line = 128,
         .l2_streams = 1 + (uint32_t)pick(pair, 8),
-        .l2_depth = (uint32_t)pick(pair, 3),
+        .l2_depth = (uint32_t)pick(pair, 5),
         .l2_filter = 8,
         .l2_latency = 12,
         .l3_size = UINT64_C(2048) << pick(pair, 4),
@@ -86,17 +92,49 @@ static struct cache_config config_of(struct pair *pair)
     };
 }
 
+/* --- Steps ---------------------------------------------------------------------------------------------------- */
+
+/* Nobody postpones any more. */
+static void at_once(struct pair *pair)
+{
+    if (!pair->postpones) return;
+    same(pair, "what was postponed", cache_postpone_end(pair->postpones), pair->behind);
+    pair->postpones = NULL;
+    pair->behind = 0;
+}
+
 static void same_counts(struct pair *pair)
 {
     struct literal_difference found;
+    at_once(pair);
     if (literal_differs(pair->lit, pair->fast, &found)) same(pair, found.name, found.fast, found.literal);
 }
 
-/* --- Steps ---------------------------------------------------------------------------------------------------- */
+/* The time of an access as whoever postpones knows it: short of what it has still to wait for. */
+static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now)
+{
+    if (pair->postpones && (view != pair->postpones || now - pair->behind >= pair->until)) at_once(pair);
+    if (pair->postpones && now >= pair->limit) same(pair, "the limit, and the time", pair->limit, now);
+    if (!pair->postpones && pair->may_postpone && !pick(pair, 10)) {
+        pair->postpones = view;
+        pair->limit = now + (pick(pair, 2) ? UINT64_C(1) << pick(pair, 22) : 5000 + pick(pair, 20000));
+        pair->until = cache_postpone(view, now, pair->limit);
+    }
+    return now - pair->behind;
+}
+
+/* Before an access that is not quick. */
+static void settle(struct pair *pair, uint64_t known)
+{
+    if (pair->postpones) same(pair, "what was postponed", cache_settle(pair->postpones, known), pair->behind);
+    pair->behind = 0;
+}
 
 static void waits(struct pair *pair, unsigned core, const char *what, uint32_t fast, uint32_t literal)
 {
-    same(pair, what, fast, literal);
+    if (!pair->postpones) same(pair, what, fast, literal);
+    if (pair->postpones) pair->behind += (uint64_t)literal - fast;
+    pair->postponed += fast < literal;
     pair->now[core] += literal + pick(pair, 6);
 }
 
@@ -105,16 +143,23 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
     uint64_t now = pair->now[core];
     bool free = cache_lines(pair->fast, core, space)[address >> CACHE_GRANULE_BITS] & bit;
     struct cache_view *view = cache_view(pair->fast, core, space);
+    uint64_t known = time_of(pair, view, now);
     uint32_t fast = 0, literal;
     if (bit == CACHE_LOAD) {
-        if (!free) fast = cache_load_quick(view, address, now);
+        if (!free) fast = cache_load_quick(view, address, known);
         pair->loads += !free && fast != CACHE_ELSE;
-        if (fast == CACHE_ELSE) fast = cache_load(pair->fast, core, space, address, 8, now);
+        if (fast == CACHE_ELSE) {
+            settle(pair, known);
+            fast = cache_load(pair->fast, core, space, address, 8, now);
+        }
         literal = literal_load(pair->lit, core, space, address, 8, now);
     } else {
-        if (!free) fast = cache_store_quick(view, address, now);
+        if (!free) fast = cache_store_quick(view, address, known);
         pair->stores += !free && fast != CACHE_ELSE;
-        if (fast == CACHE_ELSE) fast = cache_store(pair->fast, core, space, address, 8, now);
+        if (fast == CACHE_ELSE) {
+            settle(pair, known);
+            fast = cache_store(pair->fast, core, space, address, 8, now);
+        }
         literal = literal_store(pair->lit, core, space, address, 8, now);
     }
     waits(pair, core, bit == CACHE_LOAD ? "stall of a load" : "stall of a store", fast, literal);
@@ -143,6 +188,7 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
 {
     unsigned core = pair->step > STEPS / 2 ? (unsigned)pick(pair, cores) : 0;
     uint64_t kind = pick(pair, 1000);
+    at_once(pair);
     uint32_t anywhere = (uint32_t)pick(pair, PAGES * PAGE / 8) * 8;
     if (kind < 500)
         access_both(pair, 0, space, kind < 250 ? anywhere : address, CACHE_LOAD);
@@ -170,9 +216,9 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
         change_map(pair, space, address);
 }
 
-static void run(uint64_t seed, uint64_t *loads, uint64_t *stores)
+static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *postponed)
 {
-    struct pair pair = {.random = seed, .seed = seed};
+    struct pair pair = {.random = seed, .seed = seed, .may_postpone = seed % 2};
     struct cache_config config = config_of(&pair);
     struct chil_error err;
     uint32_t apart = 32U << pick(&pair, 6), lines = 2 + (uint32_t)pick(&pair, 6);
@@ -188,7 +234,7 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores)
         (void)literal_space_new(pair.lit);
     }
     for (pair.step = 1; pair.step <= STEPS; pair.step++) {
-        unsigned space = pick(&pair, 20) == 0;
+        unsigned space = pick(&pair, pair.may_postpone ? 200 : 20) == 0;
         uint32_t address = ((uint32_t)pick(&pair, lines) * apart + (uint32_t)pick(&pair, 4) * 8) % (PAGES * PAGE);
         if (ahead && !pick(&pair, 6)) {
             uint32_t next = (stream & ~127U) + (uint32_t)pick(&pair, 4) * 128 + (uint32_t)pick(&pair, 4) * 32;
@@ -204,6 +250,7 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores)
         if ((pair.step & (pair.step - 1)) == 0) same_counts(&pair);
     }
     same_counts(&pair);
+    *postponed += pair.postponed;
     *loads += pair.loads;
     *stores += pair.stores;
     literal_free(pair.lit);
@@ -212,11 +259,12 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores)
 
 static void common_accesses_fast_equals_literal(void **state)
 {
-    uint64_t loads = 0, stores = 0, trials = random_trials(60);
+    uint64_t loads = 0, stores = 0, postponed = 0, trials = random_trials(60);
     (void)state;
     for (uint64_t seed = 1; seed <= trials; seed++)
-        run(seed, &loads, &stores);
+        run(seed, &loads, &stores, &postponed);
     assert_true(loads > 100 * trials && stores > 50 * trials); /* they did go the short way */
+    assert_true(postponed > 100 * trials);
 }
 
 /* A node with a short way for loads and stores. */
@@ -229,6 +277,82 @@ static struct cache_config quick_config(void)
     config.store_allocate = false;
     config.l2_depth = 2;
     return config;
+}
+
+/* A pair with that configuration, whose core 0 postpones from the beginning. */
+static struct pair postponing(struct cache_config config, uint64_t limit)
+{
+    struct pair pair = {.random = 1, .fast = cache_new(&config), .lit = literal_new(&config)};
+    (void)literal_space_new(pair.lit);
+    pair.postpones = cache_view(pair.fast, 0, cache_space_new(pair.fast));
+    pair.limit = limit;
+    pair.until = cache_postpone(pair.postpones, 0, limit);
+    return pair;
+}
+
+static void pair_free(struct pair *pair)
+{
+    same_counts(pair);
+    literal_free(pair->lit);
+    cache_free(pair->fast);
+}
+
+/* Loads of one set of L1D, so that it never wraps, and stores, until the logs of both have been full several times. */
+static void logs_of_postponed_misses_are_taken_in(void **state)
+{
+    (void)state;
+    for (unsigned stores = 0; stores <= 2; stores++) {
+        struct cache_config config = quick_config();
+        config.l1d = (struct cache_l1_config){32768, 32, 64, CACHE_ROUND_ROBIN};
+        config.tlb_entries = 64;
+        struct pair pair = postponing(config, UINT64_C(1) << 40);
+        for (pair.step = 1; pair.step <= 15000; pair.step++) {
+            uint32_t n = (uint32_t)pair.step;
+            if (n % 3 < stores)
+                access_both(&pair, 0, 0, n * 32 % (32 * PAGE), CACHE_STORE);
+            else
+                access_both(&pair, 0, 0, n * 512 % (32 * PAGE), CACHE_LOAD);
+        }
+        pair_free(&pair);
+    }
+}
+
+/* A line is zeroed, which is never quick. */
+static void zero_both(struct pair *pair, uint32_t address)
+{
+    uint64_t now = pair->now[0];
+    settle(pair, time_of(pair, cache_view(pair->fast, 0, 0), now));
+    waits(pair, 0, "stall of dcbz", cache_manage(pair->fast, CACHE_ZERO, 0, 0, address, now),
+          literal_manage(pair->lit, CACHE_ZERO, 0, 0, address, now));
+}
+
+/* Stores make DDR busy for much longer than they take, quick or not; a load then has to wait. That it does so by its
+ * limit is known in time. */
+static void what_is_postponed_ends_before_the_limit(void **state)
+{
+    uint64_t early = 0;
+    (void)state;
+    for (uint64_t limit = 15000; limit < 45000; limit += 1000) {
+        struct cache_config config = quick_config();
+        config.tlb_entries = 64;
+        config.store_time = 1;
+        config.l1d = (struct cache_l1_config){2048, 32, 64, CACHE_ROUND_ROBIN};
+        struct pair pair = postponing(config, limit);
+        for (uint32_t i = 0; i < PAGE; i += 32) /* L1D is full, and loads of that page are quick */
+            access_both(&pair, 0, 0, (1 << 20) + i, CACHE_LOAD);
+        for (pair.step = 1; pair.postpones; pair.step++) {
+            uint32_t n = (uint32_t)pair.step;
+            if (n % 1000 == 0)
+                access_both(&pair, 0, 0, (1 << 20) + n / 1000 % 32 * 128, CACHE_LOAD);
+            else if (limit % 2000)
+                access_both(&pair, 0, 0, n * 128 % (1 << 20), CACHE_STORE);
+            else
+                zero_both(&pair, n * 128 % (1 << 20));
+        }
+        early += pair.now[0] < limit;
+        pair_free(&pair);
+    }
+    assert_true(early > 10); /* of 30: or nothing would have been postponed near the limit */
 }
 
 /* Nobody asks for rights on the short way: when they have changed, an access must come to the long one once more. */
@@ -401,9 +525,12 @@ static void misses_told_together_are_those_told_one_by_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(common_accesses_fast_equals_literal), cmocka_unit_test(rights_that_changed_are_asked_for),
-        cmocka_unit_test(a_line_is_not_closed_for_another), cmocka_unit_test(time_of_l3_does_not_go_back),
-        cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal),
+                                       cmocka_unit_test(logs_of_postponed_misses_are_taken_in),
+                                       cmocka_unit_test(what_is_postponed_ends_before_the_limit),
+                                       cmocka_unit_test(rights_that_changed_are_asked_for),
+                                       cmocka_unit_test(a_line_is_not_closed_for_another),
+                                       cmocka_unit_test(time_of_l3_does_not_go_back),
+                                       cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

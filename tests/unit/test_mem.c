@@ -186,12 +186,15 @@ static void a_copy_is_the_same_and_apart(void **state)
     struct mem *mem = make(&told), *copy;
     mem_map(mem, 0x10000, 0x2000, RW);
     mem_map(mem, 0x50000000, 1 << 20, MEM_READ);
+    mem_map(mem, 0xfffff000, MEM_PAGE, MEM_READ);
     assert_true(mem_put32(mem, 0x11000, 42));
     mem_mark_code(mem, 0x11000);
     assert_int_equal(mem_clone(&copy, mem), 0);
     assert_null(copy->code_changed);
     assert_int_equal(copy->rights[0x11], RW | MEM_MAPPED);
     assert_int_equal(copy->rights[0x50000], MEM_READ | MEM_MAPPED);
+    assert_int_equal(copy->rights[0x4ffff], 0);
+    assert_int_equal(copy->rights[0xfffff], MEM_READ | MEM_MAPPED);
     uint32_t value;
     assert_true(mem_get32(copy, 0x11000, &value));
     assert_int_equal(value, 42);

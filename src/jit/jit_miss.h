@@ -1,0 +1,14 @@
+/* Misses without a call of C, where the host and the compiler allow it: what translated code calls instead (see the
+ * file for how). */
+#ifndef JIT_MISS_H
+#define JIT_MISS_H
+
+#include "cache/cache.h"
+
+#ifdef CACHE_KEEPS_VECTORS
+#define JIT_MISSES
+void jit_miss_load(void);
+void jit_miss_store(void);
+#endif
+
+#endif
