@@ -39,13 +39,13 @@ enum { OUT_LOAD = 16, OUT_STORE = 32 };
 enum { FRONT_SETS = 128, FRONT_WAYS = 4096 };
 struct cache_front {
     cache_miss *next_miss, *full; /* where the next one goes; where that is when they are settled */
-    const uint32_t *load_pages,
-        *store_pages;            /* of `view`: see there; none has a bit where such accesses are not quick */
-    struct cache_view *view;     /* that was last told to postpone */
-    struct open_line *next_open; /* the one to be replaced */
-    const void *load, *store;    /* for code: what does so for it */
-    uint32_t ready;              /* QUICK_…: may be tried */
-    uint32_t set_mask;           /* of L1D */
+    const uint32_t *load_pages;   /* of `view`, or none at all where such accesses are not quick, */
+    const uint32_t *store_pages;  /* and the same for stores */
+    struct cache_view *view;      /* that was last told to postpone */
+    struct open_line *next_open;  /* the one to be replaced */
+    const void *load, *store;     /* for code: what does so for it */
+    uint32_t ready;               /* QUICK_…: may be tried */
+    uint32_t set_mask;            /* of L1D */
     _Alignas(64) struct turn turn[FRONT_SETS];
     uint32_t line[FRONT_WAYS]; /* by index of the way */
     uint8_t *at[FRONT_WAYS];   /* likewise: the only line bytes that know of the line; NULL: there may be others */

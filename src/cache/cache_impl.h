@@ -600,7 +600,7 @@ void quick_change(struct cache *cache);
 void quick_pages(struct cache_core *of);
 /* cache_postpone.c: a core that was tired no longer is. */
 void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now);
-/* A line is being filled, and its core goes on. */
+/* A line is being filled while its core goes on, or logs are full: nothing is quick until quick_rest. */
 INLINE void quick_tire(struct cache_core *of)
 {
     of->tired = true;

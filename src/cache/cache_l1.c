@@ -326,7 +326,7 @@ INLINE struct physical translate(struct cache *cache, const struct shape *shape,
 INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address, uint32_t line, uint32_t what)
 {
     uint32_t *page = &view->pages[address >> FRAME_BITS], more = line - (address >> CACHE_GRANULE_BITS);
-    if (cache->is_common) *page = more | (*page & (FRAME_LINES - 1)) | what;
+    if (cache->is_common && line <= MISS_LINE) *page = more | (*page & (FRAME_LINES - 1)) | what;
 }
 
 /* A load misses while other fills are under way. */

@@ -115,17 +115,16 @@ enum {
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
 /* Those of them that a question changes (jit_miss.c). */
 #define LOST_REGISTERS (BIT(RCX) | BIT(RDX) | BIT(RSI) | BIT(R8))
-/* The frame: the limit, constants, the core, registers that a question keeps, slots from 1 on. Calls find rsp on 16
+/* The frame: the limit, constants, registers that a question keeps, slots from 1 on. Calls find rsp on 16
  * bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {
-    KEPT = 6,
+    KEPT = 4,
     SLOTS = 128,
     FRAME_LIMIT = 0,
     FRAME_4 = 8,
     FRAME_8 = 12,
     FRAME_SIGN = 16,
     FRAME_SIGN_32 = 20, /* its upper half */
-    FRAME_CORE = 24,
     FRAME_KEPT = 40,
     FRAME_SLOTS = 80,
     FRAME = 104 + 8 * SLOTS
