@@ -143,8 +143,9 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
  * return 0; what becomes of them behind L1, and what they cost, follows when so many have come together (the quick call
  * then returns what all of them cost), or by cache_settle. `now` of the calls is the time without what is still to
  * come. As long as it is less than what is returned here, all of it together is less than `limit`. Only quick accesses
- * may be made and nothing may be looked at before cache_settle. */
-uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit);
+ * may be made and nothing may be looked at before cache_settle. `none`: that would be too often, so none is postponed.
+ */
+uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, bool none);
 /* Before every access that is not quick: what was postponed is done. Returns what it cost; `now` is the time without
  * that. The end: nothing more is postponed. */
 uint32_t cache_settle(struct cache_view *view, uint64_t now);

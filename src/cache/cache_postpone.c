@@ -23,17 +23,20 @@ bool can_postpone(const struct cache *cache, uint64_t now)
     return true;
 }
 
-uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit)
+uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, bool none)
 {
     const struct cache *cache = view->cache;
     struct cache_core *of = view->of;
     if (limit > now + AT_ONCE) limit = now + AT_ONCE;
     of->missed_from = now;
-    uint64_t left = limit > now + PATIENCE ? limit - now - PATIENCE : 0, most = left / SHARE / cache->miss_most;
+    if (of->front.view != view) {
+        of->front.view = view;
+        quick_pages(of);
+    }
+    uint64_t each = (uint64_t)SHARE * cache->miss_most;
+    if (none || cache->heard || limit < now + PATIENCE + 2 * each) return limit;
+    uint64_t most = (limit - now - PATIENCE) / each;
     if (most > CACHE_MISSES) most = CACHE_MISSES;
-    of->front.view = view;
-    quick_pages(of);
-    if (most < 2 || cache->heard) return limit;
     of->most_misses = (uint32_t)most;
     if (can_postpone(cache, now)) of->front.full = of->misses + most;
     return limit - PATIENCE - (most + 2) * cache->miss_most;

@@ -394,10 +394,12 @@ uint32_t cache_settle_front(struct cache_front *front)
     struct cache_core *of = (struct cache_core *)front;
     _Static_assert(offsetof(struct cache_core, front) == 0, "it is the beginning of its core");
     if (of->most_misses > 1) return settle_all(of->cache, of);
-    uint64_t miss = of->misses[0], now = of->missed_from + (uint32_t)((miss >> 32) - of->missed_from);
+    /* Read as they were just written, in halves, or the host waits. */
+    typedef uint32_t half __attribute__((may_alias));
+    uint32_t what = ((const half *)of->misses)[0], late = ((const half *)of->misses)[1] - (uint32_t)of->missed_from;
     front->next_miss = of->misses;
-    return of->cache->heard ? settle_heard(of->cache, of, now, (uint32_t)miss)
-                            : settle_one(of->cache, of, now, (uint32_t)miss);
+    return of->cache->heard ? settle_heard(of->cache, of, of->missed_from + late, what)
+                            : settle_one(of->cache, of, of->missed_from + late, what);
 }
 
 uint32_t cache_settle(struct cache_view *view, uint64_t now)

@@ -288,7 +288,8 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     core->front->load = (const void *)jit_miss_load;
     core->front->store = (const void *)jit_miss_store;
 #endif
-    limit = cache_postpone(core->view, core->cycles, limit);
+    limit =
+        cache_postpone(core->view, core->cycles, limit, work->region.recorded); /* calls and returns look at counts */
     work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
     core->cycles += cache_postpone_end(core->view);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;

@@ -425,7 +425,6 @@ static void record_edge(struct emit *e, jit_function *function, ir_value to)
     ir_store(ir, to, e->core, NULL, CORE(call.address));
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
     (void)ir_call_keeping(ir, (const void *)function, e->core);
-    ir_reload(ir, IR_I64, e->cycles, e->core, CORE(cycles));
     ir_reload(ir, IR_POINTER, e->counts, e->core, CORE(counts));
     ir_reload(ir, IR_POINTER, e->path_counts, e->core, CORE(path_counts));
 }

@@ -118,7 +118,7 @@ static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now
     if (!pair->postpones && pair->may_postpone && !pick(pair, 10)) {
         pair->postpones = view;
         pair->limit = now + (pick(pair, 2) ? UINT64_C(1) << pick(pair, 22) : 5000 + pick(pair, 20000));
-        pair->until = cache_postpone(view, now, pair->limit);
+        pair->until = cache_postpone(view, now, pair->limit, !pick(pair, 10));
     }
     return now - pair->behind;
 }
@@ -286,7 +286,7 @@ static struct pair postponing(struct cache_config config, uint64_t limit)
     (void)literal_space_new(pair.lit);
     pair.postpones = cache_view(pair.fast, 0, cache_space_new(pair.fast));
     pair.limit = limit;
-    pair.until = cache_postpone(pair.postpones, 0, limit);
+    pair.until = cache_postpone(pair.postpones, 0, limit, false);
     return pair;
 }
 
