@@ -44,10 +44,10 @@ uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, b
 
 uint32_t cache_postpone_end(struct cache_view *view)
 {
-    uint32_t stall = cache_settle(view, 0);
-    view->of->most_misses = 1;
-    view->of->front.full = view->of->misses + 1;
-    return stall;
+    struct cache_core *of = view->of;
+    of->most_misses = 1; /* first: who has nothing to settle need not ask what may come next */
+    of->front.full = of->misses + 1;
+    return cache_settle(view, 0);
 }
 
 void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now)
