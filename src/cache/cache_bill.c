@@ -203,6 +203,7 @@ void cache_account_charge(struct cache_account *account, unsigned core, struct c
     charge_unit(account, core, bill);
     for (; awake; awake &= awake - 1) {
         size_t other = (size_t)__builtin_ctz(awake);
+        snoop_catch_up(cache, cache->core[other]);
         charge_unit(account, other, bill);
         if (!(cache->idle >> other & 1)) charge_unit(account, cores + other, bill);
     }

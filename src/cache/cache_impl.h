@@ -326,6 +326,9 @@ enum { L2_NUMBERS = 1 << 10 };
 /* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in when a snoop wants to
  * know, or never if none does while they matter. */
 enum { SNOOP_LOG = 4096, SNOOPS_LOG = 2048, SNOOPS_FULL = SNOOPS_LOG - CACHE_MISSES };
+/* Among them, in the active set's log, snoops of lines that are not in L1D, with their port + 1 in the bits from here. */
+enum { SNOOPED = 29 };
+_Static_assert(MISS_LINE < 1U << SNOOPED && CACHE_PORTS < 8, "both fit");
 
 struct stream_set {
     uint32_t *base, *mask;
@@ -345,6 +348,7 @@ struct snoop {
     uint32_t low, high; /* the range of lines ever filled and not logged; low > high: none */
     struct absent absent[CACHE_PORTS];
     bool any_absent; /* whether any of these ever had a line */
+    bool snooped;    /* snoops are logged */
     uint32_t sets_full;
     /* What the ports of cores that never filled a line have seen of this core: for all of them the same. */
     struct absent shown;
@@ -611,7 +615,10 @@ INLINE void quick_tire(struct cache_core *of)
 bool can_postpone(const struct cache *cache, uint64_t now);
 
 /* cache_snoop.c */
-unsigned snoop_port(unsigned core, unsigned source);
+INLINE unsigned snoop_port(unsigned core, unsigned source)
+{
+    return (source < core ? source : source - 1) % (CACHE_PORTS - 1);
+}
 struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port);
 void snoop_init(struct cache *cache, struct cache_core *of);
 void snoop_fini(struct snoop *snoop);

@@ -32,8 +32,10 @@ void quick_change(struct cache *cache)
         bool care = !cache->config.write_through || cache->joining & of->others;
         of->front.ready = 0;
         if (cache->quick_loads && loads && !of->tired) of->front.ready |= QUICK_CARE | (care ? 0U : QUICK_LOAD);
-        if (cache->quick_stores && stores && !of->tired)
-            of->front.ready |= QUICK_HEARD | (cache->heard ? 0U : QUICK_STORE);
+        if (cache->quick_stores && !of->tired) {
+            if (stores) of->front.ready |= QUICK_HEARD;
+            if (!cache->heard) of->front.ready |= stores ? QUICK_STORE : QUICK_SEEN;
+        }
         quick_pages(of);
     }
 }
@@ -544,7 +546,32 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now);
 
-/* CAREFUL: somebody is to be told of misses. */
+/* A store is shown to other cores; false: it is not, since that may be more than a count for one of them. As the page
+ * alone has its frame, they know the line by the same byte. */
+APART static bool show_others(const struct cache_view *view, uint32_t granule, uint32_t line)
+{
+    struct cache *cache = view->cache;
+    struct cache_view *const *views = cache->spaces[view->space].view;
+    uint32_t noticing = view->of->others & (~cache->idle | cache->l2_users | cache->joining);
+    for (uint32_t others = noticing; others; others &= others - 1) {
+        unsigned core = (unsigned)__builtin_ctz(others);
+        const struct stream_set *active = &cache->core[core]->snoop.active;
+        if (views[core] && views[core]->lines[granule] & (CACHE_HERE | CACHE_OPEN)) return false;
+        if (active->log_end > active->log_full) return false;
+    }
+    for (uint32_t others = noticing & ~cache->idle; others; others &= others - 1)
+        snoop_note(cache->core[__builtin_ctz(others)], view->of->number, line);
+    for (uint32_t others = noticing & cache->l2_users; others; others &= others - 1) {
+        struct cache_core *other = cache->core[__builtin_ctz(others)];
+        struct l2_known *known = &other->l2.known[line >> L1_TO_L2];
+        if (!l2_has(&other->l2, known)) continue;
+        other->counts.snoop_hit_other++;
+        known->put = 0;
+    }
+    return true;
+}
+
+/* CAREFUL: somebody is to be told of misses, or others may notice. */
 INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
 {
     struct cache_core *of = view->of;
@@ -553,7 +580,10 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
     if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_else(view, address, now);
     if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
-    if (how == CAREFUL && !here && !count_store(of, now)) return CACHE_ELSE;
+    if (how != PLAIN && of->front.ready & QUICK_SEEN) {
+        if (!show_others(view, granule, line_of(page, granule))) return CACHE_ELSE;
+    } else if (how == CAREFUL && !here && !count_store(of, now))
+        return CACHE_ELSE;
     if (how == TLB_MISSES) {
         fill_tlb(view, address);
         byte = *at; /* a page's first has CACHE_PAGE now */
@@ -571,8 +601,9 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
     uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
-    if (page & ready & QUICK_HEARD) return store_quick(view, address, now, CAREFUL);
-    if (page & OUT_STORE && ready & QUICK_STORE) return store_quick(view, address, now, TLB_MISSES);
+    if (page & ready & QUICK_HEARD || (page & QUICK_STORE && ready & QUICK_SEEN))
+        return store_quick(view, address, now, CAREFUL);
+    if (page & OUT_STORE && ready & (QUICK_STORE | QUICK_SEEN)) return store_quick(view, address, now, TLB_MISSES);
     return CACHE_ELSE;
 }
 

@@ -20,25 +20,19 @@
 
 #include "base/mem.h"
 
-unsigned snoop_port(unsigned core, unsigned source)
-{
-    return (source < core ? source : source - 1) % (CACHE_PORTS - 1);
-}
-
 /* --- A snoop arrives ------------------------------------------------------------------------------------------ */
 
-INLINE bool passes(struct cache *cache, const struct shape *shape, unsigned core, unsigned port, uint32_t line)
+/* Whether it gets through the filter, in which all is taken in that came before. */
+INLINE bool passes(const struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned port,
+                   uint32_t line)
 {
-    struct cache_core *of = cache->core[core];
     struct snoop *snoop = &of->snoop;
     struct port_counts *counts = &of->ports[port];
-    snoop_catch_up(cache, of);
     bool in_range = line >= snoop->low && line <= snoop->high;
     bool active = snoop_fits(shape, &snoop->active, line);
     bool history = snoop_fits(shape, &snoop->history, line);
     bool known = snoop_look_up(cache, shape, &snoop->absent[port], line);
     bool pass = in_range & (active | history) & !known;
-    snoop->any_absent = true;
     counts->range_rejected += !in_range;
     counts->active_hit += active;
     counts->history_hit += history;
@@ -68,7 +62,11 @@ INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned c
                       uint64_t now)
 {
     struct cache_core *of = cache->core[core];
-    if (cache->config.snoop_filter && !passes(cache, shape, core, snoop_port(core, source), line)) return;
+    if (cache->config.snoop_filter) {
+        snoop_catch_up(cache, of);
+        of->snoop.any_absent = true;
+        if (!passes(cache, shape, of, snoop_port(core, source), line)) return;
+    }
     of->counts.invalidate++;
     int way = tags_find(&of->data.tags, &shape->l1d, line & of->data.tags.set_mask, line);
     if (way < 0) return;
@@ -141,7 +139,9 @@ void snoop_show_logged(const struct cache *cache, struct cache_core *of)
 {
     struct snoop *snoop = &of->snoop;
     if (!snoop->shown_logged) return;
-    if (cache->config.snoop_lines == TAG_STRIDE)
+    if (!(of->others & cache->idle))
+        ; /* nobody is left who would know */
+    else if (cache->config.snoop_lines == TAG_STRIDE)
         snoop->shown_again += show_eight(&snoop->shown, snoop->shown_log + TAG_STRIDE, snoop->shown_logged);
     else
         for (uint32_t i = 0; i < snoop->shown_logged; i++)
@@ -168,7 +168,10 @@ static struct port_counts idle_counts(const struct cache *cache, unsigned source
 
 struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port)
 {
-    if (!(cache->idle >> core & 1)) return cache->core[core]->ports[port];
+    if (!(cache->idle >> core & 1)) {
+        snoop_catch_up(cache, cache->core[core]);
+        return cache->core[core]->ports[port];
+    }
     for (unsigned source = 0; source < cache->config.cores; source++)
         if (source != core && snoop_port(core, source) == port) return idle_counts(cache, source);
     return (struct port_counts){0};
@@ -193,7 +196,7 @@ void snoop_wake(struct cache *cache, struct cache_core *of)
 /* --- L1D changes ---------------------------------------------------------------------------------------------- */
 
 /* A line comes that fits no stream register. */
-static void widen(struct cache *cache, struct stream_set *set, uint32_t line)
+static void widen(const struct cache *cache, struct stream_set *set, uint32_t line)
 {
     if (set->count < cache->config.snoop_streams) {
         set->base[set->count++] = line;
@@ -244,26 +247,55 @@ static void extend(struct snoop *snoop, const struct stream_set *set)
     snoop->high = (uint32_t)high;
 }
 
-INLINE void catch_up(struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set)
+INLINE void take_in(const struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set,
+                    uint32_t line)
+{
+    if (!snoop_fits(shape, set, line)) widen(cache, set, line);
+    if (snoop->any_absent) present(shape, snoop, line);
+}
+
+INLINE void catch_up(const struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set)
 {
     extend(snoop, set);
-    for (const uint32_t *line = set->log; line < set->log_end; line++) {
-        if (!snoop_fits(shape, set, *line)) widen(cache, set, *line);
-        if (snoop->any_absent) present(shape, snoop, *line);
-    }
+    for (const uint32_t *line = set->log; line < set->log_end; line++)
+        take_in(cache, shape, snoop, set, *line);
     set->log_end = set->log;
 }
 
-void snoop_catch_up(struct cache *cache, struct cache_core *of)
+/* The same where there are snoops among the lines of the active set: each meets what came before it. */
+INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shape, struct cache_core *of)
 {
-    struct stream_set *sets[] = {&of->snoop.history, &of->snoop.active};
-    for (unsigned i = 0; i < 2; i++) {
-        if (sets[i]->log_end == sets[i]->log) continue;
-        if (cache->is_blue_gene)
-            catch_up(cache, &blue_gene, &of->snoop, sets[i]);
-        else
-            catch_up(cache, &cache->shape, &of->snoop, sets[i]);
+    struct snoop *snoop = &of->snoop;
+    for (const uint32_t *at = snoop->active.log; at < snoop->active.log_end; at++) {
+        uint32_t line = *at & ((1U << SNOOPED) - 1);
+        if (*at >> SNOOPED) {
+            of->counts.invalidate += passes(cache, shape, of, (*at >> SNOOPED) - 1, line);
+            continue;
+        }
+        if (line < snoop->low) snoop->low = line;
+        if (line > snoop->high) snoop->high = line;
+        take_in(cache, shape, snoop, &snoop->active, line);
     }
+    snoop->active.log_end = snoop->active.log;
+    snoop->snooped = false;
+}
+
+INLINE void catch_up_both(const struct cache *cache, const struct shape *shape, struct cache_core *of)
+{
+    struct snoop *snoop = &of->snoop;
+    if (SELDOM(snoop->history.log_end != snoop->history.log)) catch_up(cache, shape, snoop, &snoop->history);
+    if (snoop->snooped)
+        catch_up_snooped(cache, shape, of);
+    else if (snoop->active.log_end != snoop->active.log)
+        catch_up(cache, shape, snoop, &snoop->active);
+}
+
+void snoop_catch_up(const struct cache *cache, struct cache_core *of)
+{
+    if (cache->is_blue_gene)
+        catch_up_both(cache, &blue_gene, of);
+    else
+        catch_up_both(cache, &cache->shape, of);
 }
 
 static void empty(struct stream_set *set, uint32_t stride)

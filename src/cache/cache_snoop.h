@@ -43,6 +43,15 @@ INLINE void snoop_show(const struct cache *cache, struct cache_core *of, uint32_
     if (of->snoop.shown_logged > SNOOPS_FULL) snoop_show_logged(cache, of);
 }
 
+/* A core notices another's store to a line that is not in its L1D: nothing but counts can come of it, some time. There
+ * has to be room in the log. */
+INLINE void snoop_note(struct cache_core *of, unsigned source, uint32_t line)
+{
+    struct snoop *snoop = &of->snoop;
+    *snoop->active.log_end++ = line | (snoop_port(of->number, source) + 1) << SNOOPED;
+    snoop->snooped = snoop->any_absent = true;
+}
+
 /* Cores that have filled a line notice a store. */
 void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t line, uint64_t now);
 
@@ -59,7 +68,7 @@ INLINE void snoop_store(struct cache *cache, struct cache_core *of, uint32_t lin
 /* The first line of a core comes. */
 void snoop_wake(struct cache *cache, struct cache_core *of);
 /* What was logged is taken in. */
-void snoop_catch_up(struct cache *cache, struct cache_core *of);
+void snoop_catch_up(const struct cache *cache, struct cache_core *of);
 /* A set of L1D has been refilled whole. */
 void snoop_set_full(struct cache *cache, struct cache_core *of);
 
@@ -68,8 +77,10 @@ INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct 
 {
     struct snoop *snoop = &of->snoop;
     if (cache->idle >> of->number & 1) snoop_wake(cache, of);
+    bool alone = SELDOM(line >> SNOOPED); /* or it would be taken for a snoop */
+    if (alone) snoop_catch_up(cache, of);
     *snoop->active.log_end++ = line;
-    if (snoop->active.log_end > snoop->active.log_full) snoop_catch_up(cache, of);
+    if (alone || snoop->active.log_end > snoop->active.log_full) snoop_catch_up(cache, of);
     if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
     struct turn *turn = &of->data.tags.turn[line & of->data.tags.set_mask];
     if (turn->last != turn_before(turn, shape->l1d.count)) return;

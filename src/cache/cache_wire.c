@@ -3,7 +3,7 @@
  * A count that follows from others is worked out here when someone asks and kept nowhere: every store is shown to every
  * L2, so what an L2 was shown is the sum of the others' writes.
  */
-#include "cache/cache_impl.h"
+#include "cache/cache_snoop.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -303,6 +303,7 @@ static void look(struct view *view, const struct cache *cache, enum cache_scope 
     static const struct ddr_counts no_ddr;
     *view = (struct view){.c = &no_core, .p = &no_port, .b = &no_bank, .d = &no_ddr};
     if (scope <= CACHE_OF_SNOOP) {
+        snoop_catch_up(cache, cache->core[instance]);
         view->core = counts_of(cache, cache->core[instance]);
         view->c = &view->core;
     }
