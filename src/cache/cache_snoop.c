@@ -22,25 +22,33 @@
 
 /* --- A snoop arrives ------------------------------------------------------------------------------------------ */
 
-/* Whether it gets through the filter, in which all is taken in that came before. */
-INLINE bool passes(const struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned port,
-                   uint32_t line)
+/* What a filter says of a snoop. */
+enum { IN_RANGE = 1, ACTIVE = 2, HISTORY = 4, KNOWN = 8, SAYINGS = 16 };
+
+/* All is taken in that came before. */
+INLINE unsigned ask_filter(const struct cache *cache, const struct shape *shape, struct snoop *snoop, unsigned port,
+                           uint32_t line)
 {
-    struct snoop *snoop = &of->snoop;
-    struct port_counts *counts = &of->ports[port];
     bool in_range = line >= snoop->low && line <= snoop->high;
     bool active = snoop_fits(shape, &snoop->active, line);
     bool history = snoop_fits(shape, &snoop->history, line);
     bool known = snoop_look_up(cache, shape, &snoop->absent[port], line);
-    bool pass = in_range & (active | history) & !known;
-    counts->range_rejected += !in_range;
-    counts->active_hit += active;
-    counts->history_hit += history;
-    counts->stream_rejected += !(active | history);
-    counts->cache_rejected += known;
-    counts->cache_updated += !known & (shape->absent_stride != 0);
-    counts->both += known & !(active | history);
-    counts->rejected += !pass;
+    return in_range * IN_RANGE + active * ACTIVE + history * HISTORY + known * KNOWN;
+}
+
+/* It said so `times` times; whether such a snoop passes. */
+INLINE bool count_said(const struct shape *shape, struct port_counts *counts, unsigned said, uint64_t times)
+{
+    bool in_range = said & IN_RANGE, known = said & KNOWN, fits = said & (ACTIVE | HISTORY);
+    bool pass = in_range & fits & !known;
+    counts->range_rejected += in_range ? 0 : times;
+    counts->active_hit += said & ACTIVE ? times : 0;
+    counts->history_hit += said & HISTORY ? times : 0;
+    counts->stream_rejected += fits ? 0 : times;
+    counts->cache_rejected += known ? times : 0;
+    counts->cache_updated += !known && shape->absent_stride ? times : 0;
+    counts->both += known && !fits ? times : 0;
+    counts->rejected += pass ? 0 : times;
     return pass;
 }
 
@@ -65,7 +73,8 @@ INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned c
     if (cache->config.snoop_filter) {
         snoop_catch_up(cache, of);
         of->snoop.any_absent = true;
-        if (!passes(cache, shape, of, snoop_port(core, source), line)) return;
+        unsigned port = snoop_port(core, source), said = ask_filter(cache, shape, &of->snoop, port, line);
+        if (!count_said(shape, &of->ports[port], said, 1)) return;
     }
     of->counts.invalidate++;
     int way = tags_find(&of->data.tags, &shape->l1d, line & of->data.tags.set_mask, line);
@@ -266,10 +275,15 @@ INLINE void catch_up(const struct cache *cache, const struct shape *shape, struc
 INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shape, struct cache_core *of)
 {
     struct snoop *snoop = &of->snoop;
+    uint32_t times[CACHE_PORTS * SAYINGS]; /* by port and what was said, of those that were: */
+    uint64_t counted = 0;
+    _Static_assert(CACHE_PORTS * SAYINGS <= 64, "a bit for each");
     for (const uint32_t *at = snoop->active.log; at < snoop->active.log_end; at++) {
-        uint32_t line = *at & ((1U << SNOOPED) - 1);
-        if (*at >> SNOOPED) {
-            of->counts.invalidate += passes(cache, shape, of, (*at >> SNOOPED) - 1, line);
+        uint32_t line = *at & ((1U << SNOOPED) - 1), from = *at >> SNOOPED;
+        if (from) {
+            unsigned i = (from - 1) * SAYINGS + ask_filter(cache, shape, snoop, from - 1, line);
+            times[i] = counted >> i & 1 ? times[i] + 1 : 1;
+            counted |= UINT64_C(1) << i;
             continue;
         }
         if (line < snoop->low) snoop->low = line;
@@ -278,6 +292,10 @@ INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shap
     }
     snoop->active.log_end = snoop->active.log;
     snoop->snooped = false;
+    for (; counted; counted &= counted - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(counted);
+        if (count_said(shape, &of->ports[i / SAYINGS], i % SAYINGS, times[i])) of->counts.invalidate += times[i];
+    }
 }
 
 INLINE void catch_up_both(const struct cache *cache, const struct shape *shape, struct cache_core *of)
