@@ -34,8 +34,10 @@ struct open_line {
 enum { QUICK_LOAD = 1, QUICK_STORE = 2, QUICK_CARE = 4, QUICK_HEARD = 8 };
 /* Of a page that has been taken out of the TLB: what was quick in it. */
 enum { OUT_LOAD = 16, OUT_STORE = 32 };
+/* Of a page: the core may have open lines there, so no other core has QUICK_LOAD. */
+enum { PAGE_OPENED = 64 };
 /* Of a core: stores that others may notice. */
-enum { QUICK_SEEN = 64 };
+enum { QUICK_SEEN = 128 };
 
 /* Of a core whose L1D has up to 128 KB and 128 sets, whose numbers pages have no part in. */
 enum { FRONT_SETS = 128, FRONT_WAYS = 4096 };

@@ -419,6 +419,7 @@ struct cache_core {
     cache_miss misses[CACHE_MISSES];
     uint64_t missed_from; /* a time that is not later than theirs, and less than 1 << 32 before */
     uint32_t most_misses; /* that may be postponed; 1: none is */
+    bool unmarked;        /* pages with open lines may not be PAGE_OPENED */
     bool tired;           /* nothing is quick before quick_rest has looked at logs and fills */
 };
 
@@ -472,6 +473,7 @@ struct cache {
     bool quick_loads, quick_stores; /* cache_quick.c may be asked */
     struct cache_core *core[CACHE_CORES];
     uint32_t joining;  /* those with an open line */
+    uint32_t opening;  /* those with a page that is PAGE_OPENED, now or before */
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
@@ -546,6 +548,13 @@ INLINE struct tlb_entry *take_tlb_entry(const struct cache *cache, struct cache_
     return entry;
 }
 
+/* What a page gets by a load. Where others have open lines somewhere, the next load will look whether they have some
+ * there (cache_quick.c). */
+INLINE uint32_t quick_load(const struct cache_view *view)
+{
+    return QUICK_CARE | (view->cache->opening & view->of->others ? 0U : QUICK_LOAD);
+}
+
 /* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but CACHE_HERE and CACHE_OPEN; it enters.
  */
 INLINE void page_leave(struct cache_view *view, uint32_t page)
@@ -555,8 +564,8 @@ INLINE void page_leave(struct cache_view *view, uint32_t page)
     uint32_t was = view->pages[page];
     for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
         bytes[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
-    view->pages[page] =
-        (was & ~(FRAME_LINES - 1U)) | (was & QUICK_LOAD ? OUT_LOAD : 0U) | (was & QUICK_STORE ? OUT_STORE : 0U);
+    view->pages[page] = (was & (~(FRAME_LINES - 1U) | PAGE_OPENED)) | (was & QUICK_CARE ? OUT_LOAD : 0U) |
+                        (was & QUICK_STORE ? OUT_STORE : 0U);
 }
 
 INLINE void page_enter(struct cache_view *view, uint32_t page)
@@ -564,7 +573,7 @@ INLINE void page_enter(struct cache_view *view, uint32_t page)
     uint32_t was = view->pages[page];
     view->lines[(size_t)page * FRAME_LINES] |= CACHE_PAGE;
     if (was)
-        view->pages[page] = (was & ~(FRAME_LINES - 1U)) | (was & OUT_LOAD ? QUICK_LOAD | QUICK_CARE : 0U) |
+        view->pages[page] = (was & (~(FRAME_LINES - 1U) | PAGE_OPENED)) | (was & OUT_LOAD ? quick_load(view) : 0U) |
                             (was & OUT_STORE ? QUICK_STORE | QUICK_HEARD : 0U);
 }
 
@@ -600,6 +609,8 @@ INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bo
 
 /* cache_quick.c: who has filled a line, uses L2, has open lines or listens has changed. */
 void quick_change(struct cache *cache);
+/* A line of the page will be open. */
+void quick_open(const struct cache_view *view, uint32_t page);
 /* Pages are those of the core's view, as far as accesses are quick. */
 void quick_pages(struct cache_core *of);
 /* cache_postpone.c: a core that was tired no longer is. */

@@ -326,7 +326,9 @@ INLINE struct physical translate(struct cache *cache, const struct shape *shape,
 INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address, uint32_t line, uint32_t what)
 {
     uint32_t *page = &view->pages[address >> FRAME_BITS], more = line - (address >> CACHE_GRANULE_BITS);
-    if (cache->is_common && line <= MISS_LINE) *page = more | (*page & (FRAME_LINES - 1)) | what;
+    if (!cache->is_common || line > MISS_LINE) return;
+    *page = more | (*page & (FRAME_LINES - 1)) | what;
+    if (SELDOM(what & QUICK_STORE && !(*page & PAGE_OPENED))) quick_open(view, address >> FRAME_BITS);
 }
 
 /* A load misses while other fills are under way. */
@@ -361,7 +363,7 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     struct physical physical = translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
-    if (physical.own) be_quick(cache, view, address, line, QUICK_LOAD | QUICK_CARE);
+    if (physical.own) be_quick(cache, view, address, line, quick_load(view));
     bool here = is_here(l1, &shape->l1d, line, physical.own, at, &way);
     if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
     if (here) {

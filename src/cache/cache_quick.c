@@ -22,6 +22,29 @@ void quick_pages(struct cache_core *of)
     front->store_pages = front->ready & QUICK_STORE ? pages : of->cache->no_pages;
 }
 
+void quick_open(const struct cache_view *view, uint32_t page)
+{
+    struct cache *cache = view->cache;
+    cache->opening |= view->of->bit;
+    view->pages[page] |= PAGE_OPENED;
+    for (uint32_t others = view->of->others; others; others &= others - 1) {
+        const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
+        if (other) other->pages[page] &= ~(uint32_t)QUICK_LOAD;
+    }
+}
+
+/* Others begin to notice what a core does: pages with open lines. */
+APART static void mark_open(const struct cache *cache, const struct cache_core *of)
+{
+    for (uint32_t i = 0; i < cache->config.store_lines; i++) {
+        uint32_t line = of->open[i].line, at = line == NO_LINE ? 0 : cache->frame_mapping[line / FRAME_LINES];
+        if (!at) continue;
+        const struct mapping *mapping = &cache->mappings[at]; /* if there are more, nothing is quick there */
+        const struct cache_view *view = cache->spaces[mapping->space].view[of->number];
+        if (view) quick_open(view, mapping->page);
+    }
+}
+
 void quick_change(struct cache *cache)
 {
     for (unsigned i = 0; i < cache->config.cores; i++) {
@@ -29,7 +52,13 @@ void quick_change(struct cache *cache)
         bool loads = !(cache->idle & of->bit);
         /* No other core has filled a line, or has one in L2, or a store that others join. */
         bool stores = !(of->others & (~cache->idle | cache->l2_users | cache->joining));
-        bool care = !cache->config.write_through || cache->joining & of->others;
+        bool care = !cache->config.write_through;
+        if (stores)
+            of->unmarked = true;
+        else if (of->unmarked && cache->is_common) {
+            mark_open(cache, of);
+            of->unmarked = false;
+        }
         of->front.ready = 0;
         if (cache->quick_loads && loads && !of->tired) of->front.ready |= QUICK_CARE | (care ? 0U : QUICK_LOAD);
         if (cache->quick_stores && !of->tired) {
@@ -425,18 +454,27 @@ INLINE uint32_t miss_note(struct cache_core *of, uint64_t now, uint32_t what)
 
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
 
-/* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. As the page
- * alone has its frame, they came by the same address. */
-APART static bool others_join(const struct cache_view *view, uint32_t granule)
+/* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. As long as
+ * others have no open line in the page at all, nobody has to look again. */
+APART static bool others_join(const struct cache_view *view, uint32_t page, uint32_t line)
 {
-    typedef uint32_t four __attribute__((may_alias));
     const struct cache *cache = view->cache;
-    for (uint32_t others = cache->joining & view->of->others; others; others &= others - 1) {
-        const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
-        const four *lines = other ? (const four *)(other->lines + (granule & ~3U)) : NULL;
-        for (uint32_t i = 0; lines && i <= cache->config.l2_depth; i++)
-            if (lines[i] & CACHE_OPEN * 0x01010101U) return true;
+    uint32_t opened = 0;
+    for (uint32_t others = cache->opening & view->of->others; others; others &= others - 1) {
+        unsigned core = (unsigned)__builtin_ctz(others);
+        for (uint32_t i = 0; i < cache->config.store_lines; i++) {
+            uint32_t open = cache->core[core]->open[i].line;
+            if (open / FRAME_LINES != line / FRAME_LINES) continue;
+            if ((open >> L1_TO_L2) - (line >> L1_TO_L2) <= cache->config.l2_depth) return true;
+            opened |= 1U << core;
+        }
     }
+    if (opened) return false;
+    for (uint32_t others = cache->opening & view->of->others; others; others &= others - 1) {
+        const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
+        if (other) other->pages[page] &= ~(uint32_t)PAGE_OPENED;
+    }
+    if (view->pages[page] & QUICK_CARE) view->pages[page] |= QUICK_LOAD; /* else it is out of the TLB */
     return false;
 }
 
@@ -494,7 +532,8 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     uint8_t *old_at = of->front.at[way];
     if (!old_at) return CACHE_ELSE;
     if (how != PLAIN) {
-        if ((!of->cache->config.write_through && of->data.dirty[way]) || others_join(view, granule)) return CACHE_ELSE;
+        if (!of->cache->config.write_through && of->data.dirty[way]) return CACHE_ELSE;
+        if (!(page & QUICK_LOAD) && others_join(view, address >> FRAME_BITS, line)) return CACHE_ELSE;
         if (next == turn->last) { /* as in snoop_filled */
             if (of->snoop.sets_full == of->data.tags.set_mask) return CACHE_ELSE;
             of->snoop.sets_full++;
@@ -589,6 +628,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
         byte = *at; /* a page's first has CACHE_PAGE now */
         now += tlb_stall;
     }
+    if (how != PLAIN && !(page & PAGE_OPENED)) quick_open(view, address >> FRAME_BITS);
     uint32_t line = line_of(page, granule);
     struct open_line *open = take_open(of);
     *open->at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
