@@ -107,6 +107,8 @@ static void core_init(struct cache *cache, unsigned number)
     struct cache_core *core = cache->core[number] = base_calloc_aligned(1, sizeof *core, HOST_LINE);
     core->cache = cache;
     core->others = ((1U << config->cores) - 1) & ~(1U << number);
+    for (unsigned source = 0; source < config->cores; source++)
+        core->snooped_by[source] = (snoop_port(number, source) + 1) << SNOOPED;
     l1_init(&core->code, &config->l1i, config->seed + 2 * number, CACHE_FETCH);
     l1_init(&core->data, &config->l1d, config->seed + 2 * number + 1, CACHE_LOAD | CACHE_STORE);
     if (is_near(cache)) move_near(core);

@@ -403,6 +403,7 @@ struct cache_core {
     uint64_t fill_end[CACHE_FILLS];
     uint32_t number, bit;  /* 1 << number */
     uint32_t others;       /* a bit for each other core */
+    uint32_t snooped_by[CACHE_CORES]; /* by core: its port + 1 << SNOOPED */
     unsigned port;         /* of L3 banks */
     uint64_t *returned;    /* by bank: when that read port last delivered */
     uint32_t *deposited;   /* by bank: that write port's line in the data buffer */

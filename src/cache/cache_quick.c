@@ -98,10 +98,11 @@ INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint
     return cache->near_stall;
 }
 
-/* Whether those units of L3 that a load needs are busy. */
+/* Whether those units of L3 that a load needs are busy; what they do in its future is in nobody's way. */
 INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
-    return now <= cache->directory[line % LANES].until ||
+    const struct unit *directory = &cache->directory[line % LANES];
+    return (now >= directory->from && now <= directory->until) ||
            now + cache->l3_latency - of->returned[line % LANE_BANKS] < cache->config.l3_transfer;
 }
 
@@ -128,6 +129,7 @@ APART static bool take_busy(struct cache *cache, struct cache_core *of, struct l
     uint64_t ready, end = now + cache->l3_latency, *pending = &of->l2.pending_until;
     uint32_t there = cache->l3_line[line];
     if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now)) return false;
+    l3_note_latest(cache, &cache->directory[line % LANES], now);
     l3_note_busy(cache, now + cache->far_busy);
     /* Not all of this load's time is more time with something under way; counts_of adds all of it. */
     if (*pending > now) of->counts.l3_pending -= (*pending < end ? *pending : end) - now;
@@ -598,12 +600,11 @@ APART static bool show_others(const struct cache_view *view, uint32_t granule, u
         if (views[core] && views[core]->lines[granule] & (CACHE_HERE | CACHE_OPEN)) return false;
         if (active->log_end > active->log_full) return false;
     }
-    for (uint32_t others = noticing & ~cache->idle; others; others &= others - 1)
-        snoop_note(cache->core[__builtin_ctz(others)], view->of->number, line);
-    for (uint32_t others = noticing & cache->l2_users; others; others &= others - 1) {
+    for (uint32_t others = noticing; others; others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
         struct l2_known *known = &other->l2.known[line >> L1_TO_L2];
-        if (!l2_has(&other->l2, known)) continue;
+        if (!(cache->idle & other->bit)) snoop_note(other, view->of->number, line);
+        if (!l2_has(&other->l2, known)) continue; /* who never had a line has none */
         other->counts.snoop_hit_other++;
         known->put = 0;
     }

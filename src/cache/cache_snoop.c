@@ -223,6 +223,13 @@ static void widen(const struct cache *cache, struct stream_set *set, uint32_t li
 /* A line that may be in snoop caches is in L1D. */
 INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t line)
 {
+    const tag_vector wanted = {line, line, line, line};
+    tag_vector found = {0};
+    UNROLL
+    for (unsigned port = 0; port < CACHE_PORTS - 1; port++)
+        for (uint32_t i = 0; i < shape->absent_stride; i += TAG_STRIDE / 2)
+            found |= (tag_vector)(*(const tag_vector *)(snoop->absent[port].line + i) == wanted);
+    if (!SELDOM(tags_any(found))) return;
     for (unsigned port = 0; port < CACHE_PORTS - 1; port++) {
         int at = tags_scan(snoop->absent[port].line, shape->absent_stride, line);
         if (at >= 0) snoop->absent[port].line[at] = NO_LINE;

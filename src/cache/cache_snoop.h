@@ -48,7 +48,7 @@ INLINE void snoop_show(const struct cache *cache, struct cache_core *of, uint32_
 INLINE void snoop_note(struct cache_core *of, unsigned source, uint32_t line)
 {
     struct snoop *snoop = &of->snoop;
-    *snoop->active.log_end++ = line | (snoop_port(of->number, source) + 1) << SNOOPED;
+    *snoop->active.log_end++ = line | of->snooped_by[source];
     snoop->snooped = snoop->any_absent = true;
 }
 
