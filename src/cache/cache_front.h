@@ -34,7 +34,7 @@ struct open_line {
 enum { QUICK_LOAD = 1, QUICK_STORE = 2, QUICK_CARE = 4, QUICK_HEARD = 8 };
 /* Of a page that has been taken out of the TLB: what was quick in it. */
 enum { OUT_LOAD = 16, OUT_STORE = 32 };
-/* Of a page: the core may have open lines there, so no other core has QUICK_LOAD. */
+/* Of a page: the core has opened a line there, so no other core has QUICK_LOAD. */
 enum { PAGE_OPENED = 64 };
 /* Of a core: stores that others may notice. */
 enum { QUICK_SEEN = 128 };

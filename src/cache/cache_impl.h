@@ -565,8 +565,8 @@ INLINE void page_leave(struct cache_view *view, uint32_t page)
     uint32_t was = view->pages[page];
     for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
         bytes[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
-    view->pages[page] = (was & (~(FRAME_LINES - 1U) | PAGE_OPENED)) | (was & QUICK_CARE ? OUT_LOAD : 0U) |
-                        (was & QUICK_STORE ? OUT_STORE : 0U);
+    view->pages[page] =
+        (was & ~(FRAME_LINES - 1U)) | (was & QUICK_CARE ? OUT_LOAD : 0U) | (was & QUICK_STORE ? OUT_STORE : 0U);
 }
 
 INLINE void page_enter(struct cache_view *view, uint32_t page)
@@ -574,7 +574,7 @@ INLINE void page_enter(struct cache_view *view, uint32_t page)
     uint32_t was = view->pages[page];
     view->lines[(size_t)page * FRAME_LINES] |= CACHE_PAGE;
     if (was)
-        view->pages[page] = (was & (~(FRAME_LINES - 1U) | PAGE_OPENED)) | (was & OUT_LOAD ? quick_load(view) : 0U) |
+        view->pages[page] = (was & ~(FRAME_LINES - 1U)) | (was & OUT_LOAD ? quick_load(view) : 0U) |
                             (was & OUT_STORE ? QUICK_STORE | QUICK_HEARD : 0U);
 }
 

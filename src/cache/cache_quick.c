@@ -249,6 +249,7 @@ INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t
     if (now <= until && now >= directory->from) {
         count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
     } else {
+        if (SELDOM(now < directory->from)) l3_note_latest(cache, directory, now); /* another core's, ahead of this one */
         directory->from = now;
         until = now;
     }
@@ -290,7 +291,8 @@ INLINE uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_
 
 /* --- Settling ------------------------------------------------------------------------------------------------- */
 
-/* What units of L3 did last for loads of the common kind from there, by lane (settle_all). */
+/* What units of L3 did last for loads of the common kind from there, by lane (settle_all). Others may meet it there, and
+ * so may this core, whose time goes back a little when an instruction in the middle of a block stops. */
 INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint64_t *far_at)
 {
     for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -300,6 +302,7 @@ INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint6
         *directory = (struct unit){now, now + cache->config.l3_busy};
         if ((int64_t)(now + cache->l3_latency - *returned) > 0) *returned = now + cache->l3_latency;
         l3_note_busy(cache, now + cache->far_busy);
+        if (of->l2.pending_until < now + cache->l3_latency) of->l2.pending_until = now + cache->l3_latency;
     }
 }
 

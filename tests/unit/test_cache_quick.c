@@ -267,6 +267,66 @@ static void common_accesses_fast_equals_literal(void **state)
     assert_true(postponed > 100 * trials);
 }
 
+/* --- Several cores -------------------------------------------------------------------------------------------- */
+
+enum { OWN_PAGES = 3, SHARED_PAGES = 2, TURNS = 4000 };
+
+/* A core's next access: mostly near the last one, in pages that are its own or in some that all use. */
+static uint32_t next_address(struct pair *pair, unsigned core, uint32_t last)
+{
+    uint32_t pages = OWN_PAGES, first = SHARED_PAGES + core * OWN_PAGES;
+    if (pick(pair, 8)) return (last & ~(uint32_t)(PAGE - 1)) | ((last + (uint32_t)pick(pair, 8) * 8) % PAGE);
+    if (pick(pair, 2)) first = 0, pages = SHARED_PAGES;
+    return (first + (uint32_t)pick(pair, pages)) * PAGE + (uint32_t)pick(pair, PAGE / 8) * 8;
+}
+
+/* Cores take turns; their clocks are some hundred cycles apart. */
+static void run_together(uint64_t seed, uint64_t *loads, uint64_t *stores)
+{
+    struct pair pair = {.random = seed, .seed = seed, .may_postpone = seed % 3 == 0};
+    struct cache_config config = config_of(&pair);
+    uint32_t last[CACHE_CORES] = {0};
+    config.cores = 2 + (unsigned)pick(&pair, 5); /* also more than there are ports */
+    config.coherent = config.snoop_filter = config.write_through = true;
+    config.store_allocate = false;
+    config.store_lines = 1 + (uint32_t)pick(&pair, 6);
+    config.tlb_entries = 4U << pick(&pair, 5);
+    config.l3_size = UINT64_C(16384) << pick(&pair, 3);
+    pair.fast = cache_new(&config);
+    pair.lit = literal_new(&config);
+    (void)cache_space_new(pair.fast);
+    (void)literal_space_new(pair.lit);
+    for (pair.step = 1; pair.step <= TURNS; pair.step++) {
+        unsigned core = (unsigned)pick(&pair, config.cores);
+        for (unsigned other = 0; pick(&pair, 8) && other < config.cores; other++)
+            if (pair.now[other] < pair.now[core]) core = other;
+        for (uint64_t left = 1 + pick(&pair, 30); left; left--) {
+            last[core] = next_address(&pair, core, last[core]);
+            access_both(&pair, core, 0, last[core], pick(&pair, 3) ? CACHE_LOAD : CACHE_STORE);
+        }
+        if (!pick(&pair, 50)) {
+            at_once(&pair);
+            waits(&pair, core, "stall of sync", cache_sync(pair.fast, core, pair.now[core]),
+                  literal_sync(pair.lit, core, pair.now[core]));
+        }
+        if ((pair.step & (pair.step - 1)) == 0 || !pick(&pair, 200)) same_counts(&pair);
+    }
+    same_counts(&pair);
+    *loads += pair.loads;
+    *stores += pair.stores;
+    literal_free(pair.lit);
+    cache_free(pair.fast);
+}
+
+static void cores_that_take_turns_fast_equals_literal(void **state)
+{
+    uint64_t loads = 0, stores = 0, trials = random_trials(24);
+    (void)state;
+    for (uint64_t seed = 1; seed <= trials; seed++)
+        run_together(seed, &loads, &stores);
+    assert_true(loads > 4000 * trials && stores > 1000 * trials);
+}
+
 /* A node with a short way for loads and stores. */
 static struct cache_config quick_config(void)
 {
@@ -435,6 +495,88 @@ static void time_of_l3_does_not_go_back(void **state)
     cache_free(cache);
 }
 
+/* The core that was first in L3 has its clock ahead, and the other one's load goes the short way. */
+static void time_of_l3_does_not_go_back_by_a_load(void **state)
+{
+    struct cache_config config = quick_config();
+    struct cache_wire wire;
+    uint64_t now = 0, rises, high;
+    (void)state;
+    config.l3_size = 65536;
+    config.tlb_entries = 64;
+    struct cache *cache = cache_new(&config);
+    unsigned space = cache_space_new(cache);
+    assert_true(cache_wire_find(cache, "l3.edram.refresh", &wire));
+    for (uint32_t i = 0; i < 4 * PAGE; i += 32)
+        for (unsigned core = 0; core < 2; core++)
+            now += 1000 + cache_load(cache, core, space, i, 4, now);
+    uint64_t behind = now + 1000;
+    now = behind + 500;
+    assert_int_equal(cache_load_quick(cache_view(cache, 0, space), 0, now), config.l3_latency - config.l1_latency);
+    assert_int_equal(cache_load_quick(cache_view(cache, 1, space), 0, behind), config.l3_latency - config.l1_latency);
+    cache_wire_count(cache, wire, &rises, &high);
+    assert_int_equal(rises, now);
+    cache_free(cache);
+}
+
+/* An instruction in the middle of a block stops: the core's time goes back a little, behind which a load meets the last
+ * one in L3. Whether that was postponed makes no difference. */
+static void a_core_whose_time_goes_back(void **state)
+{
+    struct cache_config config = quick_config();
+    struct cache *caches[2];
+    (void)state;
+    config.l3_size = 65536;
+    config.tlb_entries = 64;
+    for (unsigned i = 0; i < 2; i++) {
+        struct cache *cache = caches[i] = cache_new(&config);
+        struct cache_view *view = cache_view(cache, 0, cache_space_new(cache));
+        uint64_t now = 0;
+        for (uint32_t at = 0; at < 4 * PAGE; at += 32)
+            now += 1000 + cache_load(cache, 0, 0, at, 4, now);
+        now += 1000;
+        if (i) (void)cache_postpone(view, now, now + 1000000, false);
+        uint64_t stall = cache_load_quick(view, 0, now);
+        if (i) stall += cache_postpone_end(view);
+        assert_int_equal(stall, config.l3_latency - config.l1_latency);
+        (void)cache_load(cache, 0, 0, 2 * PAGE + 512, 4, now + stall - 1);
+    }
+    for (unsigned id = 0; id < CACHE_WIRES; id++)
+        for (uint32_t i = 0; i < cache_wire_instances(caches[0], (enum cache_wire_id)id); i++) {
+            struct cache_wire wire = {(enum cache_wire_id)id, i};
+            uint64_t rises[2], high[2];
+            for (unsigned k = 0; k < 2; k++)
+                cache_wire_count(caches[k], wire, &rises[k], &high[k]);
+            assert_int_equal(rises[0], rises[1]);
+            assert_int_equal(high[0], high[1]);
+        }
+    cache_free(caches[0]);
+    cache_free(caches[1]);
+}
+
+/* A core that does nothing notices more stores than its log has room for, and only then goes on. */
+static void logs_of_snoops_are_taken_in(void **state)
+{
+    struct cache_config config = quick_config();
+    (void)state;
+    config.tlb_entries = 64;
+    config.l3_size = 65536;
+    struct pair pair = {.random = 1, .fast = cache_new(&config), .lit = literal_new(&config)};
+    (void)cache_space_new(pair.fast);
+    (void)literal_space_new(pair.lit);
+    for (unsigned core = 0; core < 2; core++)
+        for (uint32_t i = 0; i < 2 * PAGE; i += 32)
+            access_both(&pair, core, 0, i + 2 * PAGE * core, CACHE_LOAD);
+    for (unsigned round = 0; round < 3; round++) {
+        for (pair.step = 1; pair.step < 3000 + 2000 * round; pair.step++)
+            access_both(&pair, 0, 0, (uint32_t)pair.step * 32 % (2 * PAGE), CACHE_STORE);
+        for (uint32_t i = 0; i < 2 * PAGE; i += 32)
+            access_both(&pair, 1, 0, i + 2 * PAGE, CACHE_LOAD);
+    }
+    assert_true(pair.stores > 10000);
+    pair_free(&pair);
+}
+
 /* --- Listening ------------------------------------------------------------------------------------------------ */
 
 enum { KINDS = CACHE_INVALIDATION + 1, LEVELS = CACHE_IN_DDR + 1, STALLS = 2048 };
@@ -526,7 +668,11 @@ static void misses_told_together_are_those_told_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal),
+                                       cmocka_unit_test(cores_that_take_turns_fast_equals_literal),
                                        cmocka_unit_test(logs_of_postponed_misses_are_taken_in),
+                                       cmocka_unit_test(logs_of_snoops_are_taken_in),
+                                       cmocka_unit_test(time_of_l3_does_not_go_back_by_a_load),
+                                       cmocka_unit_test(a_core_whose_time_goes_back),
                                        cmocka_unit_test(what_is_postponed_ends_before_the_limit),
                                        cmocka_unit_test(rights_that_changed_are_asked_for),
                                        cmocka_unit_test(a_line_is_not_closed_for_another),

@@ -160,7 +160,7 @@ static void random_state_of(struct core_regs *regs, uint64_t *random, bool few)
 /* --- Comparing -------------------------------------------------------------------------------------------------------
  */
 
-static void compare_wires(const struct side *a, const struct side *b)
+static void compare_wires(const struct side *a, const struct side *b, uint64_t trial)
 {
     for (unsigned id = 0; id < CACHE_WIRES; id++)
         for (uint32_t i = 0; i < cache_wire_instances(a->cache, (enum cache_wire_id)id); i++) {
@@ -171,7 +171,8 @@ static void compare_wires(const struct side *a, const struct side *b)
             if (x[0] == y[0] && x[1] == y[1]) continue;
             char name[CACHE_NAME];
             cache_wire_name(wire, name);
-            fail_msg("wire %s", name);
+            fail_msg("program %llu: wire %s: %llu times %llu cycles, and %llu times %llu cycles", (long long)trial, name,
+                     (long long)x[0], (long long)x[1], (long long)y[0], (long long)y[1]);
         }
 }
 
@@ -216,7 +217,7 @@ static void run_program(struct side *a, struct side *b, uint64_t *random, uint64
     }
     assert_memory_equal(a->mem->base + DATA, b->mem->base + DATA, DATA_BYTES);
     assert_memory_equal(a->mem->base + CODE, b->mem->base + CODE, CODE_WORDS * 4);
-    compare_wires(a, b);
+    compare_wires(a, b, trial);
 }
 
 static void compare_on(const char *name, const struct jit_options *options, uint64_t trials, uint64_t seed, bool few)
