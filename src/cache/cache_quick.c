@@ -298,8 +298,8 @@ INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint6
     for (uint32_t lane = 0; lane < LANES; lane++) {
         struct unit *directory = &cache->directory[lane];
         uint64_t now = far_at[lane], *returned = &of->returned[lane % LANE_BANKS];
-        if (now <= directory->from) continue;
-        *directory = (struct unit){now, now + cache->config.l3_busy};
+        if (!now) continue; /* there was none: L3 has nothing then */
+        if (now > directory->from) *directory = (struct unit){now, now + cache->config.l3_busy};
         if ((int64_t)(now + cache->l3_latency - *returned) > 0) *returned = now + cache->l3_latency;
         l3_note_busy(cache, now + cache->far_busy);
         if (of->l2.pending_until < now + cache->l3_latency) of->l2.pending_until = now + cache->l3_latency;
