@@ -625,6 +625,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
     if (how != PLAIN && of->front.ready & QUICK_SEEN) {
         if (!show_others(view, granule, line_of(page, granule))) return CACHE_ELSE;
+        if (!(page & PAGE_OPENED)) quick_open(view, address >> FRAME_BITS);
     } else if (how == CAREFUL && !here && !count_store(of, now))
         return CACHE_ELSE;
     if (how == TLB_MISSES) {
@@ -632,7 +633,6 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
         byte = *at; /* a page's first has CACHE_PAGE now */
         now += tlb_stall;
     }
-    if (how != PLAIN && !(page & PAGE_OPENED)) quick_open(view, address >> FRAME_BITS);
     uint32_t line = line_of(page, granule);
     struct open_line *open = take_open(of);
     *open->at &= (uint8_t) ~(CACHE_STORE | CACHE_OPEN);
