@@ -129,7 +129,8 @@ APART static bool take_busy(struct cache *cache, struct cache_core *of, struct l
     uint64_t ready, end = now + cache->l3_latency, *pending = &of->l2.pending_until;
     uint32_t there = cache->l3_line[line];
     if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now)) return false;
-    l3_note_latest(cache, &cache->directory[line % LANES], now);
+    const struct unit *directory = &cache->directory[line % LANES];
+    if (now <= directory->until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
     l3_note_busy(cache, now + cache->far_busy);
     /* Not all of this load's time is more time with something under way; counts_of adds all of it. */
     if (*pending > now) of->counts.l3_pending -= (*pending < end ? *pending : end) - now;
@@ -249,7 +250,7 @@ INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t
     if (now <= until && now >= directory->from) {
         count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
     } else {
-        if (SELDOM(now < directory->from)) l3_note_latest(cache, directory, now); /* another core's, ahead of this one */
+        if (now <= until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
         directory->from = now;
         until = now;
     }

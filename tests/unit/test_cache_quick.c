@@ -322,7 +322,7 @@ static void cores_that_take_turns_fast_equals_literal(void **state)
 {
     uint64_t loads = 0, stores = 0, trials = random_trials(24);
     (void)state;
-    for (uint64_t seed = 1; seed <= trials; seed++)
+    for (uint64_t seed = 41; seed < 41 + trials; seed++) /* 54 found something */
         run_together(seed, &loads, &stores);
     assert_true(loads > 4000 * trials && stores > 1000 * trials);
 }
