@@ -326,7 +326,8 @@ enum { L2_NUMBERS = 1 << 10 };
 /* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in when a snoop wants to
  * know, or never if none does while they matter. */
 enum { SNOOP_LOG = 4096, SNOOPS_LOG = 2048, SNOOPS_FULL = SNOOPS_LOG - CACHE_MISSES };
-/* Among them, in the active set's log, snoops of lines that are not in L1D, with their port + 1 in the bits from here. */
+/* Among them, in the active set's log, snoops of lines that are not in L1D, with their port + 1 in the bits from here.
+ */
 enum { SNOOPED = 29 };
 _Static_assert(MISS_LINE < 1U << SNOOPED && CACHE_PORTS < 8, "both fit");
 
@@ -401,15 +402,15 @@ struct cache_core {
     struct tlb_entry *tlb;
     uint32_t next_tlb;
     uint64_t fill_end[CACHE_FILLS];
-    uint32_t number, bit;  /* 1 << number */
-    uint32_t others;       /* a bit for each other core */
+    uint32_t number, bit;             /* 1 << number */
+    uint32_t others;                  /* a bit for each other core */
     uint32_t snooped_by[CACHE_CORES]; /* by core: its port + 1 << SNOOPED */
-    unsigned port;         /* of L3 banks */
-    uint64_t *returned;    /* by bank: when that read port last delivered */
-    uint32_t *deposited;   /* by bank: that write port's line in the data buffer */
-    uint32_t fills;        /* of fill_end, those not known to have ended */
-    uint64_t fills_until;  /* when the last fill ends: of fill_end, or a calm one since then */
-    uint64_t listed_until; /* when the last of fill_end ends */
+    unsigned port;                    /* of L3 banks */
+    uint64_t *returned;               /* by bank: when that read port last delivered */
+    uint32_t *deposited;              /* by bank: that write port's line in the data buffer */
+    uint32_t fills;                   /* of fill_end, those not known to have ended */
+    uint64_t fills_until;             /* when the last fill ends: of fill_end, or a calm one since then */
+    uint64_t listed_until;            /* when the last of fill_end ends */
     uint64_t data_fill_until, code_fill_until;
     struct queued queue[CACHE_STORES], *next_store; /* in the order of time; the one that ends first */
     struct kinds *kinds;                            /* of L1D's misses; NULL: they are not told apart */
@@ -550,7 +551,7 @@ INLINE struct tlb_entry *take_tlb_entry(const struct cache *cache, struct cache_
 }
 
 /* What a page gets by a load. Where others have open lines somewhere, the next load will look whether they have some
- * there (cache_quick.c). */
+ * there (cache_others.c). */
 INLINE uint32_t quick_load(const struct cache_view *view)
 {
     return QUICK_CARE | (view->cache->opening & view->of->others ? 0U : QUICK_LOAD);
@@ -608,7 +609,7 @@ INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bo
     return (uint8_t)kind;
 }
 
-/* cache_quick.c: who has filled a line, uses L2, has open lines or listens has changed. */
+/* cache_others.c: who has filled a line, uses L2, has open lines or listens has changed. */
 void quick_change(struct cache *cache);
 /* A line of the page will be open. */
 void quick_open(const struct cache_view *view, uint32_t page);

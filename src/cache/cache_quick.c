@@ -1,9 +1,9 @@
 /* Misses and stores of the common kind, on a node with Blue Gene's sizes, or nearly so.
  *
  * Common is: the page alone has its frame, so that the line's byte tells whether L1D has it; nothing else is being
- * filled; the line that goes is clean and known by one byte; and no other core notices. All that is looked at before
- * anything changes; whatever is not so is left to cache_l1.c, which does the same in general. Most calls of most
- * programs end here.
+ * filled; the line that goes is clean and known by one byte; and for other cores it is no more than a count
+ * (cache_others.c). All that is looked at before anything changes; whatever is not so is left to cache_l1.c, which does
+ * the same in general. Most calls of most programs end here.
  *
  * They come in two parts. L1D and open lines change at once, since the next access asks for them. L2 and L3 hear of a
  * miss when it is settled: at once too, or, while the core postpones (cache_postpone), when many have come together.
@@ -13,64 +13,6 @@
 #include "cache/cache_keep.h"
 
 #include "cache/cache_quick.h"
-
-void quick_pages(struct cache_core *of)
-{
-    struct cache_front *front = &of->front;
-    const uint32_t *pages = front->view ? front->view->pages : of->cache->no_pages;
-    front->load_pages = front->ready & QUICK_LOAD ? pages : of->cache->no_pages;
-    front->store_pages = front->ready & QUICK_STORE ? pages : of->cache->no_pages;
-}
-
-void quick_open(const struct cache_view *view, uint32_t page)
-{
-    struct cache *cache = view->cache;
-    cache->opening |= view->of->bit;
-    view->pages[page] |= PAGE_OPENED;
-    for (uint32_t others = view->of->others; others; others &= others - 1) {
-        const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
-        if (other) other->pages[page] &= ~(uint32_t)QUICK_LOAD;
-    }
-}
-
-/* Others begin to notice what a core does: pages with open lines. */
-APART static void mark_open(const struct cache *cache, const struct cache_core *of)
-{
-    for (uint32_t i = 0; i < cache->config.store_lines; i++) {
-        uint32_t line = of->open[i].line, at = line == NO_LINE ? 0 : cache->frame_mapping[line / FRAME_LINES];
-        if (!at) continue;
-        const struct mapping *mapping = &cache->mappings[at]; /* if there are more, nothing is quick there */
-        const struct cache_view *view = cache->spaces[mapping->space].view[of->number];
-        if (view) quick_open(view, mapping->page);
-    }
-}
-
-void quick_change(struct cache *cache)
-{
-    for (unsigned i = 0; i < cache->config.cores; i++) {
-        struct cache_core *of = cache->core[i];
-        bool loads = !(cache->idle & of->bit);
-        /* No other core has filled a line, or has one in L2, or a store that others join. */
-        bool stores = !(of->others & (~cache->idle | cache->l2_users | cache->joining));
-        bool care = !cache->config.write_through;
-        if (stores)
-            of->unmarked = true;
-        else if (of->unmarked && cache->is_common) {
-            mark_open(cache, of);
-            of->unmarked = false;
-        }
-        of->front.ready = 0;
-        if (cache->quick_loads && loads && !of->tired) of->front.ready |= QUICK_CARE | (care ? 0U : QUICK_LOAD);
-        if (cache->quick_stores && !of->tired) {
-            if (stores) of->front.ready |= QUICK_HEARD;
-            if (!cache->heard) of->front.ready |= stores ? QUICK_STORE : QUICK_SEEN;
-        }
-        quick_pages(of);
-    }
-}
-
-/* A line of L2 has 1 << L1_TO_L2 of L1D. */
-enum { L1_TO_L2 = 7 - 5 };
 
 /* The line of L1D with these bytes, of a page that is quick. */
 INLINE uint32_t line_of(uint32_t page, uint32_t granule)
@@ -292,8 +234,8 @@ INLINE uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_
 
 /* --- Settling ------------------------------------------------------------------------------------------------- */
 
-/* What units of L3 did last for loads of the common kind from there, by lane (settle_all). Others may meet it there, and
- * so may this core, whose time goes back a little when an instruction in the middle of a block stops. */
+/* What units of L3 did last for loads of the common kind from there, by lane (settle_all). Others may meet it there,
+ * and so may this core, whose time goes back a little when an instruction in the middle of a block stops. */
 INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint64_t *far_at)
 {
     for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -460,30 +402,6 @@ INLINE uint32_t miss_note(struct cache_core *of, uint64_t now, uint32_t what)
 
 /* --- Loads ---------------------------------------------------------------------------------------------------- */
 
-/* Whether stores of other cores join a line that L2 may get by a load of this one: the load's or one ahead. As long as
- * others have no open line in the page at all, nobody has to look again. */
-APART static bool others_join(const struct cache_view *view, uint32_t page, uint32_t line)
-{
-    const struct cache *cache = view->cache;
-    uint32_t opened = 0;
-    for (uint32_t others = cache->opening & view->of->others; others; others &= others - 1) {
-        unsigned core = (unsigned)__builtin_ctz(others);
-        for (uint32_t i = 0; i < cache->config.store_lines; i++) {
-            uint32_t open = cache->core[core]->open[i].line;
-            if (open / FRAME_LINES != line / FRAME_LINES) continue;
-            if ((open >> L1_TO_L2) - (line >> L1_TO_L2) <= cache->config.l2_depth) return true;
-            opened |= 1U << core;
-        }
-    }
-    if (opened) return false;
-    for (uint32_t others = cache->opening & view->of->others; others; others &= others - 1) {
-        const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
-        if (other) other->pages[page] &= ~(uint32_t)PAGE_OPENED;
-    }
-    if (view->pages[page] & QUICK_CARE) view->pages[page] |= QUICK_LOAD; /* else it is out of the TLB */
-    return false;
-}
-
 /* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
 static void fetch_early(const struct cache *cache, const struct cache_core *of, uint32_t line)
 {
@@ -591,30 +509,6 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now);
 
-/* A store is shown to other cores; false: it is not, since that may be more than a count for one of them. As the page
- * alone has its frame, they know the line by the same byte. */
-APART static bool show_others(const struct cache_view *view, uint32_t granule, uint32_t line)
-{
-    struct cache *cache = view->cache;
-    struct cache_view *const *views = cache->spaces[view->space].view;
-    uint32_t noticing = view->of->others & (~cache->idle | cache->l2_users | cache->joining);
-    for (uint32_t others = noticing; others; others &= others - 1) {
-        unsigned core = (unsigned)__builtin_ctz(others);
-        const struct stream_set *active = &cache->core[core]->snoop.active;
-        if (views[core] && views[core]->lines[granule] & (CACHE_HERE | CACHE_OPEN)) return false;
-        if (active->log_end > active->log_full) return false;
-    }
-    for (uint32_t others = noticing; others; others &= others - 1) {
-        struct cache_core *other = cache->core[__builtin_ctz(others)];
-        struct l2_known *known = &other->l2.known[line >> L1_TO_L2];
-        if (!(cache->idle & other->bit)) snoop_note(other, view->of->number, line);
-        if (!l2_has(&other->l2, known)) continue; /* who never had a line has none */
-        other->counts.snoop_hit_other++;
-        known->put = 0;
-    }
-    return true;
-}
-
 /* CAREFUL: somebody is to be told of misses, or others may notice. */
 INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
 {
@@ -625,7 +519,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_else(view, address, now);
     if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
     if (how != PLAIN && of->front.ready & QUICK_SEEN) {
-        if (!show_others(view, granule, line_of(page, granule))) return CACHE_ELSE;
+        if (!others_see(view, granule, line_of(page, granule))) return CACHE_ELSE;
         if (!(page & PAGE_OPENED)) quick_open(view, address >> FRAME_BITS);
     } else if (how == CAREFUL && !here && !count_store(of, now))
         return CACHE_ELSE;

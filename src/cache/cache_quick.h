@@ -42,6 +42,15 @@ INLINE struct open_line *take_open(struct cache_core *of)
     return open;
 }
 
+/* A line of L2 has 1 << L1_TO_L2 of L1D. */
+enum { L1_TO_L2 = 7 - 5 };
+
+/* cache_others.c: whether stores of other cores join a line that L2 may get by a load of this one, of its own or one
+ * ahead. */
+bool others_join(const struct cache_view *view, uint32_t page, uint32_t line);
+/* A store is shown to other cores; false: it is not, since that may be more than a count for one of them. */
+bool others_see(const struct cache_view *view, uint32_t granule, uint32_t line);
+
 INLINE void count_stall(struct span_count *stall, uint64_t now, uint64_t end)
 {
     if (end == now) return;

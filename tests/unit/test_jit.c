@@ -171,8 +171,8 @@ static void compare_wires(const struct side *a, const struct side *b, uint64_t t
             if (x[0] == y[0] && x[1] == y[1]) continue;
             char name[CACHE_NAME];
             cache_wire_name(wire, name);
-            fail_msg("program %llu: wire %s: %llu times %llu cycles, and %llu times %llu cycles", (long long)trial, name,
-                     (long long)x[0], (long long)x[1], (long long)y[0], (long long)y[1]);
+            fail_msg("program %llu: wire %s: %llu times %llu cycles, and %llu times %llu cycles", (long long)trial,
+                     name, (long long)x[0], (long long)x[1], (long long)y[0], (long long)y[1]);
         }
 }
 
