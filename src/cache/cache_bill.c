@@ -25,6 +25,7 @@ struct cache_account {
     size_t count;
     struct unit_seen *units;
     uint64_t shown_again[CACHE_CORES];
+    uint64_t bank_changes;          /* as far as they have been looked at */
     uint32_t idle[CACHE_CORES + 1]; /* which cores were, one after the other, */
     unsigned period;                /* until now */
 };
@@ -207,6 +208,8 @@ void cache_account_charge(struct cache_account *account, unsigned core, struct c
         charge_unit(account, other, bill);
         if (!(cache->idle >> other & 1)) charge_unit(account, cores + other, bill);
     }
+    if (account->bank_changes == cache->bank_changes) return;
+    account->bank_changes = cache->bank_changes;
     for (size_t i = 2 * cores; i < account->count; i++)
         charge_unit(account, i, bill);
 }

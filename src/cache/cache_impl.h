@@ -479,6 +479,7 @@ struct cache {
     uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
+    uint64_t bank_changes;  /* how often banks may have counted something, or DDR, which only they use */
     struct unit *directory; /* of banks, by the lowest bits of a line */
     uint64_t *returned;     /* by port and bank; see cache_core */
     uint32_t *deposited;
@@ -564,6 +565,7 @@ INLINE void page_leave(struct cache_view *view, uint32_t page)
     typedef uint64_t eight __attribute__((may_alias));
     eight *bytes = (eight *)(view->lines + (size_t)page * FRAME_LINES);
     uint32_t was = view->pages[page];
+    UNROLL
     for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
         bytes[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
     view->pages[page] =

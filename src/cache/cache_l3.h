@@ -113,6 +113,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     struct bank_counts *counts = &bank->counts;
     uint32_t known = cache->l3_line[at.line];
     struct l3_answer answer = {.found = known};
+    cache->bank_changes++;
     struct unit *directory = &cache->directory[at.line & cache->directory_mask];
     l3_note_latest(cache, directory, now);
     uint64_t start = unit_serve(directory, now, cache->config.l3_busy), ready;
@@ -150,6 +151,7 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
     struct bank_counts *counts = &at->bank->counts;
     struct unit *directory = &cache->directory[at->line & cache->directory_mask];
     l3_note_latest(cache, directory, now);
+    cache->bank_changes++;
     counts->write[at->port].deposit++;
     if (cache->deposited[port_of_bank(cache, at)] == at->line) {
         counts->write[at->port].merged++;

@@ -103,6 +103,7 @@ INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
     }
     l3_take(cache, of, line, there, now);
     if (end - (follows - cache->config.l3_transfer) < cache->config.l3_transfer) {
+        cache->bank_changes++;
         cache->bank[bank]->counts.read[of->port].collision++;
         of->returned[bank] = end = follows;
     }
