@@ -75,8 +75,8 @@ _chiliad_words() {
         [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return
         case $command in
         stat)
-            echo -M -e -r -j -x -o --all --per-core --hpm --metrics --repeat --set --miss-kinds --sysroot --root --writable \
-                --engine --help
+            echo -M -e -r -j -x -o -v --all --per-core --hpm --metrics --repeat --set --miss-kinds --sysroot --root --writable \
+                --engine --verbose --help
             ;;
         hist)
             echo -M -e -j -x -o --where --tag --category --read --top --given --rank --svg --relief --set --miss-kinds --sysroot --root \

@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -38,8 +39,9 @@ static const char help[] =
     "  -r, --repeat N          run N times and check that every count is the same\n"
     "  -j, --json              one JSON object, with every event unless -e says otherwise\n"
     "  -x, --separator SEP     lines of value SEP unit SEP event SEP exactness, as -j complete\n"
-    "  -o, --output FILE       counts to FILE instead of standard error\n" CMD_PROGRAM_HELP
-    "  -h, --help              this text\n";
+    "  -o, --output FILE       counts to FILE instead of standard error\n"
+    "  -v, --verbose           also how long this took, and the translation of hot code, to standard "
+    "error\n" CMD_PROGRAM_HELP "  -h, --help              this text\n";
 
 enum { OPTION_ALL = 256, OPTION_PER_CORE, OPTION_HPM, OPTION_METRICS, REPEAT_MAX = 1000 };
 
@@ -53,6 +55,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, 'j'},
     {"separator", required_argument, NULL, 'x'},
     {"output", required_argument, NULL, 'o'},
+    {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     CMD_PROGRAM_OPTIONS,
     {0},
@@ -75,6 +78,7 @@ static int take_option(struct stat_options *o, int letter, char **argv)
     case 'j': o->json = true; return 0;
     case 'x': o->separator = optarg; return 0;
     case 'o': o->output = optarg; return 0;
+    case 'v': o->verbose = true; return 0;
     case 'r': return cmd_number("stat", "-r", optarg, 1, REPEAT_MAX, &o->repeat);
     case OPTION_ALL: o->all = true; return 0;
     case OPTION_PER_CORE: o->per_core = true; return 0;
@@ -102,7 +106,7 @@ static int parse_options(int argc, char **argv, struct stat_options *o)
 {
     int letter;
     opterr = 0;
-    while ((letter = getopt_long(argc, argv, "+:M:e:r:jx:o:h", long_options, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "+:M:e:r:jx:o:vh", long_options, NULL)) != -1) {
         int status = take_option(o, letter, argv);
         if (status) return status;
     }
@@ -247,6 +251,21 @@ static int run_once(const struct stat_options *o, off_t start, struct chil_run *
     return 0;
 }
 
+/* Where the host's time went. Not with the counts: it is another one every time. */
+static void tell_time(const struct chil_run *run)
+{
+    struct rusage used;
+    struct chil_run_translation made = {0};
+    if (getrusage(RUSAGE_SELF, &used)) return;
+    double seconds = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6;
+    (void)chil_run_translation_get(run, &made);
+    (void)fprintf(stderr,
+                  "chiliad stat: %.3f s of user time, %.0f million instructions a second, %.0f MB; %" PRIu64
+                  " instructions translated in %.1f ms\n",
+                  seconds, (double)chil_run_instructions(run) / 1e6 / (seconds > 0 ? seconds : 1),
+                  (double)used.ru_maxrss / 1024, made.instructions, made.seconds * 1e3);
+}
+
 /* The runs after the first, whose counts are `first`. */
 static int repeat(const struct stat_options *o, const struct chil_machine *machine, const struct counted *first,
                   off_t start)
@@ -273,6 +292,7 @@ static int run_and_print(struct stat_shown *shown, FILE *out, bool *done)
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     int status = run_once(o, start, &run);
     if (!status) status = count_all(run, shown->machine, &first);
+    if (!status && o->verbose) tell_time(run);
     if (!status) status = repeat(o, shown->machine, &first, start);
     if (!status) {
         cmd_program_report(&o->program, "stat", run);

@@ -21,7 +21,7 @@ struct stat_options {
     const char *patterns[PATTERNS_MAX];
     size_t pattern_count;
     uint64_t repeat;
-    bool json, all, per_core, hpm;
+    bool json, all, per_core, hpm, verbose;
 };
 
 /* The events to show, in order. */
