@@ -204,11 +204,14 @@ static inline bool is_const(const struct fast *f, int n)
     return f->nodes[n].kind == NODE_CONST;
 }
 
-/* rbp points behind the first of the guest's registers, so that more of them are near. */
-enum { REGS_BIAS = 128 };
+/* What some registers have beyond the argument they stand for. rbp points behind the first of the guest's registers, so
+ * that more of them are near. r14 and r15, whose arguments lie on pages, are bytes of one bit in their lowest part: a
+ * test of memory with a register, not with a constant, is one operation of the host's together with its jump. */
+enum { REGS_BIAS = 128, MEMORY_BIAS = 1, LINES_BIAS = 2 };
 static inline int32_t bias_of(const struct fast *f, int n)
 {
-    return f->nodes[n].kind == NODE_ARGUMENT && f->nodes[n].imm == 1 ? REGS_BIAS : 0;
+    static const uint8_t biases[] = {0, REGS_BIAS, MEMORY_BIAS, LINES_BIAS, 0, 0};
+    return f->nodes[n].kind == NODE_ARGUMENT ? biases[f->nodes[n].imm] : 0;
 }
 
 /* Plan: traces, positions, uses, lazy nodes, pins. */

@@ -268,8 +268,8 @@ static void make_entry(struct fast *f)
     x86_op_imm(x, 0xC7, 0, x86_mem(RSP, NONE, FRAME_4), 4, 4);
     x86_op_imm(x, 0xC7, 0, x86_mem(RSP, NONE, FRAME_8), 8, 4);
     x86_op(x, 0x8D | X86_W, RBP, x86_mem(RSI, NONE, REGS_BIAS));
-    reg_move(f, R14, RDX);
-    reg_move(f, R15, RCX);
+    x86_op(x, 0x8D | X86_W, R14, x86_mem(RDX, NONE, MEMORY_BIAS));
+    x86_op(x, 0x8D | X86_W, R15, x86_mem(RCX, NONE, LINES_BIAS));
     reg_move(f, R13, R8);
 }
 

@@ -259,7 +259,9 @@ static enum x86_condition make_test(struct fast *f, const struct node *node)
     if (a->lazy) { /* bits, of memory or a register */
         const struct node *of = &f->nodes[a->a];
         int32_t mask = (int32_t)f->nodes[a->b].imm;
-        if (of->lazy)
+        if (of->lazy && of->type == IR_I8 && (mask == MEMORY_BIAS || mask == LINES_BIAS))
+            x86_op(&f->x, 0x84 | X86_BYTE, mask == MEMORY_BIAS ? R14 : R15, memory(f, of));
+        else if (of->lazy)
             x86_op_imm(&f->x, of->type == IR_I8 ? 0xF6 : 0xF7, 0, memory(f, of), mask, of->type == IR_I8 ? 1 : 4);
         else if (mask <= UINT8_MAX)
             x86_op_imm(&f->x, 0xF6 | X86_BYTE, 0, x86_reg(reg_use(f, a->a, SCRATCH)), mask, 1);

@@ -47,7 +47,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   mov \\pages(%r11), %rdx\n"
         "   mov (%rdx,%rcx,4), %ecx\n"
         "   shr $5, %eax\n"
-        "   lea (%r15,%rax), %rdx\n"
+        "   lea -2(%r15,%rax), %rdx\n"
         "   test $\\quick, %cl\n"
         "   jz 1f\n"
         ".endm\n"
@@ -85,7 +85,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         /* Seldom so: C is asked, with the view, the address (of the line) and the time. */
         ".macro otherwise function\n"
         "   mov VIEW(%r11), %r11\n"
-        "   mov %rdx, %rsi\n"
+        "   lea 2(%rdx), %rsi\n"
         "   sub %r15, %rsi\n"
         "   shl $5, %esi\n"
         "   mov %r13, %rdx\n"
