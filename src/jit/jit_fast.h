@@ -121,7 +121,7 @@ enum {
     KEPT = 4,
     SLOTS = 128,
     FRAME_LIMIT = 0,
-    FRAME_4 = 8,
+    FRAME_2 = 8,
     FRAME_8 = 12,
     FRAME_SIGN = 16,
     FRAME_SIGN_32 = 20, /* its upper half */

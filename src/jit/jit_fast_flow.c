@@ -265,7 +265,7 @@ static void make_entry(struct fast *f)
     x86_vex(x, 0x6E | X86_0F | X86_66 | X86_W, SWAPS - VECTOR, 0, x86_reg(RAX));
     x86_set(x, RAX, UINT64_C(1) << 63);
     x86_op(x, 0x89 | X86_W, RAX, x86_mem(RSP, NONE, FRAME_SIGN));
-    x86_op_imm(x, 0xC7, 0, x86_mem(RSP, NONE, FRAME_4), 4, 4);
+    x86_op_imm(x, 0xC7, 0, x86_mem(RSP, NONE, FRAME_2), 2, 4);
     x86_op_imm(x, 0xC7, 0, x86_mem(RSP, NONE, FRAME_8), 8, 4);
     x86_op(x, 0x8D | X86_W, RBP, x86_mem(RSI, NONE, REGS_BIAS));
     x86_op(x, 0x8D | X86_W, R14, x86_mem(RDX, NONE, MEMORY_BIAS));

@@ -9,6 +9,13 @@
 
 #define X(n) (x86_reg((n)&15))
 
+static const uint64_t masks[] = {[IR_I1] = 1,
+                                 [IR_I8] = 0xFF,
+                                 [IR_I16] = 0xFFFF,
+                                 [IR_I32] = UINT32_MAX,
+                                 [IR_I64] = UINT64_MAX,
+                                 [IR_POINTER] = UINT64_MAX};
+
 static struct node *real(struct fast *f, int n)
 {
     return &f->nodes[node_real(f, n)];
@@ -226,11 +233,35 @@ static void make_float_operation(struct fast *f, int n)
     x86_vex(&f->x, codes[node->how] | X86_0F | (node->type == IR_F32 ? X86_F3 : X86_F2), to - VECTOR, a - VECTOR, X(b));
 }
 
+/* The node is a constant after all: variables have become some. */
+static void become_const(struct fast *f, int n, uint64_t imm)
+{
+    struct node *node = &f->nodes[n];
+    *node = (struct node){.kind = NODE_CONST,
+                          .type = node->type,
+                          .imm = imm & masks[node->type],
+                          .next = node->next,
+                          .block = node->block,
+                          .position = node->position};
+}
+
+static bool is_folded(struct fast *f, int n)
+{
+    const struct node *node = &f->nodes[n], *a = real(f, node->a), *b = real(f, node->b);
+    if (f->in_detour || a->kind != NODE_CONST || b->kind != NODE_CONST || is_float(node->type)) return false;
+    switch (node->how) {
+    case IR_ADD: become_const(f, n, a->imm + b->imm); return true;
+    case IR_OR: become_const(f, n, a->imm | b->imm); return true;
+    default: return false;
+    }
+}
+
 static void make_binary(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int a = node->a, b = node->b;
     bool swapped = real(f, a)->kind == NODE_CONST;
+    if (is_folded(f, n)) return;
     switch (node->how) {
     case IR_ADD: make_sum(f, n, swapped ? b : a, swapped ? a : b, false); break;
     case IR_SUB: make_sum(f, n, a, b, true); break;
@@ -342,7 +373,7 @@ static uint32_t regs_of(const struct fast *f, int n)
     return reg == NONE ? 0 : BIT(reg);
 }
 
-/* 2, or 4 or 8 from the frame. */
+/* 4, or 2 or 8 from the frame (a move where one number is above another takes the host twice as long). */
 static void make_compare(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
@@ -353,8 +384,8 @@ static void make_compare(struct fast *f, int n)
         x86_vex(&f->x, 0x2E | X86_0F | X86_66, a - VECTOR, 0, X(reg_use(f, node->b, SCRATCH_VECTOR + 1)));
     else
         alu_with(f, ALU_COMPARE, f->nodes[node->a].type, a, node->b);
-    x86_set(&f->x, to, 2);
-    x86_op(&f->x, 0x40 | (is_signed ? CC_G : CC_A) | X86_0F, to, x86_mem(RSP, NONE, FRAME_4));
+    x86_set(&f->x, to, 4);
+    x86_op(&f->x, 0x40 | CC_E | X86_0F, to, x86_mem(RSP, NONE, FRAME_2));
     x86_op(&f->x, 0x40 | (is_signed ? CC_L : CC_B) | X86_0F, to, x86_mem(RSP, NONE, FRAME_8));
 }
 
@@ -380,19 +411,11 @@ static void make_select(struct fast *f, int n)
 
 /* --- The rest ----------------------------------------------------------------------------------------------------- */
 
-static const uint64_t masks[] = {[IR_I1] = 1, [IR_I8] = 0xFF, [IR_I16] = 0xFFFF, [IR_I32] = UINT32_MAX};
-
 static void make_narrow(struct fast *f, int n)
 {
-    struct node *node = &f->nodes[n];
-    const struct node *of = real(f, node->a);
+    const struct node *node = &f->nodes[n], *of = real(f, node->a);
     if (of->kind == NODE_CONST && !f->in_detour) {
-        *node = (struct node){.kind = NODE_CONST,
-                              .type = node->type,
-                              .imm = of->imm & masks[node->type],
-                              .next = node->next,
-                              .block = node->block,
-                              .position = node->position};
+        become_const(f, n, of->imm);
         return;
     }
     bool is_shifted = of->kind == NODE_BINARY && of->how == IR_LSHR && of->type == IR_I64 && is_const(f, of->b);

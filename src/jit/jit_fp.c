@@ -70,7 +70,7 @@ static ir_value low_bits(struct emit *e, ir_value v, uint64_t wanted, enum ir_te
     return ir_test(e->ir, test, ir_op(e->ir, IR_AND, v, i64(e, 0x1fffffff)), i64(e, wanted));
 }
 
-/* The operation in double precision, before a result is negated. */
+/* The operation in double precision; of those that negate theirs, before that. */
 static ir_value compute(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
 {
     struct ir *ir = e->ir;
@@ -148,22 +148,27 @@ static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
 }
 
-/* Of a fused operation: the same result, without waiting for a factor that was negated before. */
-static ir_value compute_fused(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
+/* Of a fused operation: the same result, without waiting for a factor that was negated before. Of one that negates its
+ * result, if `negated`: that, and no other where it is neither 0 nor a NaN, since rounding to the nearest has no side. */
+static ir_value compute_fused(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, bool negated)
 {
     ir_value positive = e->negated[FA] ? e->negated[FA] : e->negated[FC];
-    if (!positive) return compute(e, op, a, b, c);
-    return compute(e, op, ir_negate(e->ir, positive), b, e->negated[FA] ? c : a);
+    bool minus = op == FP_FMSUB || op == FP_FMSUBS || op == FP_FNMSUB || op == FP_FNMSUBS;
+    ir_value factor = positive ? positive : a, other = positive && !e->negated[FA] ? a : c;
+    if (negated != (positive != NULL)) factor = ir_negate(e->ir, factor);
+    return ir_fma(e->ir, factor, other, minus != negated ? ir_negate(e->ir, b) : b);
 }
 
+/* `d` is what compute says, or that with the sign that the result has, as compute_fused says. */
 static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, ir_value d, unsigned target,
-                       bool quiet)
+                       bool negated, bool quiet)
 {
     struct ir *ir = e->ir;
     ir_block fast = ir_block_new(ir), other = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_block zero = negated ? ir_block_new(ir) : fast;
     ir_value r = d;
     if (fp_op_is_single(op)) r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
-    if (negates(op)) r = ir_negate(ir, r);
+    if (negates(op) && !negated) r = ir_negate(ir, r);
     ir_value ok = emit_is_sure(e, r, sure_of(op));
     ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
     ir_branch(ir, also ? ir_op(ir, IR_AND, ok, also) : ok, fast, other, IR_LIKELY);
@@ -171,7 +176,12 @@ static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir
     if (sure_of(op) == SURE_SUM)
         ir_jump(ir, slow);
     else
-        ir_branch(ir, exactly_zero(e, op, a, c, d), fast, slow, IR_EVEN);
+        ir_branch(ir, exactly_zero(e, op, a, c, d), zero, slow, IR_EVEN);
+    if (negated) {
+        ir_place(ir, zero);
+        emit_set_fpr(e, target, ir_negate(ir, compute(e, op, a, b, c)));
+        ir_jump(ir, on);
+    }
     ir_place(ir, fast);
     emit_set_fpr(e, target, r);
     ir_jump(ir, on);
@@ -192,8 +202,9 @@ static void emit_arithmetic(struct emit *e, unsigned variant)
         if (*operands == 'b') b = emit_fpr(e, FB);
         if (*operands == 'c') c = emit_fpr(e, FC);
     }
-    ir_value d = is_fused(op) ? compute_fused(e, op, a, b, c) : compute(e, op, a, b, c);
-    arithmetic(e, op, a, b, c, d, FT, false);
+    bool negated = negates(op) && !fp_op_is_single(op);
+    ir_value d = is_fused(op) ? compute_fused(e, op, a, b, c, negated) : compute(e, op, a, b, c);
+    arithmetic(e, op, a, b, c, d, FT, negated, false);
 }
 
 /* What only C does; its own notes are in memory then. */
@@ -359,7 +370,7 @@ static void emit_pair(struct emit *e, unsigned variant)
         bool has_a = *operands == 'a', has_b = *operands == 'b' || operands[1] == 'b' || (operands[1] && operands[2]);
         ir_value x = has_a ? a[how >> 5 & 1] : NULL, y = has_a && operands[1] == 'c' ? c[how >> 6 & 1] : NULL;
         ir_value z = has_b ? b[half] : NULL;
-        arithmetic(e, op, x, z, y, compute(e, op, x, z, y), FT + 32 * half, half == S);
+        arithmetic(e, op, x, z, y, compute(e, op, x, z, y), FT + 32 * half, false, half == S);
     }
 }
 
