@@ -296,9 +296,10 @@ static void so_it_does_with_llvm(void **state)
 
 enum { TRIPLES = 3000, TRIPLES_AT = DATA + 0x1000, READ_AT = TRIPLES_AT + 24 * TRIPLES };
 
-/* Few or many bits; exponents in the middle, and where proofs end. */
+/* Few or many bits; exponents in the middle, and where proofs end; zeros of both signs. */
 static uint64_t random_operand(uint64_t *random)
 {
+    if (!random_below(random, 6)) return random_below(random, 2) << 63;
     static const unsigned from[] = {1000, 1000, 1000, 140, 190, 0x7F0, 0, 1020}, to[] = {60, 60, 60, 130, 20, 16, 3, 4};
     unsigned i = (unsigned)random_below(random, sizeof from / sizeof from[0]);
     uint64_t exponent = from[i] + random_below(random, to[i]), bits = random_next(random);
@@ -318,7 +319,7 @@ static void random_triple(uint8_t *at, uint64_t *random)
     }
 }
 
-/* An operation on each triple, then mffs: in the same block or, `apart`, in another, behind a comparison. */
+/* An operation on each triple, whose result is kept, then mffs: in the same block or, `apart`, in another, behind a comparison. */
 static void write_reader(uint8_t *code, uint32_t operation, bool apart)
 {
     const uint32_t words[] = {0xC8240000, /* lfd f1,0(r4) */
@@ -329,18 +330,19 @@ static void write_reader(uint8_t *code, uint32_t operation, bool apart)
                               apart ? 0x48000004 : 0x60000000, /* b to the next */
                               0xFCA0048E,                      /* mffs f5 */
                               0xD8A50000,                      /* stfd f5,0(r5) */
+                              0xD8850008,                      /* stfd f4,8(r5) */
                               0x38840018,                      /* addi r4,r4,24 */
-                              0x38A50008,                      /* addi r5,r5,8 */
-                              BDNZ | (0xFFFC & (uint32_t)(-4 * 10)),
+                              0x38A50010,                      /* addi r5,r5,16 */
+                              BDNZ | (0xFFFC & (uint32_t)(-4 * 11)),
                               TRAP};
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         mem_host_put32(code + (size_t)4 * i, words[i]);
 }
 
-static void mffs_reads_what_the_last_operation_said(void **state)
+static void results_are_right_and_mffs_reads_what_the_last_operation_said(void **state)
 {
-    static const enum isa_id ids[] = {ISA_FADD,  ISA_FSUB,  ISA_FMUL,   ISA_FDIV,
-                                      ISA_FMADD, ISA_FMSUB, ISA_FNMADD, ISA_FRSP};
+    static const enum isa_id ids[] = {ISA_FADD,  ISA_FSUB,   ISA_FMUL,   ISA_FDIV, ISA_FMADD,
+                                      ISA_FMSUB, ISA_FNMADD, ISA_FNMSUB, ISA_FRSP};
     struct chil_machine *machine;
     struct cache_config config;
     struct side sides[2];
@@ -447,7 +449,7 @@ int main(void)
         cmocka_unit_test(so_it_does_with_room_for_one_region),
         cmocka_unit_test(so_it_does_while_the_interpreter_goes_on),
         cmocka_unit_test(so_it_does_with_few_registers),
-        cmocka_unit_test(mffs_reads_what_the_last_operation_said),
+        cmocka_unit_test(results_are_right_and_mffs_reads_what_the_last_operation_said),
 #ifdef CHILIAD_LLVM
         cmocka_unit_test(so_it_does_with_llvm),
 #endif
