@@ -70,6 +70,19 @@ static void make_question(struct fast *f, const struct node *ask, const struct s
     regs_restore(f, &kept);
 }
 
+/* Whether nothing is left to do before a block that a question leads to, which has changed the variable to n. */
+static bool goes_straight(struct fast *f, const struct fast_block *to, unsigned variable, int n)
+{
+    int pin = f->variables[variable].pin, position = f->position;
+    if (to->anchor || reg_needed(f, f->now->content[pin])) return false;
+    struct state *before = state_copy(f, f->now);
+    f->now->content[pin] = f->now->variables[variable].value = n;
+    bool met = state_is_met(f, to);
+    state_become(f, before);
+    f->position = position;
+    return met;
+}
+
 /* The time may have changed. */
 static void make_ask(struct fast *f, const struct fast_block *b, int position)
 {
@@ -79,15 +92,19 @@ static void make_ask(struct fast *f, const struct fast_block *b, int position)
     int pin = f->variables[variable].pin;
     if (!f->in_detour || !f->nodes[f->nodes[n].a].lazy || pin != TIME) f->failed = true;
     make_question(f, &f->nodes[n], f->blocks[b->yes].state);
-    unsigned refused = x86_label(x);
-    x86_jump_if(x, CC_AE, refused);
-    struct state *before = state_copy(f, f->now);
-    reg_clear(f, pin);
-    f->now->content[pin] = f->now->variables[variable].value = n;
-    jump_to(f, b->yes, 0);
-    f->position = position - 1;
-    state_become(f, before);
-    x86_place(x, refused);
+    if (goes_straight(f, &f->blocks[b->yes], variable, n)) {
+        x86_jump_if(x, CC_B, f->blocks[b->yes].label);
+    } else {
+        unsigned refused = x86_label(x);
+        x86_jump_if(x, CC_AE, refused);
+        struct state *before = state_copy(f, f->now);
+        reg_clear(f, pin);
+        f->now->content[pin] = f->now->variables[variable].value = n;
+        jump_to(f, b->yes, 0);
+        f->position = position - 1;
+        state_become(f, before);
+        x86_place(x, refused);
+    }
     reg_store(f, IR_I32, SCRATCH, x86_mem(RDI, NONE, (int32_t)f->nodes[n].imm));
     unsigned no = find_detour(f, b->no);
     if (!no) {

@@ -4,7 +4,7 @@
  *
  * In: the address in eax, the core's cache_front in r11, lines in r15, the time in r13. Out: the carry is set when the
  * access is counted and may be done, and the time has what it cost as far as that is known; else eax is what the model
- * said (CACHE_ELSE, or a stall with CACHE_HEARD). rcx, rdx, rsi, r8 and r11 are lost, all others kept.
+ * said (CACHE_ELSE, or a stall with CACHE_HEARD). rcx, rdx, r9, r10 and r11 are lost, all others kept.
  */
 #include "jit/jit_miss.h"
 
@@ -54,26 +54,27 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
 
         /* The miss in ecx is noted, and that is all; when there is no room for more, it goes on at 2. */
         ".macro note\n"
-        "   mov NEXT_MISS(%r11), %rsi\n"
-        "   mov %ecx, (%rsi)\n"
-        "   mov %r13d, 4(%rsi)\n"
-        "   add $8, %rsi\n"
-        "   mov %rsi, NEXT_MISS(%r11)\n"
-        "   cmp FULL(%r11), %rsi\n" /* below: the carry is set */
+        "   mov NEXT_MISS(%r11), %r9\n"
+        "   mov %ecx, (%r9)\n"
+        "   mov %r13d, 4(%r9)\n"
+        "   add $8, %r9\n"
+        "   mov %r9, NEXT_MISS(%r11)\n"
+        "   cmp FULL(%r11), %r9\n" /* below: the carry is set */
         "   jae 2f\n"
         "   ret\n"
         ".endm\n"
 
-        /* Calls C with rdi of r11, and keeps what it may change and nobody has given up. Its answer is added to the
+        /* Calls C with r11, r9 and rdx, and keeps what it may change and nobody has given up. Its answer is added to the
          * time, or passed on if it is negative. */
         ".macro answer function\n"
         "   push %rdi\n"
-        "   push %r9\n"
-        "   push %r10\n"
+        "   push %rsi\n"
+        "   push %r8\n"
         "   mov %r11, %rdi\n"
+        "   mov %r9, %rsi\n"
         "   call \\function\n"
-        "   pop %r10\n"
-        "   pop %r9\n"
+        "   pop %r8\n"
+        "   pop %rsi\n"
         "   pop %rdi\n"
         "   test %eax, %eax\n" /* clears the carry */
         "   js 9f\n"
@@ -85,9 +86,9 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         /* Seldom so: C is asked, with the view, the address (of the line) and the time. */
         ".macro otherwise function\n"
         "   mov VIEW(%r11), %r11\n"
-        "   mov %rdx, %rsi\n"
-        "   sub %r15, %rsi\n"
-        "   shl $5, %esi\n"
+        "   mov %rdx, %r9\n"
+        "   sub %r15, %r9\n"
+        "   shl $5, %r9d\n"
         "   mov %r13, %rdx\n"
         "   answer \\function\n"
         ".endm\n"
@@ -105,20 +106,20 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   add %eax, %ecx\n" /* the line */
         "   and SET_MASK(%r11), %eax\n"
         "   shl $4, %eax\n" /* its turn */
-        "   mov TURN+NEXT(%r11,%rax), %esi\n"
-        "   cmp TURN+LAST(%r11,%rax), %esi\n"
+        "   mov TURN+NEXT(%r11,%rax), %r9d\n"
+        "   cmp TURN+LAST(%r11,%rax), %r9d\n"
         "   je 1f\n"
-        "   mov AT(%r11,%rsi,8), %r8\n" /* the byte of the line that goes */
-        "   test %r8, %r8\n"
+        "   mov AT(%r11,%r9,8), %r10\n" /* the byte of the line that goes */
+        "   test %r10, %r10\n"
         "   jz 1f\n"
-        "   mov %rdx, AT(%r11,%rsi,8)\n"
-        "   mov %ecx, LINE(%r11,%rsi,4)\n"
-        "   andb $~17, (%r8)\n"
+        "   mov %rdx, AT(%r11,%r9,8)\n"
+        "   mov %ecx, LINE(%r11,%r9,4)\n"
+        "   andb $~17, (%r10)\n"
         "   orb $17, (%rdx)\n"
-        "   inc %esi\n"
-        "   and TURN+MASK(%r11,%rax), %esi\n"
-        "   or TURN+FIRST(%r11,%rax), %esi\n"
-        "   mov %esi, TURN+NEXT(%r11,%rax)\n"
+        "   inc %r9d\n"
+        "   and TURN+MASK(%r11,%rax), %r9d\n"
+        "   or TURN+FIRST(%r11,%rax), %r9d\n"
+        "   mov %r9d, TURN+NEXT(%r11,%rax)\n"
         "   note\n"
         "1: otherwise cache_load_quick\n"
         "2: answer cache_settle_front\n"
@@ -135,15 +136,15 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   movzbl (%rdx), %eax\n"
         "   test $32, %al\n" /* it is open */
         "   jnz 1f\n"
-        "   mov NEXT_OPEN(%r11), %rsi\n"
-        "   mov OPENED(%rsi), %r8\n" /* the byte of the one that is closed */
-        "   test %r8, %r8\n"
+        "   mov NEXT_OPEN(%r11), %r9\n"
+        "   mov OPENED(%r9), %r10\n" /* the byte of the one that is closed */
+        "   test %r10, %r10\n"
         "   jz 1f\n"
-        "   andb $~34, (%r8)\n"
-        "   mov %rdx, OPENED(%rsi)\n"
-        "   mov %ecx, OPENED_LINE(%rsi)\n"
-        "   mov OPEN_AFTER(%rsi), %rsi\n"
-        "   mov %rsi, NEXT_OPEN(%r11)\n"
+        "   andb $~34, (%r10)\n"
+        "   mov %rdx, OPENED(%r9)\n"
+        "   mov %ecx, OPENED_LINE(%r9)\n"
+        "   mov OPEN_AFTER(%r9), %r9\n"
+        "   mov %r9, NEXT_OPEN(%r11)\n"
         "   orb $34, (%rdx)\n"
         "   and $16, %eax\n" /* whether it is in L1D */
         "   shl $25, %eax\n"
