@@ -16,7 +16,7 @@
 #define TEXT(x)          #x
 #define HAS(name, value) ".equ " name ", " TEXT(value) "\n"
 
-_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_HERE == 16 && CACHE_OPEN == 32, "they stand below");
+_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_HERE == 16 && CACHE_OPEN == 128, "they stand below");
 _Static_assert(QUICK_LOAD == 1 && QUICK_STORE == 2 && CACHE_GRANULE_BITS == 5, "as above");
 _Static_assert(MISS_STORE == 1 << 30 && MISS_HERE == CACHE_HERE << 25 && sizeof(cache_miss) == 8, "as above");
 
@@ -31,8 +31,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         HAS("TURN", FRONT_TURN)
         HAS("LINE", FRONT_LINE)
         HAS("AT", FRONT_AT)
-        HAS("FIRST", TURN_FIRST)
-        HAS("MASK", TURN_MASK)
+        HAS("AFTER", FRONT_AFTER)
         HAS("NEXT", TURN_NEXT)
         HAS("LAST", TURN_LAST)
         HAS("OPENED", OPEN_AT)
@@ -105,9 +104,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   and $-128, %ecx\n"
         "   add %eax, %ecx\n" /* the line */
         "   and SET_MASK(%r11), %eax\n"
-        "   shl $4, %eax\n" /* its turn */
-        "   mov TURN+NEXT(%r11,%rax), %r9d\n"
-        "   cmp TURN+LAST(%r11,%rax), %r9d\n"
+        "   mov TURN+NEXT(%r11,%rax,8), %r9d\n"
+        "   cmp TURN+LAST(%r11,%rax,8), %r9d\n"
         "   je 1f\n"
         "   mov AT(%r11,%r9,8), %r10\n" /* the byte of the line that goes */
         "   test %r10, %r10\n"
@@ -116,10 +114,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   mov %ecx, LINE(%r11,%r9,4)\n"
         "   andb $~17, (%r10)\n"
         "   orb $17, (%rdx)\n"
-        "   inc %r9d\n"
-        "   and TURN+MASK(%r11,%rax), %r9d\n"
-        "   or TURN+FIRST(%r11,%rax), %r9d\n"
-        "   mov %r9d, TURN+NEXT(%r11,%rax)\n"
+        "   movzwl AFTER(%r11,%r9,2), %r9d\n"
+        "   mov %r9d, TURN+NEXT(%r11,%rax,8)\n"
         "   note\n"
         "1: otherwise cache_load_quick\n"
         "2: answer cache_settle_front\n"
@@ -134,19 +130,18 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   and $-128, %ecx\n"
         "   add %eax, %ecx\n" /* the line */
         "   movzbl (%rdx), %eax\n"
-        "   test $32, %al\n" /* it is open */
-        "   jnz 1f\n"
+        "   and $(16 | 128), %al\n" /* whether it is in L1D, */
+        "   js 1f\n"                /* and open */
         "   mov NEXT_OPEN(%r11), %r9\n"
         "   mov OPENED(%r9), %r10\n" /* the byte of the one that is closed */
         "   test %r10, %r10\n"
         "   jz 1f\n"
-        "   andb $~34, (%r10)\n"
+        "   andb $~130, (%r10)\n"
         "   mov %rdx, OPENED(%r9)\n"
         "   mov %ecx, OPENED_LINE(%r9)\n"
         "   mov OPEN_AFTER(%r9), %r9\n"
         "   mov %r9, NEXT_OPEN(%r11)\n"
-        "   orb $34, (%rdx)\n"
-        "   and $16, %eax\n" /* whether it is in L1D */
+        "   orb $130, (%rdx)\n"
         "   shl $25, %eax\n"
         "   lea (1 << 30)(%rcx,%rax), %ecx\n"
         "   note\n"
