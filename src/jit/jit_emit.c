@@ -274,6 +274,7 @@ void emit_ask(struct emit *e, bool load, ir_value address, unsigned size, ir_blo
                                        load ? offsetof(struct cache_front, load) : offsetof(struct cache_front, store),
                                    .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(front)),
                                    .number = address,
+                                   .shift = CACHE_GRANULE_BITS,
                                    .time = e->cycles,
                                    .base = e->core,
                                    .told = CORE(call.heard)};

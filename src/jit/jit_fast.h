@@ -138,6 +138,8 @@ struct known_variable {
 };
 struct state {
     int content[REGISTERS];
+    int tested; /* where a detour begins: the number of which the scratch register has the index of a byte that was
+                   tested (make_index), or 0 */
     struct known_variable variables[];
 };
 
@@ -254,6 +256,7 @@ bool state_is_met(struct fast *f, const struct fast_block *block); /* whether th
 bool fast_make(struct fast *f);
 void fast_node(struct fast *f, int n);
 void fast_jump_if(struct fast *f, int n, bool sense, unsigned label);
+int fast_tested(const struct fast *f, int condition); /* state.tested behind a jump on it */
 void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to);
 struct x86_at fast_slot(const struct fast *f, int n);
 

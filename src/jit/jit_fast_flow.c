@@ -9,10 +9,11 @@
 #include "base/mem.h"
 #include "jit/jit_fast.h"
 
-static void add_detour(struct fast *f, unsigned label, int block, int position)
+static void add_detour(struct fast *f, unsigned label, int block, int position, int tested)
 {
     struct detour *detour = arena_calloc(&f->arena, 1, sizeof *detour);
     *detour = (struct detour){label, block, position, state_copy(f, f->now), f->detours};
+    detour->state->tested = tested;
     f->detours = detour;
 }
 
@@ -45,7 +46,7 @@ static void branch_away(struct fast *f, int condition, bool sense, int block, in
     }
     unsigned label = x86_label(&f->x);
     fast_jump_if(f, condition, sense, label);
-    add_detour(f, label, block, position);
+    add_detour(f, label, block, position, fast_tested(f, condition));
 }
 
 /* Whether an end leads to where nothing is pending. */
@@ -56,13 +57,18 @@ static bool leaves_trace(const struct fast *f, const struct fast_block *b, int f
     return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
 }
 
-/* Asks. Of the registers that change only what is needed is kept. The carry says whether there is no answer in rax. */
+/* Asks, with the number's line in rax. Of the registers that change only what is needed is kept. The carry says whether
+ * there is no answer in rax. */
 static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
 {
     struct x86 *x = &f->x;
     struct kept kept;
     regs_keep(f, wanted, &kept);
-    reg_move(f, SCRATCH, reg_use(f, ask->b, SCRATCH));
+    if (f->now->tested != node_real(f, ask->b)) {
+        reg_move(f, SCRATCH, reg_use(f, ask->b, SCRATCH));
+        x86_op_imm(x, 0xC1, 5, x86_reg(SCRATCH), ask->how, 1); /* shr */
+    }
+    f->now->tested = 0;
     const struct node *pointer = &f->nodes[ask->a];
     x86_op(x, 0x8B | X86_W, SCRATCH_ADDRESS,
            x86_mem(reg_find(f, pointer->a), NONE, (int32_t)pointer->imm - bias_of(f, pointer->a)));
@@ -109,9 +115,16 @@ static void make_ask(struct fast *f, const struct fast_block *b, int position)
     unsigned no = find_detour(f, b->no);
     if (!no) {
         no = x86_label(x);
-        add_detour(f, no, b->no, position);
+        add_detour(f, no, b->no, position, 0);
     }
     x86_jump(x, no);
+}
+
+/* Whether a condition is about bits of what was tested before, so that it needs no scratch register. */
+static bool tests_tested(const struct fast *f, int condition)
+{
+    const struct node *test = &f->nodes[condition], *bits = &f->nodes[test->a];
+    return test->kind == NODE_TEST && test->lazy && bits->lazy && node_real(f, bits->a) == f->now->tested;
 }
 
 /* Ends a block; returns the one that follows here, or 0. */
@@ -135,6 +148,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
         return 0;
     case END_BRANCH:
         if (f->in_detour) {
+            if (!tests_tested(f, b->condition)) f->now->tested = 0;
             int on = b->odds == IR_UNLIKELY ? b->no : b->yes;
             if (f->blocks[on].anchor) on = on == b->no ? b->yes : b->no;
             branch_away(f, b->condition, on == b->no, on == b->no ? b->yes : b->no, position);
@@ -153,7 +167,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
             } else {
                 unsigned label = x86_label(&f->x);
                 x86_jump(&f->x, label);
-                add_detour(f, label, b->no, position);
+                add_detour(f, label, b->no, position, 0);
             }
             return 0;
         }
@@ -205,6 +219,14 @@ static bool leads_to_question(const struct fast *f, int block)
     return b->ending == END_ASK || (b->ending == END_BRANCH && f->blocks[b->yes].ending == END_ASK);
 }
 
+/* Whether a node of a detour leaves the scratch register alone: those before a question do. */
+static bool spares_scratch(const struct fast *f, const struct node *n)
+{
+    return n->lazy || n->kind == NODE_CONST || n->kind == NODE_PREFETCH || n->kind == NODE_ASK ||
+           (n->kind == NODE_CONVERT && n->how == IR_ZEXT) ||
+           (n->kind == NODE_STORE && is_const(f, n->c) && f->nodes[n->c].type == IR_I8);
+}
+
 static void make_detour(struct fast *f, const struct detour *detour)
 {
     state_become(f, detour->state);
@@ -215,11 +237,16 @@ static void make_detour(struct fast *f, const struct detour *detour)
         jump_to(f, block, 0);
         return;
     }
-    if (!leads_to_question(f, block)) variables_write(f);
+    if (!leads_to_question(f, block)) {
+        variables_write(f);
+        f->now->tested = 0;
+    }
     while (block) {
         f->position = detour->position - 1;
-        for (int n = f->blocks[block].first; n; n = f->nodes[n].next)
+        for (int n = f->blocks[block].first; n; n = f->nodes[n].next) {
+            if (!spares_scratch(f, &f->nodes[n])) f->now->tested = 0;
             fast_node(f, n);
+        }
         block = make_ending(f, &f->blocks[block], detour->position, 0);
     }
 }

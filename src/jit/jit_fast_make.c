@@ -80,8 +80,9 @@ void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to)
     } else if (fits(imm, type)) {
         x86_op_imm(x, 0xC7 | width(type), 0, to, (int32_t)imm, 4);
     } else {
-        x86_set(x, SCRATCH, imm);
-        reg_store(f, type, SCRATCH, to);
+        int scratch = to.reg == SCRATCH_ADDRESS || to.index == SCRATCH_ADDRESS ? SCRATCH : SCRATCH_ADDRESS;
+        x86_set(x, scratch, imm);
+        reg_store(f, type, scratch, to);
     }
 }
 
@@ -329,6 +330,16 @@ void fast_jump_if(struct fast *f, int n, bool sense, unsigned label)
     }
     enum x86_condition condition = make_condition(f, n);
     x86_jump_if(&f->x, sense ? condition : condition ^ 1, label);
+}
+
+int fast_tested(const struct fast *f, int condition)
+{
+    const struct node *test = &f->nodes[condition];
+    if (!test->lazy || test->kind != NODE_TEST || !f->nodes[test->a].lazy) return 0;
+    const struct node *load = &f->nodes[f->nodes[test->a].a];
+    if (load->kind != NODE_LOAD || !load->lazy || !load->b || !f->nodes[load->b].lazy) return 0;
+    int n = node_real(f, f->nodes[f->nodes[f->nodes[load->b].a].a].a);
+    return reg_find(f, n) == NONE ? 0 : n;
 }
 
 /* A truth as a number. */

@@ -578,5 +578,6 @@ bool state_share(struct fast *f, struct state *state, int position)
     }
     for (int reg = 0; reg < REGISTERS; reg++)
         if (state->content[reg] != f->now->content[reg]) state->content[reg] = 0;
+    state->tested = 0;
     return true;
 }

@@ -2,9 +2,10 @@
  * not free, written for the registers of translated code (jit_fast_flow.c). All that is seldom so, it asks
  * cache_load_quick and cache_store_quick for.
  *
- * In: the address in eax, the core's cache_front in r11, lines in r15, the time in r13. Out: the carry is set when the
- * access is counted and may be done, and the time has what it cost as far as that is known; else eax is what the model
- * said (CACHE_ELSE, or a stall with CACHE_HEARD). rcx, rdx, r9, r10 and r11 are lost, all others kept.
+ * In: in eax the number of the line of the access, among those of the space; the core's cache_front in r11, lines in
+ * r15, the time in r13. Out: the carry is set when the access is counted and may be done, and the time has what it cost
+ * as far as that is known; else eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rcx, rdx, r9, r10
+ * and r11 are lost, all others kept.
  */
 #include "jit/jit_miss.h"
 
@@ -38,14 +39,12 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         HAS("OPEN_AFTER", OPEN_NEXT)
         HAS("OPENED_LINE", OPEN_LINE)
 
-        /* The page in ecx, if such accesses are quick in it (else: on at 1); eax: the line's number among the space's;
-         * rdx: its byte. */
+        /* The page in ecx, if such accesses are quick in it (else: on at 1); rdx: the line's byte. */
         ".macro look pages, quick\n"
         "   mov %eax, %ecx\n"
-        "   shr $12, %ecx\n"
+        "   shr $7, %ecx\n"
         "   mov \\pages(%r11), %rdx\n"
         "   mov (%rdx,%rcx,4), %ecx\n"
-        "   shr $5, %eax\n"
         "   lea (%r15,%rax), %rdx\n"
         "   test $\\quick, %cl\n"
         "   jz 1f\n"
