@@ -114,7 +114,7 @@ enum {
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
 /* Those of them that a question changes (jit_miss.c). */
-#define LOST_REGISTERS (BIT(RCX) | BIT(RDX) | BIT(R9) | BIT(R10))
+#define LOST_REGISTERS (BIT(RDX) | BIT(R8) | BIT(R9) | BIT(R10))
 /* The frame: the limit, constants, registers that a question keeps, slots from 1 on. Calls find rsp on 16
  * bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {

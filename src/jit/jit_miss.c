@@ -4,7 +4,7 @@
  *
  * In: in eax the number of the line of the access, among those of the space; the core's cache_front in r11, lines in
  * r15, the time in r13. Out: the carry is set when the access is counted and may be done, and the time has what it cost
- * as far as that is known; else eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rcx, rdx, r9, r10
+ * as far as that is known; else eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rdx, r8, r9, r10
  * and r11 are lost, all others kept.
  */
 #include "jit/jit_miss.h"
@@ -39,21 +39,21 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         HAS("OPEN_AFTER", OPEN_NEXT)
         HAS("OPENED_LINE", OPEN_LINE)
 
-        /* The page in ecx, if such accesses are quick in it (else: on at 1); rdx: the line's byte. */
+        /* The page in r8d, if such accesses are quick in it (else: on at 1); rdx: the line's byte. */
         ".macro look pages, quick\n"
-        "   mov %eax, %ecx\n"
-        "   shr $7, %ecx\n"
+        "   mov %eax, %r8d\n"
+        "   shr $7, %r8d\n"
         "   mov \\pages(%r11), %rdx\n"
-        "   mov (%rdx,%rcx,4), %ecx\n"
+        "   mov (%rdx,%r8,4), %r8d\n"
         "   lea (%r15,%rax), %rdx\n"
-        "   test $\\quick, %cl\n"
+        "   test $\\quick, %r8b\n"
         "   jz 1f\n"
         ".endm\n"
 
-        /* The miss in ecx is noted, and that is all; when there is no room for more, it goes on at 2. */
+        /* The miss in r8d is noted, and that is all; when there is no room for more, it goes on at 2. */
         ".macro note\n"
         "   mov NEXT_MISS(%r11), %r9\n"
-        "   mov %ecx, (%r9)\n"
+        "   mov %r8d, (%r9)\n"
         "   mov %r13d, 4(%r9)\n"
         "   add $8, %r9\n"
         "   mov %r9, NEXT_MISS(%r11)\n"
@@ -67,11 +67,11 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         ".macro answer function\n"
         "   push %rdi\n"
         "   push %rsi\n"
-        "   push %r8\n"
+        "   push %rcx\n"
         "   mov %r11, %rdi\n"
         "   mov %r9, %rsi\n"
         "   call \\function\n"
-        "   pop %r8\n"
+        "   pop %rcx\n"
         "   pop %rsi\n"
         "   pop %rdi\n"
         "   test %eax, %eax\n" /* clears the carry */
@@ -100,8 +100,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   look LOAD_PAGES, 1\n"
         "   testb $16, (%rdx)\n" /* the page has been out of the TLB */
         "   jnz 1f\n"
-        "   and $-128, %ecx\n"
-        "   add %eax, %ecx\n" /* the line */
+        "   and $-128, %r8d\n"
+        "   add %eax, %r8d\n" /* the line */
         "   and SET_MASK(%r11), %eax\n"
         "   mov TURN+NEXT(%r11,%rax,8), %r9d\n"
         "   cmp TURN+LAST(%r11,%rax,8), %r9d\n"
@@ -110,7 +110,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   test %r10, %r10\n"
         "   jz 1f\n"
         "   mov %rdx, AT(%r11,%r9,8)\n"
-        "   mov %ecx, LINE(%r11,%r9,4)\n"
+        "   mov %r8d, LINE(%r11,%r9,4)\n"
         "   andb $~17, (%r10)\n"
         "   orb $17, (%rdx)\n"
         "   movzwl AFTER(%r11,%r9,2), %r9d\n"
@@ -126,8 +126,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         ".type jit_miss_store, @function\n"
         "jit_miss_store:\n"
         "   look STORE_PAGES, 2\n"
-        "   and $-128, %ecx\n"
-        "   add %eax, %ecx\n" /* the line */
+        "   and $-128, %r8d\n"
+        "   add %eax, %r8d\n" /* the line */
         "   movzbl (%rdx), %eax\n"
         "   and $(16 | 128), %al\n" /* whether it is in L1D, */
         "   js 1f\n"                /* and open */
@@ -137,12 +137,12 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   jz 1f\n"
         "   andb $~130, (%r10)\n"
         "   mov %rdx, OPENED(%r9)\n"
-        "   mov %ecx, OPENED_LINE(%r9)\n"
+        "   mov %r8d, OPENED_LINE(%r9)\n"
         "   mov OPEN_AFTER(%r9), %r9\n"
         "   mov %r9, NEXT_OPEN(%r11)\n"
         "   orb $130, (%rdx)\n"
         "   shl $25, %eax\n"
-        "   lea (1 << 30)(%rcx,%rax), %ecx\n"
+        "   lea (1 << 30)(%r8,%rax), %r8d\n"
         "   note\n"
         "1: otherwise cache_store_quick\n"
         "2: answer cache_settle_front\n"
