@@ -56,6 +56,7 @@ struct node {
     bool homed, again; /* of a change of a variable: it goes to the variable's memory, too; the trace has another */
     int a, b, c;       /* operands; of memory: base, index, what is stored */
     uint64_t imm;      /* constant, offset, address of a function */
+    uint32_t mask;     /* of a question */
     unsigned variable;
     int next, block;
     int uses, user; /* how many; the last */

@@ -57,7 +57,7 @@ static bool leaves_trace(const struct fast *f, const struct fast_block *b, int f
     return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
 }
 
-/* Asks, with the number's line in rax. Of the registers that change only what is needed is kept. The carry says whether
+/* Asks, with the number in rax. Of the registers that change only what is needed is kept. The carry says whether
  * there is no answer in rax. */
 static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
 {
@@ -66,7 +66,8 @@ static void make_question(struct fast *f, const struct node *ask, const struct s
     regs_keep(f, wanted, &kept);
     if (f->now->tested != node_real(f, ask->b)) {
         reg_move(f, SCRATCH, reg_use(f, ask->b, SCRATCH));
-        x86_op_imm(x, 0xC1, 5, x86_reg(SCRATCH), ask->how, 1); /* shr */
+        x86_op_imm(x, 0xC1, 1, x86_reg(SCRATCH), ask->how, 1); /* ror */
+        x86_op_imm(x, 0x81, 4, x86_reg(SCRATCH), (int32_t)ask->mask, 4);
     }
     f->now->tested = 0;
     const struct node *pointer = &f->nodes[ask->a];
@@ -120,13 +121,6 @@ static void make_ask(struct fast *f, const struct fast_block *b, int position)
     x86_jump(x, no);
 }
 
-/* Whether a condition is about bits of what was tested before, so that it needs no scratch register. */
-static bool tests_tested(const struct fast *f, int condition)
-{
-    const struct node *test = &f->nodes[condition], *bits = &f->nodes[test->a];
-    return test->kind == NODE_TEST && test->lazy && bits->lazy && node_real(f, bits->a) == f->now->tested;
-}
-
 /* Ends a block; returns the one that follows here, or 0. */
 static int make_ending(struct fast *f, const struct fast_block *b, int position, int next_anchor)
 {
@@ -148,7 +142,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
         return 0;
     case END_BRANCH:
         if (f->in_detour) {
-            if (!tests_tested(f, b->condition)) f->now->tested = 0;
+            f->now->tested = 0;
             int on = b->odds == IR_UNLIKELY ? b->no : b->yes;
             if (f->blocks[on].anchor) on = on == b->no ? b->yes : b->no;
             branch_away(f, b->condition, on == b->no, on == b->no ? b->yes : b->no, position);
@@ -216,7 +210,7 @@ static void make_trace(struct fast *f, int anchor, int next_anchor)
 static bool leads_to_question(const struct fast *f, int block)
 {
     const struct fast_block *b = &f->blocks[block];
-    return b->ending == END_ASK || (b->ending == END_BRANCH && f->blocks[b->yes].ending == END_ASK);
+    return b->ending == END_ASK;
 }
 
 /* Whether a node of a detour leaves the scratch register alone: those before a question do. */
