@@ -50,10 +50,7 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     if (policy != CACHE_ROUND_ROBIN) return;
     tags->turn = base_calloc(sets, sizeof *tags->turn);
     for (uint64_t i = 0; i < sets; i++)
-        tags->turn[i] = (struct turn){.first = (uint32_t)i * tags->ways.stride,
-                                      .mask = ways - 1,
-                                      .next = (uint32_t)i * tags->ways.stride,
-                                      .last = NO_WAY};
+        tags->turn[i] = (struct turn){.next = (uint32_t)i * tags->ways.stride, .last = NO_WAY};
 }
 
 void tags_fini(struct tags *tags)
@@ -99,6 +96,9 @@ static void move_near(struct cache_core *core)
     l1->tags.turn = near->turn;
     l1->at = near->at;
     near->set_mask = l1->tags.set_mask;
+    uint32_t mask = l1->tags.ways.count - 1; /* which it is, as sets are not padded */
+    for (uint32_t way = 0; way < (near->set_mask + 1) * l1->tags.ways.stride; way++)
+        near->after[way] = (uint16_t)((way & ~mask) | ((way + 1) & mask));
 }
 
 static void core_init(struct cache *cache, unsigned number)

@@ -108,7 +108,8 @@ enum cache_bit {
     CACHE_FETCH = 4,
     CACHE_PAGE = 8,  /* the model's own, in the first byte of a page: it is in the TLB */
     CACHE_HERE = 16, /* the model's own: the line came into L1D by this address and is there, whatever the TLB has */
-    CACHE_OPEN = 32  /* the model's own: the line was opened by a store to this address, likewise */
+    CACHE_OPEN = 128 /* the model's own: the line was opened by a store to this address, likewise; the sign, which is
+                        easily tested */
 };
 
 /* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the space. It is followed by

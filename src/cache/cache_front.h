@@ -16,10 +16,8 @@ enum { MISS_STORE = 1 << 30, MISS_HERE = 1 << 29, MISS_LINE = MISS_HERE - 1 };
 
 /* A set that is replaced round-robin. */
 struct turn {
-    uint32_t first; /* index of the set's first way */
-    uint32_t mask;  /* number of ways - 1, where that is a mask */
-    uint32_t next;  /* index of the way to be replaced */
-    uint32_t last;  /* of the one that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
+    uint32_t next; /* index of the way to be replaced */
+    uint32_t last; /* of the one that makes the set full again since the last wrap (cache_snoop.c); NO_WAY: it is */
 };
 
 /* A line of L1D's size that stores join: the store that opened it has gone to memory. */
@@ -51,8 +49,9 @@ struct cache_front {
     uint32_t ready;               /* QUICK_…: may be tried */
     uint32_t set_mask;            /* of L1D */
     _Alignas(64) struct turn turn[FRONT_SETS];
-    uint32_t line[FRONT_WAYS]; /* by index of the way */
-    uint8_t *at[FRONT_WAYS];   /* likewise: the only line bytes that know of the line; NULL: there may be others */
+    uint32_t line[FRONT_WAYS];  /* by index of the way */
+    uint8_t *at[FRONT_WAYS];    /* likewise: the only line bytes that know of the line; NULL: there may be others */
+    uint16_t after[FRONT_WAYS]; /* likewise: the way that is replaced after it */
 };
 
 /* What has come together is settled, where front->next_miss has come to front->full. Returns what it costs. */
@@ -66,12 +65,11 @@ uint32_t cache_settle_front(struct cache_front *front);
 #define FRONT_NEXT_OPEN   40
 #define FRONT_SET_MASK    68
 #define FRONT_TURN        128
-#define FRONT_LINE        2176
-#define FRONT_AT          18560
-#define TURN_FIRST        0
-#define TURN_MASK         4
-#define TURN_NEXT         8
-#define TURN_LAST         12
+#define FRONT_LINE        1152
+#define FRONT_AT          17536
+#define FRONT_AFTER       50304
+#define TURN_NEXT         0
+#define TURN_LAST         4
 #define OPEN_AT           0
 #define OPEN_NEXT         8
 #define OPEN_LINE         16
@@ -87,8 +85,8 @@ FRONT_IS(SET_MASK, set_mask);
 FRONT_IS(TURN, turn);
 FRONT_IS(LINE, line);
 FRONT_IS(AT, at);
-_Static_assert(sizeof(struct turn) == 16 && offsetof(struct turn, first) == TURN_FIRST &&
-                   offsetof(struct turn, mask) == TURN_MASK && offsetof(struct turn, next) == TURN_NEXT &&
+FRONT_IS(AFTER, after);
+_Static_assert(sizeof(struct turn) == 8 && offsetof(struct turn, next) == TURN_NEXT &&
                    offsetof(struct turn, last) == TURN_LAST,
                "members of a turn have moved");
 _Static_assert(offsetof(struct open_line, at) == OPEN_AT && offsetof(struct open_line, next) == OPEN_NEXT &&

@@ -242,10 +242,11 @@ INLINE void tags_drop(struct tags *tags, int at)
     if (tags->used) tags->used[at] = 0;
 }
 
-/* The way that was replaced last. */
-INLINE uint32_t turn_before(const struct turn *turn, uint32_t count)
+/* The way of a set that was replaced last, where that is round-robin. */
+INLINE uint32_t tags_before(const struct tags *tags, const struct ways *ways, uint32_t set)
 {
-    return (turn->next == turn->first ? turn->next + count : turn->next) - 1;
+    uint32_t next = tags->turn[set].next;
+    return (next == set * ways->stride ? next + ways->count : next) - 1;
 }
 
 int tags_victim_any(struct tags *tags, uint32_t set);
@@ -253,9 +254,8 @@ int tags_victim_any(struct tags *tags, uint32_t set);
 INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
 {
     if (ways->policy != CACHE_ROUND_ROBIN) return tags_victim_any(tags, set);
-    struct turn *turn = &tags->turn[set];
-    uint32_t way = turn->next;
-    turn->next = way + 1 == turn->first + ways->count ? turn->first : way + 1;
+    uint32_t way = tags->turn[set].next, first = set * ways->stride;
+    tags->turn[set].next = way + 1 == first + ways->count ? first : way + 1;
     return (int)way;
 }
 

@@ -468,7 +468,7 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     }
     of->front.at[way] = at;
     of->front.line[way] = line;
-    turn->next = ((next + 1) & turn->mask) | turn->first;
+    turn->next = of->front.after[way];
     *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : of->cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
     if (how != TLB_MISSES) return miss_note(of, now, line);

@@ -336,7 +336,7 @@ static void refill(struct cache_core *of)
 {
     struct tags *tags = &of->data.tags;
     for (uint32_t set = 0; tags->turn && set <= tags->set_mask; set++)
-        tags->turn[set].last = turn_before(&tags->turn[set], tags->ways.count);
+        tags->turn[set].last = tags_before(tags, &tags->ways, set);
 }
 
 static void wrap(struct cache *cache, struct cache_core *of)

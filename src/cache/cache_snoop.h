@@ -82,9 +82,9 @@ INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct 
     *snoop->active.log_end++ = line;
     if (alone || snoop->active.log_end > snoop->active.log_full) snoop_catch_up(cache, of);
     if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
-    struct turn *turn = &of->data.tags.turn[line & of->data.tags.set_mask];
-    if (turn->last != turn_before(turn, shape->l1d.count)) return;
-    turn->last = NO_WAY;
+    uint32_t set = line & of->data.tags.set_mask, *last = &of->data.tags.turn[set].last;
+    if (*last != tags_before(&of->data.tags, &shape->l1d, set)) return;
+    *last = NO_WAY;
     snoop_set_full(cache, of);
 }
 

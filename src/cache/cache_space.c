@@ -66,11 +66,12 @@ static void free_known(struct cache *cache)
     munmap(cache->l3_line, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_line));
 }
 
-static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t);
+/* As with CACHE_TABLE, 15 times as many follow. */
+static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t), pages_table = 16 * pages_bytes;
 
 void spaces_init(struct cache *cache)
 {
-    cache->no_pages = reserve_part(pages_bytes, 0);
+    cache->no_pages = reserve_part(pages_table, 0);
 }
 
 /* Behind the frames of a space, by group of pages: how many of these have one. All of a space is forgotten when its
@@ -101,7 +102,7 @@ struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned s
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
     struct cache_view *view = base_calloc(1, sizeof *view);
     *view = (struct cache_view){cache, cache->core[core], space, reserve_part(CACHE_TABLE, CACHE_GRANULES),
-                                base_reserve(pages_bytes)};
+                                reserve_part(pages_table, pages_bytes)};
     return cache->spaces[space].view[core] = view;
 }
 
@@ -359,7 +360,7 @@ static void drop_space(struct space *space)
                 quick_pages(of);
             }
             munmap(space->view[core]->lines, CACHE_TABLE);
-            munmap(space->view[core]->pages, pages_bytes);
+            munmap(space->view[core]->pages, pages_table);
             free(space->view[core]);
         }
     *space = (struct space){0};
@@ -388,7 +389,7 @@ void spaces_fini(struct cache *cache)
     for (size_t i = 0; i < cache->space_count; i++)
         if (cache->spaces[i].used) drop_space(&cache->spaces[i]);
     free(cache->spaces);
-    munmap(cache->no_pages, pages_bytes);
+    munmap(cache->no_pages, pages_table);
     free_known(cache);
     free(cache->frame_mapping);
     free(cache->mappings);

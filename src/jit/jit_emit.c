@@ -263,17 +263,13 @@ void emit_ask(struct emit *e, bool load, ir_value address, unsigned size, ir_blo
         ir_jump(ir, otherwise);
         return;
     }
-    if (size > 1) {
-        ir_block aligned = ir_block_new(ir);
-        ir_value low = ir_op(ir, IR_AND, address, emit_const(e, size - 1));
-        ir_branch(ir, ir_test(ir, IR_EQ, low, emit_const(e, 0)), aligned, otherwise, IR_LIKELY);
-        ir_place(ir, aligned);
-    }
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
     struct ir_question question = {.code =
                                        load ? offsetof(struct cache_front, load) : offsetof(struct cache_front, store),
                                    .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(front)),
                                    .number = address,
+                                   .shift = CACHE_GRANULE_BITS,
+                                   .mask = size * (uint32_t)CACHE_GRANULES - 1,
                                    .time = e->cycles,
                                    .base = e->core,
                                    .told = CORE(call.heard)};

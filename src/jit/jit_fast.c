@@ -439,6 +439,8 @@ static void fast_ask(struct ir *ir, const struct ir_question *question, ir_block
     /* the base is the core, which is in its register */
     (void)add(ir, (struct node){.kind = NODE_ASK,
                                 .variable = VAR(question->time),
+                                .how = (uint8_t)question->shift,
+                                .mask = question->mask,
                                 .a = N(question->pointer),
                                 .b = N(question->number),
                                 .c = N(fast_const(ir, IR_I64, question->code)),

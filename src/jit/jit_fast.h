@@ -56,6 +56,7 @@ struct node {
     bool homed, again; /* of a change of a variable: it goes to the variable's memory, too; the trace has another */
     int a, b, c;       /* operands; of memory: base, index, what is stored */
     uint64_t imm;      /* constant, offset, address of a function */
+    uint32_t mask;     /* of a question */
     unsigned variable;
     int next, block;
     int uses, user; /* how many; the last */
@@ -114,7 +115,7 @@ enum {
 #define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
 /* Those of them that a question changes (jit_miss.c). */
-#define LOST_REGISTERS (BIT(RCX) | BIT(RDX) | BIT(RSI) | BIT(R8))
+#define LOST_REGISTERS (BIT(RDX) | BIT(R8) | BIT(R9) | BIT(R10))
 /* The frame: the limit, constants, registers that a question keeps, slots from 1 on. Calls find rsp on 16
  * bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {
@@ -138,6 +139,8 @@ struct known_variable {
 };
 struct state {
     int content[REGISTERS];
+    int tested; /* where a detour begins: the number of which the scratch register has the index of a byte that was
+                   tested (make_index), or 0 */
     struct known_variable variables[];
 };
 
@@ -226,6 +229,7 @@ void state_become(struct fast *f, const struct state *state);
 bool state_share(struct fast *f, struct state *state, int position);
 void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
 void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
+bool reg_needed(const struct fast *f, int n);                   /* whether a value is used behind this point */
 int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
 int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
@@ -247,14 +251,16 @@ void variable_get(struct fast *f, int n);
 void variable_set(struct fast *f, const struct node *set);
 void variables_write(struct fast *f); /* all that are pending */
 void variable_reload(struct fast *f, int n);
-void state_anchor(struct fast *f);                               /* makes it that of an anchor, which is jumped to */
-void state_arrive(struct fast *f, int block);                    /* on the trace, where detours come back */
-void state_meet(struct fast *f, const struct fast_block *block); /* in a detour that comes back */
+void state_anchor(struct fast *f);                                 /* makes it that of an anchor, which is jumped to */
+void state_arrive(struct fast *f, int block);                      /* on the trace, where detours come back */
+void state_meet(struct fast *f, const struct fast_block *block);   /* in a detour that comes back */
+bool state_is_met(struct fast *f, const struct fast_block *block); /* whether that would do nothing */
 
 /* Making; false when it cannot be done. */
 bool fast_make(struct fast *f);
 void fast_node(struct fast *f, int n);
 void fast_jump_if(struct fast *f, int n, bool sense, unsigned label);
+int fast_tested(const struct fast *f, int condition); /* state.tested behind a jump on it */
 void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to);
 struct x86_at fast_slot(const struct fast *f, int n);
 

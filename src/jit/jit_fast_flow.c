@@ -9,10 +9,11 @@
 #include "base/mem.h"
 #include "jit/jit_fast.h"
 
-static void add_detour(struct fast *f, unsigned label, int block, int position)
+static void add_detour(struct fast *f, unsigned label, int block, int position, int tested)
 {
     struct detour *detour = arena_calloc(&f->arena, 1, sizeof *detour);
     *detour = (struct detour){label, block, position, state_copy(f, f->now), f->detours};
+    detour->state->tested = tested;
     f->detours = detour;
 }
 
@@ -45,7 +46,7 @@ static void branch_away(struct fast *f, int condition, bool sense, int block, in
     }
     unsigned label = x86_label(&f->x);
     fast_jump_if(f, condition, sense, label);
-    add_detour(f, label, block, position);
+    add_detour(f, label, block, position, fast_tested(f, condition));
 }
 
 /* Whether an end leads to where nothing is pending. */
@@ -56,18 +57,37 @@ static bool leaves_trace(const struct fast *f, const struct fast_block *b, int f
     return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
 }
 
-/* Asks. Of the registers that change only what is needed is kept. The carry says whether there is no answer in rax. */
+/* Asks, with the number in rax. Of the registers that change only what is needed is kept. The carry says whether
+ * there is no answer in rax. */
 static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
 {
     struct x86 *x = &f->x;
     struct kept kept;
     regs_keep(f, wanted, &kept);
-    reg_move(f, SCRATCH, reg_use(f, ask->b, SCRATCH));
+    if (f->now->tested != node_real(f, ask->b)) {
+        reg_move(f, SCRATCH, reg_use(f, ask->b, SCRATCH));
+        x86_op_imm(x, 0xC1, 1, x86_reg(SCRATCH), ask->how, 1); /* ror */
+        x86_op_imm(x, 0x81, 4, x86_reg(SCRATCH), (int32_t)ask->mask, 4);
+    }
+    f->now->tested = 0;
     const struct node *pointer = &f->nodes[ask->a];
     x86_op(x, 0x8B | X86_W, SCRATCH_ADDRESS,
            x86_mem(reg_find(f, pointer->a), NONE, (int32_t)pointer->imm - bias_of(f, pointer->a)));
     x86_op(x, 0xFF, 2, x86_mem(SCRATCH_ADDRESS, NONE, (int32_t)f->nodes[ask->c].imm));
     regs_restore(f, &kept);
+}
+
+/* Whether nothing is left to do before a block that a question leads to, which has changed the variable to n. */
+static bool goes_straight(struct fast *f, const struct fast_block *to, unsigned variable, int n)
+{
+    int pin = f->variables[variable].pin, position = f->position;
+    if (to->anchor || reg_needed(f, f->now->content[pin])) return false;
+    struct state *before = state_copy(f, f->now);
+    f->now->content[pin] = f->now->variables[variable].value = n;
+    bool met = state_is_met(f, to);
+    state_become(f, before);
+    f->position = position;
+    return met;
 }
 
 /* The time may have changed. */
@@ -79,20 +99,24 @@ static void make_ask(struct fast *f, const struct fast_block *b, int position)
     int pin = f->variables[variable].pin;
     if (!f->in_detour || !f->nodes[f->nodes[n].a].lazy || pin != TIME) f->failed = true;
     make_question(f, &f->nodes[n], f->blocks[b->yes].state);
-    unsigned refused = x86_label(x);
-    x86_jump_if(x, CC_AE, refused);
-    struct state *before = state_copy(f, f->now);
-    reg_clear(f, pin);
-    f->now->content[pin] = f->now->variables[variable].value = n;
-    jump_to(f, b->yes, 0);
-    f->position = position - 1;
-    state_become(f, before);
-    x86_place(x, refused);
+    if (goes_straight(f, &f->blocks[b->yes], variable, n)) {
+        x86_jump_if(x, CC_B, f->blocks[b->yes].label);
+    } else {
+        unsigned refused = x86_label(x);
+        x86_jump_if(x, CC_AE, refused);
+        struct state *before = state_copy(f, f->now);
+        reg_clear(f, pin);
+        f->now->content[pin] = f->now->variables[variable].value = n;
+        jump_to(f, b->yes, 0);
+        f->position = position - 1;
+        state_become(f, before);
+        x86_place(x, refused);
+    }
     reg_store(f, IR_I32, SCRATCH, x86_mem(RDI, NONE, (int32_t)f->nodes[n].imm));
     unsigned no = find_detour(f, b->no);
     if (!no) {
         no = x86_label(x);
-        add_detour(f, no, b->no, position);
+        add_detour(f, no, b->no, position, 0);
     }
     x86_jump(x, no);
 }
@@ -118,6 +142,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
         return 0;
     case END_BRANCH:
         if (f->in_detour) {
+            f->now->tested = 0;
             int on = b->odds == IR_UNLIKELY ? b->no : b->yes;
             if (f->blocks[on].anchor) on = on == b->no ? b->yes : b->no;
             branch_away(f, b->condition, on == b->no, on == b->no ? b->yes : b->no, position);
@@ -136,7 +161,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
             } else {
                 unsigned label = x86_label(&f->x);
                 x86_jump(&f->x, label);
-                add_detour(f, label, b->no, position);
+                add_detour(f, label, b->no, position, 0);
             }
             return 0;
         }
@@ -185,7 +210,15 @@ static void make_trace(struct fast *f, int anchor, int next_anchor)
 static bool leads_to_question(const struct fast *f, int block)
 {
     const struct fast_block *b = &f->blocks[block];
-    return b->ending == END_ASK || (b->ending == END_BRANCH && f->blocks[b->yes].ending == END_ASK);
+    return b->ending == END_ASK;
+}
+
+/* Whether a node of a detour leaves the scratch register alone: those before a question do. */
+static bool spares_scratch(const struct fast *f, const struct node *n)
+{
+    return n->lazy || n->kind == NODE_CONST || n->kind == NODE_PREFETCH || n->kind == NODE_ASK ||
+           (n->kind == NODE_CONVERT && n->how == IR_ZEXT) ||
+           (n->kind == NODE_STORE && is_const(f, n->c) && f->nodes[n->c].type == IR_I8);
 }
 
 static void make_detour(struct fast *f, const struct detour *detour)
@@ -198,11 +231,16 @@ static void make_detour(struct fast *f, const struct detour *detour)
         jump_to(f, block, 0);
         return;
     }
-    if (!leads_to_question(f, block)) variables_write(f);
+    if (!leads_to_question(f, block)) {
+        variables_write(f);
+        f->now->tested = 0;
+    }
     while (block) {
         f->position = detour->position - 1;
-        for (int n = f->blocks[block].first; n; n = f->nodes[n].next)
+        for (int n = f->blocks[block].first; n; n = f->nodes[n].next) {
+            if (!spares_scratch(f, &f->nodes[n])) f->now->tested = 0;
             fast_node(f, n);
+        }
         block = make_ending(f, &f->blocks[block], detour->position, 0);
     }
 }

@@ -26,7 +26,29 @@ static bool fits(uint64_t imm, unsigned type)
     return !is_wide(type) || imm == (uint64_t)(int64_t)(int32_t)imm;
 }
 
+static const uint8_t alu[] = {[IR_ADD] = 0, [IR_SUB] = 5, [IR_AND] = 4, [IR_OR] = 1, [IR_XOR] = 6};
+enum { ALU_COMPARE = 7 };
+
+static void alu_imm(struct fast *f, unsigned what, unsigned type, int reg, uint64_t imm)
+{
+    int32_t value = (int32_t)imm;
+    if (value == (int8_t)value)
+        x86_op_imm(&f->x, 0x83 | width(type), (int)what, x86_reg(reg), value, 1);
+    else
+        x86_op_imm(&f->x, 0x81 | width(type), (int)what, x86_reg(reg), value, 4);
+}
+
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+/* A lazy index, in the scratch register. */
+static int make_index(struct fast *f, const struct node *index)
+{
+    const struct node *masked = &f->nodes[index->a], *rotated = &f->nodes[masked->a];
+    int from = reg_use(f, rotated->a, SCRATCH);
+    x86_vex_imm(&f->x, 0xF0 | X86_0F3A | X86_F2, SCRATCH, 0, x86_reg(from), -f->nodes[rotated->b].imm & 31); /* rorx */
+    alu_imm(f, alu[IR_AND], IR_I32, SCRATCH, f->nodes[masked->b].imm);
+    return SCRATCH;
+}
 
 /* The address of a load or store. */
 static struct x86_at memory(struct fast *f, const struct node *n)
@@ -36,7 +58,7 @@ static struct x86_at memory(struct fast *f, const struct node *n)
     if (n->b && real(f, n->b)->kind == NODE_CONST)
         disp += real(f, n->b)->imm;
     else if (n->b)
-        index = reg_use(f, n->b, SCRATCH_ADDRESS);
+        index = f->nodes[n->b].lazy ? make_index(f, &f->nodes[n->b]) : reg_use(f, n->b, SCRATCH_ADDRESS);
     if (disp > INT32_MAX) { /* rare: an address that is known */
         if (index != NONE) f->failed = true;
         x86_set(&f->x, SCRATCH_ADDRESS, disp);
@@ -65,8 +87,9 @@ void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to)
     } else if (fits(imm, type)) {
         x86_op_imm(x, 0xC7 | width(type), 0, to, (int32_t)imm, 4);
     } else {
-        x86_set(x, SCRATCH, imm);
-        reg_store(f, type, SCRATCH, to);
+        int scratch = to.reg == SCRATCH_ADDRESS || to.index == SCRATCH_ADDRESS ? SCRATCH : SCRATCH_ADDRESS;
+        x86_set(x, scratch, imm);
+        reg_store(f, type, scratch, to);
     }
 }
 
@@ -89,18 +112,6 @@ static void make_store(struct fast *f, int n)
 }
 
 /* --- Integers ----------------------------------------------------------------------------------------------------- */
-
-static const uint8_t alu[] = {[IR_ADD] = 0, [IR_SUB] = 5, [IR_AND] = 4, [IR_OR] = 1, [IR_XOR] = 6};
-enum { ALU_COMPARE = 7 };
-
-static void alu_imm(struct fast *f, unsigned what, unsigned type, int reg, uint64_t imm)
-{
-    int32_t value = (int32_t)imm;
-    if (value == (int8_t)value)
-        x86_op_imm(&f->x, 0x83 | width(type), (int)what, x86_reg(reg), value, 1);
-    else
-        x86_op_imm(&f->x, 0x81 | width(type), (int)what, x86_reg(reg), value, 4);
-}
 
 /* reg = reg what n */
 static void alu_with(struct fast *f, unsigned what, unsigned type, int reg, int n)
@@ -352,6 +363,16 @@ void fast_jump_if(struct fast *f, int n, bool sense, unsigned label)
     }
     enum x86_condition condition = make_condition(f, n);
     x86_jump_if(&f->x, sense ? condition : condition ^ 1, label);
+}
+
+int fast_tested(const struct fast *f, int condition)
+{
+    const struct node *test = &f->nodes[condition];
+    if (!test->lazy || test->kind != NODE_TEST || !f->nodes[test->a].lazy) return 0;
+    const struct node *load = &f->nodes[f->nodes[test->a].a];
+    if (load->kind != NODE_LOAD || !load->lazy || !load->b || !f->nodes[load->b].lazy) return 0;
+    int n = node_real(f, f->nodes[f->nodes[f->nodes[load->b].a].a].a);
+    return reg_find(f, n) == NONE ? 0 : n;
 }
 
 /* A truth as a number. */

@@ -43,6 +43,23 @@ static bool is_undisturbed(const struct fast *f, const struct node *load, int us
     return user == 0;
 }
 
+/* Whether an index is a number rotated and masked by constants (a line, jit_memory.c), for nothing but a byte that is
+ * tested at the end of the block: the scratch register will do for it. */
+static bool is_tested_line(const struct fast *f, const struct node *index)
+{
+    const struct node *load = &f->nodes[index->user], *masked = &f->nodes[index->a], *rotated = &f->nodes[masked->a];
+    if (index->how != IR_ZEXT || load->kind != NODE_LOAD || !load->lazy || &f->nodes[load->b] != index) return false;
+    if (!f->nodes[f->nodes[load->user].user].by_branch) return false;
+    return masked->kind == NODE_BINARY && masked->how == IR_AND && masked->type == IR_I32 && masked->uses == 1 &&
+           is_const(f, masked->b) && masked->block == index->block && rotated->kind == NODE_ROTATE &&
+           rotated->uses == 1 && is_const(f, rotated->b) && rotated->block == index->block;
+}
+
+static bool is_lazy_index(const struct node *n)
+{
+    return n->kind == NODE_CONVERT && n->lazy;
+}
+
 static bool to_be_lazy(const struct fast *f, const struct node *n)
 {
     if (n->uses != 1) return false;
@@ -57,6 +74,7 @@ static bool to_be_lazy(const struct fast *f, const struct node *n)
     case NODE_ORDER: return user->kind == NODE_SELECT || (user->lazy && is_truth(user));
     case NODE_BINARY:
         if (is_truth(n) && user->lazy && is_truth(user)) return n->how != IR_XOR || is_const(f, n->b);
+        if (is_lazy_index(user)) return true;
         return n->how == IR_AND && is_const(f, n->b) && user->kind == NODE_TEST && user->lazy && user->how <= IR_NE &&
                is_zero(f, user->b) && f->nodes[n->b].imm <= INT32_MAX;
     case NODE_LOAD:
@@ -67,6 +85,8 @@ static bool to_be_lazy(const struct fast *f, const struct node *n)
         return user->kind == NODE_ASK && n->type == IR_POINTER && is_undisturbed(f, n, n->user);
     case NODE_SWAP: return user->kind == NODE_STORE && (n->type == IR_I32 || n->type == IR_I64);
     case NODE_NEGATE: return user->kind == NODE_FMA;
+    case NODE_CONVERT: return is_tested_line(f, n);
+    case NODE_ROTATE: return user->lazy && is_lazy_index(&f->nodes[user->user]);
     default: return false;
     }
 }

@@ -78,8 +78,7 @@ void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to)
 
 /* --- Registers ---------------------------------------------------------------------------------------------------- */
 
-/* Whether a value is used behind this point. */
-static bool reg_needed(const struct fast *f, int n)
+bool reg_needed(const struct fast *f, int n)
 {
     return f->nodes[n].last > f->position || f->nodes[n].kept > f->position;
 }
@@ -511,29 +510,45 @@ static void do_moves(struct fast *f, struct move *moves, unsigned count)
     }
 }
 
+/* Whether the trace has put on the stack since what is still in a register here. */
+static bool to_stack(const struct fast *f, const struct fast_block *block, int reg)
+{
+    int n = f->now->content[reg];
+    if (!n || !f->nodes[n].slot || (f->nodes[n].last < block->position && f->nodes[n].kept < block->position))
+        return false;
+    for (int other = 0; other < REGISTERS; other++)
+        if (block->state->content[other] == n) return false;
+    return true;
+}
+
 void state_meet(struct fast *f, const struct fast_block *block)
 {
     const struct state *wanted = block->state;
     struct move moves[REGISTERS];
     unsigned count = 0;
     f->position = block->position;
-    for (unsigned i = 0; i < f->variable_count; i++) /* what the trace has written since, */
+    for (unsigned i = 0; i < f->variable_count; i++) /* what the trace has written since */
         if (f->now->variables[i].pending && !wanted->variables[i].pending) variable_write(f, i);
-    for (int reg = 0; reg < REGISTERS; reg++) { /* or put on the stack */
-        int n = f->now->content[reg];
-        if (!n || !f->nodes[n].slot || (f->nodes[n].last < block->position && f->nodes[n].kept < block->position))
-            continue;
-        bool kept = false;
-        for (int other = 0; other < REGISTERS; other++)
-            kept |= wanted->content[other] == n;
-        if (!kept) reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
-    }
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (to_stack(f, block, reg))
+            reg_store(f, f->nodes[f->now->content[reg]].type, reg, fast_slot(f, f->now->content[reg]));
     for (int reg = 0; reg < REGISTERS; reg++) {
         if (!wanted->content[reg]) continue;
         struct move move = move_for(f, wanted, reg);
         if (move.to != NONE) moves[count++] = move;
     }
     do_moves(f, moves, count);
+}
+
+bool state_is_met(struct fast *f, const struct fast_block *block)
+{
+    const struct state *wanted = block->state;
+    f->position = block->position;
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->variables[i].pending && !wanted->variables[i].pending) return false;
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (to_stack(f, block, reg) || (wanted->content[reg] && move_for(f, wanted, reg).to != NONE)) return false;
+    return true;
 }
 
 /* Whether a value is in the same place in both. */
@@ -563,5 +578,6 @@ bool state_share(struct fast *f, struct state *state, int position)
     }
     for (int reg = 0; reg < REGISTERS; reg++)
         if (state->content[reg] != f->now->content[reg]) state->content[reg] = 0;
+    state->tested = 0;
     return true;
 }

@@ -47,12 +47,14 @@ enum ir_order { IR_LESS, IR_GREATER, IR_SAME, IR_UNORDERED }; /* the first three
 enum ir_convert { IR_ZEXT, IR_SEXT, IR_TRUNC, IR_BITS, IR_WIDEN, IR_NARROW, IR_TO_SIGNED, IR_FROM_SIGNED };
 enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 
-/* A question about a number of 32 bits at a time, to code with a convention of its own (jit_miss.c). A pointer, loaded
- * from memory, is to what it is about; the code's address is at `code` there. It changes the time, or what it answers
- * is stored at `base` + `told`. */
+/* A question about a number of 32 bits, rotated by `shift` to the right and masked, at a time, to code with a
+ * convention of its own (jit_miss.c). A pointer, loaded from memory, is to what it is about; the code's address is at
+ * `code` there. It changes the time, or what it answers is stored at `base` + `told`. */
 struct ir_question {
     uint64_t code;
     ir_value pointer, number;
+    unsigned shift;
+    uint32_t mask;
     ir_variable time;
     ir_value base;
     uint64_t told;
