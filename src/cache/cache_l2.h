@@ -109,7 +109,7 @@ INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *
 {
     struct core_counts *counts = &of->counts;
     counts->self_hit++;
-    known->put |= L2_USED;
+    known->put &= ~(uint32_t)L2_UNUSED;
     if (!l3_claim(cache, line, known->put & L2_FROM_DDR)) return;
     *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
     *(data ? &counts->data_ahead : &counts->code_ahead) += 1;
@@ -128,7 +128,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         of->served = CACHE_IN_L2;
         counts->stream_hit += known->put & L2_PREFETCHED;
         if (!data) counts->code_hit++;
-        if (!(known->put & L2_USED)) l2_use(cache, of, known, line, data);
+        if (known->put & L2_UNUSED) l2_use(cache, of, known, line, data);
         end = now + cache->l2_latency;
         if (known->put & L2_LATE && *l2_ready(l2, known->put) > end) end = *l2_ready(l2, known->put);
     } else {
@@ -139,7 +139,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         if (SELDOM(answer.from_ddr)) *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
         counts->l3_wait += end - now;
         counts->l3_pending += cover(&l2->pending_until, now, end);
-        l2_keep(cache, shape, of, line, end, L2_USED);
+        l2_keep(cache, shape, of, line, end, 0);
     }
     l2_follow(cache, of, line, !found, now);
     return end;

@@ -37,21 +37,21 @@ INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint
 {
     of->counts.near++;
     of->counts.stream_hit += put & L2_PREFETCHED;
-    return cache->near_stall;
+    return (uint32_t)cache->near_stall;
 }
 
 /* Whether those units of L3 that a load needs are busy; what they do in its future is in nobody's way. */
 INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
 {
-    const struct unit *directory = &cache->directory[line % LANES];
+    const struct unit *directory = &cache->lane[line % LANES];
     return (now >= directory->from && now <= directory->until) ||
-           now + cache->l3_latency - of->returned[line % LANE_BANKS] < cache->config.l3_transfer;
+           now + cache->l3_latency - of->returned[line % LANE_BANKS] < cache->l3_transfer;
 }
 
 /* Whether L3 reads nothing, and a line's directory has nothing to do. */
 INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
 {
-    return now > cache->busy_until && now > cache->directory[line % LANES].until;
+    return now > cache->busy_until && now > cache->lane[line % LANES].until;
 }
 
 /* A load takes a line from L3 into L2. */
@@ -60,8 +60,8 @@ INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, struct l2_k
 {
     of->counts.far[line % LANES]++;
     l3_take(cache, of, line, there, now);
-    l2_put(&of->l2, known, L2_USED);
-    return cache->far_stall;
+    l2_put(&of->l2, known, 0);
+    return (uint32_t)cache->far_stall;
 }
 
 /* The same while L3 is busy, perhaps with what is in nobody's way; false: it is not. */
@@ -71,7 +71,7 @@ APART static bool take_busy(struct cache *cache, struct cache_core *of, struct l
     uint64_t ready, end = now + cache->l3_latency, *pending = &of->l2.pending_until;
     uint32_t there = cache->l3_line[line];
     if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now)) return false;
-    const struct unit *directory = &cache->directory[line % LANES];
+    const struct unit *directory = &cache->lane[line % LANES];
     if (now <= directory->until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
     l3_note_busy(cache, now + cache->far_busy);
     /* Not all of this load's time is more time with something under way; counts_of adds all of it. */
@@ -96,13 +96,13 @@ INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
 {
     struct l2 *l2 = &of->l2;
     uint32_t there = cache->l3_line[line], bank = line % LANE_BANKS;
-    uint64_t end = now + cache->l3_latency, follows = of->returned[bank] + cache->config.l3_transfer;
-    if (SELDOM(!there || now < cache->fetching_until || now <= cache->directory[line % LANES].until)) {
+    uint64_t end = now + cache->l3_latency, follows = of->returned[bank] + cache->l3_transfer;
+    if (SELDOM(!there || now < cache->fetching_until || now <= cache->lane[line % LANES].until)) {
         l2_prefetch(cache, of, line, now);
         return;
     }
     l3_take(cache, of, line, there, now);
-    if (end - (follows - cache->config.l3_transfer) < cache->config.l3_transfer) {
+    if (end - (follows - cache->l3_transfer) < cache->l3_transfer) {
         cache->bank_changes++;
         cache->bank[bank]->counts.read[of->port].collision++;
         of->returned[bank] = end = follows;
@@ -111,7 +111,7 @@ INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
     of->counts.ahead[line % LANES]++;
     of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
     of->counts.l3_pending += cover(&l2->pending_until, now, end);
-    l2_put_late(l2, known, end, L2_PREFETCHED);
+    l2_put_late(l2, known, end, L2_PREFETCHED | L2_UNUSED);
 }
 
 /* A stream reaches a line and asks for those ahead, as l2_advance does. Returns `stall`. */
@@ -139,9 +139,9 @@ APART static uint32_t load_streaming(struct cache *cache, struct cache_core *of,
         (void)take_free(cache, of, known, line, there, now);
     else if (!take_busy(cache, of, known, line, now))
         return load_on(cache, of, now, line);
-    if (l2_reached(known)) return cache->far_stall;
+    if (l2_reached(known)) return (uint32_t)cache->far_stall;
     uint32_t stream = l2_stream(known) ? l2_stream(known) : l2_begin(cache, of, known);
-    return load_ahead(cache, of, now, line, known, stream, cache->far_stall);
+    return load_ahead(cache, of, now, line, known, stream, (uint32_t)cache->far_stall);
 }
 
 /* A load of a line that is not in L2, while L3 is busy. */
@@ -150,7 +150,7 @@ APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint
 {
     if (!take_busy(cache, of, known, line, now)) return load_on(cache, of, now, line);
     l2_expect(&of->l2, known);
-    return cache->far_stall;
+    return (uint32_t)cache->far_stall;
 }
 
 /* A load of a line that is not in L2, of any kind. */
@@ -172,7 +172,7 @@ APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint
         if (SELDOM(*l2_ready(&of->l2, put) > now + cache->l2_latency)) return load_on(cache, of, now, line);
         known->put = put & ~(uint32_t)L2_LATE;
     }
-    if (!(put & L2_USED)) l2_use(cache, of, known, line, true);
+    if (put & L2_UNUSED) l2_use(cache, of, known, line, true);
     uint32_t stall = take_near(cache, of, put);
     if (known->next < L2_STREAM || l2_reached(known)) return stall;
     return load_ahead(cache, of, now, line, known, l2_stream(known), stall);
@@ -188,7 +188,7 @@ INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t
     if (!(there & L3_DIRTY)) cache->l3_line[line] = there | L3_DIRTY;
     order_use(cache, there);
     of->counts.stored[line % LANES]++;
-    struct unit *directory = &cache->directory[line % LANES];
+    struct unit *directory = &cache->lane[line % LANES];
     uint64_t until = directory->until;
     if (now <= until && now >= directory->from) {
         count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
@@ -197,7 +197,7 @@ INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t
         directory->from = now;
         until = now;
     }
-    directory->until = until + cache->config.l3_busy;
+    directory->until = until + cache->l3_busy;
     return stall;
 }
 
@@ -205,7 +205,7 @@ INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t
 APART static uint32_t store_fetching(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
                                      uint32_t stall)
 {
-    const struct unit *directory = &cache->directory[line % LANES];
+    const struct unit *directory = &cache->lane[line % LANES];
     uint32_t there = cache->l3_line[line];
     bool waits = now <= directory->until && now >= directory->from;
     uint64_t ready;
@@ -240,10 +240,10 @@ INLINE uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_
 INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint64_t *far_at)
 {
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        struct unit *directory = &cache->directory[lane];
+        struct unit *directory = &cache->lane[lane];
         uint64_t now = far_at[lane], *returned = &of->returned[lane % LANE_BANKS];
         if (!now) continue; /* there was none: L3 has nothing then */
-        if (now > directory->from) *directory = (struct unit){now, now + cache->config.l3_busy};
+        if (now > directory->from) *directory = (struct unit){now, now + cache->l3_busy};
         if ((int64_t)(now + cache->l3_latency - *returned) > 0) *returned = now + cache->l3_latency;
         l3_note_busy(cache, now + cache->far_busy);
         if (of->l2.pending_until < now + cache->l3_latency) of->l2.pending_until = now + cache->l3_latency;
@@ -253,7 +253,7 @@ INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint6
 /* A load takes a line that L2 has: whether it was used there, is surely there, and no stream is about to reach it. */
 INLINE bool is_plain_near(const struct l2_known *known, uint32_t put)
 {
-    return !SELDOM((put & (L2_USED | L2_LATE)) != L2_USED || known->next >= L2_STREAM);
+    return !SELDOM(put & (L2_UNUSED | L2_LATE) || known->next >= L2_STREAM);
 }
 
 /* Or one that it has not: whether no stream cares, L3 has it and did not fetch it in vain, and everybody is free. */
@@ -311,7 +311,7 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
             order_use(cache, there);
             of->counts.far[lane]++;
             far_at[lane] = now;
-            known->put = oldest + l2->span + L2_USED;
+            known->put = oldest + l2->span;
             oldest += L2_PUT;
             known[1].next = expects + l2->spans;
             expects++;
