@@ -240,6 +240,7 @@ struct cache *cache_new(const struct cache_config *config)
     cache->far_busy = config->l3_busy;
     if (cache->far_busy + 1 < config->l3_transfer) cache->far_busy = config->l3_transfer - 1;
     if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
+    cache->far_after = cache->far_busy - cache->l3_latency;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
     cache->miss_most =
         (uint32_t)(cache->l3_latency + cache->ddr_latency) + config->store_time +

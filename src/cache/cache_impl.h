@@ -496,6 +496,7 @@ struct cache {
     uint64_t fetching_until; /* when the last line from DDR is there */
     uint64_t busy_until;     /* the last cycle in which L3 may be reading, for anybody; see settle_all for some loads */
     uint64_t far_busy;       /* how long a load is the cause of that */
+    uint64_t far_after;      /* how much longer than its latency, -1 if it is less */
     uint32_t miss_most;      /* cycles by which a miss may delay its core and others behind it, at most */
     struct space *spaces;
     size_t space_count, space_capacity;

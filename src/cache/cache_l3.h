@@ -198,7 +198,7 @@ INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, u
     order_use(cache, known);
 }
 
-/* A write that is not of the common kind. Returns `stall`. */
-uint32_t l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall);
+/* A write that is not of the common kind. */
+void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
 
 #endif

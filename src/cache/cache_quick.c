@@ -54,112 +54,129 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
     return now > cache->busy_until && now > cache->lane[line % LANES].until;
 }
 
+/* [now, end) is high on a wire, for which counts_of adds all of it: what has been counted before is taken back. */
+INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles)
+{
+    if (*until <= now) {
+        *until = end;
+        return;
+    }
+    *cycles -= (*until < end ? *until : end) - now;
+    if (*until < end) *until = end;
+}
+
 /* A load takes a line from L3 into L2. */
-INLINE uint32_t take_far(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
-                         uint32_t there, uint64_t now)
+INLINE void take_far(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint32_t there,
+                     uint64_t now)
 {
     of->counts.far[line % LANES]++;
     l3_take(cache, of, line, there, now);
     l2_put(&of->l2, known, 0);
-    return (uint32_t)cache->far_stall;
 }
 
-/* The same while L3 is busy, perhaps with what is in nobody's way; false: it is not. */
-APART static bool take_busy(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
-                            uint64_t now)
-{
-    uint64_t ready, end = now + cache->l3_latency, *pending = &of->l2.pending_until;
-    uint32_t there = cache->l3_line[line];
-    if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now)) return false;
-    const struct unit *directory = &cache->lane[line % LANES];
-    if (now <= directory->until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
-    l3_note_busy(cache, now + cache->far_busy);
-    /* Not all of this load's time is more time with something under way; counts_of adds all of it. */
-    if (*pending > now) of->counts.l3_pending -= (*pending < end ? *pending : end) - now;
-    if (*pending < end) *pending = end;
-    (void)take_far(cache, of, known, line, there, now);
-    return true;
-}
-
-/* While it is not. */
-INLINE uint32_t take_free(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line,
-                          uint32_t there, uint64_t now)
+/* While L3 is free. */
+INLINE void take_free(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint32_t there,
+                      uint64_t now)
 {
     cache->busy_until = now + cache->far_busy;
     of->l2.pending_until = now + cache->l3_latency;
-    return take_far(cache, of, known, line, there, now);
+    take_far(cache, of, known, line, there, now);
 }
 
-/* A stream asks for a line, if it is in L3 and its directory is free; else the long way is taken. It may follow another
- * line on its port: the last one, or what the stream was begun for. */
-INLINE void ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, struct l2_known *known)
+/* A stream asks for a line, if it is in L3 and its directory is free; false: it is not. It may follow another line on
+ * its port: the last one, or what the stream was begun for. */
+INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, struct l2_known *known)
 {
     struct l2 *l2 = &of->l2;
     uint32_t there = cache->l3_line[line], bank = line % LANE_BANKS;
-    uint64_t end = now + cache->l3_latency, follows = of->returned[bank] + cache->l3_transfer;
-    if (SELDOM(!there || now < cache->fetching_until || now <= cache->lane[line % LANES].until)) {
-        l2_prefetch(cache, of, line, now);
-        return;
-    }
+    if (SELDOM(!there || now < cache->fetching_until || now <= cache->lane[line % LANES].until)) return false;
+    uint64_t end = now + cache->l3_latency, since = end - of->returned[bank];
     l3_take(cache, of, line, there, now);
-    if (end - (follows - cache->l3_transfer) < cache->l3_transfer) {
+    of->counts.ahead[line % LANES]++;
+    if (since < cache->l3_transfer) {
+        uint64_t late = cache->l3_transfer - since;
         cache->bank_changes++;
         cache->bank[bank]->counts.read[of->port].collision++;
-        of->returned[bank] = end = follows;
+        of->counts.prefetch.cycles += late;
+        of->counts.l3_pending += late;
+        of->returned[bank] = end += late;
     }
-    l3_note_busy(cache, end + cache->far_busy - cache->l3_latency);
-    of->counts.ahead[line % LANES]++;
-    of->counts.prefetch.cycles += cover(&l2->prefetch_until, now, end);
-    of->counts.l3_pending += cover(&l2->pending_until, now, end);
+    l3_note_busy(cache, end + cache->far_after);
+    cover_again(&l2->prefetch_until, now, end, &of->counts.prefetch.cycles);
+    cover_again(&l2->pending_until, now, end, &of->counts.l3_pending);
     l2_put_late(l2, known, end, L2_PREFETCHED | L2_UNUSED);
+    return true;
 }
 
-/* A stream reaches a line and asks for those ahead, as l2_advance does. Returns `stall`. */
-APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                 struct l2_known *known, uint32_t stream, uint32_t stall)
+/* A stream asks for lines up to `last`, in any way. Returns `stall`. */
+APART static uint32_t load_ahead_else(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                      uint32_t last, uint32_t stall)
 {
-    uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
-    l2_reach(&of->l2, line, stream);
-    while (++line <= last && line <= frame) {
-        if (l2_has(&of->l2, ++known))
+    for (; line <= last; line++) {
+        struct l2_known *known = &of->l2.known[line];
+        if (l2_has(&of->l2, known))
             of->counts.page_present++;
-        else
-            ask_ahead(cache, of, now, line, known);
+        else if (!ask_ahead(cache, of, now, line, known))
+            l2_prefetch(cache, of, line, now);
     }
     return stall;
 }
 
-/* A load of a line that is not in L2, and that begins a stream, or is the next of one, or has been reached by one. */
-APART static uint32_t load_streaming(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                     struct l2_known *known)
+/* The stream that has reached the line before this one reaches it, and asks for those ahead, as l2_advance does.
+ * Returns `stall`. */
+APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                                 struct l2_known *known, uint32_t stall)
 {
-    uint32_t there = cache->l3_line[line];
-    if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
-    if (is_free(cache, line, now))
-        (void)take_free(cache, of, known, line, there, now);
-    else if (!take_busy(cache, of, known, line, now))
-        return load_on(cache, of, now, line);
-    if (l2_reached(known)) return (uint32_t)cache->far_stall;
-    uint32_t stream = l2_stream(known) ? l2_stream(known) : l2_begin(cache, of, known);
-    return load_ahead(cache, of, now, line, known, stream, (uint32_t)cache->far_stall);
+    uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
+    l2_reach_next(&of->l2, known, line);
+    if (last > frame) last = frame;
+    while (++line <= last) {
+        if (l2_has(&of->l2, ++known))
+            of->counts.page_present++;
+        else if (SELDOM(!ask_ahead(cache, of, now, line, known)))
+            return load_ahead_else(cache, of, now, line, last, stall);
+    }
+    return stall;
 }
 
-/* A load of a line that is not in L2, while L3 is busy. */
+/* A load has brought a line into L2: what streams make of that, as in l2_follow. */
+INLINE uint32_t load_follow(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
+                            struct l2_known *known)
+{
+    uint32_t stall = (uint32_t)cache->far_stall;
+    if (l2_reached(known)) return stall;
+    if (known->next < of->l2.expects) {
+        l2_expect(&of->l2, known);
+        return stall;
+    }
+    if (!l2_stream(known)) l2_lead(&of->l2, known, l2_begin(cache, of, known));
+    return load_ahead(cache, of, now, line, known, stall);
+}
+
+/* A load of a line that is in L3 and not in L2, while L3 is busy, perhaps with what is in nobody's way. */
 APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
                                 struct l2_known *known)
 {
-    if (!take_busy(cache, of, known, line, now)) return load_on(cache, of, now, line);
-    l2_expect(&of->l2, known);
-    return (uint32_t)cache->far_stall;
+    uint32_t there = cache->l3_line[line];
+    uint64_t ready;
+    if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now)) return load_on(cache, of, now, line);
+    const struct unit *directory = &cache->lane[line % LANES];
+    if (now <= directory->until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
+    l3_note_busy(cache, now + cache->far_busy);
+    cover_again(&of->l2.pending_until, now, now + cache->l3_latency, &of->counts.l3_pending);
+    take_far(cache, of, known, line, there, now);
+    return load_follow(cache, of, now, line, known);
 }
 
 /* A load of a line that is not in L2, of any kind. */
 APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
                                struct l2_known *known)
 {
-    if (l2_reached(known) || known->next >= of->l2.expects) return load_streaming(cache, of, now, line, known);
-    if (!(cache->l3_line[line] & L3_ASKED)) return load_on(cache, of, now, line);
-    return load_busy(cache, of, now, line, known);
+    uint32_t there = cache->l3_line[line];
+    if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
+    if (!is_free(cache, line, now)) return load_busy(cache, of, now, line, known);
+    take_free(cache, of, known, line, there, now);
+    return load_follow(cache, of, now, line, known);
 }
 
 /* A load of a line that L2 has but that nobody used there, or that may still be on its way, or that a stream is about
@@ -168,69 +185,112 @@ APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint
                                 struct l2_known *known)
 {
     uint32_t put = known->put;
-    if (put & L2_LATE) {
-        if (SELDOM(*l2_ready(&of->l2, put) > now + cache->l2_latency)) return load_on(cache, of, now, line);
-        known->put = put & ~(uint32_t)L2_LATE;
+    if (SELDOM(put & L2_LATE && *l2_ready(&of->l2, put) > now + cache->l2_latency)) return load_on(cache, of, now, line);
+    known->put = put & ~(uint32_t)(L2_LATE | L2_UNUSED);
+    if (put & L2_UNUSED) {
+        of->counts.self_hit++;
+        if (SELDOM(!(cache->l3_line[line] & L3_ASKED))) l2_claim(cache, of, line, put, true);
     }
-    if (put & L2_UNUSED) l2_use(cache, of, known, line, true);
     uint32_t stall = take_near(cache, of, put);
     if (known->next < L2_STREAM || l2_reached(known)) return stall;
-    return load_ahead(cache, of, now, line, known, l2_stream(known), stall);
+    return load_ahead(cache, of, now, line, known, stall);
 }
 
 /* --- Stores, behind L1 ---------------------------------------------------------------------------------------- */
 
-/* A store goes to a line that is in L3. */
-INLINE uint32_t store_there(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, uint32_t there,
-                            uint32_t stall)
+/* What stores that are settled together change of their core, put back at the end. */
+struct stores {
+    const struct l2_known *known; /* of L2, as is `oldest` */
+    uint32_t oldest;
+    uint32_t *log;         /* where the next one is to be shown */
+    struct queued *entry;  /* the next one's, of the queue */
+    uint64_t stall, tags; /* what they have cost; of what they are, the bits above their lines added up */
+    uint64_t noticed;     /* by L2 */
+};
+enum { MISS_TAG = 29 };
+_Static_assert(MISS_HERE == 1 << MISS_TAG && MISS_STORE == 2 << MISS_TAG, "a store's tag is 2, or 3 if it is here");
+
+INLINE struct stores stores_begin(struct cache_core *of)
+{
+    return (struct stores){.known = of->l2.known,
+                           .oldest = of->l2.oldest,
+                           .log = of->snoop.shown_log + TAG_STRIDE + of->snoop.shown_logged,
+                           .entry = of->next_store};
+}
+
+INLINE void stores_end(struct cache_core *of, const struct stores *stores)
+{
+    uint64_t logged = (uint64_t)(stores->log - (of->snoop.shown_log + TAG_STRIDE));
+    of->counts.store_miss += 3 * (logged - of->snoop.shown_logged) - stores->tags;
+    of->counts.snoop_hit_same += stores->noticed;
+    of->snoop.shown_logged = logged;
+    of->next_store = stores->entry;
+}
+
+/* A store goes to a line that is in L3, and written there. */
+INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, uint32_t there)
 {
     of->deposited[line % LANE_BANKS] = line;
-    if (!(there & L3_DIRTY)) cache->l3_line[line] = there | L3_DIRTY;
     order_use(cache, there);
     of->counts.stored[line % LANES]++;
     struct unit *directory = &cache->lane[line % LANES];
     uint64_t until = directory->until;
-    if (now <= until && now >= directory->from) {
-        count_wait(&of->counts.l3_write_wait[line % LANE_BANKS], now, until);
-    } else {
+    if (now > until || SELDOM(now < directory->from)) {
         if (now <= until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
         directory->from = now;
-        until = now;
+        directory->until = now + cache->l3_busy;
+        return;
     }
+    struct span_count *wait = &of->counts.l3_write_wait[line % LANE_BANKS];
+    wait->count += until != now;
+    wait->cycles += until - now;
     directory->until = until + cache->l3_busy;
-    return stall;
 }
 
-/* The line is not there, or some line is on its way. */
-APART static uint32_t store_fetching(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                     uint32_t stall)
+/* The line is not there, or was not written, or some line is on its way. */
+APART static void store_else(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line)
 {
     const struct unit *directory = &cache->lane[line % LANES];
     uint32_t there = cache->l3_line[line];
     bool waits = now <= directory->until && now >= directory->from;
     uint64_t ready;
-    if (!there || in_flight(cache, there, waits ? directory->until : now, &ready))
-        return l3_write_else(cache, of, line, now, stall);
-    return store_there(cache, of, now, line, there, stall);
+    if (!there || in_flight(cache, there, waits ? directory->until : now, &ready)) {
+        l3_write_else(cache, of, line, now);
+        return;
+    }
+    cache->l3_line[line] = there | L3_DIRTY;
+    store_there(cache, of, now, line, there);
 }
 
-/* A store takes a place in the queue and goes on to L3. */
-INLINE uint32_t store_behind(struct cache *cache, struct cache_core *of, uint64_t came, uint32_t what, uint32_t oldest)
+/* It has to wait for its entry of the queue. */
+INLINE uint64_t store_wait(struct cache_core *of, struct stores *stores, uint64_t came, uint64_t start)
 {
-    uint64_t now = take_store_entry(cache, of, came);
+    of->counts.stall_store.count++;
+    of->counts.stall_store.cycles += start - came;
+    stores->stall += start - came;
+    return start;
+}
+
+/* A store takes a place in the queue, as in take_store_entry, and goes on to L3. */
+INLINE void store_behind(struct cache *cache, struct cache_core *of, struct stores *stores, uint64_t now, uint32_t what)
+{
     uint32_t l1_line = what & MISS_LINE, line = l1_line >> L1_TO_L2;
-    of->snoop.shown_log[TAG_STRIDE + of->snoop.shown_logged++] = l1_line;
-    of->counts.store_miss += !(what & MISS_HERE);
-    uint32_t stall = (uint32_t)(now - came);
-    of->counts.snoop_hit_same += of->l2.known[line].put >= oldest;
-    count_stall(&of->counts.stall_store, came, now);
+    struct queued *entry = stores->entry;
+    if (SELDOM(entry->end > now)) now = store_wait(of, stores, now, entry->end);
+    entry->end = now + cache->store_time;
+    stores->entry = entry->next;
+    *stores->log++ = l1_line;
+    stores->tags += what >> MISS_TAG;
+    stores->noticed += stores->known[line].put >= stores->oldest;
     if (of->deposited[line % LANE_BANKS] == line) {
         of->counts.merged[line % LANE_BANKS]++;
-        return stall;
+        return;
     }
     uint32_t there = cache->l3_line[line];
-    if (SELDOM(!there || now < cache->fetching_until)) return store_fetching(cache, of, now, line, stall);
-    return store_there(cache, of, now, line, there, stall);
+    if (SELDOM(!(there & L3_DIRTY) || now < cache->fetching_until))
+        store_else(cache, of, now, line);
+    else
+        store_there(cache, of, now, line, there);
 }
 
 /* --- Settling ------------------------------------------------------------------------------------------------- */
@@ -286,53 +346,51 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
     l2_check_numbers(cache, l2);
     const cache_miss *miss = of->misses, *end = of->front.next_miss;
     struct l2_known *const table = l2->known;
+    struct stores stores = stores_begin(of);
     uint32_t *log = of->snoop.active.log_end;
     uint64_t others = 0, ahead = 0, far_at[LANES] = {0}; /* others: loads that are not plain near */
-    uint64_t from = of->missed_from, time = from;
-    uint32_t oldest = l2->oldest, expects = l2->expects;
+    uint64_t from = of->missed_from;
+    stores.stall = from; /* all misses' */
     do {
         uint32_t what = (uint32_t)*miss, line = what >> L1_TO_L2, lane = line % LANES;
         if (what >= MISS_STORE) {
-            time += store_behind(cache, of, time + (uint32_t)((*miss >> 32) - from), what, oldest);
+            store_behind(cache, of, &stores, stores.stall + (uint32_t)((*miss >> 32) - from), what);
             continue;
         }
         struct l2_known *known = &table[line];
         uint32_t put = known->put;
         *log++ = what;
-        if (put >= oldest && is_plain_near(known, put)) {
+        if (!SELDOM(put < stores.oldest) && is_plain_near(known, put)) {
             ahead += put & L2_PREFETCHED;
-            time += cache->near_stall;
+            stores.stall += cache->near_stall;
             continue;
         }
-        uint32_t there = cache->l3_line[line];
-        uint64_t now = time + (uint32_t)((*miss >> 32) - from);
+        uint64_t now = stores.stall + (uint32_t)((*miss >> 32) - from);
         others++;
-        if (put < oldest && is_plain_far(cache, known, expects, there, line, now)) {
-            order_use(cache, there);
+        if (put < stores.oldest && is_plain_far(cache, known, l2->expects, cache->l3_line[line], line, now)) {
+            order_use(cache, cache->l3_line[line]);
             of->counts.far[lane]++;
             far_at[lane] = now;
-            known->put = oldest + l2->span;
-            oldest += L2_PUT;
-            known[1].next = expects + l2->spans;
-            expects++;
-            time += cache->far_stall;
+            known->put = stores.oldest + l2->span;
+            stores.oldest += L2_PUT;
+            l2_expect(l2, known);
+            stores.stall += cache->far_stall;
             continue;
         }
-        l2->oldest = oldest;
-        l2->expects = expects;
-        time += put >= oldest ? load_near(cache, of, now, line, known) : load_far(cache, of, now, line, known);
-        oldest = l2->oldest;
-        expects = l2->expects;
+        l2->oldest = stores.oldest;
+        stores.stall +=
+            put >= stores.oldest ? load_near(cache, of, now, line, known) : load_far(cache, of, now, line, known);
+        stores.oldest = l2->oldest;
     } while (++miss != end);
-    l2->oldest = oldest;
-    l2->expects = expects;
+    l2->oldest = stores.oldest;
+    stores_end(of, &stores);
     of->counts.near += (uint64_t)(log - of->snoop.active.log_end) - others;
     of->counts.stream_hit += ahead;
     of->snoop.active.log_end = log;
     of->front.next_miss = of->misses;
     settle_units(cache, of, far_at);
-    settle_else(cache, of, time + (uint32_t)((end[-1] >> 32) - from));
-    return (uint32_t)(time - from);
+    settle_else(cache, of, stores.stall + (uint32_t)((end[-1] >> 32) - from));
+    return (uint32_t)(stores.stall - from);
 }
 
 /* The same for one that is not postponed. */
@@ -341,17 +399,21 @@ APART static uint32_t settle_one(struct cache *cache, struct cache_core *of, uin
     struct l2 *l2 = &of->l2;
     uint32_t line = what >> L1_TO_L2, stall;
     l2_check_numbers(cache, l2);
-    if (what >= MISS_STORE)
-        stall = store_behind(cache, of, now, what, l2->oldest);
-    else {
+    if (what >= MISS_STORE) {
+        struct stores stores = stores_begin(of);
+        store_behind(cache, of, &stores, now, what);
+        stores_end(of, &stores);
+        stall = (uint32_t)stores.stall;
+    } else {
         struct l2_known *known = &l2->known[line];
         uint32_t put = known->put, there = cache->l3_line[line];
         *of->snoop.active.log_end++ = what;
         if (put >= l2->oldest)
             stall = is_plain_near(known, put) ? take_near(cache, of, put) : load_near(cache, of, now, line, known);
         else if (is_plain_far(cache, known, l2->expects, there, line, now)) {
-            stall = take_free(cache, of, known, line, there, now);
+            take_free(cache, of, known, line, there, now);
             l2_expect(l2, known);
+            stall = (uint32_t)cache->far_stall;
         } else
             stall = load_far(cache, of, now, line, known);
     }
@@ -508,7 +570,7 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
     return true;
 }
 
-APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now);
+APART static uint32_t store_slow(struct cache_view *view, uint32_t address, uint64_t now);
 
 /* CAREFUL: somebody is to be told of misses, or others may notice. */
 INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
@@ -517,7 +579,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
-    if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_else(view, address, now);
+    if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_slow(view, address, now);
     if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
     if (how != PLAIN && of->front.ready & QUICK_SEEN) {
         if (!others_see(view, granule, line_of(page, granule))) return CACHE_ELSE;
@@ -538,7 +600,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     return miss_note(of, now, MISS_STORE | line | here * (uint32_t)(MISS_HERE / CACHE_HERE)) + tlb_stall;
 }
 
-APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
+APART static uint32_t store_slow(struct cache_view *view, uint32_t address, uint64_t now)
 {
     uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
     if (page & ready & QUICK_HEARD || (page & QUICK_STORE && ready & QUICK_SEEN))
