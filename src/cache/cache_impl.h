@@ -419,7 +419,8 @@ struct cache_core {
     uint8_t served;                                 /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
     cache_miss misses[CACHE_MISSES];
-    uint64_t missed_from; /* a time that is not later than theirs, and less than 1 << 32 before */
+    uint64_t missed_from;  /* a time that is not later than theirs, and less than 1 << 32 before */
+    uint64_t missed_since; /* its lower half, where they have theirs */
     uint32_t most_misses; /* that may be postponed; 1: none is */
     bool unmarked;        /* pages with open lines may not be PAGE_OPENED */
     bool tired;           /* nothing is quick before quick_rest has looked at logs and fills */

@@ -14,6 +14,9 @@
 
 #include "cache/cache_quick.h"
 
+/* A value is worked out where it is written so, not again or later, where it would need more registers. */
+#define SETTLED(value) __asm__("" : "+r"(value))
+
 /* The line of L1D with these bytes, of a page that is quick. */
 INLINE uint32_t line_of(uint32_t page, uint32_t granule)
 {
@@ -205,7 +208,6 @@ struct stores {
     uint32_t *log;         /* where the next one is to be shown */
     struct queued *entry;  /* the next one's, of the queue */
     uint64_t stall, tags; /* what they have cost; of what they are, the bits above their lines added up */
-    uint64_t noticed;     /* by L2 */
 };
 enum { MISS_TAG = 29 };
 _Static_assert(MISS_HERE == 1 << MISS_TAG && MISS_STORE == 2 << MISS_TAG, "a store's tag is 2, or 3 if it is here");
@@ -222,15 +224,14 @@ INLINE void stores_end(struct cache_core *of, const struct stores *stores)
 {
     uint64_t logged = (uint64_t)(stores->log - (of->snoop.shown_log + TAG_STRIDE));
     of->counts.store_miss += 3 * (logged - of->snoop.shown_logged) - stores->tags;
-    of->counts.snoop_hit_same += stores->noticed;
     of->snoop.shown_logged = logged;
     of->next_store = stores->entry;
 }
 
 /* A store goes to a line that is in L3, and written there. */
-INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, uint32_t there)
+INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now, size_t line, uint32_t there)
 {
-    of->deposited[line % LANE_BANKS] = line;
+    of->deposited[line % LANE_BANKS] = (uint32_t)line;
     order_use(cache, there);
     of->counts.stored[line % LANES]++;
     struct unit *directory = &cache->lane[line % LANES];
@@ -242,20 +243,20 @@ INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now
         return;
     }
     struct span_count *wait = &of->counts.l3_write_wait[line % LANE_BANKS];
-    wait->count += until != now;
+    wait->count += now < until;
     wait->cycles += until - now;
     directory->until = until + cache->l3_busy;
 }
 
 /* The line is not there, or was not written, or some line is on its way. */
-APART static void store_else(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line)
+APART static void store_else(struct cache *cache, struct cache_core *of, uint64_t now, size_t line)
 {
     const struct unit *directory = &cache->lane[line % LANES];
     uint32_t there = cache->l3_line[line];
     bool waits = now <= directory->until && now >= directory->from;
     uint64_t ready;
     if (!there || in_flight(cache, there, waits ? directory->until : now, &ready)) {
-        l3_write_else(cache, of, line, now);
+        l3_write_else(cache, of, (uint32_t)line, now);
         return;
     }
     cache->l3_line[line] = there | L3_DIRTY;
@@ -263,8 +264,10 @@ APART static void store_else(struct cache *cache, struct cache_core *of, uint64_
 }
 
 /* It has to wait for its entry of the queue. */
-INLINE uint64_t store_wait(struct cache_core *of, struct stores *stores, uint64_t came, uint64_t start)
+INLINE uint64_t store_wait(struct cache_core *of, struct stores *stores, uint64_t came, const struct queued *entry)
 {
+    SETTLED(entry); /* its end is read again, not kept */
+    uint64_t start = entry->end;
     of->counts.stall_store.count++;
     of->counts.stall_store.cycles += start - came;
     stores->stall += start - came;
@@ -274,15 +277,17 @@ INLINE uint64_t store_wait(struct cache_core *of, struct stores *stores, uint64_
 /* A store takes a place in the queue, as in take_store_entry, and goes on to L3. */
 INLINE void store_behind(struct cache *cache, struct cache_core *of, struct stores *stores, uint64_t now, uint32_t what)
 {
-    uint32_t l1_line = what & MISS_LINE, line = l1_line >> L1_TO_L2;
+    uint32_t l1_line = what & MISS_LINE;
+    size_t line = l1_line >> L1_TO_L2;
+    SETTLED(line);
     struct queued *entry = stores->entry;
-    if (SELDOM(entry->end > now)) now = store_wait(of, stores, now, entry->end);
+    if (SELDOM(entry->end > now)) now = store_wait(of, stores, now, entry);
     entry->end = now + cache->store_time;
     stores->entry = entry->next;
     *stores->log++ = l1_line;
     stores->tags += what >> MISS_TAG;
-    stores->noticed += stores->known[line].put >= stores->oldest;
-    if (of->deposited[line % LANE_BANKS] == line) {
+    of->counts.snoop_hit_same += stores->known[line].put >= stores->oldest;
+    if (of->deposited[line % LANE_BANKS] == (uint32_t)line) {
         of->counts.merged[line % LANE_BANKS]++;
         return;
     }
@@ -349,28 +354,31 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
     struct stores stores = stores_begin(of);
     uint32_t *log = of->snoop.active.log_end;
     uint64_t others = 0, ahead = 0, far_at[LANES] = {0}; /* others: loads that are not plain near */
-    uint64_t from = of->missed_from;
-    stores.stall = from; /* all misses' */
+    stores.stall = of->missed_from;            /* all misses' */
     do {
-        uint32_t what = (uint32_t)*miss, line = what >> L1_TO_L2, lane = line % LANES;
+        uint32_t what = (uint32_t)*miss;
         if (what >= MISS_STORE) {
-            store_behind(cache, of, &stores, stores.stall + (uint32_t)((*miss >> 32) - from), what);
+            store_behind(cache, of, &stores, stores.stall + ((*miss - of->missed_since) >> 32), what);
             continue;
         }
+        size_t line = what >> L1_TO_L2;
+        SETTLED(line);
         struct l2_known *known = &table[line];
         uint32_t put = known->put;
-        *log++ = what;
+        *log = what;
+        SETTLED(log);
+        log++;
         if (!SELDOM(put < stores.oldest) && is_plain_near(known, put)) {
             ahead += put & L2_PREFETCHED;
             stores.stall += cache->near_stall;
             continue;
         }
-        uint64_t now = stores.stall + (uint32_t)((*miss >> 32) - from);
+        uint64_t now = stores.stall + ((*miss - of->missed_since) >> 32);
         others++;
-        if (put < stores.oldest && is_plain_far(cache, known, l2->expects, cache->l3_line[line], line, now)) {
+        if (put < stores.oldest && is_plain_far(cache, known, l2->expects, cache->l3_line[line], (uint32_t)line, now)) {
             order_use(cache, cache->l3_line[line]);
-            of->counts.far[lane]++;
-            far_at[lane] = now;
+            of->counts.far[line % LANES]++;
+            far_at[line % LANES] = now;
             known->put = stores.oldest + l2->span;
             stores.oldest += L2_PUT;
             l2_expect(l2, known);
@@ -379,7 +387,7 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
         }
         l2->oldest = stores.oldest;
         stores.stall +=
-            put >= stores.oldest ? load_near(cache, of, now, line, known) : load_far(cache, of, now, line, known);
+            put >= stores.oldest ? load_near(cache, of, now, (uint32_t)line, known) : load_far(cache, of, now, (uint32_t)line, known);
         stores.oldest = l2->oldest;
     } while (++miss != end);
     l2->oldest = stores.oldest;
@@ -389,8 +397,8 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
     of->snoop.active.log_end = log;
     of->front.next_miss = of->misses;
     settle_units(cache, of, far_at);
-    settle_else(cache, of, stores.stall + (uint32_t)((end[-1] >> 32) - from));
-    return (uint32_t)(stores.stall - from);
+    settle_else(cache, of, stores.stall + ((end[-1] - of->missed_since) >> 32));
+    return (uint32_t)(stores.stall - of->missed_from);
 }
 
 /* The same for one that is not postponed. */
