@@ -60,12 +60,12 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
 /* [now, end) is high on a wire, for which counts_of adds all of it: what has been counted before is taken back. */
 INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles)
 {
-    if (*until <= now) {
+    uint64_t first = *until > now ? *until : now;
+    if (SELDOM(first >= end))
+        first = end;
+    else
         *until = end;
-        return;
-    }
-    *cycles -= (*until < end ? *until : end) - now;
-    if (*until < end) *until = end;
+    *cycles -= first - now;
 }
 
 /* A load takes a line from L3 into L2. */
@@ -88,26 +88,30 @@ INLINE void take_free(struct cache *cache, struct cache_core *of, struct l2_know
 
 /* A stream asks for a line, if it is in L3 and its directory is free; false: it is not. It may follow another line on
  * its port: the last one, or what the stream was begun for. */
-INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line, struct l2_known *known)
+INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, size_t line, struct l2_known *known)
 {
     struct l2 *l2 = &of->l2;
-    uint32_t there = cache->l3_line[line], bank = line % LANE_BANKS;
-    if (SELDOM(!there || now < cache->fetching_until || now <= cache->lane[line % LANES].until)) return false;
-    uint64_t end = now + cache->l3_latency, since = end - of->returned[bank];
-    l3_take(cache, of, line, there, now);
+    uint32_t there = cache->l3_line[line];
+    struct unit *directory = &cache->lane[line % LANES];
+    if (SELDOM(!there || now < cache->fetching_until || now <= directory->until)) return false;
+    directory->from = now;
+    directory->until = now + cache->l3_busy;
+    order_use(cache, there);
     of->counts.ahead[line % LANES]++;
-    if (since < cache->l3_transfer) {
-        uint64_t late = cache->l3_transfer - since;
+    uint64_t end = now + cache->l3_latency, *returned = &of->returned[line % LANE_BANKS];
+    if (SELDOM(end - *returned < cache->l3_transfer)) {
+        uint64_t late = *returned + cache->l3_transfer - end;
         cache->bank_changes++;
-        cache->bank[bank]->counts.read[of->port].collision++;
+        cache->bank[line % LANE_BANKS]->counts.read[of->port].collision++;
         of->counts.prefetch.cycles += late;
         of->counts.l3_pending += late;
-        of->returned[bank] = end += late;
+        end += late;
     }
-    l3_note_busy(cache, end + cache->far_after);
+    *returned = end;
+    l2_put_late(l2, known, end, L2_PREFETCHED | L2_UNUSED);
     cover_again(&l2->prefetch_until, now, end, &of->counts.prefetch.cycles);
     cover_again(&l2->pending_until, now, end, &of->counts.l3_pending);
-    l2_put_late(l2, known, end, L2_PREFETCHED | L2_UNUSED);
+    l3_note_busy(cache, end + cache->far_after);
     return true;
 }
 
@@ -236,7 +240,7 @@ INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now
     of->counts.stored[line % LANES]++;
     struct unit *directory = &cache->lane[line % LANES];
     uint64_t until = directory->until;
-    if (now > until || SELDOM(now < directory->from)) {
+    if (!SELDOM(now <= until && now >= directory->from)) {
         if (now <= until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
         directory->from = now;
         directory->until = now + cache->l3_busy;
