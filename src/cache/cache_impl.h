@@ -55,7 +55,7 @@ struct core_counts {
      * long as L2 does, and L3, by lane. */
     struct span_count calm;
     uint64_t near, far[LANES];
-    uint64_t ahead[LANES]; /* prefetches of the common kind */
+    uint64_t ahead[LANES], collided[LANE_BANKS]; /* prefetches of the common kind; those late on their port, by bank */
     /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their port, by bank. */
     uint64_t stored[LANES], merged[LANE_BANKS];
     struct span_count l3_write_wait[LANE_BANKS]; /* of those, for a directory */

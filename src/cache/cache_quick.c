@@ -57,15 +57,16 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
     return now > cache->busy_until && now > cache->lane[line % LANES].until;
 }
 
-/* [now, end) is high on a wire, for which counts_of adds all of it: what has been counted before is taken back. */
-INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles)
+/* [now, end) is high on a wire, for which counts_of adds all but `late` of it: what has been counted before is taken
+ * back. */
+INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles, uint64_t late)
 {
     uint64_t first = *until > now ? *until : now;
     if (SELDOM(first >= end))
         first = end;
     else
         *until = end;
-    *cycles -= first - now;
+    *cycles += now + late - first;
 }
 
 /* A load takes a line from L3 into L2. */
@@ -98,19 +99,16 @@ INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
     directory->until = now + cache->l3_busy;
     order_use(cache, there);
     of->counts.ahead[line % LANES]++;
-    uint64_t end = now + cache->l3_latency, *returned = &of->returned[line % LANE_BANKS];
-    if (SELDOM(end - *returned < cache->l3_transfer)) {
-        uint64_t late = *returned + cache->l3_transfer - end;
-        cache->bank_changes++;
-        cache->bank[line % LANE_BANKS]->counts.read[of->port].collision++;
-        of->counts.prefetch.cycles += late;
-        of->counts.l3_pending += late;
+    uint64_t late = 0, end = now + cache->l3_latency, *returned = &of->returned[line % LANE_BANKS];
+    if (end - *returned < cache->l3_transfer) {
+        late = *returned + cache->l3_transfer - end;
         end += late;
+        of->counts.collided[line % LANE_BANKS]++;
     }
     *returned = end;
     l2_put_late(l2, known, end, L2_PREFETCHED | L2_UNUSED);
-    cover_again(&l2->prefetch_until, now, end, &of->counts.prefetch.cycles);
-    cover_again(&l2->pending_until, now, end, &of->counts.l3_pending);
+    cover_again(&l2->prefetch_until, now, end, &of->counts.prefetch.cycles, late);
+    cover_again(&l2->pending_until, now, end, &of->counts.l3_pending, late);
     l3_note_busy(cache, end + cache->far_after);
     return true;
 }
@@ -170,7 +168,7 @@ APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint
     const struct unit *directory = &cache->lane[line % LANES];
     if (now <= directory->until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
     l3_note_busy(cache, now + cache->far_busy);
-    cover_again(&of->l2.pending_until, now, now + cache->l3_latency, &of->counts.l3_pending);
+    cover_again(&of->l2.pending_until, now, now + cache->l3_latency, &of->counts.l3_pending, 0);
     take_far(cache, of, known, line, there, now);
     return load_follow(cache, of, now, line, known);
 }

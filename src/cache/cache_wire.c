@@ -188,6 +188,7 @@ static void add_lanes(struct bank_counts *b, const struct cache *cache, unsigned
     for (unsigned i = 0; i < cache->config.cores && cache->config.l3_banks == LANE_BANKS; i++) {
         const struct core_counts *c = &cache->core[i]->counts;
         unsigned port = cache->core[i]->port;
+        b->read[port].collision += c->collided[number];
         b->write[port].deposit += c->merged[number];
         b->write[port].merged += c->merged[number];
         b->write[port].not_taken.count += c->l3_write_wait[number].count;
