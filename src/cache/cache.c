@@ -242,9 +242,8 @@ struct cache *cache_new(const struct cache_config *config)
     if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
     cache->far_after = cache->far_busy - cache->l3_latency;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
-    cache->miss_most =
-        (uint32_t)(cache->l3_latency + cache->ddr_latency) + config->store_time +
-        (config->l2_depth + 2) * (config->l3_busy + config->l3_transfer + 2 * config->ddr_busy);
+    cache->miss_most = (uint32_t)(cache->l3_latency + cache->ddr_latency) + config->store_time +
+                       (config->l2_depth + 2) * (config->l3_busy + config->l3_transfer + 2 * config->ddr_busy);
     /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
     bool lanes = cache->is_common && config->l3_size && config->l3_banks == LANE_BANKS;
     cache->quick_loads = lanes && is_near(cache) && cache->streaming && cache->l3_latency > config->l3_busy &&

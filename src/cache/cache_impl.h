@@ -421,9 +421,9 @@ struct cache_core {
     cache_miss misses[CACHE_MISSES];
     uint64_t missed_from;  /* a time that is not later than theirs, and less than 1 << 32 before */
     uint64_t missed_since; /* its lower half, where they have theirs */
-    uint32_t most_misses; /* that may be postponed; 1: none is */
-    bool unmarked;        /* pages with open lines may not be PAGE_OPENED */
-    bool tired;           /* nothing is quick before quick_rest has looked at logs and fills */
+    uint32_t most_misses;  /* that may be postponed; 1: none is */
+    bool unmarked;         /* pages with open lines may not be PAGE_OPENED */
+    bool tired;            /* nothing is quick before quick_rest has looked at logs and fills */
 };
 
 /* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8
@@ -483,15 +483,15 @@ struct cache {
     uint64_t bank_changes;  /* how often banks may have counted something, or DDR, which only they use */
     struct unit *directory; /* of banks, by the lowest bits of a line; `lane`, where these have room */
     struct unit lane[LANES];
-    uint64_t *returned;     /* by port and bank; see cache_core */
+    uint64_t *returned; /* by port and bank; see cache_core */
     uint32_t *deposited;
     uint64_t *order; /* by set of all banks, from 1, instead of tags.used; see ways_in_order */
     /* By way and L3_…: all bits of the way; all but those of others for it. */
     uint64_t order_row[ORDERED << L3_BITS], order_column[ORDERED << L3_BITS];
-    uint64_t *fetched;                                  /* by way of all banks: when its fetch from DDR began */
-    uint32_t *l3_line;                                  /* by line: L3_… */
-    size_t known_frames;                                /* that l3_line and l2.known have room for */
-    struct kinds *kinds;                                /* of L3's misses; NULL: as above */
+    uint64_t *fetched;   /* by way of all banks: when its fetch from DDR began */
+    uint32_t *l3_line;   /* by line: L3_… */
+    size_t known_frames; /* that l3_line and l2.known have room for */
+    struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
     uint64_t latest;         /* when a request last came to L3 that a directory or a store queue does not tell of */
     uint64_t fetching_until; /* when the last line from DDR is there */

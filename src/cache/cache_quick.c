@@ -190,7 +190,8 @@ APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint
                                 struct l2_known *known)
 {
     uint32_t put = known->put;
-    if (SELDOM(put & L2_LATE && *l2_ready(&of->l2, put) > now + cache->l2_latency)) return load_on(cache, of, now, line);
+    if (SELDOM(put & L2_LATE && *l2_ready(&of->l2, put) > now + cache->l2_latency))
+        return load_on(cache, of, now, line);
     known->put = put & ~(uint32_t)(L2_LATE | L2_UNUSED);
     if (put & L2_UNUSED) {
         of->counts.self_hit++;
@@ -207,8 +208,8 @@ APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint
 struct stores {
     const struct l2_known *known; /* of L2, as is `oldest` */
     uint32_t oldest;
-    uint32_t *log;         /* where the next one is to be shown */
-    struct queued *entry;  /* the next one's, of the queue */
+    uint32_t *log;        /* where the next one is to be shown */
+    struct queued *entry; /* the next one's, of the queue */
     uint64_t stall, tags; /* what they have cost; of what they are, the bits above their lines added up */
 };
 enum { MISS_TAG = 29 };
@@ -356,7 +357,7 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
     struct stores stores = stores_begin(of);
     uint32_t *log = of->snoop.active.log_end;
     uint64_t others = 0, ahead = 0, far_at[LANES] = {0}; /* others: loads that are not plain near */
-    stores.stall = of->missed_from;            /* all misses' */
+    stores.stall = of->missed_from;                      /* all misses' */
     do {
         uint32_t what = (uint32_t)*miss;
         if (what >= MISS_STORE) {
@@ -388,8 +389,8 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
             continue;
         }
         l2->oldest = stores.oldest;
-        stores.stall +=
-            put >= stores.oldest ? load_near(cache, of, now, (uint32_t)line, known) : load_far(cache, of, now, (uint32_t)line, known);
+        stores.stall += put >= stores.oldest ? load_near(cache, of, now, (uint32_t)line, known)
+                                             : load_far(cache, of, now, (uint32_t)line, known);
         stores.oldest = l2->oldest;
     } while (++miss != end);
     l2->oldest = stores.oldest;

@@ -240,7 +240,8 @@ INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t lin
     }
 }
 
-/* Whether a line of a log, of which there are a multiple of eight, is out of [low, high]; no line has the highest bit. */
+/* Whether a line of a log, of which there are a multiple of eight, is out of [low, high]; no line has the highest bit.
+ */
 static bool any_outside(const uint32_t *line, const uint32_t *end, uint32_t low, uint32_t high)
 {
     typedef int32_t four __attribute__((vector_size(16), may_alias, aligned(4)));
@@ -248,7 +249,8 @@ static bool any_outside(const uint32_t *line, const uint32_t *end, uint32_t low,
     const four froms = {from, from, from, from}, mosts = {most, most, most, most};
     tag_vector outside = {0};
     for (; line != end; line += 8)
-        outside |= (tag_vector)(*(const four *)line + froms > mosts) | (tag_vector)(*(const four *)(line + 4) + froms > mosts);
+        outside |=
+            (tag_vector)(*(const four *)line + froms > mosts) | (tag_vector)(*(const four *)(line + 4) + froms > mosts);
     return tags_any(outside);
 }
 
