@@ -57,16 +57,15 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
     return now > cache->busy_until && now > cache->lane[line % LANES].until;
 }
 
-/* [now, end) is high on a wire, for which counts_of adds all but `late` of it: what has been counted before is taken
- * back. */
-INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles, uint64_t late)
+/* [now, end) is high on a wire, for which counts_of adds all of it: what has been counted before is taken back. */
+INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles)
 {
     uint64_t first = *until > now ? *until : now;
     if (SELDOM(first >= end))
         first = end;
     else
         *until = end;
-    *cycles += now + late - first;
+    *cycles -= first - now;
 }
 
 /* A load takes a line from L3 into L2. */
@@ -99,16 +98,18 @@ INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
     directory->until = now + cache->l3_busy;
     order_use(cache, there);
     of->counts.ahead[line % LANES]++;
-    uint64_t late = 0, end = now + cache->l3_latency, *returned = &of->returned[line % LANE_BANKS];
+    uint64_t end = now + cache->l3_latency, *returned = &of->returned[line % LANE_BANKS];
     if (end - *returned < cache->l3_transfer) {
-        late = *returned + cache->l3_transfer - end;
-        end += late;
+        uint64_t late = *returned + cache->l3_transfer - end;
         of->counts.collided[line % LANE_BANKS]++;
+        of->counts.prefetch.cycles += late;
+        of->counts.l3_pending += late;
+        end += late;
     }
     *returned = end;
     l2_put_late(l2, known, end, L2_PREFETCHED | L2_UNUSED);
-    cover_again(&l2->prefetch_until, now, end, &of->counts.prefetch.cycles, late);
-    cover_again(&l2->pending_until, now, end, &of->counts.l3_pending, late);
+    cover_again(&l2->prefetch_until, now, end, &of->counts.prefetch.cycles);
+    cover_again(&l2->pending_until, now, end, &of->counts.l3_pending);
     l3_note_busy(cache, end + cache->far_after);
     return true;
 }
@@ -168,7 +169,7 @@ APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint
     const struct unit *directory = &cache->lane[line % LANES];
     if (now <= directory->until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
     l3_note_busy(cache, now + cache->far_busy);
-    cover_again(&of->l2.pending_until, now, now + cache->l3_latency, &of->counts.l3_pending, 0);
+    cover_again(&of->l2.pending_until, now, now + cache->l3_latency, &of->counts.l3_pending);
     take_far(cache, of, known, line, there, now);
     return load_follow(cache, of, now, line, known);
 }
@@ -204,31 +205,33 @@ APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint
 
 /* --- Stores, behind L1 ---------------------------------------------------------------------------------------- */
 
-/* What stores that are settled together change of their core, put back at the end. */
-struct stores {
+/* What misses that are settled together change of their core, put back at the end. */
+struct settling {
     const struct l2_known *known; /* of L2, as is `oldest` */
     uint32_t oldest;
-    uint32_t *log;        /* where the next one is to be shown */
-    struct queued *entry; /* the next one's, of the queue */
-    uint64_t stall, tags; /* what they have cost; of what they are, the bits above their lines added up */
+    uint32_t *log;        /* where the next store is to be shown */
+    struct queued *entry; /* its place in the queue */
+    uint64_t time;        /* from which they are settled, + what they have cost so far */
+    uint64_t tags;        /* of stores, what they are above their lines, added up */
 };
 enum { MISS_TAG = 29 };
 _Static_assert(MISS_HERE == 1 << MISS_TAG && MISS_STORE == 2 << MISS_TAG, "a store's tag is 2, or 3 if it is here");
 
-INLINE struct stores stores_begin(struct cache_core *of)
+INLINE struct settling settle_begin(struct cache_core *of, uint64_t time)
 {
-    return (struct stores){.known = of->l2.known,
-                           .oldest = of->l2.oldest,
-                           .log = of->snoop.shown_log + TAG_STRIDE + of->snoop.shown_logged,
-                           .entry = of->next_store};
+    return (struct settling){.known = of->l2.known,
+                             .oldest = of->l2.oldest,
+                             .log = of->snoop.shown_log + TAG_STRIDE + of->snoop.shown_logged,
+                             .entry = of->next_store,
+                             .time = time};
 }
 
-INLINE void stores_end(struct cache_core *of, const struct stores *stores)
+INLINE void settle_end(struct cache_core *of, const struct settling *settling)
 {
-    uint64_t logged = (uint64_t)(stores->log - (of->snoop.shown_log + TAG_STRIDE));
-    of->counts.store_miss += 3 * (logged - of->snoop.shown_logged) - stores->tags;
+    uint64_t logged = (uint64_t)(settling->log - (of->snoop.shown_log + TAG_STRIDE));
+    of->counts.store_miss += 3 * (logged - of->snoop.shown_logged) - settling->tags;
     of->snoop.shown_logged = logged;
-    of->next_store = stores->entry;
+    of->next_store = settling->entry;
 }
 
 /* A store goes to a line that is in L3, and written there. */
@@ -252,7 +255,7 @@ INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now
 }
 
 /* The line is not there, or was not written, or some line is on its way. */
-APART static void store_else(struct cache *cache, struct cache_core *of, uint64_t now, size_t line)
+APART static void store_behind_else(struct cache *cache, struct cache_core *of, uint64_t now, size_t line)
 {
     const struct unit *directory = &cache->lane[line % LANES];
     uint32_t there = cache->l3_line[line];
@@ -267,36 +270,37 @@ APART static void store_else(struct cache *cache, struct cache_core *of, uint64_
 }
 
 /* It has to wait for its entry of the queue. */
-INLINE uint64_t store_wait(struct cache_core *of, struct stores *stores, uint64_t came, const struct queued *entry)
+INLINE uint64_t store_wait(struct cache_core *of, struct settling *settling, uint64_t came, const struct queued *entry)
 {
     SETTLED(entry); /* its end is read again, not kept */
     uint64_t start = entry->end;
     of->counts.stall_store.count++;
     of->counts.stall_store.cycles += start - came;
-    stores->stall += start - came;
+    settling->time += start - came;
     return start;
 }
 
 /* A store takes a place in the queue, as in take_store_entry, and goes on to L3. */
-INLINE void store_behind(struct cache *cache, struct cache_core *of, struct stores *stores, uint64_t now, uint32_t what)
+INLINE void store_behind(struct cache *cache, struct cache_core *of, struct settling *settling, uint64_t now,
+                         uint32_t what)
 {
     uint32_t l1_line = what & MISS_LINE;
     size_t line = l1_line >> L1_TO_L2;
     SETTLED(line);
-    struct queued *entry = stores->entry;
-    if (SELDOM(entry->end > now)) now = store_wait(of, stores, now, entry);
+    struct queued *entry = settling->entry;
+    if (SELDOM(entry->end > now)) now = store_wait(of, settling, now, entry);
     entry->end = now + cache->store_time;
-    stores->entry = entry->next;
-    *stores->log++ = l1_line;
-    stores->tags += what >> MISS_TAG;
-    of->counts.snoop_hit_same += stores->known[line].put >= stores->oldest;
+    settling->entry = entry->next;
+    *settling->log++ = l1_line;
+    settling->tags += what >> MISS_TAG;
+    of->counts.snoop_hit_same += settling->known[line].put >= settling->oldest;
     if (of->deposited[line % LANE_BANKS] == (uint32_t)line) {
         of->counts.merged[line % LANE_BANKS]++;
         return;
     }
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_DIRTY) || now < cache->fetching_until))
-        store_else(cache, of, now, line);
+        store_behind_else(cache, of, now, line);
     else
         store_there(cache, of, now, line, there);
 }
@@ -354,14 +358,13 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
     l2_check_numbers(cache, l2);
     const cache_miss *miss = of->misses, *end = of->front.next_miss;
     struct l2_known *const table = l2->known;
-    struct stores stores = stores_begin(of);
+    struct settling settling = settle_begin(of, of->missed_from);
     uint32_t *log = of->snoop.active.log_end;
     uint64_t others = 0, ahead = 0, far_at[LANES] = {0}; /* others: loads that are not plain near */
-    stores.stall = of->missed_from;                      /* all misses' */
     do {
         uint32_t what = (uint32_t)*miss;
         if (what >= MISS_STORE) {
-            store_behind(cache, of, &stores, stores.stall + ((*miss - of->missed_since) >> 32), what);
+            store_behind(cache, of, &settling, settling.time + ((*miss - of->missed_since) >> 32), what);
             continue;
         }
         size_t line = what >> L1_TO_L2;
@@ -371,37 +374,38 @@ APART static uint32_t settle_all(struct cache *cache, struct cache_core *of)
         *log = what;
         SETTLED(log);
         log++;
-        if (!SELDOM(put < stores.oldest) && is_plain_near(known, put)) {
+        if (!SELDOM(put < settling.oldest) && is_plain_near(known, put)) {
             ahead += put & L2_PREFETCHED;
-            stores.stall += cache->near_stall;
+            settling.time += cache->near_stall;
             continue;
         }
-        uint64_t now = stores.stall + ((*miss - of->missed_since) >> 32);
+        uint64_t now = settling.time + ((*miss - of->missed_since) >> 32);
         others++;
-        if (put < stores.oldest && is_plain_far(cache, known, l2->expects, cache->l3_line[line], (uint32_t)line, now)) {
+        if (put < settling.oldest &&
+            is_plain_far(cache, known, l2->expects, cache->l3_line[line], (uint32_t)line, now)) {
             order_use(cache, cache->l3_line[line]);
             of->counts.far[line % LANES]++;
             far_at[line % LANES] = now;
-            known->put = stores.oldest + l2->span;
-            stores.oldest += L2_PUT;
+            known->put = settling.oldest + l2->span;
+            settling.oldest += L2_PUT;
             l2_expect(l2, known);
-            stores.stall += cache->far_stall;
+            settling.time += cache->far_stall;
             continue;
         }
-        l2->oldest = stores.oldest;
-        stores.stall += put >= stores.oldest ? load_near(cache, of, now, (uint32_t)line, known)
-                                             : load_far(cache, of, now, (uint32_t)line, known);
-        stores.oldest = l2->oldest;
+        l2->oldest = settling.oldest;
+        settling.time += put >= settling.oldest ? load_near(cache, of, now, (uint32_t)line, known)
+                                                : load_far(cache, of, now, (uint32_t)line, known);
+        settling.oldest = l2->oldest;
     } while (++miss != end);
-    l2->oldest = stores.oldest;
-    stores_end(of, &stores);
+    l2->oldest = settling.oldest;
+    settle_end(of, &settling);
     of->counts.near += (uint64_t)(log - of->snoop.active.log_end) - others;
     of->counts.stream_hit += ahead;
     of->snoop.active.log_end = log;
     of->front.next_miss = of->misses;
     settle_units(cache, of, far_at);
-    settle_else(cache, of, stores.stall + ((end[-1] - of->missed_since) >> 32));
-    return (uint32_t)(stores.stall - of->missed_from);
+    settle_else(cache, of, settling.time + ((end[-1] - of->missed_since) >> 32));
+    return (uint32_t)(settling.time - of->missed_from);
 }
 
 /* The same for one that is not postponed. */
@@ -411,10 +415,10 @@ APART static uint32_t settle_one(struct cache *cache, struct cache_core *of, uin
     uint32_t line = what >> L1_TO_L2, stall;
     l2_check_numbers(cache, l2);
     if (what >= MISS_STORE) {
-        struct stores stores = stores_begin(of);
-        store_behind(cache, of, &stores, now, what);
-        stores_end(of, &stores);
-        stall = (uint32_t)stores.stall;
+        struct settling settling = settle_begin(of, 0);
+        store_behind(cache, of, &settling, now, what);
+        settle_end(of, &settling);
+        stall = (uint32_t)settling.time;
     } else {
         struct l2_known *known = &l2->known[line];
         uint32_t put = known->put, there = cache->l3_line[line];
@@ -581,7 +585,7 @@ APART static bool count_store(const struct cache_core *of, uint64_t now)
     return true;
 }
 
-APART static uint32_t store_slow(struct cache_view *view, uint32_t address, uint64_t now);
+APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now);
 
 /* CAREFUL: somebody is to be told of misses, or others may notice. */
 INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
@@ -590,7 +594,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
-    if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_slow(view, address, now);
+    if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_else(view, address, now);
     if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
     if (how != PLAIN && of->front.ready & QUICK_SEEN) {
         if (!others_see(view, granule, line_of(page, granule))) return CACHE_ELSE;
@@ -611,7 +615,7 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     return miss_note(of, now, MISS_STORE | line | here * (uint32_t)(MISS_HERE / CACHE_HERE)) + tlb_stall;
 }
 
-APART static uint32_t store_slow(struct cache_view *view, uint32_t address, uint64_t now)
+APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
     uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
     if (page & ready & QUICK_HEARD || (page & QUICK_STORE && ready & QUICK_SEEN))

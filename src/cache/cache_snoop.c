@@ -240,17 +240,22 @@ INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t lin
     }
 }
 
-/* Whether a line of a log, of which there are a multiple of eight, is out of [low, high]; no line has the highest bit.
- */
+/* Whether any of four lines is out of a range: more above its low end than the high one is. Comparisons have a sign, so
+ * both are moved by half of what there is. */
+INLINE tag_vector four_outside(const uint32_t *lines, tag_vector move, tag_vector most)
+{
+    typedef int32_t four __attribute__((vector_size(16)));
+    return (tag_vector)((four)(*(const any_tags *)lines + move) > (four)most);
+}
+
+/* The same for a log of a multiple of eight. */
 static bool any_outside(const uint32_t *line, const uint32_t *end, uint32_t low, uint32_t high)
 {
-    typedef int32_t four __attribute__((vector_size(16), may_alias, aligned(4)));
-    const int32_t from = (int32_t)(0U - low + (1U << 31)), most = (int32_t)(high - low + (1U << 31));
-    const four froms = {from, from, from, from}, mosts = {most, most, most, most};
+    const uint32_t half = 1U << 31, from = half - low, to = half + (high - low);
+    const tag_vector move = {from, from, from, from}, most = {to, to, to, to};
     tag_vector outside = {0};
     for (; line != end; line += 8)
-        outside |=
-            (tag_vector)(*(const four *)line + froms > mosts) | (tag_vector)(*(const four *)(line + 4) + froms > mosts);
+        outside |= four_outside(line, move, most) | four_outside(line + 4, move, most);
     return tags_any(outside);
 }
 
