@@ -167,7 +167,7 @@ static void l3_init(struct cache *cache)
     for (unsigned i = 0; i < banks; i++)
         bank_init(cache, i);
     size_t sets = banks * sets_of(cache->bank[0]);
-    cache->directory = base_calloc(2 * banks, sizeof *cache->directory);
+    cache->directory = 2 * banks <= LANES ? cache->lane : base_calloc(2 * banks, sizeof *cache->directory);
     cache->returned = base_calloc(2 * banks, sizeof *cache->returned);
     cache->deposited = base_calloc(2 * banks, sizeof *cache->deposited);
     for (size_t i = 0; i < 2 * banks; i++) {
@@ -177,9 +177,10 @@ static void l3_init(struct cache *cache)
     cache->fetched =
         base_calloc_aligned(sets * cache->bank[0]->tags.ways.stride + 1, sizeof *cache->fetched, HOST_LINE);
     cache->order = base_calloc_aligned(sets + 1, sizeof *cache->order, HOST_LINE);
-    for (unsigned way = 0; way < ORDERED; way++) {
-        cache->order_row[way] = UINT64_C(0xff) << 8 * way;
-        cache->order_column[way] = ~(UINT64_C(0x0101010101010101) << way);
+    for (unsigned i = 0; i < ORDERED << L3_BITS; i++) {
+        unsigned way = i >> L3_BITS;
+        cache->order_row[i] = UINT64_C(0xff) << 8 * way;
+        cache->order_column[i] = ~(UINT64_C(0x0101010101010101) << way);
     }
     for (size_t i = 1; i <= sets; i++)
         cache->order[i] = UINT64_C(0x7f3f1f0f07030100); /* empty ways are taken from the first on */
@@ -224,6 +225,9 @@ struct cache *cache_new(const struct cache_config *config)
     cache->l2_latency = config->l2_latency - config->l1_latency;
     cache->l3_latency = config->l3_latency - config->l1_latency;
     cache->ddr_latency = config->ddr_latency - config->l1_latency;
+    cache->store_time = config->store_time;
+    cache->l3_busy = config->l3_busy;
+    cache->l3_transfer = config->l3_transfer;
     cache->near_stall = cache->l2_latency;
     cache->far_stall = cache->l3_latency;
     cache->shape = shape_of(config);
@@ -236,8 +240,9 @@ struct cache *cache_new(const struct cache_config *config)
     cache->far_busy = config->l3_busy;
     if (cache->far_busy + 1 < config->l3_transfer) cache->far_busy = config->l3_transfer - 1;
     if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
+    cache->far_after = cache->far_busy - cache->l3_latency;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
-    cache->miss_most = cache->l3_latency + cache->ddr_latency + config->store_time +
+    cache->miss_most = (uint32_t)(cache->l3_latency + cache->ddr_latency) + config->store_time +
                        (config->l2_depth + 2) * (config->l3_busy + config->l3_transfer + 2 * config->ddr_busy);
     /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
     bool lanes = cache->is_common && config->l3_size && config->l3_banks == LANE_BANKS;
@@ -289,7 +294,7 @@ void cache_free(struct cache *cache)
         free(cache->bank[i]);
     }
     free(cache->bank);
-    free(cache->directory);
+    if (cache->directory != cache->lane) free(cache->directory);
     free(cache->returned);
     free(cache->deposited);
     free(cache->order);

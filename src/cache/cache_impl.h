@@ -55,7 +55,7 @@ struct core_counts {
      * long as L2 does, and L3, by lane. */
     struct span_count calm;
     uint64_t near, far[LANES];
-    uint64_t ahead[LANES]; /* prefetches of the common kind */
+    uint64_t ahead[LANES], collided[LANE_BANKS]; /* prefetches of the common kind; those late on their port, by bank */
     /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their port, by bank. */
     uint64_t stored[LANES], merged[LANE_BANKS];
     struct span_count l3_write_wait[LANE_BANKS]; /* of those, for a directory */
@@ -304,7 +304,7 @@ struct l2_known {
                       reached the line before it, and no other since */
 };
 
-enum l2_state { L2_PREFETCHED = 1, L2_USED = 2, L2_FROM_DDR = 4, L2_LATE = 8 /* see l2->ready */ };
+enum l2_state { L2_PREFETCHED = 1, L2_UNUSED = 2, L2_FROM_DDR = 4, L2_LATE = 8 /* see l2->ready */ };
 enum { L2_PUT = 16, L2_STREAM = 1 << 24, L2_PLACES = UINT8_MAX + 1 };
 
 struct l2 {
@@ -419,10 +419,11 @@ struct cache_core {
     uint8_t served;                                 /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
     cache_miss misses[CACHE_MISSES];
-    uint64_t missed_from; /* a time that is not later than theirs, and less than 1 << 32 before */
-    uint32_t most_misses; /* that may be postponed; 1: none is */
-    bool unmarked;        /* pages with open lines may not be PAGE_OPENED */
-    bool tired;           /* nothing is quick before quick_rest has looked at logs and fills */
+    uint64_t missed_from;  /* a time that is not later than theirs, and less than 1 << 32 before */
+    uint64_t missed_since; /* its lower half, where they have theirs */
+    uint32_t most_misses;  /* that may be postponed; 1: none is */
+    bool unmarked;         /* pages with open lines may not be PAGE_OPENED */
+    bool tired;            /* nothing is quick before quick_rest has looked at logs and fills */
 };
 
 /* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8
@@ -467,7 +468,7 @@ struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
     uint32_t heard;                 /* CACHE_HEARD, if there is one */
-    uint32_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_HEARD if a count of what is alike will not do */
+    uint64_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_HEARD if a count of what is alike will not do */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
     bool is_common;                 /* but for L1I and the number of L1D's ways, a power of two */
@@ -480,20 +481,23 @@ struct cache {
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
     uint64_t bank_changes;  /* how often banks may have counted something, or DDR, which only they use */
-    struct unit *directory; /* of banks, by the lowest bits of a line */
-    uint64_t *returned;     /* by port and bank; see cache_core */
+    struct unit *directory; /* of banks, by the lowest bits of a line; `lane`, where these have room */
+    struct unit lane[LANES];
+    uint64_t *returned; /* by port and bank; see cache_core */
     uint32_t *deposited;
     uint64_t *order; /* by set of all banks, from 1, instead of tags.used; see ways_in_order */
-    uint64_t order_row[ORDERED], order_column[ORDERED]; /* by way: all its own bits; all but those of others for it */
-    uint64_t *fetched;                                  /* by way of all banks: when its fetch from DDR began */
-    uint32_t *l3_line;                                  /* by line: L3_… */
-    size_t known_frames;                                /* that l3_line and l2.known have room for */
-    struct kinds *kinds;                                /* of L3's misses; NULL: as above */
+    /* By way and L3_…: all bits of the way; all but those of others for it. */
+    uint64_t order_row[ORDERED << L3_BITS], order_column[ORDERED << L3_BITS];
+    uint64_t *fetched;   /* by way of all banks: when its fetch from DDR began */
+    uint32_t *l3_line;   /* by line: L3_… */
+    size_t known_frames; /* that l3_line and l2.known have room for */
+    struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
     uint64_t latest;         /* when a request last came to L3 that a directory or a store queue does not tell of */
     uint64_t fetching_until; /* when the last line from DDR is there */
     uint64_t busy_until;     /* the last cycle in which L3 may be reading, for anybody; see settle_all for some loads */
-    uint32_t far_busy;       /* how long a load is the cause of that */
+    uint64_t far_busy;       /* how long a load is the cause of that */
+    uint64_t far_after;      /* how much longer than its latency, -1 if it is less */
     uint32_t miss_most;      /* cycles by which a miss may delay its core and others behind it, at most */
     struct space *spaces;
     size_t space_count, space_capacity;
@@ -505,7 +509,8 @@ struct cache {
     uint32_t free_mapping; /* chained by next */
     uint32_t *free_frames;
     size_t free_frame_count, free_frame_capacity;
-    uint32_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
+    uint64_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
+    uint64_t store_time, l3_busy, l3_transfer;    /* those of `config`, as wide as what they are added to */
     unsigned bank_shift, row_shift;
     uint32_t bank_mask, directory_mask;
     uint32_t line_mask;   /* the bits of an address that say which line of L1D */

@@ -15,7 +15,8 @@ INLINE void prefetch(struct cache *cache, const struct shape *shape, struct cach
     of->counts.prefetch.count++;
     of->counts.prefetch.cycles += cover(&of->l2.prefetch_until, now, answer.ready);
     of->counts.l3_pending += cover(&of->l2.pending_until, now, answer.ready);
-    l2_keep(cache, shape, of, line, answer.ready, L2_PREFETCHED | (answer.from_ddr ? L2_FROM_DDR : 0U));
+    uint32_t state = L2_PREFETCHED | L2_UNUSED | (answer.from_ddr ? L2_FROM_DDR : 0U);
+    l2_keep(cache, shape, of, line, answer.ready, state);
 }
 
 void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)

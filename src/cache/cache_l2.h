@@ -76,6 +76,22 @@ INLINE void l2_reach(struct l2 *l2, uint32_t line, uint32_t stream)
     l2->known[line + 1].next |= stream * L2_STREAM;
 }
 
+/* The same, where it has reached the line before; `known` is the line's own. */
+INLINE void l2_reach_next(struct l2 *l2, struct l2_known *known, uint32_t line)
+{
+    uint32_t next = known->next;
+    known->next = next & L2_EXPECTED;
+    known[1].next |= next & ~L2_EXPECTED;
+    l2->stream[next / L2_STREAM] = line;
+}
+
+/* A stream is to reach a line that the filter does not expect, wherever the stream was. */
+INLINE void l2_lead(struct l2 *l2, struct l2_known *known, uint32_t stream)
+{
+    l2->known[l2->stream[stream] + 1].next &= L2_EXPECTED;
+    known->next = stream * L2_STREAM;
+}
+
 /* A line is read that the filter expects; it does so no longer. The stream that begins. */
 INLINE uint32_t l2_begin(const struct cache *cache, struct cache_core *of, struct l2_known *known)
 {
@@ -104,15 +120,20 @@ INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line,
         l2_expect(l2, known);
 }
 
-/* A prefetched line is used for the first time. */
-INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, bool data)
+/* A prefetched line, that L2 has with `put`, is used for the first time: what that means for L3. */
+INLINE void l2_claim(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t put, bool data)
 {
     struct core_counts *counts = &of->counts;
-    counts->self_hit++;
-    known->put |= L2_USED;
-    if (!l3_claim(cache, line, known->put & L2_FROM_DDR)) return;
+    if (!l3_claim(cache, line, put & L2_FROM_DDR)) return;
     *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
     *(data ? &counts->data_ahead : &counts->code_ahead) += 1;
+}
+
+INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, bool data)
+{
+    of->counts.self_hit++;
+    known->put &= ~(uint32_t)L2_UNUSED;
+    l2_claim(cache, of, line, known->put, data);
 }
 
 /* When the line is there for L1; the caller counts l2_read. */
@@ -128,7 +149,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         of->served = CACHE_IN_L2;
         counts->stream_hit += known->put & L2_PREFETCHED;
         if (!data) counts->code_hit++;
-        if (!(known->put & L2_USED)) l2_use(cache, of, known, line, data);
+        if (known->put & L2_UNUSED) l2_use(cache, of, known, line, data);
         end = now + cache->l2_latency;
         if (known->put & L2_LATE && *l2_ready(l2, known->put) > end) end = *l2_ready(l2, known->put);
     } else {
@@ -139,7 +160,7 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         if (SELDOM(answer.from_ddr)) *(data ? &counts->d2_miss : &counts->i2_miss) += 1;
         counts->l3_wait += end - now;
         counts->l3_pending += cover(&l2->pending_until, now, end);
-        l2_keep(cache, shape, of, line, end, L2_USED);
+        l2_keep(cache, shape, of, line, end, 0);
     }
     l2_follow(cache, of, line, !found, now);
     return end;

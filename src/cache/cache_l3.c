@@ -100,10 +100,9 @@ uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint
     return ready;
 }
 
-uint32_t l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall)
+void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
 {
     of->counts.write++;
     of->counts.snoop_sent++;
     l3_write(cache, &blue_gene, of, line, now);
-    return stall;
 }

@@ -42,9 +42,8 @@ INLINE uint32_t l3_way(uint32_t known)
 /* A line in a set of eight is used: its way was before none. */
 INLINE void order_use(struct cache *cache, uint32_t known)
 {
-    uint64_t *order = &cache->order[known >> L3_BITS >> 3];
-    uint32_t way = known >> L3_BITS & 7;
-    _Static_assert(ORDERED == 8, "as above");
+    uint64_t *order = &cache->order[known / (ORDERED << L3_BITS)];
+    uint32_t way = known % (ORDERED << L3_BITS);
     *order = (*order | cache->order_row[way]) & cache->order_column[way];
 }
 
@@ -97,9 +96,9 @@ INLINE void l3_note_busy(struct cache *cache, uint64_t until)
 INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
 {
     uint64_t *last = &cache->returned[port_of_bank(cache, at)];
-    if (SELDOM(ready - *last < cache->config.l3_transfer)) {
+    if (SELDOM(ready - *last < cache->l3_transfer)) {
         at->bank->counts.read[at->port].collision++;
-        ready = *last + cache->config.l3_transfer;
+        ready = *last + cache->l3_transfer;
     }
     *last = ready;
     return ready;
@@ -116,7 +115,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     cache->bank_changes++;
     struct unit *directory = &cache->directory[at.line & cache->directory_mask];
     l3_note_latest(cache, directory, now);
-    uint64_t start = unit_serve(directory, now, cache->config.l3_busy), ready;
+    uint64_t start = unit_serve(directory, now, cache->l3_busy), ready;
     count_wait(&counts->not_taken[at.directory], now, start);
     counts->read[at.port].burst += prefetch;
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
@@ -139,8 +138,8 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
         answer.ready = l3_allocate(cache, bank, at.line, start, prefetch ? 0 : L3_ASKED);
     }
     answer.ready = deliver(cache, &at, answer.ready);
-    l3_note_busy(cache, start + cache->config.l3_busy);
-    l3_note_busy(cache, answer.ready + cache->config.l3_transfer - cache->l3_latency);
+    l3_note_busy(cache, start + cache->l3_busy);
+    l3_note_busy(cache, answer.ready + cache->l3_transfer - cache->l3_latency);
     l3_note_busy(cache, answer.ready);
     return answer;
 }
@@ -157,7 +156,7 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
         counts->write[at->port].merged++;
         return true;
     }
-    *start = unit_serve(directory, now, cache->config.l3_busy);
+    *start = unit_serve(directory, now, cache->l3_busy);
     count_wait(&counts->write[at->port].not_taken, now, *start);
     counts->lookup[at->directory]++;
     return false;
@@ -194,12 +193,12 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
 /* A read finds its line, and everybody it needs is free. */
 INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
 {
-    cache->directory[line % LANES] = (struct unit){now, now + cache->config.l3_busy};
+    cache->lane[line % LANES] = (struct unit){now, now + cache->l3_busy};
     of->returned[line % LANE_BANKS] = now + cache->l3_latency;
     order_use(cache, known);
 }
 
-/* A write that is not of the common kind. Returns `stall`. */
-uint32_t l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now, uint32_t stall);
+/* A write that is not of the common kind. */
+void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
 
 #endif

@@ -29,6 +29,7 @@ uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, b
     struct cache_core *of = view->of;
     if (limit > now + AT_ONCE) limit = now + AT_ONCE;
     of->missed_from = now;
+    of->missed_since = now << 32;
     if (of->front.view != view) {
         of->front.view = view;
         quick_pages(of);

@@ -29,7 +29,7 @@ INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *o
 {
     struct queued *entry = of->next_store;
     uint64_t start = entry->end > now ? entry->end : now;
-    entry->end = start + cache->config.store_time;
+    entry->end = start + cache->store_time;
     of->next_store = entry->next;
     return start;
 }

@@ -99,19 +99,23 @@ void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t 
 
 typedef uint32_t any_tags __attribute__((vector_size(16), may_alias, aligned(4)));
 
-/* Whether any of four lines is one of the eight before it. */
-static bool four_again(const uint32_t *lines)
+/* Whether any of eight lines is one of the eight before it. */
+static bool eight_again(const uint32_t *lines)
 {
-    const any_tags four = *(const any_tags *)lines;
+    const any_tags first = *(const any_tags *)lines, last = *(const any_tags *)(lines + 4);
     tag_vector again = {0};
     UNROLL
-    for (int i = 1; i <= TAG_STRIDE; i++)
-        again |= (tag_vector)(four == *(const any_tags *)(lines - i));
+    for (int i = 1; i <= TAG_STRIDE / 2; i++) { /* what is looked at for both is at hand */
+        const any_tags before = *(const any_tags *)(lines - i);
+        again |= (tag_vector)(first == before) | (tag_vector)(last == before);
+        again |= (tag_vector)(first == *(const any_tags *)(lines - i - 4));
+        again |= (tag_vector)(last == *(const any_tags *)(lines - i + 4));
+    }
     return tags_any(again);
 }
 
 /* A snoop cache of eight lines sees `count` lines, before which there is room for eight; returns how many it knew. As
- * long as it knows none, it has the last eight, and four are looked at together. */
+ * long as it knows none, it has the last eight, and eight are looked at together. */
 static uint64_t show_eight(struct absent *absent, uint32_t *lines, uint64_t count)
 {
     tag_vector first, last; /* what it has, the line that came first in front, since it knew one of the last eight */
@@ -120,8 +124,8 @@ static uint64_t show_eight(struct absent *absent, uint32_t *lines, uint64_t coun
         lines[(int)i - TAG_STRIDE] = absent->line[(absent->next + i) % TAG_STRIDE];
     for (uint64_t i = 0; i < count; i++) {
         if (in_a_row >= TAG_STRIDE) {
-            for (; i + TAG_STRIDE / 2 <= count && !four_again(lines + i); i += TAG_STRIDE / 2)
-                unknown += TAG_STRIDE / 2;
+            for (; i + TAG_STRIDE <= count && !eight_again(lines + i); i += TAG_STRIDE)
+                unknown += TAG_STRIDE;
             memcpy(&first, lines + i - TAG_STRIDE, sizeof first);
             memcpy(&last, lines + i - TAG_STRIDE / 2, sizeof last);
             if (i == count) break;
@@ -236,31 +240,34 @@ INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t lin
     }
 }
 
-/* The range of lines ever filled takes in what was logged, four lines at a time; no line has the highest bit. */
-static void extend(struct snoop *snoop, const struct stream_set *set)
+/* Whether any of four lines is out of a range: more above its low end than the high one is. Comparisons have a sign, so
+ * both are moved by half of what there is. */
+INLINE tag_vector four_outside(const uint32_t *lines, tag_vector move, tag_vector most)
 {
     typedef int32_t four __attribute__((vector_size(16)));
-    const uint32_t *line = set->log, *end = set->log_end;
-    int32_t low = snoop->low > INT32_MAX ? INT32_MAX : (int32_t)snoop->low, high = (int32_t)snoop->high;
-    four lows = {low, low, low, low}, highs = {high, high, high, high};
-    for (; end - line >= 4; line += 4) {
-        four lines;
-        memcpy(&lines, line, sizeof lines);
-        four lower = lines<lows, higher = lines> highs;
-        lows = (lines & lower) | (lows & ~lower);
-        highs = (lines & higher) | (highs & ~higher);
+    return (tag_vector)((four)(*(const any_tags *)lines + move) > (four)most);
+}
+
+/* The same for a log of a multiple of eight. */
+static bool any_outside(const uint32_t *line, const uint32_t *end, uint32_t low, uint32_t high)
+{
+    const uint32_t half = 1U << 31, from = half - low, to = half + (high - low);
+    const tag_vector move = {from, from, from, from}, most = {to, to, to, to};
+    tag_vector outside = {0};
+    for (; line != end; line += 8)
+        outside |= four_outside(line, move, most) | four_outside(line + 4, move, most);
+    return tags_any(outside);
+}
+
+/* The range of lines ever filled takes in what was logged: mostly nothing that it has not. */
+static void extend(struct snoop *snoop, const struct stream_set *set)
+{
+    const uint32_t *line = set->log, *whole = line + (set->log_end - line) / 8 * 8;
+    if (snoop->low <= snoop->high && !any_outside(line, whole, snoop->low, snoop->high)) line = whole;
+    for (; line < set->log_end; line++) {
+        if (*line < snoop->low) snoop->low = *line;
+        if (*line > snoop->high) snoop->high = *line;
     }
-    for (unsigned i = 0; i < 4; i++) {
-        low = lows[i] < low ? lows[i] : low;
-        high = highs[i] > high ? highs[i] : high;
-    }
-    for (; line < end; line++) {
-        low = (int32_t)*line < low ? (int32_t)*line : low;
-        high = (int32_t)*line > high ? (int32_t)*line : high;
-    }
-    if (set->log == end) return;
-    snoop->low = (uint32_t)low;
-    snoop->high = (uint32_t)high;
 }
 
 INLINE void take_in(const struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set,

@@ -165,7 +165,11 @@ static struct core_counts counts_of(const struct cache *cache, const struct cach
     c.l3_pending += far_cycles;
     c.write += counts_common_stores(&c);
     c.snoop_sent += counts_common_stores(&c);
-    c.prefetch.count += c.ahead[0] + c.ahead[1] + c.ahead[2] + c.ahead[3];
+    uint64_t ahead = c.ahead[0] + c.ahead[1] + c.ahead[2] + c.ahead[3],
+             ahead_cycles = ahead * (cache->config.l3_latency - cache->config.l1_latency);
+    c.prefetch.count += ahead;
+    c.prefetch.cycles += ahead_cycles;
+    c.l3_pending += ahead_cycles;
     struct span_count *spans[] = {&c.data_fill, &c.stall_load};
     c.load_miss += c.calm.count;
     c.l2_read += c.calm.count;
@@ -184,6 +188,7 @@ static void add_lanes(struct bank_counts *b, const struct cache *cache, unsigned
     for (unsigned i = 0; i < cache->config.cores && cache->config.l3_banks == LANE_BANKS; i++) {
         const struct core_counts *c = &cache->core[i]->counts;
         unsigned port = cache->core[i]->port;
+        b->read[port].collision += c->collided[number];
         b->write[port].deposit += c->merged[number];
         b->write[port].merged += c->merged[number];
         b->write[port].not_taken.count += c->l3_write_wait[number].count;
