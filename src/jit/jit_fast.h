@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "jit/jit_ir.h"
+#include "jit/jit_miss.h"
 #include "jit/jit_x86.h"
 
 enum node_kind {
@@ -208,9 +209,9 @@ static inline bool is_const(const struct fast *f, int n)
 }
 
 /* What some registers have beyond the argument they stand for. rbp points behind the first of the guest's registers, so
- * that more of them are near. r14 and r15, whose arguments lie on pages, are bytes of one bit in their lowest part: a
- * test of memory with a register, not with a constant, is one operation of the host's together with its jump. */
-enum { REGS_BIAS = 128, MEMORY_BIAS = 1, LINES_BIAS = 2 };
+ * that more of them are near. r14 and r15, whose arguments begin pages, have the lowest bytes 1 and 2: a test of memory
+ * with such a byte, and not with a constant, is one operation of the host's together with its jump. */
+enum { REGS_BIAS = 128, MEMORY_BIAS = 1 };
 static inline int32_t bias_of(const struct fast *f, int n)
 {
     static const uint8_t biases[] = {0, REGS_BIAS, MEMORY_BIAS, LINES_BIAS, 0, 0};

@@ -4,7 +4,7 @@
  *
  * In: in eax the number of the line of the access, among those of the space, with low bits of the address above it
  * that say that it is not aligned (cache_lines), which finds no page; the core's cache_front in r11, lines in
- * r15, the time in r13. Out: the carry is set when the access is counted and may be done, and the time has what it cost
+ * r15 (LINES_BIAS), the time in r13. Out: the carry is set when the access is counted and may be done, and the time has what it cost
  * as far as that is known; else eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rdx, r8, r9, r10
  * and r11 are lost, all others kept.
  */
@@ -40,6 +40,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         HAS("OPENED", OPEN_AT)
         HAS("OPEN_AFTER", OPEN_NEXT)
         HAS("OPENED_LINE", OPEN_LINE)
+        HAS("BIAS", LINES_BIAS)
 
         /* The page in r8d, if such accesses are quick in it (else: on at 1); rdx: the line's byte. */
         ".macro look pages, quick\n"
@@ -47,7 +48,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   shr $7, %r8d\n"
         "   mov \\pages(%r11), %rdx\n"
         "   mov (%rdx,%r8,4), %r8d\n"
-        "   lea -2(%r15,%rax), %rdx\n"
+        "   lea -BIAS(%r15,%rax), %rdx\n"
         "   test $\\quick, %r8b\n"
         "   jz 1f\n"
         ".endm\n"
@@ -86,7 +87,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         /* Seldom so: C is asked, with the view, the address (of the line) and the time. */
         ".macro otherwise function\n"
         "   mov VIEW(%r11), %r11\n"
-        "   lea 2(%rdx), %r9\n"
+        "   lea BIAS(%rdx), %r9\n"
         "   sub %r15, %r9\n"
         "   cmp $(1 << 27), %r9d\n" /* below: the carry is set */
         "   jae 8f\n"

@@ -5,6 +5,9 @@
 
 #include "cache/cache.h"
 
+/* How far behind the beginning of the lines r15 points, for them too (jit_fast.h says why). */
+#define LINES_BIAS 2
+
 #ifdef CACHE_KEEPS_VECTORS
 #define JIT_MISSES
 void jit_miss_load(void);
