@@ -9,12 +9,8 @@
 
 #define X(n) (x86_reg((n)&15))
 
-static const uint64_t masks[] = {[IR_I1] = 1,
-                                 [IR_I8] = 0xFF,
-                                 [IR_I16] = 0xFFFF,
-                                 [IR_I32] = UINT32_MAX,
-                                 [IR_I64] = UINT64_MAX,
-                                 [IR_POINTER] = UINT64_MAX};
+static const uint64_t masks[] = {[IR_I1] = 1,           [IR_I8] = 0xFF,        [IR_I16] = 0xFFFF,
+                                 [IR_I32] = UINT32_MAX, [IR_I64] = UINT64_MAX, [IR_POINTER] = UINT64_MAX};
 
 static struct node *real(struct fast *f, int n)
 {

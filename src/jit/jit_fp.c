@@ -149,7 +149,8 @@ static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value
 }
 
 /* Of a fused operation: the same result, without waiting for a factor that was negated before. Of one that negates its
- * result, if `negated`: that, and no other where it is neither 0 nor a NaN, since rounding to the nearest has no side. */
+ * result, if `negated`: that, and no other where it is neither 0 nor a NaN, since rounding to the nearest has no side.
+ */
 static ir_value compute_fused(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, bool negated)
 {
     ir_value positive = e->negated[FA] ? e->negated[FA] : e->negated[FC];

@@ -4,9 +4,9 @@
  *
  * In: in eax the number of the line of the access, among those of the space, with low bits of the address above it
  * that say that it is not aligned (cache_lines), which finds no page; the core's cache_front in r11, lines in
- * r15 (LINES_BIAS), the time in r13. Out: the carry is set when the access is counted and may be done, and the time has what it cost
- * as far as that is known; else eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rdx, r8, r9, r10
- * and r11 are lost, all others kept.
+ * r15 (LINES_BIAS), the time in r13. Out: the carry is set when the access is counted and may be done, and the time has
+ * what it cost as far as that is known; else eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rdx,
+ * r8, r9, r10 and r11 are lost, all others kept.
  */
 #include "jit/jit_miss.h"
 

@@ -319,7 +319,8 @@ static void random_triple(uint8_t *at, uint64_t *random)
     }
 }
 
-/* An operation on each triple, whose result is kept, then mffs: in the same block or, `apart`, in another, behind a comparison. */
+/* An operation on each triple, whose result is kept, then mffs: in the same block or, `apart`, in another, behind a
+ * comparison. */
 static void write_reader(uint8_t *code, uint32_t operation, bool apart)
 {
     const uint32_t words[] = {0xC8240000, /* lfd f1,0(r4) */
