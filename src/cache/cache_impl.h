@@ -1,5 +1,5 @@
-/* What the parts of the hierarchy share. The flow of a miss is cache_l1, or cache_quick, -> cache_l2 -> cache_l3;
- * cache_space has spaces, frames, line bytes and the TLB; cache_snoop what other cores notice.
+/* What the parts of the hierarchy share. The flow of a miss is cache_l1 -> cache_l2 -> cache_l3, or cache_quick ->
+ * cache_settle; cache_space has spaces, frames, line bytes and the TLB; cache_snoop what other cores notice.
  *
  * The way of a miss through them is inline code, which the calls in cache_l1.c have in two copies: one for the sizes
  * that are in both Blue Genes (blue_gene below), where lengths of loops and vectors are constants, one for any. Hence

@@ -51,6 +51,12 @@ bool others_join(const struct cache_view *view, uint32_t page, uint32_t line);
 /* A store is shown to other cores; false: it is not, since that may be more than a count for one of them. */
 bool others_see(const struct cache_view *view, uint32_t granule, uint32_t line);
 
+/* cache_settle.c: L2 and L3 hear of a miss, its line and MISS_…, at `now`; likewise, and somebody has to be told; of
+ * all that have come together, at least one. Returns what that costs. */
+uint32_t settle_one(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
+uint32_t settle_heard(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
+uint32_t settle_all(struct cache *cache, struct cache_core *of);
+
 INLINE void count_stall(struct span_count *stall, uint64_t now, uint64_t end)
 {
     if (end == now) return;
