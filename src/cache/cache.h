@@ -133,6 +133,7 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
 #define CACHE_HEARD (UINT32_C(1) << 31) /* in a stall: somebody listens, who has to be told */
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now);
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now);
+uint32_t cache_zero_quick(struct cache_view *view, uint32_t address, uint64_t now); /* CACHE_ZERO of cache_manage */
 void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
 /* Of a stall with CACHE_HEARD: the same, or without, if whoever listens is content with a count (tell_alike). As quick.
  */

@@ -60,8 +60,9 @@ static void fill_tlb(struct cache_view *view, uint32_t address)
 
 APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now);
 
-/* How a load is quick: as most are; with a look at what is seldom so; likewise, and the TLB misses. */
-enum how { PLAIN, CAREFUL, TLB_MISSES };
+/* How an access is quick: as most are; with a look at what is seldom so; likewise, and the TLB misses; a line that is
+ * zeroed, which is a store as most are, but never a miss. */
+enum how { PLAIN, CAREFUL, TLB_MISSES, ZEROES };
 
 INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
 {
@@ -146,9 +147,11 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
-    if (how == PLAIN && !(page & of->front.ready & QUICK_STORE)) return store_else(view, address, now);
+    bool plain = how == PLAIN || how == ZEROES;
+    if (plain && !(page & of->front.ready & QUICK_STORE))
+        return how == PLAIN ? store_else(view, address, now) : CACHE_ELSE;
     if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
-    if (how != PLAIN && of->front.ready & QUICK_SEEN) {
+    if (!plain && of->front.ready & QUICK_SEEN) {
         if (!others_see(view, granule, line_of(page, granule))) return CACHE_ELSE;
         if (!(page & PAGE_OPENED)) quick_open(view, address >> FRAME_BITS);
     } else if (how == CAREFUL && !here && !count_store(of, now))
@@ -164,7 +167,8 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     open->line = line;
     open->at = at;
     *at = byte | CACHE_STORE | CACHE_OPEN | here / (CACHE_HERE / CACHE_LOAD);
-    return miss_note(of, now, MISS_STORE | line | here * (uint32_t)(MISS_HERE / CACHE_HERE)) + tlb_stall;
+    uint32_t is_here = how == ZEROES ? MISS_HERE : here * (uint32_t)(MISS_HERE / CACHE_HERE);
+    return miss_note(of, now, MISS_STORE | line | is_here) + tlb_stall;
 }
 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
@@ -179,4 +183,9 @@ APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
 {
     return store_quick(view, address, now, PLAIN);
+}
+
+uint32_t cache_zero_quick(struct cache_view *view, uint32_t address, uint64_t now)
+{
+    return store_quick(view, address, now, ZEROES);
 }

@@ -238,9 +238,13 @@ bool jit_manage(struct core *core)
     if (op == CACHE_TOUCH && !mem_readable(core->mem, ea, 1)) return false;
     if (zero && !mem_writable(core->mem, ea, 32)) return fault(core, block, info, CORE_STORE, ea, 32);
     if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
-    settle(core);
-    ask(core);
-    core->cycles += cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea, core->cycles);
+    uint32_t stall = zero ? cache_zero_quick(core->view, ea, core->cycles) : CACHE_ELSE;
+    if (stall == CACHE_ELSE) {
+        settle(core);
+        ask(core);
+        stall = cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea, core->cycles);
+    }
+    core->cycles += stall;
     if (!zero) return false;
     memset(core->mem->base + ea, 0, 32);
     return stored(core, block, ea, info);

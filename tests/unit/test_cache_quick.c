@@ -24,7 +24,7 @@ struct pair {
     struct literal *lit;
     uint64_t random, seed, step;
     uint64_t now[CACHE_CORES];
-    uint64_t loads, stores; /* that were quick */
+    uint64_t loads, stores, zeroes; /* that were quick */
     bool may_postpone;
     struct cache_view *postpones; /* the view that does, or NULL */
     uint64_t behind;              /* what it has still to wait for */
@@ -165,6 +165,21 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
     waits(pair, core, bit == CACHE_LOAD ? "stall of a load" : "stall of a store", fast, literal);
 }
 
+/* A line is zeroed, quickly where it can be. */
+static void zero_both(struct pair *pair, unsigned core, unsigned space, uint32_t address)
+{
+    uint64_t now = pair->now[core];
+    struct cache_view *view = cache_view(pair->fast, core, space);
+    uint64_t known = time_of(pair, view, now);
+    uint32_t fast = cache_zero_quick(view, address, known);
+    pair->zeroes += fast != CACHE_ELSE;
+    if (fast == CACHE_ELSE) {
+        settle(pair, known);
+        fast = cache_manage(pair->fast, CACHE_ZERO, core, space, address, now);
+    }
+    waits(pair, core, "stall of dcbz", fast, literal_manage(pair->lit, CACHE_ZERO, core, space, address, now));
+}
+
 static void change_map(struct pair *pair, unsigned space, uint32_t address)
 {
     uint32_t page = address & ~(uint32_t)(PAGE - 1), other = (uint32_t)pick(pair, PAGES) * PAGE;
@@ -216,7 +231,7 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
         change_map(pair, space, address);
 }
 
-static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *postponed)
+static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zeroes, uint64_t *postponed)
 {
     struct pair pair = {.random = seed, .seed = seed, .may_postpone = seed % 2};
     struct cache_config config = config_of(&pair);
@@ -243,14 +258,19 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *post
             stream = (pick(&pair, 100) ? stream + 32 : (uint32_t)pick(&pair, PAGES * PAGE)) % (PAGES * PAGE) & ~31U;
             address = pick(&pair, 3) ? stream : (uint32_t)pick(&pair, PAGES * PAGE / 8) * 8;
             access_both(&pair, 0, space, address, CACHE_LOAD);
-        } else if (pick(&pair, seldom))
-            access_both(&pair, 0, space, address, pick(&pair, 6) ? CACHE_STORE : CACHE_LOAD);
-        else
+        } else if (pick(&pair, seldom)) {
+            enum cache_bit bit = pick(&pair, 6) ? CACHE_STORE : CACHE_LOAD;
+            if (bit == CACHE_STORE && pair.step % 8 == 3)
+                zero_both(&pair, 0, space, address);
+            else
+                access_both(&pair, 0, space, address, bit);
+        } else
             something_else(&pair, config.cores, space, address);
         if ((pair.step & (pair.step - 1)) == 0) same_counts(&pair);
     }
     same_counts(&pair);
     *postponed += pair.postponed;
+    *zeroes += pair.zeroes;
     *loads += pair.loads;
     *stores += pair.stores;
     literal_free(pair.lit);
@@ -259,11 +279,11 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *post
 
 static void common_accesses_fast_equals_literal(void **state)
 {
-    uint64_t loads = 0, stores = 0, postponed = 0, trials = random_trials(60);
+    uint64_t loads = 0, stores = 0, zeroes = 0, postponed = 0, trials = random_trials(60);
     (void)state;
     for (uint64_t seed = 1; seed <= trials; seed++)
-        run(seed, &loads, &stores, &postponed);
-    assert_true(loads > 100 * trials && stores > 50 * trials); /* they did go the short way */
+        run(seed, &loads, &stores, &zeroes, &postponed);
+    assert_true(loads > 100 * trials && stores > 50 * trials && zeroes > 10 * trials); /* they did go the short way */
     assert_true(postponed > 100 * trials);
 }
 
@@ -302,7 +322,11 @@ static void run_together(uint64_t seed, uint64_t *loads, uint64_t *stores)
             if (pair.now[other] < pair.now[core]) core = other;
         for (uint64_t left = 1 + pick(&pair, 30); left; left--) {
             last[core] = next_address(&pair, core, last[core]);
-            access_both(&pair, core, 0, last[core], pick(&pair, 3) ? CACHE_LOAD : CACHE_STORE);
+            enum cache_bit bit = pick(&pair, 3) ? CACHE_LOAD : CACHE_STORE;
+            if (seed % 2 && bit == CACHE_STORE && left % 8 == 3)
+                zero_both(&pair, core, 0, last[core]);
+            else
+                access_both(&pair, core, 0, last[core], bit);
         }
         if (!pick(&pair, 50)) {
             at_once(&pair);
@@ -377,8 +401,8 @@ static void logs_of_postponed_misses_are_taken_in(void **state)
     }
 }
 
-/* A line is zeroed, which is never quick. */
-static void zero_both(struct pair *pair, uint32_t address)
+/* A line is zeroed in the long way. */
+static void zero_slowly(struct pair *pair, uint32_t address)
 {
     uint64_t now = pair->now[0];
     settle(pair, time_of(pair, cache_view(pair->fast, 0, 0), now));
@@ -407,7 +431,7 @@ static void what_is_postponed_ends_before_the_limit(void **state)
             else if (limit % 2000)
                 access_both(&pair, 0, 0, n * 128 % (1 << 20), CACHE_STORE);
             else
-                zero_both(&pair, n * 128 % (1 << 20));
+                zero_slowly(&pair, n * 128 % (1 << 20));
         }
         early += pair.now[0] < limit;
         pair_free(&pair);
