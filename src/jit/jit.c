@@ -9,6 +9,7 @@
  */
 #include "jit/jit.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -288,6 +289,8 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     core->front->load = (const void *)jit_miss_load;
     core->front->store = (const void *)jit_miss_store;
 #endif
+    /* The registers for these have other bits in their lowest bytes (jit_fast.h). */
+    assert(!(((uintptr_t)core->mem->base | (uintptr_t)core->lines) & UINT8_MAX));
     limit =
         cache_postpone(core->view, core->cycles, limit, work->region.recorded); /* calls and returns look at counts */
     work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
