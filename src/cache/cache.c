@@ -101,6 +101,15 @@ static void move_near(struct cache_core *core)
         near->after[way] = (uint16_t)((way & ~mask) | ((way + 1) & mask));
 }
 
+/* The byte, the set and the way of no line. */
+static void front_init_none(struct cache_front *front)
+{
+    front->no_at = front->at[FRONT_WAYS] = &front->no_byte;
+    front->no_set = FRONT_SETS;
+    front->turn[FRONT_SETS] = (struct turn){FRONT_WAYS, NO_WAY};
+    front->after[FRONT_WAYS] = FRONT_WAYS;
+}
+
 static void core_init(struct cache *cache, unsigned number)
 {
     const struct cache_config *config = &cache->config;
@@ -128,6 +137,7 @@ static void core_init(struct cache *cache, unsigned number)
     core->front.next_open = core->open;
     core->front.next_miss = core->misses;
     core->front.full = core->misses + 1;
+    front_init_none(&core->front);
     core->most_misses = 1;
     for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
         core->open[i] = (struct open_line){NULL, &core->open[(i + 1) % config->store_lines], NO_LINE};

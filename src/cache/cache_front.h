@@ -37,7 +37,8 @@ enum { PAGE_OPENED = 64 };
 /* Of a core: stores that others may notice. */
 enum { QUICK_SEEN = 128 };
 
-/* Of a core whose L1D has up to 128 KB and 128 sets, whose numbers pages have no part in. */
+/* Of a core whose L1D has up to 128 KB and 128 sets, whose numbers pages have no part in. There is one set more, with
+ * one way. */
 enum { FRONT_SETS = 128, FRONT_WAYS = 4096 };
 struct cache_front {
     cache_miss *next_miss, *full; /* where the next one goes; where that is when they are settled */
@@ -45,13 +46,17 @@ struct cache_front {
     const uint32_t *store_pages;  /* and the same for stores */
     struct cache_view *view;      /* that was last told to postpone */
     struct open_line *next_open;  /* the one to be replaced */
-    const void *load, *store;     /* for code: what does so for it */
+    const void *load, *store;     /* for code: what does so for it, */
+    const void *either;           /* and for a load that may be free */
     uint32_t ready;               /* QUICK_…: may be tried */
     uint32_t set_mask;            /* of L1D */
-    _Alignas(64) struct turn turn[FRONT_SETS];
-    uint32_t line[FRONT_WAYS];  /* by index of the way */
-    uint8_t *at[FRONT_WAYS];    /* likewise: the only line bytes that know of the line; NULL: there may be others */
-    uint16_t after[FRONT_WAYS]; /* likewise: the way that is replaced after it */
+    /* What `either` changes in the place of a line's byte and set if the load is free: nothing that anybody reads. */
+    uint8_t *no_at, no_byte;
+    uint32_t no_set;
+    _Alignas(64) struct turn turn[FRONT_SETS + 1];
+    _Alignas(64) uint32_t line[FRONT_WAYS + 1];  /* by index of the way */
+    uint8_t *at[FRONT_WAYS + 1];    /* likewise: the only line bytes that know of the line; NULL: there may be others */
+    uint16_t after[FRONT_WAYS + 1]; /* likewise: the way that is replaced after it */
 };
 
 /* What has come together is settled, where front->next_miss has come to front->full. Returns what it costs. */
@@ -63,11 +68,13 @@ uint32_t cache_settle_front(struct cache_front *front);
 #define FRONT_STORE_PAGES 24
 #define FRONT_VIEW        32
 #define FRONT_NEXT_OPEN   40
-#define FRONT_SET_MASK    68
+#define FRONT_SET_MASK    76
+#define FRONT_NO_AT       80
+#define FRONT_NO_SET      92
 #define FRONT_TURN        128
-#define FRONT_LINE        1152
-#define FRONT_AT          17536
-#define FRONT_AFTER       50304
+#define FRONT_LINE        1216
+#define FRONT_AT          17608
+#define FRONT_AFTER       50384
 #define TURN_NEXT         0
 #define TURN_LAST         4
 #define OPEN_AT           0
@@ -82,6 +89,8 @@ FRONT_IS(STORE_PAGES, store_pages);
 FRONT_IS(VIEW, view);
 FRONT_IS(NEXT_OPEN, next_open);
 FRONT_IS(SET_MASK, set_mask);
+FRONT_IS(NO_AT, no_at);
+FRONT_IS(NO_SET, no_set);
 FRONT_IS(TURN, turn);
 FRONT_IS(LINE, line);
 FRONT_IS(AT, at);

@@ -57,6 +57,16 @@ struct code {
     struct code *next;
 };
 
+/* How a load misses (core_habit.c). */
+enum { HABITS = 128, HABIT_PASTS = 16 };
+struct habit {
+    uint32_t pc, block; /* block: its id, as several may have the load */
+    uint32_t past;             /* the last gaps between its misses, a byte each */
+    uint64_t first, last;      /* how often its block had been entered when it was first noted, and when it missed last */
+    uint64_t surprises;        /* gaps that were not those that came after the same past before */
+    uint8_t then[HABIT_PASTS]; /* by past, about: what came */
+};
+
 struct core {
     uint8_t fp_sure[2048]; /* for translated code: which results need nothing but a note (jit_impl.h) */
     struct cores *cores;
@@ -94,6 +104,7 @@ struct core {
     struct record_thread *thread; /* that it runs */
     uint64_t path_since, path_crossings;
     bool touched; /* the memory hierarchy was called since it came to the path */
+    struct habit habits[HABITS]; /* of loads in code that may be translated, by address; others take their places */
 };
 
 struct cores {
@@ -116,6 +127,10 @@ enum { LABEL_END = ISA_COUNT, LABEL_PRIVILEGED, LABEL_BC_CR, LABEL_BDNZ, LABEL_L
 struct block *code_block(struct code *code, uint32_t pc);
 struct code *code_of(struct cores *cores, struct mem *mem);
 void code_free_buried(struct cores *cores);
+
+/* A load of the block was not free; and whether nobody could foresee it when that load is not. */
+void core_note_miss(struct core *core, const struct block *block, const struct op *op);
+bool core_is_irregular(const struct core *core, const struct block *block, unsigned op);
 
 /* Takes a block's count back and counts its first `done` instructions instead. */
 void core_count_part(struct core *core, const struct block *block, unsigned done);

@@ -260,6 +260,7 @@ static struct work *order(struct jit *jit, struct core *core, struct block *bloc
     struct work *work = base_calloc(1, sizeof *work);
     work->region.most_blocks = jit->kind->most_blocks;
     work->region.most_ops = jit->kind->most_instructions;
+    work->region.irregular = jit->options.irregular;
     if (!region_choose(&work->region, core, block)) {
         free(work);
         return NULL;
@@ -288,6 +289,7 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
 #ifdef JIT_MISSES
     core->front->load = (const void *)jit_miss_load;
     core->front->store = (const void *)jit_miss_store;
+    core->front->either = (const void *)jit_miss_either;
 #endif
     /* The registers for these have other bits in their lowest bytes (jit_fast.h). */
     assert(!(((uintptr_t)core->mem->base | (uintptr_t)core->lines) & UINT8_MAX));

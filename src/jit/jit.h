@@ -21,6 +21,7 @@ struct jit_options {
     size_t code_limit; /* bytes of host code, about; then all is dropped. 0: the usual number */
     bool wait;         /* for each translation, instead of going on: for tests */
     bool llvm;         /* translate with LLVM where there is a quicker way */
+    bool irregular;    /* take all loads for irregular ones: for tests */
     uint64_t lockstep; /* cycles after which translated code and the interpreter are compared; 0: never */
     void (*say)(void *context, const char *line); /* how they differ, several lines */
     void *context;

@@ -256,16 +256,20 @@ enum { CAN_ASK = true };
 enum { CAN_ASK = false };
 #endif
 
-void emit_ask(struct emit *e, bool load, ir_value address, unsigned size, ir_block done, ir_block otherwise)
+bool emit_can_ask(const struct emit *e)
+{
+    return CAN_ASK && ir_can_ask(e->ir);
+}
+
+void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done, ir_block otherwise)
 {
     struct ir *ir = e->ir;
-    if (!CAN_ASK || !ir_can_ask(ir)) {
+    if (!emit_can_ask(e)) {
         ir_jump(ir, otherwise);
         return;
     }
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
-    struct ir_question question = {.code =
-                                       load ? offsetof(struct cache_front, load) : offsetof(struct cache_front, store),
+    struct ir_question question = {.code = code,
                                    .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(front)),
                                    .number = address,
                                    .shift = CACHE_GRANULE_BITS,

@@ -236,8 +236,8 @@ int reg_use(struct fast *f, int n, int scratch);                /* likewise, or 
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
 void reg_clear(struct fast *f, int reg);                        /* its content moves elsewhere */
 void reg_move(struct fast *f, int to, int from);
-/* Around a question, behind which `wanted` is the state: registers of LOST_REGISTERS that are needed still, and what
- * has their values meanwhile. */
+/* Around a question, behind which, in a detour, `wanted` is the state: registers of LOST_REGISTERS that are needed
+ * still, and what has their values meanwhile. */
 struct kept {
     unsigned count;
     struct {

@@ -57,8 +57,8 @@ static bool leaves_trace(const struct fast *f, const struct fast_block *b, int f
     return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
 }
 
-/* Asks, with the number in rax. Of the registers that change only what is needed is kept. The carry says whether
- * there is no answer in rax. */
+/* Asks, with the number in rax. Of the registers that change only what is needed is kept, behind the question or where
+ * the detour comes back to. The carry says whether there is no answer in rax. */
 static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
 {
     struct x86 *x = &f->x;
@@ -90,14 +90,33 @@ static bool goes_straight(struct fast *f, const struct fast_block *to, unsigned 
     return met;
 }
 
-/* The time may have changed. */
+/* On a trace, which goes on behind it. The time may have changed. */
+static void make_ask_here(struct fast *f, const struct fast_block *b, int position)
+{
+    struct x86 *x = &f->x;
+    const struct node *ask = &f->nodes[b->last];
+    int pin = f->variables[ask->variable].pin;
+    if (!f->nodes[ask->a].lazy || pin != TIME || reg_needed(f, f->now->content[pin])) f->failed = true;
+    make_question(f, ask, NULL);
+    unsigned refused = x86_label(x), no = x86_label(x);
+    x86_jump_if(x, CC_AE, refused);
+    add_detour(f, no, b->no, position, 0);
+    x->piece = 1;
+    x86_place(x, refused);
+    reg_store(f, IR_I32, SCRATCH, x86_mem(RDI, NONE, (int32_t)ask->imm));
+    x86_jump(x, no);
+    x->piece = 0;
+    f->now->content[pin] = f->now->variables[ask->variable].value = b->last;
+}
+
+/* In a detour. The time may have changed. */
 static void make_ask(struct fast *f, const struct fast_block *b, int position)
 {
     struct x86 *x = &f->x;
     int n = b->last;
     unsigned variable = f->nodes[n].variable;
     int pin = f->variables[variable].pin;
-    if (!f->in_detour || !f->nodes[f->nodes[n].a].lazy || pin != TIME) f->failed = true;
+    if (!f->nodes[f->nodes[n].a].lazy || pin != TIME) f->failed = true;
     make_question(f, &f->nodes[n], f->blocks[b->yes].state);
     if (goes_straight(f, &f->blocks[b->yes], variable, n)) {
         x86_jump_if(x, CC_B, f->blocks[b->yes].label);
@@ -129,7 +148,12 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
     if (leaves_trace(f, b, follows)) variables_write(f);
     if (to_anchor) state_anchor(f);
     switch (b->ending) {
-    case END_ASK: make_ask(f, b, position); return 0;
+    case END_ASK:
+        if (follows)
+            make_ask_here(f, b, position);
+        else
+            make_ask(f, b, position);
+        return follows;
     case END_JUMP:
         if (f->in_detour && !f->blocks[b->yes].anchor && !f->blocks[b->yes].in_trace) {
             unsigned shared = find_detour(f, b->yes);

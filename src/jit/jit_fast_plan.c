@@ -12,7 +12,7 @@ static bool can_follow(const struct fast *f, int block)
 
 static int follow(const struct fast *f, const struct fast_block *block)
 {
-    if (block->ending == END_JUMP) return can_follow(f, block->yes) ? block->yes : 0;
+    if (block->ending == END_JUMP || block->ending == END_ASK) return can_follow(f, block->yes) ? block->yes : 0;
     if (block->ending != END_BRANCH) return 0;
     bool yes = can_follow(f, block->yes), no = can_follow(f, block->no);
     if (yes && no) return block->odds == IR_UNLIKELY ? block->no : block->yes;
@@ -208,6 +208,7 @@ static void number_block(struct fast *f, int anchor, int block, int *position)
     b->end = *position;
     *position += 2; /* detours use what they do behind the end */
     use_at(f, b->condition, b->end);
+    if (b->ending == END_ASK) use_operands(f, &f->nodes[b->last], b->end);
 }
 
 static void find_traces(struct fast *f)
@@ -226,7 +227,8 @@ static void find_detours(struct fast *f)
     for (int i = 1; i < (int)f->block_count; i++) {
         const struct fast_block *b = &f->blocks[i];
         if (!b->in_trace) continue;
-        if (b->ending == END_BRANCH && b->no != b->follows) walk_detour(f, b->no, b->end + 1, NULL);
+        if ((b->ending == END_BRANCH || b->ending == END_ASK) && b->no != b->follows)
+            walk_detour(f, b->no, b->end + 1, NULL);
         if (b->ending == END_BRANCH && b->yes != b->follows) walk_detour(f, b->yes, b->end + 1, NULL);
     }
 }

@@ -367,7 +367,7 @@ static const struct variable *variable_at_home(const struct fast *f, int n)
 void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept)
 {
     kept->count = 0;
-    for (unsigned i = 0; i < f->variable_count; i++) /* the trace has written it meanwhile */
+    for (unsigned i = 0; f->in_detour && i < f->variable_count; i++) /* the trace has written it meanwhile */
         if (f->now->variables[i].pending && !(wanted && wanted->variables[i].pending)) variable_write(f, i);
     for (int reg = 0; reg < VECTOR; reg++) {
         int n = f->now->content[reg];

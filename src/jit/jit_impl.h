@@ -25,7 +25,8 @@ struct region_block {
     uint32_t index;                         /* of its count in a recorded path of */
     const struct record_function *function; /* this function */
     unsigned count;
-    uint64_t weight; /* times it ran */
+    uint64_t weight;    /* times it ran */
+    uint64_t irregular; /* instructions that are irregular loads (core_habit.c), a bit each */
     uint32_t words[BLOCK_OPS];
 };
 
@@ -37,6 +38,7 @@ struct region {
     struct site *sites;             /* of its calls, in the order they were made */
     unsigned site_count;
     bool recorded;  /* call paths are */
+    bool irregular; /* all loads are taken for such */
     unsigned noted; /* enum fp_op of the core's note, when it was chosen */
 };
 
@@ -233,9 +235,11 @@ struct emit_call {
 typedef bool jit_function(struct core *core);
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call);
 ir_value emit_call_result(struct emit *e); /* 64 bits */
-/* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two, that is not free; goes on at
- * `done` when it is aligned, counted, and waited for, else at `otherwise`. */
-void emit_ask(struct emit *e, bool load, ir_value address, unsigned size, ir_block done, ir_block otherwise);
+/* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two; goes on at `done` when it is
+ * aligned, counted, and waited for, else at `otherwise`. `code`: offset in struct cache_front of what knows such
+ * accesses. */
+bool emit_can_ask(const struct emit *e);
+void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done, ir_block otherwise);
 void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);

@@ -6,6 +6,7 @@
  */
 #include <stddef.h>
 
+#include "cache/cache_front.h"
 #include "jit/jit_impl.h"
 
 #define RT (isa_rt(e->word))
@@ -37,6 +38,12 @@ static ir_value wide(struct emit *e, ir_value ea)
     return ir_convert(e->ir, IR_ZEXT, IR_I64, ea);
 }
 
+/* Whether a load had better ask without a test. */
+static bool is_irregular(const struct emit *e)
+{
+    return e->block->irregular >> e->op & 1 && emit_can_ask(e);
+}
+
 /* Goes on in a new block, where it can be come back to, when the access is aligned, so within its line, and either free
  * or quickly counted by the model; else at `slow`. The address is rotated to the number of its line with the bits of an
  * offset above it, of which those remain that must be 0: no line that is not aligned is free (cache_lines). */
@@ -44,13 +51,19 @@ static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned
 {
     struct ir *ir = e->ir;
     ir_block ask = ir_block_new(ir), on = ir_block_new(ir);
+    if (bit == CACHE_LOAD && is_irregular(e)) {
+        emit_ask(e, offsetof(struct cache_front, either), ea, size, on, slow);
+        ir_place(ir, on);
+        return on;
+    }
     ir_value line = ir_rotate(ir, ea, emit_const(e, 32 - CACHE_GRANULE_BITS));
     line = wide(e, ir_op(ir, IR_AND, line, emit_const(e, size * (uint32_t)CACHE_GRANULES - 1)));
     ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
     ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), on, ask, IR_LIKELY);
     ir_place(ir, ask);
     ir_prefetch(ir, e->base, wide(e, ea)); /* what is not in the guest's L1 may not be in the host's */
-    emit_ask(e, bit == CACHE_LOAD, ea, size, on, slow);
+    size_t code = bit == CACHE_LOAD ? offsetof(struct cache_front, load) : offsetof(struct cache_front, store);
+    emit_ask(e, code, ea, size, on, slow);
     ir_place(ir, on);
     return on;
 }

@@ -31,6 +31,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         HAS("VIEW", FRONT_VIEW)
         HAS("NEXT_OPEN", FRONT_NEXT_OPEN)
         HAS("SET_MASK", FRONT_SET_MASK)
+        HAS("NO_AT", FRONT_NO_AT)
+        HAS("NO_SET", FRONT_NO_SET)
         HAS("TURN", FRONT_TURN)
         HAS("LINE", FRONT_LINE)
         HAS("AT", FRONT_AT)
@@ -53,16 +55,42 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   jz 1f\n"
         ".endm\n"
 
-        /* The miss in r8d is noted, and that is all; when there is no room for more, it goes on at 2. */
+        /* The set in eax takes the line in r8d, whose byte is at rdx, in its turn. If that is not plain: on at `else`. */
+        ".macro replace else\n"
+        "   mov TURN+NEXT(%r11,%rax,8), %r9d\n"
+        "   cmp TURN+LAST(%r11,%rax,8), %r9d\n"
+        "   je \\else\n"
+        "   mov AT(%r11,%r9,8), %r10\n" /* the byte of the line that goes */
+        "   test %r10, %r10\n"
+        "   jz \\else\n"
+        "   mov %rdx, AT(%r11,%r9,8)\n"
+        "   mov %r8d, LINE(%r11,%r9,4)\n"
+        "   andb $~17, (%r10)\n"
+        "   orb $17, (%rdx)\n"
+        "   movzwl AFTER(%r11,%r9,2), %r9d\n"
+        "   mov %r9d, TURN+NEXT(%r11,%rax,8)\n"
+        ".endm\n"
+
+        /* The miss in r8d is noted; r9: where. */
         ".macro note\n"
-        "   mov NEXT_MISS(%r11), %r9\n"
         "   mov %r8d, (%r9)\n"
         "   mov %r13d, 4(%r9)\n"
-        "   add $8, %r9\n"
-        "   mov %r9, NEXT_MISS(%r11)\n"
+        ".endm\n"
+
+        /* That was all. When there is no room for more than r9 says, it goes on at 2. */
+        ".macro done\n"
         "   cmp FULL(%r11), %r9\n" /* below: the carry is set */
         "   jae 2f\n"
         "   ret\n"
+        ".endm\n"
+
+        /* Likewise of a miss that is still to be noted. */
+        ".macro note_done\n"
+        "   mov NEXT_MISS(%r11), %r9\n"
+        "   note\n"
+        "   add $8, %r9\n"
+        "   mov %r9, NEXT_MISS(%r11)\n"
+        "   done\n"
         ".endm\n"
 
         /* Calls C with r11, r9 and rdx, and keeps what it may change and nobody has given up. Its answer is added to the
@@ -110,22 +138,47 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   and $-128, %r8d\n"
         "   add %eax, %r8d\n" /* the line */
         "   and SET_MASK(%r11), %eax\n"
-        "   mov TURN+NEXT(%r11,%rax,8), %r9d\n"
-        "   cmp TURN+LAST(%r11,%rax,8), %r9d\n"
-        "   je 1f\n"
-        "   mov AT(%r11,%r9,8), %r10\n" /* the byte of the line that goes */
-        "   test %r10, %r10\n"
-        "   jz 1f\n"
-        "   mov %rdx, AT(%r11,%r9,8)\n"
-        "   mov %r8d, LINE(%r11,%r9,4)\n"
-        "   andb $~17, (%r10)\n"
-        "   orb $17, (%rdx)\n"
-        "   movzwl AFTER(%r11,%r9,2), %r9d\n"
-        "   mov %r9d, TURN+NEXT(%r11,%rax,8)\n"
-        "   note\n"
+        "   replace 1f\n"
+        "   note_done\n"
         "1: otherwise cache_load_quick\n"
         "2: answer cache_settle_front\n"
         ".size jit_miss_load, . - jit_miss_load\n"
+
+        /* The same for a load that may be free, of which nobody knows without looking. What it would change is changed
+         * then, too, but for no line: no branch depends on it. */
+        ".p2align 4\n"
+        ".globl jit_miss_either\n"
+        ".hidden jit_miss_either\n"
+        ".type jit_miss_either, @function\n"
+        "jit_miss_either:\n"
+        "   look LOAD_PAGES, 1\n"
+        "   and $-128, %r8d\n"
+        "   add %eax, %r8d\n" /* the line */
+        "   and SET_MASK(%r11), %eax\n"
+        "   movzbl (%rdx), %r9d\n"
+        "   and $17, %r9d\n"
+        "   cmp $16, %r9d\n" /* the page has been out of the TLB */
+        "   je 1f\n"
+        "   test $1, %r9b\n"
+        "   mov NEXT_MISS(%r11), %r9\n"
+        "   lea 8(%r9), %r10\n"
+        "   cmovnz %r9, %r10\n"
+        "   cmovnz NO_SET(%r11), %eax\n"
+        "   cmovnz NO_AT(%r11), %rdx\n"
+        "   note\n"
+        "   mov %r10, NEXT_MISS(%r11)\n"
+        "   replace 3f\n"
+        "   mov NEXT_MISS(%r11), %r9\n"
+        "   done\n"
+        "3: subq $8, NEXT_MISS(%r11)\n" /* it is not so plain, and no miss yet */
+        "   jmp 4f\n"
+        "1: testb $1, (%rdx)\n"
+        "   jz 4f\n"
+        "   stc\n"
+        "   ret\n"
+        "4: otherwise cache_load_quick\n"
+        "2: answer cache_settle_front\n"
+        ".size jit_miss_either, . - jit_miss_either\n"
 
         ".p2align 4\n"
         ".globl jit_miss_store\n"
@@ -150,12 +203,15 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   orb $130, (%rdx)\n"
         "   shl $25, %eax\n"
         "   lea (1 << 30)(%r8,%rax), %r8d\n"
-        "   note\n"
+        "   note_done\n"
         "1: otherwise cache_store_quick\n"
         "2: answer cache_settle_front\n"
         ".size jit_miss_store, . - jit_miss_store\n"
         ".purgem look\n"
+        ".purgem replace\n"
         ".purgem note\n"
+        ".purgem done\n"
+        ".purgem note_done\n"
         ".purgem answer\n"
         ".purgem otherwise\n");
 /* clang-format on */

@@ -12,6 +12,7 @@
 #define JIT_MISSES
 void jit_miss_load(void);
 void jit_miss_store(void);
+void jit_miss_either(void); /* a load that may be free */
 #endif
 
 #endif

@@ -69,7 +69,7 @@ static const struct block *decoded(const struct code *code, uint32_t pc)
     return page && pc % 4 == 0 ? page[pc % MEM_PAGE / 4] : NULL;
 }
 
-static void add(struct region *region, const struct block *block, uint64_t weight)
+static void add(struct region *region, const struct core *core, const struct block *block, uint64_t weight)
 {
     struct region_block *to = &region->blocks[region->count++];
     to->block = block;
@@ -81,6 +81,9 @@ static void add(struct region *region, const struct block *block, uint64_t weigh
     to->function = block->function;
     to->count = block->count;
     to->weight = weight + 1;
+    to->irregular = 0;
+    for (unsigned i = 0; i < block->count; i++)
+        if (region->irregular || core_is_irregular(core, block, i)) to->irregular |= UINT64_C(1) << i;
     memcpy(to->words, block->words, block->count * sizeof *block->words);
 }
 
@@ -134,14 +137,14 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     region->noted = core->fp.noted & 0xff;
     if (!can_translate(core, block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
-    add(region, block, weight);
+    add(region, core, block, weight);
     offer_next(&f, block);
     while (region->count < region->most_blocks) {
         const struct block *next = best(&f, region, core, least, &weight);
         if (!next) break;
         if (region->ops + next->count > region->most_ops) continue;
         region->ops += next->count;
-        add(region, next, weight);
+        add(region, core, next, weight);
         offer_next(&f, next);
     }
     return true;

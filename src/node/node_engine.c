@@ -27,7 +27,7 @@ static int choose(const char *name, size_t length, struct chil_error *err)
     return chil_error_set(err, CHIL_EINVAL, "there is no engine '%s'%s; use auto, interp, jit or lockstep", word, hint);
 }
 
-/* "patience=1,limit=65536,wait,stretch=100,llvm" */
+/* "patience=1,limit=65536,wait,stretch=100,llvm,irregular" */
 static int take_options(const char *text, struct jit_options *options, struct chil_error *err)
 {
     uint64_t patience = 0, limit = 0;
@@ -37,13 +37,17 @@ static int take_options(const char *text, struct jit_options *options, struct ch
     } numbers[] = {{"patience=", &patience, UINT32_MAX},
                    {"limit=", &limit, SIZE_MAX},
                    {"stretch=", &options->lockstep, UINT32_MAX}};
+    const struct {
+        const char *name;
+        bool *value;
+    } words[] = {{"wait", &options->wait}, {"llvm", &options->llvm}, {"irregular", &options->irregular}};
     while (*text) {
         size_t length = strcspn(text, ",");
         char word[40];
         (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
-        bool waits = strcmp(word, "wait") == 0, llvm = strcmp(word, "llvm") == 0, known = waits || llvm;
-        options->wait |= waits;
-        options->llvm |= llvm;
+        bool known = false;
+        for (unsigned i = 0; i < sizeof words / sizeof *words && !known; i++)
+            if (strcmp(word, words[i].name) == 0) known = *words[i].value = true;
         for (unsigned i = 0; i < sizeof numbers / sizeof *numbers && !known; i++) {
             size_t name = strlen(numbers[i].name);
             known = strncmp(word, numbers[i].name, name) == 0 && text_to_u64(word + name, numbers[i].value) &&
@@ -51,7 +55,8 @@ static int take_options(const char *text, struct jit_options *options, struct ch
         }
         if (!known)
             return chil_error_set(err, CHIL_EINVAL,
-                                  "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait or llvm",
+                                  "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait, llvm or "
+                                  "irregular",
                                   word);
         text += length + (text[length] == ',');
     }
