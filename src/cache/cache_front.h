@@ -54,7 +54,7 @@ struct cache_front {
     uint8_t *no_at, no_byte;
     uint32_t no_set;
     _Alignas(64) struct turn turn[FRONT_SETS + 1];
-    _Alignas(64) uint32_t line[FRONT_WAYS + 1];  /* by index of the way */
+    _Alignas(64) uint32_t line[FRONT_WAYS + 1]; /* by index of the way */
     uint8_t *at[FRONT_WAYS + 1];    /* likewise: the only line bytes that know of the line; NULL: there may be others */
     uint16_t after[FRONT_WAYS + 1]; /* likewise: the way that is replaced after it */
 };

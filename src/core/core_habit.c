@@ -30,7 +30,8 @@ void core_note_miss(struct core *core, const struct block *block, const struct o
         return;
     }
     uint64_t gap = now - habit->last;
-    uint8_t *then = &habit->then[habit->past * UINT32_C(0x9E3779B1) >> 28], came = gap < UINT8_MAX ? (uint8_t)gap : UINT8_MAX;
+    uint8_t *then = &habit->then[habit->past * UINT32_C(0x9E3779B1) >> 28],
+            came = gap < UINT8_MAX ? (uint8_t)gap : UINT8_MAX;
     _Static_assert(HABIT_PASTS == 1 << (32 - 28), "the upper bits say which");
     habit->surprises += *then != came;
     *then = came;

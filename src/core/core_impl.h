@@ -60,10 +60,10 @@ struct code {
 /* How a load misses (core_habit.c). */
 enum { HABITS = 128, HABIT_PASTS = 16 };
 struct habit {
-    uint32_t pc, block; /* block: its id, as several may have the load */
-    uint32_t past;             /* the last gaps between its misses, a byte each */
-    uint64_t first, last;      /* how often its block had been entered when it was first noted, and when it missed last */
-    uint64_t surprises;        /* gaps that were not those that came after the same past before */
+    uint32_t pc, block;   /* block: its id, as several may have the load */
+    uint32_t past;        /* the last gaps between its misses, a byte each */
+    uint64_t first, last; /* how often its block had been entered when it was first noted, and when it missed last */
+    uint64_t surprises;   /* gaps that were not those that came after the same past before */
     uint8_t then[HABIT_PASTS]; /* by past, about: what came */
 };
 
@@ -103,7 +103,7 @@ struct core {
     uint64_t *path_counts;        /* per index of block */
     struct record_thread *thread; /* that it runs */
     uint64_t path_since, path_crossings;
-    bool touched; /* the memory hierarchy was called since it came to the path */
+    bool touched;                /* the memory hierarchy was called since it came to the path */
     struct habit habits[HABITS]; /* of loads in code that may be translated, by address; others take their places */
 };
 

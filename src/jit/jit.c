@@ -90,6 +90,7 @@ static void translate(struct jit *jit, struct ir_maker *maker, struct work *work
         jit->figures.regions++;
         jit->figures.blocks += work->region.count;
         jit->figures.instructions += work->region.ops;
+        jit->figures.irregular += work->region.irregular_loads;
     } else {
         jit->figures.failed++;
     }

@@ -29,6 +29,7 @@ struct jit_options {
 
 struct jit_figures {
     uint64_t regions, blocks, instructions; /* translated */
+    uint64_t irregular;                     /* loads of those that ask without a test */
     uint64_t nanoseconds;                   /* that took, on the second thread */
     uint64_t failed;                        /* regions that could not be */
     uint64_t dropped;                       /* regions whose code changed or that had to make room */

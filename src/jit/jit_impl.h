@@ -37,9 +37,10 @@ struct region {
     struct jump *jumps;             /* of its address space */
     struct site *sites;             /* of its calls, in the order they were made */
     unsigned site_count;
-    bool recorded;  /* call paths are */
-    bool irregular; /* all loads are taken for such */
-    unsigned noted; /* enum fp_op of the core's note, when it was chosen */
+    bool recorded;            /* call paths are */
+    bool irregular;           /* all loads are taken for such; */
+    unsigned irregular_loads; /* how many were */
+    unsigned noted;           /* enum fp_op of the core's note, when it was chosen */
 };
 
 /* The most calls that its code makes. */

@@ -52,6 +52,7 @@ static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned
     struct ir *ir = e->ir;
     ir_block ask = ir_block_new(ir), on = ir_block_new(ir);
     if (bit == CACHE_LOAD && is_irregular(e)) {
+        e->region->irregular_loads++;
         emit_ask(e, offsetof(struct cache_front, either), ea, size, on, slow);
         ir_place(ir, on);
         return on;

@@ -11,6 +11,8 @@
 
 #include "jit/jit.h"
 #include "jit/jit_impl.h"
+#include "jit/jit_miss.h"
+#include "jit/jit_x86.h"
 #include "random.h"
 
 enum {
@@ -282,6 +284,67 @@ static void so_it_does_with_few_registers(void **state)
     compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true}, 300, 4000000, true);
 }
 
+static void so_it_does_without_tests_of_loads(void **state)
+{
+    struct jit_options options = {.patience = 2, .wait = true, .irregular = true};
+    (void)state;
+    compare_on("bgp", &options, 300, 7000000, false);
+    compare_on("bgp", &options, 100, 8000000, true);
+    compare_on("bgl", &options, 60, 9000000, false);
+}
+
+/* --- Irregular loads -------------------------------------------------------------------------------------------------
+ */
+
+enum { GATHERED = 3000, INDICES_AT = DATA, GATHERED_AT = DATA + 0x4000, GATHERED_BYTES = 0x10000 };
+
+/* A sum of what indices in memory, read in turn, say, twice as much as L1 has: how many of its loads are translated as
+ * irregular ones. `far` is how far apart the places are, 0: anywhere. Both sides do the same. */
+static uint64_t irregular_loads(uint32_t far)
+{
+    static const uint32_t words[] = {0x84640004, /* lwzu r3,4(r4) */
+                                     0x7CC5182E, /* lwzx r6,r5,r3 */
+                                     0x7CE63A14, /* add r7,r6,r7 */
+                                     BDNZ | (0xFFFC & (uint32_t)(-4 * 3)), TRAP};
+    struct chil_machine *machine;
+    struct cache_config config;
+    struct side sides[2];
+    uint64_t random = 1;
+    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
+    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        struct side *side = &sides[i];
+        uint64_t again = 5;
+        side_open(side, &config, i ? &(struct jit_options){.wait = true} : NULL);
+        for (unsigned j = 0; j < sizeof words / sizeof words[0]; j++)
+            mem_host_put32(side->mem->base + CODE + (size_t)4 * j, words[j]);
+        for (uint32_t j = 0; j < GATHERED; j++)
+            mem_host_put32(side->mem->base + INDICES_AT + (size_t)4 * j,
+                           (far ? j * far : 4 * (uint32_t)random_next(&again)) % GATHERED_BYTES);
+        side->regs = (struct core_regs){.pc = CODE, .ctr = GATHERED, .msr = MSR_PR};
+        side->regs.gpr[4] = INDICES_AT - 4;
+        side->regs.gpr[5] = GATHERED_AT;
+        core_switch(side->core, &side->regs, side->mem);
+    }
+    run_program(&sides[0], &sides[1], &random, far);
+    uint64_t loads = jit_figures_get(sides[1].jit).irregular;
+    side_close(&sides[0]);
+    side_close(&sides[1]);
+    chil_machine_free(machine);
+    return loads;
+}
+
+static void loads_are_irregular_that_miss_without_a_pattern(void **state)
+{
+    (void)state;
+#ifdef JIT_MISSES
+    assert_int_equal(irregular_loads(0), x86_host_knows());
+#endif
+    assert_int_equal(irregular_loads(4), 0);
+    assert_int_equal(irregular_loads(20), 0); /* lines are left after two loads or after one */
+    assert_int_equal(irregular_loads(4096 + 32), 0);
+}
+
 #ifdef CHILIAD_LLVM
 static void so_it_does_with_llvm(void **state)
 {
@@ -450,6 +513,8 @@ int main(void)
         cmocka_unit_test(so_it_does_with_room_for_one_region),
         cmocka_unit_test(so_it_does_while_the_interpreter_goes_on),
         cmocka_unit_test(so_it_does_with_few_registers),
+        cmocka_unit_test(so_it_does_without_tests_of_loads),
+        cmocka_unit_test(loads_are_irregular_that_miss_without_a_pattern),
         cmocka_unit_test(results_are_right_and_mffs_reads_what_the_last_operation_said),
 #ifdef CHILIAD_LLVM
         cmocka_unit_test(so_it_does_with_llvm),
