@@ -104,7 +104,7 @@ struct core {
     struct record_thread *thread; /* that it runs */
     uint64_t path_since, path_crossings;
     bool touched;                /* the memory hierarchy was called since it came to the path */
-    struct habit habits[HABITS]; /* of loads in code that may be translated, by address; others take their places */
+    struct habit habits[HABITS]; /* of loads in code that may be translated; others take their places */
 };
 
 struct cores {

@@ -116,7 +116,7 @@ static void make_ask(struct fast *f, const struct fast_block *b, int position)
     int n = b->last;
     unsigned variable = f->nodes[n].variable;
     int pin = f->variables[variable].pin;
-    if (!f->nodes[f->nodes[n].a].lazy || pin != TIME) f->failed = true;
+    if (!f->in_detour || !f->nodes[f->nodes[n].a].lazy || pin != TIME) f->failed = true;
     make_question(f, &f->nodes[n], f->blocks[b->yes].state);
     if (goes_straight(f, &f->blocks[b->yes], variable, n)) {
         x86_jump_if(x, CC_B, f->blocks[b->yes].label);

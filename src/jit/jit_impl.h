@@ -38,8 +38,8 @@ struct region {
     struct site *sites;             /* of its calls, in the order they were made */
     unsigned site_count;
     bool recorded;            /* call paths are */
-    bool irregular;           /* all loads are taken for such; */
-    unsigned irregular_loads; /* how many were */
+    bool irregular;           /* all loads are taken for such, */
+    unsigned irregular_loads; /* and how many were */
     unsigned noted;           /* enum fp_op of the core's note, when it was chosen */
 };
 

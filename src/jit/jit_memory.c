@@ -1,8 +1,8 @@
 /* Rows of loads, stores and cache management: what sem_memory.inc and the memory part of sem_fp2.inc do.
  *
  * The common access costs one test: the byte of its line says that it is free, and it is aligned, so it touches one
- * line. If it is not, the model is asked, quickly (emit_ask). Everything else is a call, which does the same access as
- * the interpreter; a store is then done there too.
+ * line. If it is not, the model is asked, quickly (emit_ask); of loads that nobody foresees, at once. Everything else
+ * is a call, which does the same access as the interpreter; a store is then done there too.
  */
 #include <stddef.h>
 
@@ -50,13 +50,14 @@ static bool is_irregular(const struct emit *e)
 static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
 {
     struct ir *ir = e->ir;
-    ir_block ask = ir_block_new(ir), on = ir_block_new(ir);
+    ir_block on = ir_block_new(ir);
     if (bit == CACHE_LOAD && is_irregular(e)) {
         e->region->irregular_loads++;
         emit_ask(e, offsetof(struct cache_front, either), ea, size, on, slow);
         ir_place(ir, on);
         return on;
     }
+    ir_block ask = ir_block_new(ir);
     ir_value line = ir_rotate(ir, ea, emit_const(e, 32 - CACHE_GRANULE_BITS));
     line = wide(e, ir_op(ir, IR_AND, line, emit_const(e, size * (uint32_t)CACHE_GRANULES - 1)));
     ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
