@@ -9,6 +9,7 @@
 #include "core/core_impl.h"
 
 enum { FEWEST_SURPRISES = 32, SURPRISING = 5 }; /* once in so many executions */
+enum { LEARNT = 20000 };                        /* entries of a block, after which its loads are known */
 
 static size_t place_of(const struct block *block, unsigned op)
 {
@@ -20,9 +21,8 @@ static bool is_of(const struct habit *habit, const struct block *block, unsigned
     return habit->block == block->id && habit->pc == block->pc + 4 * op;
 }
 
-void core_note_miss(struct core *core, const struct block *block, const struct op *op)
+static void note_miss(struct core *core, const struct block *block, unsigned index)
 {
-    unsigned index = (unsigned)(op - block->ops);
     struct habit *habit = &core->habits[place_of(block, index)];
     uint64_t now = core->counts[block->id];
     if (!is_of(habit, block, index)) {
@@ -37,6 +37,24 @@ void core_note_miss(struct core *core, const struct block *block, const struct o
     *then = came;
     habit->past = habit->past << 8 | came;
     habit->last = now;
+}
+
+static uint32_t load(const struct core *core, uint32_t address, unsigned size)
+{
+    return cache_load(core->cores->options.cache, core->number, core->code->space, address, size, core->cycles);
+}
+
+/* Apart, so that others pay for nothing but the question. */
+static __attribute__((noinline)) uint32_t load_and_learn(struct core *core, uint32_t address, unsigned size)
+{
+    note_miss(core, core->at.block, (unsigned)(core->at.op - core->at.block->ops));
+    return load(core, address, size);
+}
+
+uint32_t core_load(struct core *core, uint32_t address, unsigned size)
+{
+    bool learns = core->cores->options.translator && core->counts[core->at.block->id] < LEARNT;
+    return learns ? load_and_learn(core, address, size) : load(core, address, size);
 }
 
 bool core_is_irregular(const struct core *core, const struct block *block, unsigned op)

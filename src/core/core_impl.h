@@ -128,8 +128,8 @@ struct block *code_block(struct code *code, uint32_t pc);
 struct code *code_of(struct cores *cores, struct mem *mem);
 void code_free_buried(struct cores *cores);
 
-/* A load of the block was not free; and whether nobody could foresee it when that load is not. */
-void core_note_miss(struct core *core, const struct block *block, const struct op *op);
+/* The load that core->at says is not free: its cycles. And whether nobody could foresee when a load is not. */
+uint32_t core_load(struct core *core, uint32_t address, unsigned size);
 bool core_is_irregular(const struct core *core, const struct block *block, unsigned op);
 
 /* Takes a block's count back and counts its first `done` instructions instead. */

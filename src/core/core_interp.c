@@ -212,8 +212,7 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         CHECK_LOAD_RIGHT(ea, size)                                                                                     \
         core->crossings += ((ea)&31) + (size) > 32;                                                                    \
         ASK(op);                                                                                                       \
-        if (block->patience) core_note_miss(core, block, op);                                                          \
-        core->cycles += TOUCHED(cache_load(cache, core->number, core->code->space, ea, size, core->cycles));           \
+        core->cycles += TOUCHED(core_load(core, ea, size));                                                            \
     }
 #define CHECK_STORE(ea, size)                                                                                          \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) {                     \

@@ -298,14 +298,19 @@ static void so_it_does_without_tests_of_loads(void **state)
 
 enum { GATHERED = 3000, INDICES_AT = DATA, GATHERED_AT = DATA + 0x4000, GATHERED_BYTES = 0x10000 };
 
-/* A sum of what indices in memory, read in turn, say, twice as much as L1 has: how many of its loads are translated as
- * irregular ones. `far` is how far apart the places are, 0: anywhere. Both sides do the same. */
-static uint64_t irregular_loads(uint32_t far)
+/* Sums of rows of what indices in memory, read in turn, say, twice as much as L1 has: how many of their loads are
+ * translated as irregular ones. `far` is how far apart the places are, 0: anywhere. The first round of a row is in
+ * another block than the others, with the same loads. Both sides do the same. */
+static uint64_t irregular_loads(uint32_t far, uint32_t row)
 {
-    static const uint32_t words[] = {0x84640004, /* lwzu r3,4(r4) */
+    static const uint32_t words[] = {0x7D0903A6, /* mtctr r8 */
+                                     0x84640004, /* lwzu r3,4(r4) */
                                      0x7CC5182E, /* lwzx r6,r5,r3 */
                                      0x7CE63A14, /* add r7,r6,r7 */
-                                     BDNZ | (0xFFFC & (uint32_t)(-4 * 3)), TRAP};
+                                     BDNZ | (0xFFFC & (uint32_t)(-4 * 3)),
+                                     0x3529FFFF,                                 /* addic. r9,r9,-1 */
+                                     0x40820000 | (0xFFFC & (uint32_t)(-4 * 6)), /* bne to the first */
+                                     TRAP};
     struct chil_machine *machine;
     struct cache_config config;
     struct side sides[2];
@@ -321,9 +326,11 @@ static uint64_t irregular_loads(uint32_t far)
         for (uint32_t j = 0; j < GATHERED; j++)
             mem_host_put32(side->mem->base + INDICES_AT + (size_t)4 * j,
                            (far ? j * far : 4 * (uint32_t)random_next(&again)) % GATHERED_BYTES);
-        side->regs = (struct core_regs){.pc = CODE, .ctr = GATHERED, .msr = MSR_PR};
+        side->regs = (struct core_regs){.pc = CODE, .msr = MSR_PR};
         side->regs.gpr[4] = INDICES_AT - 4;
         side->regs.gpr[5] = GATHERED_AT;
+        side->regs.gpr[8] = row;
+        side->regs.gpr[9] = GATHERED / row;
         core_switch(side->core, &side->regs, side->mem);
     }
     run_program(&sides[0], &sides[1], &random, far);
@@ -338,11 +345,15 @@ static void loads_are_irregular_that_miss_without_a_pattern(void **state)
 {
     (void)state;
 #ifdef JIT_MISSES
-    assert_int_equal(irregular_loads(0), x86_host_knows());
+    assert_int_equal(irregular_loads(0, GATHERED), x86_host_knows());
+    assert_int_equal(irregular_loads(0, 4) > 0, x86_host_knows());
 #endif
-    assert_int_equal(irregular_loads(4), 0);
-    assert_int_equal(irregular_loads(20), 0); /* lines are left after two loads or after one */
-    assert_int_equal(irregular_loads(4096 + 32), 0);
+    static const uint32_t fars[] = {4, 20, 32, 4096 + 32}; /* 20: lines are left after two loads or after one */
+    for (unsigned i = 0; i < sizeof fars / sizeof fars[0]; i++) {
+        assert_int_equal(irregular_loads(fars[i], GATHERED), 0);
+        assert_int_equal(irregular_loads(fars[i], 50), 0);
+    }
+    assert_int_equal(irregular_loads(32, 4), 0);
 }
 
 #ifdef CHILIAD_LLVM
