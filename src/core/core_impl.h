@@ -36,7 +36,7 @@ struct block {
     uint32_t cycles;
     struct block *next[2]; /* where it goes: not taken or falling through, taken */
     struct block *buried;  /* list of those to be freed */
-    uint32_t patience;     /* entries until the translator is asked; 0: never */
+    uint32_t patience;     /* entries until the translator is asked; from 0 on it wraps, which is never */
     void *translated;      /* the translator's */
     /* In a recorded run, once it was entered: whose it is, and the index of its count in paths of that function. */
     struct record_function *function;

@@ -335,6 +335,8 @@ static uint64_t irregular_loads(uint32_t far, uint32_t row)
     }
     run_program(&sides[0], &sides[1], &random, far);
     uint64_t loads = jit_figures_get(sides[1].jit).irregular;
+    for (unsigned i = 0; i < HABITS; i++) /* nobody would ask */
+        assert_int_equal(sides[0].core->habits[i].pc, 0);
     side_close(&sides[0]);
     side_close(&sides[1]);
     chil_machine_free(machine);
