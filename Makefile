@@ -32,18 +32,18 @@ LLVM_DIR := /usr/lib/llvm-19
 LLVM     ?= $(if $(wildcard $(LLVM_DIR)/include/llvm-c/LLJIT.h),yes,no)
 QUICK    := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),yes,no)
 JIT      := $(if $(filter yes,$(LLVM) $(QUICK)),yes,no)
-NOT_JIT  := $(if $(filter yes,$(JIT)),src/jit/none.c $(if $(filter no,$(LLVM)),src/jit/jit_llvm.c) \
-            $(if $(filter no,$(QUICK)),$(wildcard src/jit/jit_fast*.c) src/jit/jit_x86.c), \
-            $(filter-out src/jit/none.c,$(wildcard src/jit/*.c)))
+NOT_JIT  := $(if $(filter yes,$(JIT)),src/machine/jit/none.c $(if $(filter no,$(LLVM)),src/machine/jit/jit_llvm.c) \
+            $(if $(filter no,$(QUICK)),$(wildcard src/machine/jit/jit_fast*.c) src/machine/jit/jit_x86.c), \
+            $(filter-out src/machine/jit/none.c,$(wildcard src/machine/jit/*.c)))
 CPPFLAGS += $(if $(filter yes,$(LLVM)),-DCHILIAD_LLVM -isystem $(LLVM_DIR)/include)
 
-LIB_SRC   := $(sort $(filter-out src/cmd/% $(NOT_JIT),$(wildcard src/*/*.c)))
+LIB_SRC   := $(sort $(filter-out src/cmd/% $(NOT_JIT),$(wildcard src/*/*.c src/*/*/*.c)))
 CMD_SRC   := $(sort $(wildcard src/cmd/*.c))
 TEST_SRC  := $(sort $(filter-out $(if $(filter yes,$(JIT)),,tests/unit/test_jit.c),$(wildcard tests/unit/test_*.c)))
 HELP_SRC  := $(sort $(filter-out $(TEST_SRC),$(wildcard tests/unit/*.c)))
 BENCH_SRC := $(sort $(wildcard bench/*.c))
 ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $(wildcard tests/fuzz/*.c))
-ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h tests/unit/*.h))
+ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h src/*/*/*.h tests/unit/*.h))
 
 .DEFAULT_GOAL := all
 .PHONY: all guest demo check check-long bench lint install install-guest install-guest-libraries clean
@@ -81,16 +81,16 @@ LIBS := $(subst -lzlib,-lz,$(subst -llib,-l,$(LIBS)))
 $(eval $(call variant,PLAIN,$(BUILD),))
 $(eval $(call variant,ASAN,$(BUILD)/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer))
 # The interpreters are one function of many labels each: to know where each variable is takes a third of their time.
-$(BUILD)/obj/src/core/core_inter%.o: CFLAGS += -g1
+$(BUILD)/obj/src/machine/core/core_inter%.o: CFLAGS += -g1
 # Fully optimized, sanitized code compiles three times as long, which is worth it only for what runs most, and not for the
 # interpreters, which are most of it. Reports of sanitizers need lines, no variables.
 $(BUILD)/asan/%: CFLAGS += -Og -g1
-$(foreach hot,base cache core fp mem signal upc,$(BUILD)/asan/obj/src/$(hot)/%.o): CFLAGS += -O1
-$(BUILD)/asan/obj/src/core/core_inter%.o: CFLAGS += -Og
+$(foreach hot,base catalog machine/cache machine/core machine/fp machine/mem measure/upc,$(BUILD)/asan/obj/src/$(hot)/%.o): CFLAGS += -O1
+$(BUILD)/asan/obj/src/machine/core/core_inter%.o: CFLAGS += -Og
 
 # The one test with threads of its own, with no more of the library than it uses.
-TSAN_SRC := tests/unit/test_upc_threads.c $(sort $(wildcard src/base/*.c src/signal/*.c src/catalog/*.c src/upc/*.c))
-$(BUILD)/tsan/tests/test_upc_threads: $(TSAN_SRC) $(wildcard src/base/*.h src/upc/*.h include/chiliad/*.h)
+TSAN_SRC := tests/unit/test_upc_threads.c $(sort $(wildcard src/base/*.c src/catalog/*.c src/measure/upc/*.c))
+$(BUILD)/tsan/tests/test_upc_threads: $(TSAN_SRC) $(wildcard src/base/*.h src/measure/upc/*.h include/chiliad/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(BASE)) $(CFLAGS) -fsanitize=thread $(TSAN_SRC) $(LIBS) -lcmocka -o $@
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cache/cache.h"
+#include "machine/cache/cache.h"
 
 enum { ACCESSES = 1 << 19, ROUNDS = 5, BASE = 0x10000000, WARM = 64 << 10 };
 

@@ -1,5 +1,5 @@
 /* The transform with both pipes: a complex number is a register pair, loaded and stored as a quadword. binutils does
- * not know FP2, so its instructions are words, with the numbers of src/isa/isa.def. */
+ * not know FP2, so its instructions are words, with the numbers of src/machine/isa/isa.def. */
 
     .macro  lfpdx   t, a, b
     .long   0x7C00039C | \t << 21 | \a << 16 | \b << 11

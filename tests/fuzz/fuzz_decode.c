@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
-#include "isa/isa.h"
+#include "machine/core/core.h"
+#include "machine/isa/isa.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/core.h"
-#include "os/os_impl.h"
+#include "machine/core/core.h"
+#include "machine/os/os_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -1,4 +1,4 @@
-/* The memory hierarchy again, as literally as possible, to compare src/cache with.
+/* The memory hierarchy again, as literally as possible, to compare src/machine/cache with.
  *
  * It has no line bytes, no vectors, no derived counts: every access is a call, every lookup a walk over all ways, every
  * wire is raised where its event happens, and durations are kept as intervals and added up when someone asks. What is
@@ -7,7 +7,7 @@
 #ifndef TEST_CACHE_LITERAL_H
 #define TEST_CACHE_LITERAL_H
 
-#include "cache/cache.h"
+#include "machine/cache/cache.h"
 
 struct literal;
 

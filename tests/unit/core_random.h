@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "isa/isa.h"
+#include "machine/isa/isa.h"
 
 enum {
     CORE_RANDOM_WORDS = 72, /* more than a block of the core has */

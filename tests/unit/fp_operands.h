@@ -1,4 +1,4 @@
-/* Operands, FPSCRs and counts for the tests of src/fp.
+/* Operands, FPSCRs and counts for the tests of src/machine/fp.
  *
  * Operands are made, not only drawn: specials, limits of both formats, halfway cases, near cancellation. The generator
  * is seeded by each test, so that a failure repeats. CHILIAD_TEST_LENGTH is short, quick (the default) or long.
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fp/fp.h"
-#include "fp/fp_fast.h"
+#include "machine/fp/fp.h"
+#include "machine/fp/fp_fast.h"
 
 #define SIGN      (UINT64_C(1) << 63)
 #define INFINITE  UINT64_C(0x7ff0000000000000)

@@ -1,12 +1,12 @@
-/* Kinds of misses again, as literally as possible, to compare src/cache/cache_kinds.c with: three lists of lines, each
- * searched from its beginning. */
+/* Kinds of misses again, as literally as possible, to compare src/machine/cache/cache_kinds.c with: three lists of
+ * lines, each searched from its beginning. */
 #ifndef TEST_KINDS_LITERAL_H
 #define TEST_KINDS_LITERAL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/cache_kinds.h"
+#include "machine/cache/cache_kinds.h"
 
 struct lines {
     uint64_t *line;

@@ -10,7 +10,7 @@
  *   allowed/     for --writable
  *
  * and after each, outside/ is compared with what it was. A header and not an object of its own, because its stand-ins
- * for the rest of src/os must not get into other tests.
+ * for the rest of src/machine/os must not get into other tests.
  */
 #ifndef OS_FILE_RIG_H
 #define OS_FILE_RIG_H
@@ -31,11 +31,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/os_file.h"
-#include "os/os_file_impl.h"
-#include "os/os_space_impl.h"
+#include "machine/os/os_file.h"
+#include "machine/os/os_file_impl.h"
+#include "machine/os/os_space_impl.h"
 
-/* ---- the other half of src/os, weak: the real one wins when it is linked ---- */
+/* ---- the other half of src/machine/os, weak: the real one wins when it is linked ---- */
 
 static struct {
     const void *waits_on; /* what the last os_wait named */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cache/cache.h"
+#include "machine/cache/cache.h"
 
 enum { BASE = 0x10000000, PAGE = 4096, DDR = 100, L3 = 46, L2 = 8, TLB = 40 }; /* stalls */
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cache/cache.h"
+#include "machine/cache/cache.h"
 #include "kinds_literal.h"
 #include "random.h"
 

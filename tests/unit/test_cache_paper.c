@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "cache/cache.h"
+#include "machine/cache/cache.h"
 #include "random.h"
 
 /* Arrays do not begin at a page (the paper's ninth and 25th TLB miss), but at an L2 line. */

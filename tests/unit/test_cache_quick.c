@@ -1,11 +1,11 @@
 /* Accesses of the common kind, fast against literal.
  *
- * src/cache has a short way for misses and stores of a core that no other notices, on a node of Blue Gene's shape. Here
- * core 0 stores to a few lines, and in half of the runs loads many, for the first half nearly alone, and everything
- * that could make the short way wrong happens now and then: loads that move lines through L1, L2 and L3, other cores'
- * stores, first fills, cache management, pages that go and come back as others, in one space and in two that share
- * them. Stalls are compared after every step, all wires at powers of two. In half of the runs core 0 postpones its
- * misses now and then: then stalls are compared when they are settled, and whether that was early enough.
+ * src/machine/cache has a short way for misses and stores of a core that no other notices, on a node of Blue Gene's
+ * shape. Here core 0 stores to a few lines, and in half of the runs loads many, for the first half nearly alone, and
+ * everything that could make the short way wrong happens now and then: loads that move lines through L1, L2 and L3,
+ * other cores' stores, first fills, cache management, pages that go and come back as others, in one space and in two
+ * that share them. Stalls are compared after every step, all wires at powers of two. In half of the runs core 0
+ * postpones its misses now and then: then stalls are compared when they are settled, and whether that was early enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>

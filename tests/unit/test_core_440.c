@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "core/core.h"
-#include "isa/isa.h"
+#include "machine/core/core.h"
+#include "machine/isa/isa.h"
 #include "random.h"
 
 /* ---- The machine. */

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "cache/cache.h"
+#include "machine/cache/cache.h"
 #include "chiliad/catalog.h"
-#include "core/core.h"
-#include "isa/isa.h"
+#include "machine/core/core.h"
+#include "machine/isa/isa.h"
 #include "random.h"
 
 enum { CODE = 0x10000, CODE_WORDS = 256, DATA = 0x20000, DATA_BYTES = 0x4000, BLOCKS = 400 };

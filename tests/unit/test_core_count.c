@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/core.h"
+#include "machine/core/core.h"
 #include "random.h"
 
 /* ---- The machine. */
@@ -58,7 +58,7 @@ static int stop(void **state)
 
 static const char *const signal_names[CORE_SIGNAL_COUNT] = {
 #define CORE_SIGNAL(id, group, name) [CORE_SIGNAL_##id] = group "." name,
-#include "core/core_signals.def"
+#include "machine/core/core_signals.def"
 };
 
 struct counts {

@@ -1,9 +1,11 @@
-/* The two-pipe FPU: all 73 FP2 instructions, run by the core, against an oracle that shares nothing with src/fp.
+/* The two-pipe FPU: all 73 FP2 instructions, run by the core, against an oracle that shares nothing with
+ * src/machine/fp.
  *
  * The oracle. What each half computes is typed here as a formula over AP AS BP BS CP CS, copied from
- * facts/fp2_isa.csv and not from src/core. A formula is evaluated exactly: a double is an integer times a power of two,
- * so a product and a sum are whole numbers of 67 limbs with a fixed point; rounding, FPSCR bits and adjusted exponents
- * are then read off that number by the manual's rules. Words are assembled here from the CSV's opcode numbers.
+ * facts/fp2_isa.csv and not from src/machine/core. A formula is evaluated exactly: a double is an integer times a power
+ * of two, so a product and a sum are whole numbers of 67 limbs with a fixed point; rounding, FPSCR bits and adjusted
+ * exponents are then read off that number by the manual's rules. Words are assembled here from the CSV's opcode
+ * numbers.
  *
  * What the CSV leaves open and docs/model.md and docs/fp.md decide: both halves are computed from the old registers,
  * the secondary first; FPRF, FR, FI describe the primary; sticky bits come from both; an enabled exception of one half
@@ -20,8 +22,8 @@
 
 #include <cmocka.h>
 
-#include "core/core.h"
-#include "isa/isa.h"
+#include "machine/core/core.h"
+#include "machine/isa/isa.h"
 #include "random.h"
 
 __extension__ typedef unsigned __int128 u128;

@@ -3,8 +3,8 @@
  * core_random.c makes programs; tests/diff/insn_guest.c runs them under qemu-ppc; the same programs run in the core.
  * Every register, the memory they can change, and how and where they stopped must be equal. Where they are not, a row
  * of `accepted` below says why, with the manual's word; those of the FPU are the numbers of docs/fp.md, and an FPU
- * result is compared with src/fp's reference as well, to the last bit. Without the cross compiler or qemu-ppc this
- * fails.
+ * result is compared with src/machine/fp's reference as well, to the last bit. Without the cross compiler or qemu-ppc
+ * this fails.
  *
  *   test_core_qemu          CHILIAD_TEST_LENGTH programs
  *   test_core_qemu SEED     the one program that a failure named
@@ -24,10 +24,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "core/core.h"
+#include "machine/core/core.h"
 #include "core_random.h"
-#include "fp/fp.h"
-#include "isa/isa.h"
+#include "machine/fp/fp.h"
+#include "machine/isa/isa.h"
 #include "random.h"
 
 enum { BATCH = 20000, GROUP = 256, PROBES = 12, PAGE = CORE_RANDOM_PAGE };
@@ -73,7 +73,8 @@ static const char *const accepted[ACCEPTED] = {
     [STWCX_UNRESERVED] =
         "stwcx. without reservation faults if unaligned [UM page 186] and, our choice, if not writable; not in qemu",
     [ICBI_ADDRESS] = "icbi that faults: qemu gives the address of the line, we the effective address",
-    /* Linux reads it for user programs, and so does qemu-ppc. Ours stops with CORE_PRIVILEGED: src/os may do the same.
+    /* Linux reads it for user programs, and so does qemu-ppc. Ours stops with CORE_PRIVILEGED: src/machine/os may do
+     * the same.
      */
     [PVR_READ] = "mfspr PVR: \"access to the PVR is privileged\" [UM 2.7.2]; qemu reads it",
     /* gen_405_mulladd_insn() of qemu 7.2. check_halfwords() has an oracle instead. */
@@ -335,7 +336,8 @@ static bool is_nan(uint64_t x)
     return fp_abs(x) > UINT64_C(0x7ff0000000000000);
 }
 
-/* What src/fp's reference says of an arithmetic instruction; the core must say the same. `raised`: by it alone. */
+/* What src/machine/fp's reference says of an arithmetic instruction; the core must say the same. `raised`: by it alone.
+ */
 static void check_reference(const struct pair *c, enum fp_op op, uint32_t *raised)
 {
     const struct core_request *q = &c->p->request;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "counters/counters.h"
+#include "measure/counters/counters.h"
 
 enum { CORES = 2 };
 

@@ -1,4 +1,4 @@
-/* src/fp against the manual's tables and the host's own arithmetic, and the fast path against the reference.
+/* src/machine/fp against the manual's tables and the host's own arithmetic, and the fast path against the reference.
  *
  * The other opinion, qemu-ppc's, is in test_fp_qemu.c. A failure prints the instruction and its operands.
  */

@@ -1,4 +1,4 @@
-/* src/fp against qemu-ppc: every floating-point instruction, random operands and FPSCR, every bit compared.
+/* src/machine/fp against qemu-ppc: every floating-point instruction, random operands and FPSCR, every bit compared.
  *
  * tests/diff/fp_guest.c executes the instructions. Where qemu departs from the manual, docs/fp.md says so under a
  * number, and the answer expected of qemu is ours changed in that place; the comparison itself stays exact. Without
@@ -114,7 +114,7 @@ static bool is_snan(uint64_t x)
     return is_nan(x) && !(x & QUIET);
 }
 
-/* What src/fp says to a request. */
+/* What src/machine/fp says to a request. */
 static struct answer our_answer(const struct instruction *in, const struct request *q)
 {
     struct answer a = {q->f[0], q->fpscr, 0, (uint32_t)q->f[1], 0};

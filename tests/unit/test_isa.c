@@ -1,4 +1,4 @@
-/* src/isa: the table, the decoder and the disassembler, and all of them against GNU objdump.
+/* src/machine/isa: the table, the decoder and the disassembler, and all of them against GNU objdump.
  *
  * objdump (Debian's powerpc-linux-gnu binutils, -M 440,raw) is the independent opinion. Three sets of words go to it:
  * every row with random operands and reserved bits 0 (text compared), every extended opcode of the six primaries that
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "isa/isa.h"
+#include "machine/isa/isa.h"
 
 static uint32_t next_random(uint64_t *state)
 {

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "jit/jit.h"
-#include "jit/jit_impl.h"
-#include "jit/jit_miss.h"
-#include "jit/jit_x86.h"
+#include "machine/jit/jit.h"
+#include "machine/jit/jit_impl.h"
+#include "machine/jit/jit_miss.h"
+#include "machine/jit/jit_x86.h"
 #include "random.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mem/mem.h"
+#include "machine/mem/mem.h"
 #include "random.h"
 
 enum { RW = MEM_READ | MEM_WRITE, RX = MEM_READ | MEM_EXEC };

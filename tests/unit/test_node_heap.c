@@ -7,7 +7,7 @@
 #include <cmocka.h>
 // clang-format on
 
-#include "node/node_names.h"
+#include "machine/node/node_names.h"
 #include "random.h"
 
 /* Blocks begin at multiples of 8 and may touch; a slot has at most SLOT bytes. */

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "cache/cache_impl.h"
-#include "isa/isa.h"
-#include "node/node.h"
+#include "machine/cache/cache_impl.h"
+#include "machine/isa/isa.h"
+#include "machine/node/node.h"
 
 enum { CORES = 4 };
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "isa/isa.h"
-#include "node/node.h"
+#include "machine/isa/isa.h"
+#include "machine/node/node.h"
 
 enum { CODE = 0x10000, CALLTHRU = 0x001f47cc, NOP = 0x60000000, INST = 0, TASK_SWITCH = 2, TASK_EXIT = 3 };
 

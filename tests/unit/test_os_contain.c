@@ -248,7 +248,7 @@ static void random_calls_do_no_harm(void **state)
         os_handler handler;
     } rows[] = {
 #define X(number, name, handler) {#name, handler},
-#include "os/os_file_calls.def"
+#include "machine/os/os_file_calls.def"
 #undef X
     };
     static const char *const texts[] = {"data",

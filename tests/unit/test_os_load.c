@@ -21,11 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/os_impl.h"
+#include "machine/os/os_impl.h"
 #include "random.h"
 
-/* What the file layer calls of the other half of src/os, which a loader never gets to; weak, so that the real ones win
- * when they are linked. */
+/* What the file layer calls of the other half of src/machine/os, which a loader never gets to; weak, so that the real
+ * ones win when they are linked. */
 #define WEAK __attribute__((weak))
 int64_t WEAK os_wait(struct os_call *call, const void *what, uint64_t cycles)
 {

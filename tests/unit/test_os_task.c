@@ -8,7 +8,7 @@ static void every_call_has_the_name_linux_gives_it(void **state)
 {
     (void)state;
 #define X(number, name, handler) assert_string_equal(os_call_name(number), #name);
-#include "os/os_calls.def"
+#include "machine/os/os_calls.def"
 #undef X
     assert_null(os_call_name(511));
     assert_null(os_call_name(UINT32_MAX));

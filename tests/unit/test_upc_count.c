@@ -2,7 +2,7 @@
  * UPC-50 of the checklist. Behaviour is shown on both models, the workings on the reference. */
 #include "upc_rig.h"
 
-#include "upc/upc_ref.h"
+#include "measure/upc/upc_ref.h"
 
 static const struct chil_upc_geometry bgp = {256, 4, 12, 16};
 static const struct chil_upc_geometry hostile = {5, 4, 4, 3};

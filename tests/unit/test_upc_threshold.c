@@ -2,7 +2,7 @@
  */
 #include "upc_rig.h"
 
-#include "upc/upc_ref.h"
+#include "measure/upc/upc_ref.h"
 
 static const struct chil_upc_geometry bgp = {256, 4, 12, 16};
 enum { THRESHOLD = 0x910 };

@@ -1,0 +1,409 @@
+/* Address spaces: which frame is behind a page, which bytes tell the core so, and the TLB.
+ *
+ * Decisions: frames are given out in the order of first touch, the frame freed last first; a page of a space is in a
+ * core's TLB when the CACHE_PAGE bit of its first line byte is set, so the TLB needs no search; the TLB is one for data
+ * and code, tagged with the space, replaced round-robin by the handler (Linux on the 440 does so); losing an entry
+ * clears the bytes of its page, or, where the page is larger than L1, those of all lines in L1.
+ */
+#include "machine/cache/cache_impl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+/* `bytes` of zeros, of which the first `written` may be written to: a host that promises no more memory than it has
+ * counts these only. */
+static void *reserve_part(size_t bytes, size_t written)
+{
+    void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED || mprotect(at, written, PROT_READ | PROT_WRITE) != 0)
+        return base_calloc(SIZE_MAX, 1); /* out of memory ends there, in one place */
+    return at;
+}
+
+/* Reserved memory, larger; what is new is 0. */
+static void *regrow(void *at, size_t old, size_t bytes)
+{
+    if (!at) return base_reserve(bytes);
+    at = mremap(at, old, bytes, MREMAP_MAYMOVE);
+    return at == MAP_FAILED ? base_calloc(SIZE_MAX, 1) : at;
+}
+
+/* Bytes of a table with an entry for each line of `frames`, and some for the lines next to them. */
+enum { NEXT_TO = 2, FIRST_FRAMES = 4096 };
+
+static size_t table_bytes(size_t frames, unsigned shift, size_t entry)
+{
+    return frames ? ((frames << FRAME_BITS >> shift) + 2 * NEXT_TO) * entry : 0;
+}
+
+/* What L2s and L3 know of lines gets room for more frames. */
+static void grow_known(struct cache *cache, size_t frames)
+{
+    size_t before = cache->known_frames;
+    unsigned l2 = cache->shape.l2_shift, l3 = cache->shape.l3_shift;
+    for (unsigned i = 0; i < cache->config.cores; i++) {
+        struct l2_known **known = &cache->core[i]->l2.known;
+        *known = (struct l2_known *)regrow(*known ? *known - NEXT_TO : NULL, table_bytes(before, l2, sizeof **known),
+                                           table_bytes(frames, l2, sizeof **known)) +
+                 NEXT_TO;
+    }
+    cache->l3_line = regrow(cache->l3_line, table_bytes(before, l3, sizeof *cache->l3_line),
+                            table_bytes(frames, l3, sizeof *cache->l3_line));
+    cache->known_frames = frames;
+}
+
+static void free_known(struct cache *cache)
+{
+    size_t frames = cache->known_frames;
+    if (!frames) return;
+    for (unsigned i = 0; i < cache->config.cores; i++)
+        munmap(cache->core[i]->l2.known - NEXT_TO,
+               table_bytes(frames, cache->shape.l2_shift, sizeof *cache->core[i]->l2.known));
+    munmap(cache->l3_line, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_line));
+}
+
+/* As with CACHE_TABLE, 15 times as many follow. */
+static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t), pages_table = 16 * pages_bytes;
+
+void spaces_init(struct cache *cache)
+{
+    cache->no_pages = reserve_part(pages_table, 0);
+}
+
+/* Behind the frames of a space, by group of pages: how many of these have one. All of a space is forgotten when its
+ * program ends: what was never touched is then passed over. */
+enum { GROUP = 1024, GROUPS = FRAMES_OF_SPACE / GROUP };
+static const size_t frames_bytes = (FRAMES_OF_SPACE + GROUPS) * sizeof(uint32_t);
+
+static uint32_t *group_of(const struct space *space, uint32_t page)
+{
+    return &space->frames[FRAMES_OF_SPACE + page / GROUP];
+}
+
+unsigned cache_space_new(struct cache *cache)
+{
+    unsigned space = 0;
+    while (space < cache->space_count && cache->spaces[space].used)
+        space++;
+    if (space == cache->space_count) {
+        cache->spaces = base_grow(cache->spaces, &cache->space_capacity, cache->space_count + 1, sizeof *cache->spaces);
+        cache->space_count++;
+    }
+    cache->spaces[space] = (struct space){.used = true, .frames = base_reserve(frames_bytes)};
+    return space;
+}
+
+struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned space)
+{
+    assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
+    struct cache_view *view = base_calloc(1, sizeof *view);
+    *view = (struct cache_view){cache, cache->core[core], space, reserve_part(CACHE_TABLE, CACHE_GRANULES),
+                                reserve_part(pages_table, pages_bytes)};
+    return cache->spaces[space].view[core] = view;
+}
+
+struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space)
+{
+    return space_view(cache, core, space);
+}
+
+struct cache_front *cache_front(struct cache_view *view)
+{
+    return &view->of->front;
+}
+
+const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
+{
+    return space_lines(cache, core, space);
+}
+
+/* What was quick in a page no longer is. */
+static void slow_page(struct cache *cache, unsigned space, uint32_t page)
+{
+    for (unsigned core = 0; core < cache->config.cores; core++) {
+        const struct cache_view *view = cache->spaces[space].view[core];
+        if (view && view->pages[page]) view->pages[page] = 0;
+    }
+}
+
+/* --- Frames --------------------------------------------------------------------------------------------------- */
+
+static uint32_t take_frame(struct cache *cache, bool *own)
+{
+    *own = !cache->free_frame_count;
+    if (!*own) return cache->free_frames[--cache->free_frame_count];
+    size_t need = cache->frame_count + 1;
+    cache->frame_mapping = base_grow(cache->frame_mapping, &cache->frame_capacity, need, sizeof *cache->frame_mapping);
+    cache->frame_mapping[cache->frame_count] = 0;
+    if (need > cache->known_frames) grow_known(cache, cache->known_frames ? 2 * cache->known_frames : FIRST_FRAMES);
+    return (uint32_t)cache->frame_count++;
+}
+
+static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t frame, bool own)
+{
+    uint32_t at = cache->free_mapping;
+    if (at)
+        cache->free_mapping = cache->mappings[at].next;
+    else {
+        at = cache->mapping_count ? (uint32_t)cache->mapping_count : 1;
+        cache->mapping_count = at + 1;
+        cache->mappings =
+            base_grow(cache->mappings, &cache->mapping_capacity, cache->mapping_count, sizeof *cache->mappings);
+    }
+    cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
+    cache->frame_mapping[frame] = at;
+    cache->spaces[space].frames[page] = (frame + 1) * 2 + own;
+    ++*group_of(&cache->spaces[space], page);
+}
+
+/* Lines of the page that are open are no longer known by its bytes. */
+static void leave_open(struct cache_core *of, const uint8_t *bytes)
+{
+    for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++) {
+        uint8_t **at = &of->open[i].at;
+        if (*at < bytes || *at >= bytes + (FRAME >> CACHE_GRANULE_BITS)) continue;
+        **at &= (uint8_t)~CACHE_OPEN; /* the byte will be another line's */
+        *at = NULL;
+    }
+}
+
+/* Lines of the page that are in L1D are no longer known by its bytes. */
+static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint32_t frame)
+{
+    for (unsigned core = 0; core < cache->config.cores; core++) {
+        const struct l1 *l1 = &cache->core[core]->data;
+        const struct cache_view *view = cache->spaces[space].view[core];
+        if (!view) continue;
+        uint8_t *bytes = view->lines + ((size_t)page << (FRAME_BITS - CACHE_GRANULE_BITS));
+        leave_open(cache->core[core], bytes);
+        for (uint32_t i = 0; i < FRAME >> CACHE_GRANULE_BITS; i += l1->granules) {
+            if (!(bytes[i] & CACHE_HERE)) continue;
+            uint32_t line = (uint32_t)(((uint64_t)frame << FRAME_BITS | i << CACHE_GRANULE_BITS) >> l1->shift);
+            int way = tags_find(&l1->tags, &l1->tags.ways, line & l1->tags.set_mask, line);
+            if (way >= 0) l1->at[way] = NULL;
+            for (uint32_t k = 0; k < l1->granules; k++)
+                bytes[i + k] &= (uint8_t)~CACHE_HERE;
+        }
+    }
+}
+
+static void unmap(struct cache *cache, unsigned space, uint32_t page)
+{
+    uint32_t frame = cache->spaces[space].frames[page] / 2 - 1;
+    leave_page(cache, space, page, frame);
+    slow_page(cache, space, page);
+    uint32_t *link = &cache->frame_mapping[frame];
+    while (cache->mappings[*link].space != space || cache->mappings[*link].page != page)
+        link = &cache->mappings[*link].next;
+    uint32_t at = *link;
+    *link = cache->mappings[at].next;
+    cache->mappings[at].next = cache->free_mapping;
+    cache->free_mapping = at;
+    cache->spaces[space].frames[page] = 0;
+    --*group_of(&cache->spaces[space], page);
+    if (cache->frame_mapping[frame]) return;
+    size_t need = cache->free_frame_count + 1;
+    cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need, sizeof *cache->free_frames);
+    cache->free_frames[cache->free_frame_count++] = frame;
+}
+
+uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page)
+{
+    uint32_t *frames = cache->spaces[space].frames;
+    bool own;
+    if (!frames[page]) {
+        uint32_t frame = take_frame(cache, &own);
+        map(cache, space, page, frame, own);
+    }
+    return frames[page];
+}
+
+/* --- Line bytes ----------------------------------------------------------------------------------------------- */
+
+static void clear_bytes(uint8_t *bytes, size_t count, uint8_t bits)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] & bits) bytes[i] &= (uint8_t)~bits; /* no store into host pages that nobody touched */
+}
+
+void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length, uint8_t bits)
+{
+    uint64_t frame = physical >> FRAME_BITS;
+    uint32_t offset = (uint32_t)(physical & (FRAME - 1)) >> CACHE_GRANULE_BITS;
+    for (uint32_t at = cache->frame_mapping[frame]; at; at = cache->mappings[at].next) {
+        const struct mapping *mapping = &cache->mappings[at];
+        const struct cache_view *view = cache->spaces[mapping->space].view[core];
+        if (!view) continue;
+        uint32_t first = mapping->page << (FRAME_BITS - CACHE_GRANULE_BITS) | offset;
+        clear_bytes(view->lines + first, length >> CACHE_GRANULE_BITS, bits);
+    }
+}
+
+/* --- TLB ------------------------------------------------------------------------------------------------------ */
+
+enum { CLEAR_AT_ONCE = 64 << 10 };
+
+enum { ACCESS_BITS = CACHE_LOAD | CACHE_STORE | CACHE_FETCH };
+
+struct page_bytes {
+    const uint8_t *first;
+    size_t count;
+};
+
+/* Bytes that know of a line lose all bits if they are of the page, or if all that map it have to be looked for. */
+static void clear_line(struct cache *cache, unsigned core, const struct l1 *l1, uint32_t line, uint8_t *at,
+                       struct page_bytes page)
+{
+    if (line == NO_LINE) return;
+    if (!at)
+        space_clear(cache, core, (uint64_t)line << l1->shift, 1U << l1->shift, ACCESS_BITS);
+    else if (at >= page.first && at < page.first + page.count)
+        clear_bytes(at, l1->granules, ACCESS_BITS);
+}
+
+static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, struct page_bytes page)
+{
+    uint32_t size = (l1->tags.set_mask + 1) * l1->tags.ways.stride;
+    for (uint32_t i = 0; i < size; i++)
+        clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
+}
+
+/* All bytes of a page lose all bits but CACHE_HERE and CACHE_OPEN. A page that is too large for that has no bits but
+ * for lines in L1 and the open ones. */
+static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
+{
+    uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
+    struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
+    if (cache->is_common) {
+        page_leave(space_view(cache, core, space), page);
+        return;
+    }
+    if (cache->config.page <= CLEAR_AT_ONCE) {
+        typedef uint64_t eight __attribute__((may_alias));
+        for (size_t i = 0; i < bytes.count / sizeof(eight); i++) /* a page has at least 32 bytes of them */
+            ((eight *)first)[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
+        return;
+    }
+    struct cache_core *of = cache->core[core];
+    *first &= (uint8_t)~CACHE_PAGE;
+    clear_l1(cache, core, &of->data, bytes);
+    clear_l1(cache, core, &of->code, bytes);
+    for (uint32_t i = 0; i < cache->config.store_lines; i++)
+        clear_line(cache, core, &of->data, of->open[i].line, of->open[i].at, bytes);
+}
+
+void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address)
+{
+    struct tlb_entry *entry = take_tlb_entry(cache, cache->core[core]);
+    if (entry->space != UINT32_MAX) clear_page(cache, core, entry->space, entry->page);
+    *entry = (struct tlb_entry){space, address >> cache->shape.page_shift};
+    if (cache->is_common)
+        page_enter(space_view(cache, core, space), address >> FRAME_BITS);
+    else
+        *space_page(&cache->shape, space_lines(cache, core, space), address) |= CACHE_PAGE;
+}
+
+static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64_t last)
+{
+    for (unsigned core = 0; core < cache->config.cores; core++)
+        for (uint32_t i = 0; i < cache->config.tlb_entries; i++) {
+            struct tlb_entry *entry = &cache->core[core]->tlb[i];
+            if (entry->space != space || entry->page < first || entry->page > last) continue;
+            clear_page(cache, core, space, entry->page);
+            entry->space = UINT32_MAX;
+        }
+}
+
+/* --- Ranges --------------------------------------------------------------------------------------------------- */
+
+void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
+{
+    assert(space < cache->space_count && cache->spaces[space].used);
+    if (!length) return;
+    uint64_t last = (address + length - 1) | (FRAME - 1);
+    if (last > UINT32_MAX) last = UINT32_MAX;
+    address &= ~(uint32_t)(FRAME - 1);
+    drop_tlb(cache, space, address >> cache->shape.page_shift, last >> cache->shape.page_shift);
+    for (uint32_t page = address >> FRAME_BITS; page <= last >> FRAME_BITS; page++) {
+        if (!*group_of(&cache->spaces[space], page))
+            page |= GROUP - 1;
+        else if (cache->spaces[space].frames[page])
+            unmap(cache, space, page);
+    }
+}
+
+void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from, uint32_t from_address,
+                 uint64_t length)
+{
+    assert(address % FRAME == 0 && from_address % FRAME == 0 && length % FRAME == 0);
+    cache_forget(cache, space, address, length);
+    for (uint32_t i = 0; i < length >> FRAME_BITS; i++) {
+        uint32_t page = (from_address >> FRAME_BITS) + i, frame = space_touch(cache, from, page) / 2 - 1;
+        cache->spaces[from].frames[page] &= ~(uint32_t)FRAME_OWN;
+        slow_page(cache, from, page);
+        map(cache, space, (address >> FRAME_BITS) + i, frame, false);
+    }
+}
+
+static void drop_space(struct space *space)
+{
+    munmap(space->frames, frames_bytes);
+    for (unsigned core = 0; core < CACHE_CORES; core++)
+        if (space->view[core]) {
+            struct cache_core *of = space->view[core]->of;
+            if (of->front.view == space->view[core]) {
+                of->front.view = NULL;
+                quick_pages(of);
+            }
+            munmap(space->view[core]->lines, CACHE_TABLE);
+            munmap(space->view[core]->pages, pages_table);
+            free(space->view[core]);
+        }
+    *space = (struct space){0};
+}
+
+/* No line is known by the bytes of any one space: those of a space that goes may be among them. */
+static void forget_bytes(struct cache_core *of)
+{
+    struct l1 *l1[] = {&of->data, &of->code};
+    for (unsigned i = 0; i < 2; i++)
+        memset(l1[i]->at, 0, (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.ways.stride * sizeof *l1[i]->at);
+    for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++)
+        of->open[i].at = NULL;
+}
+
+void cache_space_free(struct cache *cache, unsigned space)
+{
+    cache_forget(cache, space, 0, UINT64_C(1) << 32);
+    for (unsigned core = 0; core < cache->config.cores; core++)
+        forget_bytes(cache->core[core]);
+    drop_space(&cache->spaces[space]);
+}
+
+void spaces_fini(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->space_count; i++)
+        if (cache->spaces[i].used) drop_space(&cache->spaces[i]);
+    free(cache->spaces);
+    munmap(cache->no_pages, pages_table);
+    free_known(cache);
+    free(cache->frame_mapping);
+    free(cache->mappings);
+    free(cache->free_frames);
+}
+
+void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
+{
+    for (uint64_t page = address >> FRAME_BITS; length && page <= (address + length - 1) >> FRAME_BITS; page++)
+        slow_page(cache, space, (uint32_t)page);
+    for (unsigned core = 0; core < cache->config.cores; core++) {
+        const struct cache_view *view = cache->spaces[space].view[core];
+        if (!view) continue;
+        uint8_t *first = view->lines + (address >> CACHE_GRANULE_BITS);
+        clear_bytes(first, (size_t)(length >> CACHE_GRANULE_BITS), CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
+    }
+}

@@ -1,0 +1,194 @@
+/* Cores as objects: making them, switching threads, reading counts. */
+#include "machine/core/core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "machine/core/core_impl.h"
+
+struct cores *cores_new(unsigned count, const struct core_options *options)
+{
+    struct cores *cores = base_calloc(1, sizeof *cores);
+    cores->count = count;
+    cores->options = *options;
+    cores->core = base_calloc(count, sizeof *cores->core);
+    cores->labels = core_interpreter_of(options)(NULL, 0, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        cores->core[i].cores = cores;
+        cores->core[i].number = i;
+        if (options->trace) cores->core[i].pending = base_calloc(1, sizeof(struct core_pending));
+    }
+    return cores;
+}
+
+void cores_free(struct cores *cores)
+{
+    if (!cores) return;
+    while (cores->codes)
+        cores_forget(cores, cores->codes->mem);
+    code_free_buried(cores);
+    for (unsigned i = 0; i < cores->count; i++) {
+        free(cores->core[i].counts);
+        free(cores->core[i].pending);
+    }
+    free(cores->core);
+    free(cores->blocks);
+    free(cores->free_ids);
+    free(cores);
+}
+
+struct core *cores_get(struct cores *cores, unsigned number)
+{
+    return number < cores->count ? &cores->core[number] : NULL;
+}
+
+void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
+{
+    core->regs = regs;
+    if (core->mem == mem && core->code) return;
+    core->mem = mem;
+    core->code = code_of(core->cores, mem);
+    if (!core->cores->options.cache) return;
+    core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
+    core->view = cache_view(core->cores->options.cache, core->number, core->code->space);
+    core->front = cache_front(core->view);
+}
+
+void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit)
+{
+    if (core->watch)
+        core_run_watched(core, limit, exit);
+    else
+        (void)core_interpreter_of (&core->cores->options)(core, limit, exit);
+}
+
+struct core_exit core_run(struct core *core, uint64_t budget)
+{
+    struct core_exit exit = {.reason = CORE_BUDGET};
+    fp_state_init(&core->fp, core->regs->fpscr);
+    if (core->cores->options.record) core_record_begin(core);
+    uint64_t left = UINT64_MAX - core->cycles;
+    if (budget == 0) budget = 1;
+    uint64_t limit = core->cycles + (budget < left ? budget : left);
+    const struct core_translator *translator = core->cores->options.translator;
+    if (translator && translator->run)
+        translator->run(translator->context, core, limit, &exit);
+    else
+        core_run_on(core, limit, &exit);
+    if (core->pending) core_trace_end(core);
+    if (core->path) core_record_end(core);
+    fp_sync(&core->fp);
+    core->regs->fpscr = core->fp.fpscr;
+    code_free_buried(core->cores);
+    return exit;
+}
+
+void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)
+{
+    core->cycles += block_weigh(&word, 1, core->folded) + wait;
+    if (!core->path) return;
+    (void)block_weigh(&word, 1, core_record_fold(core, pc, &word, 1));
+    core->touched = true; /* the device was behind the memory hierarchy */
+    core_record_end(core);
+}
+
+const struct record_path *core_path(const struct core *core)
+{
+    return core->path;
+}
+
+const struct mem *core_memory(const struct core *core)
+{
+    return core->mem;
+}
+
+uint32_t core_access_pc(const struct core *core)
+{
+    return core->at.block->pc + 4 * (uint32_t)(core->at.op - core->at.block->ops);
+}
+
+uint64_t core_cycles(const struct core *core)
+{
+    return core->cycles;
+}
+
+uint64_t core_crossings(const struct core *core)
+{
+    return core->crossings;
+}
+
+void core_idle_until(struct core *core, uint64_t cycle)
+{
+    if (cycle <= core->cycles) return;
+    core->idle += cycle - core->cycles;
+    core->cycles = cycle;
+}
+
+uint64_t core_idle_cycles(const struct core *core)
+{
+    return core->idle;
+}
+
+void core_signal_counts(struct core *core, uint64_t *counts)
+{
+    memcpy(counts, core->folded, sizeof core->folded);
+    for (size_t i = 0; i < core->cores->block_count; i++) {
+        const struct block *block = core->cores->blocks[i];
+        if (!block || !core->counts[i]) continue;
+        for (unsigned w = 0; w < block->weight_count; w++)
+            counts[block->weights[w].signal] += core->counts[i] * block->weights[w].count;
+    }
+}
+
+static const struct {
+    const char *group, *name;
+} signals[] = {
+#define CORE_SIGNAL(id, group, name) [CORE_SIGNAL_##id] = {group, name},
+#include "machine/core/core_signals.def"
+};
+
+bool core_signal_find(const char *wire, unsigned *core, enum core_signal *signal)
+{
+    size_t length = strcspn(wire, "0123456789.");
+    char *end;
+    unsigned long number = strtoul(wire + length, &end, 10);
+    if (*end != '.') return false;
+    for (unsigned s = CORE_SIGNAL_NONE + 1; s < CORE_SIGNAL_COUNT; s++) {
+        const char *group = signals[s].group;
+        if (*group != *wire || strncmp(wire, group, length) != 0 || group[length]) continue;
+        if (strcmp(end + 1, signals[s].name) != 0) continue;
+        *core = end == wire + length ? CORE_ALL : (unsigned)number;
+        *signal = (enum core_signal)s;
+        return true;
+    }
+    return false;
+}
+
+uint32_t core_cr_get(const struct core_regs *regs)
+{
+    uint32_t cr = 0;
+    for (int field = 0; field < 8; field++)
+        cr = cr << 4 | regs->cr[field];
+    return cr;
+}
+
+void core_cr_set(struct core_regs *regs, uint32_t cr)
+{
+    for (int field = 7; field >= 0; field--, cr >>= 4)
+        regs->cr[field] = cr & 15;
+}
+
+uint32_t core_xer_get(const struct core_regs *regs)
+{
+    return (uint32_t)regs->xer_so << 31 | (uint32_t)regs->xer_ov << 30 | (uint32_t)regs->xer_ca << 29 | regs->xer_count;
+}
+
+void core_xer_set(struct core_regs *regs, uint32_t xer)
+{
+    regs->xer_so = xer >> 31;
+    regs->xer_ov = xer >> 30 & 1;
+    regs->xer_ca = xer >> 29 & 1;
+    regs->xer_count = xer & 0x7F;
+}

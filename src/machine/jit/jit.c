@@ -1,0 +1,409 @@
+/* When what is translated, where it is kept, and when it goes.
+ *
+ * Two threads. The first runs the guest; it chooses regions, hands them over as struct work, looks whether they are
+ * done when their block is entered again, and runs them. The second makes code and frees it. A struct work changes
+ * hands with its state, which is atomic; what else they share is the queue, under a lock.
+ *
+ * Code goes when a page that it was made of changes, when its address space ends, or to make room: always all of an
+ * address space. Since that may happen inside translated code (its own store), nothing is freed before `rest`.
+ */
+#include "machine/jit/jit.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "machine/cache/cache_front.h"
+#include "machine/jit/jit_impl.h"
+#include "machine/jit/jit_miss.h"
+
+enum { POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
+#define CODE_LIMIT ((size_t)256 << 20)
+
+enum state { WAITING, DONE, FAILED };
+
+struct work {
+    struct region region;
+    struct block *block;
+    struct work *next;   /* in its space, or in the graveyard */
+    struct work *queued; /* in the queue */
+    atomic_int state;    /* enum state */
+    struct ir_code *code;
+    region_code *entry;
+};
+
+/* The translations of one address space. */
+struct space {
+    struct jump jumps[JUMPS];
+    struct work *works;
+    struct space *next;
+};
+
+struct jit {
+    struct jit_options options;
+    const struct ir_kind *kind;
+    struct core_translator translator;
+    struct space *spaces;
+    struct work *graveyard;     /* not to be entered any more */
+    struct space *empty_spaces; /* likewise */
+    unsigned drops;
+    bool frozen;            /* a forked copy: no second thread; it translates itself, */
+    struct ir_maker *maker; /* with this */
+    bool diverged;          /* in lockstep */
+
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* Under the lock: */
+    struct work *first, *last; /* to be translated */
+    struct work *to_free;
+    bool ending;
+    size_t code_size;
+    struct jit_figures figures;
+};
+
+/* --- The second thread ---------------------------------------------------------------------------------------------
+ */
+
+static uint64_t cpu_time(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* allowed: a figure for people, in no result */
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void translate(struct jit *jit, struct ir_maker *maker, struct work *work)
+{
+    uint64_t start = cpu_time();
+    work->region.sites = base_calloc(region_sites(&work->region), sizeof(struct site));
+    work->code = maker ? emit_region(maker, &work->region) : NULL;
+    uint64_t time = cpu_time() - start;
+    if (work->code) work->entry = (region_code *)ir_code_entry(work->code);
+    pthread_mutex_lock(&jit->lock);
+    if (work->code) {
+        jit->code_size += ir_code_size(work->code);
+        jit->figures.regions++;
+        jit->figures.blocks += work->region.count;
+        jit->figures.instructions += work->region.ops;
+        jit->figures.irregular += work->region.irregular_loads;
+    } else {
+        jit->figures.failed++;
+    }
+    jit->figures.nanoseconds += time;
+    atomic_store_explicit(&work->state, work->code ? DONE : FAILED, memory_order_release);
+    pthread_cond_broadcast(&jit->changed);
+    pthread_mutex_unlock(&jit->lock);
+}
+
+static void free_works(struct jit *jit, struct ir_maker *maker, struct work *works)
+{
+    while (works) {
+        struct work *next = works->next;
+        if (works->code) {
+            pthread_mutex_lock(&jit->lock);
+            jit->code_size -= ir_code_size(works->code);
+            jit->figures.dropped++;
+            pthread_mutex_unlock(&jit->lock);
+            ir_code_free(maker, works->code);
+        }
+        free(works->region.sites);
+        free(works);
+        works = next;
+    }
+}
+
+static void *second_thread(void *context)
+{
+    struct jit *jit = context;
+    const char *problem = NULL;
+    struct ir_maker *maker = jit->kind->maker_new(&problem);
+    pthread_mutex_lock(&jit->lock);
+    while (true) {
+        struct work *work = jit->first, *free_these = jit->to_free;
+        bool ending = jit->ending;
+        if (work && !ending) jit->first = work->queued;
+        jit->to_free = NULL;
+        if (!free_these && (!work || ending)) {
+            if (ending) break;
+            pthread_cond_wait(&jit->changed, &jit->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&jit->lock);
+        free_works(jit, maker, free_these);
+        if (work && !ending) translate(jit, maker, work);
+        pthread_mutex_lock(&jit->lock);
+    }
+    pthread_mutex_unlock(&jit->lock);
+    ir_maker_free(maker);
+    return NULL;
+}
+
+/* --- Dropping ------------------------------------------------------------------------------------------------------
+ */
+
+/* All of a space's code goes to the graveyard; its blocks are as new. */
+static void drop(struct jit *jit, struct space *space)
+{
+    while (space->works) {
+        struct work *work = space->works;
+        space->works = work->next;
+        work->block->translated = NULL;
+        work->block->patience = jit->translator.patience;
+        work->next = jit->graveyard;
+        jit->graveyard = work;
+    }
+    for (unsigned i = 0; i < JUMPS; i++)
+        space->jumps[i].pc = UINT64_MAX;
+    jit->drops++;
+}
+
+static void forget(void *context, struct code *code)
+{
+    struct jit *jit = context;
+    struct space *space = code->translated;
+    drop(jit, space);
+    for (struct space **link = &jit->spaces; *link; link = &(*link)->next)
+        if (*link == space) {
+            *link = space->next;
+            break;
+        }
+    space->next = jit->empty_spaces;
+    jit->empty_spaces = space;
+    code->translated = NULL;
+}
+
+/* What is done goes to the second thread to be freed; the rest stays until it is. */
+static void rest(void *context)
+{
+    struct jit *jit = context;
+    if (jit->frozen || (!jit->graveyard && !jit->empty_spaces)) return;
+    bool waiting = false;
+    pthread_mutex_lock(&jit->lock);
+    for (struct work **link = &jit->graveyard; *link;) {
+        struct work *work = *link;
+        if (atomic_load_explicit(&work->state, memory_order_acquire) == WAITING) {
+            waiting = true;
+            link = &work->next;
+            continue;
+        }
+        *link = work->next;
+        work->next = jit->to_free;
+        jit->to_free = work;
+    }
+    pthread_cond_broadcast(&jit->changed);
+    pthread_mutex_unlock(&jit->lock);
+    while (!waiting && jit->empty_spaces) {
+        struct space *next = jit->empty_spaces->next;
+        free(jit->empty_spaces);
+        jit->empty_spaces = next;
+    }
+}
+
+static bool is_full(struct jit *jit)
+{
+    pthread_mutex_lock(&jit->lock);
+    bool full = jit->code_size > jit->options.code_limit;
+    pthread_mutex_unlock(&jit->lock);
+    return full;
+}
+
+/* --- Hot blocks ----------------------------------------------------------------------------------------------------
+ */
+
+static struct space *space_of(struct jit *jit, struct code *code)
+{
+    if (code->translated) return code->translated;
+    struct space *space = base_calloc(1, sizeof *space);
+    for (unsigned i = 0; i < JUMPS; i++)
+        space->jumps[i].pc = UINT64_MAX;
+    space->next = jit->spaces;
+    jit->spaces = space;
+    return code->translated = space;
+}
+
+static void enqueue(struct jit *jit, struct work *work)
+{
+    if (!jit->started) jit->started = pthread_create(&jit->thread, NULL, second_thread, jit) == 0;
+    pthread_mutex_lock(&jit->lock);
+    if (jit->first)
+        jit->last->queued = work;
+    else
+        jit->first = work;
+    jit->last = work;
+    pthread_cond_broadcast(&jit->changed);
+    while (jit->started && jit->options.wait && atomic_load(&work->state) == WAITING)
+        pthread_cond_wait(&jit->changed, &jit->lock);
+    pthread_mutex_unlock(&jit->lock);
+}
+
+/* In a copy the lock may be held by a thread that is not there. */
+static void prepare_copy(struct jit *jit)
+{
+    const char *problem;
+    if (jit->maker) return;
+    pthread_mutex_init(&jit->lock, NULL);
+    pthread_cond_init(&jit->changed, NULL);
+    jit->maker = jit->kind->maker_new(&problem);
+}
+
+static struct work *order(struct jit *jit, struct core *core, struct block *block)
+{
+    if (jit->drops >= DROPS_MOST) return NULL; /* it writes its code more than it runs it */
+    if (jit->frozen) prepare_copy(jit);
+    if (is_full(jit))
+        for (struct space *space = jit->spaces; space; space = space->next)
+            drop(jit, space);
+    struct work *work = base_calloc(1, sizeof *work);
+    work->region.most_blocks = jit->kind->most_blocks;
+    work->region.most_ops = jit->kind->most_instructions;
+    work->region.irregular = jit->options.irregular;
+    if (!region_choose(&work->region, core, block)) {
+        free(work);
+        return NULL;
+    }
+    struct space *space = space_of(jit, core->code);
+    work->region.jumps = space->jumps;
+    work->block = block;
+    work->next = space->works;
+    space->works = work;
+    block->translated = work;
+    if (jit->frozen)
+        translate(jit, jit->maker, work);
+    else
+        enqueue(jit, work);
+    return work;
+}
+
+static enum core_hot run(struct core *core, struct block *block, const struct work *work, uint64_t limit,
+                         struct core_exit *exit)
+{
+    struct jump *jump = &work->region.jumps[jump_index(block->pc)];
+    *jump = (struct jump){block->pc, ir_code_target(work->code)};
+    core->exit = exit;
+    core->stopped = false;
+    jit_set_fp_sure(core);
+#ifdef JIT_MISSES
+    core->front->load = (const void *)jit_miss_load;
+    core->front->store = (const void *)jit_miss_store;
+    core->front->either = (const void *)jit_miss_either;
+#endif
+    /* The registers for these have other bits in their lowest bytes (jit_fast.h). */
+    assert(!(((uintptr_t)core->mem->base | (uintptr_t)core->lines) & UINT8_MAX));
+    limit =
+        cache_postpone(core->view, core->cycles, limit, work->region.recorded); /* calls and returns look at counts */
+    work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
+    core->cycles += cache_postpone_end(core->view);
+    return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
+}
+
+/* Translation may take an eighth of the time that the guest has run, loading LLVM included: no run gets much slower by
+ * it. That decides when code is there, and so no result. */
+static bool can_afford(struct jit *jit)
+{
+    if (jit->options.wait || jit->frozen) return true;
+    pthread_mutex_lock(&jit->lock);
+    uint64_t spent = jit->figures.nanoseconds + jit->kind->first_nanoseconds;
+    for (const struct work *work = jit->first; work; work = work->queued)
+        spent += work->region.ops * jit->kind->nanoseconds;
+    pthread_mutex_unlock(&jit->lock);
+    return spent < cpu_time() / SHARE;
+}
+
+static enum core_hot hot(void *context, struct core *core, struct block *block, uint64_t limit, struct core_exit *exit)
+{
+    struct jit *jit = context;
+    if (!block->translated && !can_afford(jit)) {
+        block->patience = jit->options.patience;
+        return CORE_HOT_NOTHING;
+    }
+    struct work *work = block->translated ? block->translated : order(jit, core, block);
+    int state = work ? atomic_load_explicit(&work->state, memory_order_acquire) : FAILED;
+    block->patience = state == DONE ? 1 : state == WAITING ? POLL : 0;
+    if (state != DONE || core->regs->xer_so) return CORE_HOT_NOTHING;
+    return run(core, block, work, limit, exit);
+}
+
+static void run_lockstep(void *context, struct core *core, uint64_t limit, struct core_exit *exit)
+{
+    struct jit *jit = context;
+    struct lockstep lockstep = {jit->options.say, jit->options.context, &jit->frozen};
+    while (exit->reason == CORE_BUDGET && core->cycles < limit) {
+        uint64_t left = limit - core->cycles;
+        uint64_t stretch = left < jit->options.lockstep ? left : jit->options.lockstep;
+        if (lockstep_run(&lockstep, core, core->cycles + stretch, exit)) continue;
+        jit->diverged = true;
+        exit->reason = CORE_ILLEGAL; /* the guest ends */
+    }
+}
+
+bool jit_diverged(const struct jit *jit)
+{
+    return jit->diverged;
+}
+
+/* --- Making and ending ---------------------------------------------------------------------------------------------
+ */
+
+const char *jit_unavailable(bool llvm)
+{
+    const struct ir_kind *kind = ir_kind_of(llvm);
+    return kind ? kind->unavailable() : "this Chiliad was built without LLVM";
+}
+
+struct jit *jit_new(const struct jit_options *options)
+{
+    const struct ir_kind *kind = ir_kind_of(options->llvm);
+    if (!kind) return NULL;
+    struct jit *jit = base_calloc(1, sizeof *jit);
+    jit->kind = kind;
+    jit->options = *options;
+    if (!jit->options.patience) jit->options.patience = kind->patience;
+    if (!jit->options.code_limit) jit->options.code_limit = CODE_LIMIT;
+    jit->translator = (struct core_translator){jit, jit->options.patience, hot, forget, rest, NULL};
+    if (options->lockstep) jit->translator.run = run_lockstep;
+    pthread_mutex_init(&jit->lock, NULL);
+    pthread_cond_init(&jit->changed, NULL);
+    return jit;
+}
+
+/* The cores are gone, and with them all spaces: what is left is in the graveyard. */
+void jit_free(struct jit *jit)
+{
+    if (!jit) return;
+    pthread_mutex_lock(&jit->lock);
+    for (struct work *work = jit->first; work; work = work->queued)
+        atomic_store(&work->state, FAILED); /* never begun */
+    jit->first = NULL;
+    for (struct work *work = jit->graveyard; work; work = work->next)
+        while (atomic_load(&work->state) == WAITING)
+            pthread_cond_wait(&jit->changed, &jit->lock);
+    pthread_mutex_unlock(&jit->lock);
+    rest(jit);
+    pthread_mutex_lock(&jit->lock);
+    jit->ending = true;
+    pthread_cond_broadcast(&jit->changed);
+    pthread_mutex_unlock(&jit->lock);
+    if (jit->started) pthread_join(jit->thread, NULL);
+    free_works(jit, NULL, jit->to_free); /* of a thread that could not be started: nothing was made */
+    pthread_mutex_destroy(&jit->lock);
+    pthread_cond_destroy(&jit->changed);
+    free(jit);
+}
+
+const struct core_translator *jit_translator(struct jit *jit)
+{
+    return &jit->translator;
+}
+
+struct jit_figures jit_figures_get(struct jit *jit)
+{
+    pthread_mutex_lock(&jit->lock);
+    struct jit_figures figures = jit->figures;
+    pthread_mutex_unlock(&jit->lock);
+    return figures;
+}

@@ -1,0 +1,583 @@
+/* What is in which register: see jit_fast.h. */
+#include <limits.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "machine/jit/jit_fast.h"
+
+/* --- States ------------------------------------------------------------------------------------------------------- */
+
+static size_t state_size(const struct fast *f)
+{
+    return sizeof(struct state) + f->variable_count * sizeof(struct known_variable);
+}
+
+struct state *state_new(struct fast *f)
+{
+    return arena_calloc(&f->arena, 1, state_size(f));
+}
+
+struct state *state_copy(struct fast *f, const struct state *state)
+{
+    struct state *copy = state_new(f);
+    memcpy(copy, state, state_size(f));
+    return copy;
+}
+
+void state_become(struct fast *f, const struct state *state)
+{
+    memcpy(f->now, state, state_size(f));
+}
+
+/* A value that has no instruction: of a variable, where ways meet. */
+static int value_new(struct fast *f, unsigned variable)
+{
+    f->nodes = base_grow(f->nodes, &f->node_capacity, f->node_count + 1, sizeof *f->nodes);
+    f->nodes[f->node_count] = (struct node){.kind = NODE_VALUE, .type = f->variables[variable].type};
+    return (int)f->node_count++;
+}
+
+void state_clear(struct fast *f, bool bare)
+{
+    memset(f->now, 0, state_size(f));
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        struct variable *v = &f->variables[i];
+        if (v->pin != NONE && (!bare || !v->has_home))
+            f->now->content[v->pin] = f->now->variables[i].value = value_new(f, i);
+        if (!v->has_home && v->pin == NONE) f->now->variables[i].value = v->first;
+    }
+}
+
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from)
+{
+    struct x86 *x = &f->x;
+    switch (type) {
+    case IR_F64: x86_vex(x, 0x10 | X86_0F | X86_F2, reg - VECTOR, 0, from); break;
+    case IR_F32: x86_vex(x, 0x10 | X86_0F | X86_F3, reg - VECTOR, 0, from); break;
+    case IR_I1:
+    case IR_I8: x86_op(x, 0xB6 | X86_0F, reg, from); break;
+    case IR_I16: x86_op(x, 0xB7 | X86_0F, reg, from); break;
+    default: x86_op(x, 0x8B | width(type), reg, from); break;
+    }
+}
+
+void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to)
+{
+    struct x86 *x = &f->x;
+    switch (type) {
+    case IR_F64: x86_vex(x, 0x11 | X86_0F | X86_F2, reg - VECTOR, 0, to); break;
+    case IR_F32: x86_vex(x, 0x11 | X86_0F | X86_F3, reg - VECTOR, 0, to); break;
+    case IR_I1:
+    case IR_I8: x86_op(x, 0x88 | X86_BYTE, reg, to); break;
+    case IR_I16: x86_op(x, 0x89 | X86_66, reg, to); break;
+    default: x86_op(x, 0x89 | width(type), reg, to); break;
+    }
+}
+
+/* --- Registers ---------------------------------------------------------------------------------------------------- */
+
+bool reg_needed(const struct fast *f, int n)
+{
+    return f->nodes[n].last > f->position || f->nodes[n].kept > f->position;
+}
+
+int reg_find(const struct fast *f, int n)
+{
+    static const int8_t arguments[] = {RDI, RBP, R14, R15, R13, NONE};
+    if (f->nodes[n].kind == NODE_ARGUMENT) return arguments[f->nodes[n].imm];
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (f->now->content[reg] == n) return reg;
+    return NONE;
+}
+
+/* When the variable whose value it is will be read next; INT_MAX: never, here; 0: it is no variable's. */
+static int next_get(const struct fast *f, int n)
+{
+    int next = 0;
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        if (f->now->variables[i].value != n) continue;
+        int position = f->variables[i].next_get > f->position ? f->variables[i].next_get : INT_MAX;
+        if (!next || position < next) next = position;
+    }
+    return next;
+}
+
+struct x86_at fast_slot(const struct fast *f, int n)
+{
+    return x86_mem(RSP, NONE, FRAME_SLOTS + 8 * f->nodes[n].slot);
+}
+
+int reg_use(struct fast *f, int n, int scratch)
+{
+    n = node_real(f, n);
+    const struct node *node = &f->nodes[n];
+    if (node->kind == NODE_CONST) {
+        x86_set(&f->x, scratch, node->imm);
+        return scratch;
+    }
+    int reg = reg_find(f, n);
+    if (reg != NONE) return reg;
+    if (node->kind == NODE_ARGUMENT)
+        reg_load(f, IR_I64, scratch, x86_mem(RSP, NONE, FRAME_LIMIT));
+    else if (node->slot)
+        reg_load(f, node->type, scratch, fast_slot(f, n));
+    else
+        f->failed = true;
+    return scratch;
+}
+
+static struct x86_at home_of(const struct fast *f, const struct variable *variable)
+{
+    return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset - bias_of(f, variable->home));
+}
+
+/* Variables with the value n, which is in a register, are written. */
+static void write_value(struct fast *f, int n, int reg)
+{
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        struct known_variable *known = &f->now->variables[i];
+        if (known->value != n || !known->pending) continue;
+        reg_store(f, f->variables[i].type, reg, home_of(f, &f->variables[i]));
+        known->pending = false;
+    }
+}
+
+static void reg_lose(struct fast *f, int reg)
+{
+    int n = f->now->content[reg];
+    f->now->content[reg] = 0;
+    if (!n || reg_find(f, n) != NONE) return;
+    write_value(f, n, reg);
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->variables[i].value == n && f->variables[i].has_home) f->now->variables[i].value = 0;
+}
+
+static void spill(struct fast *f, int reg)
+{
+    int n = f->now->content[reg];
+    f->now->content[reg] = 0;
+    if (f->slots == SLOTS && !f->nodes[n].slot) {
+        f->failed = true;
+        return;
+    }
+    if (!f->nodes[n].slot) f->nodes[n].slot = ++f->slots;
+    write_value(f, n, reg);
+    reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
+}
+
+/* Of these registers: a free one, else one whose value is not used any more, else one that only saves a load, the
+ * latest, else any. What is pinned is loaded again at the end of the trace, if not before. */
+static int reg_among(struct fast *f, uint32_t candidates)
+{
+    int cached = NONE, far = NONE, latest = 0;
+    for (int reg = 0; reg < REGISTERS; reg++) {
+        if (!(candidates & BIT(reg))) continue;
+        int n = f->now->content[reg];
+        if (!n) return reg;
+        if (reg_needed(f, n)) {
+            if (far == NONE || f->nodes[n].last > f->nodes[f->now->content[far]].last) far = reg;
+        } else {
+            int next = next_get(f, n);
+            if (!next) {
+                f->now->content[reg] = 0;
+                return reg;
+            }
+            if (f->pinned & BIT(reg) && next > f->end) next = f->end;
+            if (next > latest) {
+                latest = next;
+                cached = reg;
+            }
+        }
+    }
+    if (cached != NONE)
+        reg_lose(f, cached);
+    else if (far != NONE)
+        spill(f, far);
+    return cached != NONE ? cached : far;
+}
+
+static int reg_any(struct fast *f, bool vector, uint32_t avoid)
+{
+    int reg = reg_among(f, (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(avoid | f->locked));
+    if (reg != NONE) return reg;
+    f->failed = true;
+    return vector ? SCRATCH_VECTOR : SCRATCH;
+}
+
+static void take(struct fast *f, int reg, int n)
+{
+    f->now->content[reg] = n;
+    if (f->in_detour) f->locked |= BIT(reg);
+}
+
+/* Whether what is in a register may be overwritten by a new value of `variable` (0: of none). */
+static bool may_replace(const struct fast *f, int reg, int variable)
+{
+    int n = f->now->content[reg];
+    if (!n) return true;
+    if (reg_needed(f, n) || f->locked & BIT(reg)) return false;
+    for (int i = 0; i < (int)f->variable_count; i++)
+        if (f->now->variables[i].value == n && i + 1 != variable) return false;
+    return true;
+}
+
+/* Whether the variable that node n will become is set before anything can want to know its old value. */
+static bool is_set_next(const struct fast *f, int n)
+{
+    unsigned variable = (unsigned)f->nodes[n].set - 1;
+    for (int i = f->nodes[n].next; i; i = f->nodes[i].next) {
+        const struct node *node = &f->nodes[i];
+        if (node->kind == NODE_SET && node->variable == variable) return true;
+        if (node->kind == NODE_CALL || (node->kind == NODE_GET && node->variable == variable)) return false;
+    }
+    return false;
+}
+
+int reg_new(struct fast *f, int n, int prefer, uint32_t avoid)
+{
+    const struct node *node = &f->nodes[n];
+    int reg = node->set ? f->variables[node->set - 1].pin : NONE;
+    bool vector = is_float(node->type);
+    if (reg == NONE || avoid & BIT(reg) || f->in_detour || !may_replace(f, reg, node->set)) {
+        uint32_t usable = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~f->pinned;
+        reg = prefer;
+        if (prefer == NONE || !(usable & BIT(prefer)) || avoid & BIT(prefer) || !may_replace(f, prefer, node->set))
+            reg = reg_any(f, vector, avoid);
+    }
+    if (node->set && f->now->content[reg]) {
+        struct known_variable *old = &f->now->variables[node->set - 1];
+        if (old->pending && old->value == f->now->content[reg] && is_set_next(f, n)) old->pending = false;
+    }
+    reg_lose(f, reg);
+    take(f, reg, n);
+    return reg;
+}
+
+void reg_move(struct fast *f, int to, int from)
+{
+    if (to == from) return;
+    if (to >= VECTOR)
+        x86_vex(&f->x, 0x28 | X86_0F, to - VECTOR, 0, x86_reg(from - VECTOR));
+    else
+        x86_op(&f->x, 0x8B | X86_W, to, x86_reg(from));
+}
+
+void reg_clear(struct fast *f, int reg)
+{
+    int n = f->now->content[reg];
+    if (n && reg_needed(f, n)) {
+        f->now->content[reg] = 0;
+        if (reg_find(f, n) == NONE) {
+            int other = reg_any(f, reg >= VECTOR, BIT(reg));
+            reg_move(f, other, reg);
+            take(f, other, n);
+        }
+        return;
+    }
+    reg_lose(f, reg);
+}
+
+/* --- Variables ---------------------------------------------------------------------------------------------------- */
+
+static void variable_load(struct fast *f, unsigned variable, int reg)
+{
+    const struct variable *v = &f->variables[variable];
+    reg_load(f, v->type, reg, home_of(f, v));
+}
+
+void variable_get(struct fast *f, int n)
+{
+    struct node *node = &f->nodes[n];
+    int *value = &f->now->variables[node->variable].value;
+    f->variables[node->variable].next_get = node->next_get;
+    if (*value) {
+        int reg = reg_find(f, *value);
+        node->same = *value;
+        if (f->in_detour) {
+            if (reg != NONE) f->locked |= BIT(reg);
+        } else if (f->nodes[*value].last < node->last) {
+            f->nodes[*value].last = node->last;
+        }
+        return;
+    }
+    node->same = 0;
+    int reg = reg_new(f, n, NONE, 0);
+    variable_load(f, node->variable, reg);
+    *value = n;
+}
+
+static void variable_write(struct fast *f, unsigned variable)
+{
+    const struct variable *v = &f->variables[variable];
+    struct known_variable *known = &f->now->variables[variable];
+    if (is_const(f, known->value))
+        const_store(f, v->type, f->nodes[known->value].imm, home_of(f, v));
+    else
+        reg_store(f, v->type, reg_use(f, known->value, is_float(v->type) ? SCRATCH_VECTOR : SCRATCH), home_of(f, v));
+    known->pending = false;
+}
+
+void variables_write(struct fast *f)
+{
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->variables[i].pending) variable_write(f, i);
+}
+
+void variable_set(struct fast *f, const struct node *set)
+{
+    unsigned variable = set->variable;
+    struct variable *v = &f->variables[variable];
+    int n = node_real(f, set->a);
+    if (!v->has_home && v->pin == NONE && f->nodes[n].kept < v->last_get) f->nodes[n].kept = v->last_get;
+    if (v->pin != NONE && (!v->has_home || reg_find(f, n) == NONE) && f->now->content[v->pin] != n) {
+        f->now->variables[variable] = (struct known_variable){0, false};
+        reg_clear(f, v->pin);
+        int reg = reg_use(f, n, v->pin);
+        reg_move(f, v->pin, reg);
+        f->now->content[v->pin] = n;
+    }
+    f->now->variables[variable] = (struct known_variable){n, set->homed};
+    bool has_place = is_const(f, n) || reg_find(f, n) != NONE;
+    if (set->homed && (f->in_detour || !set->again || !has_place)) variable_write(f, variable);
+}
+
+void variable_reload(struct fast *f, int n)
+{
+    unsigned variable = f->nodes[n].variable;
+    struct variable *v = &f->variables[variable];
+    f->now->variables[variable] = (struct known_variable){0, false};
+    if (v->has_home) return;
+    /* the time: memory is right only now */
+    reg_load(f, v->type, v->pin, x86_mem(reg_find(f, f->nodes[n].a), NONE, (int32_t)f->nodes[n].imm));
+    f->now->content[v->pin] = f->now->variables[variable].value = n;
+}
+
+/* --- Questions ---------------------------------------------------------------------------------------------------- */
+
+/* The variable with a home whose value it is, or NULL. */
+static const struct variable *variable_at_home(const struct fast *f, int n)
+{
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->variables[i].value == n && f->variables[i].has_home) return &f->variables[i];
+    return NULL;
+}
+
+void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept)
+{
+    kept->count = 0;
+    for (unsigned i = 0; f->in_detour && i < f->variable_count; i++) /* the trace has written it meanwhile */
+        if (f->now->variables[i].pending && !(wanted && wanted->variables[i].pending)) variable_write(f, i);
+    for (int reg = 0; reg < VECTOR; reg++) {
+        int n = f->now->content[reg];
+        if (!(LOST_REGISTERS & BIT(reg)) || !n) continue;
+        const struct variable *v = variable_at_home(f, n);
+        if (!reg_needed(f, n) && !(v && wanted && wanted->content[reg] == n)) {
+            reg_lose(f, reg);
+            continue;
+        }
+        write_value(f, n, reg);
+        struct x86_at at = v ? home_of(f, v) : x86_mem(RSP, NONE, FRAME_KEPT + 8 * (int)kept->count);
+        unsigned type = v ? v->type : IR_I64;
+        if (!v) reg_store(f, type, reg, at);
+        kept->value[kept->count].reg = reg;
+        kept->value[kept->count].type = type;
+        kept->value[kept->count++].at = at;
+    }
+}
+
+void regs_restore(struct fast *f, const struct kept *kept)
+{
+    for (unsigned i = 0; i < kept->count; i++)
+        reg_load(f, kept->value[i].type, kept->value[i].reg, kept->value[i].at);
+}
+
+/* --- Where ways meet ---------------------------------------------------------------------------------------------- */
+
+void state_anchor(struct fast *f)
+{
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        int pin = f->variables[i].pin, n = f->now->variables[i].value;
+        if (pin == NONE || (n && f->now->content[pin] == n)) continue;
+        f->now->variables[i].value = 0;
+        reg_clear(f, pin);
+        int from = n ? reg_find(f, n) : NONE;
+        if (from != NONE)
+            reg_move(f, pin, from);
+        else
+            variable_load(f, i, pin);
+        f->now->content[pin] = f->now->variables[i].value = n ? n : value_new(f, i);
+    }
+}
+
+/* Variables that detours change get a new value here, in the register where they are. */
+void state_arrive(struct fast *f, int block)
+{
+    struct fast_block *b = &f->blocks[block];
+    f->position = b->position - 1;
+    for (int i = b->changed; i; i = f->changes[i].next) {
+        unsigned variable = f->changes[i].variable;
+        const struct variable *v = &f->variables[variable];
+        int n = f->now->variables[variable].value;
+        int reg = n ? reg_find(f, n) : NONE;
+        if (!v->has_home && v->pin == NONE && v->last_get <= f->position) continue;
+        if (reg == NONE && v->has_home) {
+            if (f->now->variables[variable].pending) variable_write(f, variable);
+            f->now->variables[variable].value = 0;
+            continue;
+        }
+        int fresh = value_new(f, variable);
+        if (reg == NONE || f->nodes[n].last > f->position || (!v->has_home && v->pin != NONE && v->pin != reg)) {
+            int to = v->pin;
+            if (to == NONE)
+                to = reg_any(f, is_float(v->type), 0);
+            else
+                reg_clear(f, to);
+            reg_move(f, to, reg_use(f, n, to));
+            reg = to;
+        }
+        if (!v->has_home && v->pin == NONE) f->nodes[fresh].kept = v->last_get;
+        f->now->content[reg] = f->now->variables[variable].value = fresh;
+    }
+    b->state = state_copy(f, f->now);
+}
+
+/* What a register must hold where a detour comes back, and where that is now. */
+struct move {
+    int to, from;
+    int node;     /* that is a constant or on the stack */
+    int variable; /* from its memory */
+};
+
+static struct move move_for(struct fast *f, const struct state *wanted, int reg)
+{
+    int n = wanted->content[reg];
+    struct move none = {NONE, NONE, 0, -1};
+    if (f->now->content[reg] == n) return none;
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        if (wanted->variables[i].value != n) continue;
+        int value = f->now->variables[i].value;
+        int from = value ? reg_find(f, value) : NONE;
+        if (from == reg) return none;
+        if (from != NONE) return (struct move){reg, from, 0, -1};
+        if (value && (is_const(f, value) || f->nodes[value].slot)) return (struct move){reg, NONE, value, -1};
+        if (f->variables[i].has_home) return (struct move){reg, NONE, 0, (int)i};
+    }
+    if (f->nodes[n].last < f->position && f->nodes[n].kept < f->position) return none;
+    int from = reg_find(f, n);
+    if (from == NONE && !f->nodes[n].slot) f->failed = true;
+    return (struct move){reg, from, n, -1};
+}
+
+/* Whether another move still needs what is in the register that this one writes. */
+static bool is_blocked(const struct move *moves, unsigned count, unsigned i)
+{
+    for (unsigned j = 0; j < count; j++)
+        if (j != i && moves[j].to != NONE && moves[j].from == moves[i].to) return true;
+    return false;
+}
+
+static void do_move(struct fast *f, struct move *move)
+{
+    if (move->from != NONE)
+        reg_move(f, move->to, move->from);
+    else if (move->variable >= 0)
+        variable_load(f, (unsigned)move->variable, move->to);
+    else
+        (void)reg_use(f, move->node, move->to);
+    move->to = NONE;
+}
+
+static void do_moves(struct fast *f, struct move *moves, unsigned count)
+{
+    for (unsigned left = count; left;) {
+        unsigned before = left, first = count;
+        for (unsigned i = 0; i < count; i++) {
+            if (moves[i].to == NONE) continue;
+            if (is_blocked(moves, count, i)) {
+                first = i;
+            } else {
+                do_move(f, &moves[i]);
+                left--;
+            }
+        }
+        if (left != before) continue;
+        int to = moves[first].to, aside = to >= VECTOR ? SCRATCH_VECTOR : SCRATCH; /* they wait for each other */
+        reg_move(f, aside, to);
+        for (unsigned i = 0; i < count; i++)
+            if (moves[i].from == to) moves[i].from = aside;
+    }
+}
+
+/* Whether the trace has put on the stack since what is still in a register here. */
+static bool to_stack(const struct fast *f, const struct fast_block *block, int reg)
+{
+    int n = f->now->content[reg];
+    if (!n || !f->nodes[n].slot || (f->nodes[n].last < block->position && f->nodes[n].kept < block->position))
+        return false;
+    for (int other = 0; other < REGISTERS; other++)
+        if (block->state->content[other] == n) return false;
+    return true;
+}
+
+void state_meet(struct fast *f, const struct fast_block *block)
+{
+    const struct state *wanted = block->state;
+    struct move moves[REGISTERS];
+    unsigned count = 0;
+    f->position = block->position;
+    for (unsigned i = 0; i < f->variable_count; i++) /* what the trace has written since */
+        if (f->now->variables[i].pending && !wanted->variables[i].pending) variable_write(f, i);
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (to_stack(f, block, reg))
+            reg_store(f, f->nodes[f->now->content[reg]].type, reg, fast_slot(f, f->now->content[reg]));
+    for (int reg = 0; reg < REGISTERS; reg++) {
+        if (!wanted->content[reg]) continue;
+        struct move move = move_for(f, wanted, reg);
+        if (move.to != NONE) moves[count++] = move;
+    }
+    do_moves(f, moves, count);
+}
+
+bool state_is_met(struct fast *f, const struct fast_block *block)
+{
+    const struct state *wanted = block->state;
+    f->position = block->position;
+    for (unsigned i = 0; i < f->variable_count; i++)
+        if (f->now->variables[i].pending && !wanted->variables[i].pending) return false;
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (to_stack(f, block, reg) || (wanted->content[reg] && move_for(f, wanted, reg).to != NONE)) return false;
+    return true;
+}
+
+/* Whether a value is in the same place in both. */
+static bool is_shared(const struct fast *f, const struct state *state, int n)
+{
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (state->content[reg] == n && f->now->content[reg] == n) return true;
+    return is_const(f, n);
+}
+
+bool state_share(struct fast *f, struct state *state, int position)
+{
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        const struct known_variable *a = &state->variables[i], *b = &f->now->variables[i];
+        if (a->value != b->value && !f->variables[i].has_home) return false;
+        if (a->pending ? a->value != b->value || !is_shared(f, state, a->value) : b->pending) return false;
+    }
+    for (int reg = 0; reg < REGISTERS; reg++) {
+        int n = state->content[reg];
+        if (n && n != f->now->content[reg] && (f->nodes[n].last >= position || f->nodes[n].kept >= position))
+            return false;
+    }
+    for (unsigned i = 0; i < f->variable_count; i++) {
+        struct known_variable *a = &state->variables[i];
+        bool same = a->value == f->now->variables[i].value && is_shared(f, state, a->value);
+        if (f->variables[i].has_home && !same) a->value = 0;
+    }
+    for (int reg = 0; reg < REGISTERS; reg++)
+        if (state->content[reg] != f->now->content[reg]) state->content[reg] = 0;
+    state->tested = 0;
+    return true;
+}

@@ -1,0 +1,37 @@
+/* What a Chiliad without LLVM has instead of the translator where there is no quick one: nothing (make LLVM=no). */
+#include "machine/jit/jit.h"
+
+const char *jit_unavailable(bool llvm)
+{
+    (void)llvm;
+    return "this Chiliad was built without LLVM";
+}
+
+struct jit *jit_new(const struct jit_options *options)
+{
+    (void)options;
+    return NULL;
+}
+
+void jit_free(struct jit *jit)
+{
+    (void)jit;
+}
+
+const struct core_translator *jit_translator(struct jit *jit)
+{
+    (void)jit;
+    return NULL;
+}
+
+bool jit_diverged(const struct jit *jit)
+{
+    (void)jit;
+    return false;
+}
+
+struct jit_figures jit_figures_get(struct jit *jit)
+{
+    (void)jit;
+    return (struct jit_figures){0};
+}

@@ -1,0 +1,284 @@
+/* The call tree of a recorded run. Paths with the same symbols are one node, whichever thread took them on whichever
+ * core. What the user does not want to see counts in the node above, and so do these:
+ *   - what is deeper than the limit;
+ *   - a function inside a region of the user's counts as the region;
+ *   - a stub of a procedure linkage table counts as the function that it leads to.
+ *
+ * A function that is called at several places of its caller is one node, as with Score-P; where it was called most
+ * often is the node's call site. Constructs of OpenMP are called after their place in the source, so each place is a
+ * node.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "chiliad/experiment.h"
+#include "machine/core/core_record.h"
+#include "machine/node/node.h"
+#include "machine/node/node_roles.h"
+#include "machine/node/node_symbols.h"
+
+/* The experiment's nodes once more, with lists of children; [0] has those of no node, [n + 1] those of node n. */
+struct family {
+    int child, sibling;
+    uint32_t at; /* of the node, if nodes are split by their calls */
+};
+
+struct region {
+    const struct node_code_symbol *symbol;
+    enum record_kind kind;
+    const struct node_role *role; /* of a construct, */
+    const char *file;             /* and its place */
+    int line;
+    int region;
+};
+
+/* How often a node was called at an instruction. */
+struct call {
+    int node;
+    const struct node_code_symbol *caller;
+    uint32_t address;
+    uint64_t calls;
+};
+
+struct calls {
+    struct chil_run *run;
+    struct chil_exp *exp;
+    struct family *families;
+    size_t family_capacity;
+    struct region *regions;
+    size_t region_count, region_capacity;
+    struct call *sites;
+    size_t site_count, site_capacity;
+    int *node_of; /* by number of the path */
+};
+
+/* --- Regions -------------------------------------------------------------------------------------------------------
+ */
+
+uint32_t node_calls_address(const struct record_function *f, uint32_t pc)
+{
+    const struct node_code_symbol *symbol = f->symbol;
+    return pc - f->low + (f->low == f->high ? symbol->address : f->address);
+}
+
+static const char *object_of(const struct node_code_symbol *symbol)
+{
+    return symbol->object ? node_object_path(symbol->object) : "";
+}
+
+static int region_add(struct calls *c, const struct region *like, const struct chil_exp_region *region)
+{
+    c->regions = base_grow(c->regions, &c->region_capacity, c->region_count + 1, sizeof *c->regions);
+    c->regions[c->region_count] = *like;
+    return c->regions[c->region_count++].region = chil_exp_add_region(c->exp, region);
+}
+
+static int region_get(struct calls *c, const struct node_code_symbol *symbol, enum record_kind kind)
+{
+    for (size_t i = 0; i < c->region_count; i++)
+        if (c->regions[i].symbol == symbol && c->regions[i].kind == kind && !c->regions[i].role)
+            return c->regions[i].region;
+    char module[4096];
+    const struct node_role *role = kind == RECORD_CALL ? node_role_find(symbol->name, object_of(symbol)) : NULL;
+    struct chil_exp_region region = {.name = (char *)node_symbols_name(symbol),
+                                     .mangled = (char *)symbol->name,
+                                     .module = module,
+                                     .paradigm = (char *)(role ? role->paradigm : "compiler"),
+                                     .role = (char *)(role ? role->role : "function")};
+    if (kind == RECORD_REGION) region.paradigm = region.role = (char *)"user";
+    if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.paradigm = (char *)"measurement";
+    if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.role = (char *)"artificial";
+    node_symbols_source(symbol, module, sizeof module, &region.begin, &region.end);
+    return region_add(c, &(struct region){.symbol = symbol, .kind = kind}, &region);
+}
+
+/* Where a construct is: where it is called. A team's function begins at the line of its construct; gcc gives the call
+ * of the runtime, which nobody wrote, any line before it. */
+static const struct node_code_symbol *place_of(const struct record_path *path, const struct record_function *function,
+                                               uint32_t *address)
+{
+    const struct record_path *at = path;
+    if (path->function != function) /* a stub: what it led to is beside it */
+        for (at = path->parent->child; at && (at->function != function || at->at != path->at);)
+            at = at->sibling;
+    for (at = at ? at->child : NULL; at && !at->start;)
+        at = at->sibling;
+    if (at) {
+        *address = node_calls_address(at->function, at->function->low);
+        return at->symbol;
+    }
+    *address = node_calls_address(path->sites->caller, path->sites->at);
+    return path->sites->caller->symbol;
+}
+
+/* "!$omp parallel @file.c:12"; without lines, the address. */
+static int construct_get(struct calls *c, const struct record_path *path, const struct record_function *function)
+{
+    uint32_t address;
+    char name[400];
+    const struct node_code_symbol *symbol = function->symbol, *caller = place_of(path, function, &address);
+    struct region wanted = {.symbol = symbol, .role = node_role_find(symbol->name, "")};
+    wanted.file = node_symbols_line(caller, address, &wanted.line);
+    if (!wanted.file) wanted.line = (int)address;
+    for (size_t i = 0; i < c->region_count; i++) {
+        const struct region *r = &c->regions[i];
+        if (!r->role || strcmp(r->role->construct, wanted.role->construct) != 0 || r->line != wanted.line) continue;
+        if (r->file ? wanted.file && strcmp(r->file, wanted.file) == 0 : !wanted.file) return r->region;
+    }
+    const char *file = wanted.file ? wanted.file : object_of(caller);
+    const char *slash = strrchr(file, '/');
+    (void)snprintf(name, sizeof name, wanted.file ? "!$omp %s @%.300s:%d" : "!$omp %s @%.300s+0x%x",
+                   wanted.role->construct, slash ? slash + 1 : file, wanted.line);
+    int line = wanted.file ? wanted.line : -1;
+    return region_add(c, &wanted,
+                      &(struct chil_exp_region){.name = name,
+                                                .mangled = (char *)symbol->name,
+                                                .module = (char *)file,
+                                                .begin = line,
+                                                .end = line,
+                                                .paradigm = (char *)wanted.role->paradigm,
+                                                .role = (char *)wanted.role->role});
+}
+
+/* --- Nodes ---------------------------------------------------------------------------------------------------------
+ */
+
+static int node_get(struct calls *c, int parent, int region, uint32_t at)
+{
+    for (int node = c->families[parent + 1].child; node >= 0; node = c->families[node + 1].sibling)
+        if (c->exp->node[node].region == region && c->families[node + 1].at == at) return node;
+    int node = chil_exp_add_node(c->exp, parent, region, -1, NULL);
+    c->families = base_grow(c->families, &c->family_capacity, (size_t)node + 2, sizeof *c->families);
+    c->families[node + 1] = (struct family){-1, c->families[parent + 1].child, at};
+    c->families[parent + 1].child = node;
+    return node;
+}
+
+static bool is_in(const char *const *patterns, size_t count, const struct node_code_symbol *symbol)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+        found |= fnmatch(patterns[i], node_symbols_name(symbol), 0) == 0 || fnmatch(patterns[i], symbol->name, 0) == 0;
+    return found;
+}
+
+static bool is_wanted(const struct chil_run_options *o, const struct node_code_symbol *symbol)
+{
+    return (!o->record_only_count || is_in(o->record_only, o->record_only_count, symbol)) &&
+           !is_in(o->record_exclude, o->record_exclude_count, symbol);
+}
+
+/* Where a stub leads to, at last. */
+static const struct record_function *behind_stubs(const struct record_function *function)
+{
+    for (unsigned i = 0; i < 8 && function->stub && function->callee; i++)
+        function = function->callee;
+    return function;
+}
+
+/* What tells nodes of one function below one caller apart: the line of the call, or its address. */
+static uint32_t split_by(const struct calls *c, const struct record_path *path)
+{
+    int line = -1;
+    if (!c->run->options.record_call_sites || !path->at || !path->sites) return 0;
+    const struct record_function *caller = path->sites->caller;
+    (void)node_symbols_line(caller->symbol, node_calls_address(caller, path->at), &line);
+    return line > 0 ? (uint32_t)line : path->at;
+}
+
+/* Also says where it is: there it is called. */
+static int construct_node(struct calls *c, int above, const struct record_path *path,
+                          const struct record_function *function)
+{
+    int node = node_get(c, above, construct_get(c, path, function), 0);
+    const struct chil_exp_region *region = &c->exp->region[c->exp->node[node].region];
+    if (region->begin > 0) chil_exp_set_call(c->exp, node, region->begin, region->module);
+    return node;
+}
+
+static int node_of_path(struct calls *c, const struct record_path *path)
+{
+    const struct chil_run_options *o = &c->run->options;
+    const struct node_code_symbol *symbol = path->symbol;
+    unsigned limit = o->record_depth ? o->record_depth : CHIL_RECORD_DEPTH;
+    if (path->kind == RECORD_ROOT) return node_get(c, CHIL_EXP_NONE, region_get(c, symbol, RECORD_ROOT), 0);
+    int above = c->node_of[path->parent->number];
+    if (path->kind == RECORD_INSIDE || (!o->record_flat && path->depth > limit)) return above;
+    const struct record_function *function = behind_stubs(path->function);
+    if (path->kind == RECORD_CALL) symbol = function->symbol;
+    if (path->kind == RECORD_CALL && !is_wanted(o, symbol)) return above;
+    bool construct = function->role == RECORD_CONSTRUCT || function->role == RECORD_FORKS;
+    if (construct && path->at && path->sites) return construct_node(c, above, path, function);
+    return node_get(c, above, region_get(c, symbol, path->kind), split_by(c, path));
+}
+
+/* --- Call sites ----------------------------------------------------------------------------------------------------
+ */
+
+/* Of a function that is called by one that is not shown, where that one is called. */
+static void take_sites(struct calls *c, const struct record_path *path)
+{
+    int node = c->node_of[path->number];
+    if (path->kind != RECORD_CALL || node == c->node_of[path->parent->number] || c->exp->node[node].line > 0) return;
+    while (path->parent->kind == RECORD_CALL &&
+           c->node_of[path->parent->number] == c->node_of[path->parent->parent->number])
+        path = path->parent;
+    for (const struct record_site *site = path->sites; site; site = site->next) {
+        c->sites = base_grow(c->sites, &c->site_capacity, c->site_count + 1, sizeof *c->sites);
+        c->sites[c->site_count++] =
+            (struct call){node, site->caller->symbol, node_calls_address(site->caller, site->at), site->calls};
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    int order = strcmp(object_of(x->caller), object_of(y->caller));
+    return order ? order : x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void set_site(const struct calls *c, const struct call *call)
+{
+    int line;
+    const char *file = node_symbols_line(call->caller, call->address, &line);
+    if (file && line > 0) chil_exp_set_call(c->exp, call->node, line, file);
+}
+
+/* The one that was taken most often; of several, the first in its file. */
+static void set_sites(const struct calls *c)
+{
+    struct call best = {.node = -1};
+    size_t end;
+    if (c->site_count) qsort(c->sites, c->site_count, sizeof *c->sites, compare);
+    for (size_t i = 0; i < c->site_count; i = end) {
+        struct call now = c->sites[i];
+        for (end = i + 1; end < c->site_count && compare(&now, &c->sites[end]) == 0; end++)
+            now.calls += c->sites[end].calls;
+        if (best.node >= 0 && best.node != now.node) set_site(c, &best);
+        if (best.node != now.node || now.calls > best.calls) best = now;
+    }
+    if (best.node >= 0) set_site(c, &best);
+}
+
+int *node_calls_add(struct chil_run *run, struct chil_exp *exp)
+{
+    struct calls c = {.run = run, .exp = exp};
+    size_t count;
+    struct record_path *const *path = record_paths(node_record_of_cores(run->record), &count);
+    c.node_of = base_calloc(count + 1, sizeof *c.node_of);
+    c.families = base_grow(NULL, &c.family_capacity, 1, sizeof *c.families);
+    c.families[0] = (struct family){-1, -1, 0};
+    for (size_t i = 0; i < count; i++)
+        c.node_of[i] = node_of_path(&c, path[i]);
+    for (size_t i = 0; i < count && !run->options.record_flat; i++)
+        take_sites(&c, path[i]);
+    set_sites(&c);
+    free(c.families);
+    free(c.regions);
+    free(c.sites);
+    return c.node_of;
+}

@@ -1,0 +1,101 @@
+/* How instructions are executed: which engine, by name, and what tests ask of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "machine/jit/jit.h"
+#include "machine/node/node.h"
+
+static const char *const engines[] = {"auto", "interp", "jit", "lockstep"};
+enum { AUTO, INTERP, JIT, LOCKSTEP, ENGINES };
+enum { STRETCH = 20000 };
+
+static const char *engine_at(const void *table, size_t index)
+{
+    (void)table;
+    return engines[index];
+}
+
+static int choose(const char *name, size_t length, struct chil_error *err)
+{
+    for (int i = 0; i < ENGINES; i++)
+        if (strlen(engines[i]) == length && strncmp(name, engines[i], length) == 0) return i;
+    char hint[80], word[40];
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, name);
+    text_hint(hint, sizeof hint, text_nearest(word, NULL, ENGINES, engine_at));
+    return chil_error_set(err, CHIL_EINVAL, "there is no engine '%s'%s; use auto, interp, jit or lockstep", word, hint);
+}
+
+/* "patience=1,limit=65536,wait,stretch=100,llvm,irregular" */
+static int take_options(const char *text, struct jit_options *options, struct chil_error *err)
+{
+    uint64_t patience = 0, limit = 0;
+    const struct {
+        const char *name;
+        uint64_t *value, most;
+    } numbers[] = {{"patience=", &patience, UINT32_MAX},
+                   {"limit=", &limit, SIZE_MAX},
+                   {"stretch=", &options->lockstep, UINT32_MAX}};
+    const struct {
+        const char *name;
+        bool *value;
+    } words[] = {{"wait", &options->wait}, {"llvm", &options->llvm}, {"irregular", &options->irregular}};
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        char word[40];
+        (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
+        bool known = false;
+        for (unsigned i = 0; i < sizeof words / sizeof *words && !known; i++)
+            if (strcmp(word, words[i].name) == 0) known = *words[i].value = true;
+        for (unsigned i = 0; i < sizeof numbers / sizeof *numbers && !known; i++) {
+            size_t name = strlen(numbers[i].name);
+            known = strncmp(word, numbers[i].name, name) == 0 && text_to_u64(word + name, numbers[i].value) &&
+                    *numbers[i].value >= 1 && *numbers[i].value <= numbers[i].most;
+        }
+        if (!known)
+            return chil_error_set(err, CHIL_EINVAL,
+                                  "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait, llvm or "
+                                  "irregular",
+                                  word);
+        text += length + (text[length] == ',');
+    }
+    options->patience = (uint32_t)patience;
+    options->code_limit = (size_t)limit;
+    return 0;
+}
+
+int node_engine(struct chil_run *run, struct core_options *options, struct chil_error *err)
+{
+    const char *name = run->options.engine ? run->options.engine : "auto";
+    size_t length = strcspn(name, ":");
+    struct jit_options jit = {0};
+    int engine = choose(name, length, err);
+    if (engine < 0) return engine;
+    int status = take_options(name + length + (name[length] == ':'), &jit, err);
+    if (status || engine == INTERP || run->trace) return status;
+    const char *problem = engine == AUTO ? NULL : jit_unavailable(jit.llvm);
+    if (problem)
+        return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without", name, problem);
+    if (engine == LOCKSTEP) {
+        jit.wait = true;
+        jit.say = run->options.say;
+        jit.context = run->options.context;
+        if (!jit.lockstep) jit.lockstep = STRETCH;
+    } else {
+        jit.lockstep = 0;
+    }
+    run->jit = jit_new(&jit);
+    if (!run->jit) return 0;
+    options->translator = jit_translator(run->jit);
+    return 0;
+}
+
+bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation)
+{
+    if (!run->jit) return false;
+    struct jit_figures f = jit_figures_get(run->jit);
+    *translation =
+        (struct chil_run_translation){f.regions, f.blocks, f.instructions, f.dropped, (double)f.nanoseconds / 1e9};
+    return true;
+}

@@ -1,0 +1,378 @@
+/* A recorded run as an experiment: events that counted become metrics, paths become the call tree, threads the system.
+ *
+ * An event's value in a path is asked for exactly as the run's total is, of the path's own counts. node_calls.c says
+ * which node a path is. What is then missing from a total belongs to no path and is the program's own, in its first
+ * thread: elapsed time and eDRAM refreshes, and up to half a cycle a path for units that run at half the clock.
+ *
+ * Of sets that take turns each has an experiment of its own, with the same rows: what was counted while it was on. What
+ * belongs to no path follows the clock, and is divided as time is.
+ */
+#include "chiliad/experiment.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "machine/core/core_record.h"
+#include "machine/node/node.h"
+
+/* An event and the metric that it is. */
+struct measured {
+    const struct chil_event *event;
+    struct node_wire *wires;
+    uint64_t total;
+    int64_t nobodys; /* of it */
+    int metric;
+};
+
+struct builder {
+    struct chil_run *run;
+    struct chil_exp *exp;
+    unsigned turn, turns; /* the first, and how many */
+    struct record_path *const *paths;
+    size_t path_count;
+    struct measured *measured;
+    size_t measured_count;
+    int visits;
+    int *node_of; /* by number of the path */
+    struct record_thread **threads;
+    size_t thread_count;
+};
+
+/* --- Metrics ------------------------------------------------------------------------------------------------------
+ */
+
+/* Level-counted wires of events without a duration are high for one cycle each: only the text tells them from others.
+ */
+static bool counts_time(const struct chil_event *event)
+{
+    bool level = event->mode == CHIL_COUNT_HIGH || event->mode == CHIL_COUNT_LOW;
+    return level &&
+           (strcasestr(event->text, "cycle") || strcasestr(event->name, "cycle") || strstr(event->name, "PEND"));
+}
+
+static int add_metric(struct builder *b, const struct chil_event *event)
+{
+    char name[120];
+    struct chil_exp_metric metric = {
+        .name = name,
+        .title = (char *)event->name,
+        .unit = (char *)(counts_time(event) ? "cycles" : "occ"),
+        .text = (char *)event->text,
+        .exactness = (char *)chil_exactness_word(event->exactness),
+        .parent = CHIL_EXP_NONE,
+        .kind = CHIL_EXP_COUNT,
+        .origin = CHIL_EXP_MEASURED,
+        .runs = 1,
+    };
+    (void)snprintf(name, sizeof name, "%.100s", event->name);
+    int index = chil_exp_add_metric(b->exp, &metric);
+    for (unsigned n = 2; index < 0 && n < 100; n++) { /* two names that differ in what CubePL does not take */
+        (void)snprintf(name, sizeof name, "%.100s_%u", event->name, n);
+        index = chil_exp_add_metric(b->exp, &metric);
+    }
+    return index;
+}
+
+static void measure(struct builder *b, const struct chil_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct chil_event *event = &events[i];
+        if (event->reserved || event->exactness == CHIL_NONE) continue;
+        uint64_t total = chil_run_count(b->run, event);
+        if (!total && !event->needs) continue; /* whoever reads it has to see that the others were counted */
+        struct measured *m = &b->measured[b->measured_count];
+        *m = (struct measured){.event = event, .total = total, .metric = add_metric(b, event)};
+        if (m->metric < 0) continue;
+        m->wires = base_calloc(event->signal_count, sizeof *m->wires);
+        for (size_t w = 0; w < event->signal_count; w++)
+            node_wire_find(b->run, event->signals[w], &m->wires[w]);
+        b->measured_count++;
+    }
+}
+
+static void add_metrics(struct builder *b)
+{
+    size_t own_count, count;
+    const struct chil_event *own = chil_machine_own_events(b->run->machine, &own_count);
+    const struct chil_event *events = chil_machine_events(b->run->machine, &count);
+    struct chil_exp_metric visits = {.name = (char *)"visits",
+                                     .title = (char *)"visits",
+                                     .unit = (char *)"occ",
+                                     .text = (char *)"how often the call path was taken",
+                                     .exactness = (char *)chil_exactness_word(CHIL_EXACT),
+                                     .parent = CHIL_EXP_NONE,
+                                     .kind = CHIL_EXP_COUNT,
+                                     .origin = CHIL_EXP_MEASURED,
+                                     .runs = 1};
+    b->measured = base_calloc(own_count + count, sizeof *b->measured);
+    b->visits = chil_exp_add_metric(b->exp, &visits);
+    measure(b, own, own_count);
+    measure(b, events, count);
+}
+
+/* --- The system ---------------------------------------------------------------------------------------------------
+ */
+
+static int compare_threads(const void *a, const void *b)
+{
+    const struct record_thread *const *x = a, *const *y = b;
+    return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
+}
+
+static void collect_threads(struct builder *b)
+{
+    b->threads = base_calloc(b->path_count + 1, sizeof *b->threads); // NOLINT(bugprone-sizeof-expression)
+    for (size_t i = 0; i < b->path_count; i++)
+        if (b->paths[i]->kind == RECORD_ROOT) {
+            bool known = false;
+            for (size_t t = 0; t < b->thread_count; t++)
+                known |= b->threads[t] == b->paths[i]->thread;
+            if (!known) b->threads[b->thread_count++] = b->paths[i]->thread;
+        }
+    qsort(b->threads, b->thread_count, sizeof *b->threads, compare_threads); // NOLINT(bugprone-sizeof-expression)
+}
+
+static size_t column_of(const struct builder *b, const struct record_thread *thread)
+{
+    size_t t = 0;
+    while (b->threads[t] != thread)
+        t++;
+    return t;
+}
+
+/* "thread 1 on core 2", or "on cores 0,2". */
+static void name_thread(const struct builder *b, const struct record_thread *thread, int number, char *name,
+                        size_t size)
+{
+    uint64_t cores = 0;
+    for (const struct record_path *root = thread->roots; root; root = root->sibling)
+        cores |= UINT64_C(1) << root->core;
+    int used = snprintf(name, size, "thread %d on core%s", number, cores & (cores - 1) ? "s" : "");
+    for (unsigned c = 0, first = 1; c < b->run->core_count && (size_t)used < size; c++)
+        if (cores >> c & 1) {
+            used += snprintf(name + used, size - (size_t)used, "%s%u", first ? " " : ",", c);
+            first = 0;
+        }
+}
+
+static void add_system(struct builder *b)
+{
+    int machine = chil_exp_add_place(b->exp, CHIL_EXP_NONE, CHIL_EXP_MACHINE, chil_machine_name(b->run->machine), 0);
+    int node = chil_exp_add_place(b->exp, machine, CHIL_EXP_NODE, "node 0", 0);
+    int *coordinates = base_calloc(b->thread_count + 1, sizeof *coordinates);
+    for (size_t t = 0; t < b->thread_count; t++) {
+        const struct record_thread *thread = b->threads[t];
+        char name[400];
+        int number = 0, process = -1;
+        for (size_t k = 0; k < b->exp->places; k++)
+            if (b->exp->place[k].level == CHIL_EXP_PROCESS && b->exp->place[k].rank == thread->pid) process = (int)k;
+        (void)snprintf(name, sizeof name, "process %d", thread->pid);
+        if (process < 0) process = chil_exp_add_place(b->exp, node, CHIL_EXP_PROCESS, name, thread->pid);
+        for (size_t k = 0; k < t; k++)
+            number += b->threads[k]->pid == thread->pid;
+        name_thread(b, thread, number, name, sizeof name);
+        (void)chil_exp_add_place(b->exp, process, CHIL_EXP_THREAD, name, number);
+        coordinates[t] = (int)thread->core;
+    }
+    struct chil_exp_topology cores = {.name = (char *)"cores",
+                                      .dimensions = 1,
+                                      .dimension_name = {(char *)"core"},
+                                      .size = {(int)b->run->core_count},
+                                      .coordinates = coordinates};
+    if (b->thread_count) (void)chil_exp_add_topology(b->exp, &cores);
+    free(coordinates);
+}
+
+/* --- Values -------------------------------------------------------------------------------------------------------
+ */
+
+/* What a path did in turns, as node_part_count wants it. */
+struct done {
+    uint64_t signals[CORE_SIGNAL_COUNT];
+    struct node_part part;
+};
+
+static bool take_ledgers(const struct builder *b, const struct record_path *path, struct cache *counts,
+                         struct done *done)
+{
+    const struct record *record = node_record_of_cores(b->run->record);
+    bool any = false;
+    memset(done, 0, sizeof *done);
+    for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
+        const struct record_ledger *ledger = record_path_ledger(record, path, t);
+        if (!ledger) continue;
+        if (!any) cache_counts_clear(counts);
+        any = true;
+        record_path_signals(path, ledger, done->signals);
+        cache_counts_add(counts, record_account(record), &ledger->bill);
+        done->part.crossings += ledger->crossings;
+        done->part.cycles += ledger->cycles;
+    }
+    done->part.core = path->core;
+    done->part.signals = done->signals;
+    done->part.cache = counts;
+    return any;
+}
+
+static void add_path(struct builder *b, const struct record_path *path, struct cache *counts)
+{
+    struct done done;
+    int node = b->node_of[path->number], thread = (int)column_of(b, path->thread);
+    bool stub = path->function->stub && path->function->callee; /* what it leads to is taken, too */
+    if (path->calls && !stub) chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
+    if (!take_ledgers(b, path, counts, &done)) return;
+    for (size_t i = 0; i < b->measured_count; i++) {
+        const struct measured *m = &b->measured[i];
+        int64_t count = node_part_count(b->run, m->event, m->wires, &done.part);
+        if (count) chil_exp_add_count(b->exp, m->metric, node, thread, count);
+    }
+}
+
+static void add_paths(struct builder *b)
+{
+    struct cache *counts = cache_counts_new(b->run->cache);
+    for (size_t i = 0; i < b->path_count; i++)
+        add_path(b, b->paths[i], counts);
+    cache_counts_free(counts);
+}
+
+static uint64_t cycles_of(const struct builder *b)
+{
+    const struct record *record = node_record_of_cores(b->run->record);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < b->path_count; i++)
+        for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
+            const struct record_ledger *ledger = record_path_ledger(record, b->paths[i], t);
+            if (ledger) sum += ledger->cycles;
+        }
+    return sum;
+}
+
+/* What no path did: what is missing from the total, or of a turn its part of that. */
+static void add_nobodys(struct builder *b, const struct builder *whole)
+{
+    uint64_t on = whole ? cycles_of(b) : 0, all = whole ? cycles_of(whole) : 0;
+    for (size_t i = 0; b->path_count && i < b->measured_count; i++) {
+        struct measured *m = &b->measured[i];
+        if (!whole)
+            m->nobodys = (int64_t)m->total - chil_exp_sum_count(b->exp, m->metric, CHIL_EXP_NONE, false, -1);
+        else if (all)
+            m->nobodys = (int64_t)((__int128)whole->measured[i].nobodys * on / all);
+        if (m->nobodys)
+            chil_exp_add_count(b->exp, m->metric, b->node_of[0], (int)column_of(b, b->paths[0]->thread), m->nobodys);
+    }
+}
+
+/* --- Metadata -----------------------------------------------------------------------------------------------------
+ */
+
+/* FNV-1a, 64 bits: enough to see that two programs are not the same. */
+static uint64_t hash_file(const char *path)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    FILE *file = fopen(path, "rbe");
+    int c;
+    while (file && (c = getc_unlocked(file)) != EOF)
+        hash = (hash ^ (uint64_t)c) * UINT64_C(0x100000001b3);
+    if (file) (void)fclose(file);
+    return hash;
+}
+
+struct differing {
+    struct chil_exp *exp;
+    const struct chil_machine *plain;
+};
+
+static void add_setting(void *context, const char *key, const char *word)
+{
+    const struct differing *d = context;
+    const char *usual = chil_machine_word(d->plain, key);
+    char name[120];
+    if (usual && strcmp(usual, word) == 0) return;
+    (void)snprintf(name, sizeof name, "set.%s", key);
+    chil_exp_set_attribute(d->exp, name, word);
+}
+
+static void add_command(struct builder *b)
+{
+    char command[1000];
+    size_t used = 0;
+    for (char *const *word = b->run->options.argv; *word && used < sizeof command; word++)
+        used += (size_t)snprintf(command + used, sizeof command - used, "%s%s", used ? " " : "", *word);
+    chil_exp_set_attribute(b->exp, "command", command);
+}
+
+static void add_attributes(struct builder *b)
+{
+    const struct chil_run *run = b->run;
+    struct chil_machine *plain = NULL;
+    char text[40];
+    uint64_t mhz = 850;
+    (void)chil_machine_number(run->machine, "machine.clock_mhz", &mhz);
+    chil_exp_set_attribute(b->exp, "machine", chil_machine_name(run->machine));
+    chil_exp_set_attribute(b->exp, "program", run->options.program);
+    add_command(b);
+    (void)snprintf(text, sizeof text, "%016" PRIx64, hash_file(run->options.program));
+    chil_exp_set_attribute(b->exp, "program_hash", text);
+    (void)snprintf(text, sizeof text, "%" PRIu64, mhz * 1000000);
+    chil_exp_set_attribute(b->exp, "clock_hz", text);
+    (void)snprintf(text, sizeof text, "%" PRIu64, chil_run_cycles(run));
+    chil_exp_set_attribute(b->exp, "cycles", text);
+    (void)snprintf(text, sizeof text, "%d", chil_run_status(run));
+    chil_exp_set_attribute(b->exp, "exit_status", text);
+    chil_exp_set_attribute(b->exp, "chiliad_version", CHILIAD_VERSION);
+    if (!run->options.record_call_sites) chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/analyze/exp */
+    chil_exp_set_attribute(b->exp, "counted", "all"); /* an event that is not there was zero (src/analyze/metric) */
+    if (chil_machine_open(&plain, chil_machine_name(run->machine), NULL)) return;
+    chil_machine_each(run->machine, add_setting, &(struct differing){b->exp, plain});
+    chil_machine_free(plain);
+}
+
+static void build(struct builder *b, const struct builder *whole)
+{
+    b->exp = chil_exp_new();
+    b->paths = record_paths(node_record_of_cores(b->run->record), &b->path_count);
+    add_attributes(b);
+    add_metrics(b);
+    collect_threads(b);
+    add_system(b);
+    b->node_of = node_calls_add(b->run, b->exp);
+    add_paths(b);
+    add_nobodys(b, whole);
+}
+
+static struct chil_exp *finish(struct builder *b)
+{
+    for (size_t i = 0; i < b->measured_count; i++)
+        free(b->measured[i].wires);
+    free(b->measured);
+    free(b->node_of);
+    free(b->threads); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
+    return b->exp;
+}
+
+int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn, struct chil_error *err)
+{
+    if (!run->options.record)
+        return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
+    unsigned turns = record_turns(node_record_of_cores(run->record));
+    struct builder whole = {.run = run, .turns = turns};
+    build(&whole, NULL);
+    node_record_code(run->record, whole.exp);
+    for (unsigned t = 0; turn && t < turns; t++) {
+        struct builder part = {.run = run, .turn = t, .turns = 1};
+        build(&part, &whole);
+        turn[t] = finish(&part);
+    }
+    *exp = finish(&whole);
+    return 0;
+}
+
+int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err)
+{
+    return chil_run_experiments(run, exp, NULL, err);
+}

@@ -1,0 +1,255 @@
+/* Whose code and data an address is, in the process that uses it: by the files that it has mapped.
+ *
+ * Each address space has ranges of its own, made when they are first asked for and again when more code is mapped.
+ * Where ranges overlap, the later counts: areas, the program's sections and symbols, then the libraries', as they came.
+ * Their numbers are the space's; those of the caller's tables are found once for each.
+ */
+#include "machine/node/node_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "machine/node/node_symbols.h"
+
+/* Names of one part of a space. */
+struct known {
+    struct chil_ranges *ranges; /* NULL: not made yet */
+    uint32_t *numbers;          /* by the ranges' own, in the caller's table */
+};
+
+/* Where misses come from are few instructions: their functions, by a hash. */
+enum { MEMOS = 256 };
+struct memo {
+    uint32_t pc, function; /* pc 0: none */
+};
+
+struct space {
+    struct space *next;
+    const struct mem *mem;
+    struct known functions, data;
+    struct memo memos[MEMOS];
+    struct node_heap *heap; /* NULL: nothing was allocated yet */
+};
+
+struct node_names {
+    struct chil_run *run;
+    struct chil_run_names tables;
+    struct node_sites *sites; /* NULL: not asked for; likewise */
+    struct node_paths *paths;
+    struct space *spaces;
+    struct space *at[OS_CORES_MAX]; /* that cores had last */
+};
+
+struct node_names *node_names_new(struct chil_run *run)
+{
+    const struct chil_run_names *wanted = run->options.names;
+    if (!wanted || !(wanted->functions || wanted->symbols || wanted->callpaths || wanted->sites || wanted->sections))
+        return NULL;
+    struct node_names *names = base_calloc(1, sizeof *names);
+    names->run = run;
+    names->tables = *wanted;
+    if (wanted->sites) names->sites = node_sites_new(wanted->sites, wanted->symbols);
+    if (wanted->callpaths || wanted->sections) names->paths = node_paths_new(wanted->callpaths, wanted->sections);
+    return names;
+}
+
+static void known_forget(struct known *known)
+{
+    chil_ranges_free(known->ranges);
+    free(known->numbers);
+    *known = (struct known){0};
+}
+
+static void space_free(struct space *space)
+{
+    known_forget(&space->functions);
+    known_forget(&space->data);
+    node_heap_free(space->heap);
+    free(space);
+}
+
+void node_names_free(struct node_names *names)
+{
+    if (!names) return;
+    while (names->spaces) {
+        struct space *next = names->spaces->next;
+        space_free(names->spaces);
+        names->spaces = next;
+    }
+    node_sites_free(names->sites);
+    node_paths_free(names->paths);
+    free(names);
+}
+
+struct node_sites *node_names_sites(const struct node_names *names)
+{
+    return names->sites;
+}
+
+/* --- Spaces ------------------------------------------------------------------------------------------------------- */
+
+static struct space **space_find(struct node_names *names, const struct mem *mem)
+{
+    struct space **at = &names->spaces;
+    while (*at && (*at)->mem != mem)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct space *space_get(struct node_names *names, const struct mem *mem)
+{
+    struct space **at = space_find(names, mem);
+    if (*at) return *at;
+    *at = base_calloc(1, sizeof **at);
+    (*at)->mem = mem;
+    return *at;
+}
+
+struct node_heap *node_names_heap(struct node_names *names, const struct mem *mem)
+{
+    struct space *space = space_get(names, mem);
+    if (!space->heap) space->heap = node_heap_new();
+    return space->heap;
+}
+
+void node_names_memory(void *context, enum os_memory what, const struct mem *mem, const struct mem *from)
+{
+    const struct chil_run *run = context;
+    struct node_names *names = run->names;
+    struct space **at = space_find(names, mem), *space = *at, *parent;
+    switch (what) {
+    case OS_MEMORY_MAPPED:
+        if (!space) break;
+        known_forget(&space->functions);
+        known_forget(&space->data);
+        memset(space->memos, 0, sizeof space->memos);
+        break;
+    case OS_MEMORY_COPIED:
+        parent = space_get(names, from);
+        space = space_get(names, mem);
+        if (parent->heap) space->heap = node_heap_copy(parent->heap);
+        break;
+    default:
+        if (!space) break;
+        *at = space->next;
+        space_free(space);
+        memset(names->at, 0, sizeof names->at);
+        break;
+    }
+}
+
+/* --- Making ranges ------------------------------------------------------------------------------------------------ */
+
+struct adding {
+    struct chil_ranges *ranges;
+    uint32_t bias;
+};
+
+static void add_range(void *context, const char *name, uint32_t first, uint32_t last)
+{
+    (void)chil_ranges_add(context, name, first, last);
+}
+
+static void add_function(void *context, const char *name, uint32_t address, uint32_t size)
+{
+    const struct adding *adding = context;
+    uint32_t first = address + adding->bias;
+    char *written = name_written(name);
+    if (size && size - 1 <= UINT32_MAX - first)
+        (void)chil_ranges_add(adding->ranges, written ? written : name, first, first + (size - 1));
+    free(written);
+}
+
+static void add_object(struct chil_run *run, const struct os_object *object, bool is_program,
+                       enum chil_program_part part, struct chil_ranges *ranges)
+{
+    struct adding adding = {.ranges = ranges};
+    const char *slash = strrchr(object->path, '/');
+    char prefix[300];
+    if (!node_symbols_bias(run->symbols, object, &adding.bias)) return;
+    (void)snprintf(prefix, sizeof prefix, "%.290s:", slash ? slash + 1 : object->path);
+    node_file_ranges(object->host, part, adding.bias, is_program ? NULL : prefix, add_range, ranges);
+    if (part == CHIL_PROGRAM_FUNCTIONS) node_symbols_each(run->symbols, object, add_function, &adding);
+}
+
+/* The program first, because of the areas around it; then the others, in the order in which they came. */
+static void make(struct chil_run *run, const struct mem *mem, enum chil_program_part part, struct known *known)
+{
+    const char *program = os_program_path(run->os, mem);
+    struct os_object object;
+    size_t count = 0;
+    known->ranges = chil_ranges_new();
+    while (os_object_get(run->os, mem, count, &object))
+        count++;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = count; i-- > 0;) {
+            (void)os_object_get(run->os, mem, i, &object);
+            bool is_program = program && strcmp(object.path, program) == 0;
+            if (is_program == (pass == 0)) add_object(run, &object, is_program, part, known->ranges);
+        }
+    known->numbers = base_calloc(chil_ranges_count(known->ranges) + 1, sizeof *known->numbers);
+}
+
+/* --- Looking up --------------------------------------------------------------------------------------------------- */
+
+static uint32_t look_up(struct node_names *names, struct space *space, enum chil_program_part part, uint32_t address)
+{
+    bool code = part == CHIL_PROGRAM_FUNCTIONS;
+    struct known *known = code ? &space->functions : &space->data;
+    if (!known->ranges) make(names->run, space->mem, part, known);
+    uint32_t own = chil_ranges_look_up(known->ranges, address);
+    if (own && !known->numbers[own])
+        known->numbers[own] = chil_ranges_name(code ? names->tables.functions : names->tables.symbols,
+                                               chil_ranges_get(known->ranges, own));
+    return known->numbers[own];
+}
+
+static inline uint32_t function_at(struct node_names *names, struct space *space, uint32_t pc)
+{
+    struct memo *memo = &space->memos[pc / 4 % MEMOS];
+    if (memo->pc != pc) *memo = (struct memo){pc, look_up(names, space, CHIL_PROGRAM_FUNCTIONS, pc)};
+    return memo->function;
+}
+
+static inline struct space *space_of_core(struct node_names *names, const struct core *core, unsigned number)
+{
+    const struct mem *mem = core_memory(core);
+    struct space *space = names->at[number];
+    if (!space || space->mem != mem) space = names->at[number] = space_get(names, mem);
+    return space;
+}
+
+static uint32_t site_at(const struct node_names *names, const struct space *space, uint32_t address)
+{
+    return names->sites && space->heap ? node_heap_look_up(space->heap, address) : 0;
+}
+
+void node_names_transaction(struct chil_run *run, const struct core *core, struct chil_transaction *t)
+{
+    struct node_names *names = run->names;
+    struct space *space = space_of_core(names, core, t->sender);
+    uint32_t site = site_at(names, space, t->address);
+    if (names->tables.functions) t->function = function_at(names, space, t->pc);
+    if (names->tables.symbols)
+        t->symbol = site ? node_sites_symbol(names->sites, site) : look_up(names, space, CHIL_PROGRAM_DATA, t->address);
+    if (names->sites) t->site = node_sites_name(names->sites, site);
+    if (names->paths) node_paths_look_up(names->paths, core_path(core), &t->callpath, &t->section);
+}
+
+void node_names_record(struct chil_run *run, unsigned core, const struct core_step *step,
+                       struct chil_trace_record *record)
+{
+    struct node_names *names = run->names;
+    struct space *space = space_of_core(names, cores_get(run->cores, core), core);
+    if (names->tables.functions) record->function = function_at(names, space, step->pc);
+    if (names->paths) node_paths_look_up(names->paths, step->path, &record->callpath, &record->section);
+    if (!step->size) return;
+    uint32_t site = site_at(names, space, step->address);
+    if (names->tables.symbols)
+        record->symbol =
+            site ? node_sites_symbol(names->sites, site) : look_up(names, space, CHIL_PROGRAM_DATA, step->address);
+    if (names->sites) record->site = node_sites_name(names->sites, site);
+}

@@ -1,0 +1,237 @@
+/* The counter unit on the node: its registers as a page of every address space, its wires told by cores and memory.
+ *
+ * A program loads and stores the registers as the paper says, without a system call. Such an access stops the core
+ * before it, exactly; then the unit is told what happened on the selected wires since the last access, the access is
+ * done, and the instruction counts as one. So start and stop take effect between two instructions.
+ *
+ * Wires are told in bulk: in the cycles since the last access, so many rises and so many high cycles. A waveform that
+ * has both is made of single-cycle pulses and one longer one (tell). Where a wire was high in every cycle, its pulses
+ * touched, and rises cannot be told apart, as on a real wire; the level counts are exact.
+ *
+ * Thresholds. While a counter has one, the cores watch for the event that reaches it and stop behind that instruction;
+ * the unit, caught up, then interrupts, and the program gets SIGXCPU, as on Blue Gene/P. Instructions are watched by
+ * what they raise, everything else by asking after each instruction. Thresholds on falls and low levels show at the
+ * next access only.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "chiliad/upc.h"
+#include "machine/node/node.h"
+
+enum { WIRES_OF_EVENT = 4 };
+
+struct node_upc {
+    struct chil_upc *upc;
+    const struct chil_event *events; /* by wire */
+    uint64_t told;                   /* up to this cycle */
+    uint64_t *rises, *highs;         /* of each counter's wire, as told */
+    struct found {
+        bool done;
+        uint8_t count;
+        struct node_wire wires[WIRES_OF_EVENT];
+    } * found;           /* by event: its wires, looked up when first needed */
+    unsigned interrupts; /* since last asked */
+    struct {
+        uint32_t counter;
+        uint64_t target; /* the count of its event at which to stop */
+    } asked[CORE_WATCHES];
+    unsigned asked_count;
+};
+
+static void on_notice(void *context, const struct chil_upc_notice *notice)
+{
+    struct node_upc *unit = context;
+    unit->interrupts += notice->kind == CHIL_UPC_INTERRUPT;
+}
+
+struct node_upc *node_upc_new(struct chil_run *run)
+{
+    struct chil_upc_geometry geometry;
+    const struct chil_machine *m = run->machine;
+    uint64_t base;
+    if (chil_upc_geometry_of(m, &geometry) || chil_machine_number(m, "upc.base", &base)) return NULL; /* another kind */
+    struct chil_upc_map map;
+    chil_upc_map(&geometry, &map);
+    struct node_upc *unit = base_calloc(1, sizeof *unit);
+    if (map.end > MEM_PAGE || base % MEM_PAGE ||
+        chil_upc_new(&unit->upc, &geometry, CHIL_UPC_FAST, on_notice, unit, NULL)) {
+        free(unit);
+        return NULL; /* a unit that was grown past a page has no place in a program's memory yet */
+    }
+    size_t count;
+    unit->events = chil_machine_events(m, &count);
+    unit->rises = base_calloc(geometry.counters, sizeof *unit->rises);
+    unit->highs = base_calloc(geometry.counters, sizeof *unit->highs);
+    unit->found = base_calloc((size_t)geometry.counters * geometry.inputs, sizeof *unit->found);
+    return unit;
+}
+
+void node_upc_free(struct node_upc *unit)
+{
+    if (!unit) return;
+    chil_upc_free(unit->upc);
+    free(unit->rises);
+    free(unit->highs);
+    free(unit->found);
+    free(unit);
+}
+
+/* --- Telling ---------------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t wire_of(const struct node_upc *unit, uint32_t counter)
+{
+    struct chil_upc_config config;
+    (void)chil_upc_config(unit->upc, counter, &config);
+    return config.input * chil_upc_geometry(unit->upc)->counters + counter;
+}
+
+/* So many rises and high cycles in [from, to): all but one pulse are one cycle long and two apart. */
+static void tell(struct node_upc *unit, uint32_t wire, uint64_t from, uint64_t to, uint64_t rises, uint64_t high)
+{
+    uint64_t room = to - from;
+    if (high > room) high = room; /* overlapping occurrences keep a wire high, not higher */
+    if (!high || !rises) return;
+    if (rises > high) rises = high;
+    if (rises + high > room + 1) rises = room + 1 - high; /* the others touch */
+    if (rises - 1 + high < room) from++;                  /* and the first does not touch what was before */
+    struct chil_upc_train trains[2] = {{wire, from, rises - 1, 2, 1},
+                                       {wire, from + 2 * (rises - 1), 1, high - (rises - 1), high - (rises - 1)}};
+    (void)chil_upc_raise_many(unit->upc, trains + (rises == 1), rises == 1 ? 1 : 2, NULL);
+}
+
+/* What the wires of an event have done, of so many rises or high cycles. Events have few wires; more are left out. */
+static uint64_t count_event(struct chil_run *run, uint32_t number, enum chil_count_mode mode)
+{
+    struct found *found = &run->upc->found[number];
+    const struct chil_event *event = &run->upc->events[number];
+    uint64_t sum = 0;
+    for (; !found->done && found->count < event->signal_count && found->count < WIRES_OF_EVENT; found->count++)
+        node_wire_find(run, event->signals[found->count], &found->wires[found->count]);
+    found->done = true;
+    for (unsigned i = 0; i < found->count; i++)
+        sum += node_wire_count(run, &found->wires[i], mode);
+    return sum;
+}
+
+/* Reads what each selected wire has done; tells the difference to the unit when `telling`. */
+static void look(struct chil_run *run, uint64_t to, bool telling)
+{
+    struct node_upc *unit = run->upc;
+    for (unsigned i = 0; i < run->core_count; i++)
+        core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    for (uint32_t c = 0; c < chil_upc_geometry(unit->upc)->counters; c++) {
+        uint32_t wire = wire_of(unit, c);
+        uint64_t rises = count_event(run, wire, CHIL_COUNT_RISE), high = count_event(run, wire, CHIL_COUNT_HIGH);
+        if (telling) tell(unit, wire, unit->told, to, rises - unit->rises[c], high - unit->highs[c]);
+        unit->rises[c] = rises;
+        unit->highs[c] = high;
+    }
+}
+
+/* --- Thresholds ------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t count_of(struct chil_run *run, uint32_t counter)
+{
+    struct chil_upc_config config;
+    (void)chil_upc_config(run->upc->upc, counter, &config);
+    for (unsigned i = 0; i < run->core_count; i++)
+        core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    return count_event(run, wire_of(run->upc, counter), config.mode);
+}
+
+uint64_t node_upc_left(struct chil_run *run)
+{
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; run->upc && i < run->upc->asked_count; i++) {
+        uint64_t count = count_of(run, run->upc->asked[i].counter), target = run->upc->asked[i].target;
+        uint64_t left = count < target ? target - count : 0;
+        if (left < least) least = left;
+    }
+    return least;
+}
+
+/* Watches a counter's event by the signals of one core; false when something else than a core raises it. */
+static bool watch_signals(struct chil_run *run, const struct chil_event *event, uint64_t left)
+{
+    uint64_t signals = 0;
+    unsigned core = 0;
+    for (size_t i = 0; i < event->signal_count; i++) {
+        enum core_signal signal;
+        unsigned its;
+        if (!core_signal_find(event->signals[i], &its, &signal) || its >= run->core_count || (i && its != core))
+            return false;
+        core = its;
+        signals |= UINT64_C(1) << signal;
+    }
+    struct core_watch *watch = &run->watches[core].watch;
+    if (!signals || watch->count == CORE_WATCHES) return !signals;
+    watch->sums[watch->count].signals = signals;
+    watch->sums[watch->count++].left = left;
+    return true;
+}
+
+bool node_upc_watch(struct chil_run *run)
+{
+    struct node_upc *unit = run->upc;
+    unit->asked_count = 0;
+    for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters; c++) {
+        struct chil_upc_config config;
+        uint64_t left;
+        (void)chil_upc_config(unit->upc, c, &config);
+        if (!config.interrupt || config.mode == CHIL_COUNT_FALL || config.mode == CHIL_COUNT_LOW) continue;
+        if (chil_upc_distance(unit->upc, c, &left) || left == UINT64_MAX) continue;
+        if (watch_signals(run, &unit->events[wire_of(unit, c)], left) || unit->asked_count == CORE_WATCHES) continue;
+        unit->asked[unit->asked_count].counter = c;
+        unit->asked[unit->asked_count++].target = count_of(run, c) + left;
+    }
+    return unit->asked_count != 0;
+}
+
+void node_upc_catch_up(struct chil_run *run, uint64_t now)
+{
+    struct node_upc *unit = run->upc;
+    if (now < unit->told) now = unit->told; /* a core that is behind another */
+    look(run, now, true);
+    (void)chil_upc_advance(unit->upc, now);
+    unit->told = now;
+}
+
+/* --- Accesses --------------------------------------------------------------------------------------------------------
+ */
+
+bool node_upc_access(struct chil_run *run, unsigned core, struct node_access *access)
+{
+    struct node_upc *unit = run->upc;
+    uint64_t offset = access->address % MEM_PAGE;
+    if (!unit) return false;
+    node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
+    int status = access->load ? chil_upc_load(unit->upc, offset, access->width, &access->value)
+                              : chil_upc_store(unit->upc, offset, access->width, access->value);
+    if (status) return false;
+    if (!access->load) look(run, unit->told, false); /* a counter may look at another wire now */
+    return true;
+}
+
+void node_upc_accessed(struct chil_run *run, unsigned core, const struct node_access *access)
+{
+    if (access->load) return;
+    /* What is watched may have changed, and the store itself may count already. */
+    node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
+    node_watch_all(run);
+}
+
+bool node_upc_interrupted(struct chil_run *run)
+{
+    bool interrupted = run->upc->interrupts != 0;
+    run->upc->interrupts = 0;
+    return interrupted;
+}
+
+bool node_upc_is_running(const struct chil_run *run)
+{
+    return chil_upc_running(run->upc->upc);
+}

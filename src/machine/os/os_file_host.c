@@ -1,0 +1,98 @@
+/* Files of the host: regular ones, and the simulator's own standard input, output and error.
+ *
+ * Offsets are the host descriptor's, so what POSIX says of sharing them holds by itself, also towards the shell
+ * that started the simulator. O_APPEND and O_NONBLOCK are kept here and not set on the host's descriptor, which others
+ * share.
+ *
+ * Standard output and error always look like pipes, never like a terminal or a file, and standard input like a pipe
+ * unless it is a regular file: otherwise a program would buffer differently and execute other instructions with its
+ * output in a file than on a screen. The price: output to a screen comes in blocks, as in a pipe. When the reader of
+ * the simulator's output is gone, the guest gets SIGPIPE; the program around the simulator ignores its own.
+ */
+#include "machine/os/os_file_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+enum { SIGNAL_PIPE = 13 };
+
+static int64_t host_read(struct os_call *call, struct file *file, void *bytes, size_t count, int64_t at)
+{
+    (void)call;
+    if (file->borrowed && file->flags & G_O_NONBLOCK) {
+        struct pollfd ready = {.fd = file->host, .events = POLLIN};
+        if (poll(&ready, 1, 0) == 0) return -EAGAIN;
+    }
+    ssize_t done;
+    do
+        done = at < 0 ? read(file->host, bytes, count) : pread(file->host, bytes, count, at);
+    while (done < 0 && errno == EINTR);
+    return done < 0 ? -errno : done;
+}
+
+static int64_t host_write(struct os_call *call, struct file *file, const void *bytes, size_t count, int64_t at)
+{
+    off_t back = -1;
+    if (file->flags & G_O_APPEND) { /* pwrite appends, too, and leaves the offset where it was */
+        if (at >= 0) back = lseek(file->host, 0, SEEK_CUR);
+        at = -1;
+        (void)lseek(file->host, 0, SEEK_END); /* a pipe has no end to go to */
+    }
+    ssize_t done;
+    do
+        done = at < 0 ? write(file->host, bytes, count) : pwrite(file->host, bytes, count, at);
+    while (done < 0 && errno == EINTR);
+    int error = errno;
+    if (back >= 0) (void)lseek(file->host, back, SEEK_SET);
+    if (done < 0) {
+        if (error == EPIPE && call) (void)os_send_signal(call->os, call->process, SIGNAL_PIPE);
+        return -error;
+    }
+    fs_touch(call, file->inode);
+    return done;
+}
+
+static int64_t host_seek(struct file *file, int64_t offset, int whence)
+{
+    off_t at = lseek(file->host, offset, whence);
+    return at < 0 ? -errno : at;
+}
+
+static void host_stat(struct file *file, struct stat *status)
+{
+    if (fstat(file->host, status) != 0) *status = (struct stat){.st_mode = S_IFREG};
+}
+
+static int64_t stream_seek(struct file *file, int64_t offset, int whence)
+{
+    struct stat status;
+    bool regular =
+        (file->flags & G_O_ACCESS) == G_O_RDONLY && fstat(file->host, &status) == 0 && S_ISREG(status.st_mode);
+    return regular ? host_seek(file, offset, whence) : -ESPIPE;
+}
+
+static void stream_stat(struct file *file, struct stat *status)
+{
+    if ((file->flags & G_O_ACCESS) == G_O_RDONLY && fstat(file->host, status) == 0 && S_ISREG(status->st_mode)) {
+        file->inode = fs_inode(file->fs, status);
+        return;
+    }
+    *status = (struct stat){.st_mode = S_IFIFO | 0600, .st_nlink = 1};
+}
+
+const struct file_ops file_host_ops = {.read = host_read, .write = host_write, .seek = host_seek, .stat = host_stat};
+
+static const struct file_ops stream_ops = {
+    .read = host_read, .write = host_write, .seek = stream_seek, .stat = stream_stat};
+
+struct file *file_of_host(struct fs *fs, int host, unsigned flags)
+{
+    if (fcntl(host, F_GETFD) < 0) return NULL;
+    struct file *file = file_new(fs, &stream_ops, flags);
+    file->host = host;
+    file->borrowed = true;
+    file->number = fs_next_number(fs);
+    return file;
+}

@@ -1,0 +1,278 @@
+/* Opening and closing: open and its relatives, dup, fcntl, ioctl.
+ *
+ * A guest opens regular files and folders. FIFOs, sockets and devices of the host are refused (ENXIO): opening
+ * one may block or change the host, and what it gives differs from run to run.
+ *
+ * Locks (fcntl, flock) are granted always and block nobody: no other run is kept out, and guests of one run that
+ * depend on being kept out of each other's files are not served. ioctl knows FIONREAD, FIONBIO, FIOCLEX and FIONCLEX;
+ * to everything about terminals the answer is ENOTTY, also on one: a guest must not behave differently on a screen.
+ */
+#include "machine/os/os_file_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine/os/os_file.h"
+
+/* ---- open ---- */
+
+static bool for_change(unsigned flags)
+{
+    return (flags & G_O_ACCESS) != G_O_RDONLY || flags & G_O_TRUNC;
+}
+
+/* What is wrong with opening what is there, before the host is asked. */
+static int may_open(const struct os_call *call, const struct place *place, unsigned flags)
+{
+    mode_t mode = place->status.st_mode;
+    if ((flags & G_O_CREAT) && (flags & G_O_EXCL)) return -EEXIST;
+    if (S_ISLNK(mode)) return flags & G_O_PATH ? 0 : -ELOOP;
+    if (S_ISDIR(mode) && (for_change(flags) || flags & G_O_CREAT)) return -EISDIR;
+    if (!S_ISDIR(mode) && flags & G_O_DIRECTORY) return -ENOTDIR;
+    if (flags & G_O_PATH) return 0;
+    if (!S_ISDIR(mode) && !S_ISREG(mode)) return -ENXIO;
+    if (for_change(flags) && !place->may_change) return place_denied(call, place);
+    return 0;
+}
+
+static int host_flags(unsigned flags)
+{
+    if (flags & G_O_PATH) return O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    int host = (int)(flags & G_O_ACCESS) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    if (flags & G_O_TRUNC) host |= O_TRUNC;
+    return host;
+}
+
+/* Makes the file; the mode is the guest's to the bit, whatever umask the simulator has. */
+static int create(const struct os_call *call, const struct place *place, unsigned flags, uint32_t mode)
+{
+    if (place->slash) return -EISDIR;
+    if (!place->may_rename) return place_denied(call, place);
+    int host = openat(place->parent, place->name, host_flags(flags) | O_CREAT | O_EXCL, 0600);
+    if (host < 0) return -errno;
+    (void)fchmod(host, mode & 0777 & ~call->process->umask);
+    fs_touch_folder(call, place->parent);
+    return host;
+}
+
+static int open_place(struct os_call *call, const struct place *place, unsigned flags, uint32_t mode,
+                      struct file **result)
+{
+    if (place->made.kind != MADE_NOT) return made_open(call, place->path, place->made, flags, result);
+    int host;
+    if (place->exists) {
+        host = may_open(call, place, flags);
+        if (host) return host;
+        host = openat(place->parent, place->name, host_flags(flags));
+        if (host < 0) host = -errno;
+    } else {
+        host = flags & G_O_CREAT ? create(call, place, flags, mode) : -ENOENT;
+    }
+    if (host < 0) return host;
+    struct stat status;
+    if (fstat(host, &status) != 0 || (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !(flags & G_O_PATH))) {
+        close(host);
+        return -ENXIO;
+    }
+    struct fs *fs = files_fs(call->process->files);
+    struct file *file = file_new(fs, S_ISDIR(status.st_mode) ? &file_folder_ops : &file_host_ops, flags);
+    file->host = host;
+    file->folder = S_ISDIR(status.st_mode);
+    file->may_change = place->may_change;
+    file->path = file_text(place->path);
+    file->inode = fs_inode(fs, &status);
+    if (!place->exists || flags & G_O_TRUNC) fs_touch(call, file->inode);
+    *result = file;
+    return 0;
+}
+
+static int64_t do_open(struct os_call *call, uint32_t folder, uint32_t path, unsigned flags, uint32_t mode)
+{
+    if ((flags & G_O_ACCESS) == G_O_ACCESS) return -EINVAL;
+    if (flags & G_O_TMPFILE) return -EOPNOTSUPP;
+    if (flags & G_O_PATH) flags &= G_O_PATH | G_O_DIRECTORY | G_O_NOFOLLOW | G_O_CLOEXEC;
+    bool follow = !(flags & G_O_NOFOLLOW) && !((flags & G_O_CREAT) && (flags & G_O_EXCL));
+    bool change = for_change(flags) || flags & G_O_CREAT;
+    struct place place;
+    int status = place_of(&place, call, folder, path, (follow ? PLACE_FOLLOW : 0) | (change ? PLACE_CHANGE : 0));
+    if (status) return status;
+    struct file *file;
+    status = open_place(call, &place, flags, mode, &file);
+    place_fini(&place);
+    return status ? status : files_add(call->process->files, file, 0, flags & G_O_CLOEXEC);
+}
+
+int64_t sys_open(struct os_call *call)
+{
+    return do_open(call, (uint32_t)G_AT_FDCWD, call->arg[0], call->arg[1], call->arg[2]);
+}
+
+int64_t sys_openat(struct os_call *call)
+{
+    return do_open(call, call->arg[0], call->arg[1], call->arg[2], call->arg[3]);
+}
+
+int64_t sys_creat(struct os_call *call)
+{
+    return do_open(call, (uint32_t)G_AT_FDCWD, call->arg[0], G_O_CREAT | G_O_WRONLY | G_O_TRUNC, call->arg[1]);
+}
+
+/* struct open_how: flags, mode, resolve, 8 bytes each. Ways to resolve are not offered: glibc does not use them. */
+int64_t sys_openat2(struct os_call *call)
+{
+    uint64_t flags, mode, resolve;
+    if (call->arg[3] < 24) return -EINVAL;
+    if (call->arg[3] > 24) return -E2BIG;
+    if (!mem_get64(call->mem, call->arg[2], &flags) || !mem_get64(call->mem, call->arg[2] + 8, &mode) ||
+        !mem_get64(call->mem, call->arg[2] + 16, &resolve))
+        return -EFAULT;
+    if (resolve) return -EOPNOTSUPP;
+    if (flags >> 32 || mode & ~UINT64_C(07777)) return -EINVAL;
+    return do_open(call, call->arg[0], call->arg[1], (unsigned)flags, (uint32_t)mode);
+}
+
+int64_t sys_umask(struct os_call *call)
+{
+    uint32_t before = call->process->umask;
+    call->process->umask = call->arg[0] & 0777;
+    return before;
+}
+
+/* ---- close, dup ---- */
+
+int64_t sys_close(struct os_call *call)
+{
+    return files_close(call->process->files, call->arg[0]);
+}
+
+int64_t sys_close_range(struct os_call *call)
+{
+    enum { UNSHARE = 2, CLOEXEC = 4 };
+    struct os_files *files = call->process->files;
+    uint32_t first = call->arg[0], last = call->arg[1];
+    if (first > last || call->arg[2] & ~(uint32_t)(UNSHARE | CLOEXEC)) return -EINVAL;
+    for (uint32_t number = first; number <= last && number < files_limit(files); number++) {
+        bool *close_on_exec = files_close_on_exec(files, number);
+        if (call->arg[2] & CLOEXEC && close_on_exec)
+            *close_on_exec = true;
+        else if (close_on_exec)
+            (void)files_close(files, number);
+    }
+    return 0;
+}
+
+static int64_t duplicate(struct os_call *call, unsigned lowest, bool close_on_exec)
+{
+    struct file *file = files_get(call->process->files, call->arg[0]);
+    return file ? files_add(call->process->files, file_share(file), lowest, close_on_exec) : -EBADF;
+}
+
+int64_t sys_dup(struct os_call *call)
+{
+    return duplicate(call, 0, false);
+}
+
+int64_t sys_dup2(struct os_call *call)
+{
+    struct file *file = files_get(call->process->files, call->arg[0]);
+    if (!file) return -EBADF;
+    if (call->arg[0] == call->arg[1]) return call->arg[1];
+    return files_put(call->process->files, file_share(file), call->arg[1], false);
+}
+
+int64_t sys_dup3(struct os_call *call)
+{
+    struct file *file = files_get(call->process->files, call->arg[0]);
+    if (call->arg[0] == call->arg[1] || call->arg[2] & ~(uint32_t)G_O_CLOEXEC) return -EINVAL;
+    if (!file) return -EBADF;
+    return files_put(call->process->files, file_share(file), call->arg[1], call->arg[2] & G_O_CLOEXEC);
+}
+
+/* ---- fcntl, ioctl ---- */
+
+/* struct flock and flock64: l_type is 2 bytes at 0; the answer to F_GETLK is that nobody has a lock. */
+static int64_t get_lock(struct os_call *call)
+{
+    enum { UNLOCKED = 2 };
+    uint8_t *lock = mem_writable(call->mem, call->arg[2], 2);
+    if (!lock) return -EFAULT;
+    lock[0] = 0;
+    lock[1] = UNLOCKED;
+    return 0;
+}
+
+int64_t sys_fcntl(struct os_call *call)
+{
+    enum { DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW, SETOWN, GETOWN, GETLK64 = 12, SETLK64, SETLKW64 };
+    enum { DUPFD_CLOEXEC = 1030, SETPIPE_SZ = 1031, GETPIPE_SZ = 1032, PIPE_ROOM = 65536 };
+    const unsigned settable = G_O_APPEND | G_O_NONBLOCK;
+    struct file *file = files_get(call->process->files, call->arg[0]);
+    bool *close_on_exec = files_close_on_exec(call->process->files, call->arg[0]);
+    if (!file || !close_on_exec) return -EBADF;
+    switch (call->arg[1]) {
+    case DUPFD: return duplicate(call, call->arg[2], false);
+    case DUPFD_CLOEXEC: return duplicate(call, call->arg[2], true);
+    case GETFD: return *close_on_exec;
+    case SETFD: *close_on_exec = call->arg[2] & 1; return 0;
+    case GETFL: return file->flags;
+    case SETFL: file->flags = (file->flags & ~settable) | (call->arg[2] & settable); return 0;
+    case GETLK:
+    case GETLK64: return get_lock(call);
+    case SETLK:
+    case SETLKW:
+    case SETLK64:
+    case SETLKW64:
+    case SETOWN:
+    case GETOWN: return 0;
+    case SETPIPE_SZ:
+    case GETPIPE_SZ: return file->pipe ? PIPE_ROOM : -EBADF;
+    default: return -EINVAL;
+    }
+}
+
+int64_t sys_ioctl(struct os_call *call)
+{
+    struct file *file = files_get(call->process->files, call->arg[0]);
+    bool *close_on_exec = files_close_on_exec(call->process->files, call->arg[0]);
+    if (!file || !close_on_exec) return -EBADF;
+    uint32_t value = 0;
+    switch (call->arg[1]) {
+    case 0x20006601: *close_on_exec = true; return 0;  /* FIOCLEX */
+    case 0x20006602: *close_on_exec = false; return 0; /* FIONCLEX */
+    case 0x8004667e:                                   /* FIONBIO */
+        if (!mem_get32(call->mem, call->arg[2], &value)) return -EFAULT;
+        file->flags = value ? file->flags | G_O_NONBLOCK : file->flags & ~(unsigned)G_O_NONBLOCK;
+        return 0;
+    case 0x4004667f: /* FIONREAD */
+        if (!file->pipe) return -ENOTTY;
+        return mem_put32(call->mem, call->arg[2], pipe_waiting(file)) ? 0 : -EFAULT;
+    default: return -ENOTTY;
+    }
+}
+
+/* ---- what there is not ---- */
+
+int64_t sys_file_advice(struct os_call *call)
+{
+    return files_get(call->process->files, call->arg[0]) ? 0 : -EBADF;
+}
+
+int64_t sys_no_socket(struct os_call *call)
+{
+    os_say_once(call->os, "socket", "the program asked for a socket; there is no network (EAFNOSUPPORT)");
+    return -EAFNOSUPPORT;
+}
+
+int64_t sys_no_xattr(struct os_call *call)
+{
+    (void)call;
+    return -EOPNOTSUPP;
+}
+
+int64_t sys_not_permitted(struct os_call *call)
+{
+    (void)call;
+    return -EPERM;
+}

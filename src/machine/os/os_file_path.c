@@ -1,0 +1,394 @@
+/* Where a guest's path leads, without ever leaving what the guest may see.
+ *
+ * The walk goes component by component: each is opened with O_PATH | O_NOFOLLOW in the folder before it, and symbolic
+ * links are read and walked here, never by the host. An absolute link starts at the guest's root again, and ".." is
+ * taken off the path walked so far and that path, free of links, is opened anew; so neither can get above the root, and
+ * no folder moved meanwhile can either. A place is a folder's descriptor and one name in it that is no link: what is
+ * then done to the name, with O_NOFOLLOW, stays there.
+ *
+ * /dev, /proc and /sys of the host are not there for a guest: os_file_made.c has its own.
+ *
+ * The sysroot. Programs are PowerPC's and want PowerPC libraries, which a host has in another place than the paths
+ * in the programs say. So for paths below /lib and /usr/lib, for /etc/ld.so.cache and /etc/ld.so.preload, read-only:
+ *   without --root, the sysroot's file if it has one, otherwise the host's; but never the host's ld.so.cache or
+ *   ld.so.preload, which are about the host's own libraries;
+ *   with --root, DIR's file if it has one, otherwise the sysroot's.
+ * Programs and interpreters that are not found otherwise are looked for in the sysroot, whatever their path. The
+ * sysroot is walked as a root of its own, so links in it stay in it.
+ *
+ * The working directory and folders that openat names are kept as paths. A guest that renames the folder it is in
+ * would find it gone, where Linux would not.
+ */
+#include "machine/os/os_file_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40, REST_MAX = 2 * PATH_MAX };
+
+struct walk {
+    struct os_call *call; /* NULL for the loader */
+    int root;             /* borrowed */
+    bool made;            /* this tree has made-up folders */
+    int folder;           /* where we are, owned; -1 in a made-up folder */
+    size_t length;
+    char path[PATH_MAX]; /* the same as a path; "" at the root */
+    char rest[REST_MAX]; /* what is still to be walked, from `next` on */
+    const char *next;
+    unsigned links;
+};
+
+/* ---- steps ---- */
+
+static int open_folder(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Opens walk->path, in which there are no links. */
+static int reopen(struct walk *walk)
+{
+    if (walk->folder >= 0) close(walk->folder);
+    walk->folder = -1;
+    if (walk->made && made_area(walk->path)) return 0;
+    int folder = open_folder(walk->root, ".");
+    for (const char *from = walk->path; folder >= 0 && *from;) {
+        char name[NAME_MAX + 1];
+        size_t length = strcspn(++from, "/");
+        memcpy(name, from, length);
+        name[length] = 0;
+        int next = open_folder(folder, name);
+        close(folder);
+        folder = next;
+        from += length;
+    }
+    walk->folder = folder < 0 ? -1 : folder;
+    return folder < 0 ? folder : 0;
+}
+
+static int append(struct walk *walk, const char *name)
+{
+    size_t length = strlen(name);
+    if (walk->length + 1 + length >= PATH_MAX) return -ENAMETOOLONG;
+    walk->path[walk->length] = '/';
+    memcpy(walk->path + walk->length + 1, name, length + 1);
+    walk->length += 1 + length;
+    return 0;
+}
+
+static void drop_last(struct walk *walk)
+{
+    while (walk->length && walk->path[--walk->length] != '/')
+        ;
+    walk->path[walk->length] = 0;
+}
+
+/* A link to `target` was met: it is walked next, then what was left. */
+static int follow(struct walk *walk, const char *target)
+{
+    if (++walk->links > LINKS_MAX) return -ELOOP;
+    size_t first = strlen(target), second = strlen(walk->next);
+    if (!first) return -ENOENT;
+    if (first + 1 + second >= REST_MAX) return -ENAMETOOLONG;
+    char joined[REST_MAX];
+    memcpy(joined, target, first);
+    joined[first] = '/';
+    memcpy(joined + first + 1, walk->next, second + 1);
+    /* Nothing left must stay nothing, or the link's end would seem to have a slash. */
+    if (!second) joined[first] = 0;
+    memcpy(walk->rest, joined, strlen(joined) + 1);
+    walk->next = walk->rest;
+    if (*target != '/') return 0;
+    walk->length = 0;
+    walk->path[0] = 0;
+    return reopen(walk);
+}
+
+/* The next component: 1, or 0 at the end. *slashes tells whether it had any behind it. */
+static int take(struct walk *walk, char name[NAME_MAX + 1], bool *slashes)
+{
+    walk->next += strspn(walk->next, "/");
+    size_t length = strcspn(walk->next, "/");
+    if (!length) return 0;
+    if (length > NAME_MAX) return -ENAMETOOLONG;
+    memcpy(name, walk->next, length);
+    name[length] = 0;
+    walk->next += length;
+    *slashes = *walk->next == '/';
+    if (!walk->next[strspn(walk->next, "/")]) walk->next += strlen(walk->next);
+    return 1;
+}
+
+/* ---- ends ---- */
+
+static void finish(struct walk *walk, struct place *place, const char *name)
+{
+    (void)memccpy(place->name, name, 0, sizeof place->name);
+    if (walk->length)
+        memcpy(place->path, walk->path, walk->length + 1);
+    else
+        memcpy(place->path, "/", 2);
+    place->parent = walk->folder;
+    walk->folder = -1;
+}
+
+/* The path ended in a folder: "/", "." or "..". */
+static int finish_here(struct walk *walk, struct place *place)
+{
+    if (walk->folder < 0) {
+        place->made = made_find(walk->call, walk->path);
+        made_stat(place->made, &place->status);
+    } else if (fstat(walk->folder, &place->status) != 0) {
+        return -errno;
+    }
+    place->exists = true;
+    finish(walk, place, ".");
+    return 0;
+}
+
+/* A step in a made-up folder. 1: goes on, 0: done. */
+static int step_made(struct walk *walk, struct place *place, const char *name, bool last, bool follow_last)
+{
+    int status = append(walk, name);
+    if (status) return status;
+    struct made made = made_find(walk->call, walk->path);
+    if (made.kind == MADE_LINK && (!last || follow_last)) {
+        char target[PATH_MAX];
+        status = made_link(walk->call, made, target);
+        drop_last(walk);
+        if (!status) status = follow(walk, target);
+        return status ? status : 1;
+    }
+    if (!last) {
+        if (made.kind == MADE_NONE) return -ENOENT;
+        if (made.kind != MADE_FOLDER) return -ENOTDIR;
+        if (walk->folder >= 0) close(walk->folder);
+        walk->folder = -1;
+        return 1;
+    }
+    if (made.kind != MADE_NONE && made.kind != MADE_FOLDER && place->slash) return -ENOTDIR;
+    if (walk->folder >= 0) close(walk->folder);
+    walk->folder = -1;
+    place->made = made;
+    place->exists = made.kind != MADE_NONE;
+    made_stat(made, &place->status);
+    finish(walk, place, name);
+    return 0;
+}
+
+static int step_link(struct walk *walk, int fd)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(fd, "", target, sizeof target - 1);
+    int status = length < 0 ? -errno : 0;
+    close(fd);
+    if (status) return status;
+    target[length] = 0;
+    status = follow(walk, target);
+    return status ? status : 1;
+}
+
+static int step_host(struct walk *walk, struct place *place, const char *name, bool last, bool follow_last)
+{
+    int fd = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int status = fd < 0 ? -errno : 0;
+    if (fd < 0 && (status != -ENOENT || !last)) return status;
+    if (fd >= 0 && fstat(fd, &place->status) != 0) {
+        status = -errno;
+        close(fd);
+        return status;
+    }
+    if (fd >= 0 && S_ISLNK(place->status.st_mode) && (!last || follow_last)) return step_link(walk, fd);
+    status = append(walk, name);
+    if (!status && fd >= 0 && (!last || place->slash) && !S_ISDIR(place->status.st_mode)) status = -ENOTDIR;
+    if (status || last) {
+        place->exists = fd >= 0;
+        if (fd >= 0) close(fd);
+        if (!status) finish(walk, place, name);
+        return status;
+    }
+    close(walk->folder);
+    walk->folder = fd;
+    return 1;
+}
+
+static int walk_on(struct walk *walk, struct place *place, bool follow_last)
+{
+    for (;;) {
+        char name[NAME_MAX + 1];
+        bool slashes = false;
+        int status = take(walk, name, &slashes);
+        if (status < 0) return status;
+        if (status == 0) return finish_here(walk, place);
+        bool last = !*walk->next;
+        if (last && slashes) place->slash = true;
+        if (strcmp(name, ".") == 0) continue;
+        if (strcmp(name, "..") == 0) {
+            drop_last(walk);
+            status = reopen(walk);
+            if (status) return status;
+            continue;
+        }
+        bool made = walk->made && (walk->folder < 0 || (walk->length == 0 && strlen(name) < 8));
+        if (made && walk->length == 0) {
+            char top[16] = "/";
+            (void)memccpy(top + 1, name, 0, sizeof top - 1);
+            made = made_area(top);
+        }
+        bool through = follow_last || place->slash;
+        status = made ? step_made(walk, place, name, last, through) : step_host(walk, place, name, last, through);
+        if (status <= 0) return status;
+    }
+}
+
+static int walk_tree(struct place *place, struct os_call *call, int root, bool made, const char *text, unsigned flags)
+{
+    struct walk walk = {.call = call, .root = root, .made = made, .folder = -1};
+    walk.next = walk.rest;
+    memset(place, 0, sizeof *place);
+    place->parent = -1;
+    if (strlen(text) >= sizeof walk.rest) return -ENAMETOOLONG;
+    memcpy(walk.rest, text, strlen(text) + 1);
+    int status = reopen(&walk);
+    if (!status) status = walk_on(&walk, place, flags & PLACE_FOLLOW);
+    if (walk.folder >= 0) close(walk.folder);
+    return status;
+}
+
+/* ---- places ---- */
+
+static bool is_cache(const char *text)
+{
+    return strcmp(text, "/etc/ld.so.cache") == 0 || strcmp(text, "/etc/ld.so.preload") == 0;
+}
+
+static bool is_library(const char *text)
+{
+    return strncmp(text, "/lib/", 5) == 0 || strncmp(text, "/usr/lib/", 9) == 0 || is_cache(text);
+}
+
+static bool missing(int status, const struct place *place)
+{
+    return status == -ENOENT || status == -ENOTDIR || (!status && !place->exists);
+}
+
+static int find_in_sysroot(struct place *place, const struct fs *fs, struct os_call *call, const char *text,
+                           unsigned flags)
+{
+    if (fs_sysroot(fs) < 0) return -ENOENT;
+    int status = walk_tree(place, call, fs_sysroot(fs), false, text, flags);
+    if (!missing(status, place)) return status;
+    if (!status) place_fini(place);
+    return -ENOENT;
+}
+
+static void judge(struct place *place, const struct fs *fs)
+{
+    if (place->made.kind != MADE_NOT) return;
+    place->may_change = fs_may_change(fs, place->path);
+    char parent[PATH_MAX];
+    memcpy(parent, place->path, strlen(place->path) + 1);
+    char *slash = strrchr(parent, '/');
+    if (slash && place->path[1]) {
+        slash[slash == parent] = 0;
+        place->may_rename = fs_may_change(fs, parent);
+    }
+}
+
+int place_find(struct place *place, const struct os_files *files, struct os_call *call, const char *base,
+               const char *path, unsigned flags)
+{
+    const struct fs *fs = files_fs(files);
+    char text[REST_MAX];
+    size_t before = *path == '/' ? 0 : strlen(base), length = strlen(path);
+    if (!length) return -ENOENT;
+    if (length >= PATH_MAX || before + 1 + length >= sizeof text) return -ENAMETOOLONG;
+    (void)snprintf(text, sizeof text, "%s%s%s", before ? base : "", before ? "/" : "", path);
+    bool library = !(flags & PLACE_CHANGE) && is_library(text);
+    if (library && !fs_confined(fs)) {
+        int status = find_in_sysroot(place, fs, call, text, flags);
+        if (status != -ENOENT) return status;
+        if (is_cache(text)) return -ENOENT;
+    }
+    int status = walk_tree(place, call, fs_root(fs), true, text, flags);
+    if ((library || flags & PLACE_SYSROOT) && missing(status, place)) {
+        if (!status) place_fini(place);
+        return find_in_sysroot(place, fs, call, text, flags);
+    }
+    if (!status) judge(place, fs);
+    return status;
+}
+
+void place_fini(struct place *place)
+{
+    if (place->parent >= 0) close(place->parent);
+    place->parent = -1;
+}
+
+int guest_path(const struct os_call *call, uint32_t address, char path[PATH_MAX])
+{
+    int64_t length = mem_strlen(call->mem, address, PATH_MAX);
+    if (length < 0) return -EFAULT;
+    if (length >= PATH_MAX) return -ENAMETOOLONG;
+    memcpy(path, call->mem->base + address, (size_t)length);
+    path[length] = 0;
+    return 0;
+}
+
+int place_of(struct place *place, struct os_call *call, uint32_t folder, uint32_t address, unsigned flags)
+{
+    char path[PATH_MAX];
+    int status = guest_path(call, address, path);
+    if (status) return status;
+    const struct os_files *files = call->process->files;
+    const char *base = files_cwd(files);
+    if (*path != '/' && (int32_t)folder != G_AT_FDCWD) {
+        const struct file *file = files_get(files, folder);
+        if (!file) return -EBADF;
+        if (!file->folder) return -ENOTDIR;
+        base = file->path;
+    }
+    return place_find(place, files, call, base, path, flags);
+}
+
+int place_denied(const struct os_call *call, const struct place *place)
+{
+    os_say_once(call->os, "write",
+                "'%s' may not be written: it is not below the working directory; allow it with --writable DIR",
+                place->path);
+    return -EROFS;
+}
+
+/* ---- for the loader ---- */
+
+int files_open_program(const struct os_files *files, const char *guest, char path[PATH_MAX])
+{
+    struct place place;
+    int status = place_find(&place, files, NULL, files_cwd(files), guest, PLACE_FOLLOW | PLACE_SYSROOT);
+    if (status) return status;
+    if (!place.exists)
+        status = -ENOENT;
+    else if (S_ISDIR(place.status.st_mode))
+        status = -EISDIR;
+    else if (place.made.kind != MADE_NOT || !S_ISREG(place.status.st_mode) || !(place.status.st_mode & 0111))
+        status = -EACCES;
+    else if (faccessat(place.parent, place.name, X_OK, 0) != 0)
+        status = -errno;
+    else {
+        status = openat(place.parent, place.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (status < 0) status = -errno;
+        memcpy(path, place.path, strlen(place.path) + 1);
+    }
+    place_fini(&place);
+    return status;
+}
+
+int os_files_open_program(const struct os_files *files, const char *guest_path_text)
+{
+    char path[PATH_MAX];
+    return files_open_program(files, guest_path_text, path);
+}

@@ -1,0 +1,372 @@
+/* What a program may ask about itself and the machine; answers are fixed, or follow from the options.
+ *
+ * The user is 1000, never the host's. Random numbers are a stream per process that starts from its number (splitmix64,
+ * Steele et al. 2014), so that the same run gives the same bits. Priorities and policies can be asked for; only the
+ * ordinary ones can be set, and they change nothing.
+ */
+#include "machine/os/os_task.h"
+
+#include <errno.h>
+
+enum { UTS_LENGTH = 65 };
+
+int64_t sys_nothing(struct os_call *call)
+{
+    (void)call;
+    return 0;
+}
+
+int64_t sys_permission_denied(struct os_call *call)
+{
+    (void)call;
+    return -EPERM;
+}
+
+/* The C library tries it at the start of every thread and does without: nothing to name. */
+int64_t sys_rseq(struct os_call *call)
+{
+    (void)call;
+    return -ENOSYS;
+}
+
+int64_t sys_restart_syscall(struct os_call *call)
+{
+    (void)call;
+    return -EINTR;
+}
+
+/* ---- the machine ---- */
+
+static int64_t put_names(struct os_call *call, unsigned count)
+{
+    static const char *const name[] = {"Linux", "chiliad", "6.1.0", "#1 SMP", "ppc", "(none)"};
+    char *host = mem_writable(call->mem, call->arg[0], (uint64_t)count * UTS_LENGTH);
+    if (!host) return -EFAULT;
+    memset(host, 0, (size_t)count * UTS_LENGTH);
+    for (unsigned n = 0; n < count; n++)
+        memcpy(host + (size_t)n * UTS_LENGTH, name[n], strlen(name[n]));
+    return 0;
+}
+
+int64_t sys_uname(struct os_call *call)
+{
+    return put_names(call, 6);
+}
+
+int64_t sys_olduname(struct os_call *call)
+{
+    return put_names(call, 5);
+}
+
+/* struct sysinfo: uptime, 3 loads, memory in all and free, shared, buffers, swap in all and free; then a half-word with
+ * the number of processes, high memory in all and free, the unit. */
+int64_t sys_sysinfo(struct os_call *call)
+{
+    enum { SIZE = 64 };
+    uint8_t *host = mem_writable(call->mem, call->arg[0], SIZE);
+    if (!host) return -EFAULT;
+    uint64_t memory = call->os->options.memory_bytes;
+    uint32_t total = memory > UINT32_MAX ? UINT32_MAX : (uint32_t)memory, count = 0;
+    for (const struct os_process *process = call->os->processes; process; process = process->next)
+        count += !process->exited;
+    memset(host, 0, SIZE);
+    mem_host_put32(host, (uint32_t)(os_nanoseconds(call) / 1000000000));
+    mem_host_put32(host + 16, total);
+    mem_host_put32(host + 20, total / 2);
+    mem_host_put32(host + 40, count << 16);
+    mem_host_put32(host + 52, 1);
+    return 0;
+}
+
+int64_t sys_personality(struct os_call *call)
+{
+    return call->arg[0] == 0 || call->arg[0] == UINT32_MAX ? 0 : -EINVAL;
+}
+
+int64_t sys_membarrier(struct os_call *call)
+{
+    enum { QUERY = 0, GLOBAL = 1, PRIVATE_EXPEDITED = 8, REGISTER_PRIVATE_EXPEDITED = 16 };
+    enum { ALL = GLOBAL | PRIVATE_EXPEDITED | REGISTER_PRIVATE_EXPEDITED };
+    uint32_t command = call->arg[0];
+    if (command == QUERY) return ALL;
+    bool known = command == GLOBAL || command == PRIVATE_EXPEDITED || command == REGISTER_PRIVATE_EXPEDITED;
+    return known ? 0 : -EINVAL;
+}
+
+int64_t sys_getrandom(struct os_call *call)
+{
+    enum { FLAGS = 7, MOST = 0x1ffffff };
+    uint32_t length = call->arg[1] > MOST ? MOST : call->arg[1];
+    if (call->arg[2] & ~(uint32_t)FLAGS) return -EINVAL;
+    uint8_t *host = mem_writable(call->mem, call->arg[0], length);
+    if (!host && length) return -EFAULT;
+    uint64_t *state = &call->process->random, bits = 0;
+    for (uint32_t n = 0; n < length; n++, bits >>= 8) {
+        if (n % 8 == 0) {
+            bits = *state += UINT64_C(0x9e3779b97f4a7c15);
+            bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+            bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
+            bits ^= bits >> 31;
+        }
+        host[n] = (uint8_t)bits;
+    }
+    return length;
+}
+
+/* ---- the user ---- */
+
+int64_t sys_getuid(struct os_call *call)
+{
+    (void)call;
+    return OS_UID;
+}
+
+int64_t sys_getgid(struct os_call *call)
+{
+    (void)call;
+    return OS_GID;
+}
+
+_Static_assert(OS_UID == OS_GID, "sys_set_id and its relatives serve users and groups");
+
+int64_t sys_set_id(struct os_call *call)
+{
+    return call->arg[0] == OS_UID ? 0 : -EPERM;
+}
+
+/* Up to three ids, -1 for no change. A call of two leaves rubbish in the third register. */
+int64_t sys_set_ids(struct os_call *call)
+{
+    enum { SETREUID = 70, SETREGID = 71 };
+    unsigned count = call->number == SETREUID || call->number == SETREGID ? 2 : 3;
+    for (unsigned n = 0; n < count; n++)
+        if (call->arg[n] != OS_UID && call->arg[n] != UINT32_MAX) return -EPERM;
+    return 0;
+}
+
+int64_t sys_getresid(struct os_call *call)
+{
+    for (unsigned n = 0; n < 3; n++)
+        if (!mem_put32(call->mem, call->arg[n], OS_UID)) return -EFAULT;
+    return 0;
+}
+
+int64_t sys_getgroups(struct os_call *call)
+{
+    if ((int32_t)call->arg[0] < 0) return -EINVAL;
+    return call->arg[0] && !mem_put32(call->mem, call->arg[1], OS_GID) ? -EFAULT : 1;
+}
+
+/* ---- prctl ---- */
+
+static int64_t fp_exceptions(struct os_call *call, bool set)
+{
+    enum { NONRECOVERABLE = 1, ASYNC = 2, PRECISE = 3, SOFTWARE = 0x80 };
+    uint32_t *msr = &call->task->regs.msr;
+    if (!set) {
+        uint32_t mode = (*msr & MSR_FE0 ? ASYNC : 0) | (*msr & MSR_FE1 ? NONRECOVERABLE : 0);
+        return mem_put32(call->mem, call->arg[1], mode) ? 0 : -EFAULT;
+    }
+    if (call->arg[1] & ~(uint32_t)PRECISE) return -EINVAL; /* software handling is for cores without an FPU */
+    *msr &= ~(uint32_t)(MSR_FE0 | MSR_FE1);
+    if (call->arg[1] & ASYNC) *msr |= MSR_FE0;
+    if (call->arg[1] & NONRECOVERABLE) *msr |= MSR_FE1;
+    return 0;
+}
+
+static int64_t task_name(struct os_call *call, bool set)
+{
+    char *name = call->task->name;
+    size_t size = sizeof call->task->name;
+    if (!set) {
+        void *host = mem_writable(call->mem, call->arg[1], size);
+        if (!host) return -EFAULT;
+        memcpy(host, name, size);
+        return 0;
+    }
+    int64_t length = mem_strlen(call->mem, call->arg[1], (uint32_t)size - 1);
+    if (length < 0) return -EFAULT;
+    memset(name, 0, size);
+    if (length) memcpy(name, mem_readable(call->mem, call->arg[1], (uint64_t)length), (size_t)length);
+    return 0;
+}
+
+int64_t sys_prctl(struct os_call *call)
+{
+    enum {
+        SET_PDEATHSIG = 1,
+        GET_DUMPABLE = 3,
+        SET_DUMPABLE = 4,
+        GET_FPEXC = 11,
+        SET_FPEXC = 12,
+        SET_NAME = 15,
+        GET_NAME = 16,
+        SET_TIMERSLACK = 29,
+        SET_NO_NEW_PRIVS = 38,
+        GET_NO_NEW_PRIVS = 39
+    };
+    switch (call->arg[0]) {
+    case SET_PDEATHSIG:
+    case SET_DUMPABLE:
+    case SET_TIMERSLACK:
+    case SET_NO_NEW_PRIVS: return 0;
+    case GET_DUMPABLE:
+    case GET_NO_NEW_PRIVS: return 1;
+    case GET_FPEXC: return fp_exceptions(call, false);
+    case SET_FPEXC: return fp_exceptions(call, true);
+    case SET_NAME: return task_name(call, true);
+    case GET_NAME: return task_name(call, false);
+    default: return -EINVAL;
+    }
+}
+
+/* ---- limits ---- */
+
+enum { RLIMIT_CPU = 0, RLIMIT_STACK = 3, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7, RLIMIT_MEMLOCK = 8 };
+
+void os_limits_init(struct os_process *process)
+{
+    for (unsigned l = 0; l < OS_LIMITS; l++)
+        process->limits[l] = (struct os_limit){UINT64_MAX, UINT64_MAX};
+    process->limits[RLIMIT_STACK].soft = UINT64_C(8) << 20;
+    process->limits[RLIMIT_CORE].soft = 0;
+    process->limits[RLIMIT_NPROC] = (struct os_limit){4096, 4096};
+    process->limits[RLIMIT_NOFILE] = (struct os_limit){1024, 4096};
+    process->limits[RLIMIT_MEMLOCK] = (struct os_limit){UINT64_C(8) << 20, UINT64_C(8) << 20};
+}
+
+uint64_t os_limit(const struct os_process *process, unsigned resource)
+{
+    return process->limits[resource].soft;
+}
+
+static int64_t set_limit(struct os_process *process, unsigned resource, struct os_limit limit)
+{
+    struct os_limit *old = &process->limits[resource];
+    if (limit.soft > limit.hard) return -EINVAL;
+    if (limit.hard > old->hard) return -EPERM;
+    *old = limit;
+    if (resource == RLIMIT_CPU) os_cpu_limit_changed(process);
+    return 0;
+}
+
+static uint32_t limit_word(uint64_t limit, uint32_t infinite)
+{
+    return limit >= infinite ? infinite : (uint32_t)limit;
+}
+
+static int64_t get_limit32(struct os_call *call, uint32_t infinite)
+{
+    if (call->arg[0] >= OS_LIMITS) return -EINVAL;
+    const struct os_limit *limit = &call->process->limits[call->arg[0]];
+    bool done = mem_put32(call->mem, call->arg[1], limit_word(limit->soft, infinite)) &&
+                mem_put32(call->mem, call->arg[1] + 4, limit_word(limit->hard, infinite));
+    return done ? 0 : -EFAULT;
+}
+
+int64_t sys_getrlimit(struct os_call *call)
+{
+    return get_limit32(call, INT32_MAX);
+}
+
+int64_t sys_ugetrlimit(struct os_call *call)
+{
+    return get_limit32(call, UINT32_MAX);
+}
+
+int64_t sys_setrlimit(struct os_call *call)
+{
+    uint32_t soft, hard;
+    if (call->arg[0] >= OS_LIMITS) return -EINVAL;
+    if (!mem_get32(call->mem, call->arg[1], &soft) || !mem_get32(call->mem, call->arg[1] + 4, &hard)) return -EFAULT;
+    struct os_limit limit = {soft == UINT32_MAX ? UINT64_MAX : soft, hard == UINT32_MAX ? UINT64_MAX : hard};
+    return set_limit(call->process, call->arg[0], limit);
+}
+
+int64_t sys_prlimit64(struct os_call *call)
+{
+    struct os_process *process = call->arg[0] ? os_process_find(call->os, (int)call->arg[0]) : call->process;
+    if (!process) return -ESRCH;
+    if (call->arg[1] >= OS_LIMITS) return -EINVAL;
+    struct os_limit new, old = process->limits[call->arg[1]];
+    if (call->arg[2]) {
+        if (!mem_get64(call->mem, call->arg[2], &new.soft) || !mem_get64(call->mem, call->arg[2] + 8, &new.hard))
+            return -EFAULT;
+        int64_t wrong = set_limit(process, call->arg[1], new);
+        if (wrong) return wrong;
+    }
+    uint32_t to = call->arg[3];
+    return to && (!mem_put64(call->mem, to, old.soft) || !mem_put64(call->mem, to + 8, old.hard)) ? -EFAULT : 0;
+}
+
+/* ---- policies ---- */
+
+enum { SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2, SCHED_BATCH = 3, SCHED_IDLE = 5 };
+
+int64_t sys_getpriority(struct os_call *call)
+{
+    (void)call;
+    return 20; /* 20 - nice */
+}
+
+static bool has_task(const struct os_call *call)
+{
+    return !call->arg[0] || os_task_find(call->os, (int)call->arg[0]);
+}
+
+int64_t sys_sched_getscheduler(struct os_call *call)
+{
+    return has_task(call) ? SCHED_OTHER : -ESRCH;
+}
+
+int64_t sys_sched_getparam(struct os_call *call)
+{
+    if (!has_task(call)) return -ESRCH;
+    return mem_put32(call->mem, call->arg[1], 0) ? 0 : -EFAULT;
+}
+
+static int64_t set_policy(const struct os_call *call, uint32_t policy, uint32_t parameter)
+{
+    uint32_t priority;
+    if (!mem_get32(call->mem, parameter, &priority)) return -EFAULT;
+    if (!has_task(call)) return -ESRCH;
+    if (policy == SCHED_FIFO || policy == SCHED_RR) return -EPERM;
+    bool ordinary = policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
+    return ordinary && !priority ? 0 : -EINVAL;
+}
+
+int64_t sys_sched_setparam(struct os_call *call)
+{
+    return set_policy(call, SCHED_OTHER, call->arg[1]);
+}
+
+int64_t sys_sched_setscheduler(struct os_call *call)
+{
+    return set_policy(call, call->arg[1], call->arg[2]);
+}
+
+static int64_t priority_limit(uint32_t policy, int64_t real_time)
+{
+    if (policy == SCHED_FIFO || policy == SCHED_RR) return real_time;
+    return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE ? 0 : -EINVAL;
+}
+
+int64_t sys_sched_get_priority_max(struct os_call *call)
+{
+    return priority_limit(call->arg[0], 99);
+}
+
+int64_t sys_sched_get_priority_min(struct os_call *call)
+{
+    return priority_limit(call->arg[0], 1);
+}
+
+int64_t sys_sched_rr_get_interval(struct os_call *call)
+{
+    return has_task(call) ? os_put_timespec(call->mem, call->arg[1], false, 0) : -ESRCH;
+}
+
+int64_t sys_sched_rr_get_interval_time64(struct os_call *call)
+{
+    return has_task(call) ? os_put_timespec(call->mem, call->arg[1], true, 0) : -ESRCH;
+}

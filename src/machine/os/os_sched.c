@@ -1,0 +1,435 @@
+/* Who runs when: the order of all that happens on a node, decided by simulated time alone.
+ *
+ * Every core is at a point of the one simulated clock. The next step is always the earliest thing there is to do: an
+ * event (a time limit, a timer), or the core that is furthest behind; events before cores, low cores before high ones.
+ * A core runs its task for a quantum, so that cores with work stay that close together; when a single task can run at
+ * all, nobody could notice the difference and the quantum is as long as the next event allows.
+ *
+ * Calls (and everything else that stops a core) are acted on only when their core is the one furthest behind again, so
+ * they happen in the order of time, not of quanta: nobody learns from a call what another core did later.
+ *
+ * That the length of a quantum changes nothing rests on three rules. Budgets end at the next event and at the end of a
+ * turn, so these fall between the same two instructions either way. Turns are measured in cycles, not in quanta. And a
+ * reservation (lwarx) is lost when a core goes to another task, not when a quantum ends.
+ *
+ * Several tasks on one core take turns of TURN cycles. A task stays on its core for life unless sched_setaffinity moves
+ * it: no balancing, as Blue Gene's kernels did none. A woken task cannot run before the moment it was woken in
+ * (ready_cycle), and does not push another off its core. System calls themselves take no time beyond the sc.
+ */
+#include "machine/os/os_task.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "base/mem.h"
+
+#define TURN       UINT64_C(100000)
+#define ALONE      (UINT64_C(1) << 40) /* a quantum with nobody else to run */
+#define SAY_LENGTH 400
+
+/* ---- saying ---- */
+
+struct os_said {
+    struct os_said *next;
+    char topic[];
+};
+
+static void say(struct os *os, const char *format, va_list args)
+{
+    char line[SAY_LENGTH];
+    (void)vsnprintf(line, sizeof line, format, args);
+    if (os->options.say) os->options.say(os->options.context, line);
+}
+
+void os_say(struct os *os, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(os, format, args);
+    va_end(args);
+}
+
+void os_say_once(struct os *os, const char *topic, const char *format, ...)
+{
+    for (const struct os_said *said = os->said; said; said = said->next)
+        if (!strcmp(said->topic, topic)) return;
+    size_t size = strlen(topic) + 1;
+    struct os_said *said = base_calloc(1, sizeof *said + size);
+    memcpy(said->topic, topic, size);
+    said->next = os->said;
+    os->said = said;
+    va_list args;
+    va_start(args, format);
+    say(os, format, args);
+    va_end(args);
+}
+
+void os_say_forget(struct os *os)
+{
+    while (os->said) {
+        struct os_said *said = os->said;
+        os->said = said->next;
+        free(said);
+    }
+}
+
+/* ---- waiting and waking ---- */
+
+uint64_t os_task_cycle(const struct os_task *task)
+{
+    return core_cycles(task->process->os->cores[task->core].core);
+}
+
+void os_make_runnable(struct os_task *task, enum os_woken woken)
+{
+    struct os *os = task->process->os;
+    task->state = OS_RUNNABLE;
+    task->woken = woken;
+    task->ready_cycle = os->now;
+    task->order = ++os->order;
+}
+
+int64_t os_wait(struct os_call *call, const void *what, uint64_t cycles)
+{
+    struct os_task *task = call->task;
+    if (!call->again || task->woken == OS_WOKEN_TIME) task->wake_cycle = os_add_cycles(call->os->now, cycles);
+    task->wait_on = what;
+    task->wait_word = 0;
+    task->wait_order = ++call->os->order;
+    return OS_WAIT;
+}
+
+bool os_timed_out(const struct os_call *call)
+{
+    return call->again && call->task->woken == OS_WOKEN_TIME;
+}
+
+/* A task that a signal got out of its wait, but that did not act on it yet, still counts as waiting: the wake must not
+ * be lost if the signal turns out to be another task's. */
+static bool waits_for(const struct os_task *task, const void *what, uint32_t word)
+{
+    bool waiting =
+        task->state == OS_WAITING || (task->state == OS_RUNNABLE && task->in_call && task->woken == OS_WOKEN_SIGNAL);
+    return waiting && what && task->wait_on == what && task->wait_word == word;
+}
+
+unsigned os_wake_word(struct os *os, const void *what, uint32_t word, unsigned count, uint32_t bits)
+{
+    unsigned woken = 0;
+    for (; woken < count; woken++) {
+        struct os_task *first = NULL;
+        for (struct os_task *task = os->tasks; task; task = task->next)
+            if (waits_for(task, what, word) && (!bits || task->futex_bits & bits) &&
+                (!first || task->wait_order < first->wait_order))
+                first = task;
+        if (!first) break;
+        os_make_runnable(first, OS_WOKEN_EVENT);
+    }
+    return woken;
+}
+
+unsigned os_wake(struct os_call *call, const void *what, unsigned count)
+{
+    return os_wake_word(call->os, what, 0, count, 0);
+}
+
+unsigned os_wake_all(struct os *os, const void *what)
+{
+    return os_wake_word(os, what, 0, UINT32_MAX, 0);
+}
+
+/* ---- choosing ---- */
+
+unsigned os_choose_core(const struct os *os, uint64_t affinity)
+{
+    unsigned live[OS_CORES_MAX] = {0};
+    for (const struct os_task *task = os->tasks; task; task = task->next)
+        if (task->state != OS_DEAD) live[task->core]++;
+    unsigned best = OS_CORES_MAX;
+    for (unsigned c = 0; c < os->core_count; c++)
+        if (affinity >> c & 1 && (best == OS_CORES_MAX || live[c] < live[best])) best = c;
+    assert(best < OS_CORES_MAX);
+    return best;
+}
+
+static bool on_core(const struct os_task *task, unsigned core)
+{
+    return task->state == OS_RUNNABLE && task->core == core;
+}
+
+/* When a core has something to run: now, when a task of it is ready, or later, or never. */
+static uint64_t core_next(const struct os *os, unsigned core)
+{
+    uint64_t first = OS_NEVER;
+    for (const struct os_task *task = os->tasks; task; task = task->next)
+        if (on_core(task, core) && task->ready_cycle < first) first = task->ready_cycle;
+    if (first == OS_NEVER) return OS_NEVER;
+    uint64_t clock = core_cycles(os->cores[core].core);
+    return first > clock ? first : clock;
+}
+
+static uint64_t events_next(const struct os *os)
+{
+    uint64_t next = os_timers_next(os);
+    for (const struct os_task *task = os->tasks; task; task = task->next)
+        if (task->state == OS_WAITING && task->wake_cycle < next) next = task->wake_cycle;
+    return next;
+}
+
+static void events_fire(struct os *os, uint64_t when)
+{
+    os->now = when;
+    for (struct os_task *task = os->tasks; task; task = task->next)
+        if (task->state == OS_WAITING && task->wake_cycle <= when) os_make_runnable(task, OS_WOKEN_TIME);
+    os_timers_fire(os);
+}
+
+static unsigned runnable_tasks(const struct os *os)
+{
+    unsigned count = 0;
+    for (const struct os_task *task = os->tasks; task; task = task->next)
+        count += task->state == OS_RUNNABLE;
+    return count;
+}
+
+/* The task whose turn it is on a core that has one ready; the rotation happens here. A turn that is over while nobody
+ * else is there just goes on: it ends when someone comes. */
+static struct os_task *choose_task(struct os *os, unsigned core)
+{
+    struct os_core *slot = &os->cores[core];
+    uint64_t now = core_cycles(slot->core);
+    struct os_task *current = slot->current;
+    if (current && (!on_core(current, core) || current->ready_cycle > now)) current = NULL;
+    if (current && (current->stopped || now - current->slice_start < TURN)) return current;
+    struct os_task *first = NULL;
+    for (struct os_task *task = os->tasks; task; task = task->next)
+        if (task != current && on_core(task, core) && task->ready_cycle <= now &&
+            (!first || task->order < first->order))
+            first = task;
+    if (!first) {
+        assert(current);
+        return current;
+    }
+    if (current) current->order = ++os->order;
+    first->slice_start = now;
+    slot->current = first;
+    return first;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t now, uint64_t event)
+{
+    bool alone = runnable_tasks(os) == 1;
+    uint64_t cycles = alone ? ALONE : os->options.quantum;
+    if (alone && os->options.pause) cycles = least(cycles, os->pause_at > now ? os->pause_at - now : 1);
+    cycles = least(cycles, event - now);
+    uint64_t turn = task->slice_start + TURN;
+    for (const struct os_task *other = os->tasks; other; other = other->next) {
+        if (other == task || !on_core(other, task->core)) continue;
+        if (turn > now) cycles = least(cycles, turn - now);
+        if (other->ready_cycle > now) cycles = least(cycles, other->ready_cycle - now);
+    }
+    return least(cycles, os_timers_budget(task));
+}
+
+/* ---- running ---- */
+
+static void load(struct os *os, unsigned core, struct os_task *task)
+{
+    struct os_core *slot = &os->cores[core];
+    struct mem *mem = task->process->space->mem;
+    if (slot->loaded == task && slot->loaded_mem == mem) return;
+    if (slot->loaded) slot->loaded->regs.reserved = false;
+    bool other = slot->loaded != task;
+    task->regs.reserved = false;
+    slot->loaded = task;
+    slot->loaded_mem = mem;
+    core_switch(slot->core, &task->regs, mem);
+    if (other && os->options.switched) os->options.switched(os->options.context, core, task->process->pid, task->tid);
+}
+
+static void call_through(struct os *os, struct os_task *task, const struct core_exit *stop)
+{
+    const struct os_options *options = &os->options;
+    if (options->call_through &&
+        options->call_through(options->context, task->core, &task->regs, task->process->space->mem))
+        return;
+    task->regs.pc -= 4;
+    os_signal_fault(task, stop);
+}
+
+static bool device_access(struct os *os, struct os_task *task)
+{
+    const struct os_options *options = &os->options;
+    uint32_t address = task->stop.address;
+    bool is_device = false;
+    for (unsigned i = 0; i < OS_DEVICES; i++)
+        is_device |= options->device_pages[i] && address / MEM_PAGE == options->device_pages[i] / MEM_PAGE;
+    return options->device && is_device &&
+           options->device(options->context, task->core, &task->regs, task->process->space->mem, address);
+}
+
+static void watched(struct os *os, struct os_task *task)
+{
+    int own = 0, signal = os->options.watch ? os->options.watch(os->options.context, task->core, &own) : 0;
+    if (signal) (void)os_send_signal(os, task->process, signal);
+    if (own) os_signal_task(os, task, &(struct os_siginfo){.signal = own, .code = OS_SI_KERNEL});
+}
+
+static void act_on_stop(struct os *os, struct os_task *task)
+{
+    task->stopped = false;
+    switch (task->stop.reason) {
+    case CORE_SYSCALL: os_call_enter(task); break;
+    case CORE_CALLTHRU: call_through(os, task, &task->stop); break;
+    case CORE_ILLEGAL:
+    case CORE_PRIVILEGED:
+        if (!os_emulate(task)) os_signal_fault(task, &task->stop);
+        break;
+    case CORE_WATCH: watched(os, task); break;
+    case CORE_LOAD:
+    case CORE_STORE:
+        if (!device_access(os, task)) os_signal_fault(task, &task->stop);
+        break;
+    default: os_signal_fault(task, &task->stop); break;
+    }
+}
+
+/* One step of a core: what stopped it before, what is left of a call, or instructions until something stops them. */
+static void step(struct os *os, unsigned core, uint64_t event)
+{
+    struct os_core *slot = &os->cores[core];
+    struct os_task *task = choose_task(os, core);
+    os->now = core_cycles(slot->core);
+    if (task->stopped) {
+        act_on_stop(os, task);
+        return;
+    }
+    if (task->in_call && task->woken != OS_WOKEN_SIGNAL) {
+        os_call_enter(task);
+        return;
+    }
+    os_signal_deliver(task);
+    if (task->state != OS_RUNNABLE) return;
+    load(os, core, task);
+    task->stop = core_run(slot->core, budget(os, task, os->now, event));
+    task->stopped = task->stop.reason != CORE_BUDGET;
+    uint64_t now = core_cycles(slot->core);
+    task->cycles += now - os->now;
+    os->now = now;
+    os_timers_used(task);
+}
+
+static void deadlock(struct os *os)
+{
+    const struct os_task *task = os->tasks;
+    const char *name = task->in_call ? os_call_name(task->regs.gpr[0]) : NULL;
+    os_say(os,
+           "deadlock: every thread of the program waits and nothing can wake one (thread %d in '%s'); the program is "
+           "ended, look at its locks",
+           task->tid, name ? name : "?");
+    struct os_siginfo info = {.signal = OS_SIGKILL, .code = OS_SI_KERNEL};
+    for (struct os_process *process = os->processes; process; process = process->next)
+        if (!process->exited) os_signal_process(os, process, &info);
+}
+
+/* Lets the caller look, at multiples of pause_cycles; false when it has seen enough. Quanta are as they would be
+ * without. */
+static bool pause_run(struct os *os)
+{
+    if (!os->options.pause || os->now < os->pause_at) return true;
+    os->pause_at = os_add_cycles(os->now, os->options.pause_cycles - os->now % os->options.pause_cycles);
+    return os->options.pause(os->options.context);
+}
+
+int os_run(struct os *os, struct os_result *result)
+{
+    os_sweep(os);
+    while (os->tasks && pause_run(os)) {
+        unsigned best = 0;
+        uint64_t when = OS_NEVER;
+        for (unsigned c = 0; c < os->core_count; c++) {
+            uint64_t next = core_next(os, c);
+            if (next < when) {
+                when = next;
+                best = c;
+            }
+        }
+        uint64_t event = events_next(os);
+        if (event != OS_NEVER && event <= when) {
+            events_fire(os, event);
+        } else if (when != OS_NEVER) {
+            if (when > core_cycles(os->cores[best].core)) core_idle_until(os->cores[best].core, when);
+            step(os, best, event);
+        } else {
+            deadlock(os);
+        }
+        os_sweep(os);
+    }
+    for (unsigned c = 0; c < os->core_count; c++) {
+        uint64_t cycles = core_cycles(os->cores[c].core);
+        if (cycles > os->result.cycles) os->result.cycles = cycles;
+    }
+    *result = os->result;
+    return CHIL_OK;
+}
+
+/* ---- the calls about scheduling ---- */
+
+int64_t sys_sched_yield(struct os_call *call)
+{
+    struct os_task *task = call->task;
+    task->order = ++call->os->order;
+    call->os->cores[task->core].current = NULL;
+    return 0;
+}
+
+static struct os_task *task_argument(const struct os_call *call)
+{
+    return call->arg[0] ? os_task_find(call->os, (int)call->arg[0]) : call->task;
+}
+
+int64_t sys_sched_setaffinity(struct os_call *call)
+{
+    struct os_task *task = task_argument(call);
+    if (!task) return -ESRCH;
+    uint64_t mask = 0;
+    for (unsigned word = 0; word < 2 && word < call->arg[1] / 4; word++) {
+        uint32_t bits;
+        if (!mem_get32(call->mem, call->arg[2] + 4 * word, &bits)) return -EFAULT;
+        mask |= (uint64_t)bits << (32 * word);
+    }
+    mask &= bits_mask64(call->os->core_count);
+    if (!mask) return -EINVAL;
+    task->affinity = mask;
+    if (mask >> task->core & 1) return 0;
+    task->core = os_choose_core(call->os, mask);
+    if (task->ready_cycle < call->os->now) task->ready_cycle = call->os->now;
+    return 0;
+}
+
+int64_t sys_sched_getaffinity(struct os_call *call)
+{
+    const struct os_task *task = task_argument(call);
+    if (!task) return -ESRCH;
+    unsigned words = (call->os->core_count + 31) / 32;
+    if (call->arg[1] < 4 * words || call->arg[1] % 4) return -EINVAL;
+    for (unsigned word = 0; word < words; word++)
+        if (!mem_put32(call->mem, call->arg[2] + 4 * word, (uint32_t)(task->affinity >> (32 * word)))) return -EFAULT;
+    return (int64_t)4 * words;
+}
+
+int64_t sys_getcpu(struct os_call *call)
+{
+    if (call->arg[0] && !mem_put32(call->mem, call->arg[0], call->task->core)) return -EFAULT;
+    if (call->arg[1] && !mem_put32(call->mem, call->arg[1], 0)) return -EFAULT;
+    return 0;
+}
