@@ -1,9 +1,10 @@
-/* What a call of the memory hierarchy costs: ns of thread CPU time for each access whose line byte is clear.
+/* What a call of the memory hierarchy costs: ns of thread CPU time for each access whose line byte
+ * is clear.
  *
- * A row is a pattern of accesses by core 0; "all cores" means that the others have filled their L1 before, so that no
- * snoop is dropped for the reason that a core never had a line; "of L1" that core 0 loaded the lines before. Each row
- * runs several rounds after one to warm up; the fastest counts. `bench_cache PART` runs the rows whose name, machine
- * first, has that part.
+ * A row is a pattern of accesses by core 0; "all cores" means that the others have filled their L1
+ * before, so that no snoop is dropped for the reason that a core never had a line; "of L1" that
+ * core 0 loaded the lines before. Each row runs several rounds after one to warm up; the fastest
+ * counts. `bench_cache PART` runs the rows whose name, machine first, has that part.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,9 @@ struct node {
 
 static uint32_t address_of(struct node *node, const struct pattern *pattern, uint32_t i)
 {
-    if (pattern->step) return BASE + (i * pattern->step & (pattern->span - 1)); /* all such spans are powers of two */
+    if (pattern->step)
+        return BASE +
+               (i * pattern->step & (pattern->span - 1)); /* all such spans are powers of two */
     node->random = node->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return BASE + ((uint32_t)((node->random >> 33) * pattern->span >> 31) & ~31U);
 }
@@ -65,10 +68,12 @@ static double round_of(struct node *node, const struct pattern *pattern)
     for (uint32_t i = 0; i < ACCESSES; i++) {
         uint32_t address = address_of(node, pattern, i);
         node->now++;
-        if (lines[address >> CACHE_GRANULE_BITS] & (pattern->store ? CACHE_STORE : CACHE_LOAD)) continue;
+        if (lines[address >> CACHE_GRANULE_BITS] & (pattern->store ? CACHE_STORE : CACHE_LOAD))
+            continue;
         calls++;
-        node->now += pattern->store ? cache_store(node->cache, 0, node->space, address, 8, node->now)
-                                    : cache_load(node->cache, 0, node->space, address, 8, node->now);
+        node->now += pattern->store
+                         ? cache_store(node->cache, 0, node->space, address, 8, node->now)
+                         : cache_load(node->cache, 0, node->space, address, 8, node->now);
     }
     return calls ? (seconds() - start) * 1e9 / calls : 0;
 }
@@ -103,7 +108,8 @@ static int run(const char *name, const char *part)
     for (unsigned i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         char row[64];
         (void)snprintf(row, sizeof row, "%s %s", name, patterns[i].name);
-        if (!part || strstr(row, part)) printf("%-44s %7.1f ns/call\n", row, measure(&config, &patterns[i]));
+        if (!part || strstr(row, part))
+            printf("%-44s %7.1f ns/call\n", row, measure(&config, &patterns[i]));
     }
     chil_machine_free(machine);
     return 0;

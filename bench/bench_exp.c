@@ -1,10 +1,12 @@
-/* What writing and reading a large experiment costs: 1,000 metrics, 10,000 call paths, 256 threads, 10 million values.
+/* What writing and reading a large experiment costs: 1,000 metrics, 10,000 call paths, 256 threads,
+ * 10 million values.
  *
- * Two layouts of the values. "rows": a metric has values on 39 or 40 call paths, there on every thread, as a program
- * whose threads all do the same. "scattered": a metric has one value on each call path, on some thread, which is the
- * worst for a format with dense rows. Printed: seconds of wall time for building, writing (with fsync) and reading,
- * and of CPU time for all of it and comparing; megabytes of the file, and the process's greatest memory so far.
- * `bench_exp rows 10` makes a tenth.
+ * Two layouts of the values. "rows": a metric has values on 39 or 40 call paths, there on every
+ * thread, as a program whose threads all do the same. "scattered": a metric has one value on each
+ * call path, on some thread, which is the worst for a format with dense rows. Printed: seconds of
+ * wall time for building, writing (with fsync) and reading, and of CPU time for all of it and
+ * comparing; megabytes of the file, and the process's greatest memory so far. `bench_exp rows 10`
+ * makes a tenth.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,8 @@ static void add_trees(struct chil_exp *exp)
     for (int i = 0; i < 500; i++) {
         (void)snprintf(name, sizeof name, "function_%d", i);
         (void)chil_exp_add_region(
-            exp, &(struct chil_exp_region){.name = name, .module = "program.c", .begin = i, .end = i + 9});
+            exp, &(struct chil_exp_region){
+                     .name = name, .module = "program.c", .begin = i, .end = i + 9});
     }
     for (int i = 0; i < NODES; i++)
         (void)chil_exp_add_node(exp, i ? (i - 1) / 4 : -1, i % 500, i % 77, "program.c");
@@ -52,13 +55,14 @@ static struct chil_exp *build(bool scattered, int part)
     for (int m = 0; m < METRICS / part; m++) {
         char name[32];
         (void)snprintf(name, sizeof name, "EVENT_%d", m);
-        int metric =
-            chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = name, .parent = m % 10 ? m - m % 10 : -1});
+        int metric = chil_exp_add_metric(
+            exp, &(struct chil_exp_metric){.name = name, .parent = m % 10 ? m - m % 10 : -1});
         for (int i = 0; i < VALUES; i++) {
             random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             int node = scattered ? i : (m * 7 + i / THREADS * 251) % NODES;
             int thread = scattered ? (int)(random >> 40) % THREADS : i % THREADS;
-            chil_exp_add_count(exp, metric, node, thread, 1 + (int64_t)((random >> 33) >> (random >> 59)));
+            chil_exp_add_count(exp, metric, node, thread,
+                               1 + (int64_t)((random >> 33) >> (random >> 59)));
         }
     }
     return exp;
@@ -74,8 +78,8 @@ static bool same(const struct chil_exp *a, const struct chil_exp *b)
         if (!equal) break;
         (void)chil_exp_cells(a, (int)m, &x_count);
         (void)chil_exp_cells(b, other, &y_count);
-        equal = x_count == y_count &&
-                chil_exp_sum_count(a, (int)m, -1, false, -1) == chil_exp_sum_count(b, other, -1, false, -1);
+        equal = x_count == y_count && chil_exp_sum_count(a, (int)m, -1, false, -1) ==
+                                          chil_exp_sum_count(b, other, -1, false, -1);
     }
     return equal;
 }
@@ -109,9 +113,10 @@ static int run(const char *name, bool scattered, int part)
     double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                  1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) - before;
     if (status) (void)fprintf(stderr, "bench_exp: %s\n", err.text);
-    (void)printf("%-10s build %.2f s, write %.2f s, read %.2f s, CPU %.2f s; file %.0f MB, memory %.0f MB; %s\n", name,
-                 built - start, written - built, done - written, cpu, (double)info.st_size / 1e6,
-                 (double)usage.ru_maxrss / 1e3, equal ? "equal" : "DIFFERENT");
+    (void)printf(
+        "%-10s build %.2f s, write %.2f s, read %.2f s, CPU %.2f s; file %.0f MB, memory %.0f MB; %s\n",
+        name, built - start, written - built, done - written, cpu, (double)info.st_size / 1e6,
+        (double)usage.ru_maxrss / 1e3, equal ? "equal" : "DIFFERENT");
     return equal ? 0 : 1;
 }
 

@@ -1,8 +1,9 @@
 /* What counting costs, as a ratio to a plain increment of a uint64_t in an array.
  *
- * Each row runs the same number of batches over random counters of a unit, several times, alternating with the plain
- * loop over the same indices; the smallest time of each is used. One batch is one chil_upc_raise of a train, or its
- * part of a chil_upc_raise_many; time is advanced every 256 batches.
+ * Each row runs the same number of batches over random counters of a unit, several times,
+ * alternating with the plain loop over the same indices; the smallest time of each is used. One
+ * batch is one chil_upc_raise of a train, or its part of a chil_upc_raise_many; time is advanced
+ * every 256 batches.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,8 @@ struct setup {
     bool many;
 };
 
-/* With a threshold of 2^low_bits every counter is armed from the start to the end: none gets that far in a round. */
+/* With a threshold of 2^low_bits every counter is armed from the start to the end: none gets that
+ * far in a round. */
 static struct chil_upc *make_unit(const struct setup *setup)
 {
     struct chil_upc *upc;
@@ -91,8 +93,9 @@ static void run(const struct setup *setup)
         if (a < plain) plain = a;
         if (b < unit) unit = b;
     }
-    printf("%-44s %8.1f M batches/s %8.2f ns/batch %8.2f x plain/batch %9.4f x plain/event\n", setup->name,
-           BATCHES / unit * 1e-6, unit / BATCHES * 1e9, unit / plain, unit / plain / (double)setup->events);
+    printf("%-44s %8.1f M batches/s %8.2f ns/batch %8.2f x plain/batch %9.4f x plain/event\n",
+           setup->name, BATCHES / unit * 1e-6, unit / BATCHES * 1e9, unit / plain,
+           unit / plain / (double)setup->events);
     free(index);
     free(array);
 }
@@ -111,7 +114,8 @@ int main(void)
         {"4096 counters, 1000 events", large, 0, 1000, true},
         {"4096 counters, 1000 events, far thresholds", large, FAR, 1000, true},
     };
-    printf("counter unit, fast model; the smallest of %d alternating rounds of %d batches\n", ROUNDS, BATCHES);
+    printf("counter unit, fast model; the smallest of %d alternating rounds of %d batches\n",
+           ROUNDS, BATCHES);
     for (unsigned i = 0; i < sizeof setups / sizeof *setups; i++)
         run(&setups[i]);
     return 0;

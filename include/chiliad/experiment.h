@@ -1,12 +1,15 @@
-/* Experiments: what happened (metric) x where in the program (call path) x where on the machine (thread).
+/* Experiments: what happened (metric) x where in the program (call path) x where on the machine
+ * (thread).
  *
- * An experiment is three trees and a sparse set of severities, one number for a metric, a call path and a thread; what
- * is not there is zero. Along the call tree a severity is exclusive (what the path did itself); along the metric tree
- * it is the metric's whole value, its children's included; only threads carry severities. Counts are exact 64-bit
- * integers, signed because differences are experiments too. Every metric says where its numbers come from.
+ * An experiment is three trees and a sparse set of severities, one number for a metric, a call path
+ * and a thread; what is not there is zero. Along the call tree a severity is exclusive (what the
+ * path did itself); along the metric tree it is the metric's whole value, its children's included;
+ * only threads carry severities. Counts are exact 64-bit integers, signed because differences are
+ * experiments too. Every metric says where its numbers come from.
  *
- * The trees are plain arrays to be read; a parent comes before its children. Only the functions below change them. An
- * experiment belongs to one thread at a time; different experiments share nothing. Operators never change their inputs.
+ * The trees are plain arrays to be read; a parent comes before its children. Only the functions
+ * below change them. An experiment belongs to one thread at a time; different experiments share
+ * nothing. Operators never change their inputs.
  */
 #ifndef CHILIAD_EXPERIMENT_H
 #define CHILIAD_EXPERIMENT_H
@@ -23,7 +26,7 @@ extern "C" {
 
 enum { CHIL_EXP_NONE = -1 }; /* no parent, no region */
 
-/* --- The three dimensions ----------------------------------------------------------------------------------------- */
+/* --- The three dimensions -------------------------------------------------------------------- */
 
 enum chil_exp_kind { CHIL_EXP_COUNT, CHIL_EXP_REAL };
 enum chil_exp_origin { CHIL_EXP_MEASURED, CHIL_EXP_COMPOSED, CHIL_EXP_COMPUTED };
@@ -105,76 +108,82 @@ struct chil_exp {
     struct chil_exp_values *values; /* private: cells of each metric */
 };
 
-/* --- Building ------------------------------------------------------------------------------------------------------
- */
+/* --- Building -------------------------------------------------------------------------------- */
 
 struct chil_exp *chil_exp_new(void);
 void chil_exp_free(struct chil_exp *exp);
 
-/* Each returns the index of the new row, or -1 where it does not fit: a parent or region that is not there, a metric's
- * name that exists. Strings are copied, NULL is the empty string. A metric's name gets '_' for each character it may
- * not have; its title is then the name as given, if there is none. `runs` of 0 are 1; `low` and `high` are used when
- * `runs` is above 1, else they are the total: ask chil_exp_range. A thread is in a process, a process in a node or
- * machine, a node in a node, a machine or nothing; ranks are not negative. */
+/* Each returns the index of the new row, or -1 where it does not fit: a parent or region that is
+ * not there, a metric's name that exists. Strings are copied, NULL is the empty string. A metric's
+ * name gets '_' for each character it may not have; its title is then the name as given, if there
+ * is none. `runs` of 0 are 1; `low` and `high` are used when `runs` is above 1, else they are the
+ * total: ask chil_exp_range. A thread is in a process, a process in a node or machine, a node in a
+ * node, a machine or nothing; ranks are not negative. */
 int chil_exp_add_metric(struct chil_exp *exp, const struct chil_exp_metric *metric);
 int chil_exp_add_region(struct chil_exp *exp, const struct chil_exp_region *region);
 int chil_exp_add_node(struct chil_exp *exp, int parent, int region, int line, const char *module);
 /* Where a call path's last step is called. */
 void chil_exp_set_call(struct chil_exp *exp, int node, int line, const char *module);
-int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level level, const char *name, int rank);
+int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level level,
+                       const char *name, int rank);
 void chil_exp_set_attribute(struct chil_exp *exp, const char *key, const char *value);
 const char *chil_exp_attribute(const struct chil_exp *exp, const char *key); /* NULL: none */
 int chil_exp_add_topology(struct chil_exp *exp, const struct chil_exp_topology *topology);
 
-/* The code that was executed and how often, as text (docs/formats/experiment.md): a copy is kept in .cubex files.
- * Operators and cuts give experiments without. */
+/* The code that was executed and how often, as text (docs/formats/experiment.md): a copy is kept in
+ * .cubex files. Operators and cuts give experiments without. */
 void chil_exp_set_code(struct chil_exp *exp, const char *text, size_t size);
 const char *chil_exp_code(const struct chil_exp *exp, size_t *size); /* NULL: none */
 
-/* Adds to a severity. In any order; ascending (node, thread) is fastest. Counts stop at the ends of 64 bits. A real
- * added to a metric of counts makes it one of reals. A place that is not there is left alone. Adding a topology copies
- * its coordinates, which are -1 for a thread without, as for threads that are added later. */
+/* Adds to a severity. In any order; ascending (node, thread) is fastest. Counts stop at the ends of
+ * 64 bits. A real added to a metric of counts makes it one of reals. A place that is not there is
+ * left alone. Adding a topology copies its coordinates, which are -1 for a thread without, as for
+ * threads that are added later. */
 void chil_exp_add_count(struct chil_exp *exp, int metric, int node, int thread, int64_t count);
 void chil_exp_add_real(struct chil_exp *exp, int metric, int node, int thread, double real);
 
-/* --- Asking ----------------------------------------------------------------------------------------------------------
- */
+/* --- Asking ---------------------------------------------------------------------------------- */
 
-int chil_exp_find_metric(const struct chil_exp *exp, const char *name); /* by name or title; -1: none */
+int chil_exp_find_metric(const struct chil_exp *exp,
+                         const char *name); /* by name or title; -1: none */
 const struct chil_exp_cell *chil_exp_cells(const struct chil_exp *exp, int metric, size_t *count);
 int64_t chil_exp_count(const struct chil_exp *exp, int metric, int node, int thread);
-double chil_exp_real(const struct chil_exp *exp, int metric, int node, int thread); /* of either kind */
+double chil_exp_real(const struct chil_exp *exp, int metric, int node,
+                     int thread); /* of either kind */
 
 /* The least and the greatest total of the runs; both are the total when there was one run. */
 void chil_exp_range(const struct chil_exp *exp, int metric, double *low, double *high);
 
-/* Sums: of a node's own or its whole subtree; of one thread (its column) or all (-1); node -1: all call paths. */
-int64_t chil_exp_sum_count(const struct chil_exp *exp, int metric, int node, bool subtree, int thread);
+/* Sums: of a node's own or its whole subtree; of one thread (its column) or all (-1); node -1: all
+ * call paths. */
+int64_t chil_exp_sum_count(const struct chil_exp *exp, int metric, int node, bool subtree,
+                           int thread);
 double chil_exp_sum(const struct chil_exp *exp, int metric, int node, bool subtree, int thread);
 /* The same for every node at once, into out[nodes]. */
-void chil_exp_sum_nodes(const struct chil_exp *exp, int metric, bool subtree, int thread, double *out);
+void chil_exp_sum_nodes(const struct chil_exp *exp, int metric, bool subtree, int thread,
+                        double *out);
 
-/* --- Files
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Files ----------------------------------------------------------------------------------- */
 
-/* .cubex (CUBE 4) or .cube (CUBE 3 XML), by content when read and by name when written. Writing is atomic. */
+/* .cubex (CUBE 4) or .cube (CUBE 3 XML), by content when read and by name when written. Writing is
+ * atomic. */
 int chil_exp_read(struct chil_exp **exp, const char *path, struct chil_error *err);
 /* The same from memory; `name` is for messages. */
 int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *bytes, size_t size,
                         struct chil_error *err);
 int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_error *err);
 
-/* --- The algebra (CUBE, and paper 003 section 2.3)
- * ---------------------------------------------------------------------- */
+/* --- The algebra (CUBE, and paper 003 section 2.3) ------------------------------------------- */
 
 struct chil_exp_align {
     bool by_name; /* match regions by name alone, so that edited sources still match */
 };
 
-/* Result = inputs with metadata aligned, values combined; NULL align: the defaults. Merge: the union; replicated
- * measurements are averaged, measured wins over composed, partial compositions are completed when their parts are
- * there. Mean: of each metric over the runs that measured it. Diff: a - b of the metrics that both have. The order of
- * inputs to merge and mean does not matter; counts whose average is not whole become reals. */
+/* Result = inputs with metadata aligned, values combined; NULL align: the defaults. Merge: the
+ * union; replicated measurements are averaged, measured wins over composed, partial compositions
+ * are completed when their parts are there. Mean: of each metric over the runs that measured it.
+ * Diff: a - b of the metrics that both have. The order of inputs to merge and mean does not matter;
+ * counts whose average is not whole become reals. */
 int chil_exp_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
                    const struct chil_exp_align *align, struct chil_error *err);
 int chil_exp_mean(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
@@ -182,19 +191,21 @@ int chil_exp_mean(struct chil_exp **result, const struct chil_exp *const *input,
 int chil_exp_diff(struct chil_exp **result, const struct chil_exp *a, const struct chil_exp *b,
                   const struct chil_exp_align *align, struct chil_error *err);
 
-/* Both inputs of a difference on its trees, with zeros where they have nothing: same rows, same indices. */
+/* Both inputs of a difference on its trees, with zeros where they have nothing: same rows, same
+ * indices. */
 int chil_exp_extend(struct chil_exp *result[2], const struct chil_exp *a, const struct chil_exp *b,
                     const struct chil_exp_align *align, struct chil_error *err);
 
-/* Keeps only the subtrees below call paths that `keep` accepts (their ancestors stay, empty), and only threads that
- * `thread` accepts; NULL keeps all. */
-int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp, bool (*keep)(void *context, int node),
-                 bool (*thread)(void *context, int thread), void *context, struct chil_error *err);
+/* Keeps only the subtrees below call paths that `keep` accepts (their ancestors stay, empty), and
+ * only threads that `thread` accepts; NULL keeps all. */
+int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp,
+                 bool (*keep)(void *context, int node), bool (*thread)(void *context, int thread),
+                 void *context, struct chil_error *err);
 
-/* Takes away call paths that `prune` accepts with all below them; what they counted goes to the caller, or away with a
- * root. */
-int chil_exp_prune(struct chil_exp **result, const struct chil_exp *exp, bool (*prune)(void *context, int node),
-                   void *context, struct chil_error *err);
+/* Takes away call paths that `prune` accepts with all below them; what they counted goes to the
+ * caller, or away with a root. */
+int chil_exp_prune(struct chil_exp **result, const struct chil_exp *exp,
+                   bool (*prune)(void *context, int node), void *context, struct chil_error *err);
 
 #ifdef __cplusplus
 }

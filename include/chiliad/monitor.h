@@ -1,17 +1,19 @@
 /* The monitor: joint histograms and traces of transactions.
  *
- * "The SHRIMP Performance Monitor" (Martonosi, Clark, Mesarina) has a board that looks at every packet that a node
- * gets, makes an address of some of its attributes, and counts in the word there. Here what is looked at is a
- * transaction: an L1 miss, an invalidation between cores, later a packet, or anything that a caller tells. There are
- * two forms:
+ * "The SHRIMP Performance Monitor" (Martonosi, Clark, Mesarina) has a board that looks at every
+ * packet that a node gets, makes an address of some of its attributes, and counts in the word
+ * there. Here what is looked at is a transaction: an L1 miss, an invalidation between cores, later
+ * a packet, or anything that a caller tells. There are two forms:
  *
- * - struct chil_monitor is the paper's board, bit for bit: five variables, a 20-bit address of five 4-bit fields, words
- * of 40 bits, one threshold, registers. Programs on the node reach it through a page of their memory.
- * - struct chil_hist is the same idea as people want it: "latency:12 x tag x category", any width, more variables,
- *   predicates, names.
+ * - struct chil_monitor is the paper's board, bit for bit: five variables, a 20-bit address of five
+ * 4-bit fields, words of 40 bits, one threshold, registers. Programs on the node reach it through a
+ * page of their memory.
+ * - struct chil_hist is the same idea as people want it: "latency:12 x tag x category", any width,
+ * more variables, predicates, names.
  *
- * Both are told transactions and never ask for anything: who drives them is none of their business. One thread at a
- * time; two objects share nothing. docs/monitor.md has the decisions, docs/formats/monitor-registers.md the registers.
+ * Both are told transactions and never ask for anything: who drives them is none of their business.
+ * One thread at a time; two objects share nothing. docs/monitor.md has the decisions,
+ * docs/formats/monitor-registers.md the registers.
  */
 #ifndef CHILIAD_MONITOR_H
 #define CHILIAD_MONITOR_H
@@ -26,7 +28,7 @@
 extern "C" {
 #endif
 
-/* --- Transactions ----------------------------------------------------------------------------------------------- */
+/* --- Transactions ---------------------------------------------------------------------------- */
 
 enum chil_transaction_kind {
     CHIL_LOAD_MISS,    /* L1D */
@@ -42,7 +44,8 @@ enum chil_level { CHIL_LEVEL_NONE, CHIL_LEVEL_L2, CHIL_LEVEL_L3, CHIL_LEVEL_DDR,
 const char *chil_transaction_kind_name(unsigned kind); /* "load", "store", ...; "?" */
 const char *chil_level_name(unsigned level);           /* "none", "l2", "l3", "ddr"; "?" */
 
-/* Why L1D did not have it, where misses are told apart (the parameter misses.kinds; docs/model-memory.md). */
+/* Why L1D did not have it, where misses are told apart (the parameter misses.kinds;
+ * docs/model-memory.md). */
 enum chil_cause {
     CHIL_CAUSE_NONE,
     CHIL_CAUSE_COLD,
@@ -54,7 +57,8 @@ enum chil_cause {
 
 /* Times are ticks of the clock that all share: core cycles on a node, 100 ns in the paper. */
 struct chil_transaction {
-    uint64_t start, end; /* the sender's stamp, and when it was over; the latency is their difference */
+    uint64_t start,
+        end; /* the sender's stamp, and when it was over; the latency is their difference */
     uint32_t address;    /* of the access; of an invalidation, the line's */
     uint32_t pc;         /* the instruction that caused it; 0: unknown */
     uint32_t size;       /* bytes moved: a line */
@@ -64,12 +68,13 @@ struct chil_transaction {
     uint8_t kind, level; /* enum chil_transaction_kind, enum chil_level */
     uint8_t category, tag;
     uint8_t cause; /* enum chil_cause; not in trace files */
-    /* Numbers of names, where a run was asked for them (struct chil_run_names); 0: not, or none. `site`: where the
-     * block of the heap was allocated; `section`: of libHPM, that the thread is in. */
+    /* Numbers of names, where a run was asked for them (struct chil_run_names); 0: not, or none.
+     * `site`: where the block of the heap was allocated; `section`: of libHPM, that the thread is
+     * in. */
     uint32_t function, symbol, callpath, site, section;
 };
 
-/* --- The board -------------------------------------------------------------------------------------------------- */
+/* --- The board ------------------------------------------------------------------------------- */
 
 /* The 12 chunks of four bits that may form an address: bits of `chunks` masks. Low bits first. */
 enum chil_chunk {
@@ -98,8 +103,8 @@ enum chil_rule {
     CHIL_RULE_SENDER      /* both of the sender's or none */
 };
 
-/* Which chunk each field takes: the layout of addresses, to be kept with the data (ERR-22). False when `chunks` breaks
- * a rule, which goes to *rule if that is not NULL. */
+/* Which chunk each field takes: the layout of addresses, to be kept with the data (ERR-22). False
+ * when `chunks` breaks a rule, which goes to *rule if that is not NULL. */
 bool chil_monitor_layout(uint32_t chunks, uint8_t layout[CHIL_FIELDS], enum chil_rule *rule);
 const char *chil_rule_text(enum chil_rule rule);
 /* "latency 2", "category": for reports. `chunk` is below CHIL_CHUNKS. */
@@ -139,7 +144,8 @@ enum {
     CHIL_MONITOR_TRACE = 2,  /* the mode: trace, else histogram */
     CHIL_MONITOR_TOGGLE = 4, /* a threshold switches to trace */
     CHIL_MONITOR_WRAP = 8,   /* at its end the trace begins again, instead of stopping (ERR-20) */
-    CHIL_MONITOR_ONCE = 16,  /* a bin interrupts once, instead of at every update past the threshold (ERR-21) */
+    CHIL_MONITOR_ONCE =
+        16, /* a bin interrupts once, instead of at every update past the threshold (ERR-21) */
     CHIL_MONITOR_SIGNAL = 32 /* on a node: an interrupt is a signal to the thread that caused it */
 };
 enum {
@@ -156,50 +162,57 @@ struct chil_monitor;
 /* The board interrupts: the address of the bin. It may look at its own context only. */
 typedef void (*chil_monitor_interrupt)(void *context, uint32_t address);
 
-/* A stopped board: histogram mode, all words 0, category 0, threshold 2^40 - 1, the whole latency selected, no shift,
- * minimum 0, maximum 2^44 - 1, all page tags 0. `address_bits`: 20 to 24. `interrupt` may be NULL. */
-int chil_monitor_new(struct chil_monitor **monitor, unsigned address_bits, chil_monitor_interrupt interrupt,
-                     void *context, struct chil_error *err);
+/* A stopped board: histogram mode, all words 0, category 0, threshold 2^40 - 1, the whole latency
+ * selected, no shift, minimum 0, maximum 2^44 - 1, all page tags 0. `address_bits`: 20 to 24.
+ * `interrupt` may be NULL. */
+int chil_monitor_new(struct chil_monitor **monitor, unsigned address_bits,
+                     chil_monitor_interrupt interrupt, void *context, struct chil_error *err);
 void chil_monitor_free(struct chil_monitor *monitor);
 
-/* A transaction is over. Category and tag are the board's own: its register, and the tag of the address's page. */
+/* A transaction is over. Category and tag are the board's own: its register, and the tag of the
+ * address's page. */
 void chil_monitor_tell(struct chil_monitor *monitor, const struct chil_transaction *transaction);
 
-/* Loads and stores of registers: 8 bytes, or 4 at either half. CHIL_EINVAL: no such access; CHIL_ENOENT: no register;
- * CHIL_EPERM: a protected one, or one that is not exported to remote nodes. */
-int chil_monitor_load(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset, unsigned width,
-                      uint64_t *value);
-int chil_monitor_store(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset, unsigned width,
-                       uint64_t value);
+/* Loads and stores of registers: 8 bytes, or 4 at either half. CHIL_EINVAL: no such access;
+ * CHIL_ENOENT: no register; CHIL_EPERM: a protected one, or one that is not exported to remote
+ * nodes. */
+int chil_monitor_load(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset,
+                      unsigned width, uint64_t *value);
+int chil_monitor_store(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset,
+                       unsigned width, uint64_t value);
 bool chil_monitor_running(const struct chil_monitor *monitor);
 /* How many transactions there are at least until the next one that interrupts, which is 1. */
 uint64_t chil_monitor_left(const struct chil_monitor *monitor);
 unsigned chil_monitor_page_tag(const struct chil_monitor *monitor, uint32_t address);
 
-/* A threshold for one bin by preloading (SHR-40): it interrupts at its event `events` + 1. The threshold register
- * becomes 2^40 - 1. chil_monitor_count gives what was counted since, without the preload; the words themselves are read
- * through the registers. */
+/* A threshold for one bin by preloading (SHR-40): it interrupts at its event `events` + 1. The
+ * threshold register becomes 2^40 - 1. chil_monitor_count gives what was counted since, without the
+ * preload; the words themselves are read through the registers. */
 int chil_monitor_preload(struct chil_monitor *monitor, uint32_t address, uint64_t events);
 uint64_t chil_monitor_count(const struct chil_monitor *monitor, uint32_t address);
 
-/* --- Names of addresses ----------------------------------------------------------------------------------------- */
+/* --- Names of addresses ---------------------------------------------------------------------- */
 
-/* Ranges of addresses with names: functions, data, tags. Each name has a number, from 1 on in the order they came; 0 is
- * what is in no range. Where ranges overlap, the later counts. A quick look-up, exact to the byte. */
+/* Ranges of addresses with names: functions, data, tags. Each name has a number, from 1 on in the
+ * order they came; 0 is what is in no range. Where ranges overlap, the later counts. A quick
+ * look-up, exact to the byte. */
 struct chil_ranges;
 
 struct chil_ranges *chil_ranges_new(void);
 void chil_ranges_free(struct chil_ranges *ranges);
 /* Adds [first, last] under a name, new or not; the name's number. Not after a look-up. */
-uint32_t chil_ranges_add(struct chil_ranges *ranges, const char *name, uint32_t first, uint32_t last);
+uint32_t chil_ranges_add(struct chil_ranges *ranges, const char *name, uint32_t first,
+                         uint32_t last);
 /* A name without a range, new or not, at any time; its number. */
 uint32_t chil_ranges_name(struct chil_ranges *ranges, const char *name);
 uint32_t chil_ranges_count(const struct chil_ranges *ranges);
 uint32_t chil_ranges_look_up(struct chil_ranges *ranges, uint32_t address);
-const char *chil_ranges_get(const struct chil_ranges *ranges, uint32_t number); /* NULL for 0 and what there is not */
-uint32_t chil_ranges_find(const struct chil_ranges *ranges, const char *name);  /* 0: there is none */
+const char *chil_ranges_get(const struct chil_ranges *ranges,
+                            uint32_t number); /* NULL for 0 and what there is not */
+uint32_t chil_ranges_find(const struct chil_ranges *ranges,
+                          const char *name); /* 0: there is none */
 
-/* --- Histograms by declaration ---------------------------------------------------------------------------------- */
+/* --- Histograms by declaration --------------------------------------------------------------- */
 
 /* What a transaction has: the words of declarations and predicates. */
 enum chil_variable {
@@ -224,12 +237,14 @@ enum chil_variable {
 };
 const char *chil_variable_name(enum chil_variable variable);
 
-/* Where names come from, all borrowed, each may be NULL. Without `tags` a tag is the transaction's, likewise
- * categories, which are functions' (by pc). Without `functions`, `symbols` or `callpaths` these variables are refused.
+/* Where names come from, all borrowed, each may be NULL. Without `tags` a tag is the transaction's,
+ * likewise categories, which are functions' (by pc). Without `functions`, `symbols` or `callpaths`
+ * these variables are refused.
  *
- * Bit n of `told`: transactions bring the number of the name for enum chil_variable n, and the table may grow. A call
- * path is always brought. A tag or a category that is brought (`site`, `section`) counts where no range is. Bit n of
- * `open`: predicates may have names that are not there yet, which in quotes they may in all that is told. */
+ * Bit n of `told`: transactions bring the number of the name for enum chil_variable n, and the
+ * table may grow. A call path is always brought. A tag or a category that is brought (`site`,
+ * `section`) counts where no range is. Bit n of `open`: predicates may have names that are not
+ * there yet, which in quotes they may in all that is told. */
 struct chil_hist_names {
     struct chil_ranges *functions, *symbols, *tags, *categories, *callpaths;
     uint32_t told, open;
@@ -251,16 +266,17 @@ enum { CHIL_DIMENSIONS_MAX = 8 };
 
 struct chil_hist;
 
-/* DECLARATION: dimensions with "x" between them; each is a variable, with ">>N" for a shift, ":N" for a width in bits,
- * or
- * ":log" or ":logN" for 1, 2, 4 or 8 bins a doubling. WHERE (may be NULL): comparisons with & | ! and parentheses. What
- * is wrong with either is told with its column. */
+/* DECLARATION: dimensions with "x" between them; each is a variable, with ">>N" for a shift, ":N"
+ * for a width in bits, or
+ * ":log" or ":logN" for 1, 2, 4 or 8 bins a doubling. WHERE (may be NULL): comparisons with & | !
+ * and parentheses. What is wrong with either is told with its column. */
 int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *where,
                   const struct chil_hist_names *names, struct chil_error *err);
 void chil_hist_free(struct chil_hist *hist);
 /* `hist` is a struct chil_hist; so it can be a run's callback. */
 void chil_hist_tell(void *hist, const struct chil_transaction *transaction);
-/* `count` transactions, which is for histograms that do not ask where a transaction was: by address, pc or name. */
+/* `count` transactions, which is for histograms that do not ask where a transaction was: by
+ * address, pc or name. */
 void chil_hist_tell_alike(void *hist, const struct chil_transaction *transaction, uint64_t count);
 bool chil_hist_uses_place(const struct chil_hist *hist);
 
@@ -269,19 +285,23 @@ bool chil_hist_uses(const struct chil_hist *hist, enum chil_variable variable);
 
 unsigned chil_hist_dimensions(const struct chil_hist *hist);
 const struct chil_dimension *chil_hist_dimension(const struct chil_hist *hist, unsigned dimension);
-uint64_t chil_hist_total(const struct chil_hist *hist); /* transactions that the predicate let through */
+uint64_t
+chil_hist_total(const struct chil_hist *hist); /* transactions that the predicate let through */
 
-/* The bins that are not 0, in the order of their keys: the first dimension varies slowest. The array is the histogram's
- * and lasts until it is told more. */
+/* The bins that are not 0, in the order of their keys: the first dimension varies slowest. The
+ * array is the histogram's and lasts until it is told more. */
 struct chil_bin {
     uint64_t key, count;
 };
 const struct chil_bin *chil_hist_bins(struct chil_hist *hist, size_t *count);
-/* The bin's number in a dimension, and what it stands for: a name, a number, or a range ("64-127", "4095+"). */
+/* The bin's number in a dimension, and what it stands for: a name, a number, or a range ("64-127",
+ * "4095+"). */
 uint64_t chil_hist_index(const struct chil_hist *hist, unsigned dimension, uint64_t key);
 enum { CHIL_VALUE_TEXT = 128 };
-void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index, char text[CHIL_VALUE_TEXT]);
-/* The same for a name, whole: chil_hist_value cuts a long one, of a call path the beginning. NULL: it is no name. */
+void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index,
+                     char text[CHIL_VALUE_TEXT]);
+/* The same for a name, whole: chil_hist_value cuts a long one, of a call path the beginning. NULL:
+ * it is no name. */
 const char *chil_hist_name(const struct chil_hist *hist, unsigned dimension, uint64_t index);
 
 /* A predicate alone, over the same words. */

@@ -1,8 +1,9 @@
 /* Running a program on a simulated node, and what it did.
  *
- * A run is one program with all it starts, on one node of a machine, in simulated time. Load it with chil_run_new, run
- * it to the end with chil_run_go, then ask. The same program with the same options gives the same counts, always;
- * asking changes nothing. A run belongs to one thread at a time; different runs share nothing.
+ * A run is one program with all it starts, on one node of a machine, in simulated time. Load it
+ * with chil_run_new, run it to the end with chil_run_go, then ask. The same program with the same
+ * options gives the same counts, always; asking changes nothing. A run belongs to one thread at a
+ * time; different runs share nothing.
  */
 #ifndef CHILIAD_RUN_H
 #define CHILIAD_RUN_H
@@ -19,8 +20,9 @@
 extern "C" {
 #endif
 
-/* A trace: one record for each instruction that a core completes, in the order in which the simulator does them. Of
- * one core that is the order of time; cores are up to a quantum (1000 cycles) apart. */
+/* A trace: one record for each instruction that a core completes, in the order in which the
+ * simulator does them. Of one core that is the order of time; cores are up to a quantum (1000
+ * cycles) apart. */
 enum chil_access { CHIL_NO_ACCESS, CHIL_ACCESS_LOAD, CHIL_ACCESS_STORE, CHIL_ACCESS_CACHE };
 struct chil_trace_record {
     uint64_t cycle; /* in which it issued */
@@ -29,14 +31,16 @@ struct chil_trace_record {
     uint32_t pc, word;
     enum chil_access access;
     uint32_t address, size; /* of the access; a cache instruction's are its line's */
-    uint8_t category, tag;  /* as the program has set them on the monitor's board; tag: of the access's page */
+    uint8_t category,
+        tag; /* as the program has set them on the monitor's board; tag: of the access's page */
     uint32_t function, symbol, callpath, site, section; /* as of a transaction */
 };
 
-/* Tables of names that a run adds to as they come up; each may be NULL: not wanted. They outlive the run; numbers in
- * transactions and records are theirs. `functions` and `symbols` are those of the files that a process has mapped. The
- * others need calls and returns to be followed, which takes host time but changes no count: `callpaths`; `sites`, where
- * blocks of the heap were allocated, which are then also symbols; `sections` of libHPM and other regions. */
+/* Tables of names that a run adds to as they come up; each may be NULL: not wanted. They outlive
+ * the run; numbers in transactions and records are theirs. `functions` and `symbols` are those of
+ * the files that a process has mapped. The others need calls and returns to be followed, which
+ * takes host time but changes no count: `callpaths`; `sites`, where blocks of the heap were
+ * allocated, which are then also symbols; `sections` of libHPM and other regions. */
 struct chil_run_names {
     struct chil_ranges *functions, *symbols, *callpaths, *sites, *sections;
 };
@@ -48,50 +52,61 @@ struct chil_run_options {
     const char *program;                /* a path, as in a shell; no search */
     char *const *argv;                  /* NULL-terminated, argv[0] included */
     char *const *envp;
-    const char *sysroot;         /* where ld.so.1 and the shared libraries are; NULL: Debian's cross root */
-    const char *root;            /* confines all of the guest's paths below it; NULL: not */
+    const char *sysroot; /* where ld.so.1 and the shared libraries are; NULL: Debian's cross root */
+    const char *root;    /* confines all of the guest's paths below it; NULL: not */
     const char *const *writable; /* folders that may be written, besides the working directory */
     size_t writable_count;
-    void (*say)(void *context, const char *line); /* one line for the user, without newline; may be NULL */
+    void (*say)(void *context,
+                const char *line); /* one line for the user, without newline; may be NULL */
     void *context;
-    /* Told of every instruction while the trace is on; false ends the trace, not the run. NULL: no trace, and no cost.
-     * The program switches it (call-through 4 and 5). Time and counts are the same with and without. */
+    /* Told of every instruction while the trace is on; false ends the trace, not the run. NULL: no
+     * trace, and no cost. The program switches it (call-through 4 and 5). Time and counts are the
+     * same with and without. */
     bool (*trace)(void *context, const struct chil_trace_record *record);
     bool trace_off;      /* at the beginning */
-    bool trace_switched; /* the caller heeds the switch, though it has no `trace`: chil_run_trace_is_on */
-    /* Told of every transaction of the memory hierarchy, in the order in which the simulator does them; NULL: none, and
-     * no cost. Time and counts are the same with and without. `transactions`: the kinds wanted, bit n is enum
-     * chil_transaction_kind n; 0: all. */
+    bool trace_switched; /* the caller heeds the switch, though it has no `trace`:
+                            chil_run_trace_is_on */
+    /* Told of every transaction of the memory hierarchy, in the order in which the simulator does
+     * them; NULL: none, and no cost. Time and counts are the same with and without. `transactions`:
+     * the kinds wanted, bit n is enum chil_transaction_kind n; 0: all. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
-    /* May be NULL. Else most transactions do not go to `transact` but here, which is quicker: `count` of them that
-     * differ in nothing but time, address and what depends on it. Neither is told, nor pc, tag, cause and names; `end`
-     * is the latency. They come late, but before `pause` and the end of the run. */
-    void (*transact_alike)(void *context, const struct chil_transaction *transaction, uint64_t count);
+    /* May be NULL. Else most transactions do not go to `transact` but here, which is quicker:
+     * `count` of them that differ in nothing but time, address and what depends on it. Neither is
+     * told, nor pc, tag, cause and names; `end` is the latency. They come late, but before `pause`
+     * and the end of the run. */
+    void (*transact_alike)(void *context, const struct chil_transaction *transaction,
+                           uint64_t count);
     uint32_t transactions;
     bool transact_pc;                   /* transactions have their pc; else it is 0 */
     const struct chil_run_names *names; /* NULL: none. Functions need transact_pc */
-    /* Called when about `pause_cycles` have passed since the last time, between instructions; counts may be asked for.
-     * False ends the run there, without the program's end. NULL: never. Time and counts are the same with and without.
+    /* Called when about `pause_cycles` have passed since the last time, between instructions;
+     * counts may be asked for. False ends the run there, without the program's end. NULL: never.
+     * Time and counts are the same with and without.
      */
     bool (*pause)(void *context, struct chil_run *run);
     uint64_t pause_cycles;
-    /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is translated; "auto", or NULL:
-     * that, where it can be; "lockstep": both, compared, which is slow. What follows a colon is for tests:
-     * "jit:patience=1,limit=65536,wait,llvm" (docs/jit.md). */
+    /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is
+     * translated; "auto", or NULL: that, where it can be; "lockstep": both, compared, which is
+     * slow. What follows a colon is for tests: "jit:patience=1,limit=65536,wait,llvm"
+     * (docs/jit.md). */
     const char *engine;
-    /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with and without. */
+    /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with
+     * and without. */
     bool record;
-    unsigned record_depth;  /* paths of at most so many calls, what is deeper counts there; 0: CHIL_RECORD_DEPTH */
+    unsigned record_depth;  /* paths of at most so many calls, what is deeper counts there; 0:
+                               CHIL_RECORD_DEPTH */
     bool record_flat;       /* functions only, no paths */
     bool record_call_sites; /* a path for each place where a function is called */
-    /* Globs of function names. Functions that match none of `only`, or one of `exclude`, count where they are called.
+    /* Globs of function names. Functions that match none of `only`, or one of `exclude`, count
+     * where they are called.
      */
     const char *const *record_only, *const *record_exclude;
     size_t record_only_count, record_exclude_count;
-    /* So many sets of counters take turns of `turn_cycles`, the first one first; what was counted in each set's turns
-     * is kept apart, for chil_run_experiments. 0: one that is always on. Not with `pause`. A turn ends with the first
-     * block of instructions that ends at or behind a multiple of its length, and where several threads run at the end
-     * of a quantum (1000 cycles). */
+    /* So many sets of counters take turns of `turn_cycles`, the first one first; what was counted
+     * in each set's turns is kept apart, for chil_run_experiments. 0: one that is always on. Not
+     * with `pause`. A turn ends with the first block of instructions that ends at or behind a
+     * multiple of its length, and where several threads run at the end of a quantum (1000 cycles).
+     */
     unsigned record_turns;
     uint64_t turn_cycles;
 };
@@ -99,27 +114,32 @@ enum { CHIL_RECORD_DEPTH = 256 };
 
 struct chil_exp;
 
-int chil_run_new(struct chil_run **run, const struct chil_run_options *options, struct chil_error *err);
+int chil_run_new(struct chil_run **run, const struct chil_run_options *options,
+                 struct chil_error *err);
 void chil_run_free(struct chil_run *run);
 
-/* Runs to the end. The guest's standard streams are the caller's. Then holds the counts against the laws between them
- * (docs/model-memory.md): CHIL_ELAW when one is broken, which is a bug of the simulator. */
+/* Runs to the end. The guest's standard streams are the caller's. Then holds the counts against the
+ * laws between them (docs/model-memory.md): CHIL_ELAW when one is broken, which is a bug of the
+ * simulator. */
 int chil_run_go(struct chil_run *run, struct chil_error *err);
 unsigned chil_run_laws(const struct chil_run *run);    /* how many were checked, and held */
 bool chil_run_was_stopped(const struct chil_run *run); /* by `pause`; no law was checked */
 
-/* From the callbacks of a run: moves the switch of the trace, as the program may. In `transact` the first record is
- * the instruction that causes the transaction, or with a fetch the first of its block. */
+/* From the callbacks of a run: moves the switch of the trace, as the program may. In `transact` the
+ * first record is the instruction that causes the transaction, or with a fetch the first of its
+ * block. */
 void chil_run_trace_switch(struct chil_run *run, bool on);
 bool chil_run_trace_is_on(const struct chil_run *run);
 
 /* The guest's own exit status; 128 + signal when it was killed. */
 int chil_run_status(const struct chil_run *run);
 bool chil_run_was_killed(const struct chil_run *run);
-/* How it was killed: signal, pc, function and line if known, instruction and registers, several lines. */
+/* How it was killed: signal, pc, function and line if known, instruction and registers, several
+ * lines. */
 void chil_run_report(const struct chil_run *run, char *buffer, size_t size);
 
-/* What the translator did, for people who wonder where time goes; nothing of it is repeatable. False: there was none.
+/* What the translator did, for people who wonder where time goes; nothing of it is repeatable.
+ * False: there was none.
  */
 struct chil_run_translation {
     uint64_t regions, blocks, instructions, dropped;
@@ -128,53 +148,64 @@ struct chil_run_translation {
 bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation);
 
 uint64_t chil_run_instructions(const struct chil_run *run); /* all cores */
-uint64_t chil_run_cycles(const struct chil_run *run);       /* of the core that was last; also in a pause */
+uint64_t
+chil_run_cycles(const struct chil_run *run); /* of the core that was last; also in a pause */
 /* What an event of the run's machine counted. */
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event);
 
-/* The experiment of a recorded run that has gone to its end (chiliad/experiment.h): a metric for each event that
- * counted something, call paths of all threads, processes and threads. The sums over paths and threads are
- * chil_run_count's; what no path did (elapsed time, refreshes of memory, half cycles of slower clocks) is at the
- * program's node. Free it with chil_exp_free. CHIL_EINVAL when the run was not recorded. */
+/* The experiment of a recorded run that has gone to its end (chiliad/experiment.h): a metric for
+ * each event that counted something, call paths of all threads, processes and threads. The sums
+ * over paths and threads are chil_run_count's; what no path did (elapsed time, refreshes of memory,
+ * half cycles of slower clocks) is at the program's node. Free it with chil_exp_free. CHIL_EINVAL
+ * when the run was not recorded. */
 int chil_run_experiment(struct chil_run *run, struct chil_exp **exp, struct chil_error *err);
-/* The same, and into turn[record_turns] what was counted while each set was on: experiments with the same rows in the
- * same places, save that visits are always the whole run's. Of what no path did they have the part that they have of
- * all threads' cycles. For an event that counts occurrences in paths they add up to the whole. */
-int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn, struct chil_error *err);
+/* The same, and into turn[record_turns] what was counted while each set was on: experiments with
+ * the same rows in the same places, save that visits are always the whole run's. Of what no path
+ * did they have the part that they have of all threads' cycles. For an event that counts
+ * occurrences in paths they add up to the whole. */
+int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn,
+                         struct chil_error *err);
 
-/* Of one core, numbered from 0: cycles in which it had something to run; and what an event counted there, false when
- * the event is not of all cores together (BGL_INST is, BGL_DDR_READ and the chip's own events are not). */
+/* Of one core, numbered from 0: cycles in which it had something to run; and what an event counted
+ * there, false when the event is not of all cores together (BGL_INST is, BGL_DDR_READ and the
+ * chip's own events are not). */
 unsigned chil_run_cores(const struct chil_run *run);
 uint64_t chil_run_core_cycles(const struct chil_run *run, unsigned core);
-bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event, uint64_t *count);
+bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event,
+                         uint64_t *count);
 
-/* --- Looking inside a program ----------------------------------------------------------------------------------- */
+/* --- Looking inside a program ---------------------------------------------------------------- */
 
-/* An instruction as text, as an assembler would take it; CHIL_INSTRUCTION_TEXT bytes always suffice. */
+/* An instruction as text, as an assembler would take it; CHIL_INSTRUCTION_TEXT bytes always
+ * suffice. */
 enum { CHIL_INSTRUCTION_TEXT = 80 };
 void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size);
 
-/* Calls back with a line of disassembly for each instruction of the program's executable sections. */
-int chil_disassemble(const char *program, void (*line)(void *context, const char *text), void *context,
-                     struct chil_error *err);
+/* Calls back with a line of disassembly for each instruction of the program's executable sections.
+ */
+int chil_disassemble(const char *program, void (*line)(void *context, const char *text),
+                     void *context, struct chil_error *err);
 
-/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; "" otherwise. */
+/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; ""
+ * otherwise. */
 enum { CHIL_PLACE_TEXT = 400 };
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size);
 
 /* The same in a run, in what the process on a core has mapped; from the run's callbacks. */
-void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer, size_t size);
+void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer,
+                    size_t size);
 
 /* A symbol's name as people wrote it, "grid::norm(int)", to be freed; NULL: it is one already. */
 char *chil_program_name(const char *symbol);
 
-/* Where a program's functions, data and sections are when it runs on a node, each with the areas around them ("[heap]",
- * "[stack]", "[mapped]", "[libraries]"; sections none). Names are as people wrote them. Where ranges overlap, the later
- * one is meant. */
+/* Where a program's functions, data and sections are when it runs on a node, each with the areas
+ * around them ("[heap]",
+ * "[stack]", "[mapped]", "[libraries]"; sections none). Names are as people wrote them. Where
+ * ranges overlap, the later one is meant. */
 enum chil_program_part { CHIL_PROGRAM_FUNCTIONS, CHIL_PROGRAM_DATA, CHIL_PROGRAM_SECTIONS };
 typedef void (*chil_program_range)(void *context, const char *name, uint32_t first, uint32_t last);
-int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell, void *context,
-                        struct chil_error *err);
+int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell,
+                        void *context, struct chil_error *err);
 
 #ifdef __cplusplus
 }

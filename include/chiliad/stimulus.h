@@ -1,7 +1,8 @@
 /* A stimulus: what happens on the wires of a counter unit, and what is done to it, as a small text.
  *
- * docs/formats/stimulus.md is the language: a line is a cycle, a verb and its arguments, in the order of time. A
- * stimulus is read whole and checked line by line, then run as often as wanted. It owns the strings it hands out.
+ * docs/formats/stimulus.md is the language: a line is a cycle, a verb and its arguments, in the
+ * order of time. A stimulus is read whole and checked line by line, then run as often as wanted. It
+ * owns the strings it hands out.
  */
 #ifndef CHILIAD_STIMULUS_H
 #define CHILIAD_STIMULUS_H
@@ -15,11 +16,12 @@ extern "C" {
 struct chil_machine;
 struct chil_stimulus;
 
-/* Events are named as on `machine`; without one (NULL) they are wire numbers, and the text must give a geometry. */
-int chil_stimulus_open(struct chil_stimulus **stimulus, const char *path, const struct chil_machine *machine,
-                       struct chil_error *err);
-int chil_stimulus_parse(struct chil_stimulus **stimulus, const char *name, const void *bytes, size_t length,
-                        const struct chil_machine *machine, struct chil_error *err);
+/* Events are named as on `machine`; without one (NULL) they are wire numbers, and the text must
+ * give a geometry. */
+int chil_stimulus_open(struct chil_stimulus **stimulus, const char *path,
+                       const struct chil_machine *machine, struct chil_error *err);
+int chil_stimulus_parse(struct chil_stimulus **stimulus, const char *name, const void *bytes,
+                        size_t length, const struct chil_machine *machine, struct chil_error *err);
 void chil_stimulus_free(struct chil_stimulus *stimulus);
 
 /* The geometry it runs on: the text's own, else the machine's. */
@@ -44,7 +46,8 @@ struct chil_stimulus_reading {
     uint64_t value;
 };
 
-/* What polling would have seen of one threshold (--poll): the interrupt's cycle and the poll's, UINT64_MAX for never.
+/* What polling would have seen of one threshold (--poll): the interrupt's cycle and the poll's,
+ * UINT64_MAX for never.
  */
 struct chil_stimulus_poll {
     uint32_t counter;
@@ -69,13 +72,15 @@ struct chil_stimulus_options {
     uint64_t poll; /* read all counters with a threshold every so many cycles; 0 for not */
 };
 
-int chil_stimulus_run(const struct chil_stimulus *stimulus, const struct chil_stimulus_options *options,
+int chil_stimulus_run(const struct chil_stimulus *stimulus,
+                      const struct chil_stimulus_options *options,
                       struct chil_stimulus_result *result, struct chil_error *err);
 void chil_stimulus_result_free(struct chil_stimulus_result *result);
 
 /* True when both results say the same; else the first difference as a line. */
-bool chil_stimulus_same(const struct chil_stimulus_result *fast, const struct chil_stimulus_result *reference,
-                        char *difference, size_t size);
+bool chil_stimulus_same(const struct chil_stimulus_result *fast,
+                        const struct chil_stimulus_result *reference, char *difference,
+                        size_t size);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@ const char *chil_status_text(int status)
 {
     switch (status) {
     case CHIL_OK: return "ok";
-#define CHIL_ERROR_CASE(name, value, text)                                                                             \
+#define CHIL_ERROR_CASE(name, value, text)                                                         \
     case name: return text;
         CHIL_ERRORS(CHIL_ERROR_CASE)
 #undef CHIL_ERROR_CASE

@@ -30,7 +30,8 @@ void *base_calloc(size_t count, size_t size)
 void *base_calloc_aligned(size_t count, size_t size, size_t alignment)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) return memory_or_end(NULL);
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+        return memory_or_end(NULL);
     bytes = (bytes + alignment - 1) & ~(alignment - 1);
     return memset(memory_or_end(aligned_alloc(alignment, bytes ? bytes : alignment)), 0, bytes);
 }
@@ -47,7 +48,8 @@ void *base_grow(void *array, size_t *capacity, size_t need, size_t size)
 
 void *base_reserve(size_t bytes)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory_or_end(at == MAP_FAILED ? NULL : at);
 }
 
@@ -75,7 +77,8 @@ void arena_fini(struct arena *arena)
 void *arena_calloc(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) return memory_or_end(NULL);
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+        return memory_or_end(NULL);
     bytes = (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (!arena->blocks || arena->blocks->size - arena->used < bytes) {
         size_t room = bytes > ARENA_BLOCK ? bytes : ARENA_BLOCK;

@@ -1,7 +1,7 @@
 /* Memory that is there, or the program ends here: out of memory is handled in this one place.
  *
- * base_calloc, base_grow and base_reserve never return NULL for a non-zero size. An arena hands out zeroed memory that
- * dies together, in one arena_fini; what a parser builds lives in one.
+ * base_calloc, base_grow and base_reserve never return NULL for a non-zero size. An arena hands out
+ * zeroed memory that dies together, in one arena_fini; what a parser builds lives in one.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -11,10 +11,11 @@
 void *base_calloc(size_t count, size_t size);
 /* The same at a multiple of `alignment`, a power of two. */
 void *base_calloc_aligned(size_t count, size_t size, size_t alignment);
-/* Makes room for at least `need` elements of `size` bytes; *capacity is in elements and at least doubles. */
+/* Makes room for at least `need` elements of `size` bytes; *capacity is in elements and at least
+ * doubles. */
 void *base_grow(void *array, size_t *capacity, size_t need, size_t size);
-/* Zeros that cost nothing until they are touched, for tables of which little is; base_calloc writes the zeros where it
- * has memory that was used before. Freed by base_release. */
+/* Zeros that cost nothing until they are touched, for tables of which little is; base_calloc writes
+ * the zeros where it has memory that was used before. Freed by base_release. */
 void *base_reserve(size_t bytes);
 void base_release(void *at, size_t bytes);
 

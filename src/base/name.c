@@ -1,5 +1,6 @@
-/* C++ names by libiberty. A name of a few hundred characters can stand for one of gigabytes, and symbol tables are
- * anybody's: the demangler is left by longjmp when there is too much of it. It has nothing allocated then. */
+/* C++ names by libiberty. A name of a few hundred characters can stand for one of gigabytes, and
+ * symbol tables are anybody's: the demangler is left by longjmp when there is too much of it. It
+ * has nothing allocated then. */
 #include "base/name.h"
 
 #include <libiberty/demangle.h>

@@ -60,7 +60,8 @@ int text_file_open(struct text_file *file, const char *path, struct chil_error *
     char *bytes = read_all(fd, &length);
     int read_errno = errno;
     (void)close(fd);
-    if (!bytes) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(read_errno));
+    if (!bytes)
+        return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(read_errno));
     int status = text_file_from_bytes(file, path, bytes, length, err);
     free(bytes);
     return status;
@@ -127,7 +128,8 @@ bool text_to_u64(const char *text, uint64_t *value)
 {
     int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
     const char *digits = base == 16 ? text + 2 : text;
-    if (!isxdigit((unsigned char)*digits) || (base == 10 && !isdigit((unsigned char)*digits))) return false;
+    if (!isxdigit((unsigned char)*digits) || (base == 10 && !isdigit((unsigned char)*digits)))
+        return false;
     char *end;
     errno = 0;
     unsigned long long number = strtoull(digits, &end, base);
@@ -162,7 +164,8 @@ static unsigned edit_distance(const char *a, size_t na, const char *b, size_t nb
         for (size_t j = 1; j <= nb; j++) {
             bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
             row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + !same);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two[j - 2] + 1 < row[j])
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                two[j - 2] + 1 < row[j])
                 row[j] = two[j - 2] + 1;
         }
     }

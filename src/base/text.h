@@ -1,8 +1,9 @@
 /* Text that people write: numbers, lines of fields, near misses.
  *
- * A text_file is a whole file held in memory, read line by line; `#` starts a comment at the beginning of a line
- * or after a blank. A line is cut into fields at blanks; the last field asked for may take the rest of the line.
- * Errors made with text_error carry FILE:LINE. Files with NUL bytes or over TEXT_FILE_MAX bytes are refused.
+ * A text_file is a whole file held in memory, read line by line; `#` starts a comment at the
+ * beginning of a line or after a blank. A line is cut into fields at blanks; the last field asked
+ * for may take the rest of the line. Errors made with text_error carry FILE:LINE. Files with NUL
+ * bytes or over TEXT_FILE_MAX bytes are refused.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -28,7 +29,8 @@ int text_file_from_bytes(struct text_file *file, const char *name, const void *b
                          struct chil_error *err);
 void text_file_close(struct text_file *file);
 
-/* The next line that is not empty after its comment and outer blanks are cut off; NULL at the end. */
+/* The next line that is not empty after its comment and outer blanks are cut off; NULL at the end.
+ */
 char *text_next_line(struct text_file *file);
 /* Cuts the next blank-separated field off *rest; NULL when there is none. */
 char *text_next_field(char **rest);
@@ -41,8 +43,8 @@ int text_error(const struct text_file *file, struct chil_error *err, const char 
 /* A whole decimal or 0x number, optionally with suffix K, M or G (2^10, 2^20, 2^30). */
 bool text_to_u64(const char *text, uint64_t *value);
 
-/* The name nearest to `name` among `count` names; NULL when none is near enough to be meant. The names are
- * found through `name_at`, so that any table can be searched. Case does not matter. */
+/* The name nearest to `name` among `count` names; NULL when none is near enough to be meant. The
+ * names are found through `name_at`, so that any table can be searched. Case does not matter. */
 typedef const char *(*text_name_at)(const void *table, size_t index);
 const char *text_nearest(const char *name, const void *table, size_t count, text_name_at name_at);
 /* "; did you mean 'X'?" or "" in a buffer of the caller's. */

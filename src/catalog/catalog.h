@@ -1,8 +1,9 @@
 /* What the parts of the catalogue share: the opened machine, its keys, its rows.
  *
- * The flow is catalog_find (where the files are) -> catalog_machine (sections of key = value, checked against the table
- * in catalog_keys) -> catalog_events (a row per event; catalog_row takes one apart) -> catalog_index (lookup by name).
- * All of a machine lives in one arena; it is never written after chil_machine_open has returned.
+ * The flow is catalog_find (where the files are) -> catalog_machine (sections of key = value,
+ * checked against the table in catalog_keys) -> catalog_events (a row per event; catalog_row takes
+ * one apart) -> catalog_index (lookup by name). All of a machine lives in one arena; it is never
+ * written after chil_machine_open has returned.
  */
 #ifndef CATALOG_H
 #define CATALOG_H
@@ -38,9 +39,10 @@ extern const size_t catalog_key_count;
 
 /* The row of the table, or NULL. */
 const struct catalog_key *catalog_key_find(const char *name);
-/* Checks a value as written; *number is set for numbers. Errors carry the line that `file` is at. */
-int catalog_key_check(const struct catalog_key *key, const char *word, uint64_t *number, const struct text_file *file,
-                      struct chil_error *err);
+/* Checks a value as written; *number is set for numbers. Errors carry the line that `file` is at.
+ */
+int catalog_key_check(const struct catalog_key *key, const char *word, uint64_t *number,
+                      const struct text_file *file, struct chil_error *err);
 bool catalog_key_is_number(const struct catalog_key *key);
 
 /* A key that the machine file gives. */
@@ -73,10 +75,11 @@ struct catalog_settings {
     size_t count;
 };
 
-int catalog_machine_read(struct chil_machine *machine, const char *path, const struct catalog_settings *settings,
-                         struct chil_error *err);
+int catalog_machine_read(struct chil_machine *machine, const char *path,
+                         const struct catalog_settings *settings, struct chil_error *err);
 /* Reads the machine's own events, or with `simulator` those that only a simulator can count. */
-int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator, struct chil_error *err);
+int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator,
+                        struct chil_error *err);
 void catalog_index_build(struct chil_machine *machine);
 
 /* A row while its file is being read: the event, and where it stands. */
@@ -87,11 +90,13 @@ struct catalog_row {
 
 struct catalog_columns;
 /* Reads the `columns` line; the result lives in the machine's arena. */
-int catalog_columns_read(struct chil_machine *machine, struct text_file *file, const struct catalog_columns **columns,
-                         struct chil_error *err);
-/* Takes one line apart by the columns and checks everything that can be checked without the other rows. */
-int catalog_row_read(struct chil_machine *machine, const struct catalog_columns *columns, const struct text_file *file,
-                     char *line, struct catalog_row *row, struct chil_error *err);
+int catalog_columns_read(struct chil_machine *machine, struct text_file *file,
+                         const struct catalog_columns **columns, struct chil_error *err);
+/* Takes one line apart by the columns and checks everything that can be checked without the other
+ * rows. */
+int catalog_row_read(struct chil_machine *machine, const struct catalog_columns *columns,
+                     const struct text_file *file, char *line, struct catalog_row *row,
+                     struct chil_error *err);
 
 /* The counters of a unit of kind grouped. */
 struct catalog_counter {
@@ -102,15 +107,19 @@ struct catalog_counter {
 enum { CATALOG_COUNTERS = 5, CATALOG_CODES = 32 };
 extern const struct catalog_counter catalog_counters[CATALOG_COUNTERS];
 
-/* Whether all of `word` is letters, digits and _ . - and does not start with '.': safe as part of a path. */
+/* Whether all of `word` is letters, digits and _ . - and does not start with '.': safe as part of a
+ * path. */
 bool catalog_is_name(const char *word);
-/* Refuses control characters and broken UTF-8, so that whatever is read can be printed and put into JSON. */
+/* Refuses control characters and broken UTF-8, so that whatever is read can be printed and put into
+ * JSON. */
 int catalog_check_line(const struct text_file *file, const char *line, struct chil_error *err);
 
 enum { CATALOG_PATH_MAX = 4096 };
 /* Finds the file of a machine; in `path`, CATALOG_PATH_MAX bytes. */
 int catalog_find_machine(char *path, const char *name, struct chil_error *err);
-/* Finds its events: beside a machine given by path (../events, then its own folder), else in the data directory. */
-int catalog_find_events(char *path, const char *machine_name, const char *file, struct chil_error *err);
+/* Finds its events: beside a machine given by path (../events, then its own folder), else in the
+ * data directory. */
+int catalog_find_events(char *path, const char *machine_name, const char *file,
+                        struct chil_error *err);
 
 #endif

@@ -12,7 +12,8 @@ bool catalog_is_name(const char *word)
     return true;
 }
 
-/* The bytes of the printable character at `s` (ASCII or strict UTF-8: no overlong form, no surrogate), or 0. */
+/* The bytes of the printable character at `s` (ASCII or strict UTF-8: no overlong form, no
+ * surrogate), or 0. */
 static size_t character_size(const unsigned char *s)
 {
     if (s[0] < 0x80) return (s[0] >= 0x20 && s[0] != 0x7f) || s[0] == '\t';
@@ -37,7 +38,8 @@ int catalog_check_line(const struct text_file *file, const char *line, struct ch
 {
     for (const unsigned char *s = (const unsigned char *)line; *s;) {
         size_t size = character_size(s);
-        if (!size) return text_error(file, err, "byte 0x%02x is no printable UTF-8 text; remove it", *s);
+        if (!size)
+            return text_error(file, err, "byte 0x%02x is no printable UTF-8 text; remove it", *s);
         s += size;
     }
     return 0;

@@ -1,7 +1,8 @@
 /* Reads an event file and checks what concerns more than one row.
  *
- * Ids are unique, and on a hybrid unit all of 0 .. counters x inputs - 1 are there, since an id is a counter and an
- * input. Names are unique but for reserved rows. No two events share a place on a grouped unit.
+ * Ids are unique, and on a hybrid unit all of 0 .. counters x inputs - 1 are there, since an id is
+ * a counter and an input. Names are unique but for reserved rows. No two events share a place on a
+ * grouped unit.
  */
 #include "catalog/catalog.h"
 
@@ -41,7 +42,8 @@ static int check_names(struct rows *rows, struct text_file *file, struct chil_er
         const struct catalog_row *row = &rows->row[i];
         if (row->event.reserved || strcmp(row->event.name, row[-1].event.name) != 0) continue;
         file->line = row->line;
-        return text_error(file, err, "name '%s' is used again; line %u has it", row->event.name, row[-1].line);
+        return text_error(file, err, "name '%s' is used again; line %u has it", row->event.name,
+                          row[-1].line);
     }
     return 0;
 }
@@ -49,15 +51,17 @@ static int check_names(struct rows *rows, struct text_file *file, struct chil_er
 static int check_ids(struct rows *rows, const struct chil_machine *machine, struct text_file *file,
                      struct chil_error *err)
 {
-    uint64_t wanted =
-        machine ? catalog_value_number(machine, "upc.counters") * catalog_value_number(machine, "upc.inputs") : 0;
+    uint64_t wanted = machine ? catalog_value_number(machine, "upc.counters") *
+                                    catalog_value_number(machine, "upc.inputs")
+                              : 0;
     assert(rows->row);
     qsort(rows->row, rows->count, sizeof *rows->row, by_id);
     for (size_t i = 1; i < rows->count; i++) {
         const struct catalog_row *row = &rows->row[i];
         if (row->event.id != row[-1].event.id) continue;
         file->line = row->line;
-        return text_error(file, err, "id %u is used again; line %u has it", row->event.id, row[-1].line);
+        return text_error(file, err, "id %u is used again; line %u has it", row->event.id,
+                          row[-1].line);
     }
     for (size_t i = 0; i < wanted; i++) {
         if (i < rows->count && rows->row[i].event.id == i) continue;
@@ -73,13 +77,15 @@ static size_t place_index(const struct chil_placement *placement)
     size_t counter = 0;
     while (strcmp(catalog_counters[counter].name, placement->counter) != 0)
         counter++;
-    return (placement->group * (size_t)CATALOG_COUNTERS + counter) * CATALOG_CODES + placement->code;
+    return (placement->group * (size_t)CATALOG_COUNTERS + counter) * CATALOG_CODES +
+           placement->code;
 }
 
-static int check_places(const struct rows *rows, const struct chil_machine *machine, struct text_file *file,
-                        struct chil_error *err)
+static int check_places(const struct rows *rows, const struct chil_machine *machine,
+                        struct text_file *file, struct chil_error *err)
 {
-    size_t groups = catalog_value_number(machine, "upc.groups") + catalog_value_number(machine, "upc.fpu_counters") / 2;
+    size_t groups = catalog_value_number(machine, "upc.groups") +
+                    catalog_value_number(machine, "upc.fpu_counters") / 2;
     unsigned *lines = base_calloc(groups * CATALOG_COUNTERS * CATALOG_CODES, sizeof *lines);
     int status = 0;
     for (size_t i = 0; !status && i < rows->count; i++) {
@@ -89,8 +95,8 @@ static int check_places(const struct rows *rows, const struct chil_machine *mach
             unsigned *line = &lines[place_index(at)];
             file->line = rows->row[i].line;
             if (*line)
-                status = text_error(file, err, "placement %u:%s:%u is used again; line %u has it", at->group,
-                                    at->counter, at->code, *line);
+                status = text_error(file, err, "placement %u:%s:%u is used again; line %u has it",
+                                    at->group, at->counter, at->code, *line);
             *line = rows->row[i].line;
         }
     }
@@ -98,7 +104,8 @@ static int check_places(const struct rows *rows, const struct chil_machine *mach
     return status;
 }
 
-static int read_rows(struct rows *rows, struct chil_machine *machine, struct text_file *file, struct chil_error *err)
+static int read_rows(struct rows *rows, struct chil_machine *machine, struct text_file *file,
+                     struct chil_error *err)
 {
     const struct catalog_columns *columns;
     int status = catalog_columns_read(machine, file, &columns, err);
@@ -108,7 +115,8 @@ static int read_rows(struct rows *rows, struct chil_machine *machine, struct tex
         status = catalog_row_read(machine, columns, file, line, &rows->row[rows->count++], err);
         if (status) return status;
     }
-    if (!rows->count) return text_error(file, err, "no rows after the columns; a machine has events");
+    if (!rows->count)
+        return text_error(file, err, "no rows after the columns; a machine has events");
     return 0;
 }
 
@@ -123,7 +131,8 @@ static void keep_rows(struct chil_machine *machine, const struct rows *rows, boo
     *(simulator ? &machine->own_count : &machine->event_count) = rows->count;
 }
 
-int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator, struct chil_error *err)
+int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator,
+                        struct chil_error *err)
 {
     struct rows rows = {0};
     struct text_file file;
@@ -132,7 +141,9 @@ int catalog_events_read(struct chil_machine *machine, const char *path, bool sim
     status = read_rows(&rows, machine, &file, err);
     if (!status) status = check_names(&rows, &file, err);
     if (!status) status = check_places(&rows, machine, &file, err);
-    if (!status) status = check_ids(&rows, simulator ? NULL : machine, &file, err); /* and leaves them ordered by id */
+    if (!status)
+        status = check_ids(&rows, simulator ? NULL : machine, &file,
+                           err); /* and leaves them ordered by id */
     if (!status) keep_rows(machine, &rows, simulator);
     free(rows.row);
     text_file_close(&file);

@@ -1,9 +1,9 @@
 /* Where the data files are.
  *
- * $CHILIAD_DATA is obeyed or refused, never passed over: someone who set it does not want other data. Beside the
- * program only a `data` that has `machines` in it counts, since `data` is a common name for a folder. A machine's name
- * from a command line becomes part of a path only when it has no '/' and does not start with '.'; with a '/' it is a
- * path.
+ * $CHILIAD_DATA is obeyed or refused, never passed over: someone who set it does not want other
+ * data. Beside the program only a `data` that has `machines` in it counts, since `data` is a common
+ * name for a folder. A machine's name from a command line becomes part of a path only when it has
+ * no '/' and does not start with '.'; with a '/' it is a path.
  */
 #include "catalog/catalog.h"
 
@@ -18,8 +18,8 @@
 
 static const char suffix[] = ".machine";
 
-__attribute__((format(printf, 4, 5))) static int make_path(char *path, size_t size, struct chil_error *err,
-                                                           const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int
+make_path(char *path, size_t size, struct chil_error *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -53,7 +53,8 @@ static bool find_beside_program(char *buffer, size_t size)
     if (!slash) return false;
     *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (make_path(buffer, size, NULL, "%s/%s", program, places[i]) == 0 && has_machines(buffer)) return true;
+        if (make_path(buffer, size, NULL, "%s/%s", program, places[i]) == 0 && has_machines(buffer))
+            return true;
     return false;
 }
 
@@ -62,17 +63,19 @@ int chil_data_directory(char *buffer, size_t size, struct chil_error *err)
     const char *wanted = getenv("CHILIAD_DATA");
     if (wanted && *wanted) {
         if (!has_machines(wanted))
-            return chil_error_set(err, CHIL_ENOENT,
-                                  "CHILIAD_DATA is '%s', which has no folder 'machines'; correct it or unset it",
-                                  wanted);
+            return chil_error_set(
+                err, CHIL_ENOENT,
+                "CHILIAD_DATA is '%s', which has no folder 'machines'; correct it or unset it",
+                wanted);
         return make_path(buffer, size, err, "%s", wanted);
     }
     if (find_beside_program(buffer, size)) return 0;
     int status = make_path(buffer, size, err, "%s/share/chiliad", CHILIAD_PREFIX);
     if (status) return status;
     if (has_machines(buffer)) return 0;
-    return chil_error_set(err, CHIL_ENOENT,
-                          "no data files beside the program or in '%s'; set CHILIAD_DATA to their folder", buffer);
+    return chil_error_set(
+        err, CHIL_ENOENT,
+        "no data files beside the program or in '%s'; set CHILIAD_DATA to their folder", buffer);
 }
 
 static int by_text(const void *a, const void *b)
@@ -89,12 +92,15 @@ int chil_machine_names(char ***names, size_t *count, struct chil_error *err)
     if (!status) status = make_path(path, sizeof path, err, "%s/machines", directory);
     if (status) return status;
     DIR *folder = opendir(path);
-    if (!folder) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(errno));
+    if (!folder)
+        return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(errno));
     size_t capacity = 0;
     struct dirent *entry;
     while ((entry = readdir(folder))) {
         size_t length = strlen(entry->d_name);
-        if (length < sizeof suffix || strcmp(entry->d_name + length - sizeof suffix + 1, suffix) != 0) continue;
+        if (length < sizeof suffix ||
+            strcmp(entry->d_name + length - sizeof suffix + 1, suffix) != 0)
+            continue;
         if (!catalog_is_name(entry->d_name)) continue; /* an editor's leavings, say */
         *names = base_grow(*names, &capacity, *count + 1, sizeof **names);
         char *name = base_calloc(length, 1);
@@ -139,21 +145,26 @@ int catalog_find_machine(char *path, const char *name, struct chil_error *err)
     char directory[CATALOG_PATH_MAX];
     if (strchr(name, '/')) return make_path(path, CATALOG_PATH_MAX, err, "%s", name);
     if (!catalog_is_name(name))
-        return chil_error_set(err, CHIL_EINVAL,
-                              "'%s' is not a machine's name; use letters, digits and _ . -, or a path", name);
+        return chil_error_set(
+            err, CHIL_EINVAL,
+            "'%s' is not a machine's name; use letters, digits and _ . -, or a path", name);
     int status = chil_data_directory(directory, sizeof directory, err);
-    if (!status) status = make_path(path, CATALOG_PATH_MAX, err, "%s/machines/%s%s", directory, name, suffix);
+    if (!status)
+        status =
+            make_path(path, CATALOG_PATH_MAX, err, "%s/machines/%s%s", directory, name, suffix);
     if (status) return status;
     return access(path, F_OK) == 0 ? 0 : no_such_machine(name, err);
 }
 
-int catalog_find_events(char *path, const char *machine_name, const char *file, struct chil_error *err)
+int catalog_find_events(char *path, const char *machine_name, const char *file,
+                        struct chil_error *err)
 {
     static const char *const beside[] = {"../events/", ""};
     const char *slash = strrchr(machine_name, '/');
     for (size_t i = 0; slash && i < sizeof beside / sizeof *beside; i++) {
         int folder = (int)(slash - machine_name);
-        int status = make_path(path, CATALOG_PATH_MAX, err, "%.*s/%s%s", folder, machine_name, beside[i], file);
+        int status = make_path(path, CATALOG_PATH_MAX, err, "%.*s/%s%s", folder, machine_name,
+                               beside[i], file);
         if (status) return status;
         if (access(path, F_OK) == 0) return 0;
     }

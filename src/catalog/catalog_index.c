@@ -18,7 +18,8 @@ void catalog_index_build(struct chil_machine *machine)
     size_t all = machine->event_count + machine->own_count;
     machine->by_name = arena_calloc(&machine->arena, all, sizeof(const struct chil_event *));
     for (size_t i = 0; i < machine->event_count; i++)
-        if (!machine->events[i].reserved) machine->by_name[machine->named_count++] = &machine->events[i];
+        if (!machine->events[i].reserved)
+            machine->by_name[machine->named_count++] = &machine->events[i];
     for (size_t i = 0; i < machine->own_count; i++)
         machine->by_name[machine->named_count++] = &machine->own[i];
     qsort(machine->by_name, machine->named_count, sizeof(const struct chil_event *), by_name);
@@ -47,8 +48,8 @@ static const char *event_name_at(const void *table, size_t index)
     return ((const struct chil_event *const *)table)[index]->name;
 }
 
-static int find_by_id(const struct chil_machine *machine, const char *digits, const struct chil_event **event,
-                      struct chil_error *err)
+static int find_by_id(const struct chil_machine *machine, const char *digits,
+                      const struct chil_event **event, struct chil_error *err)
 {
     uint64_t id;
     if (text_to_u64(digits, &id) && id <= UINT32_MAX) {
@@ -56,8 +57,9 @@ static int find_by_id(const struct chil_machine *machine, const char *digits, co
         *event = bsearch(&key, machine->events, machine->event_count, sizeof key, by_id);
         if (*event) return 0;
     }
-    return chil_error_set(err, CHIL_ENOENT, "%s has no event with id %.40s; its last is %u", chil_machine_name(machine),
-                          digits, machine->events[machine->event_count - 1].id);
+    return chil_error_set(err, CHIL_ENOENT, "%s has no event with id %.40s; its last is %u",
+                          chil_machine_name(machine), digits,
+                          machine->events[machine->event_count - 1].id);
 }
 
 /* Every run of so many words of every name, for a hint to someone who typed a part of a name. */
@@ -86,7 +88,8 @@ static void add_parts(struct parts *parts, const struct chil_event *event, size_
     const char *start = event->name, *end = start + strlen(start);
     while (start < end) {
         const char *text = arena_strndup(&parts->arena, start, words_length(start, words));
-        parts->part = base_grow(parts->part, &parts->capacity, parts->count + 1, sizeof *parts->part);
+        parts->part =
+            base_grow(parts->part, &parts->capacity, parts->count + 1, sizeof *parts->part);
         parts->part[parts->count++] = (struct part){text, event};
         start += words_length(start, 1) + 1;
     }
@@ -130,14 +133,15 @@ static const char *nearest_event(const struct chil_machine *machine, const char 
     return nearest ? nearest : nearest_by_part(machine, bare);
 }
 
-int chil_machine_find_event(const struct chil_machine *machine, const char *name, const struct chil_event **event,
-                            struct chil_error *err)
+int chil_machine_find_event(const struct chil_machine *machine, const char *name,
+                            const struct chil_event **event, struct chil_error *err)
 {
     *event = NULL;
-    if (*name && strspn(name, "0123456789") == strlen(name)) return find_by_id(machine, name, event, err);
+    if (*name && strspn(name, "0123456789") == strlen(name))
+        return find_by_id(machine, name, event, err);
     const struct chil_event key = {.name = name}, *wanted = &key;
-    const struct chil_event **found =
-        bsearch(&wanted, machine->by_name, machine->named_count, sizeof(const struct chil_event *), by_name);
+    const struct chil_event **found = bsearch(&wanted, machine->by_name, machine->named_count,
+                                              sizeof(const struct chil_event *), by_name);
     if (found) {
         *event = *found;
         return 0;
@@ -145,13 +149,15 @@ int chil_machine_find_event(const struct chil_machine *machine, const char *name
     if (!err) return CHIL_ENOENT; /* nobody asks which is near, which takes long */
     char hint[100];
     text_hint(hint, sizeof hint, nearest_event(machine, name));
-    return chil_error_set(err, CHIL_ENOENT, "%s has no event '%.80s'%s", chil_machine_name(machine), name,
-                          *hint ? hint : "; 'chiliad list events' shows them");
+    return chil_error_set(err, CHIL_ENOENT, "%s has no event '%.80s'%s", chil_machine_name(machine),
+                          name, *hint ? hint : "; 'chiliad list events' shows them");
 }
 
 bool chil_event_matches(const struct chil_event *event, const char *pattern)
 {
     if (strpbrk(pattern, "*?["))
-        return fnmatch(pattern, event->name, FNM_CASEFOLD) == 0 || fnmatch(pattern, event->unit, FNM_CASEFOLD) == 0;
-    return strcasestr(event->name, pattern) || strcasestr(event->unit, pattern) || strcasestr(event->text, pattern);
+        return fnmatch(pattern, event->name, FNM_CASEFOLD) == 0 ||
+               fnmatch(pattern, event->unit, FNM_CASEFOLD) == 0;
+    return strcasestr(event->name, pattern) || strcasestr(event->unit, pattern) ||
+           strcasestr(event->text, pattern);
 }

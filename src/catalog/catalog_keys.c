@@ -1,7 +1,9 @@
-/* The keys of a machine file: one table, from which files are checked and docs/formats/machine.md is written.
+/* The keys of a machine file: one table, from which files are checked and docs/formats/machine.md
+ * is written.
  *
- * To add a parameter, add a row; nothing else needs to know it until something reads it. The limits are there to catch
- * slips of the pen (a size in KB that was meant in bytes), not to say what a machine may be.
+ * To add a parameter, add a row; nothing else needs to know it until something reads it. The limits
+ * are there to catch slips of the pen (a size in KB that was meant in bytes), not to say what a
+ * machine may be.
  */
 #include "catalog/catalog.h"
 
@@ -131,15 +133,16 @@ static bool is_names(const char *words)
     return true;
 }
 
-static int check_number(const struct catalog_key *key, const char *word, uint64_t *number, const struct text_file *file,
-                        struct chil_error *err)
+static int check_number(const struct catalog_key *key, const char *word, uint64_t *number,
+                        const struct text_file *file, struct chil_error *err)
 {
     if (!text_to_u64(word, number))
-        return text_error(file, err, "'%s' of %s is not a number; write digits, 0x… or a suffix K, M or G", word,
-                          key->name);
+        return text_error(file, err,
+                          "'%s' of %s is not a number; write digits, 0x… or a suffix K, M or G",
+                          word, key->name);
     if (*number < key->low || *number > key->high)
-        return text_error(file, err, "'%s' of %s is out of range; give %" PRIu64 " to %" PRIu64, word, key->name,
-                          key->low, key->high);
+        return text_error(file, err, "'%s' of %s is out of range; give %" PRIu64 " to %" PRIu64,
+                          word, key->name, key->low, key->high);
     if (key->kind == CATALOG_POWER && (*number & (*number - 1)))
         return text_error(file, err, "'%s' of %s is not a power of two; give one", word, key->name);
     return 0;
@@ -150,21 +153,22 @@ static const char *choice_at(const void *table, size_t index)
     return ((const char *const *)table)[index];
 }
 
-static int check_choice(const struct catalog_key *key, const char *word, const struct text_file *file,
-                        struct chil_error *err)
+static int check_choice(const struct catalog_key *key, const char *word,
+                        const struct text_file *file, struct chil_error *err)
 {
     char list[64] = "", hint[80];
     size_t count = 0, used = 0;
     for (; key->choices[count]; count++) {
         if (strcmp(key->choices[count], word) == 0) return 0;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", key->choices[count]);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "",
+                                 key->choices[count]);
     }
     text_hint(hint, sizeof hint, text_nearest(word, key->choices, count, choice_at));
     return text_error(file, err, "'%s' of %s is none of %s%s", word, key->name, list, hint);
 }
 
-int catalog_key_check(const struct catalog_key *key, const char *word, uint64_t *number, const struct text_file *file,
-                      struct chil_error *err)
+int catalog_key_check(const struct catalog_key *key, const char *word, uint64_t *number,
+                      const struct text_file *file, struct chil_error *err)
 {
     *number = 0;
     if (!*word) return text_error(file, err, "%s has no value; give one: %s", key->name, key->text);
@@ -174,10 +178,12 @@ int catalog_key_check(const struct catalog_key *key, const char *word, uint64_t 
     case CATALOG_CHOICE: return check_choice(key, word, file, err);
     case CATALOG_NAME:
         if (catalog_is_name(word)) return 0;
-        return text_error(file, err, "'%s' of %s is not a name; use letters, digits and _ . -", word, key->name);
+        return text_error(file, err, "'%s' of %s is not a name; use letters, digits and _ . -",
+                          word, key->name);
     case CATALOG_NAMES:
         if (is_names(word)) return 0;
-        return text_error(file, err, "'%s' of %s is not a list of names with blanks between", word, key->name);
+        return text_error(file, err, "'%s' of %s is not a list of names with blanks between", word,
+                          key->name);
     case CATALOG_TEXT: return 0;
     }
     return 0;

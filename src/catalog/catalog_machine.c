@@ -1,9 +1,11 @@
-/* Reads a machine file: sections of key = value, checked key by key against the table and then as a whole.
+/* Reads a machine file: sections of key = value, checked key by key against the table and then as a
+ * whole.
  *
- * inih splits the lines. It is given them by a reader of ours rather than the file, because by itself it cuts lines at
- * 200 bytes without a word, takes an indented line for more of the value above, ignores what follows a ']' and tells
- * its handler no line numbers. The reader hands out the lines of a text_file, which have lost comments and outer
- * blanks, with an empty line for each that was skipped, so that both count alike; a line that does not fit is an error.
+ * inih splits the lines. It is given them by a reader of ours rather than the file, because by
+ * itself it cuts lines at 200 bytes without a word, takes an indented line for more of the value
+ * above, ignores what follows a ']' and tells its handler no line numbers. The reader hands out the
+ * lines of a text_file, which have lost comments and outer blanks, with an empty line for each that
+ * was skipped, so that both count alike; a line that does not fit is an error.
  */
 #include "catalog/catalog.h"
 
@@ -36,12 +38,12 @@ static int check_shape(const struct reading *reading, const char *line, size_t r
     int status = catalog_check_line(&reading->file, line, reading->err);
     if (status) return status;
     if (strlen(line) + 2 > room)
-        return text_error(&reading->file, reading->err, "line of %zu bytes is too long; the most is %zu", strlen(line),
-                          room - 2);
+        return text_error(&reading->file, reading->err,
+                          "line of %zu bytes is too long; the most is %zu", strlen(line), room - 2);
     const char *close = strchr(line, ']');
     if (*line == '[' && close && close[1])
-        return text_error(&reading->file, reading->err, "'%s' after a section's ']'; put it on a line of its own",
-                          close + 1);
+        return text_error(&reading->file, reading->err,
+                          "'%s' after a section's ']'; put it on a line of its own", close + 1);
     return 0;
 }
 
@@ -69,20 +71,25 @@ static const char *key_name_at(const void *table, size_t index)
     return ((const struct catalog_key *)table)[index].name;
 }
 
-static int unknown_key(const struct reading *reading, const char *section, const char *name, const char *key)
+static int unknown_key(const struct reading *reading, const char *section, const char *name,
+                       const char *key)
 {
     char hint[80];
     text_hint(hint, sizeof hint, text_nearest(key, catalog_keys, catalog_key_count, key_name_at));
     if (!*section)
-        return text_error(&reading->file, reading->err, "'%s' stands before any [section]; put it under one", name);
+        return text_error(&reading->file, reading->err,
+                          "'%s' stands before any [section]; put it under one", name);
     size_t length = strlen(section);
     for (size_t i = 0; i < catalog_key_count; i++)
-        if (strncmp(catalog_keys[i].name, section, length) == 0 && catalog_keys[i].name[length] == '.')
-            return text_error(&reading->file, reading->err, "unknown key '%s' in [%s]%s", name, section, hint);
+        if (strncmp(catalog_keys[i].name, section, length) == 0 &&
+            catalog_keys[i].name[length] == '.')
+            return text_error(&reading->file, reading->err, "unknown key '%s' in [%s]%s", name,
+                              section, hint);
     return text_error(&reading->file, reading->err, "unknown section [%s]%s", section, hint);
 }
 
-static int take_value(struct reading *reading, const char *section, const char *name, const char *word)
+static int take_value(struct reading *reading, const char *section, const char *name,
+                      const char *word)
 {
     struct chil_machine *machine = reading->machine;
     char full[128];
@@ -91,12 +98,13 @@ static int take_value(struct reading *reading, const char *section, const char *
     if (!key) return unknown_key(reading, section, name, full);
     const struct catalog_value *before = catalog_value_find(machine, full);
     if (before)
-        return text_error(&reading->file, reading->err, "%s is given again; line %u has it", full, before->line);
+        return text_error(&reading->file, reading->err, "%s is given again; line %u has it", full,
+                          before->line);
     uint64_t number;
     int status = catalog_key_check(key, word, &number, &reading->file, reading->err);
     if (status) return status;
-    machine->values[machine->value_count++] =
-        (struct catalog_value){key, arena_strdup(&machine->arena, word), number, reading->file.line};
+    machine->values[machine->value_count++] = (struct catalog_value){
+        key, arena_strdup(&machine->arena, word), number, reading->file.line};
     return 0;
 }
 
@@ -108,12 +116,14 @@ static int take_setting(struct chil_machine *machine, const char *setting, struc
     struct text_file place = {.name = file, .line = 1};
     (void)snprintf(file, sizeof file, "setting '%.120s'", setting);
     if (!equals || (size_t)(equals - setting) >= sizeof name)
-        return chil_error_set(err, CHIL_EPARSE, "%s: write it as section.key=value, as in l1d.size=16K", file);
+        return chil_error_set(err, CHIL_EPARSE,
+                              "%s: write it as section.key=value, as in l1d.size=16K", file);
     (void)snprintf(name, sizeof name, "%.*s", (int)(equals - setting), setting);
     const struct catalog_key *key = catalog_key_find(name);
     if (!key) {
         char hint[80];
-        text_hint(hint, sizeof hint, text_nearest(name, catalog_keys, catalog_key_count, key_name_at));
+        text_hint(hint, sizeof hint,
+                  text_nearest(name, catalog_keys, catalog_key_count, key_name_at));
         return chil_error_set(err, CHIL_ENOENT, "%s: machines have no '%s'%s", file, name, hint);
     }
     if (strcmp(name, "machine.name") == 0)
@@ -122,13 +132,15 @@ static int take_setting(struct chil_machine *machine, const char *setting, struc
     int status = catalog_key_check(key, equals + 1, &number, &place, err);
     if (status) return status;
     const struct catalog_value *before = catalog_value_find(machine, name);
-    struct catalog_value *value =
-        before ? &machine->values[before - machine->values] : &machine->values[machine->value_count++];
-    *value = (struct catalog_value){key, arena_strdup(&machine->arena, equals + 1), number, before ? before->line : 0};
+    struct catalog_value *value = before ? &machine->values[before - machine->values]
+                                         : &machine->values[machine->value_count++];
+    *value = (struct catalog_value){key, arena_strdup(&machine->arena, equals + 1), number,
+                                    before ? before->line : 0};
     return 0;
 }
 
-static int take_settings(struct chil_machine *machine, const struct catalog_settings *settings, struct chil_error *err)
+static int take_settings(struct chil_machine *machine, const struct catalog_settings *settings,
+                         struct chil_error *err)
 {
     int status = 0;
     for (size_t i = 0; !status && i < settings->count; i++)
@@ -144,7 +156,8 @@ static int on_value(void *user, const char *section, const char *name, const cha
     return reading_fails(reading, take_value(reading, section, name, word)) == 0;
 }
 
-/* A line for an error about something that is not there: the section's last one, else the file's. */
+/* A line for an error about something that is not there: the section's last one, else the file's.
+ */
 static void go_to_section(struct reading *reading, const char *key)
 {
     size_t length = (size_t)(strchr(key, '.') - key) + 1;
@@ -171,18 +184,21 @@ static int check_needs(struct reading *reading)
         const struct catalog_value *value = catalog_value_find(machine, key->name);
         if (value && key->need == other) {
             reading->file.line = value->line;
-            return text_error(&reading->file, reading->err, "%s is not for a counter unit of kind '%s'; remove it",
-                              key->name, kind ? kind->word : "hybrid");
+            return text_error(&reading->file, reading->err,
+                              "%s is not for a counter unit of kind '%s'; remove it", key->name,
+                              kind ? kind->word : "hybrid");
         }
         if (!value && key->need != other && key->need != CATALOG_OPTIONAL) {
             go_to_section(reading, key->name);
-            return text_error(&reading->file, reading->err, "%s is missing; give %s", key->name, key->text);
+            return text_error(&reading->file, reading->err, "%s is missing; give %s", key->name,
+                              key->text);
         }
     }
     return 0;
 }
 
-/* A cache is banks x sets x ways x line; an optional cache is given with all of its keys or with none. */
+/* A cache is banks x sets x ways x line; an optional cache is given with all of its keys or with
+ * none. */
 static int check_cache(struct reading *reading, const char *section, const char *const *keys)
 {
     uint64_t product = 1, size = 0;
@@ -200,18 +216,21 @@ static int check_cache(struct reading *reading, const char *section, const char 
             product *= value->number;
     }
     if (given && given < count)
-        return text_error(&reading->file, reading->err, "[%s] is given in part; give all of its keys or none", section);
+        return text_error(&reading->file, reading->err,
+                          "[%s] is given in part; give all of its keys or none", section);
     if (size % product == 0) return 0;
     char name[32];
     (void)snprintf(name, sizeof name, "%s.size", section);
     go_to_value(reading, name);
-    return text_error(&reading->file, reading->err, "%s is not a whole number of sets; give a multiple of %llu", name,
+    return text_error(&reading->file, reading->err,
+                      "%s is not a whole number of sets; give a multiple of %llu", name,
                       (unsigned long long)product);
 }
 
 static int check_relations(struct reading *reading)
 {
-    static const char *const l1[] = {"size", "line", "ways", NULL}, *const l2[] = {"entries", "line", NULL},
+    static const char *const l1[] = {"size", "line", "ways", NULL},
+                             *const l2[] = {"entries", "line", NULL},
                              *const l3[] = {"size", "banks", "line", "ways", NULL};
     const struct chil_machine *machine = reading->machine;
     int status = check_cache(reading, "l1i", l1);
@@ -219,14 +238,17 @@ static int check_relations(struct reading *reading)
     if (!status) status = check_cache(reading, "l2", l2);
     if (!status) status = check_cache(reading, "l3", l3);
     if (status) return status;
-    if (catalog_value_number(machine, "memory.size_min") > catalog_value_number(machine, "memory.size_max")) {
+    if (catalog_value_number(machine, "memory.size_min") >
+        catalog_value_number(machine, "memory.size_max")) {
         go_to_value(reading, "memory.size_min");
-        return text_error(&reading->file, reading->err, "memory.size_min is above memory.size_max; swap them");
+        return text_error(&reading->file, reading->err,
+                          "memory.size_min is above memory.size_max; swap them");
     }
     const struct catalog_value *groups = catalog_value_find(machine, "upc.groups");
     if (groups && groups->number * 3 != catalog_value_number(machine, "upc.counters")) {
         go_to_value(reading, "upc.counters");
-        return text_error(&reading->file, reading->err, "upc.counters is not 3 x upc.groups; each has A, B and C");
+        return text_error(&reading->file, reading->err,
+                          "upc.counters is not 3 x upc.groups; each has A, B and C");
     }
     return 0;
 }
@@ -239,12 +261,13 @@ static int check_name(struct reading *reading, const char *path)
     size_t length = strlen(name);
     if (strncmp(file, name, length) == 0 && strcmp(file + length, ".machine") == 0) return 0;
     go_to_value(reading, "machine.name");
-    return text_error(&reading->file, reading->err, "name '%s' is not the file's; '%s' has to be in %s.machine", name,
-                      name, name);
+    return text_error(&reading->file, reading->err,
+                      "name '%s' is not the file's; '%s' has to be in %s.machine", name, name,
+                      name);
 }
 
-int catalog_machine_read(struct chil_machine *machine, const char *path, const struct catalog_settings *settings,
-                         struct chil_error *err)
+int catalog_machine_read(struct chil_machine *machine, const char *path,
+                         const struct catalog_settings *settings, struct chil_error *err)
 {
     struct reading reading = {.machine = machine, .err = err};
     machine->values = arena_calloc(&machine->arena, catalog_key_count, sizeof *machine->values);
@@ -282,8 +305,8 @@ int chil_machine_open(struct chil_machine **machine, const char *name, struct ch
     return chil_machine_open_with(machine, name, NULL, 0, err);
 }
 
-int chil_machine_open_with(struct chil_machine **machine, const char *name, const char *const *settings, size_t count,
-                           struct chil_error *err)
+int chil_machine_open_with(struct chil_machine **machine, const char *name,
+                           const char *const *settings, size_t count, struct chil_error *err)
 {
     char path[CATALOG_PATH_MAX], events[CATALOG_PATH_MAX];
     *machine = NULL;
@@ -292,7 +315,8 @@ int chil_machine_open_with(struct chil_machine **machine, const char *name, cons
     struct chil_machine *opened = base_calloc(1, sizeof *opened);
     arena_init(&opened->arena);
     status = catalog_machine_read(opened, path, &(struct catalog_settings){settings, count}, err);
-    if (!status) status = catalog_find_events(events, name, chil_machine_word(opened, "events.file"), err);
+    if (!status)
+        status = catalog_find_events(events, name, chil_machine_word(opened, "events.file"), err);
     if (!status) status = catalog_events_read(opened, events, false, err);
     const char *simulator = chil_machine_word(opened, "events.simulator");
     if (!status && simulator) status = catalog_find_events(events, name, simulator, err);
@@ -339,7 +363,8 @@ int chil_machine_number(const struct chil_machine *machine, const char *key, uin
 }
 
 void chil_machine_each(const struct chil_machine *machine,
-                       void (*each)(void *context, const char *key, const char *word), void *context)
+                       void (*each)(void *context, const char *key, const char *word),
+                       void *context)
 {
     for (size_t i = 0; i < machine->value_count; i++)
         each(context, machine->values[i].key->name, machine->values[i].word);

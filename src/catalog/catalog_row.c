@@ -1,7 +1,8 @@
 /* One row of an event file: which columns there are, and what each takes.
  *
- * A file names its own columns, so that one without placements need not carry an empty column and a later column does
- * not break old files. To add a column, add a row to `columns` with the function that takes its field.
+ * A file names its own columns, so that one without placements need not carry an empty column and a
+ * later column does not break old files. To add a column, add a row to `columns` with the function
+ * that takes its field.
  */
 #include "catalog/catalog.h"
 
@@ -25,8 +26,8 @@ static const char *word_at(const void *table, size_t index)
 }
 
 /* The index of `word` in a list of words, or an error that names them and the nearest. */
-static int take_word(const struct taking *t, const char *what, const char *word, const char *const *words, size_t count,
-                     unsigned *index)
+static int take_word(const struct taking *t, const char *what, const char *word,
+                     const char *const *words, size_t count, unsigned *index)
 {
     for (unsigned i = 0; i < count; i++)
         if (strcmp(words[i], word) == 0) {
@@ -44,11 +45,14 @@ static int take_word(const struct taking *t, const char *what, const char *word,
 static int take_id(const struct taking *t, char *field)
 {
     uint64_t inputs = catalog_value_number(t->machine, "upc.inputs");
-    uint64_t most = inputs ? catalog_value_number(t->machine, "upc.counters") * inputs - 1 : UINT32_MAX, id;
+    uint64_t most = inputs ? catalog_value_number(t->machine, "upc.counters") * inputs - 1
+                           : UINT32_MAX,
+             id;
     if (strspn(field, "0123456789") != strlen(field) || !text_to_u64(field, &id))
         return text_error(t->file, t->err, "id '%s' is not a decimal number", field);
     if (id > most)
-        return text_error(t->file, t->err, "id %s is out of range; give 0 to %llu", field, (unsigned long long)most);
+        return text_error(t->file, t->err, "id %s is out of range; give 0 to %llu", field,
+                          (unsigned long long)most);
     t->event->id = (uint32_t)id;
     return 0;
 }
@@ -58,9 +62,11 @@ static int take_name(const struct taking *t, char *field)
     static const char reserved[] = "RESERVED";
     size_t length = strlen(field), tail = sizeof reserved - 1;
     if (strspn(field, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length)
-        return text_error(t->file, t->err, "name '%s' has other characters than A-Z, 0-9 and _", field);
+        return text_error(t->file, t->err, "name '%s' has other characters than A-Z, 0-9 and _",
+                          field);
     if (strspn(field, "0123456789") == length)
-        return text_error(t->file, t->err, "name '%s' would be taken for an id; use a letter", field);
+        return text_error(t->file, t->err, "name '%s' would be taken for an id; use a letter",
+                          field);
     t->event->name = arena_strdup(&t->machine->arena, field);
     t->event->reserved = length >= tail && strcmp(field + length - tail, reserved) == 0 &&
                          (length == tail || field[length - tail - 1] == '_');
@@ -112,13 +118,15 @@ static int take_exactness(const struct taking *t, char *field)
 {
     unsigned index = 0;
     char *needs = field;
-    int status = take_word(t, "exactness", strsep(&needs, ":"), exactness_words, EXACTNESS_COUNT, &index);
+    int status =
+        take_word(t, "exactness", strsep(&needs, ":"), exactness_words, EXACTNESS_COUNT, &index);
     if (status) return status;
     t->event->exactness = (enum chil_exactness)index;
     if (!needs) return 0;
     const struct catalog_key *key = catalog_key_find(needs);
     if (!key || key->kind != CATALOG_CHOICE || strcmp(key->choices[1], "on") != 0)
-        return text_error(t->file, t->err, "'%s' is no parameter that is off or on; see docs/formats/machine.md",
+        return text_error(t->file, t->err,
+                          "'%s' is no parameter that is off or on; see docs/formats/machine.md",
                           needs);
     const char *word = chil_machine_word(t->machine, needs);
     if (!word || strcmp(word, "on") != 0) t->event->exactness = CHIL_NONE;
@@ -159,14 +167,17 @@ static int take_signals(const struct taking *t, char *field)
     if (strcmp(field, "-") == 0) return 0;
     size_t count = count_parts(field, '+'), i = 0;
     if (count > SIGNALS_MAX)
-        return text_error(t->file, t->err, "%zu signals are added up; the most is %d", count, SIGNALS_MAX);
+        return text_error(t->file, t->err, "%zu signals are added up; the most is %d", count,
+                          SIGNALS_MAX);
     const char **signals = arena_calloc(&t->machine->arena, count, sizeof *signals);
     for (char *rest = field, *name = strsep(&rest, "+"); name; name = strsep(&rest, "+")) {
         if (!is_signal(name))
-            return text_error(t->file, t->err, "signal '%s' is not parts of a-z, 0-9 and _ with dots between", name);
+            return text_error(t->file, t->err,
+                              "signal '%s' is not parts of a-z, 0-9 and _ with dots between", name);
         for (size_t k = 0; k < i; k++)
             if (strcmp(signals[k], name) == 0)
-                return text_error(t->file, t->err, "signal '%s' is added up twice; name each wire once", name);
+                return text_error(t->file, t->err,
+                                  "signal '%s' is added up twice; name each wire once", name);
         signals[i++] = arena_strdup(&t->machine->arena, name);
     }
     t->event->signals = signals;
@@ -190,13 +201,15 @@ static int take_placement(const struct taking *t, char *field, struct chil_place
     const struct catalog_counter *kind = &catalog_counters[index];
     uint64_t groups = catalog_value_number(t->machine, "upc.groups");
     uint64_t first = kind->in_fpu ? groups : 0;
-    uint64_t end = kind->in_fpu ? groups + catalog_value_number(t->machine, "upc.fpu_counters") / 2 : groups;
+    uint64_t end =
+        kind->in_fpu ? groups + catalog_value_number(t->machine, "upc.fpu_counters") / 2 : groups;
     if (group_number < first || group_number >= end)
-        return text_error(t->file, t->err, "group %s has no counter %s; its groups are %llu to %llu", group, counter,
+        return text_error(t->file, t->err,
+                          "group %s has no counter %s; its groups are %llu to %llu", group, counter,
                           (unsigned long long)first, (unsigned long long)end - 1);
     if (code_number >= kind->codes)
-        return text_error(t->file, t->err, "code %s is out of range; counter %s has 0 to %u", code, counter,
-                          kind->codes - 1);
+        return text_error(t->file, t->err, "code %s is out of range; counter %s has 0 to %u", code,
+                          counter, kind->codes - 1);
     *placement = (struct chil_placement){(unsigned)group_number, kind->name, (unsigned)code_number};
     return 0;
 }
@@ -205,8 +218,9 @@ static int take_at(const struct taking *t, char *field)
 {
     if (strcmp(field, "-") == 0) return 0;
     if (!catalog_value_find(t->machine, "upc.groups"))
-        return text_error(t->file, t->err, "placement '%s' on a counter unit that is not of kind 'grouped'; write '-'",
-                          field);
+        return text_error(
+            t->file, t->err,
+            "placement '%s' on a counter unit that is not of kind 'grouped'; write '-'", field);
     size_t count = count_parts(field, ','), i = 0;
     struct chil_placement *placements = arena_calloc(&t->machine->arena, count, sizeof *placements);
     for (char *rest = field, *place = strsep(&rest, ","); place; place = strsep(&rest, ",")) {
@@ -249,7 +263,8 @@ static int add_column(struct catalog_columns *found, const char *name, const str
                       struct chil_error *err)
 {
     for (size_t i = 0; i < found->count; i++)
-        if (strcmp(found->order[i]->name, name) == 0) return text_error(file, err, "column '%s' is named twice", name);
+        if (strcmp(found->order[i]->name, name) == 0)
+            return text_error(file, err, "column '%s' is named twice", name);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         if (strcmp(columns[i].name, name) == 0) {
             found->order[found->count++] = &columns[i];
@@ -260,12 +275,13 @@ static int add_column(struct catalog_columns *found, const char *name, const str
     return text_error(file, err, "unknown column '%s'%s", name, hint);
 }
 
-int catalog_columns_read(struct chil_machine *machine, struct text_file *file, const struct catalog_columns **result,
-                         struct chil_error *err)
+int catalog_columns_read(struct chil_machine *machine, struct text_file *file,
+                         const struct catalog_columns **result, struct chil_error *err)
 {
     struct catalog_columns *found = arena_calloc(&machine->arena, 1, sizeof *found);
     char *line = text_next_line(file);
-    if (!line) return text_error(file, err, "no rows; the first line has to be 'columns NAME NAME ...'");
+    if (!line)
+        return text_error(file, err, "no rows; the first line has to be 'columns NAME NAME ...'");
     int status = catalog_check_line(file, line, err);
     if (status) return status;
     const char *word = text_next_field(&line);
@@ -282,7 +298,8 @@ int catalog_columns_read(struct chil_machine *machine, struct text_file *file, c
         if (!there) return text_error(file, err, "column '%s' is missing", columns[i].name);
     }
     if (found->order[found->count - 1]->take != take_text)
-        return text_error(file, err, "column 'text' has to be the last; it takes the rest of a line");
+        return text_error(file, err,
+                          "column 'text' has to be the last; it takes the rest of a line");
     *result = found;
     return 0;
 }
@@ -291,15 +308,18 @@ static int check_row(const struct taking *t)
 {
     const struct chil_event *event = t->event;
     if (event->reserved && event->signal_count)
-        return text_error(t->file, t->err, "reserved id %u has signals; write '-' or give it a name", event->id);
+        return text_error(t->file, t->err,
+                          "reserved id %u has signals; write '-' or give it a name", event->id);
     if (!event->signal_count && event->exactness != CHIL_NONE)
-        return text_error(t->file, t->err, "exactness '%s' without a signal; write 'none' or name the wires",
+        return text_error(t->file, t->err,
+                          "exactness '%s' without a signal; write 'none' or name the wires",
                           chil_exactness_word(event->exactness));
     return 0;
 }
 
-int catalog_row_read(struct chil_machine *machine, const struct catalog_columns *found, const struct text_file *file,
-                     char *line, struct catalog_row *row, struct chil_error *err)
+int catalog_row_read(struct chil_machine *machine, const struct catalog_columns *found,
+                     const struct text_file *file, char *line, struct catalog_row *row,
+                     struct chil_error *err)
 {
     *row = (struct catalog_row){.line = file->line};
     struct taking t = {machine, file, &row->event, err};
@@ -308,8 +328,8 @@ int catalog_row_read(struct chil_machine *machine, const struct catalog_columns 
         bool last = i + 1 == found->count;
         char *field = last ? text_rest(&line) : text_next_field(&line);
         if (!field || !*field)
-            return text_error(file, err, "row ends before column '%s'; it needs all %zu", found->order[i]->name,
-                              found->count);
+            return text_error(file, err, "row ends before column '%s'; it needs all %zu",
+                              found->order[i]->name, found->count);
         status = found->order[i]->take(&t, field);
     }
     return status ? status : check_row(&t);

@@ -2,14 +2,14 @@
  *
  *     $ chiliad cc -O3 cg.c -o cg && chiliad stat ./cg
  *
- * Debian's cross compiler does the work. All words go to it unchanged, between those for the processor, so that -mcpu
- * on the command line wins, and those for headers and libraries, so that the user's own are found first. Programs are
- * static unless -dynamic (which is taken out) or another kind of output is asked for; a static program runs anywhere.
- * Shared libraries are found at run time where they are now (rpath), as the simulator lets guests read the host's
- * files.
+ * Debian's cross compiler does the work. All words go to it unchanged, between those for the
+ * processor, so that -mcpu on the command line wins, and those for headers and libraries, so that
+ * the user's own are found first. Programs are static unless -dynamic (which is taken out) or
+ * another kind of output is asked for; a static program runs anywhere. Shared libraries are found
+ * at run time where they are now (rpath), as the simulator lets guests read the host's files.
  *
- * The guest libraries are in the folder `guest` with `include` and `lib`: $CHILIAD_GUEST, which is obeyed or refused,
- * beside or above the program in a build folder, or below the install prefix.
+ * The guest libraries are in the folder `guest` with `include` and `lib`: $CHILIAD_GUEST, which is
+ * obeyed or refused, beside or above the program in a build folder, or below the install prefix.
  */
 #include "cmd/cmd.h"
 
@@ -35,12 +35,12 @@ static const char help[] =
 
 enum { EXTRA_WORDS = 32 };
 
-/* libgfortran.a refers to these weakly and takes them all for there when one is: a static program with OpenMP would
- * call address 0 at its end.
+/* libgfortran.a refers to these weakly and takes them all for there when one is: a static program
+ * with OpenMP would call address 0 at its end.
  */
-#define FORTRAN_THREADS                                                                                                \
-    "-Wl,-u,pthread_mutex_init,-u,pthread_mutex_trylock,-u,pthread_mutex_destroy,-u,pthread_cond_init,"                \
-    "-u,pthread_cond_wait,-u,pthread_cond_broadcast,-u,pthread_cond_destroy,-u,pthread_key_create,"                    \
+#define FORTRAN_THREADS                                                                                 \
+    "-Wl,-u,pthread_mutex_init,-u,pthread_mutex_trylock,-u,pthread_mutex_destroy,-u,pthread_cond_init," \
+    "-u,pthread_cond_wait,-u,pthread_cond_broadcast,-u,pthread_cond_destroy,-u,pthread_key_create,"     \
     "-u,pthread_key_delete,-u,pthread_getspecific,-u,pthread_setspecific,-u,pthread_create,-u,pthread_join"
 
 static const struct language {
@@ -48,12 +48,14 @@ static const struct language {
     const char *threads; /* for static programs with threads, or NULL */
 } languages[] = {
     {"cc", "powerpc-linux-gnu-gcc", "gcc-powerpc-linux-gnu libc6-dev-powerpc-cross", NULL},
-    {"fc", "powerpc-linux-gnu-gfortran", "gfortran-powerpc-linux-gnu libc6-dev-powerpc-cross", FORTRAN_THREADS},
+    {"fc", "powerpc-linux-gnu-gfortran", "gfortran-powerpc-linux-gnu libc6-dev-powerpc-cross",
+     FORTRAN_THREADS},
     {"cxx", "powerpc-linux-gnu-g++", "g++-powerpc-linux-gnu libc6-dev-powerpc-cross", NULL},
 };
 
 /* Those that use others come first, for the linker. A build may lack some. */
-static const char *const libraries[] = {"-lchiliad", "-lhpm", "-lpapi", "-lbgl_perfctr", "-lbgp_upc", "-lbglcounters"};
+static const char *const libraries[] = {"-lchiliad",     "-lhpm",     "-lpapi",
+                                        "-lbgl_perfctr", "-lbgp_upc", "-lbglcounters"};
 
 /* What the words of the command line ask for. */
 struct wanted {
@@ -67,7 +69,7 @@ struct line {
     char include[PATH_MAX + 16], lib[PATH_MAX + 16]; /* -I and -L */
 };
 
-/* --- Where the libraries are -------------------------------------------------------------------------------------- */
+/* --- Where the libraries are ----------------------------------------------------------------- */
 
 static bool is_guest(const char *folder)
 {
@@ -98,10 +100,11 @@ static int find_guest(const char *command, char folder[PATH_MAX])
     const char *wanted = getenv("CHILIAD_GUEST");
     if (wanted && *wanted) {
         if (realpath(wanted, folder) && is_guest(folder)) return 0;
-        return cmd_fail(command,
-                        "CHILIAD_GUEST is '%.200s', which has no include/libhpm.h and lib/libhpm.a; correct it or "
-                        "unset it",
-                        wanted);
+        return cmd_fail(
+            command,
+            "CHILIAD_GUEST is '%.200s', which has no include/libhpm.h and lib/libhpm.a; correct it or "
+            "unset it",
+            wanted);
     }
     if (find_beside_program(folder)) return 0;
     (void)snprintf(folder, PATH_MAX, "%s/share/chiliad/guest", CHILIAD_PREFIX);
@@ -112,7 +115,7 @@ static int find_guest(const char *command, char folder[PATH_MAX])
                     folder);
 }
 
-/* --- The command line --------------------------------------------------------------------------------------------- */
+/* --- The command line ------------------------------------------------------------------------ */
 
 static bool is_one_of(const char *word, const char *const *list)
 {
@@ -123,7 +126,8 @@ static bool is_one_of(const char *word, const char *const *list)
 
 static struct wanted read_words(int argc, char **argv)
 {
-    static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", NULL};
+    static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only",
+                                          "-r", NULL};
     static const char *const not_static[] = {"-shared", "-pie", "-static-pie", NULL};
     static const char *const alone[] = {"-nostdlib", "-nodefaultlibs", NULL};
     static const char *const threads[] = {"-fopenmp", "-pthread", NULL};
@@ -169,7 +173,8 @@ static void add_libraries(struct line *line, const char *folder, bool shared)
     add(line, "-Wl,--pop-state");
 }
 
-static void build_line(struct line *line, const struct language *l, int argc, char **argv, const char *folder)
+static void build_line(struct line *line, const struct language *l, int argc, char **argv,
+                       const char *folder)
 {
     struct wanted w = read_words(argc, argv);
     add(line, l->compiler);
@@ -186,7 +191,8 @@ static void build_line(struct line *line, const struct language *l, int argc, ch
 /* As a shell would read it back. */
 static void print_line(const struct line *line)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
     for (size_t i = 0; i < line->count; i++) {
         const char *word = line->words[i];
         if (i) (void)putchar(' ');
@@ -206,7 +212,8 @@ static int run_line(const struct language *l, const struct line *line)
 {
     (void)execvp(l->compiler, (char *const *)line->words); /* which are not changed */
     if (errno == ENOENT)
-        return cmd_fail(l->command, "there is no %s; install it with 'apt-get install %s'", l->compiler, l->packages);
+        return cmd_fail(l->command, "there is no %s; install it with 'apt-get install %s'",
+                        l->compiler, l->packages);
     return cmd_fail(l->command, "cannot run %s: %s", l->compiler, strerror(errno));
 }
 
@@ -223,7 +230,8 @@ int cmd_cc(int argc, char **argv)
         (void)fputs(help, stdout);
         return 0;
     }
-    if (!argc) return cmd_fail(l->command, "nothing to compile; see 'chiliad %s --help'", l->command);
+    if (!argc)
+        return cmd_fail(l->command, "nothing to compile; see 'chiliad %s --help'", l->command);
     if (find_guest(l->command, folder)) return CMD_BAD;
     struct line *line = calloc(1, sizeof *line);
     if (line) line->words = calloc((size_t)argc + EXTRA_WORDS, sizeof *line->words);

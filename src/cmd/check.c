@@ -6,11 +6,12 @@
  *     at_most(BGL_D1_L_MISS, 66K + 2%)
  *     $ chiliad check table.rules ./program
  *     table.rules:2:1: broken: never(tag=ro, kind=store, function!=init)
- *         1 is not <= 0; first: store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8 (program.c:12), ...
+ *         1 is not <= 0; first: store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8
+ * (program.c:12), ...
  *
- * Accesses are told by the interpreter's traced variant, misses by the memory hierarchy; neither changes what the
- * program does. The exit status is 1 when a rule is broken, else the program's. docs/formats/rules.md is the reference,
- * check_print.c has the report.
+ * Accesses are told by the interpreter's traced variant, misses by the memory hierarchy; neither
+ * changes what the program does. The exit status is 1 when a rule is broken, else the program's.
+ * docs/formats/rules.md is the reference, check_print.c has the report.
  */
 #include "cmd/check.h"
 
@@ -53,7 +54,8 @@ static int take_option(struct check *c, int letter, char **argv)
     switch (letter) {
     case 'o': c->output = optarg; return 0;
     case OPTION_JUNIT: c->junit = optarg; return 0;
-    case OPTION_AROUND: return cmd_number("check", "--around", optarg, 0, CHECK_AROUND_MAX, &c->around);
+    case OPTION_AROUND:
+        return cmd_number("check", "--around", optarg, 0, CHECK_AROUND_MAX, &c->around);
     case OPTION_STOP: c->stop = true; return 0;
     case CMD_OPTION_TAG:
     case CMD_OPTION_CATEGORY: return cmd_places_add(&c->places, "check", letter);
@@ -75,13 +77,14 @@ static int parse_options(int argc, char **argv, struct check *c)
             if (status) return status;
         }
         if (part == 0 && optind == argc)
-            return cmd_fail("check", "no rules; 'chiliad check [OPTIONS] FILE.rules PROGRAM [ARGUMENTS]'");
+            return cmd_fail("check",
+                            "no rules; 'chiliad check [OPTIONS] FILE.rules PROGRAM [ARGUMENTS]'");
         if (part == 0) c->file = argv[optind++];
     }
     return cmd_program_words(&c->program, "check", argc, argv);
 }
 
-/* --- What is around a violation ----------------------------------------------------------------------------------- */
+/* --- What is around a violation -------------------------------------------------------------- */
 
 static int make_ring(struct check_ring *ring, uint64_t around)
 {
@@ -93,7 +96,8 @@ static int make_ring(struct check_ring *ring, uint64_t around)
  * the violation being the last in it; then it is put in order, and what comes goes behind it. */
 static struct chil_trace_item *next_item(struct check_ring *ring, uint64_t around)
 {
-    if (ring->caught) return ring->behind < around ? &ring->items[ring->count + ring->behind++] : &ring->unwanted;
+    if (ring->caught)
+        return ring->behind < around ? &ring->items[ring->count + ring->behind++] : &ring->unwanted;
     struct chil_trace_item *item = &ring->items[ring->next];
     ring->next = ring->next == around ? 0 : ring->next + 1;
     if (ring->count <= around) ring->count++;
@@ -127,7 +131,7 @@ static void find_place(struct check *c, unsigned core)
     }
 }
 
-/* --- Being told --------------------------------------------------------------------------------------------------- */
+/* --- Being told ------------------------------------------------------------------------------ */
 
 static bool is_dcbz(uint32_t word)
 {
@@ -140,12 +144,15 @@ static bool take_record(void *context, const struct chil_trace_record *record)
     struct check *c = context;
     struct chil_trace_item *item = next_item(&c->rings[0], c->around);
     uint8_t tag = record->tag, category = record->category;
-    if (record->access && c->names.tags) tag = (uint8_t)chil_ranges_look_up(c->names.tags, record->address);
-    if (c->names.categories) category = (uint8_t)chil_ranges_look_up(c->names.categories, record->pc);
+    if (record->access && c->names.tags)
+        tag = (uint8_t)chil_ranges_look_up(c->names.tags, record->address);
+    if (c->names.categories)
+        category = (uint8_t)chil_ranges_look_up(c->names.categories, record->pc);
     item->record = *record;
     item->record.tag = tag;
     item->record.category = category;
-    bool store = record->access == CHIL_ACCESS_STORE || (record->access == CHIL_ACCESS_CACHE && is_dcbz(record->word));
+    bool store = record->access == CHIL_ACCESS_STORE ||
+                 (record->access == CHIL_ACCESS_CACHE && is_dcbz(record->word));
     if (!store && record->access != CHIL_ACCESS_LOAD) return true;
     const struct chil_transaction access = {.start = record->cycle,
                                             .end = record->cycle,
@@ -175,7 +182,8 @@ static void take_transaction(void *context, const struct chil_transaction *trans
     struct check *c = context;
     struct chil_transaction told = *transaction;
     if (c->names.tags) told.tag = (uint8_t)chil_ranges_look_up(c->names.tags, transaction->address);
-    if (c->names.categories) told.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
+    if (c->names.categories)
+        told.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
     next_item(&c->rings[1], c->around)->transaction = told;
     if (!chil_rules_transaction(c->rules, &told)) return;
     find_place(c, transaction->sender);
@@ -195,7 +203,7 @@ static void say(void *context, const char *line)
     cmd_program_say("check", line);
 }
 
-/* --- Running ------------------------------------------------------------------------------------------------------ */
+/* --- Running --------------------------------------------------------------------------------- */
 
 static int add_places(struct check *c)
 {
@@ -269,13 +277,15 @@ static int run(struct check *c)
     struct chil_exp *exp = NULL;
     struct chil_error err = {0};
     int status = open_files(c, &f);
-    if (!status && chil_run_new(&node, &c->program.run, &err)) status = cmd_fail_error("check", &err);
+    if (!status && chil_run_new(&node, &c->program.run, &err))
+        status = cmd_fail_error("check", &err);
     c->run = node;
     if (!status && chil_run_go(node, &err)) status = cmd_fail_error("check", &err);
     bool done = !status;
     if (done) {
         cmd_program_report(&c->program, "check", node);
-        if (c->program.run.record && chil_run_experiment(node, &exp, &err)) status = cmd_fail_error("check", &err);
+        if (c->program.run.record && chil_run_experiment(node, &exp, &err))
+            status = cmd_fail_error("check", &err);
         chil_rules_set_paths(c->rules, exp);
         if (!chil_run_was_stopped(node) && chil_rules_look(c->rules, node, true)) c->broken = true;
         check_print(c->output ? f.report.file : stderr, c);

@@ -11,7 +11,7 @@ enum { CHECK_AROUND_MAX = 1000, CHECK_BROKEN = 1 };
 struct check_ring {
     struct chil_trace_item *items; /* 2 * around + 1 */
     size_t count, next;            /* before the violation: a ring of around + 1 */
-    size_t behind;                 /* how many came since; the violation is in `items` from then on in order */
+    size_t behind; /* how many came since; the violation is in `items` from then on in order */
     bool caught;
     struct chil_trace_item unwanted; /* where the rest goes */
 };

@@ -1,5 +1,5 @@
-/* What chiliad check reports: broken rules with what broke them, as text and as JUnit XML. Nothing in either depends on
- * the host or its clock. */
+/* What chiliad check reports: broken rules with what broke them, as text and as JUnit XML. Nothing
+ * in either depends on the host or its clock. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,14 +13,17 @@ static const char *number_text(long double value, char text[NUMBER_TEXT])
 {
     char grouped[CMD_GROUPED_MAX];
     if (value == truncl(value) && fabsl(value) < 0x1p63L)
-        (void)snprintf(text, NUMBER_TEXT, "%s%s", value < 0 ? "-" : "", cmd_grouped((uint64_t)fabsl(value), grouped));
+        (void)snprintf(text, NUMBER_TEXT, "%s%s", value < 0 ? "-" : "",
+                       cmd_grouped((uint64_t)fabsl(value), grouped));
     else
         (void)snprintf(text, NUMBER_TEXT, "%.6Lg", value);
     return text;
 }
 
-/* A tag or category: the user's, else what the run found out (a site, a section), else the program's number. */
-static const char *name_of(const struct chil_ranges *names, uint8_t value, uint32_t told, char number[8])
+/* A tag or category: the user's, else what the run found out (a site, a section), else the
+ * program's number. */
+static const char *name_of(const struct chil_ranges *names, uint8_t value, uint32_t told,
+                           char number[8])
 {
     const char *name = names ? chil_ranges_get(names, value ? value : told) : NULL;
     if (name) return name;
@@ -28,8 +31,8 @@ static const char *name_of(const struct chil_ranges *names, uint8_t value, uint3
     return number;
 }
 
-/* "store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8 (program.c:12), cycle 302,817, core 0, ..., call path
- * program > main > spoil" */
+/* "store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8 (program.c:12), cycle 302,817, core
+ * 0, ..., call path program > main > spoil" */
 static void describe(const struct check *c, const struct chil_assertion *a, char *text, size_t size)
 {
     const struct chil_transaction *t = &a->first;
@@ -40,18 +43,21 @@ static void describe(const struct check *c, const struct chil_assertion *a, char
     const char *callpath = chil_ranges_get(c->names.callpaths, t->callpath);
     if (t->sender != t->core) (void)snprintf(who, sizeof who, " from core %u", t->sender);
     (void)snprintf(text, size,
-                   "%s%s of %" PRIu32 " bytes at 0x%08" PRIx32 "%s%.200s%s, tag %s, by %s%s0x%08" PRIx32
+                   "%s%s of %" PRIu32 " bytes at 0x%08" PRIx32
+                   "%s%.200s%s, tag %s, by %s%s0x%08" PRIx32
                    "%s, cycle %s, core %u%s, process %d, category %s%s%s",
-                   chil_transaction_kind_name(t->kind), a->access || t->kind == CHIL_INVALIDATION ? "" : " miss",
-                   t->size, t->address, symbol ? " (" : "", symbol ? symbol : "", symbol ? ")" : "",
-                   name_of(c->names.tags, t->tag, t->site, tag), place, *place ? ", pc " : "", t->pc, "",
-                   cmd_grouped(t->start, cycle), t->core, who, t->pid,
-                   name_of(c->names.categories, t->category, t->section, category), callpath ? ", call path " : "",
-                   callpath ? callpath : "");
+                   chil_transaction_kind_name(t->kind),
+                   a->access || t->kind == CHIL_INVALIDATION ? "" : " miss", t->size, t->address,
+                   symbol ? " (" : "", symbol ? symbol : "", symbol ? ")" : "",
+                   name_of(c->names.tags, t->tag, t->site, tag), place, *place ? ", pc " : "",
+                   t->pc, "", cmd_grouped(t->start, cycle), t->core, who, t->pid,
+                   name_of(c->names.categories, t->category, t->section, category),
+                   callpath ? ", call path " : "", callpath ? callpath : "");
 }
 
 /* Why it is broken, in one line. */
-static void reason_of(const struct check *c, const struct chil_assertion *a, char *text, size_t size)
+static void reason_of(const struct check *c, const struct chil_assertion *a, char *text,
+                      size_t size)
 {
     char left[NUMBER_TEXT], right[NUMBER_TEXT], cycle[CMD_GROUPED_MAX];
     int used = 0;
@@ -63,7 +69,8 @@ static void reason_of(const struct check *c, const struct chil_assertion *a, cha
         used += snprintf(text + used, size - (size_t)used, "the first that is too many: ");
         describe(c, a, text + used, size - (size_t)used);
     } else {
-        (void)snprintf(text + used, size - (size_t)used, "seen at cycle %s", cmd_grouped(a->cycle, cycle));
+        (void)snprintf(text + used, size - (size_t)used, "seen at cycle %s",
+                       cmd_grouped(a->cycle, cycle));
     }
 }
 
@@ -73,7 +80,8 @@ static void print_around(FILE *out, const struct check *c)
     const struct trace_out trace = {.head = &c->heads[!c->by_access], .names = &c->names};
     char line[TRACE_LINE];
     const char *before = NULL;
-    (void)fprintf(out, "  %s\n", (c->by_access ? trace_columns_instruction : trace_columns_transaction));
+    (void)fprintf(out, "  %s\n",
+                  (c->by_access ? trace_columns_instruction : trace_columns_transaction));
     for (size_t i = 0; i < ring->count + ring->behind; i++) {
         const char *callpath = trace_callpath(&trace, &ring->items[i]);
         if (callpath && callpath != before) (void)fprintf(out, "   # callpath %s\n", callpath);
@@ -102,11 +110,13 @@ static const struct chil_assertion *first_of(const struct check *c)
     return NULL;
 }
 
-static void print_broken(FILE *out, const struct check *c, const struct chil_assertion *a, bool with_around)
+static void print_broken(FILE *out, const struct check *c, const struct chil_assertion *a,
+                         bool with_around)
 {
     char reason[REASON_TEXT];
     reason_of(c, a, reason, sizeof reason);
-    (void)fprintf(out, "%s:%u:%u: broken: %s\n  %s\n", chil_rules_name(c->rules), a->line, a->column, a->text, reason);
+    (void)fprintf(out, "%s:%u:%u: broken: %s\n  %s\n", chil_rules_name(c->rules), a->line,
+                  a->column, a->text, reason);
     if (with_around) print_around(out, c);
 }
 
@@ -121,15 +131,18 @@ static size_t broken_count(const struct chil_assertion *all, size_t count)
 void check_print(FILE *out, const struct check *c)
 {
     size_t count;
-    const struct chil_assertion *all = chil_rules_assertions(c->rules, &count), *first = first_of(c);
+    const struct chil_assertion *all = chil_rules_assertions(c->rules, &count),
+                                *first = first_of(c);
     for (size_t i = 0; i < count; i++)
         if (all[i].broken) print_broken(out, c, &all[i], &all[i] == first);
     size_t broken = broken_count(all, count);
-    (void)fprintf(out, "%s: %zu rule%s, %zu broken%s\n", chil_rules_name(c->rules), count, count == 1 ? "" : "s",
-                  broken, chil_run_was_stopped(c->run) ? "; the run was ended, the others are not decided" : "");
+    (void)fprintf(out, "%s: %zu rule%s, %zu broken%s\n", chil_rules_name(c->rules), count,
+                  count == 1 ? "" : "s", broken,
+                  chil_run_was_stopped(c->run) ? "; the run was ended, the others are not decided"
+                                               : "");
 }
 
-/* --- JUnit -------------------------------------------------------------------------------------------------------- */
+/* --- JUnit ----------------------------------------------------------------------------------- */
 
 /* XML has no way to write most control characters, so they are '?'. */
 static void put_xml(FILE *out, const char *text)
@@ -159,7 +172,8 @@ static void put_attribute(FILE *out, const char *name, const char *text)
     (void)fputc('"', out);
 }
 
-static void put_case(FILE *out, const struct check *c, const struct chil_assertion *a, bool with_around)
+static void put_case(FILE *out, const struct check *c, const struct chil_assertion *a,
+                     bool with_around)
 {
     char reason[REASON_TEXT], *text = NULL;
     size_t length = 0;
@@ -189,11 +203,14 @@ static void put_case(FILE *out, const struct check *c, const struct chil_asserti
 void check_print_junit(FILE *out, const struct check *c)
 {
     size_t count;
-    const struct chil_assertion *all = chil_rules_assertions(c->rules, &count), *first = first_of(c);
-    size_t broken = broken_count(all, count), skipped = chil_run_was_stopped(c->run) ? count - broken : 0;
+    const struct chil_assertion *all = chil_rules_assertions(c->rules, &count),
+                                *first = first_of(c);
+    size_t broken = broken_count(all, count),
+           skipped = chil_run_was_stopped(c->run) ? count - broken : 0;
     (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite", out);
     put_attribute(out, "name", chil_rules_name(c->rules));
-    (void)fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", count, broken, skipped);
+    (void)fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", count,
+                  broken, skipped);
     for (size_t i = 0; i < count; i++)
         put_case(out, c, &all[i], first && first - all == (ptrdiff_t)i);
     (void)fputs("  </testsuite>\n</testsuites>\n", out);

@@ -1,8 +1,8 @@
 /* The commands of the program: a table in main.c, a file each, and what they share.
  *
- * A command gets its own words (argv[0] is its name) and returns the exit status: 0, or 2 after one line on
- * standard error that says what is wrong and what to do, or 3 if it is the simulator that is wrong. `cmd_fail` prints
- * that line.
+ * A command gets its own words (argv[0] is its name) and returns the exit status: 0, or 2 after one
+ * line on standard error that says what is wrong and what to do, or 3 if it is the simulator that
+ * is wrong. `cmd_fail` prints that line.
  */
 #ifndef CMD_H
 #define CMD_H
@@ -49,11 +49,13 @@ enum { CMD_GROUPED_MAX = 32 };
 const char *cmd_grouped(uint64_t value, char buffer[CMD_GROUPED_MAX]);
 /* Columns for tables: those of the terminal that `file` is, else 80. */
 int cmd_terminal_width(int file);
-/* A count for JSON: an integer, or a decimal string past 2^63 - 1, which jansson's integers cannot hold. */
+/* A count for JSON: an integer, or a decimal string past 2^63 - 1, which jansson's integers cannot
+ * hold. */
 json_t *cmd_json_count(uint64_t value);
 
-/* A file that a command writes: there whole under its name after cmd_output_close with `good`, or not at all. A pipe, a
- * terminal or a device is written to as it is, never replaced. Both tell what is wrong and return CMD_BAD. */
+/* A file that a command writes: there whole under its name after cmd_output_close with `good`, or
+ * not at all. A pipe, a terminal or a device is written to as it is, never replaced. Both tell what
+ * is wrong and return CMD_BAD. */
 struct cmd_output {
     const char *command, *path;
     FILE *file;
@@ -63,9 +65,9 @@ struct cmd_output {
 int cmd_output_open(struct cmd_output *output, const char *command, const char *path);
 int cmd_output_close(struct cmd_output *output, bool good);
 
-/* What commands that run a program have in common: the machine, its parameters, and where the program may go. A command
- * puts CMD_PROGRAM_OPTIONS into its own and gives what is not its own to cmd_program_take, which returns 0, a status
- * after telling what is wrong, or CMD_NOT_MINE. */
+/* What commands that run a program have in common: the machine, its parameters, and where the
+ * program may go. A command puts CMD_PROGRAM_OPTIONS into its own and gives what is not its own to
+ * cmd_program_take, which returns 0, a status after telling what is wrong, or CMD_NOT_MINE. */
 enum {
     CMD_PROGRAM_LIST = 64,
     CMD_NOT_MINE = -100,
@@ -85,33 +87,37 @@ struct cmd_program {
     const char *settings[CMD_PROGRAM_LIST];
     size_t setting_count;
 };
-#define CMD_PROGRAM_OPTIONS                                                                                            \
-    {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, CMD_OPTION_SET},                       \
-        {"sysroot", required_argument, NULL, CMD_OPTION_SYSROOT}, {"root", required_argument, NULL, CMD_OPTION_ROOT},  \
-        {"engine", required_argument, NULL, CMD_OPTION_ENGINE},                                                        \
-        {"miss-kinds", no_argument, NULL, CMD_OPTION_MISS_KINDS},                                                      \
-    {                                                                                                                  \
-        "writable", required_argument, NULL, CMD_OPTION_WRITABLE                                                       \
+#define CMD_PROGRAM_OPTIONS                                                                        \
+    {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, CMD_OPTION_SET},   \
+        {"sysroot", required_argument, NULL, CMD_OPTION_SYSROOT},                                  \
+        {"root", required_argument, NULL, CMD_OPTION_ROOT},                                        \
+        {"engine", required_argument, NULL, CMD_OPTION_ENGINE},                                    \
+        {"miss-kinds", no_argument, NULL, CMD_OPTION_MISS_KINDS},                                  \
+    {                                                                                              \
+        "writable", required_argument, NULL, CMD_OPTION_WRITABLE                                   \
     }
-#define CMD_PROGRAM_HELP                                                                                               \
-    "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"                                                \
-    "      --set KEY=VALUE     another value for a parameter of the machine, as l1d.size=16K; may be repeated\n"       \
-    "      --miss-kinds        count cold, capacity, conflict and coherence misses apart: --set misses.kinds=on\n"     \
-    "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"                \
-    "      --root DIR          confine the program's files to DIR\n"                                                   \
-    "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"      \
+#define CMD_PROGRAM_HELP                                                                                           \
+    "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"                                            \
+    "      --set KEY=VALUE     another value for a parameter of the machine, as l1d.size=16K; may be repeated\n"   \
+    "      --miss-kinds        count cold, capacity, conflict and coherence misses apart: --set misses.kinds=on\n" \
+    "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"            \
+    "      --root DIR          confine the program's files to DIR\n"                                               \
+    "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"  \
     "      --engine ENGINE     auto (default), interp, jit, or lockstep, which compares the two\n"
 int cmd_program_take(struct cmd_program *p, const char *command, int letter);
 /* The words of the program, after the options; and opening its machine. */
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv);
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine);
-/* What the simulator says while it runs: a line on standard error. For chil_run_options, with the command as context.
+/* What the simulator says while it runs: a line on standard error. For chil_run_options, with the
+ * command as context.
  */
 void cmd_program_say(void *command, const char *line);
 /* After the run: how the program was killed, if it was. */
-void cmd_program_report(const struct cmd_program *p, const char *command, const struct chil_run *run);
-/* Names that predicates know: functions and data of the program, and places that users name with --tag and --category,
- * "NAME=PLACE,PLACE". `from`: where a text was written, for messages; NULL: the option. */
+void cmd_program_report(const struct cmd_program *p, const char *command,
+                        const struct chil_run *run);
+/* Names that predicates know: functions and data of the program, and places that users name with
+ * --tag and --category, "NAME=PLACE,PLACE". `from`: where a text was written, for messages; NULL:
+ * the option. */
 enum { CMD_PLACES_MAX = 64 };
 struct cmd_place {
     const char *text, *from;
@@ -122,10 +128,10 @@ struct cmd_places {
     bool heap_sites; /* --tag heap-sites: tags of the heap are where it was allocated */
     bool hpm;        /* --category hpm: categories are sections of libHPM */
 };
-#define CMD_PLACES_OPTIONS                                                                                             \
-    {"tag", required_argument, NULL, CMD_OPTION_TAG},                                                                  \
-    {                                                                                                                  \
-        "category", required_argument, NULL, CMD_OPTION_CATEGORY                                                       \
+#define CMD_PLACES_OPTIONS                                                                         \
+    {"tag", required_argument, NULL, CMD_OPTION_TAG},                                              \
+    {                                                                                              \
+        "category", required_argument, NULL, CMD_OPTION_CATEGORY                                   \
     }
 int cmd_places_add(struct cmd_places *places, const char *command, int letter); /* optarg */
 int cmd_names_make(struct chil_hist_names *names, const char *command, const char *program,
@@ -134,17 +140,19 @@ void cmd_names_free(struct chil_hist_names *names);
 /* What a run has to add to these tables. */
 void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *run);
 
-/* Whether an event would be counted if a parameter were on that is off; and the same told, 0 if it is counted. */
+/* Whether an event would be counted if a parameter were on that is off; and the same told, 0 if it
+ * is counted. */
 bool cmd_event_is_off(const struct chil_event *event);
 int cmd_event_check(const char *command, const struct chil_event *event);
 
 /* What getopt_long does not know, for the default of a switch over `letter`. */
 int cmd_bad_option(const char *command, int letter, char **argv);
 /* A whole number from `least` to `most` that an option wants; tells what is wrong. */
-int cmd_number(const char *command, const char *option, const char *text, uint64_t least, uint64_t most,
-               uint64_t *value);
+int cmd_number(const char *command, const char *option, const char *text, uint64_t least,
+               uint64_t most, uint64_t *value);
 
-/* For the end of a command: whether all of standard output was taken; a full disk or a closed pipe is told. */
+/* For the end of a command: whether all of standard output was taken; a full disk or a closed pipe
+ * is told. */
 int cmd_finish(const char *command, int status);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads and evaluates a condition in one go, by recursive descent. Totals are long doubles, which hold every count. */
+/* Reads and evaluates a condition in one go, by recursive descent. Totals are long doubles, which
+ * hold every count. */
 #include "cmd/condition.h"
 
 #include <ctype.h>
@@ -19,7 +20,9 @@ static long double sum(struct condition *c);
 
 static long double bad(struct condition *c, const char *what)
 {
-    if (!c->status) c->status = chil_error_set(c->why, CHIL_EPARSE, "in '%s', at '%.20s': %s", c->text, c->at, what);
+    if (!c->status)
+        c->status =
+            chil_error_set(c->why, CHIL_EPARSE, "in '%s', at '%.20s': %s", c->text, c->at, what);
     return 0;
 }
 
@@ -30,7 +33,8 @@ static bool takes(struct condition *c, const char *token)
     size_t length = strlen(token);
     if (strncmp(c->at, token, length) != 0) return false;
     if (isalpha((unsigned char)token[length - 1]) &&
-        /* a word ends where no letter follows */ (isalnum((unsigned char)c->at[length]) || c->at[length] == '_'))
+        /* a word ends where no letter follows */ (isalnum((unsigned char)c->at[length]) ||
+                                                   c->at[length] == '_'))
         return false;
     c->at += length;
     return true;
@@ -58,11 +62,12 @@ static long double total(struct condition *c, int which, const char *metric)
     int found = chil_exp_find_metric(exp, metric);
     if (found < 0) {
         if (!c->status)
-            c->status = chil_error_set(c->why, CHIL_ENOENT, "in '%s': %s has no metric '%s'", c->text,
-                                       which ? "B" : "A", metric);
+            c->status = chil_error_set(c->why, CHIL_ENOENT, "in '%s': %s has no metric '%s'",
+                                       c->text, which ? "B" : "A", metric);
         return 0;
     }
-    if (exp->metric[found].kind == CHIL_EXP_COUNT) return chil_exp_sum_count(exp, found, -1, false, -1);
+    if (exp->metric[found].kind == CHIL_EXP_COUNT)
+        return chil_exp_sum_count(exp, found, -1, false, -1);
     return chil_exp_sum(exp, found, -1, false, -1);
 }
 
@@ -96,7 +101,8 @@ static long double value(struct condition *c)
     } else {
         int which = takes(c, "A.") ? 0 : 1;
         if (which) (void)takes(c, "B.");
-        result = name(c, metric) ? total(c, which, metric) : bad(c, "wanted a number, a metric or '('");
+        result =
+            name(c, metric) ? total(c, which, metric) : bad(c, "wanted a number, a metric or '('");
     }
     c->depth--;
     return result;
@@ -157,8 +163,8 @@ static bool all_of(struct condition *c)
     return holds;
 }
 
-int condition_holds(const char *text, const struct chil_exp *a, const struct chil_exp *b, bool *holds,
-                    struct chil_error *why)
+int condition_holds(const char *text, const struct chil_exp *a, const struct chil_exp *b,
+                    bool *holds, struct chil_error *why)
 {
     struct condition c = {.text = text, .at = text, .exp = {a, b}, .why = why};
     *holds = all_of(&c);

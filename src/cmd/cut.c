@@ -39,8 +39,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* --- The command line ----------------------------------------------------------------------------------------------
- */
+/* --- The command line ------------------------------------------------------------------------ */
 
 static int take_pattern(const char **list, size_t *count, const char *pattern)
 {
@@ -49,8 +48,7 @@ static int take_pattern(const char **list, size_t *count, const char *pattern)
     return 0;
 }
 
-/* --- What is kept --------------------------------------------------------------------------------------------------
- */
+/* --- What is kept ---------------------------------------------------------------------------- */
 
 static bool matches(const struct cut *cut, int node, const char *const *pattern, size_t patterns)
 {
@@ -84,13 +82,15 @@ static int cut_it(struct cut *cut, const struct chil_exp *exp)
     struct chil_exp *pruned = NULL, *result = NULL;
     struct chil_error err = {0};
     cut->exp = exp;
-    if (cut->prunes && chil_exp_prune(&pruned, exp, is_pruned, cut, &err)) return cmd_fail_error("cut", &err);
+    if (cut->prunes && chil_exp_prune(&pruned, exp, is_pruned, cut, &err))
+        return cmd_fail_error("cut", &err);
     if (pruned) cut->exp = pruned;
     int status = 0;
     if (chil_exp_cut(&result, cut->exp, is_root, is_wanted, cut, &err))
         status = cmd_fail_error("cut", &err);
     else if (!result->nodes)
-        status = cmd_fail("cut", "no call path is left: no function matches --root, or --prune takes all");
+        status = cmd_fail("cut",
+                          "no call path is left: no function matches --root, or --prune takes all");
     else if (!result->threads)
         status = cmd_fail("cut", "no thread is left: none is in --thread");
     else
@@ -106,12 +106,15 @@ int cmd_cut(int argc, char **argv)
     struct chil_exp *exp = NULL;
     int status = 0;
     opterr = 0;
-    for (int letter; !status && (letter = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
+    for (int letter;
+         !status && (letter = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
         switch (letter) {
         case 'o': cut.output = optarg; break;
         case OPTION_ROOT: status = take_pattern(cut.root, &cut.roots, optarg); break;
         case OPTION_PRUNE: status = take_pattern(cut.prune, &cut.prunes, optarg); break;
-        case OPTION_THREAD: status = cmd_threads_take(&cut.threads, "cut", "--thread", optarg); break;
+        case OPTION_THREAD:
+            status = cmd_threads_take(&cut.threads, "cut", "--thread", optarg);
+            break;
         case 'h': (void)fputs(help, stdout); return 0;
         default: return cmd_bad_option("cut", letter, argv);
         }

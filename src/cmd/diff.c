@@ -5,11 +5,12 @@
  *     CYCLES    12,345,678 10,000,000  -2,345,678   -19.0%  (all)
  *     CYCLES     8,000,000  5,600,000  -2,400,000   -30.0%  main > solve > kernel
  *
- * First the totals of the metrics that changed, then call paths by how much of their metric's total the change of what
- * they counted themselves is. --fail-if makes an exit status of a condition over totals.
+ * First the totals of the metrics that changed, then call paths by how much of their metric's total
+ * the change of what they counted themselves is. --fail-if makes an exit status of a condition over
+ * totals.
  *
- * Two machines are compared only in what must agree on both: what instructions do (exact), not what their caches and
- * pipelines make of it (modelled; paper 002, section 4.2).
+ * Two machines are compared only in what must agree on both: what instructions do (exact), not what
+ * their caches and pipelines make of it (modelled; paper 002, section 4.2).
  */
 #include <inttypes.h>
 #include <math.h>
@@ -82,7 +83,8 @@ static bool is_exact(const struct chil_exp *exp, size_t metric)
 
 static bool on_two_machines(const struct diff *d)
 {
-    const char *a = chil_exp_attribute(d->input[0], "machine"), *b = chil_exp_attribute(d->input[1], "machine");
+    const char *a = chil_exp_attribute(d->input[0], "machine"),
+               *b = chil_exp_attribute(d->input[1], "machine");
     return a && b && strcmp(a, b) != 0;
 }
 
@@ -102,8 +104,7 @@ static int check_metrics(const struct diff *d)
     return 0;
 }
 
-/* --- Changes -------------------------------------------------------------------------------------------------------
- */
+/* --- Changes --------------------------------------------------------------------------------- */
 
 static int compare_changes(const void *a, const void *b)
 {
@@ -146,14 +147,16 @@ static int find_changes(const struct diff *d, struct changes *totals, struct cha
         }
         double scale = fmax(fabs(all[0]), fabs(all[1]));
         if (scale == 0) scale = 1;
-        status = add_change(totals, (struct change){(int)m, -1, all[0], all[1], fabs(all[1] - all[0]) / scale});
+        status = add_change(
+            totals, (struct change){(int)m, -1, all[0], all[1], fabs(all[1] - all[0]) / scale});
         for (size_t n = 0; n < b->nodes && !status; n++)
-            status = add_change(
-                paths, (struct change){(int)m, (int)n, own[0][n], own[1][n], fabs(own[1][n] - own[0][n]) / scale});
+            status = add_change(paths, (struct change){(int)m, (int)n, own[0][n], own[1][n],
+                                                       fabs(own[1][n] - own[0][n]) / scale});
     }
     free(own[0]);
     free(own[1]);
-    if (totals->count) qsort(totals->change, totals->count, sizeof *totals->change, compare_changes);
+    if (totals->count)
+        qsort(totals->change, totals->count, sizeof *totals->change, compare_changes);
     if (paths->count) qsort(paths->change, paths->count, sizeof *paths->change, compare_changes);
     if (d->top && totals->count > d->top) totals->count = d->top;
     if (d->top && paths->count > d->top) paths->count = d->top;
@@ -161,15 +164,16 @@ static int find_changes(const struct diff *d, struct changes *totals, struct cha
 }
 
 /* Metrics that only one has, called for each. */
-static void each_only(const struct diff *d, int which, void (*tell)(void *context, const char *name), void *context)
+static void each_only(const struct diff *d, int which,
+                      void (*tell)(void *context, const char *name), void *context)
 {
     const struct chil_exp *exp = d->input[which], *other = d->input[!which];
     for (size_t i = 0; i < exp->metrics; i++)
-        if (chil_exp_find_metric(other, exp->metric[i].name) < 0) tell(context, exp->metric[i].title);
+        if (chil_exp_find_metric(other, exp->metric[i].name) < 0)
+            tell(context, exp->metric[i].title);
 }
 
-/* --- Printing ------------------------------------------------------------------------------------------------------
- */
+/* --- Printing -------------------------------------------------------------------------------- */
 
 /* "main > solve > kernel"; to be freed. */
 static char *path_of(const struct chil_exp *exp, int node)
@@ -195,7 +199,8 @@ static char *path_of(const struct chil_exp *exp, int node)
     return text;
 }
 
-static void number(const struct chil_exp *exp, int metric, double value, bool grouped, char out[CMD_GROUPED_MAX + 2])
+static void number(const struct chil_exp *exp, int metric, double value, bool grouped,
+                   char out[CMD_GROUPED_MAX + 2])
 {
     char digits[CMD_GROUPED_MAX];
     bool whole = exp->metric[metric].kind == CHIL_EXP_COUNT && fabs(value) < 0x1p63;
@@ -216,16 +221,19 @@ static void percent(const struct change *c, char out[32], const char *format)
 
 static enum chil_exp_kind wider(const struct diff *d, int metric)
 {
-    return d->on[0]->metric[metric].kind == CHIL_EXP_REAL ? CHIL_EXP_REAL : d->on[1]->metric[metric].kind;
+    return d->on[0]->metric[metric].kind == CHIL_EXP_REAL ? CHIL_EXP_REAL
+                                                          : d->on[1]->metric[metric].kind;
 }
 
 static void print_rows(const struct diff *d, const struct changes *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct change *c = &list->change[i];
-        const struct chil_exp *kinds = d->on[wider(d, c->metric) == d->on[1]->metric[c->metric].kind];
+        const struct chil_exp *kinds =
+            d->on[wider(d, c->metric) == d->on[1]->metric[c->metric].kind];
         const struct chil_exp_metric *m = &d->on[1]->metric[c->metric];
-        char a[CMD_GROUPED_MAX + 2], b[CMD_GROUPED_MAX + 2], change[CMD_GROUPED_MAX + 2], share[32], title[64];
+        char a[CMD_GROUPED_MAX + 2], b[CMD_GROUPED_MAX + 2], change[CMD_GROUPED_MAX + 2], share[32],
+            title[64];
         char *path = path_of(d->on[1], c->node);
         bool partial = m->partial || d->on[0]->metric[c->metric].partial;
         number(kinds, c->metric, c->a, true, a);
@@ -233,7 +241,8 @@ static void print_rows(const struct diff *d, const struct changes *list)
         number(kinds, c->metric, c->b - c->a, true, change);
         percent(c, share, "%+.1f%%");
         (void)snprintf(title, sizeof title, "%s%s", partial ? "~" : "", m->title);
-        (void)printf("%-24s %18s %18s %18s %9s  %s\n", title, a, b, change, share, path ? path : "");
+        (void)printf("%-24s %18s %18s %18s %9s  %s\n", title, a, b, change, share,
+                     path ? path : "");
         free(path);
     }
 }
@@ -243,18 +252,21 @@ static void print_only(void *context, const char *name)
     (void)printf("only in %s: %s\n", (const char *)context, name);
 }
 
-static void print_table(const struct diff *d, const struct changes *totals, const struct changes *paths)
+static void print_table(const struct diff *d, const struct changes *totals,
+                        const struct changes *paths)
 {
     size_t compared = 0;
     for (size_t m = 0; m < d->on[0]->metrics; m++)
         compared += is_wanted(d, m);
     if (d->limited)
-        (void)printf("A was on %s, B on %s: only what must agree on both is compared; --all compares everything\n",
-                     chil_exp_attribute(d->input[0], "machine"), chil_exp_attribute(d->input[1], "machine"));
+        (void)printf(
+            "A was on %s, B on %s: only what must agree on both is compared; --all compares everything\n",
+            chil_exp_attribute(d->input[0], "machine"), chil_exp_attribute(d->input[1], "machine"));
     if (totals->count + paths->count == 0)
         (void)printf("no differences in %zu metrics\n", compared);
     else
-        (void)printf("%-24s %18s %18s %18s %9s  %s\n", "metric", "A", "B", "change", "percent", "call path");
+        (void)printf("%-24s %18s %18s %18s %9s  %s\n", "metric", "A", "B", "change", "percent",
+                     "call path");
     print_rows(d, totals);
     print_rows(d, paths);
     if (d->metrics || d->limited) return;
@@ -266,7 +278,8 @@ static void print_lines(const struct diff *d, const struct changes *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct change *c = &list->change[i];
-        const struct chil_exp *kinds = d->on[wider(d, c->metric) == d->on[1]->metric[c->metric].kind];
+        const struct chil_exp *kinds =
+            d->on[wider(d, c->metric) == d->on[1]->metric[c->metric].kind];
         char value[CMD_GROUPED_MAX + 2], share[32];
         char *path = path_of(d->on[1], c->node);
         const double values[] = {c->a, c->b, c->b - c->a};
@@ -293,15 +306,18 @@ static json_t *json_changes(const struct diff *d, const struct changes *list)
     json_t *rows = json_array();
     for (size_t i = 0; i < list->count; i++) {
         const struct change *c = &list->change[i];
-        const struct chil_exp *kinds = d->on[wider(d, c->metric) == d->on[1]->metric[c->metric].kind];
+        const struct chil_exp *kinds =
+            d->on[wider(d, c->metric) == d->on[1]->metric[c->metric].kind];
         json_t *row = json_object();
         char *path = path_of(d->on[1], c->node);
         (void)json_object_set_new(row, "metric", json_string(d->on[1]->metric[c->metric].name));
-        if (c->node >= 0) (void)json_object_set_new(row, "call_path", json_string(path ? path : ""));
+        if (c->node >= 0)
+            (void)json_object_set_new(row, "call_path", json_string(path ? path : ""));
         (void)json_object_set_new(row, "a", json_number(kinds, c->metric, c->a));
         (void)json_object_set_new(row, "b", json_number(kinds, c->metric, c->b));
         (void)json_object_set_new(row, "change", json_number(kinds, c->metric, c->b - c->a));
-        if (c->a != 0) (void)json_object_set_new(row, "percent", json_real(100 * (c->b - c->a) / fabs(c->a)));
+        if (c->a != 0)
+            (void)json_object_set_new(row, "percent", json_real(100 * (c->b - c->a) / fabs(c->a)));
         (void)json_array_append_new(rows, row);
         free(path);
     }
@@ -313,7 +329,8 @@ static void json_only(void *context, const char *name)
     (void)json_array_append_new(context, json_string(name));
 }
 
-static void print_json(const struct diff *d, const struct changes *totals, const struct changes *paths)
+static void print_json(const struct diff *d, const struct changes *totals,
+                       const struct changes *paths)
 {
     json_t *root = json_object(), *only[2] = {json_array(), json_array()}, *failed = json_array();
     (void)json_object_set_new(root, "a", json_string(d->path[0]));
@@ -332,8 +349,7 @@ static void print_json(const struct diff *d, const struct changes *totals, const
     json_decref(root);
 }
 
-/* --- The command ---------------------------------------------------------------------------------------------------
- */
+/* --- The command ----------------------------------------------------------------------------- */
 
 static int check_conditions(struct diff *d)
 {
@@ -350,7 +366,8 @@ static int write_difference(const struct diff *d)
 {
     struct chil_exp *result = NULL;
     struct chil_error err = {0};
-    if (chil_exp_diff(&result, d->input[1], d->input[0], &d->align, &err)) return cmd_fail_error("diff", &err);
+    if (chil_exp_diff(&result, d->input[1], d->input[0], &d->align, &err))
+        return cmd_fail_error("diff", &err);
     int status = cmd_exp_write("diff", result, d->output);
     chil_exp_free(result);
     return status;
@@ -364,7 +381,8 @@ static int compare(struct diff *d)
     d->limited = !d->all && !d->metrics && on_two_machines(d);
     if (!status && chil_exp_extend(d->on, d->input[0], d->input[1], &d->align, &err))
         status = cmd_fail_error("diff", &err);
-    if (!status && !d->on[0]->metrics) status = cmd_fail("diff", "the two have no metric in common");
+    if (!status && !d->on[0]->metrics)
+        status = cmd_fail("diff", "the two have no metric in common");
     if (!status) status = check_metrics(d);
     if (!status && d->output) status = write_difference(d);
     if (!status) status = find_changes(d, &totals, &paths);
@@ -401,7 +419,8 @@ static int take_option(struct diff *d, int letter, char **argv)
     case 'x': d->separator = optarg; return *optarg ? 0 : cmd_fail("diff", "-x wants a separator");
     case OPTION_TOP: return cmd_number("diff", "--top", optarg, 0, 1000000000, &d->top);
     case OPTION_FAIL_IF:
-        if (d->conditions == CONDITIONS) return cmd_fail("diff", "more than %d --fail-if", CONDITIONS);
+        if (d->conditions == CONDITIONS)
+            return cmd_fail("diff", "more than %d --fail-if", CONDITIONS);
         d->condition[d->conditions++] = optarg;
         return 0;
     default: return cmd_bad_option("diff", letter, argv);

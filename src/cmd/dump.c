@@ -61,7 +61,8 @@ static int dump_experiment(const char *path)
         const struct chil_exp_cell *cells = chil_exp_cells(exp, (int)m, &count);
         for (size_t i = 0; i < count; i++) {
             const struct chil_exp_place *thread = &exp->place[exp->thread[cells[i].thread]];
-            (void)printf("%s %d.%d ", exp->metric[m].name, exp->place[thread->parent].rank, thread->rank);
+            (void)printf("%s %d.%d ", exp->metric[m].name, exp->place[thread->parent].rank,
+                         thread->rank);
             if (exp->metric[m].kind == CHIL_EXP_COUNT)
                 (void)printf("%" PRId64 " ", cells[i].count);
             else
@@ -86,7 +87,8 @@ int cmd_dump(int argc, char **argv)
             return 0;
         }
         if (letter != 's')
-            return cmd_fail("dump", "unknown or incomplete option '%s'; see 'chiliad dump --help'", argv[optind - 1]);
+            return cmd_fail("dump", "unknown or incomplete option '%s'; see 'chiliad dump --help'",
+                            argv[optind - 1]);
         stage = optarg;
     }
     bool experiment = stage && strcmp(stage, "experiment") == 0;
@@ -94,7 +96,8 @@ int cmd_dump(int argc, char **argv)
         return cmd_fail("dump", "%s; the stages there are: --stage=decode, --stage=experiment",
                         stage ? "no such stage" : "no stage given");
     if (optind + 1 != argc)
-        return cmd_fail("dump", "one %s is wanted; see 'chiliad dump --help'", experiment ? "file" : "program");
+        return cmd_fail("dump", "one %s is wanted; see 'chiliad dump --help'",
+                        experiment ? "file" : "program");
     if (experiment) return dump_experiment(argv[optind]);
     if (chil_disassemble(argv[optind], print_line, NULL, &err)) return cmd_fail_error("dump", &err);
     return 0;

@@ -33,7 +33,8 @@ static char *take_range(char *at, long range[2])
     return end;
 }
 
-int cmd_threads_take(struct cmd_threads *threads, const char *command, const char *option, char *list)
+int cmd_threads_take(struct cmd_threads *threads, const char *command, const char *option,
+                     char *list)
 {
     for (char *item; (item = strsep(&list, ","));) {
         struct cmd_thread_range range = {{0, INT32_MAX}, {0, INT32_MAX}};
@@ -42,7 +43,9 @@ int cmd_threads_take(struct cmd_threads *threads, const char *command, const cha
             memcpy(range.process, range.thread, sizeof range.process);
             at = take_range(at + 1, range.thread);
         }
-        if (!at || *at) return cmd_fail(command, "%s wants T, P.T, P.* or ranges as 0-3, not '%s'", option, item);
+        if (!at || *at)
+            return cmd_fail(command, "%s wants T, P.T, P.* or ranges as 0-3, not '%s'", option,
+                            item);
         if (threads->count == CMD_THREAD_RANGES)
             return cmd_fail(command, "%s has more than %d parts", option, CMD_THREAD_RANGES);
         threads->range[threads->count++] = range;
@@ -56,7 +59,8 @@ bool cmd_threads_has(const struct cmd_threads *threads, const struct chil_exp *e
     int process = exp->place[t->parent].rank;
     for (size_t i = 0; i < threads->count; i++) {
         const struct cmd_thread_range *r = &threads->range[i];
-        if (process >= r->process[0] && process <= r->process[1] && t->rank >= r->thread[0] && t->rank <= r->thread[1])
+        if (process >= r->process[0] && process <= r->process[1] && t->rank >= r->thread[0] &&
+            t->rank <= r->thread[1])
             return true;
     }
     return !threads->count;

@@ -8,7 +8,8 @@
 int cmd_exp_read(const char *command, const char *path, struct chil_exp **exp);
 int cmd_exp_write(const char *command, const struct chil_exp *exp, const char *path);
 
-/* Threads by number: T of every process, P.T, P.*, ranges as 0-3, with commas between. `list` is cut up. */
+/* Threads by number: T of every process, P.T, P.*, ranges as 0-3, with commas between. `list` is
+ * cut up. */
 enum { CMD_THREAD_RANGES = 256 };
 struct cmd_threads {
     size_t count;
@@ -16,11 +17,13 @@ struct cmd_threads {
         long process[2], thread[2]; /* first and last */
     } range[CMD_THREAD_RANGES];
 };
-int cmd_threads_take(struct cmd_threads *threads, const char *command, const char *option, char *list);
+int cmd_threads_take(struct cmd_threads *threads, const char *command, const char *option,
+                     char *list);
 /* By column; all when there is no list. */
 bool cmd_threads_has(const struct cmd_threads *threads, const struct chil_exp *exp, int thread);
 
-/* A field of a line with separators, in double quotes where it has one, and what comes behind it. */
+/* A field of a line with separators, in double quotes where it has one, and what comes behind it.
+ */
 void cmd_field(const char *text, const char *separator, const char *end);
 
 #endif

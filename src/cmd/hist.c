@@ -8,9 +8,9 @@
  *           24,576    66.7  32-63    b
  *     ...
  *
- * The program has standard output to itself; the histogram goes to standard error, or to -o FILE, which is written
- * whole or not at all. hist_print.c has the forms, hist_math.c marginals and information, hist_svg.c the pictures,
- * names.c where names come from.
+ * The program has standard output to itself; the histogram goes to standard error, or to -o FILE,
+ * which is written whole or not at all. hist_print.c has the forms, hist_math.c marginals and
+ * information, hist_svg.c the pictures, names.c where names come from.
  */
 #include "cmd/hist.h"
 
@@ -48,7 +48,15 @@ static const char help[] =
     "      --relief FILE       a picture: two dimensions as a landscape\n" CMD_PROGRAM_HELP
     "  -h, --help              this text\n";
 
-enum { OPTION_WHERE = 256, OPTION_TOP, OPTION_GIVEN, OPTION_RANK, OPTION_SVG, OPTION_RELIEF, OPTION_READ };
+enum {
+    OPTION_WHERE = 256,
+    OPTION_TOP,
+    OPTION_GIVEN,
+    OPTION_RANK,
+    OPTION_SVG,
+    OPTION_RELIEF,
+    OPTION_READ
+};
 
 static const struct option long_options[] = {
     {"event", required_argument, NULL, 'e'},
@@ -79,7 +87,8 @@ static const struct {
     {"load", 1U << CHIL_LOAD_MISS, NULL},
     {"store", 1U << CHIL_STORE_MISS, NULL},
     {"l1i", 1U << CHIL_FETCH_MISS, NULL},
-    {"l2", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, "level=l3 | level=ddr"},
+    {"l2", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS,
+     "level=l3 | level=ddr"},
     {"ddr", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, "level=ddr"},
     {"invalidation", 1U << CHIL_INVALIDATION, NULL},
     {"all", UINT32_MAX, NULL},
@@ -120,25 +129,29 @@ static int parse_options(int argc, char **argv, struct hist_options *o)
             if (status) return status;
         }
         if (part == 0 && optind == argc)
-            return cmd_fail("hist", "no dimensions; 'chiliad hist DIMENSIONS [OPTIONS] PROGRAM [ARGUMENTS]'");
+            return cmd_fail(
+                "hist", "no dimensions; 'chiliad hist DIMENSIONS [OPTIONS] PROGRAM [ARGUMENTS]'");
         if (part == 0) o->declaration = argv[optind++];
     }
     if (o->json && o->separator) return cmd_fail("hist", "-j and -x exclude each other");
-    if (o->read && optind < argc) return cmd_fail("hist", "--read runs no program; leave '%s' out", argv[optind]);
+    if (o->read && optind < argc)
+        return cmd_fail("hist", "--read runs no program; leave '%s' out", argv[optind]);
     return o->read ? 0 : cmd_program_words(&o->program, "hist", argc, argv);
 }
 
-/* --- What is counted ---------------------------------------------------------------------------------------------- */
+/* --- What is counted ------------------------------------------------------------------------- */
 
 static int find_event(const char *name, size_t *event)
 {
     for (*event = 0; *event < EVENTS; ++*event)
         if (strcmp(events[*event].name, name) == 0) return 0;
-    return cmd_fail("hist", "-e '%s' is none of misses, l1d, load, store, l1i, l2, ddr, invalidation and all", name);
+    return cmd_fail(
+        "hist", "-e '%s' is none of misses, l1d, load, store, l1i, l2, ddr, invalidation and all",
+        name);
 }
 
-/* The predicate of -e and that of --where; *where is to be freed, NULL for none. What is wrong with the user's is told
- * with its own columns. */
+/* The predicate of -e and that of --where; *where is to be freed, NULL for none. What is wrong with
+ * the user's is told with its own columns. */
 static int join_predicates(const struct hist *h, size_t event, char **where)
 {
     const char *user = h->options->where, *own = events[event].where;
@@ -148,15 +161,17 @@ static int join_predicates(const struct hist *h, size_t event, char **where)
     if (user && chil_where_new(&check, user, &h->names, &err)) return cmd_fail_error("hist", &err);
     chil_where_free(check);
     if (!user && !own) return 0;
-    int length = user && own ? asprintf(where, "(%s) & (%s)", own, user) : asprintf(where, "%s", user ? user : own);
+    int length = user && own ? asprintf(where, "(%s) & (%s)", own, user)
+                             : asprintf(where, "%s", user ? user : own);
     return length < 0 ? cmd_fail("hist", "out of memory") : 0;
 }
 
 /* Dimensions that may be added, for --rank: those that are not there already. */
 static int add_candidates(struct hist *h, const char *where)
 {
-    static const char *const names[] = {"kind",     "level",  "core", "pid",  "category",    "tag",
-                                        "function", "symbol", "page", "size", "latency:log", "sender"};
+    static const char *const names[] = {"kind",     "level", "core",        "pid",
+                                        "category", "tag",   "function",    "symbol",
+                                        "page",     "size",  "latency:log", "sender"};
     _Static_assert(sizeof names / sizeof *names <= HIST_CANDIDATES_MAX, "there is room for all");
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         char declaration[600];
@@ -166,9 +181,11 @@ static int add_candidates(struct hist *h, const char *where)
             const char *name = chil_variable_name(chil_hist_dimension(h->hist, d)->variable);
             there |= strlen(name) == length && strncmp(name, names[i], length) == 0;
         }
-        (void)snprintf(declaration, sizeof declaration, "%s x %s", h->options->declaration, names[i]);
+        (void)snprintf(declaration, sizeof declaration, "%s x %s", h->options->declaration,
+                       names[i]);
         struct hist_candidate *one = &h->candidates[h->candidate_count];
-        if (there || chil_hist_new(&one->hist, declaration, where, &h->names, NULL)) continue; /* too wide */
+        if (there || chil_hist_new(&one->hist, declaration, where, &h->names, NULL))
+            continue; /* too wide */
         one->name = names[i];
         h->candidate_count++;
     }
@@ -180,9 +197,12 @@ static int find_given(struct hist *h)
     h->given = -1;
     if (!h->options->given) return 0;
     for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++)
-        if (strcmp(chil_variable_name(chil_hist_dimension(h->hist, d)->variable), h->options->given) == 0)
+        if (strcmp(chil_variable_name(chil_hist_dimension(h->hist, d)->variable),
+                   h->options->given) == 0)
             h->given = (int)d;
-    return h->given < 0 ? cmd_fail("hist", "--given '%s' is none of the dimensions", h->options->given) : 0;
+    return h->given < 0
+               ? cmd_fail("hist", "--given '%s' is none of the dimensions", h->options->given)
+               : 0;
 }
 
 static int make_names(struct hist *h)
@@ -206,12 +226,14 @@ static int prepare(struct hist *h, size_t event)
     free(where);
     if (!status) status = find_given(h);
     unsigned dimensions = status ? 0 : chil_hist_dimensions(h->hist);
-    if (!status && h->options->svg && dimensions > 2) status = cmd_fail("hist", "--svg shows one or two dimensions");
-    if (!status && h->options->relief && dimensions != 2) status = cmd_fail("hist", "--relief shows two dimensions");
+    if (!status && h->options->svg && dimensions > 2)
+        status = cmd_fail("hist", "--svg shows one or two dimensions");
+    if (!status && h->options->relief && dimensions != 2)
+        status = cmd_fail("hist", "--relief shows two dimensions");
     return status;
 }
 
-/* --- Running ------------------------------------------------------------------------------------------------------ */
+/* --- Running --------------------------------------------------------------------------------- */
 
 void hist_tell(void *context, const struct chil_transaction *transaction)
 {
@@ -308,7 +330,8 @@ static int run(struct hist *h, struct chil_run_options *options)
         cmd_program_report(&h->options->program, "hist", node);
         h->run = node;
         done = true;
-        status = show(h, &p) ? chil_run_status(node) : cmd_fail("hist", "the histogram could not be written");
+        status = show(h, &p) ? chil_run_status(node)
+                             : cmd_fail("hist", "the histogram could not be written");
     }
     int written = close_outputs(&p, done);
     chil_run_free(node);
@@ -320,7 +343,8 @@ static bool names_cause(const char *text)
 {
     static const char word[] = "cause";
     for (const char *at = text; at && (at = strstr(at, word)); at += sizeof word - 1) {
-        unsigned char before = at == text ? ' ' : (unsigned char)at[-1], behind = (unsigned char)at[sizeof word - 1];
+        unsigned char before = at == text ? ' ' : (unsigned char)at[-1],
+                      behind = (unsigned char)at[sizeof word - 1];
         if (!isalnum(before) && before != '_' && !isalnum(behind) && behind != '_') return true;
     }
     return false;
@@ -337,7 +361,8 @@ int cmd_hist(int argc, char **argv)
     status = find_event(o.event, &event);
     bool causes = names_cause(o.declaration) || names_cause(o.where);
     if (!status && causes && o.read)
-        status = cmd_fail("hist", "a trace has no 'cause' of misses; run the program instead of --read");
+        status =
+            cmd_fail("hist", "a trace has no 'cause' of misses; run the program instead of --read");
     if (!status && causes) status = cmd_program_take(&o.program, "hist", CMD_OPTION_MISS_KINDS);
     if (!status && !o.read) status = cmd_program_machine(&o.program, "hist", &machine);
     if (status) return status;
@@ -348,7 +373,8 @@ int cmd_hist(int argc, char **argv)
     options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
     options->context = o.rank ? (void *)&h : (void *)h.hist;
     options->transact = o.rank ? hist_tell : chil_hist_tell;
-    if (!o.rank && h.hist && !chil_hist_uses_place(h.hist)) options->transact_alike = chil_hist_tell_alike;
+    if (!o.rank && h.hist && !chil_hist_uses_place(h.hist))
+        options->transact_alike = chil_hist_tell_alike;
     options->names = &h.wanted;
     if (!status) ask_names(&h);
     if (!status) status = o.read ? read_file(&h, events[event].kinds) : run(&h, options);

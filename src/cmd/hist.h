@@ -37,7 +37,8 @@ struct hist {
 /* To the histogram, and to those with another dimension; `context` is a struct hist. */
 void hist_tell(void *context, const struct chil_transaction *transaction);
 
-/* A trace instead of a run: its head, then its records of these kinds; what is wrong is told (hist_read.c). */
+/* A trace instead of a run: its head, then its records of these kinds; what is wrong is told
+ * (hist_read.c). */
 struct hist_input;
 int hist_read_open(struct hist *h);
 int hist_read_all(struct hist *h, uint32_t kinds);
@@ -49,11 +50,13 @@ struct hist_bar {
 };
 struct hist_bar *hist_marginal(struct chil_hist *hist, unsigned dimension, size_t *count);
 /* The `most` largest of them, still in order; *left: how many are left out. */
-struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most, size_t *count, size_t *left);
+struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most,
+                              size_t *count, size_t *left);
 /* Bits: of the whole key, and of one dimension. */
 double hist_entropy(struct chil_hist *hist);
 double hist_entropy_of(struct chil_hist *hist, unsigned dimension);
-/* What two dimensions tell of each other, in bits; and what the last dimension tells of the others together. */
+/* What two dimensions tell of each other, in bits; and what the last dimension tells of the others
+ * together. */
 double hist_information(struct chil_hist *hist, unsigned a, unsigned b);
 double hist_gain(struct chil_hist *hist);
 

@@ -1,9 +1,9 @@
 /* Marginals of a histogram and what its dimensions tell of each other.
  *
- * The measure of spread is entropy, H = -sum p log2 p over the bins, in bits: it needs no order and no distance between
- * values, so that tags and functions are measured as latencies are. What a dimension explains of others is the mutual
- * information I(A; B) = H(A) + H(B) - H(A, B): how much less is left to say of A once B is known. All from exact
- * counts.
+ * The measure of spread is entropy, H = -sum p log2 p over the bins, in bits: it needs no order and
+ * no distance between values, so that tags and functions are measured as latencies are. What a
+ * dimension explains of others is the mutual information I(A; B) = H(A) + H(B) - H(A, B): how much
+ * less is left to say of A once B is known. All from exact counts.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static uint64_t mask_of(const struct chil_hist *hist, unsigned dimension)
 
 static int by_index(const void *a, const void *b)
 {
-    uint64_t first = ((const struct hist_bar *)a)->index, second = ((const struct hist_bar *)b)->index;
+    uint64_t first = ((const struct hist_bar *)a)->index,
+             second = ((const struct hist_bar *)b)->index;
     return (first > second) - (first < second);
 }
 
@@ -59,7 +60,8 @@ static int by_size(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most, size_t *count, size_t *left)
+struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most,
+                              size_t *count, size_t *left)
 {
     struct hist_bar *bars = hist_marginal(hist, dimension, count);
     *left = *count > most ? *count - most : 0;

@@ -27,7 +27,8 @@ static int print_width(FILE *out)
 }
 
 /* A name whole, however long. */
-static const char *value_of(const struct hist *h, unsigned d, uint64_t index, char text[CHIL_VALUE_TEXT])
+static const char *value_of(const struct hist *h, unsigned d, uint64_t index,
+                            char text[CHIL_VALUE_TEXT])
 {
     const char *name = chil_hist_name(h->hist, d, index);
     if (name) return name;
@@ -40,8 +41,8 @@ static bool continues(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* The middle of a name, which is left out so that the rest fits with "..": the end of a call path says most, then its
- * beginning, both of whole functions if they can be. */
+/* The middle of a name, which is left out so that the rest fits with "..": the end of a call path
+ * says most, then its beginning, both of whole functions if they can be. */
 static void find_middle(const char *name, int width, int *begin, int *end)
 {
     static const char arrow[] = " > ";
@@ -61,7 +62,8 @@ static void find_middle(const char *name, int width, int *begin, int *end)
 }
 
 /* What a value is called, in at most `width` columns. */
-static const char *value_in(const struct hist *h, unsigned d, uint64_t index, int width, char text[CHIL_VALUE_TEXT])
+static const char *value_in(const struct hist *h, unsigned d, uint64_t index, int width,
+                            char text[CHIL_VALUE_TEXT])
 {
     const char *whole = value_of(h, d, index, text);
     char cut[CHIL_VALUE_TEXT];
@@ -79,7 +81,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* --- The bins ----------------------------------------------------------------------------------------------------- */
+/* --- The bins -------------------------------------------------------------------------------- */
 
 static int by_count(const void *a, const void *b)
 {
@@ -89,7 +91,8 @@ static int by_count(const void *a, const void *b)
 }
 
 /* What a bin's percentage is of: everything, or its value of --given. */
-static uint64_t whole_of(const struct hist *h, const struct hist_bar *given, size_t count, uint64_t key)
+static uint64_t whole_of(const struct hist *h, const struct hist_bar *given, size_t count,
+                         uint64_t key)
 {
     if (h->given < 0) return chil_hist_total(h->hist);
     uint64_t index = chil_hist_index(h->hist, (unsigned)h->given, key);
@@ -98,7 +101,8 @@ static uint64_t whole_of(const struct hist *h, const struct hist_bar *given, siz
     return 0;
 }
 
-static void print_row(FILE *out, const struct hist *h, const struct chil_bin *bin, uint64_t whole, const int *width)
+static void print_row(FILE *out, const struct hist *h, const struct chil_bin *bin, uint64_t whole,
+                      const int *width)
 {
     char number[CMD_GROUPED_MAX], text[CHIL_VALUE_TEXT];
     unsigned dimensions = chil_hist_dimensions(h->hist);
@@ -110,8 +114,10 @@ static void print_row(FILE *out, const struct hist *h, const struct chil_bin *bi
     (void)fputc('\n', out);
 }
 
-/* The columns of the table: as wide as what they show, but rows fit the width, and the widest column gives way. */
-static void find_widths(const struct hist *h, const struct chil_bin *bins, size_t shown, int most, int *width)
+/* The columns of the table: as wide as what they show, but rows fit the width, and the widest
+ * column gives way. */
+static void find_widths(const struct hist *h, const struct chil_bin *bins, size_t shown, int most,
+                        int *width)
 {
     unsigned dimensions = chil_hist_dimensions(h->hist), widest;
     int whole = NUMBERS;
@@ -119,7 +125,8 @@ static void find_widths(const struct hist *h, const struct chil_bin *bins, size_
         char text[CHIL_VALUE_TEXT];
         width[d] = (int)strlen(variable_of(h, d));
         for (size_t i = 0; i < shown; i++) {
-            int length = (int)strlen(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
+            int length =
+                (int)strlen(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
             if (length > width[d]) width[d] = length;
         }
         whole += 2 + width[d];
@@ -144,7 +151,8 @@ static void print_bins(FILE *out, struct hist *h)
     memcpy(bins, all, count * sizeof *bins);
     if (dimensions > 1) qsort(bins, count, sizeof *bins, by_count);
     size_t shown = h->options->top && h->options->top < count ? (size_t)h->options->top : count;
-    struct hist_bar *given = h->given < 0 ? NULL : hist_marginal(h->hist, (unsigned)h->given, &given_count);
+    struct hist_bar *given =
+        h->given < 0 ? NULL : hist_marginal(h->hist, (unsigned)h->given, &given_count);
     find_widths(h, bins, shown, print_width(out), width);
     (void)fprintf(out, "%20s  %6s", "count", "%");
     for (unsigned d = 0; d < dimensions; d++)
@@ -152,35 +160,40 @@ static void print_bins(FILE *out, struct hist *h)
     (void)fputc('\n', out);
     for (size_t i = 0; i < shown; i++)
         print_row(out, h, &bins[i], whole_of(h, given, given_count, bins[i].key), width);
-    if (shown < count) (void)fprintf(out, "%20s  %zu more bins; --top 0 shows all\n", "", count - shown);
+    if (shown < count)
+        (void)fprintf(out, "%20s  %zu more bins; --top 0 shows all\n", "", count - shown);
     if (h->given >= 0)
-        (void)fprintf(out, "%20s  %% of the transactions with the same %s\n", "", variable_of(h, (unsigned)h->given));
+        (void)fprintf(out, "%20s  %% of the transactions with the same %s\n", "",
+                      variable_of(h, (unsigned)h->given));
     free(given);
     free(bins);
 }
 
-/* --- Marginals and the map ---------------------------------------------------------------------------------------- */
+/* --- Marginals and the map ------------------------------------------------------------------- */
 
 static void print_marginal(FILE *out, struct hist *h, unsigned dimension)
 {
     size_t count, left;
-    struct hist_bar *bars =
-        hist_largest(h->hist, dimension, h->options->top ? (size_t)h->options->top : SIZE_MAX, &count, &left);
+    struct hist_bar *bars = hist_largest(
+        h->hist, dimension, h->options->top ? (size_t)h->options->top : SIZE_MAX, &count, &left);
     uint64_t most = 1, total = chil_hist_total(h->hist);
     int room = print_width(out) - NUMBERS - 3, label = LABEL;
     for (size_t i = 0; i < count; i++) {
         char text[CHIL_VALUE_TEXT];
         int length = (int)strlen(value_of(h, dimension, bars[i].index, text));
-        if (length > label && label < room - LEAST) label = length < room - LEAST ? length : room - LEAST;
+        if (length > label && label < room - LEAST)
+            label = length < room - LEAST ? length : room - LEAST;
         if (bars[i].count > most) most = bars[i].count;
     }
     int bar = room - label < BAR ? room - label : BAR;
-    (void)fprintf(out, "\n by %s, %.3f bits\n", variable_of(h, dimension), hist_entropy_of(h->hist, dimension));
+    (void)fprintf(out, "\n by %s, %.3f bits\n", variable_of(h, dimension),
+                  hist_entropy_of(h->hist, dimension));
     for (size_t i = 0; i < count; i++) {
         char text[CHIL_VALUE_TEXT], number[CMD_GROUPED_MAX];
         int length = bar > 0 ? (int)((double)bars[i].count / (double)most * bar + 0.5) : 0;
         (void)fprintf(out, "%20s  %6.2f  %-*s %.*s\n", cmd_grouped(bars[i].count, number),
-                      percent(bars[i].count, total), label, value_in(h, dimension, bars[i].index, label, text), length,
+                      percent(bars[i].count, total), label,
+                      value_in(h, dimension, bars[i].index, label, text), length,
                       "########################################");
     }
     if (left) (void)fprintf(out, "%20s  %zu more\n", "", left);
@@ -227,8 +240,8 @@ static void print_map(FILE *out, struct hist *h)
             uint64_t count = count_at(h->hist, row[r].index, column[c].index);
             if (count > most) most = count;
         }
-    (void)fprintf(out, "\n %s down, %s across; ' ' is none, '.' few, '@' most, by factors\n%24s", variable_of(h, 0),
-                  variable_of(h, 1), "");
+    (void)fprintf(out, "\n %s down, %s across; ' ' is none, '.' few, '@' most, by factors\n%24s",
+                  variable_of(h, 0), variable_of(h, 1), "");
     for (size_t c = 0; c < columns; c++)
         (void)fprintf(out, " %c", (char)('a' + c));
     (void)fputc('\n', out);
@@ -241,15 +254,17 @@ static void print_map(FILE *out, struct hist *h)
         (void)fputc('\n', out);
     }
     for (size_t c = 0; c < columns; c++) {
-        (void)fprintf(out, "%24s %c %s\n", "", (char)('a' + c), value_in(h, 1, column[c].index, LABEL_MAX, text));
+        (void)fprintf(out, "%24s %c %s\n", "", (char)('a' + c),
+                      value_in(h, 1, column[c].index, LABEL_MAX, text));
     }
     if (rows_left || columns_left)
-        (void)fprintf(out, "%24s %zu rows and %zu columns with less are not shown\n", "", rows_left, columns_left);
+        (void)fprintf(out, "%24s %zu rows and %zu columns with less are not shown\n", "", rows_left,
+                      columns_left);
     free(row);
     free(column);
 }
 
-/* --- Information -------------------------------------------------------------------------------------------------- */
+/* --- Information ----------------------------------------------------------------------------- */
 
 static void print_information(FILE *out, struct hist *h)
 {
@@ -259,9 +274,9 @@ static void print_information(FILE *out, struct hist *h)
         for (unsigned b = a + 1; b < dimensions; b++) {
             double shared = hist_information(h->hist, a, b);
             double of_a = hist_entropy_of(h->hist, a), of_b = hist_entropy_of(h->hist, b);
-            (void)fprintf(out, "%10.3f bits  %s and %s: %.1f %% of %s, %.1f %% of %s\n", shared, variable_of(h, a),
-                          variable_of(h, b), of_a > 0 ? 100 * shared / of_a : 0, variable_of(h, a),
-                          of_b > 0 ? 100 * shared / of_b : 0, variable_of(h, b));
+            (void)fprintf(out, "%10.3f bits  %s and %s: %.1f %% of %s, %.1f %% of %s\n", shared,
+                          variable_of(h, a), variable_of(h, b), of_a > 0 ? 100 * shared / of_a : 0,
+                          variable_of(h, a), of_b > 0 ? 100 * shared / of_b : 0, variable_of(h, b));
         }
 }
 
@@ -297,7 +312,8 @@ static void print_rank(FILE *out, struct hist *h)
     (void)fprintf(out, "\n what another dimension would explain of these %.3f bits\n", spread);
     for (size_t i = 0; i < count; i++)
         (void)fprintf(out, "%10.3f bits  %5.1f %%  %s, which has %.3f bits\n", ranked[i].gain,
-                      spread > 0 ? 100 * ranked[i].gain / spread : 0, ranked[i].name, ranked[i].own);
+                      spread > 0 ? 100 * ranked[i].gain / spread : 0, ranked[i].name,
+                      ranked[i].own);
 }
 
 void hist_print(FILE *out, struct hist *h)
@@ -306,8 +322,8 @@ void hist_print(FILE *out, struct hist *h)
     const struct hist_options *o = h->options;
     unsigned dimensions = chil_hist_dimensions(h->hist);
     (void)fprintf(out, "\n %s transactions (%s) of '%s' on %s: %s%s%s\n\n",
-                  cmd_grouped(chil_hist_total(h->hist), number), o->event, h->program, h->machine, o->declaration,
-                  o->where ? " where " : "", o->where ? o->where : "");
+                  cmd_grouped(chil_hist_total(h->hist), number), o->event, h->program, h->machine,
+                  o->declaration, o->where ? " where " : "", o->where ? o->where : "");
     print_bins(out, h);
     for (unsigned d = 0; d < dimensions && dimensions > 1; d++)
         print_marginal(out, h, d);
@@ -316,7 +332,7 @@ void hist_print(FILE *out, struct hist *h)
     if (o->rank) print_rank(out, h);
 }
 
-/* --- For programs ------------------------------------------------------------------------------------------------- */
+/* --- For programs ---------------------------------------------------------------------------- */
 
 void hist_print_separated(FILE *out, struct hist *h)
 {
@@ -338,10 +354,10 @@ static json_t *json_dimensions(const struct hist *h)
     json_t *all = json_array();
     for (unsigned i = 0; i < chil_hist_dimensions(h->hist); i++) {
         const struct chil_dimension *d = chil_hist_dimension(h->hist, i);
-        (void)json_array_append_new(all,
-                                    json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "variable", variable_of(h, i), "scale",
-                                              d->scale == CHIL_SCALE_LOG ? "log" : "linear", "parts", (int)d->parts,
-                                              "shift", (int)d->shift, "bits", (int)d->bits, "low", (int)d->low));
+        (void)json_array_append_new(
+            all, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "variable", variable_of(h, i), "scale",
+                           d->scale == CHIL_SCALE_LOG ? "log" : "linear", "parts", (int)d->parts,
+                           "shift", (int)d->shift, "bits", (int)d->bits, "low", (int)d->low));
     }
     return all;
 }
@@ -355,7 +371,8 @@ static json_t *json_bins(struct hist *h)
         json_t *values = json_array();
         for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
             char text[CHIL_VALUE_TEXT];
-            json_t *value = json_string(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
+            json_t *value =
+                json_string(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
             (void)json_array_append_new(values, value ? value : json_string("?"));
         }
         json_t *bin = json_object();
@@ -372,8 +389,9 @@ static json_t *json_rank(struct hist *h)
     size_t count = rank(h, ranked);
     json_t *all = json_array();
     for (size_t i = 0; i < count; i++)
-        (void)json_array_append_new(all, json_pack("{s:s, s:f, s:f}", "dimension", ranked[i].name, "explains_bits",
-                                                   ranked[i].gain, "own_bits", ranked[i].own));
+        (void)json_array_append_new(all, json_pack("{s:s, s:f, s:f}", "dimension", ranked[i].name,
+                                                   "explains_bits", ranked[i].gain, "own_bits",
+                                                   ranked[i].own));
     return all;
 }
 

@@ -1,6 +1,7 @@
-/* A histogram of a recorded file instead of a run: transactions that `chiliad trace --kind transaction --format binary`
- * has written. What the file does not have (call paths, allocation sites, causes) is refused; functions and data are
- * those of the program's file, if it is still the one that was traced. */
+/* A histogram of a recorded file instead of a run: transactions that `chiliad trace --kind
+ * transaction --format binary` has written. What the file does not have (call paths, allocation
+ * sites, causes) is refused; functions and data are those of the program's file, if it is still the
+ * one that was traced. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +27,13 @@ static int make_names(struct hist *h, const struct chil_trace_head *head)
     const struct cmd_places *places = &h->options->places;
     bool known = head->program_crc && trace_crc(head->program) == head->program_crc;
     if (places->heap_sites || places->hpm)
-        return cmd_fail("hist", "a trace has no allocation sites and sections; run the program instead of --read");
+        return cmd_fail(
+            "hist",
+            "a trace has no allocation sites and sections; run the program instead of --read");
     if (!known && (places->tag_count || places->category_count))
-        return cmd_fail("hist", "'%s' is not the program that was traced; --tag and --category need it", head->program);
+        return cmd_fail("hist",
+                        "'%s' is not the program that was traced; --tag and --category need it",
+                        head->program);
     int status = known ? cmd_names_make(&h->names, "hist", head->program, places) : 0;
     chil_ranges_free(h->names.callpaths);
     h->names.callpaths = NULL;
@@ -52,11 +57,14 @@ int hist_read_open(struct hist *h)
     if (!input) return cmd_fail("hist", "out of memory");
     input->file = fopen(name, "rb");
     if (!input->file) return cmd_fail("hist", "cannot read '%s': %m", name);
-    if (chil_trace_reader_new(&input->reader, input->file, name, &err)) return cmd_fail_error("hist", &err);
+    if (chil_trace_reader_new(&input->reader, input->file, name, &err))
+        return cmd_fail_error("hist", &err);
     const struct chil_trace_head *head = chil_trace_reader_head(input->reader);
     if (head->kind != CHIL_TRACE_TRANSACTION)
-        return cmd_fail("hist", "'%s' is a trace of kind '%s'; write one with 'chiliad trace --kind transaction'", name,
-                        chil_trace_kind_name(head->kind));
+        return cmd_fail(
+            "hist",
+            "'%s' is a trace of kind '%s'; write one with 'chiliad trace --kind transaction'", name,
+            chil_trace_kind_name(head->kind));
     h->machine = head->machine;
     h->program = head->program;
     return make_names(h, head);

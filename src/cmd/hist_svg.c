@@ -1,8 +1,9 @@
-/* Pictures of a histogram: bars of one dimension; of two, a heat map, or a relief as the paper's figure 4 has it.
+/* Pictures of a histogram: bars of one dimension; of two, a heat map, or a relief as the paper's
+ * figure 4 has it.
  *
- * No more than MOST values of a dimension are shown, those with most transactions, in their order; a line says what is
- * left out. Every mark has its exact count as a tooltip. Colours go by the logarithm of the count, heights by the
- * count.
+ * No more than MOST values of a dimension are shown, those with most transactions, in their order;
+ * a line says what is left out. Every mark has its exact count as a tooltip. Colours go by the
+ * logarithm of the count, heights by the count.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -78,18 +79,22 @@ static void colour(uint64_t count, uint64_t most, double light, char text[8])
     unsigned stop = at >= 3 ? 2 : (unsigned)at;
     int part[3];
     for (unsigned i = 0; i < 3; i++)
-        part[i] = (int)(light * (stops[stop][i] + (at - stop) * (stops[stop + 1][i] - stops[stop][i])));
-    (void)snprintf(text, 8, "#%02x%02x%02x", (unsigned)part[0] & 255, (unsigned)part[1] & 255, (unsigned)part[2] & 255);
+        part[i] =
+            (int)(light * (stops[stop][i] + (at - stop) * (stops[stop + 1][i] - stops[stop][i])));
+    (void)snprintf(text, 8, "#%02x%02x%02x", (unsigned)part[0] & 255, (unsigned)part[1] & 255,
+                   (unsigned)part[2] & 255);
 }
 
-static void begin(FILE *out, const struct hist *h, double width, double height, const struct grid *grid)
+static void begin(FILE *out, const struct hist *h, double width, double height,
+                  const struct grid *grid)
 {
     char title[NAME], note[NAME];
     char number[CMD_GROUPED_MAX];
     (void)snprintf(title, sizeof title, "%s: %s", h->program, h->options->declaration);
-    (void)snprintf(note, sizeof note, "%s transactions (%s); %zu and %zu values with fewer are left out",
-                   cmd_grouped(chil_hist_total(h->hist), number), h->options->event, grid->axis[0].left,
-                   grid->axis[1].left);
+    (void)snprintf(note, sizeof note,
+                   "%s transactions (%s); %zu and %zu values with fewer are left out",
+                   cmd_grouped(chil_hist_total(h->hist), number), h->options->event,
+                   grid->axis[0].left, grid->axis[1].left);
     plot_begin(out, width, height);
     plot_label(out, MARGIN, 27, "head", title);
     plot_label(out, MARGIN, 47, "start", note);
@@ -102,10 +107,11 @@ static void put_tip(FILE *out, const struct grid *grid, size_t row, size_t colum
     plot_text(out, grid->axis[0].names[row]);
     (void)fputs(", ", out);
     plot_text(out, grid->axis[1].names[column]);
-    (void)fprintf(out, ": %s</title>", cmd_grouped(grid->counts[row * grid->axis[1].count + column], number));
+    (void)fprintf(out, ": %s</title>",
+                  cmd_grouped(grid->counts[row * grid->axis[1].count + column], number));
 }
 
-/* --- Heat map ----------------------------------------------------------------------------------------------------- */
+/* --- Heat map -------------------------------------------------------------------------------- */
 
 static const char *variable_of(const struct hist *h, unsigned dimension)
 {
@@ -135,15 +141,17 @@ static void heat_map(FILE *out, struct hist *h, const struct grid *grid)
             uint64_t count = grid->counts[r * columns + c];
             char fill[8] = "#ffffff";
             if (count) colour(count, grid->most, 1, fill);
-            (void)fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"%s\" stroke=\"#ddd\">",
-                          left + (double)c * CELL, y, CELL, CELL, fill);
+            (void)fprintf(
+                out,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"%s\" stroke=\"#ddd\">",
+                left + (double)c * CELL, y, CELL, CELL, fill);
             put_tip(out, grid, r, c);
             (void)fputs("</rect>\n", out);
         }
     }
     for (size_t c = 0; c < columns; c++)
-        put_column_name(out, left + (double)c * CELL + CELL / 2.0 + 4, HEAD + 24 + (double)rows * CELL + 10,
-                        grid->axis[1].names[c]);
+        put_column_name(out, left + (double)c * CELL + CELL / 2.0 + 4,
+                        HEAD + 24 + (double)rows * CELL + 10, grid->axis[1].names[c]);
     (void)fputs("</svg>\n", out);
 }
 
@@ -185,9 +193,10 @@ void hist_svg(FILE *out, struct hist *h)
     grid_free(&grid);
 }
 
-/* --- Relief ------------------------------------------------------------------------------------------------------- */
+/* --- Relief ---------------------------------------------------------------------------------- */
 
-/* The first dimension goes to the left and down from the top corner, the second to the right and down. */
+/* The first dimension goes to the left and down from the top corner, the second to the right and
+ * down. */
 struct relief {
     const struct grid *grid;
     double x, y, across, down; /* the top corner, and a step */
@@ -205,7 +214,8 @@ static void put_column(FILE *out, const struct relief *r, size_t row, size_t col
 {
     uint64_t count = r->grid->counts[row * r->grid->axis[1].count + column];
     double high = ROOM * (double)count / (double)r->grid->most, a = r->across, d = r->down;
-    double x = r->x + ((double)column - (double)row) * a, y = r->y + ((double)column + (double)row) * d;
+    double x = r->x + ((double)column - (double)row) * a,
+           y = r->y + ((double)column + (double)row) * d;
     char fill[8] = "#f4f4f4", left[8] = "#e4e4e4", right[8] = "#d4d4d4";
     if (count) {
         colour(count, r->grid->most, 1, fill);
@@ -214,13 +224,13 @@ static void put_column(FILE *out, const struct relief *r, size_t row, size_t col
     }
     (void)fputs("<g>", out);
     if (high > 0) {
-        put_face(out, (double[]){x - a, x, x, x - a}, (double[]){y + d - high, y + 2 * d - high, y + 2 * d, y + d},
-                 left);
-        put_face(out, (double[]){x + a, x, x, x + a}, (double[]){y + d - high, y + 2 * d - high, y + 2 * d, y + d},
-                 right);
+        put_face(out, (double[]){x - a, x, x, x - a},
+                 (double[]){y + d - high, y + 2 * d - high, y + 2 * d, y + d}, left);
+        put_face(out, (double[]){x + a, x, x, x + a},
+                 (double[]){y + d - high, y + 2 * d - high, y + 2 * d, y + d}, right);
     }
-    put_face(out, (double[]){x, x + a, x, x - a}, (double[]){y - high, y + d - high, y + 2 * d - high, y + d - high},
-             fill);
+    put_face(out, (double[]){x, x + a, x, x - a},
+             (double[]){y - high, y + d - high, y + 2 * d - high, y + d - high}, fill);
     put_tip(out, r->grid, row, column);
     (void)fputs("</g>\n", out);
 }
@@ -239,12 +249,16 @@ static void landscape(FILE *out, struct hist *h, const struct grid *grid)
     /* Names stand at the two lower edges, outside, where no column hides them. */
     for (size_t row = 0; row < rows; row += every)
         plot_label(out, r.x + ((double)columns - (double)row) * a + 2,
-                   r.y + ((double)columns + (double)row + 1) * d + 8, "start", grid->axis[0].names[row]);
+                   r.y + ((double)columns + (double)row + 1) * d + 8, "start",
+                   grid->axis[0].names[row]);
     for (size_t column = 0; column < columns; column += every)
         plot_label(out, r.x + ((double)column - (double)rows) * a - 2,
-                   r.y + ((double)column + (double)rows + 1) * d + 8, "end", grid->axis[1].names[column]);
-    plot_label(out, r.x + (double)columns * a + 2, r.y + (double)columns * d - 8, "name", variable_of(h, 0));
-    plot_label(out, r.x - (double)rows * a - LABELS / 2.0, r.y + (double)rows * d - 8, "name", variable_of(h, 1));
+                   r.y + ((double)column + (double)rows + 1) * d + 8, "end",
+                   grid->axis[1].names[column]);
+    plot_label(out, r.x + (double)columns * a + 2, r.y + (double)columns * d - 8, "name",
+               variable_of(h, 0));
+    plot_label(out, r.x - (double)rows * a - LABELS / 2.0, r.y + (double)rows * d - 8, "name",
+               variable_of(h, 1));
     (void)fputs("</svg>\n", out);
 }
 

@@ -7,8 +7,9 @@
  *     ...
  *     4 of 865 events of bgp (159 reserved ids not shown)
  *
- * Events are grouped by unit, units in the order of their lowest id. Two lines an event fit 80 columns with the longest
- * names there are. With -j it is one JSON array, an object a line, complete: reserved ids too.
+ * Events are grouped by unit, units in the order of their lowest id. Two lines an event fit 80
+ * columns with the longest names there are. With -j it is one JSON array, an object a line,
+ * complete: reserved ids too.
  */
 #include "cmd/list.h"
 
@@ -32,32 +33,33 @@ struct options {
     int pattern_count;
 };
 
-static const char help[] = "usage: chiliad list [events|counters|machines] [PATTERN...] [OPTIONS]\n"
-                           "       chiliad list metrics [SPECIFICATION]\n"
-                           "       chiliad list sets [PLATFORM [SET...]]\n"
-                           "\n"
-                           "Shows what can be counted: the events of a machine, the counters that are the\n"
-                           "simulator's own (BGL_INST ...), or the machines there are.\n"
-                           "Without a word it shows the events of bgp.\n"
-                           "\n"
-                           "'metrics' shows the specifications of derived metrics, or the trees of one;\n"
-                           "'sets' the platforms with few counters, or the counter sets of one.\n"
-                           "\n"
-                           "A PATTERN with one of *?[ has to match a whole name (for events, or a whole\n"
-                           "unit); any other is looked for in name, unit and text. Case does not matter.\n"
-                           "With several patterns, what matches any of them is shown.\n"
-                           "\n"
-                           "  -M, --machine MACHINE  whose events: a name, or a path with a '/' (bgp)\n"
-                           "  -j, --json             a JSON array, one object a line, reserved ids included\n"
-                           "      --reserved         show the ids to which no event is assigned, too\n"
-                           "  -h, --help             this text\n"
-                           "\n"
-                           "Of an event it shows: name, id, how it is counted unless told otherwise (high,\n"
-                           "low: cycles in which the wire is so; rise, fall: changes), and how far a count\n"
-                           "may be trusted (exact, modelled, or none: nothing drives the wire).\n"
-                           "\n"
-                           "Exit status: 0, or 2 for a bad command line, bad data files, or a pattern that\n"
-                           "matches nothing.\n";
+static const char help[] =
+    "usage: chiliad list [events|counters|machines] [PATTERN...] [OPTIONS]\n"
+    "       chiliad list metrics [SPECIFICATION]\n"
+    "       chiliad list sets [PLATFORM [SET...]]\n"
+    "\n"
+    "Shows what can be counted: the events of a machine, the counters that are the\n"
+    "simulator's own (BGL_INST ...), or the machines there are.\n"
+    "Without a word it shows the events of bgp.\n"
+    "\n"
+    "'metrics' shows the specifications of derived metrics, or the trees of one;\n"
+    "'sets' the platforms with few counters, or the counter sets of one.\n"
+    "\n"
+    "A PATTERN with one of *?[ has to match a whole name (for events, or a whole\n"
+    "unit); any other is looked for in name, unit and text. Case does not matter.\n"
+    "With several patterns, what matches any of them is shown.\n"
+    "\n"
+    "  -M, --machine MACHINE  whose events: a name, or a path with a '/' (bgp)\n"
+    "  -j, --json             a JSON array, one object a line, reserved ids included\n"
+    "      --reserved         show the ids to which no event is assigned, too\n"
+    "  -h, --help             this text\n"
+    "\n"
+    "Of an event it shows: name, id, how it is counted unless told otherwise (high,\n"
+    "low: cycles in which the wire is so; rise, fall: changes), and how far a count\n"
+    "may be trusted (exact, modelled, or none: nothing drives the wire).\n"
+    "\n"
+    "Exit status: 0, or 2 for a bad command line, bad data files, or a pattern that\n"
+    "matches nothing.\n";
 
 static int fail(const char *what, const char *word)
 {
@@ -99,7 +101,8 @@ static int parse_options(struct options *options, int argc, char **argv)
     options->own = strcmp(kind, "counters") == 0;
     options->metrics = strcmp(kind, "metrics") == 0;
     options->sets = strcmp(kind, "sets") == 0;
-    optind += options->machines || options->own || options->metrics || options->sets || strcmp(kind, "events") == 0;
+    optind += options->machines || options->own || options->metrics || options->sets ||
+              strcmp(kind, "events") == 0;
     options->patterns = argv + optind;
     options->pattern_count = argc - optind;
     return 0;
@@ -168,8 +171,10 @@ static void group_by_unit(struct listed *list, size_t count)
 static void print_event(const struct chil_event *event)
 {
     bool off = cmd_event_is_off(event);
-    (void)printf("  %-*s %6u  %-4s  %s%s\n", NAME_WIDTH, event->name, event->id, chil_count_mode_word((int)event->mode),
-                 off ? "with " : chil_exactness_word((int)event->exactness), off ? event->needs : "");
+    (void)printf("  %-*s %6u  %-4s  %s%s\n", NAME_WIDTH, event->name, event->id,
+                 chil_count_mode_word((int)event->mode),
+                 off ? "with " : chil_exactness_word((int)event->exactness),
+                 off ? event->needs : "");
     print_text(event->text);
 }
 
@@ -178,8 +183,8 @@ static json_t *placements_json(const struct chil_event *event)
     json_t *list = json_array();
     for (size_t i = 0; i < event->placement_count; i++) {
         const struct chil_placement *at = &event->placements[i];
-        (void)json_array_append_new(
-            list, json_pack("{s:i,s:s,s:i}", "group", (int)at->group, "counter", at->counter, "code", (int)at->code));
+        (void)json_array_append_new(list, json_pack("{s:i,s:s,s:i}", "group", (int)at->group,
+                                                    "counter", at->counter, "code", (int)at->code));
     }
     return list;
 }
@@ -189,11 +194,12 @@ static json_t *event_json(const struct chil_event *event)
     json_t *signals = json_array();
     for (size_t i = 0; i < event->signal_count; i++)
         (void)json_array_append_new(signals, json_string(event->signals[i]));
-    return json_pack("{s:I,s:s,s:s,s:i,s:o,s:s,s:s,s:s?,s:b,s:o,s:s}", "id", (json_int_t)event->id, "name", event->name,
-                     "unit", event->unit, "clock", (int)event->clock, "signals", signals, "count",
-                     chil_count_mode_word((int)event->mode), "exactness", chil_exactness_word((int)event->exactness),
-                     "needs", event->needs, "reserved", (int)event->reserved, "placements", placements_json(event),
-                     "text", event->text);
+    return json_pack("{s:I,s:s,s:s,s:i,s:o,s:s,s:s,s:s?,s:b,s:o,s:s}", "id", (json_int_t)event->id,
+                     "name", event->name, "unit", event->unit, "clock", (int)event->clock,
+                     "signals", signals, "count", chil_count_mode_word((int)event->mode),
+                     "exactness", chil_exactness_word((int)event->exactness), "needs", event->needs,
+                     "reserved", (int)event->reserved, "placements", placements_json(event), "text",
+                     event->text);
 }
 
 static bool matches_any(const struct options *options, const struct chil_event *event)
@@ -209,10 +215,11 @@ static bool is_hidden(const struct options *options, const struct chil_event *ev
 }
 
 /* The machine's events, or the simulator's own counters. */
-static const struct chil_event *rows_of(const struct options *options, const struct chil_machine *machine,
-                                        size_t *count)
+static const struct chil_event *rows_of(const struct options *options,
+                                        const struct chil_machine *machine, size_t *count)
 {
-    return options->own ? chil_machine_own_events(machine, count) : chil_machine_events(machine, count);
+    return options->own ? chil_machine_own_events(machine, count)
+                        : chil_machine_events(machine, count);
 }
 
 /* Every pattern has to find something, lest a slip among several goes unseen. */
@@ -229,16 +236,19 @@ static int check_patterns(const struct options *options, const struct chil_machi
             hidden = true;
         }
         if (shown) continue;
-        if (hidden) return cmd_fail("list", "'%s' matches reserved ids only; add --reserved", pattern);
+        if (hidden)
+            return cmd_fail("list", "'%s' matches reserved ids only; add --reserved", pattern);
         struct chil_error err = {0};
-        if (chil_machine_find_event(machine, pattern, &found, &err)) return cmd_fail_error("list", &err);
-        return cmd_fail("list", "no event of %s matches '%s'; its name is '%s'", chil_machine_name(machine), pattern,
-                        found->name);
+        if (chil_machine_find_event(machine, pattern, &found, &err))
+            return cmd_fail_error("list", &err);
+        return cmd_fail("list", "no event of %s matches '%s'; its name is '%s'",
+                        chil_machine_name(machine), pattern, found->name);
     }
     return 0;
 }
 
-static void print_summary(const struct options *options, const struct chil_machine *machine, size_t listed)
+static void print_summary(const struct options *options, const struct chil_machine *machine,
+                          size_t listed)
 {
     size_t count, reserved = 0;
     const struct chil_event *events = rows_of(options, machine, &count);
@@ -253,7 +263,9 @@ static void print_summary(const struct options *options, const struct chil_machi
     }
     (void)printf("%s of %s", options->reserved ? "ids" : "events", chil_machine_name(machine));
     if (reserved)
-        (void)printf(options->reserved ? " (%zu of all are reserved)" : " (%zu reserved ids not shown)", reserved);
+        (void)printf(options->reserved ? " (%zu of all are reserved)"
+                                       : " (%zu reserved ids not shown)",
+                     reserved);
     (void)putchar('\n');
 }
 
@@ -277,7 +289,8 @@ static int print_events(const struct options *options, const struct chil_machine
     struct listed *list = calloc(count, sizeof *list);
     if (!list) return cmd_fail("list", "out of memory");
     for (size_t i = 0; i < count; i++)
-        if (!is_hidden(options, &events[i]) && matches_any(options, &events[i])) list[listed++].event = &events[i];
+        if (!is_hidden(options, &events[i]) && matches_any(options, &events[i]))
+            list[listed++].event = &events[i];
     print_groups(list, listed);
     print_summary(options, machine, listed);
     free(list);
@@ -301,7 +314,9 @@ static int list_events(const struct options *options)
     if (chil_machine_open(&machine, options->machine ? options->machine : "bgp", &err))
         return cmd_fail_error("list", &err);
     int status = check_patterns(options, machine);
-    if (!status) status = options->json ? print_events_json(options, machine) : print_events(options, machine);
+    if (!status)
+        status =
+            options->json ? print_events_json(options, machine) : print_events(options, machine);
     chil_machine_free(machine);
     return status;
 }
@@ -318,15 +333,17 @@ static void add_parameter(void *context, const char *key, const char *word)
     const struct parameters *to = context;
     uint64_t number;
     bool is_number = chil_machine_number(to->machine, key, &number) == 0;
-    (void)json_object_set_new(to->object, key, is_number ? json_integer((json_int_t)number) : json_string(word));
+    (void)json_object_set_new(to->object, key,
+                              is_number ? json_integer((json_int_t)number) : json_string(word));
 }
 
 static json_t *machine_json(const struct chil_machine *machine, size_t ids, size_t reserved)
 {
     struct parameters to = {machine, json_object()};
     chil_machine_each(machine, add_parameter, &to);
-    return json_pack("{s:s,s:s,s:I,s:I,s:o}", "name", chil_machine_name(machine), "text", chil_machine_text(machine),
-                     "events", (json_int_t)(ids - reserved), "reserved", (json_int_t)reserved, "parameters", to.object);
+    return json_pack("{s:s,s:s,s:I,s:I,s:o}", "name", chil_machine_name(machine), "text",
+                     chil_machine_text(machine), "events", (json_int_t)(ids - reserved), "reserved",
+                     (json_int_t)reserved, "parameters", to.object);
 }
 
 static void print_machine(const struct chil_machine *machine, size_t ids, size_t reserved)
@@ -337,8 +354,9 @@ static void print_machine(const struct chil_machine *machine, size_t ids, size_t
     (void)chil_machine_number(machine, "upc.counters", &counters);
     (void)printf("%s\n", chil_machine_name(machine));
     print_text(chil_machine_text(machine));
-    (void)printf("%*s%ju cores at %ju MHz, %ju counters (%s), %zu events\n\n", TEXT_INDENT, "", (uintmax_t)cores,
-                 (uintmax_t)clock, (uintmax_t)counters, chil_machine_word(machine, "upc.kind"), ids - reserved);
+    (void)printf("%*s%ju cores at %ju MHz, %ju counters (%s), %zu events\n\n", TEXT_INDENT, "",
+                 (uintmax_t)cores, (uintmax_t)clock, (uintmax_t)counters,
+                 chil_machine_word(machine, "upc.kind"), ids - reserved);
 }
 
 /* Opens and prints one; a machine whose file is bad is an error, not an omission. */
@@ -376,7 +394,8 @@ static int check_machine_patterns(const struct options *options, char **names, s
         if (i < count) continue;
         struct chil_machine *machine;
         struct chil_error err = {0};
-        if (chil_machine_open(&machine, options->patterns[p], &err)) return cmd_fail_error("list", &err);
+        if (chil_machine_open(&machine, options->patterns[p], &err))
+            return cmd_fail_error("list", &err);
         chil_machine_free(machine); /* a path: it opens, but is none of those listed */
         return fail("no machine matches", options->patterns[p]);
     }
@@ -406,7 +425,8 @@ static int check_words(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         for (const char *c = argv[i]; *c; c++)
-            if (iscntrl((unsigned char)*c)) return cmd_fail("list", "word %d has a control character; remove it", i);
+            if (iscntrl((unsigned char)*c))
+                return cmd_fail("list", "word %d has a control character; remove it", i);
     return 0;
 }
 

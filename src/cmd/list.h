@@ -8,7 +8,8 @@
 void list_print_object(json_t *object, size_t index);
 void list_print_array_end(size_t count);
 
-/* Specifications of metrics, or platforms with their counter sets; `words` are names to show in full. */
+/* Specifications of metrics, or platforms with their counter sets; `words` are names to show in
+ * full. */
 int list_metrics(bool sets, bool json, char **words, int count);
 
 #endif

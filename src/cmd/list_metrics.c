@@ -1,4 +1,5 @@
-/* chiliad list metrics, chiliad list sets: specifications of metrics, and platforms with their counter sets.
+/* chiliad list metrics, chiliad list sets: specifications of metrics, and platforms with their
+ * counter sets.
  *
  *     $ chiliad list sets ultrasparc US3_DCR
  *     US3_DCR
@@ -8,8 +9,9 @@
  *         DC_rd
  *         DC_rd_miss
  *
- * The signs are those of paper 003's tables: '=' is measured with a counter, '+' a counter that adds to the metric
- * above, ':=' (a dotted '=' there) computed, '~' not complete with this set alone.
+ * The signs are those of paper 003's tables: '=' is measured with a counter, '+' a counter that
+ * adds to the metric above, ':=' (a dotted '=' there) computed, '~' not complete with this set
+ * alone.
  */
 #include "cmd/list.h"
 
@@ -19,8 +21,7 @@
 #include "chiliad/catalog.h"
 #include "chiliad/metric.h"
 
-/* --- Specifications
- * --------------------------------------------------------------------------------------------------- */
+/* --- Specifications -------------------------------------------------------------------------- */
 
 struct listing {
     const struct chil_spec *spec;
@@ -28,7 +29,8 @@ struct listing {
     size_t count;
 };
 
-static void add_leaf(void *context, const char *file, unsigned line, const char *name, const char *nearest)
+static void add_leaf(void *context, const char *file, unsigned line, const char *name,
+                     const char *nearest)
 {
     struct listing *to = context;
     (void)file;
@@ -60,7 +62,8 @@ static void print_rows(const struct chil_metric_tree *tree, bool apart)
         const struct chil_metric_row *row = &rows[i];
         if (row->apart && !apart) continue;
         bool measured = row->origin == CHIL_EXP_MEASURED;
-        (void)printf("%*s%s%s", 4 + 2 * (int)depth_of(rows, i), "", row->partial ? "~" : "", row->name);
+        (void)printf("%*s%s%s", 4 + 2 * (int)depth_of(rows, i), "", row->partial ? "~" : "",
+                     row->name);
         if (*row->formula) (void)printf(" %s %s", measured ? "=" : sign_of(row), row->formula);
         (void)putchar('\n');
     }
@@ -72,8 +75,8 @@ static void print_ratios(const struct chil_spec *spec)
     const struct chil_spec_item *items = chil_spec_items(spec, &count);
     for (size_t i = 0; i < count; i++)
         if (items[i].kind == CHIL_SPEC_RATIO)
-            (void)printf("    %s = %s%s%s%s\n", items[i].name, items[i].formula, *items[i].unit ? " [" : "",
-                         items[i].unit, *items[i].unit ? "]" : "");
+            (void)printf("    %s = %s%s%s%s\n", items[i].name, items[i].formula,
+                         *items[i].unit ? " [" : "", items[i].unit, *items[i].unit ? "]" : "");
         else if (items[i].kind == CHIL_SPEC_FINDING)
             (void)printf("    finding %s when %s\n", items[i].name, items[i].formula);
 }
@@ -97,9 +100,10 @@ static json_t *spec_json(const struct chil_spec *spec)
     const struct chil_spec_item *items = chil_spec_items(spec, &count);
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        (void)json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s}", "kind", chil_spec_kind_word(items[i].kind),
-                                                    "name", items[i].name, "formula", items[i].formula, "unit",
-                                                    items[i].unit, "text", items[i].text));
+        (void)json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s}", "kind",
+                                                    chil_spec_kind_word(items[i].kind), "name",
+                                                    items[i].name, "formula", items[i].formula,
+                                                    "unit", items[i].unit, "text", items[i].text));
     return json_pack("{s:s,s:o}", "name", chil_spec_name(spec), "statements", list);
 }
 
@@ -127,8 +131,7 @@ static int with_spec(const char *name, bool json, bool whole, size_t index)
     return 0;
 }
 
-/* --- Platforms
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- Platforms ------------------------------------------------------------------------------- */
 
 static void print_set(const struct chil_spec *spec, const struct chil_set *set)
 {
@@ -142,7 +145,8 @@ static void print_set(const struct chil_spec *spec, const struct chil_set *set)
         bool partial = adds ? rows[row->parent].partial : row->partial;
         (void)printf("    %s%s", partial ? "~" : "", adds ? rows[row->parent].name : row->name);
         if (adds) (void)printf(" + %s", row->name);
-        if (*row->formula && row->origin != CHIL_EXP_COMPOSED) (void)printf(" %s %s", sign_of(row), row->formula);
+        if (*row->formula && row->origin != CHIL_EXP_COMPOSED)
+            (void)printf(" %s %s", sign_of(row), row->formula);
         (void)putchar('\n');
     }
     chil_metric_tree_free(tree);
@@ -158,14 +162,16 @@ static json_t *platform_json(const struct chil_platform *platform)
         json_t *list = json_array();
         for (size_t e = 0; e < set[i].count; e++)
             (void)json_array_append_new(list, json_string(set[i].events[e]));
-        (void)json_array_append_new(set_list, json_pack("{s:s,s:o}", "name", set[i].name, "events", list));
+        (void)json_array_append_new(set_list,
+                                    json_pack("{s:s,s:o}", "name", set[i].name, "events", list));
     }
     for (size_t i = 0; i < events; i++)
-        (void)json_array_append_new(
-            event_list, json_pack("{s:s,s:s?}", "name", event[i], "like", chil_platform_like(platform, event[i])));
+        (void)json_array_append_new(event_list, json_pack("{s:s,s:s?}", "name", event[i], "like",
+                                                          chil_platform_like(platform, event[i])));
     return json_pack("{s:s,s:s,s:s,s:i,s:o,s:o}", "name", chil_platform_name(platform), "text",
-                     chil_platform_text(platform), "metrics", chil_platform_metrics(platform), "counters",
-                     (int)chil_platform_counters(platform), "sets", set_list, "events", event_list);
+                     chil_platform_text(platform), "metrics", chil_platform_metrics(platform),
+                     "counters", (int)chil_platform_counters(platform), "sets", set_list, "events",
+                     event_list);
 }
 
 static int print_sets(const struct chil_platform *platform, char **wanted, int count)
@@ -179,8 +185,9 @@ static int print_sets(const struct chil_platform *platform, char **wanted, int c
     for (int i = 0; i < count && !status; i++) {
         const struct chil_set *one = chil_platform_set(platform, wanted[i]);
         if (!one)
-            status = cmd_fail("list", "%s has no set '%s'; 'chiliad list sets %s' shows them",
-                              chil_platform_name(platform), wanted[i], chil_platform_name(platform));
+            status =
+                cmd_fail("list", "%s has no set '%s'; 'chiliad list sets %s' shows them",
+                         chil_platform_name(platform), wanted[i], chil_platform_name(platform));
         else
             print_set(spec, one);
     }
@@ -190,7 +197,8 @@ static int print_sets(const struct chil_platform *platform, char **wanted, int c
     return status;
 }
 
-static int with_platform(const char *name, bool json, char **wanted, int count, bool whole, size_t index)
+static int with_platform(const char *name, bool json, char **wanted, int count, bool whole,
+                         size_t index)
 {
     struct chil_platform *platform;
     struct chil_error err = {0};
@@ -204,14 +212,14 @@ static int with_platform(const char *name, bool json, char **wanted, int count, 
     else if (whole)
         status = print_sets(platform, wanted, count);
     else
-        (void)printf("%-12s %2zu sets of at most %u of %zu events\n             %s\n", chil_platform_name(platform),
-                     sets, chil_platform_counters(platform), events, chil_platform_text(platform));
+        (void)printf("%-12s %2zu sets of at most %u of %zu events\n             %s\n",
+                     chil_platform_name(platform), sets, chil_platform_counters(platform), events,
+                     chil_platform_text(platform));
     chil_platform_free(platform);
     return status;
 }
 
-/* --- Both
- * ----------------------------------------------------------------------------------------------------------------- */
+/* --- Both ------------------------------------------------------------------------------------ */
 
 static int each(bool sets, bool json)
 {
@@ -222,7 +230,8 @@ static int each(bool sets, bool json)
         return cmd_fail_error("list", &err);
     int status = 0;
     for (size_t i = 0; i < count && !status; i++)
-        status = sets ? with_platform(names[i], json, NULL, 0, false, i) : with_spec(names[i], json, false, i);
+        status = sets ? with_platform(names[i], json, NULL, 0, false, i)
+                      : with_spec(names[i], json, false, i);
     if (json && !status) list_print_array_end(count);
     chil_names_free(names, count);
     return status;
@@ -231,9 +240,10 @@ static int each(bool sets, bool json)
 int list_metrics(bool sets, bool json, char **words, int count)
 {
     if (count == 0) return each(sets, json);
-    if (!sets && count > 1) return cmd_fail("list", "one specification at a time; '%s' is the second", words[1]);
-    int status =
-        sets ? with_platform(words[0], json, words + 1, count - 1, true, 0) : with_spec(words[0], json, true, 0);
+    if (!sets && count > 1)
+        return cmd_fail("list", "one specification at a time; '%s' is the second", words[1]);
+    int status = sets ? with_platform(words[0], json, words + 1, count - 1, true, 0)
+                      : with_spec(words[0], json, true, 0);
     if (json && !status) list_print_array_end(1);
     return status;
 }

@@ -54,13 +54,17 @@ int cmd_finish(const char *command, int status)
 
 static void print_help(FILE *out)
 {
-    (void)fprintf(out, "usage: chiliad COMMAND [OPTIONS] [ARGUMENTS]\n\n"
-                       "Chiliad counts more than a thousand hardware events at once, on a simulated Blue Gene node.\n\n"
-                       "commands:\n");
+    (void)fprintf(
+        out,
+        "usage: chiliad COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+        "Chiliad counts more than a thousand hardware events at once, on a simulated Blue Gene node.\n\n"
+        "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         (void)fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    (void)fprintf(out, "\n'chiliad COMMAND --help' tells more of each. Data files: $CHILIAD_DATA, else beside the "
-                       "program, else the install prefix.\n");
+    (void)fprintf(
+        out,
+        "\n'chiliad COMMAND --help' tells more of each. Data files: $CHILIAD_DATA, else beside the "
+        "program, else the install prefix.\n");
 }
 
 int main(int argc, char **argv)
@@ -79,6 +83,7 @@ int main(int argc, char **argv)
         return cmd_finish("", 0);
     }
     for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(name, commands[i].name) == 0) return cmd_finish(name, commands[i].run(argc - 1, argv + 1));
+        if (strcmp(name, commands[i].name) == 0)
+            return cmd_finish(name, commands[i].run(argc - 1, argv + 1));
     return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", name);
 }

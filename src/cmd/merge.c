@@ -3,8 +3,9 @@
  *     $ chiliad merge -o all.cubex run1.cubex run2.cubex run3.cubex
  *     $ chiliad mean -o mean.cubex first.cubex second.cubex
  *
- * Merge takes each metric from where it is known best and completes what was partial; mean averages repeated runs.
- * Where the experiments have hierarchies of one specification, merge derives them anew from the merged counts.
+ * Merge takes each metric from where it is known best and completes what was partial; mean averages
+ * repeated runs. Where the experiments have hierarchies of one specification, merge derives them
+ * anew from the merged counts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,8 @@ struct combining {
 static int open_spec(const struct combining *c, struct chil_spec **spec, struct chil_error *err)
 {
     *spec = NULL;
-    if (strcmp(c->command, "mean") == 0 || (c->metrics && strcmp(c->metrics, "none") == 0)) return 0;
+    if (strcmp(c->command, "mean") == 0 || (c->metrics && strcmp(c->metrics, "none") == 0))
+        return 0;
     if (c->metrics) return chil_spec_open(spec, c->metrics, err);
     const char *name = chil_exp_attribute(c->input[0], "metrics");
     for (size_t i = 1; i < c->inputs; i++) {
@@ -64,8 +66,10 @@ static int open_spec(const struct combining *c, struct chil_spec **spec, struct 
         if (!name || !other || strcmp(name, other) != 0) return 0;
     }
     if (!name) return 0;
-    if (chil_exp_attribute(c->input[0], "platform")) return chil_spec_open_for(spec, c->input[0], err);
-    (void)chil_spec_open(spec, name, NULL); /* a file of someone's, perhaps gone: then metrics are as they are */
+    if (chil_exp_attribute(c->input[0], "platform"))
+        return chil_spec_open_for(spec, c->input[0], err);
+    (void)chil_spec_open(
+        spec, name, NULL); /* a file of someone's, perhaps gone: then metrics are as they are */
     return 0;
 }
 
@@ -78,8 +82,9 @@ static int put_together(const struct combining *c, struct chil_exp **result)
     if (!status && spec)
         status = chil_metric_merge(result, from, c->inputs, &c->align, spec, NULL, &err);
     else if (!status)
-        status = strcmp(c->command, "mean") == 0 ? chil_exp_mean(result, from, c->inputs, &c->align, &err)
-                                                 : chil_exp_merge(result, from, c->inputs, &c->align, &err);
+        status = strcmp(c->command, "mean") == 0
+                     ? chil_exp_mean(result, from, c->inputs, &c->align, &err)
+                     : chil_exp_merge(result, from, c->inputs, &c->align, &err);
     chil_spec_free(spec);
     return status ? cmd_fail_error(c->command, &err) : 0;
 }

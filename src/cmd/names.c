@@ -1,6 +1,6 @@
-/* Names for predicates and histograms: tags and categories as the user says, the program's own functions and data, and
- * what comes up in a run: functions and data of libraries and of other programs, call paths, allocation sites,
- * sections. */
+/* Names for predicates and histograms: tags and categories as the user says, the program's own
+ * functions and data, and what comes up in a run: functions and data of libraries and of other
+ * programs, call paths, allocation sites, sections. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static void add(void *context, const char *name, uint32_t first, uint32_t last)
     (void)chil_ranges_add(context, name, first, last);
 }
 
-/* --- NAME=PLACE --------------------------------------------------------------------------------------------------- */
+/* --- NAME=PLACE ------------------------------------------------------------------------------ */
 
 struct wanted {
     const char *name; /* of a symbol or section */
@@ -63,8 +63,8 @@ struct asking {
     bool code;
 };
 
-static int add_place(struct chil_ranges *into, const struct asking *ask, const char *text, const char *as,
-                     const char *place)
+static int add_place(struct chil_ranges *into, const struct asking *ask, const char *text,
+                     const char *as, const char *place)
 {
     struct chil_error err = {0};
     uint64_t first, last;
@@ -82,8 +82,8 @@ static int add_place(struct chil_ranges *into, const struct asking *ask, const c
     free(written);
     if (status) return cmd_fail_error(ask->command, &err);
     if (wanted.found) return 0;
-    return cmd_fail(ask->command, "%s '%s': '%s' is no range and no %s or section of '%s'", ask->from, text, place,
-                    ask->code ? "function" : "data symbol", ask->program);
+    return cmd_fail(ask->command, "%s '%s': '%s' is no range and no %s or section of '%s'",
+                    ask->from, text, place, ask->code ? "function" : "data symbol", ask->program);
 }
 
 /* "NAME=PLACE,PLACE..." */
@@ -91,9 +91,10 @@ static int add_places(struct chil_ranges *into, const struct asking *ask, const 
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-        return cmd_fail(ask->command,
-                        "%s wants NAME=PLACE, where PLACE is FIRST-LAST, FIRST+LENGTH, a section or a symbol, not '%s'",
-                        ask->from, text);
+        return cmd_fail(
+            ask->command,
+            "%s wants NAME=PLACE, where PLACE is FIRST-LAST, FIRST+LENGTH, a section or a symbol, not '%s'",
+            ask->from, text);
     char *copy = strdup(text);
     if (!copy) return cmd_fail(ask->command, "out of memory");
     copy[equals - text] = 0;
@@ -104,7 +105,8 @@ static int add_places(struct chil_ranges *into, const struct asking *ask, const 
     return status;
 }
 
-static int make_places(struct chil_ranges **ranges, struct asking ask, const struct cmd_place *places, size_t count)
+static int make_places(struct chil_ranges **ranges, struct asking ask,
+                       const struct cmd_place *places, size_t count)
 {
     int status = 0;
     if (!count) return 0;
@@ -141,8 +143,10 @@ static void find_interpreter(void *context, const char *name, uint32_t first, ui
     *found |= strcmp(name, ".interp") == 0;
 }
 
-/* What may come up in a run. A program with libraries has functions and data that its file does not tell. */
-static void open_tables(struct chil_hist_names *names, const char *program, const struct cmd_places *places)
+/* What may come up in a run. A program with libraries has functions and data that its file does not
+ * tell. */
+static void open_tables(struct chil_hist_names *names, const char *program,
+                        const struct cmd_places *places)
 {
     bool dynamic = false;
     (void)chil_program_ranges(program, CHIL_PROGRAM_SECTIONS, find_interpreter, &dynamic, NULL);
@@ -168,22 +172,23 @@ int cmd_names_make(struct chil_hist_names *names, const char *command, const cha
     if (chil_program_ranges(program, CHIL_PROGRAM_FUNCTIONS, add, names->functions, &err) ||
         chil_program_ranges(program, CHIL_PROGRAM_DATA, add, names->symbols, &err))
         return cmd_fail_error(command, &err);
-    int status =
-        make_places(&names->tags, (struct asking){command, "--tag", program, false}, places->tags, places->tag_count);
+    int status = make_places(&names->tags, (struct asking){command, "--tag", program, false},
+                             places->tags, places->tag_count);
     if (status) return status;
-    status = make_places(&names->categories, (struct asking){command, "--category", program, true}, places->categories,
-                         places->category_count);
+    status = make_places(&names->categories, (struct asking){command, "--category", program, true},
+                         places->categories, places->category_count);
     if (!status) open_tables(names, program, places);
     return status;
 }
 
 void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *run)
 {
-    *run = (struct chil_run_names){.functions = names->functions,
-                                   .symbols = names->symbols,
-                                   .callpaths = names->callpaths,
-                                   .sites = names->told & BIT(CHIL_VAR_TAG) ? names->tags : NULL,
-                                   .sections = names->told & BIT(CHIL_VAR_CATEGORY) ? names->categories : NULL};
+    *run = (struct chil_run_names){
+        .functions = names->functions,
+        .symbols = names->symbols,
+        .callpaths = names->callpaths,
+        .sites = names->told & BIT(CHIL_VAR_TAG) ? names->tags : NULL,
+        .sections = names->told & BIT(CHIL_VAR_CATEGORY) ? names->categories : NULL};
 }
 
 void cmd_names_free(struct chil_hist_names *names)

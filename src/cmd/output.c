@@ -1,7 +1,9 @@
-/* Files that commands write: a file without a name in the place's folder, which gets its name when it is whole.
+/* Files that commands write: a file without a name in the place's folder, which gets its name when
+ * it is whole.
  *
- * Commands open their output before they run a program, so that a wrong path is told at once; the program, which may
- * look into the same folder, sees nothing of it. Where the file system has no nameless files, a temporary name is used.
+ * Commands open their output before they run a program, so that a wrong path is told at once; the
+ * program, which may look into the same folder, sees nothing of it. Where the file system has no
+ * nameless files, a temporary name is used.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,8 @@ static int fail(const struct cmd_output *output, int why)
     return cmd_fail(output->command, "cannot write '%s': %s", output->path, strerror(why));
 }
 
-/* A file in the folder of `path`, without a name or, in output->temporary, with one; -1 with errno. */
+/* A file in the folder of `path`, without a name or, in output->temporary, with one; -1 with errno.
+ */
 static int open_temporary(struct cmd_output *output)
 {
     char *copy = strdup(output->path);
@@ -68,8 +71,8 @@ int cmd_output_close(struct cmd_output *output, bool good)
     int fd = fileno(output->file);
     bool written = fflush(output->file) == 0 && !ferror(output->file);
     if (output->replaces)
-        written = written && good && fchmod(fd, 0644) == 0 && fsync(fd) == 0 && name_it(output, fd) &&
-                  rename(output->temporary, output->path) == 0;
+        written = written && good && fchmod(fd, 0644) == 0 && fsync(fd) == 0 &&
+                  name_it(output, fd) && rename(output->temporary, output->path) == 0;
     int why = errno;
     if (fclose(output->file) != 0 && written) {
         written = false;

@@ -1,10 +1,11 @@
 /* Pictures of numbers, as SVG.
  *
- * Panels stand in two columns, the title and the legend above them. The y axis begins at 0, so that lengths can be
- * compared, and its marks are 1, 2 or 5 times a power of ten. Points are at equal distances, since what is swept is
- * mostly powers of two. Where lines lie on each other, those below are wider and show at the edges. The colours are
- * those of Okabe and Ito, which the colour-blind can tell apart; from the ninth line on they are dashed. Every mark has
- * its exact value as a tooltip.
+ * Panels stand in two columns, the title and the legend above them. The y axis begins at 0, so that
+ * lengths can be compared, and its marks are 1, 2 or 5 times a power of ten. Points are at equal
+ * distances, since what is swept is mostly powers of two. Where lines lie on each other, those
+ * below are wider and show at the edges. The colours are those of Okabe and Ito, which the
+ * colour-blind can tell apart; from the ninth line on they are dashed. Every mark has its exact
+ * value as a tooltip.
  */
 #include "cmd/plot.h"
 
@@ -126,12 +127,15 @@ static void put_x_axis(FILE *out, const struct frame *f)
     size_t longest = 1, step = 1;
     for (size_t i = 0; i < f->plot->point_count; i++)
         if (strlen(f->plot->points[i]) > longest) longest = strlen(f->plot->points[i]);
-    while ((double)((longest + 2) * LETTER) > f->width * (double)step / (double)f->plot->point_count &&
+    while ((double)((longest + 2) * LETTER) >
+               f->width * (double)step / (double)f->plot->point_count &&
            step < f->plot->point_count)
         step++;
     for (size_t i = 0; i < f->plot->point_count; i += step) {
         double x = x_of(f, i), y = f->y + f->height;
-        (void)fprintf(out, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x, y, x, y + 4);
+        (void)fprintf(out,
+                      "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x,
+                      y, x, y + 4);
         plot_label(out, x, y + 18, "middle", f->plot->points[i]);
     }
     plot_label(out, f->x + f->width / 2, f->y + f->height + 38, "middle", f->plot->x_title);
@@ -158,8 +162,8 @@ static void put_line(FILE *out, const struct frame *f, size_t series)
     const char *colour = colours[series % COLOURS];
     double wider = 0.9 * (double)(f->plot->series_count - 1 - series);
     if (wider > 4.5) wider = 4.5;
-    (void)fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s points=\"", colour, 2 + wider,
-                  series < COLOURS ? "" : " stroke-dasharray=\"6 4\"");
+    (void)fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s points=\"",
+                  colour, 2 + wider, series < COLOURS ? "" : " stroke-dasharray=\"6 4\"");
     for (size_t i = 0; i < f->plot->point_count; i++)
         (void)fprintf(out, "%.1f,%.1f ", x_of(f, i), y_of(f, value_at(f, i, series)));
     (void)fputs("\"/>\n", out);
@@ -174,20 +178,23 @@ static void put_line(FILE *out, const struct frame *f, size_t series)
 /* The bars of all series stand side by side at each point. */
 static void put_bars(FILE *out, const struct frame *f, size_t series)
 {
-    double room = f->width / (double)f->plot->point_count * 0.7, each = room / (double)f->plot->series_count;
+    double room = f->width / (double)f->plot->point_count * 0.7,
+           each = room / (double)f->plot->series_count;
     if (each > 60) each = 60;
     double first = -each * (double)f->plot->series_count / 2 + each * (double)series;
     for (size_t i = 0; i < f->plot->point_count; i++) {
         double y = y_of(f, value_at(f, i, series));
-        (void)fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s>",
-                      x_of(f, i) + first, y, each * 0.92, f->y + f->height - y, colours[series % COLOURS],
-                      series < COLOURS ? "" : " fill-opacity=\"0.5\"");
+        (void)fprintf(out,
+                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s>",
+                      x_of(f, i) + first, y, each * 0.92, f->y + f->height - y,
+                      colours[series % COLOURS], series < COLOURS ? "" : " fill-opacity=\"0.5\"");
         put_tip(out, f, i, series);
         (void)fputs("</rect>\n", out);
     }
 }
 
-static void put_panel(FILE *out, const struct plot *plot, const struct plot_panel *panel, double x, double y)
+static void put_panel(FILE *out, const struct plot *plot, const struct plot_panel *panel, double x,
+                      double y)
 {
     struct frame f = {.plot = plot,
                       .panel = panel,
@@ -220,8 +227,9 @@ static double put_legend(FILE *out, const struct plot *plot, double width)
         }
         if (out) {
             (void)fprintf(
-                out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%d\"%s/>\n", x,
-                y, x + 18, y, colours[i % COLOURS], plot->lines ? 2 : 10,
+                out,
+                "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%d\"%s/>\n",
+                x, y, x + 18, y, colours[i % COLOURS], plot->lines ? 2 : 10,
                 i < COLOURS   ? ""
                 : plot->lines ? " stroke-dasharray=\"6 4\""
                               : " stroke-opacity=\"0.5\"");
@@ -245,7 +253,8 @@ void plot_begin(FILE *out, double width, double height)
 
 void plot_svg(FILE *out, const struct plot *plot)
 {
-    size_t columns = plot->panel_count > 1 ? 2 : 1, rows = (plot->panel_count + columns - 1) / columns;
+    size_t columns = plot->panel_count > 1 ? 2 : 1,
+           rows = (plot->panel_count + columns - 1) / columns;
     double width = 2 * MARGIN + (double)columns * PANEL_WIDTH;
     double legend = put_legend(NULL, plot, width);
     double height = HEAD + legend + (double)rows * PANEL_HEIGHT + MARGIN;

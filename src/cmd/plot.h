@@ -1,4 +1,5 @@
-/* Pictures of numbers, as SVG: one or more panels over the same points, with the same lines or bars. */
+/* Pictures of numbers, as SVG: one or more panels over the same points, with the same lines or
+ * bars. */
 #ifndef CMD_PLOT_H
 #define CMD_PLOT_H
 
@@ -22,7 +23,8 @@ struct plot {
     size_t panel_count;
 };
 
-/* What every picture begins with; classes of its texts: start, middle, end, head, name. The caller ends it with </svg>.
+/* What every picture begins with; classes of its texts: start, middle, end, head, name. The caller
+ * ends it with </svg>.
  */
 void plot_begin(FILE *out, double width, double height);
 void plot_label(FILE *out, double x, double y, const char *klass, const char *text);

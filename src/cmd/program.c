@@ -1,5 +1,5 @@
-/* What commands that run a program share: options for the machine and the program's surroundings, and what is said of
- * it. */
+/* What commands that run a program share: options for the machine and the program's surroundings,
+ * and what is said of it. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 
 static int add_setting(struct cmd_program *p, const char *command, const char *text)
 {
-    if (p->setting_count == CMD_PROGRAM_LIST) return cmd_fail(command, "more than %d --set", CMD_PROGRAM_LIST);
+    if (p->setting_count == CMD_PROGRAM_LIST)
+        return cmd_fail(command, "more than %d --set", CMD_PROGRAM_LIST);
     p->settings[p->setting_count++] = text;
     return 0;
 }
@@ -35,7 +36,8 @@ int cmd_program_take(struct cmd_program *p, const char *command, int letter)
 
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv)
 {
-    if (optind == argc) return cmd_fail(command, "no program; 'chiliad %s [OPTIONS] PROGRAM [ARGUMENTS]'", command);
+    if (optind == argc)
+        return cmd_fail(command, "no program; 'chiliad %s [OPTIONS] PROGRAM [ARGUMENTS]'", command);
     p->run.program = argv[optind];
     p->run.argv = argv + optind;
     p->run.envp = environ;
@@ -46,7 +48,8 @@ int cmd_program_words(struct cmd_program *p, const char *command, int argc, char
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine)
 {
     struct chil_error err = {0};
-    if (chil_machine_open_with(machine, p->machine ? p->machine : "bgp", p->settings, p->setting_count, &err))
+    if (chil_machine_open_with(machine, p->machine ? p->machine : "bgp", p->settings,
+                               p->setting_count, &err))
         return cmd_fail_error(command, &err);
     p->run.machine = *machine;
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is the guest's business */
@@ -58,7 +61,8 @@ void cmd_program_say(void *command, const char *line)
     (void)fprintf(stderr, "chiliad %s: %s\n", (const char *)command, line);
 }
 
-void cmd_program_report(const struct cmd_program *p, const char *command, const struct chil_run *run)
+void cmd_program_report(const struct cmd_program *p, const char *command,
+                        const struct chil_run *run)
 {
     char report[2000];
     if (!chil_run_was_killed(run)) return;
@@ -74,27 +78,32 @@ bool cmd_event_is_off(const struct chil_event *event)
 int cmd_event_check(const char *command, const struct chil_event *event)
 {
     if (!cmd_event_is_off(event)) return 0;
-    return cmd_fail(command, "'%s' is not counted while %s is off; use --set %s=on", event->name, event->needs,
-                    event->needs);
+    return cmd_fail(command, "'%s' is not counted while %s is off; use --set %s=on", event->name,
+                    event->needs, event->needs);
 }
 
 int cmd_bad_option(const char *command, int letter, char **argv)
 {
     const char *word = argv[optind - 1];
     char short_option[] = {'-', (char)optopt, 0}; /* perhaps among others: -jq */
-    if (letter == ':') return cmd_fail(command, "option '%s' wants a value; see 'chiliad %s --help'", word, command);
+    if (letter == ':')
+        return cmd_fail(command, "option '%s' wants a value; see 'chiliad %s --help'", word,
+                        command);
     if (optopt && strncmp(word, "--", 2) == 0 && strchr(word, '='))
-        return cmd_fail(command, "option '%s' takes no value; see 'chiliad %s --help'", word, command);
-    return cmd_fail(command, "unknown option '%s'; see 'chiliad %s --help'", optopt ? short_option : word, command);
+        return cmd_fail(command, "option '%s' takes no value; see 'chiliad %s --help'", word,
+                        command);
+    return cmd_fail(command, "unknown option '%s'; see 'chiliad %s --help'",
+                    optopt ? short_option : word, command);
 }
 
-int cmd_number(const char *command, const char *option, const char *text, uint64_t least, uint64_t most,
-               uint64_t *value)
+int cmd_number(const char *command, const char *option, const char *text, uint64_t least,
+               uint64_t most, uint64_t *value)
 {
     char *end;
     errno = 0;
     *value = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most) return 0;
-    return cmd_fail(command, "%s wants a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
-                    (unsigned long long)most, text);
+    if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most)
+        return 0;
+    return cmd_fail(command, "%s wants a number from %llu to %llu, not '%s'", option,
+                    (unsigned long long)least, (unsigned long long)most, text);
 }

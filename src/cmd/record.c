@@ -4,8 +4,8 @@
  *     ...
  *     chiliad record: wrote cg.cubex: 210 metrics, 85 call paths, 1 thread
  *
- * Every event that counted something becomes a metric, exactly as 'chiliad stat' counts it, divided among call paths
- * and threads. The file opens in CubeGUI, the Cube tools and 'chiliad report'.
+ * Every event that counted something becomes a metric, exactly as 'chiliad stat' counts it, divided
+ * among call paths and threads. The file opens in CubeGUI, the Cube tools and 'chiliad report'.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,9 @@ static int take_option(struct record *r, int letter, char **argv)
         r->limit.rotate = true;
         return cmd_number("record", "--rotate", optarg, 1, ROTATE_MOST, &r->limit.turn_cycles);
     case OPTION_COMPARE: r->limit.compare = true; return 0;
-    case OPTION_PERTURB: r->perturb = true; return cmd_number("record", "--perturb", optarg, 0, UINT64_MAX, &r->seed);
+    case OPTION_PERTURB:
+        r->perturb = true;
+        return cmd_number("record", "--perturb", optarg, 0, UINT64_MAX, &r->seed);
     case 'h': (void)fputs(help, stdout); return -1;
     default: break;
     }
@@ -126,7 +128,8 @@ static int parse_options(int argc, char **argv, struct record *r)
     if (r->program.run.record_flat && r->program.run.record_depth)
         return cmd_fail("record", "--flat has no paths that --depth could cut; use one of them");
     if (r->program.run.record_flat && r->program.run.record_call_sites)
-        return cmd_fail("record", "--flat has no paths that --call-sites could tell apart; use one of them");
+        return cmd_fail("record",
+                        "--flat has no paths that --call-sites could tell apart; use one of them");
     if (!r->platform && (r->sets || r->limit.rotate || r->limit.compare || r->perturb))
         return cmd_fail("record", "%s wants the counters of a platform; name it with --limit",
                         r->sets           ? "--sets"
@@ -134,7 +137,8 @@ static int parse_options(int argc, char **argv, struct record *r)
                         : r->perturb      ? "--perturb"
                                           : "--compare");
     if (r->perturb && r->limit.rotate && !r->limit.compare)
-        return cmd_fail("record", "--rotate counts in one run, --perturb in several; --compare takes both");
+        return cmd_fail("record",
+                        "--rotate counts in one run, --perturb in several; --compare takes both");
     if (r->limit.compare && !r->limit.rotate) r->limit.turn_cycles = RECORD_TURN_CYCLES;
     return cmd_program_words(&r->program, "record", argc, argv);
 }
@@ -143,14 +147,15 @@ static int write_experiment(const struct chil_exp *exp, const char *path)
 {
     struct chil_error err = {0};
     if (chil_exp_write(exp, path, &err)) return cmd_fail_error("record", &err);
-    (void)fprintf(stderr, "chiliad record: wrote %s: %zu metrics, %zu call paths, %zu thread%s\n", path, exp->metrics,
-                  exp->nodes, exp->threads, exp->threads == 1 ? "" : "s");
+    (void)fprintf(stderr, "chiliad record: wrote %s: %zu metrics, %zu call paths, %zu thread%s\n",
+                  path, exp->metrics, exp->nodes, exp->threads, exp->threads == 1 ? "" : "s");
     return 0;
 }
 
 /* One run; `turn` may be NULL. */
-static int run_once(const struct record *r, const struct chil_run_options *options, struct chil_exp **exp,
-                    struct chil_exp **turn, int *exit_status, struct chil_error *err)
+static int run_once(const struct record *r, const struct chil_run_options *options,
+                    struct chil_exp **exp, struct chil_exp **turn, int *exit_status,
+                    struct chil_error *err)
 {
     struct chil_run *run = NULL;
     int status = chil_run_new(&run, options, err);
@@ -176,8 +181,8 @@ static int run_first(struct record *r, struct record_counted *counted, int *exit
 }
 
 /* The run for a set, like no other. */
-static int run_for(const struct record *r, size_t set, struct record_counted *counted, struct record_streams *streams,
-                   int *exit_status)
+static int run_for(const struct record *r, size_t set, struct record_counted *counted,
+                   struct record_streams *streams, int *exit_status)
 {
     struct chil_run_options options = r->program.run;
     struct chil_error err = {0};
@@ -195,8 +200,8 @@ static int run_for(const struct record *r, size_t set, struct record_counted *co
     return failed ? cmd_fail_error("record", &err) : status;
 }
 
-static int run_again(const struct record *r, struct record_counted *counted, struct record_streams *streams,
-                     int expected)
+static int run_again(const struct record *r, struct record_counted *counted,
+                     struct record_streams *streams, int expected)
 {
     for (size_t i = 0; i < r->limit.sets; i++) {
         int exit_status = 0, status = run_for(r, i, counted, streams, &exit_status);

@@ -22,37 +22,41 @@ enum { RECORD_TURN_CYCLES = 100000 }; /* unless it is said */
 int record_limit_open(struct record_limit *limit, const char *platform, const char *sets);
 void record_limit_close(struct record_limit *limit);
 
-/* What was counted: in one run, all of it and by turn of each set; and in a run for each set, if there were such. */
+/* What was counted: in one run, all of it and by turn of each set; and in a run for each set, if
+ * there were such. */
 struct record_counted {
     struct chil_exp *exact;
     struct chil_exp **turn; /* by set; NULL: sets took no turns */
     struct chil_exp **run;  /* by set; NULL: every run would be the exact one */
 };
-int record_counted_init(struct record_counted *counted, const struct record_limit *limit, bool runs);
+int record_counted_init(struct record_counted *counted, const struct record_limit *limit,
+                        bool runs);
 void record_counted_fini(struct record_counted *counted, const struct record_limit *limit);
 
-/* What the platform makes of it: its sets' counts merged or estimated, with its hierarchies; tells on standard error
- * how that differs from counting all at once. The caller frees the result. */
+/* What the platform makes of it: its sets' counts merged or estimated, with its hierarchies; tells
+ * on standard error how that differs from counting all at once. The caller frees the result. */
 int record_limit_apply(const struct record_limit *limit, const struct record_counted *counted,
                        struct chil_exp **result);
 
 /* The tables (record_compare.c), of experiments with the platform's events or with its metrics. */
 struct record_ways {
-    const struct chil_exp *once;                  /* all events at once: the truth */
-    const struct chil_exp *merged;                /* a run for each set */
-    const struct chil_exp *estimate;              /* sets in turns; NULL: not done */
-    const struct chil_exp *events, *turns_events; /* truth and estimate as they were counted, before metrics */
+    const struct chil_exp *once;     /* all events at once: the truth */
+    const struct chil_exp *merged;   /* a run for each set */
+    const struct chil_exp *estimate; /* sets in turns; NULL: not done */
+    const struct chil_exp *events,
+        *turns_events; /* truth and estimate as they were counted, before metrics */
 };
 void record_tell_runs(const struct record_limit *limit, const struct record_ways *ways);
 void record_tell_turns(const struct record_limit *limit, const struct record_counted *counted,
                        const struct record_ways *ways);
 void record_tell_all(const struct record_limit *limit, const struct record_ways *ways);
 
-/* Runs that differ (record_runs.c): the environment of run `number`, which moves the stack by some bytes; the caller
- * frees it. */
+/* Runs that differ (record_runs.c): the environment of run `number`, which moves the stack by some
+ * bytes; the caller frees it. */
 char **record_environment(uint64_t seed, size_t number);
 void record_environment_free(char **environment);
-/* Between these, the program reads its input from the start if it can, else nothing, and its output is thrown away. */
+/* Between these, the program reads its input from the start if it can, else nothing, and its output
+ * is thrown away. */
 struct record_streams {
     int saved[3];
     long long start; /* of its input; -1: it cannot be read again */

@@ -1,11 +1,13 @@
-/* What chiliad record --limit tells: how counting few events at a time differs from counting all at once.
+/* What chiliad record --limit tells: how counting few events at a time differs from counting all at
+ * once.
  *
  *     $ chiliad record --limit opteron --rotate 20000 ./program
  *     event                                 truth           estimate      error  measured
  *     DC_ACCESS                            818422           791004.2     -3.35%     7.11%
  *
- * An error is what is too much or too little in percent of the truth; measured is the share of the cycles in which the
- * event was counted. Everything goes to standard error, because standard output is the program's.
+ * An error is what is too much or too little in percent of the truth; measured is the share of the
+ * cycles in which the event was counted. Everything goes to standard error, because standard output
+ * is the program's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -43,20 +45,22 @@ static void tell_unlike(const struct record_limit *l, const struct record_ways *
         for (size_t e = 0; e < l->set[i]->count; e++) {
             const char *event = l->set[i]->events[e];
             if (chil_metric_find(w->events, event) >= 0) continue;
-            if (!count) (void)fprintf(stderr, "chiliad record: nothing on %s is like", machine ? machine : "it");
+            if (!count)
+                (void)fprintf(stderr, "chiliad record: nothing on %s is like",
+                              machine ? machine : "it");
             (void)fprintf(stderr, "%s %s", count++ ? "," : "", event);
         }
     if (count) (void)fputc('\n', stderr);
 }
 
-static const char *marked(char *text, size_t size, const struct chil_exp_metric *metric, const char *title)
+static const char *marked(char *text, size_t size, const struct chil_exp_metric *metric,
+                          const char *title)
 {
     (void)snprintf(text, size, "%s%s", metric->partial ? "~" : "", title);
     return text;
 }
 
-/* --- Several runs --------------------------------------------------------------------------------------------------
- */
+/* --- Several runs ---------------------------------------------------------------------------- */
 
 /* What two experiments with the same rows differ in, over call paths and threads. */
 static double apart(const struct chil_exp *const pair[2], int metric)
@@ -64,8 +68,8 @@ static double apart(const struct chil_exp *const pair[2], int metric)
     double sum = 0;
     for (size_t n = 0; n < pair[0]->nodes; n++)
         for (size_t t = 0; t < pair[0]->threads; t++)
-            sum +=
-                fabs(chil_exp_real(pair[0], metric, (int)n, (int)t) - chil_exp_real(pair[1], metric, (int)n, (int)t));
+            sum += fabs(chil_exp_real(pair[0], metric, (int)n, (int)t) -
+                        chil_exp_real(pair[1], metric, (int)n, (int)t));
     return sum;
 }
 
@@ -77,8 +81,10 @@ static void tell_sum(const struct record_limit *l, const struct record_ways *w)
         missing += there < 0;
         partial += there >= 0 && w->merged->metric[there].partial;
     }
-    (void)fprintf(stderr, "chiliad record: %zu sets of %s, %u counters each: %zu metrics, %zu of them partial (~)",
-                  l->sets, platform_of(l), chil_platform_counters(l->platform), w->merged->metrics, partial);
+    (void)fprintf(
+        stderr,
+        "chiliad record: %zu sets of %s, %u counters each: %zu metrics, %zu of them partial (~)",
+        l->sets, platform_of(l), chil_platform_counters(l->platform), w->merged->metrics, partial);
     (void)fprintf(stderr, missing ? "; %zu are missing\n" : "\n", missing);
     tell_unlike(l, w);
 }
@@ -88,29 +94,30 @@ void record_tell_runs(const struct record_limit *l, const struct record_ways *w)
     struct chil_exp *pair[2];
     char title[80];
     if (chil_exp_extend(pair, w->once, w->merged, NULL, NULL)) return;
-    (void)fprintf(stderr, "%-*s %18s %18s %12s\n", NAME, "metric", "all at once", "merged", "difference");
+    (void)fprintf(stderr, "%-*s %18s %18s %12s\n", NAME, "metric", "all at once", "merged",
+                  "difference");
     for (size_t i = 0; i < w->once->metrics; i++) {
         int m = chil_exp_find_metric(pair[0], w->once->metric[i].name);
         if (m < 0) continue;
         double a = total(pair[0], m), b = total(pair[1], m);
         double off = apart((const struct chil_exp *const *)pair, m);
         (void)fprintf(stderr, "%-*s %18.0f %18.0f %11.4g%%\n", NAME,
-                      marked(title, sizeof title, &pair[1]->metric[m], w->once->metric[i].title), a, b,
-                      a != 0 ? 100 * off / fabs(a) : off);
+                      marked(title, sizeof title, &pair[1]->metric[m], w->once->metric[i].title), a,
+                      b, a != 0 ? 100 * off / fabs(a) : off);
     }
     tell_sum(l, w);
     chil_exp_free(pair[0]);
     chil_exp_free(pair[1]);
 }
 
-/* --- All ways of counting ------------------------------------------------------------------------------------------
- */
+/* --- All ways of counting -------------------------------------------------------------------- */
 
 static void tell_way(const struct chil_exp *exp, const char *name, double truth)
 {
     int metric = chil_exp_find_metric(exp, name);
     if (metric >= 0)
-        (void)fprintf(stderr, " %16.0f %8.2f%%", total(exp, metric), error_of(truth, total(exp, metric)));
+        (void)fprintf(stderr, " %16.0f %8.2f%%", total(exp, metric),
+                      error_of(truth, total(exp, metric)));
     else
         (void)fprintf(stderr, " %16s %9s", "-", "");
 }
@@ -118,8 +125,8 @@ static void tell_way(const struct chil_exp *exp, const char *name, double truth)
 void record_tell_all(const struct record_limit *l, const struct record_ways *w)
 {
     char title[80];
-    (void)fprintf(stderr, "%-*s %16s %16s %9s %16s %9s\n", NAME, "metric", "all at once", "several runs", "error",
-                  "in turns", "error");
+    (void)fprintf(stderr, "%-*s %16s %16s %9s %16s %9s\n", NAME, "metric", "all at once",
+                  "several runs", "error", "in turns", "error");
     for (size_t i = 0; i < w->once->metrics; i++) {
         const struct chil_exp_metric *m = &w->once->metric[i];
         double truth = total(w->once, (int)i);
@@ -132,8 +139,7 @@ void record_tell_all(const struct record_limit *l, const struct record_ways *w)
     tell_sum(l, w);
 }
 
-/* --- In turns ------------------------------------------------------------------------------------------------------
- */
+/* --- In turns -------------------------------------------------------------------------------- */
 
 static bool set_has(const struct chil_set *set, const char *event)
 {
@@ -149,7 +155,8 @@ static double cycles_in(const struct chil_exp *exp, int node)
 }
 
 /* The cycles of a call path, or of all (-1), in which an event was counted. */
-static double cycles_on(const struct record_limit *l, const struct record_counted *c, const char *event, int node)
+static double cycles_on(const struct record_limit *l, const struct record_counted *c,
+                        const char *event, int node)
 {
     double sum = 0;
     for (size_t i = 0; i < l->sets; i++)
@@ -163,8 +170,8 @@ struct errors {
     size_t count;
 };
 
-static void tell_events(const struct record_limit *l, const struct record_counted *c, const struct record_ways *w,
-                        int node, struct errors *errors)
+static void tell_events(const struct record_limit *l, const struct record_counted *c,
+                        const struct record_ways *w, int node, struct errors *errors)
 {
     double cycles = cycles_in(c->exact, node);
     for (size_t i = 0; i < w->turns_events->metrics; i++) {
@@ -175,7 +182,8 @@ static void tell_events(const struct record_limit *l, const struct record_counte
         double estimate = chil_exp_sum(w->turns_events, (int)i, node, false, -1);
         double error = error_of(truth, estimate);
         if (truth == 0 && estimate == 0) continue;
-        (void)fprintf(stderr, "%-*s %18.0f %18.1f %9.2f%% %8.2f%%\n", NAME, m->title, truth, estimate, error,
+        (void)fprintf(stderr, "%-*s %18.0f %18.1f %9.2f%% %8.2f%%\n", NAME, m->title, truth,
+                      estimate, error,
                       cycles > 0 ? 100 * cycles_on(l, c, m->title, node) / cycles : 0);
         errors->sum += fabs(error);
         errors->count++;
@@ -197,10 +205,12 @@ static int hottest(const double *cycles, size_t nodes, const int *before, size_t
     return best;
 }
 
-static void tell_paths(const struct record_limit *l, const struct record_counted *c, const struct record_ways *w)
+static void tell_paths(const struct record_limit *l, const struct record_counted *c,
+                       const struct record_ways *w)
 {
     int path[PATHS], metric = chil_exp_find_metric(c->exact, CHIL_TURN_CYCLES);
-    double *cycles = calloc(c->exact->nodes + 1, sizeof *cycles), all = cycles_in(c->exact, CHIL_EXP_NONE);
+    double *cycles = calloc(c->exact->nodes + 1, sizeof *cycles),
+           all = cycles_in(c->exact, CHIL_EXP_NONE);
     if (!cycles || metric < 0) {
         free(cycles);
         return;
@@ -211,28 +221,32 @@ static void tell_paths(const struct record_limit *l, const struct record_counted
         path[i] = hottest(cycles, c->exact->nodes, path, i);
         if (path[i] < 0 || 100 * cycles[path[i]] < PATH_PERCENT * all) break;
         char *name = chil_report_path(c->exact, path[i], "/");
-        (void)fprintf(stderr, "in %s, %.1f%% of the cycles:\n", name ? name : "?", 100 * cycles[path[i]] / all);
+        (void)fprintf(stderr, "in %s, %.1f%% of the cycles:\n", name ? name : "?",
+                      100 * cycles[path[i]] / all);
         free(name);
         tell_events(l, c, w, path[i], &errors);
     }
     free(cycles);
 }
 
-void record_tell_turns(const struct record_limit *l, const struct record_counted *c, const struct record_ways *w)
+void record_tell_turns(const struct record_limit *l, const struct record_counted *c,
+                       const struct record_ways *w)
 {
     struct errors errors = {0};
     double all = cycles_in(c->exact, CHIL_EXP_NONE);
     size_t never = 0;
     for (size_t i = 0; i < l->sets; i++)
         never += cycles_in(c->turn[i], CHIL_EXP_NONE) == 0;
-    (void)fprintf(stderr, "%-*s %18s %18s %10s %9s\n", NAME, "event", "truth", "estimate", "error", "measured");
+    (void)fprintf(stderr, "%-*s %18s %18s %10s %9s\n", NAME, "event", "truth", "estimate", "error",
+                  "measured");
     tell_events(l, c, w, CHIL_EXP_NONE, &errors);
     tell_paths(l, c, w);
-    (void)fprintf(stderr, "chiliad record: %zu sets of %s in turns of %llu cycles, %.1f rounds", l->sets,
-                  platform_of(l), (unsigned long long)l->turn_cycles, all / ((double)l->turn_cycles * (double)l->sets));
+    (void)fprintf(stderr, "chiliad record: %zu sets of %s in turns of %llu cycles, %.1f rounds",
+                  l->sets, platform_of(l), (unsigned long long)l->turn_cycles,
+                  all / ((double)l->turn_cycles * (double)l->sets));
     if (errors.count)
-        (void)fprintf(stderr, ": %zu events, %.2f%% off on average, most %s by %.2f%%", errors.count,
-                      errors.sum / (double)errors.count, errors.event, errors.worst);
+        (void)fprintf(stderr, ": %zu events, %.2f%% off on average, most %s by %.2f%%",
+                      errors.count, errors.sum / (double)errors.count, errors.event, errors.worst);
     (void)fprintf(stderr, never ? "; %zu sets were never on: take shorter turns\n" : "\n", never);
     if (!l->compare) tell_unlike(l, w);
 }

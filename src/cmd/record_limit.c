@@ -1,9 +1,10 @@
 /* chiliad record --limit: the world of few counters, on purpose (KOJ-48).
  *
- * A platform counts a set of events a run; what a run with a set would have seen is cut from the one exact run, because
- * every run of the simulator gives the same counts, or from a run of its own that was made to differ. Each view is
- * derived by itself, as it would be after its run, then all are merged and derived once more. Where sets take turns in
- * one run instead, estimates are derived. The reference has all counters of all sets at once.
+ * A platform counts a set of events a run; what a run with a set would have seen is cut from the
+ * one exact run, because every run of the simulator gives the same counts, or from a run of its own
+ * that was made to differ. Each view is derived by itself, as it would be after its run, then all
+ * are merged and derived once more. Where sets take turns in one run instead, estimates are
+ * derived. The reference has all counters of all sets at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,21 +23,25 @@ static int choose(struct record_limit *limit, const char *list)
         set = chil_platform_set(limit->platform, name);
         if (!set)
             return cmd_fail("record", "%s has no set '%s'; 'chiliad list sets %s' lists them",
-                            chil_platform_name(limit->platform), name, chil_platform_name(limit->platform));
+                            chil_platform_name(limit->platform), name,
+                            chil_platform_name(limit->platform));
         for (size_t i = 0; i < limit->sets; i++)
             if (limit->set[i] == set) return cmd_fail("record", "--sets has '%s' twice", name);
         limit->set[limit->sets++] = set;
     }
     for (size_t i = 0; i < count && all; i++)
         limit->set[limit->sets++] = &set[i];
-    return limit->sets ? 0 : cmd_fail("record", "%s has no sets to count", chil_platform_name(limit->platform));
+    return limit->sets
+               ? 0
+               : cmd_fail("record", "%s has no sets to count", chil_platform_name(limit->platform));
 }
 
 int record_limit_open(struct record_limit *limit, const char *platform, const char *sets)
 {
     struct chil_error err = {0};
     size_t count;
-    if (chil_platform_open(&limit->platform, platform, &err) || chil_platform_spec(&limit->spec, limit->platform, &err))
+    if (chil_platform_open(&limit->platform, platform, &err) ||
+        chil_platform_spec(&limit->spec, limit->platform, &err))
         return cmd_fail_error("record", &err);
     (void)chil_platform_sets(limit->platform, &count);
     limit->set = calloc(count + 1, sizeof(void *));
@@ -50,8 +55,7 @@ void record_limit_close(struct record_limit *limit)
     chil_platform_free(limit->platform);
 }
 
-/* --- What was counted ----------------------------------------------------------------------------------------------
- */
+/* --- What was counted ------------------------------------------------------------------------ */
 
 static void free_all(struct chil_exp **exp, size_t count)
 {
@@ -76,21 +80,23 @@ void record_counted_fini(struct record_counted *counted, const struct record_lim
     free_all(counted->run, limit->sets);
 }
 
-/* --- What the platform makes of it ---------------------------------------------------------------------------------
- */
+/* --- What the platform makes of it ----------------------------------------------------------- */
 
 struct views {
-    struct chil_exp **exact, **own, **derived; /* by set: its events in the exact run, in its own, and derived */
+    struct chil_exp **exact, **own,
+        **derived; /* by set: its events in the exact run, in its own, and derived */
 };
 
-static int look(const struct record_limit *l, const struct record_counted *counted, const struct views *v,
-                struct chil_error *err)
+static int look(const struct record_limit *l, const struct record_counted *counted,
+                const struct views *v, struct chil_error *err)
 {
     for (size_t i = 0; i < l->sets; i++) {
         const struct chil_set *set = l->set[i];
-        int status = chil_metric_limit(&v->exact[i], counted->exact, l->platform, set->events, set->count, err);
+        int status = chil_metric_limit(&v->exact[i], counted->exact, l->platform, set->events,
+                                       set->count, err);
         if (!status && counted->run)
-            status = chil_metric_limit(&v->own[i], counted->run[i], l->platform, set->events, set->count, err);
+            status = chil_metric_limit(&v->own[i], counted->run[i], l->platform, set->events,
+                                       set->count, err);
         if (status) return status;
         struct chil_exp *own = counted->run ? v->own[i] : v->exact[i];
         chil_exp_set_attribute(own, "counted", set->name);
@@ -100,8 +106,8 @@ static int look(const struct record_limit *l, const struct record_counted *count
     return 0;
 }
 
-static int apply(const struct record_limit *l, const struct record_counted *counted, const struct views *v,
-                 struct chil_exp **result, struct chil_error *err)
+static int apply(const struct record_limit *l, const struct record_counted *counted,
+                 const struct views *v, struct chil_exp **result, struct chil_error *err)
 {
     struct chil_exp *events = NULL, *turns = NULL, *once = NULL, *whole = NULL, *estimate = NULL;
     const struct chil_exp *const *exact = (const struct chil_exp *const *)v->exact;
@@ -111,8 +117,9 @@ static int apply(const struct record_limit *l, const struct record_counted *coun
     if (!status) status = chil_metric_derive(&once, events, l->spec, NULL, err);
     if (!status) status = chil_metric_merge(&whole, derived, l->sets, NULL, l->spec, NULL, err);
     if (!status && counted->turn)
-        status = chil_metric_turns(&turns, counted->exact, (const struct chil_exp *const *)counted->turn, l->platform,
-                                   l->set, l->sets, err);
+        status =
+            chil_metric_turns(&turns, counted->exact, (const struct chil_exp *const *)counted->turn,
+                              l->platform, l->set, l->sets, err);
     if (!status && counted->turn) status = chil_metric_derive(&estimate, turns, l->spec, NULL, err);
     if (!status) {
         const struct record_ways ways = {once, whole, estimate, events, turns};
@@ -129,7 +136,8 @@ static int apply(const struct record_limit *l, const struct record_counted *coun
     return status;
 }
 
-int record_limit_apply(const struct record_limit *limit, const struct record_counted *counted, struct chil_exp **result)
+int record_limit_apply(const struct record_limit *limit, const struct record_counted *counted,
+                       struct chil_exp **result)
 {
     struct chil_error err = {0};
     struct views v = {.exact = calloc(limit->sets, sizeof(void *)),

@@ -1,8 +1,9 @@
 /* chiliad record --perturb: a run for each set, none quite like another.
  *
- * On a real machine no two runs are the same; ours are. What usually differs is where things lie: here an environment
- * variable of another length in every run moves the stack, by a multiple of its alignment and less than a page. The
- * lengths follow from a seed, so the same command gives the same counts.
+ * On a real machine no two runs are the same; ours are. What usually differs is where things lie:
+ * here an environment variable of another length in every run moves the stack, by a multiple of its
+ * alignment and less than a page. The lengths follow from a seed, so the same command gives the
+ * same counts.
  */
 #include "cmd/record.h"
 
@@ -26,7 +27,8 @@ static uint64_t scatter(uint64_t x)
 
 char **record_environment(uint64_t seed, size_t number)
 {
-    size_t count = 0, length = STEP * (size_t)(scatter(scatter(seed) + number) % STEPS), start = strlen(NAME);
+    size_t count = 0, length = STEP * (size_t)(scatter(scatter(seed) + number) % STEPS),
+           start = strlen(NAME);
     while (environ[count])
         count++;
     char **list = calloc(count + 2, sizeof *list); // NOLINT(bugprone-sizeof-expression)
@@ -62,7 +64,8 @@ int record_streams_mute(struct record_streams *streams)
     (void)fflush(NULL);
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
         streams->saved[stream] = fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        if (stream != STDIN_FILENO || streams->start < 0 || lseek(stream, streams->start, SEEK_SET) < 0)
+        if (stream != STDIN_FILENO || streams->start < 0 ||
+            lseek(stream, streams->start, SEEK_SET) < 0)
             (void)dup2(nothing, stream);
     }
     (void)close(nothing);

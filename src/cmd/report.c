@@ -6,7 +6,8 @@
  *       - main                     2,410,001          11,004     0.5%
  *         + multiply               2,398,997       2,398,997    99.5%
  *
- * Three linked trees (paper 003, section 3.1): the selection in one decides what those to its right show. A closed node
+ * Three linked trees (paper 003, section 3.1): the selection in one decides what those to its right
+ * show. A closed node
  * (+) shows its whole value, an open one (-) its own.
  */
 #include "cmd/report.h"
@@ -114,8 +115,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* --- The command line ---------------------------------------------------------------------------------------------
- */
+/* --- The command line ------------------------------------------------------------------------ */
 
 static int take_name(const char **list, size_t *count, const char *option)
 {
@@ -127,7 +127,8 @@ static int take_name(const char **list, size_t *count, const char *option)
 static int take_mode(struct report *r)
 {
     int mode = chil_report_mode_find(optarg);
-    if (mode < 0) return cmd_fail("report", "--percent wants a mode that --help names, not '%s'", optarg);
+    if (mode < 0)
+        return cmd_fail("report", "--percent wants a mode that --help names, not '%s'", optarg);
     r->view.mode = (enum chil_report_mode)mode;
     return 0;
 }
@@ -192,7 +193,9 @@ static int take_option(struct report *r, int letter, char **argv)
     case OPTION_DESCRIBE: r->describe = optarg; return 0;
     case OPTION_ANNOTATE: r->annotate = optarg; return 0;
     case OPTION_CSV: r->separator = ","; return 0;
-    case 'x': r->separator = optarg; return *optarg ? 0 : cmd_fail("report", "-x wants a separator");
+    case 'x':
+        r->separator = optarg;
+        return *optarg ? 0 : cmd_fail("report", "-x wants a separator");
     case 'j': r->json = true; return 0;
     case OPTION_FOLDED: r->folded = optarg; return 0;
     case OPTION_CALLGRIND: r->callgrind = optarg; return 0;
@@ -206,8 +209,7 @@ static int take_option(struct report *r, int letter, char **argv)
     }
 }
 
-/* --- What all forms share -----------------------------------------------------------------------------------------
- */
+/* --- What all forms share -------------------------------------------------------------------- */
 
 const struct chil_spec_item *report_ratio(const struct report *r, const char *name)
 {
@@ -227,7 +229,11 @@ const char *report_number(const struct chil_exp *exp, int metric, double value, 
         (void)snprintf(buffer, REPORT_NUMBER_MAX, "%s%s", value < 0 ? "-" : "",
                        cmd_grouped((uint64_t)fabs(value), digits));
     else
-        (void)snprintf(buffer, REPORT_NUMBER_MAX, whole ? "%.0f" : grouped ? "%.6g" : "%.17g", value);
+        (void)snprintf(buffer, REPORT_NUMBER_MAX,
+                       whole     ? "%.0f"
+                       : grouped ? "%.6g"
+                                 : "%.17g",
+                       value);
     return buffer;
 }
 
@@ -281,9 +287,11 @@ static int prepare(struct report *r)
     if (!status) status = chil_report_new(&r->report, r->read, r->spec, &r->options, &err);
     if (!status && r->order) status = chil_report_order(r->report, r->order, &err);
     if (!status && r->calls) status = chil_report_select_calls(r->report, r->call, r->calls, &err);
-    if (!status && r->threads.count) status = chil_report_select_threads(r->report, is_thread_wanted, r, &err);
+    if (!status && r->threads.count)
+        status = chil_report_select_threads(r->report, is_thread_wanted, r, &err);
     for (size_t i = 0; i < r->metrics && !status; i++)
-        if (!report_ratio(r, r->metric[i])) status = chil_report_select_metric(r->report, r->metric[i], &err);
+        if (!report_ratio(r, r->metric[i]))
+            status = chil_report_select_metric(r->report, r->metric[i], &err);
     if (status) return cmd_fail_error("report", &err);
     chil_report_select_own(r->report, r->own);
     return take_reference(r);
@@ -292,7 +300,8 @@ static int prepare(struct report *r)
 static int print_folded(const struct report *r)
 {
     struct chil_error err = {0};
-    if (chil_report_select_metric(r->report, r->folded, &err)) return cmd_fail_error("report", &err);
+    if (chil_report_select_metric(r->report, r->folded, &err))
+        return cmd_fail_error("report", &err);
     chil_report_folded(r->report, stdout);
     return 0;
 }
@@ -311,16 +320,20 @@ static int write_callgrind(const struct report *r)
         if (!chil_report_is_apart(r->report, (int)i)) metric[count++] = (int)i;
     struct chil_report_code *code = NULL;
     struct chil_error none = {0};
-    (void)chil_report_code_new(&code, r->read, r->file, "*", &none); /* only lines are missing without */
+    (void)chil_report_code_new(&code, r->read, r->file, "*",
+                               &none); /* only lines are missing without */
     int status = cmd_output_open(&output, "report", r->callgrind);
     if (!status) {
         size_t written = chil_report_callgrind(r->report, code, metric, count, output.file);
         status = cmd_output_close(&output, written > 0);
         if (!status && !written)
-            status = cmd_fail("report", "callgrind files have whole numbers only, and there is no such metric");
+            status = cmd_fail(
+                "report", "callgrind files have whole numbers only, and there is no such metric");
         else if (!status && written < count)
-            (void)fprintf(stderr, "chiliad report: %zu metrics are negative somewhere or not whole, and not in %s\n",
-                          count - written, r->callgrind);
+            (void)fprintf(
+                stderr,
+                "chiliad report: %zu metrics are negative somewhere or not whole, and not in %s\n",
+                count - written, r->callgrind);
     }
     chil_report_code_free(code);
     free(metric);
@@ -352,7 +365,8 @@ static int show_table(const struct report *like, char *const *file, size_t count
     struct report *r = calloc(MOST, sizeof *r);
     int status = 0;
     if (!r) return cmd_fail("report", "out of memory");
-    if (!count || count > MOST) status = cmd_fail("report", "--table wants one to %d experiments", MOST);
+    if (!count || count > MOST)
+        status = cmd_fail("report", "--table wants one to %d experiments", MOST);
     for (size_t i = 0; i < count && !status; i++) {
         r[i] = *like;
         r[i].file = file[i];
@@ -367,14 +381,16 @@ static int show_table(const struct report *like, char *const *file, size_t count
 
 int cmd_report(int argc, char **argv)
 {
-    struct report r = {.metric_depth = 1, .top = 40, .view = {.depth = CHIL_REPORT_DEPTH_MOST, .threshold = 0.01}};
+    struct report r = {
+        .metric_depth = 1, .top = 40, .view = {.depth = CHIL_REPORT_DEPTH_MOST, .threshold = 0.01}};
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, ":m:c:t:x:jh", long_options, NULL)) != -1;) {
         int status = take_option(&r, letter, argv);
         if (status) return status < 0 ? 0 : status;
     }
     if (r.table) return show_table(&r, argv + optind, (size_t)(argc - optind));
-    if (optind + 1 != argc) return cmd_fail("report", "name one experiment: chiliad report [OPTIONS] FILE.cubex");
+    if (optind + 1 != argc)
+        return cmd_fail("report", "name one experiment: chiliad report [OPTIONS] FILE.cubex");
     r.file = argv[optind];
     int status = prepare(&r);
     if (!status) status = show(&r);

@@ -9,7 +9,8 @@
 enum { REPORT_LIST = 64 };
 
 struct report {
-    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *separator, *reference;
+    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *separator,
+        *reference;
     const char *show; /* letters of the parts; NULL: all */
     const char *metric[REPORT_LIST], *call[REPORT_LIST];
     size_t metrics, calls;

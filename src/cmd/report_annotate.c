@@ -1,11 +1,12 @@
-/* chiliad report --annotate: source and instructions of a function with how often each was executed.
+/* chiliad report --annotate: source and instructions of a function with how often each was
+ * executed.
  *
  *        executed  line  source
  *         256,000    21  sum += a[i][j] * b[j][k];
  *          64,000        | 100004d0  lfdu f12,8(r9)
  *
- * A line's number is the sum over its instructions. Where the compiler moved instructions, lines of a file are in the
- * file's order all the same.
+ * A line's number is the sum over its instructions. Where the compiler moved instructions, lines of
+ * a file are in the file's order all the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static void print_instructions(const struct chil_report_function *f, const char 
 }
 
 /* A line and its instructions; a line without any only where the source is there. */
-static void print_line(const struct chil_report_function *f, const struct source *source, const char *file, int line)
+static void print_line(const struct chil_report_function *f, const struct source *source,
+                       const char *file, int line)
 {
     uint64_t count = 0;
     bool any = false;
@@ -89,7 +91,8 @@ static void print_line(const struct chil_report_function *f, const struct source
     print_instructions(f, file, line);
 }
 
-/* The lines of one file. The function's own file, where it begins, is shown without gaps; others are inlined there. */
+/* The lines of one file. The function's own file, where it begins, is shown without gaps; others
+ * are inlined there. */
 static void print_file(const struct chil_report_function *f, const char *file, bool own)
 {
     enum { GAP = 20 }; /* lines without instructions that are shown in a row */
@@ -137,7 +140,8 @@ int report_annotate(const struct report *r)
 {
     struct chil_report_code *code = NULL;
     struct chil_error err = {0};
-    if (chil_report_code_new(&code, r->read, r->file, r->annotate, &err)) return cmd_fail_error("report", &err);
+    if (chil_report_code_new(&code, r->read, r->file, r->annotate, &err))
+        return cmd_fail_error("report", &err);
     for (size_t i = 0; i < code->count; i++) {
         if (i) (void)putchar('\n');
         print_function(&code->function[i]);

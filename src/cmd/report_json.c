@@ -4,8 +4,7 @@
 
 #include "cmd/report.h"
 
-/* --- Lines --------------------------------------------------------------------------------------------------------
- */
+/* --- Lines ----------------------------------------------------------------------------------- */
 
 static void print_flat_lines(const struct report *r)
 {
@@ -65,19 +64,20 @@ int report_print_lines(struct report *r)
         print_flat_lines(r);
         return 0;
     }
-    if (chil_report_order(r->report, "csm", &err) || chil_report_cut(r->report, CHIL_REPORT_METRICS, &exp, &err))
+    if (chil_report_order(r->report, "csm", &err) ||
+        chil_report_cut(r->report, CHIL_REPORT_METRICS, &exp, &err))
         return cmd_fail_error("report", &err);
     (void)printf("metric%sunit%scall path%sown%swhole%sfrom\n", s, s, s, s, s);
     for (size_t i = 0; i < r->metrics && !status; i++)
-        if (!report_ratio(r, r->metric[i])) status = print_metric_lines(exp, r, chil_metric_find(exp, r->metric[i]));
+        if (!report_ratio(r, r->metric[i]))
+            status = print_metric_lines(exp, r, chil_metric_find(exp, r->metric[i]));
     for (size_t i = 0; !r->metrics && i < exp->metrics && !status; i++)
         status = print_metric_lines(exp, r, (int)i);
     chil_exp_free(exp);
     return status;
 }
 
-/* --- An object ----------------------------------------------------------------------------------------------------
- */
+/* --- An object ------------------------------------------------------------------------------- */
 
 static json_t *text(const char *string)
 {
@@ -87,8 +87,9 @@ static json_t *text(const char *string)
 
 static json_t *number(const struct chil_exp *exp, int metric, double value)
 {
-    return exp->metric[metric].kind == CHIL_EXP_COUNT && fabs(value) < 0x1p63 ? json_integer((json_int_t)value)
-                                                                              : json_real(value);
+    return exp->metric[metric].kind == CHIL_EXP_COUNT && fabs(value) < 0x1p63
+               ? json_integer((json_int_t)value)
+               : json_real(value);
 }
 
 static json_t *metrics_json(const struct chil_report *report)
@@ -119,7 +120,8 @@ static json_t *metrics_json(const struct chil_report *report)
         for (size_t k = 0; k < count; k++)
             (void)json_array_append_new(
                 cells, json_pack("[i,i,o]", (int)cell[k].node, (int)cell[k].thread,
-                                 m->kind == CHIL_EXP_COUNT ? json_integer(cell[k].count) : json_real(cell[k].real)));
+                                 m->kind == CHIL_EXP_COUNT ? json_integer(cell[k].count)
+                                                           : json_real(cell[k].real)));
         (void)json_object_set_new(row, "cells", cells);
         (void)json_array_append_new(list, row);
     }
@@ -131,8 +133,9 @@ static json_t *regions_json(const struct chil_exp *exp)
     json_t *list = json_array();
     for (size_t i = 0; i < exp->regions; i++) {
         const struct chil_exp_region *g = &exp->region[i];
-        (void)json_array_append_new(list, json_pack("{s:o,s:o,s:i,s:i,s:o,s:o}", "name", text(g->name), "module",
-                                                    text(g->module), "begin", g->begin, "end", g->end, "paradigm",
+        (void)json_array_append_new(list, json_pack("{s:o,s:o,s:i,s:i,s:o,s:o}", "name",
+                                                    text(g->name), "module", text(g->module),
+                                                    "begin", g->begin, "end", g->end, "paradigm",
                                                     text(g->paradigm), "role", text(g->role)));
     }
     return list;
@@ -142,9 +145,10 @@ static json_t *calls_json(const struct chil_exp *exp)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < exp->nodes; i++)
-        (void)json_array_append_new(list, json_pack("{s:i,s:i,s:i,s:s}", "parent", exp->node[i].parent, "region",
-                                                    exp->node[i].region, "line", exp->node[i].line, "module",
-                                                    exp->node[i].module));
+        (void)json_array_append_new(list,
+                                    json_pack("{s:i,s:i,s:i,s:s}", "parent", exp->node[i].parent,
+                                              "region", exp->node[i].region, "line",
+                                              exp->node[i].line, "module", exp->node[i].module));
     return list;
 }
 
@@ -154,9 +158,10 @@ static json_t *places_json(const struct chil_exp *exp)
     json_t *list = json_array();
     for (size_t i = 0; i < exp->places; i++) {
         const struct chil_exp_place *p = &exp->place[i];
-        (void)json_array_append_new(list, json_pack("{s:o,s:o,s:i,s:i,s:i}", "name", text(p->name), "level",
-                                                    text(levels[p->level]), "parent", p->parent, "rank", p->rank,
-                                                    "thread", p->thread));
+        (void)json_array_append_new(list,
+                                    json_pack("{s:o,s:o,s:i,s:i,s:i}", "name", text(p->name),
+                                              "level", text(levels[p->level]), "parent", p->parent,
+                                              "rank", p->rank, "thread", p->thread));
     }
     return list;
 }
@@ -168,16 +173,18 @@ static json_t *topologies_json(const struct chil_exp *exp)
         const struct chil_exp_topology *t = &exp->topology[i];
         json_t *dimensions = json_array(), *threads = json_array();
         for (unsigned d = 0; d < t->dimensions; d++)
-            (void)json_array_append_new(dimensions, json_pack("{s:o,s:i,s:b}", "name", text(t->dimension_name[d]),
-                                                              "size", t->size[d], "periodic", (int)t->periodic[d]));
+            (void)json_array_append_new(
+                dimensions, json_pack("{s:o,s:i,s:b}", "name", text(t->dimension_name[d]), "size",
+                                      t->size[d], "periodic", (int)t->periodic[d]));
         for (size_t k = 0; k < exp->threads; k++) {
             json_t *place = json_array();
             for (unsigned d = 0; d < t->dimensions; d++)
-                (void)json_array_append_new(place, json_integer(t->coordinates[k * t->dimensions + d]));
+                (void)json_array_append_new(place,
+                                            json_integer(t->coordinates[k * t->dimensions + d]));
             (void)json_array_append_new(threads, place);
         }
-        (void)json_array_append_new(
-            list, json_pack("{s:o,s:o,s:o}", "name", text(t->name), "dimensions", dimensions, "threads", threads));
+        (void)json_array_append_new(list, json_pack("{s:o,s:o,s:o}", "name", text(t->name),
+                                                    "dimensions", dimensions, "threads", threads));
     }
     return list;
 }
@@ -190,30 +197,35 @@ static json_t *ratios_json(const struct report *r)
     for (size_t i = 0; i < count; i++) {
         struct chil_ratio_value value = {0};
         if (item[i].kind != CHIL_SPEC_RATIO ||
-            chil_ratio(chil_report_exp(r->report), r->spec, item[i].name, CHIL_EXP_NONE, true, -1, &value, NULL))
+            chil_ratio(chil_report_exp(r->report), r->spec, item[i].name, CHIL_EXP_NONE, true, -1,
+                       &value, NULL))
             continue;
-        (void)json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "name", text(item[i].name), "unit",
-                                                    text(item[i].unit), "formula", text(item[i].formula), "value",
-                                                    value.defined ? json_real(value.value) : json_null(), "partial",
-                                                    (int)value.partial));
+        (void)json_array_append_new(
+            list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "name", text(item[i].name), "unit",
+                            text(item[i].unit), "formula", text(item[i].formula), "value",
+                            value.defined ? json_real(value.value) : json_null(), "partial",
+                            (int)value.partial));
     }
     return list;
 }
 
-/* *needs: what was not recorded and has to be on for rules that could not be tried; NULL: nothing. */
+/* *needs: what was not recorded and has to be on for rules that could not be tried; NULL: nothing.
+ */
 static json_t *findings_json(const struct report *r, const char **needs)
 {
     struct chil_findings *findings = NULL;
     json_t *list = json_array();
-    if (!r->spec || chil_findings_new(&findings, chil_report_exp(r->report), r->spec, NULL)) return list;
+    if (!r->spec || chil_findings_new(&findings, chil_report_exp(r->report), r->spec, NULL))
+        return list;
     for (size_t i = 0; i < findings->count; i++) {
         const struct chil_finding *f = &findings->finding[i];
         json_t *evidence = json_object();
         for (size_t k = 0; k < f->evidence_count; k++)
-            (void)json_object_set_new(evidence, f->evidence[k].name, json_real(f->evidence[k].value));
-        (void)json_array_append_new(list,
-                                    json_pack("{s:o,s:i,s:f,s:o,s:o}", "name", text(f->name), "call_path", f->node,
-                                              "share", f->share, "text", text(f->text), "evidence", evidence));
+            (void)json_object_set_new(evidence, f->evidence[k].name,
+                                      json_real(f->evidence[k].value));
+        (void)json_array_append_new(list, json_pack("{s:o,s:i,s:f,s:o,s:o}", "name", text(f->name),
+                                                    "call_path", f->node, "share", f->share, "text",
+                                                    text(f->text), "evidence", evidence));
     }
     *needs = findings->needs;
     chil_findings_free(findings);
@@ -232,11 +244,12 @@ static json_t *rows_json(const struct report *r, enum chil_report_pane pane)
     struct chil_report_row *row = chil_report_rows(r->report, pane, &view, &count);
     for (size_t i = 0; i < count; i++) {
         int metric = pane == CHIL_REPORT_METRICS ? row[i].index : chil_report_metric(r->report);
-        (void)json_array_append_new(list, json_pack("{s:i,s:i,s:i,s:b,s:o,s:o,s:o}", "index", row[i].index, "depth",
-                                                    (int)row[i].depth, "others", (int)row[i].others, "open",
-                                                    (int)row[i].open, "whole", number(exp, metric, row[i].whole),
-                                                    "value", number(exp, metric, row[i].value), "percent",
-                                                    row[i].defined ? json_real(row[i].percent) : json_null()));
+        (void)json_array_append_new(
+            list, json_pack("{s:i,s:i,s:i,s:b,s:o,s:o,s:o}", "index", row[i].index, "depth",
+                            (int)row[i].depth, "others", (int)row[i].others, "open",
+                            (int)row[i].open, "whole", number(exp, metric, row[i].whole), "value",
+                            number(exp, metric, row[i].value), "percent",
+                            row[i].defined ? json_real(row[i].percent) : json_null()));
     }
     free(row);
     return list;
@@ -250,7 +263,8 @@ int report_print_json(struct report *r)
         (void)json_object_set_new(attributes, exp->attribute[i].key, text(exp->attribute[i].value));
     (void)json_object_set_new(root, "file", text(r->file));
     (void)json_object_set_new(root, "attributes", attributes);
-    (void)json_object_set_new(root, "specification", r->spec ? text(chil_spec_name(r->spec)) : json_null());
+    (void)json_object_set_new(root, "specification",
+                              r->spec ? text(chil_spec_name(r->spec)) : json_null());
     (void)json_object_set_new(root, "metrics", metrics_json(r->report));
     (void)json_object_set_new(root, "regions", regions_json(exp));
     (void)json_object_set_new(root, "call_paths", calls_json(exp));

@@ -5,8 +5,9 @@
  *     DATA_ACCESS           5235  100.0%    7456  100.0%
  *       DATA_HIT_L1$        5092   97.3%    7230   97.0%
  *
- * First what the experiments say of themselves, then every metric of a hierarchy that one of them has, open all the way
- * down, with its share of the hierarchy's root. '-' where an experiment does not have it.
+ * First what the experiments say of themselves, then every metric of a hierarchy that one of them
+ * has, open all the way down, with its share of the hierarchy's root. '-' where an experiment does
+ * not have it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -54,19 +55,22 @@ static void add_row(struct rows *rows, const char *parent, const char *name, uns
     rows->count++;
 }
 
-/* A metric and those below it; what only a later experiment has comes behind what the earlier ones have there. */
+/* A metric and those below it; what only a later experiment has comes behind what the earlier ones
+ * have there. */
 static void add_metrics(struct rows *rows, const struct chil_report *report, int parent)
 {
     const struct chil_exp *exp = chil_report_exp(report);
     for (size_t i = 0; i < exp->metrics; i++) {
         if (exp->metric[i].parent != parent || chil_report_is_apart(report, (int)i)) continue;
         if (find_row(rows, exp->metric[i].name) == rows->count)
-            add_row(rows, parent < 0 ? NULL : exp->metric[parent].name, exp->metric[i].name, depth_of(exp, (int)i));
+            add_row(rows, parent < 0 ? NULL : exp->metric[parent].name, exp->metric[i].name,
+                    depth_of(exp, (int)i));
         add_metrics(rows, report, (int)i);
     }
 }
 
-/* The power of 1000 in which the greatest number has one to three digits or more before the point. */
+/* The power of 1000 in which the greatest number has one to three digits or more before the point.
+ */
 static double scale_of(const struct report *r, size_t count)
 {
     double most = 0, scale = 1;

@@ -13,8 +13,7 @@ static int terminal_width(void)
     return cmd_terminal_width(STDOUT_FILENO);
 }
 
-/* --- Tables: a title, numbers to the right, perhaps a word behind them --------------------------------------------
- */
+/* --- Tables: a title, numbers to the right, perhaps a word behind them ----------------------- */
 
 enum { COLUMNS = 4 }; /* whole, own, share, from */
 
@@ -76,7 +75,8 @@ static int finish_table(struct table *t)
             if (width_of(t->line[i].cell[c]) > width[c]) width[c] = width_of(t->line[i].cell[c]);
     for (int c = 1; c < COLUMNS; c++)
         left -= width[c] ? width[c] + 2 : 0;
-    if (left - width[COLUMNS] - 2 < (width[0] < 2 * LEAST_TITLE ? width[0] : 2 * LEAST_TITLE)) width[COLUMNS] = 0;
+    if (left - width[COLUMNS] - 2 < (width[0] < 2 * LEAST_TITLE ? width[0] : 2 * LEAST_TITLE))
+        width[COLUMNS] = 0;
     if (width[COLUMNS]) left -= width[COLUMNS] + 2;
     if (left < LEAST_TITLE) left = LEAST_TITLE;
     if (width[0] > left) width[0] = left;
@@ -87,7 +87,8 @@ static int finish_table(struct table *t)
             last--;
         for (int c = 1; c <= last; c++)
             if (width[c]) (void)printf("  %*s", width[c], t->line[i].cell[c]);
-        if (width[COLUMNS] && *t->line[i].cell[COLUMNS]) (void)printf("  %s", t->line[i].cell[COLUMNS]);
+        if (width[COLUMNS] && *t->line[i].cell[COLUMNS])
+            (void)printf("  %s", t->line[i].cell[COLUMNS]);
         (void)putchar('\n');
     }
     for (size_t i = 0; i < t->count; i++)
@@ -97,8 +98,7 @@ static int finish_table(struct table *t)
     return t->failed ? cmd_fail("report", "out of memory") : 0;
 }
 
-/* --- Trees --------------------------------------------------------------------------------------------------------
- */
+/* --- Trees ----------------------------------------------------------------------------------- */
 
 static void set_percent(char cell[16], double percent, bool defined)
 {
@@ -108,26 +108,30 @@ static void set_percent(char cell[16], double percent, bool defined)
         (void)snprintf(cell, 16, "-");
 }
 
-static void set_title(const struct chil_exp *exp, enum chil_report_pane pane, const struct chil_report_row *row,
-                      char title[CELL])
+static void set_title(const struct chil_exp *exp, enum chil_report_pane pane,
+                      const struct chil_report_row *row, char title[CELL])
 {
     const char *sign = row->open ? "- " : row->has_children ? "+ " : "  ";
     int indent = 2 * (int)row->depth < CELL / 2 ? 2 * (int)row->depth : CELL / 2;
     if (row->index < 0)
-        (void)snprintf(title, CELL, "%*s  (%u other%s)", indent, "", row->others, row->others == 1 ? "" : "s");
+        (void)snprintf(title, CELL, "%*s  (%u other%s)", indent, "", row->others,
+                       row->others == 1 ? "" : "s");
     else if (pane == CHIL_REPORT_METRICS)
-        (void)snprintf(title, CELL, "%*s%s%s%s", indent, "", sign, exp->metric[row->index].partial ? "~" : "",
-                       exp->metric[row->index].title);
+        (void)snprintf(title, CELL, "%*s%s%s%s", indent, "", sign,
+                       exp->metric[row->index].partial ? "~" : "", exp->metric[row->index].title);
     else if (pane == CHIL_REPORT_CALLS)
-        (void)snprintf(title, CELL, "%*s%s%s", indent, "", sign, exp->region[exp->node[row->index].region].name);
+        (void)snprintf(title, CELL, "%*s%s%s", indent, "", sign,
+                       exp->region[exp->node[row->index].region].name);
     else
         (void)snprintf(title, CELL, "%*s%s%s", indent, "", sign, exp->place[row->index].name);
 }
 
 /* "file.c:12", or nothing. */
-static const char *set_site(const struct chil_exp *exp, enum chil_report_pane pane, int index, char cell[CELL])
+static const char *set_site(const struct chil_exp *exp, enum chil_report_pane pane, int index,
+                            char cell[CELL])
 {
-    const struct chil_exp_node *node = pane == CHIL_REPORT_CALLS && index >= 0 ? &exp->node[index] : NULL;
+    const struct chil_exp_node *node =
+        pane == CHIL_REPORT_CALLS && index >= 0 ? &exp->node[index] : NULL;
     const char *slash = node && node->line > 0 ? strrchr(node->module, '/') : NULL;
     *cell = 0;
     if (node && node->line > 0 && *node->module)
@@ -135,8 +139,8 @@ static const char *set_site(const struct chil_exp *exp, enum chil_report_pane pa
     return cell;
 }
 
-static int print_tree(const struct report *r, enum chil_report_pane pane, const struct chil_report_view *view,
-                      const char *title)
+static int print_tree(const struct report *r, enum chil_report_pane pane,
+                      const struct chil_report_view *view, const char *title)
 {
     const struct chil_exp *exp = chil_report_exp(r->report);
     struct table table = {0};
@@ -153,7 +157,8 @@ static int print_tree(const struct report *r, enum chil_report_pane pane, const 
                                           : sites ? "called at"
                                                   : ""});
     for (size_t i = 0; i < shown; i++) {
-        char name[CELL], whole[REPORT_NUMBER_MAX], value[REPORT_NUMBER_MAX], share[16], pedigree[64];
+        char name[CELL], whole[REPORT_NUMBER_MAX], value[REPORT_NUMBER_MAX], share[16],
+            pedigree[64];
         int metric = metrics ? row[i].index : chil_report_metric(r->report);
         bool inner = pane == CHIL_REPORT_SYSTEM && row[i].open && view->mode < CHIL_REPORT_PEER;
         set_title(exp, pane, &row[i], name);
@@ -162,8 +167,10 @@ static int print_tree(const struct report *r, enum chil_report_pane pane, const 
         (void)report_number(exp, metric, row[i].value, true, value);
         add_line(&table, name,
                  (const char *const[COLUMNS]){
-                     whole, pane == CHIL_REPORT_SYSTEM && row[i].open ? "" : value, inner ? "" : share,
-                     metrics ? report_pedigree(exp, metric, pedigree) : set_site(exp, pane, row[i].index, site)});
+                     whole, pane == CHIL_REPORT_SYSTEM && row[i].open ? "" : value,
+                     inner ? "" : share,
+                     metrics ? report_pedigree(exp, metric, pedigree)
+                             : set_site(exp, pane, row[i].index, site)});
     }
     int status = finish_table(&table);
     if (shown < count) (void)printf("(%zu more rows; --top 0 shows all)\n", count - shown);
@@ -171,15 +178,15 @@ static int print_tree(const struct report *r, enum chil_report_pane pane, const 
     return status;
 }
 
-/* --- Ratios -------------------------------------------------------------------------------------------------------
- */
+/* --- Ratios ---------------------------------------------------------------------------------- */
 
 static void set_ratio(char cell[32], const struct chil_ratio_value *value)
 {
     if (!value->defined)
         (void)snprintf(cell, 32, "-");
     else
-        (void)snprintf(cell, 32, value->small ? "(%s%.4g)" : "%s%.4g", value->partial ? "~" : "", value->value);
+        (void)snprintf(cell, 32, value->small ? "(%s%.4g)" : "%s%.4g", value->partial ? "~" : "",
+                       value->value);
 }
 
 static int print_ratios(const struct report *r)
@@ -189,13 +196,17 @@ static int print_ratios(const struct report *r)
     struct chil_error err = {0};
     size_t count = 0, shown = 0;
     const struct chil_spec_item *item = r->spec ? chil_spec_items(r->spec, &count) : NULL;
-    if (chil_report_cut(r->report, CHIL_REPORT_METRICS, &exp, &err)) return cmd_fail_error("report", &err);
+    if (chil_report_cut(r->report, CHIL_REPORT_METRICS, &exp, &err))
+        return cmd_fail_error("report", &err);
     for (size_t i = 0; i < count; i++) {
         struct chil_ratio_value value = {0};
         char cell[32];
         if (item[i].kind != CHIL_SPEC_RATIO) continue;
-        if (chil_ratio(exp, r->spec, item[i].name, CHIL_EXP_NONE, true, -1, &value, &err) || !value.defined) continue;
-        if (!shown++) add_line(&table, "ratios", (const char *const[COLUMNS]){"value", "", "", "unit"});
+        if (chil_ratio(exp, r->spec, item[i].name, CHIL_EXP_NONE, true, -1, &value, &err) ||
+            !value.defined)
+            continue;
+        if (!shown++)
+            add_line(&table, "ratios", (const char *const[COLUMNS]){"value", "", "", "unit"});
         set_ratio(cell, &value);
         add_line(&table, item[i].name, (const char *const[COLUMNS]){cell, "", "", item[i].unit});
     }
@@ -212,9 +223,11 @@ static int print_ratio_tree(const struct report *r, const struct chil_spec_item 
     struct table table = {0};
     char name[CELL], share[16], cells[2][32];
     size_t count;
-    if (chil_report_cut(r->report, CHIL_REPORT_CALLS, &exp, &err)) return cmd_fail_error("report", &err);
+    if (chil_report_cut(r->report, CHIL_REPORT_CALLS, &exp, &err))
+        return cmd_fail_error("report", &err);
     struct chil_report_row *row = chil_report_rows(r->report, CHIL_REPORT_CALLS, &r->view, &count);
-    struct chil_ratio_value *own = calloc(exp->nodes, sizeof *own), *whole = calloc(exp->nodes, sizeof *whole);
+    struct chil_ratio_value *own = calloc(exp->nodes, sizeof *own),
+                            *whole = calloc(exp->nodes, sizeof *whole);
     bool room = own && whole;
     int status = room ? 0 : cmd_fail("report", "out of memory");
     if (room && (chil_ratio_nodes(exp, r->spec, ratio->name, false, -1, own, &err) ||
@@ -222,7 +235,8 @@ static int print_ratio_tree(const struct report *r, const struct chil_spec_item 
         status = cmd_fail_error("report", &err);
     const struct chil_exp *shown = chil_report_exp(r->report);
     (void)snprintf(name, sizeof name, "%s [%s] by call path", ratio->name, ratio->unit);
-    (void)snprintf(share, sizeof share, "of %.12s", shown->metric[chil_report_metric(r->report)].title);
+    (void)snprintf(share, sizeof share, "of %.12s",
+                   shown->metric[chil_report_metric(r->report)].title);
     add_line(&table, name, (const char *const[COLUMNS]){"whole", "own", share, ""});
     for (size_t i = 0; room && i < count && !status && (!r->top || i < r->top); i++) {
         if (row[i].index < 0) continue;
@@ -240,8 +254,7 @@ static int print_ratio_tree(const struct report *r, const struct chil_spec_item 
     return status ? status : finished;
 }
 
-/* --- The parts around the trees -----------------------------------------------------------------------------------
- */
+/* --- The parts around the trees -------------------------------------------------------------- */
 
 static void print_head(const struct report *r)
 {
@@ -256,8 +269,8 @@ static void print_head(const struct report *r)
         if (value) (void)printf("%s%s", told[i].before, value);
     }
     if (clock && strtod(clock, NULL) > 0) (void)printf(", %.10g MHz", strtod(clock, NULL) / 1e6);
-    (void)printf("\n%zu metrics, %zu call paths, %zu thread%s", exp->metrics, exp->nodes, exp->threads,
-                 exp->threads == 1 ? "" : "s");
+    (void)printf("\n%zu metrics, %zu call paths, %zu thread%s", exp->metrics, exp->nodes,
+                 exp->threads, exp->threads == 1 ? "" : "s");
     if (r->spec) (void)printf("; hierarchies of '%s'", chil_spec_name(r->spec));
     (void)printf("\n");
 }
@@ -290,7 +303,8 @@ static void print_finding(const struct chil_exp *exp, const struct chil_finding 
     const char *where = path ? path : "the whole program";
     int room = terminal_width() - (int)strlen(f->name) - 14, longer = (int)strlen(where) - room;
     const char *rest = longer > 0 ? strchr(where + longer, '/') : NULL; /* the end says most */
-    (void)printf("  %s: %s%s, %.1f%%\n", f->name, rest ? ".." : "", rest ? rest : where, 100 * f->share);
+    (void)printf("  %s: %s%s, %.1f%%\n", f->name, rest ? ".." : "", rest ? rest : where,
+                 100 * f->share);
     free(path);
     print_wrapped(f->text, 6);
 }
@@ -301,16 +315,19 @@ static int print_findings(const struct report *r)
     struct chil_error err = {0};
     enum { MOST = 10 };
     if (!r->spec) return 0;
-    if (chil_findings_new(&findings, chil_report_exp(r->report), r->spec, &err)) return cmd_fail_error("report", &err);
+    if (chil_findings_new(&findings, chil_report_exp(r->report), r->spec, &err))
+        return cmd_fail_error("report", &err);
     size_t shown = r->top && findings->count > MOST ? MOST : findings->count;
     if (shown) (void)printf("\nfindings\n");
     for (size_t i = 0; i < shown; i++)
         print_finding(chil_report_exp(r->report), &findings->finding[i]);
-    if (shown < findings->count) (void)printf("  (%zu more; --top 0 shows all)\n", findings->count - shown);
+    if (shown < findings->count)
+        (void)printf("  (%zu more; --top 0 shows all)\n", findings->count - shown);
     if (findings->untried) {
         bool kinds = strcmp(findings->needs, "misses.kinds") == 0;
-        (void)printf("  (%zu more not tried: 'chiliad record %s%s%s' counts what they need)\n", findings->untried,
-                     kinds ? "--miss-kinds" : "--set ", kinds ? "" : findings->needs, kinds ? "" : "=on");
+        (void)printf("  (%zu more not tried: 'chiliad record %s%s%s' counts what they need)\n",
+                     findings->untried, kinds ? "--miss-kinds" : "--set ",
+                     kinds ? "" : findings->needs, kinds ? "" : "=on");
     }
     chil_findings_free(findings);
     return 0;
@@ -324,19 +341,23 @@ static int print_apart(const struct report *r)
     for (size_t i = 0; i < exp->metrics; i++) {
         char number[REPORT_NUMBER_MAX], pedigree[64];
         if (!chil_report_is_apart(r->report, (int)i)) continue;
-        if (!count++) add_line(&table, "in no hierarchy", (const char *const[COLUMNS]){"whole", "", "", "from"});
+        if (!count++)
+            add_line(&table, "in no hierarchy",
+                     (const char *const[COLUMNS]){"whole", "", "", "from"});
         if (!r->apart) continue;
-        (void)report_number(exp, (int)i, chil_exp_sum(exp, (int)i, CHIL_EXP_NONE, false, -1), true, number);
-        add_line(&table, exp->metric[i].title,
-                 (const char *const[COLUMNS]){number, "", "", report_pedigree(exp, (int)i, pedigree)});
+        (void)report_number(exp, (int)i, chil_exp_sum(exp, (int)i, CHIL_EXP_NONE, false, -1), true,
+                            number);
+        add_line(
+            &table, exp->metric[i].title,
+            (const char *const[COLUMNS]){number, "", "", report_pedigree(exp, (int)i, pedigree)});
     }
     if (count && r->apart) {
         (void)putchar('\n');
         return finish_table(&table);
     }
     if (count)
-        (void)printf("\n%zu counter%s in no hierarchy; --apart lists %s\n", count, count == 1 ? " is" : "s are",
-                     count == 1 ? "it" : "them");
+        (void)printf("\n%zu counter%s in no hierarchy; --apart lists %s\n", count,
+                     count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
     table.failed = false;
     for (size_t i = 0; i < table.count; i++)
         for (int c = 0; c <= COLUMNS; c++)
@@ -345,7 +366,8 @@ static int print_apart(const struct report *r)
     return 0;
 }
 
-/* "threads: least 10, mean 15.0, greatest 20, mean / greatest 0.75": what the system's tree adds up. */
+/* "threads: least 10, mean 15.0, greatest 20, mean / greatest 0.75": what the system's tree adds
+ * up. */
 static void print_balance(const struct report *r)
 {
     const struct chil_exp *exp = chil_report_exp(r->report);
@@ -363,7 +385,8 @@ static void print_balance(const struct report *r)
     free(row);
     if (exp->threads < 2 || most <= 0) return;
     (void)printf("least %s, mean %.6g, greatest %s, mean / greatest %.2f\n",
-                 report_number(exp, chil_report_metric(r->report), least, true, numbers[0]), sum / (double)exp->threads,
+                 report_number(exp, chil_report_metric(r->report), least, true, numbers[0]),
+                 sum / (double)exp->threads,
                  report_number(exp, chil_report_metric(r->report), most, true, numbers[1]),
                  sum / (double)exp->threads / most);
 }
@@ -373,13 +396,14 @@ static void set_tree_title(const struct report *r, enum chil_report_pane pane, c
 {
     const struct chil_exp *exp = chil_report_exp(r->report);
     const struct chil_exp_metric *m = &exp->metric[chil_report_metric(r->report)];
-    const char *of = r->view.mode == CHIL_REPORT_USUAL ? "" : chil_report_mode_word((int)r->view.mode);
+    const char *of =
+        r->view.mode == CHIL_REPORT_USUAL ? "" : chil_report_mode_word((int)r->view.mode);
     const char *what[] = {"metrics", "call paths of", "system, by"};
     if (pane == CHIL_REPORT_METRICS)
         (void)snprintf(title, CELL, "metrics%s%s%s", *of ? " (" : "", of, *of ? ")" : "");
     else
-        (void)snprintf(title, CELL, "%s %s%s [%s]%s%s%s", what[pane], m->partial ? "~" : "", m->title, m->unit,
-                       *of ? " (" : "", of, *of ? ")" : "");
+        (void)snprintf(title, CELL, "%s %s%s [%s]%s%s%s", what[pane], m->partial ? "~" : "",
+                       m->title, m->unit, *of ? " (" : "", of, *of ? ")" : "");
 }
 
 static bool is_shown(const struct report *r, char part)
@@ -410,7 +434,8 @@ static int print_metric(const struct report *r, const char *name, bool metrics_t
     struct chil_error err = {0};
     const char *order = r->order ? r->order : "mcs";
     const struct chil_spec_item *ratio = name ? report_ratio(r, name) : NULL;
-    if (name && !ratio && chil_report_select_metric(r->report, name, &err)) return cmd_fail_error("report", &err);
+    if (name && !ratio && chil_report_select_metric(r->report, name, &err))
+        return cmd_fail_error("report", &err);
     int status = 0;
     for (const char *at = order; *at && !status; at++) {
         if (*at == 'm') {
@@ -445,7 +470,8 @@ int report_print_flat(struct report *r)
     struct chil_report_flat *flat = chil_report_flat(r->report, r->by_module, r->view.mode, &count);
     (void)snprintf(title, sizeof title, "%s, %s [%s]", r->by_module ? "modules" : "functions",
                    exp->metric[metric].title, exp->metric[metric].unit);
-    add_line(&table, title, (const char *const[COLUMNS]){"whole", "own", "share", r->by_module ? "" : "calls"});
+    add_line(&table, title,
+             (const char *const[COLUMNS]){"whole", "own", "share", r->by_module ? "" : "calls"});
     for (size_t i = 0; i < count && (!r->top || i < r->top); i++) {
         char whole[REPORT_NUMBER_MAX], own[REPORT_NUMBER_MAX], share[16], calls[CMD_GROUPED_MAX];
         if (flat[i].own == 0 && flat[i].whole == 0) continue;
@@ -453,7 +479,8 @@ int report_print_flat(struct report *r)
         (void)report_number(exp, metric, flat[i].whole, true, whole);
         (void)report_number(exp, metric, flat[i].own, true, own);
         (void)cmd_grouped(flat[i].visits > 0 ? (uint64_t)flat[i].visits : 0, calls);
-        add_line(&table, flat[i].name, (const char *const[COLUMNS]){whole, own, share, r->by_module ? "" : calls});
+        add_line(&table, flat[i].name,
+                 (const char *const[COLUMNS]){whole, own, share, r->by_module ? "" : calls});
     }
     free(flat);
     return finish_table(&table);
@@ -466,22 +493,26 @@ int report_describe(const struct report *r)
     char number[REPORT_NUMBER_MAX], pedigree[64];
     const struct chil_spec_item *ratio = report_ratio(r, r->describe);
     if (ratio) {
-        (void)printf("%s = %s [%s], a ratio: evaluated after everything is added up\n", ratio->name, ratio->formula,
-                     ratio->unit);
+        (void)printf("%s = %s [%s], a ratio: evaluated after everything is added up\n", ratio->name,
+                     ratio->formula, ratio->unit);
         return 0;
     }
-    if (chil_report_select_metric(r->report, r->describe, &err)) return cmd_fail_error("report", &err);
+    if (chil_report_select_metric(r->report, r->describe, &err))
+        return cmd_fail_error("report", &err);
     int metric = chil_report_metric(r->report);
     const struct chil_exp_metric *m = &exp->metric[metric];
     (void)printf("%s%s [%s]\n", m->partial ? "~" : "", m->title, m->unit);
     if (*m->text) print_wrapped(m->text, 2);
-    (void)printf("  total      %s\n",
-                 report_number(exp, metric, chil_exp_sum(exp, metric, -1, false, -1), true, number));
-    (void)printf("  from       %s%s%s\n", report_pedigree(exp, metric, pedigree), *m->formula ? ": " : "", m->formula);
+    (void)printf(
+        "  total      %s\n",
+        report_number(exp, metric, chil_exp_sum(exp, metric, -1, false, -1), true, number));
+    (void)printf("  from       %s%s%s\n", report_pedigree(exp, metric, pedigree),
+                 *m->formula ? ": " : "", m->formula);
     if (*m->exactness) (void)printf("  counts are %s\n", m->exactness);
     if (m->partial) (void)printf("  ~          parts are missing\n");
     if (m->parent >= 0) (void)printf("  part of    %s\n", exp->metric[m->parent].title);
     for (size_t i = 0; i < exp->metrics; i++)
-        if (exp->metric[i].parent == metric) (void)printf("  has        %s\n", exp->metric[i].title);
+        if (exp->metric[i].parent == metric)
+            (void)printf("  has        %s\n", exp->metric[i].title);
     return 0;
 }

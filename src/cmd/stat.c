@@ -11,9 +11,10 @@
  *     ...
  *     2,345,678 cycles, 0.002760 s at 850 MHz, exit status 0
  *
- * The guest has standard output to itself; the counts go to standard error, or to -o FILE, which is written whole or
- * not at all. What is printed: by default a short table, with -j and -x everything; -e chooses, --all prints all.
- * stat_print.c has the forms, stat_metrics.c what is derived.
+ * The guest has standard output to itself; the counts go to standard error, or to -o FILE, which is
+ * written whole or not at all. What is printed: by default a short table, with -j and -x
+ * everything; -e chooses, --all prints all. stat_print.c has the forms, stat_metrics.c what is
+ * derived.
  */
 #include "cmd/stat.h"
 
@@ -64,8 +65,10 @@ static const struct option long_options[] = {
 static int add_patterns(struct stat_options *o, char *list)
 {
     for (char *rest = list, *pattern; (pattern = strsep(&rest, ","));) {
-        if (!*pattern) return cmd_fail("stat", "-e has an empty name; write names with commas between");
-        if (o->pattern_count == PATTERNS_MAX) return cmd_fail("stat", "-e names more than %d patterns", PATTERNS_MAX);
+        if (!*pattern)
+            return cmd_fail("stat", "-e has an empty name; write names with commas between");
+        if (o->pattern_count == PATTERNS_MAX)
+            return cmd_fail("stat", "-e names more than %d patterns", PATTERNS_MAX);
         o->patterns[o->pattern_count++] = pattern;
     }
     return 0;
@@ -96,7 +99,8 @@ static int check_options(const struct stat_options *o)
 {
     if (o->json && o->separator) return cmd_fail("stat", "-j and -x exclude each other");
     if (o->hpm && (o->json || o->separator || o->all || o->per_core || o->pattern_count))
-        return cmd_fail("stat", "--hpm is a report of its own: not with -j, -x, -e, --all or --per-core");
+        return cmd_fail("stat",
+                        "--hpm is a report of its own: not with -j, -x, -e, --all or --per-core");
     if (o->all && o->pattern_count) return cmd_fail("stat", "--all and -e exclude each other");
     return 0;
 }
@@ -114,7 +118,7 @@ static int parse_options(int argc, char **argv, struct stat_options *o)
     return status ? status : cmd_program_words(&o->program, "stat", argc, argv);
 }
 
-/* --- Which events ---------------------------------------------------------------------------------------------- */
+/* --- Which events ---------------------------------------------------------------------------- */
 
 /* What the table has when nobody says otherwise. */
 static const char *const usual[] = {
@@ -129,14 +133,16 @@ static void choose_usual(struct stat_chosen *chosen, const struct chil_machine *
     size_t count;
     const struct chil_event *event, *own = chil_machine_own_events(machine, &count);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (!chil_machine_find_event(machine, usual[i], &event, NULL)) chosen->events[chosen->count++] = event;
+        if (!chil_machine_find_event(machine, usual[i], &event, NULL))
+            chosen->events[chosen->count++] = event;
     for (size_t i = 0; i < count; i++)
         if (own[i].needs && !cmd_event_is_off(&own[i])) chosen->events[chosen->count++] = &own[i];
 }
 
 static bool matches(const struct chil_event *event, const char *pattern)
 {
-    return strcasecmp(pattern, event->name) == 0 || (strpbrk(pattern, "*?[") && chil_event_matches(event, pattern));
+    return strcasecmp(pattern, event->name) == 0 ||
+           (strpbrk(pattern, "*?[") && chil_event_matches(event, pattern));
 }
 
 static bool wanted(const struct stat_options *o, const struct chil_event *event)
@@ -148,8 +154,8 @@ static bool wanted(const struct stat_options *o, const struct chil_event *event)
     return false;
 }
 
-static void choose_from(struct stat_chosen *chosen, const struct stat_options *o, const struct chil_event *events,
-                        size_t count)
+static void choose_from(struct stat_chosen *chosen, const struct stat_options *o,
+                        const struct chil_event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (wanted(o, &events[i])) chosen->events[chosen->count++] = &events[i];
@@ -165,19 +171,22 @@ static int check_patterns(const struct stat_options *o, const struct chil_machin
         const struct chil_event *event;
         struct chil_error err = {0};
         if (found) continue;
-        if (chil_machine_find_event(machine, o->patterns[i], &event, &err)) return cmd_fail_error("stat", &err);
+        if (chil_machine_find_event(machine, o->patterns[i], &event, &err))
+            return cmd_fail_error("stat", &err);
         if (cmd_event_is_off(event)) return cmd_event_check("stat", event);
         return cmd_fail("stat", "'%s' names no event that can be counted", o->patterns[i]);
     }
     return 0;
 }
 
-static int choose(struct stat_chosen *chosen, const struct stat_options *o, const struct chil_machine *machine)
+static int choose(struct stat_chosen *chosen, const struct stat_options *o,
+                  const struct chil_machine *machine)
 {
     size_t own_count, count;
     const struct chil_event *own = chil_machine_own_events(machine, &own_count);
     const struct chil_event *events = chil_machine_events(machine, &count);
-    chosen->events = calloc(own_count + count + sizeof usual / sizeof *usual, sizeof(const struct chil_event *));
+    chosen->events =
+        calloc(own_count + count + sizeof usual / sizeof *usual, sizeof(const struct chil_event *));
     if (!chosen->events) return cmd_fail("stat", "out of memory");
     if (!o->pattern_count && !o->all && !o->json && !o->separator) {
         choose_usual(chosen, machine);
@@ -188,7 +197,7 @@ static int choose(struct stat_chosen *chosen, const struct stat_options *o, cons
     return check_patterns(o, machine, chosen);
 }
 
-/* --- Repeating: the same run gives the same counts, or something is wrong ---------------------------------------- */
+/* --- Repeating: the same run gives the same counts, or something is wrong -------------------- */
 
 /* Everything that a run counted: status, cycles, then each event. */
 struct counted {
@@ -196,7 +205,8 @@ struct counted {
     size_t count;
 };
 
-static int count_all(const struct chil_run *run, const struct chil_machine *machine, struct counted *all)
+static int count_all(const struct chil_run *run, const struct chil_machine *machine,
+                     struct counted *all)
 {
     size_t own_count, count, at = 0;
     const struct chil_event *own = chil_machine_own_events(machine, &own_count);
@@ -222,24 +232,26 @@ static const char *name_of(const struct chil_machine *machine, size_t at)
     return at - 2 < own_count ? own[at - 2].name : events[at - 2 - own_count].name;
 }
 
-static int compare(const struct chil_machine *machine, const struct counted *first, const struct counted *other,
-                   uint64_t number)
+static int compare(const struct chil_machine *machine, const struct counted *first,
+                   const struct counted *other, uint64_t number)
 {
     for (size_t i = 0; i < first->count; i++) {
         if (first->values[i] == other->values[i]) continue;
-        (void)cmd_fail("stat",
-                       "run %" PRIu64 " differs from the first: %s is %" PRIu64 " and was %" PRIu64
-                       "; if the program does not depend on files it wrote before or on a pipe it read, this is an "
-                       "internal error",
-                       number, name_of(machine, i), other->values[i], first->values[i]);
+        (void)cmd_fail(
+            "stat",
+            "run %" PRIu64 " differs from the first: %s is %" PRIu64 " and was %" PRIu64
+            "; if the program does not depend on files it wrote before or on a pipe it read, this is an "
+            "internal error",
+            number, name_of(machine, i), other->values[i], first->values[i]);
         return CMD_INTERNAL;
     }
     return 0;
 }
 
-/* --- Running ---------------------------------------------------------------------------------------------------- */
+/* --- Running --------------------------------------------------------------------------------- */
 
-/* One run; its result is the caller's to free. `start` is where standard input began, negative when it cannot go back.
+/* One run; its result is the caller's to free. `start` is where standard input began, negative when
+ * it cannot go back.
  */
 static int run_once(const struct stat_options *o, off_t start, struct chil_run **run)
 {
@@ -259,16 +271,17 @@ static void tell_time(const struct chil_run *run)
     if (getrusage(RUSAGE_SELF, &used)) return;
     double seconds = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6;
     (void)chil_run_translation_get(run, &made);
-    (void)fprintf(stderr,
-                  "chiliad stat: %.3f s of user time, %.0f million instructions a second, %.0f MB; %" PRIu64
-                  " instructions translated in %.1f ms\n",
-                  seconds, (double)chil_run_instructions(run) / 1e6 / (seconds > 0 ? seconds : 1),
-                  (double)used.ru_maxrss / 1024, made.instructions, made.seconds * 1e3);
+    (void)fprintf(
+        stderr,
+        "chiliad stat: %.3f s of user time, %.0f million instructions a second, %.0f MB; %" PRIu64
+        " instructions translated in %.1f ms\n",
+        seconds, (double)chil_run_instructions(run) / 1e6 / (seconds > 0 ? seconds : 1),
+        (double)used.ru_maxrss / 1024, made.instructions, made.seconds * 1e3);
 }
 
 /* The runs after the first, whose counts are `first`. */
-static int repeat(const struct stat_options *o, const struct chil_machine *machine, const struct counted *first,
-                  off_t start)
+static int repeat(const struct stat_options *o, const struct chil_machine *machine,
+                  const struct counted *first, off_t start)
 {
     for (uint64_t number = 2; number <= o->repeat; number++) {
         struct chil_run *run;
@@ -328,7 +341,8 @@ int cmd_stat(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     status = cmd_program_machine(&o.program, "stat", &machine);
     if (status) return status;
-    struct stat_shown shown = {.options = &o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
+    struct stat_shown shown = {
+        .options = &o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
     status = choose(&chosen, &o, machine);
     if (!status) status = stat_metrics_read(&metrics, machine, o.metrics, o.hpm ? "hpm" : "stat");
     if (!status) status = run_to_output(&shown);

@@ -41,14 +41,17 @@ struct stat_shown {
 
 /* A column of numbers: one core's, or all of them together. */
 enum { STAT_TOTAL = -1 };
-bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event, uint64_t *count);
+bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event,
+                uint64_t *count);
 
-/* Reads FILE, or the data directory's NAME.metrics when it is NULL; every name and sign of a formula is checked. */
-int stat_metrics_read(struct stat_metrics *metrics, const struct chil_machine *machine, const char *file,
-                      const char *name);
+/* Reads FILE, or the data directory's NAME.metrics when it is NULL; every name and sign of a
+ * formula is checked. */
+int stat_metrics_read(struct stat_metrics *metrics, const struct chil_machine *machine,
+                      const char *file, const char *name);
 void stat_metrics_fini(struct stat_metrics *metrics);
 /* The value of a row in a column; false where something is divided by 0 or is not a core's. */
-bool stat_metric(const struct stat_shown *shown, int core, const struct stat_metric *metric, double *value);
+bool stat_metric(const struct stat_shown *shown, int core, const struct stat_metric *metric,
+                 double *value);
 
 /* Writes everything to `out`; whether that worked. */
 bool stat_print(FILE *out, const struct stat_shown *shown);

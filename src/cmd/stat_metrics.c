@@ -6,8 +6,8 @@
  *     wall_time   seconds of the run; user_time: busy in seconds
  *     peak        floating-point operations that were possible in the run
  *     line        bytes of a line in L3 and DDR
- * The same grammar as libHPM's (guest/lib/libhpm.c), so a file for one serves the other, busy, peak and line apart.
- * A formula is checked when it is read; afterwards it can only divide by zero.
+ * The same grammar as libHPM's (guest/lib/libhpm.c), so a file for one serves the other, busy, peak
+ * and line apart. A formula is checked when it is read; afterwards it can only divide by zero.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -45,12 +45,14 @@ static double busy(const struct stat_shown *shown, int core)
 {
     double cycles = 0;
     for (unsigned i = 0; i < chil_run_cores(shown->run); i++)
-        if (core == STAT_TOTAL || core == (int)i) cycles += (double)chil_run_core_cycles(shown->run, i);
+        if (core == STAT_TOTAL || core == (int)i)
+            cycles += (double)chil_run_core_cycles(shown->run, i);
     return cycles;
 }
 
 enum name { CYCLES, BUSY, WALL_TIME, USER_TIME, PEAK, LINE, NAMES };
-static const char *const names[NAMES] = {"cycles", "busy", "wall_time", "user_time", "peak", "line"};
+static const char *const names[NAMES] = {"cycles",    "busy", "wall_time",
+                                         "user_time", "peak", "line"};
 
 static double value_of(const struct stat_shown *shown, int core, enum name name)
 {
@@ -79,8 +81,9 @@ static double event_value(struct formula *f, const char *name)
         return 0;
     }
     if (cmd_event_is_off(event) && !*f->wrong)
-        (void)snprintf(f->wrong, sizeof f->wrong, "'%.60s' is not counted while %.40s is off; use --set %.40s=on",
-                       event->name, event->needs, event->needs);
+        (void)snprintf(f->wrong, sizeof f->wrong,
+                       "'%.60s' is not counted while %.40s is off; use --set %.40s=on", event->name,
+                       event->needs, event->needs);
     if (f->shown->run && !stat_count(f->shown, f->core, event, &count)) f->undefined = true;
     return (double)count;
 }
@@ -93,13 +96,15 @@ static double named(struct formula *f)
         length++;
     if (!length || length >= sizeof name) {
         if (!*f->wrong)
-            (void)snprintf(f->wrong, sizeof f->wrong, "a number, a name or '(' is missing at '%.40s'", f->at);
+            (void)snprintf(f->wrong, sizeof f->wrong,
+                           "a number, a name or '(' is missing at '%.40s'", f->at);
         return 0;
     }
     (void)snprintf(name, sizeof name, "%.*s", (int)length, f->at);
     f->at += length;
     for (int i = 0; i < NAMES; i++)
-        if (strcmp(name, names[i]) == 0) return f->shown->run ? value_of(f->shown, f->core, (enum name)i) : 1;
+        if (strcmp(name, names[i]) == 0)
+            return f->shown->run ? value_of(f->shown, f->core, (enum name)i) : 1;
     return event_value(f, name);
 }
 
@@ -108,7 +113,8 @@ static double atom(struct formula *f)
     blanks(f);
     if (*f->at == '(') {
         f->at++;
-        if (++f->depth > DEPTH_MAX && !*f->wrong) (void)snprintf(f->wrong, sizeof f->wrong, "too many parentheses");
+        if (++f->depth > DEPTH_MAX && !*f->wrong)
+            (void)snprintf(f->wrong, sizeof f->wrong, "too many parentheses");
         double value = *f->wrong ? 0 : sum(f);
         f->depth--;
         blanks(f);
@@ -152,14 +158,15 @@ static double sum(struct formula *f)
     return value;
 }
 
-bool stat_metric(const struct stat_shown *shown, int core, const struct stat_metric *metric, double *value)
+bool stat_metric(const struct stat_shown *shown, int core, const struct stat_metric *metric,
+                 double *value)
 {
     struct formula f = {.at = metric->formula, .shown = shown, .core = core};
     *value = sum(&f);
     return !f.undefined;
 }
 
-/* --- Reading --------------------------------------------------------------------------------------------------- */
+/* --- Reading --------------------------------------------------------------------------------- */
 
 /* One of the fields between semicolons, without the blanks around it; NULL when there is none. */
 static const char *field(char **rest)
@@ -176,8 +183,10 @@ static const char *field(char **rest)
 static bool take_ratio(struct stat_metric *row, char *line)
 {
     static const char word[] = "ratio";
-    if (strncmp(line, word, sizeof word - 1) != 0 || !strchr(" \t", line[sizeof word - 1])) return false;
-    char *rest = line + sizeof word - 1, *equals = strchr(rest, '='), *unit = strstr(rest, " unit ");
+    if (strncmp(line, word, sizeof word - 1) != 0 || !strchr(" \t", line[sizeof word - 1]))
+        return false;
+    char *rest = line + sizeof word - 1, *equals = strchr(rest, '='),
+         *unit = strstr(rest, " unit ");
     if (!equals || (unit && unit < equals)) return false;
     *equals = 0;
     if (unit) *unit = 0;
@@ -191,8 +200,8 @@ static bool take_ratio(struct stat_metric *row, char *line)
     return *row->text;
 }
 
-static int take_row(struct stat_metrics *metrics, const struct chil_machine *machine, char *line, const char *file,
-                    unsigned number)
+static int take_row(struct stat_metrics *metrics, const struct chil_machine *machine, char *line,
+                    const char *file, unsigned number)
 {
     struct stat_metric row;
     if (!take_ratio(&row, line)) {
@@ -200,21 +209,26 @@ static int take_row(struct stat_metrics *metrics, const struct chil_machine *mac
         row.unit = field(&line);
         row.formula = field(&line);
         if (!row.formula || line || !*row.text)
-            return cmd_fail("stat", "%s:%u: a row is 'text ; unit ; formula' or 'ratio NAME = formula unit UNIT'", file,
-                            number);
+            return cmd_fail(
+                "stat",
+                "%s:%u: a row is 'text ; unit ; formula' or 'ratio NAME = formula unit UNIT'", file,
+                number);
     }
     const struct stat_shown nothing = {.machine = machine};
     struct formula f = {.at = row.formula, .shown = &nothing};
     (void)sum(&f);
     blanks(&f);
-    if (!*f.wrong && *f.at) (void)snprintf(f.wrong, sizeof f.wrong, "not part of a formula: '%.40s'", f.at);
+    if (!*f.wrong && *f.at)
+        (void)snprintf(f.wrong, sizeof f.wrong, "not part of a formula: '%.40s'", f.at);
     if (*f.wrong) return cmd_fail("stat", "%s:%u: %s", file, number, f.wrong);
-    if (metrics->count == METRICS_MAX) return cmd_fail("stat", "%s:%u: more than %d rows", file, number, METRICS_MAX);
+    if (metrics->count == METRICS_MAX)
+        return cmd_fail("stat", "%s:%u: more than %d rows", file, number, METRICS_MAX);
     metrics->rows[metrics->count++] = row;
     return 0;
 }
 
-static int read_rows(struct stat_metrics *metrics, const struct chil_machine *machine, FILE *in, const char *file)
+static int read_rows(struct stat_metrics *metrics, const struct chil_machine *machine, FILE *in,
+                     const char *file)
 {
     metrics->bytes = calloc(1, FILE_MAX + 1);
     if (!metrics->bytes) return cmd_fail("stat", "out of memory");
@@ -233,8 +247,8 @@ static int read_rows(struct stat_metrics *metrics, const struct chil_machine *ma
     return 0;
 }
 
-int stat_metrics_read(struct stat_metrics *metrics, const struct chil_machine *machine, const char *file,
-                      const char *name)
+int stat_metrics_read(struct stat_metrics *metrics, const struct chil_machine *machine,
+                      const char *file, const char *name)
 {
     char folder[4000], path[4096];
     struct chil_error err = {0};

@@ -1,11 +1,13 @@
-/* How counts are shown: a table with a column for each core, the report of libHPM, lines for programs, JSON. */
+/* How counts are shown: a table with a column for each core, the report of libHPM, lines for
+ * programs, JSON. */
 #include "cmd/stat.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event, uint64_t *count)
+bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event,
+                uint64_t *count)
 {
     if (core != STAT_TOTAL) return chil_run_core_count(shown->run, (unsigned)core, event, count);
     *count = chil_run_count(shown->run, event);
@@ -15,11 +17,12 @@ bool stat_count(const struct stat_shown *shown, int core, const struct chil_even
 static double seconds(const struct stat_shown *shown, uint64_t cycles)
 {
     uint64_t mhz;
-    return chil_machine_number(shown->machine, "machine.clock_mhz", &mhz) || !mhz ? 0
-                                                                                  : (double)cycles / (double)mhz * 1e-6;
+    return chil_machine_number(shown->machine, "machine.clock_mhz", &mhz) || !mhz
+               ? 0
+               : (double)cycles / (double)mhz * 1e-6;
 }
 
-/* --- The table -------------------------------------------------------------------------------------------------- */
+/* --- The table ------------------------------------------------------------------------------- */
 
 /* More than so many columns of cores are printed only when they are asked for. */
 enum { CORES_USUAL = 4, WIDTH_LEAST = 12, CELL = 40 };
@@ -49,15 +52,16 @@ static bool has_core_events(const struct stat_shown *shown)
     return false;
 }
 
-static const char *count_cell(const struct stat_shown *shown, int core, const struct chil_event *event, char cell[CELL])
+static const char *count_cell(const struct stat_shown *shown, int core,
+                              const struct chil_event *event, char cell[CELL])
 {
     uint64_t count;
     if (event->exactness == CHIL_NONE || !stat_count(shown, core, event, &count)) return "-";
     return cmd_grouped(count, cell);
 }
 
-static const char *metric_cell(const struct stat_shown *shown, int core, const struct stat_metric *metric,
-                               char cell[CELL])
+static const char *metric_cell(const struct stat_shown *shown, int core,
+                               const struct stat_metric *metric, char cell[CELL])
 {
     double value;
     if (!stat_metric(shown, core, metric, &value)) return "-";
@@ -73,8 +77,10 @@ static void lay_out(const struct stat_shown *shown, struct columns *columns)
     unsigned at_work = cores_at_work(shown->run, &only);
     bool usual = at_work > 1 && at_work <= CORES_USUAL;
     columns->count = 0;
-    for (unsigned core = 0; core < chil_run_cores(shown->run) && columns->count + 1 < COLUMNS_MAX; core++)
-        if (has_core_events(shown) && (shown->options->per_core || (usual && chil_run_core_cycles(shown->run, core))))
+    for (unsigned core = 0; core < chil_run_cores(shown->run) && columns->count + 1 < COLUMNS_MAX;
+         core++)
+        if (has_core_events(shown) &&
+            (shown->options->per_core || (usual && chil_run_core_cycles(shown->run, core))))
             columns->cores[columns->count++] = (int)core;
     columns->cores[columns->count++] = STAT_TOTAL;
     columns->width = columns->count == 1 ? 18 : WIDTH_LEAST;
@@ -94,11 +100,13 @@ static void print_heading(FILE *out, const struct stat_shown *shown, const struc
         (void)fprintf(out, ", core %d\n\n", only);
     else
         (void)fprintf(out, ", %u of %u cores at work%s\n\n", at_work, cores,
-                      columns->count == 1 && has_core_events(shown) ? " (--per-core shows each)" : "");
+                      columns->count == 1 && has_core_events(shown) ? " (--per-core shows each)"
+                                                                    : "");
     if (columns->count == 1) return;
     for (size_t c = 0; c < columns->count; c++) {
         char name[CELL] = "total";
-        if (columns->cores[c] != STAT_TOTAL) (void)snprintf(name, sizeof name, "core %d", columns->cores[c]);
+        if (columns->cores[c] != STAT_TOTAL)
+            (void)snprintf(name, sizeof name, "core %d", columns->cores[c]);
         (void)fprintf(out, " %*s", columns->width, name);
     }
     (void)fputs("\n\n", out);
@@ -115,7 +123,8 @@ static void print_events(FILE *out, const struct stat_shown *shown, const struct
     for (size_t i = 0; i < shown->chosen->count; i++) {
         const struct chil_event *event = shown->chosen->events[i];
         for (size_t c = 0; c < columns->count; c++)
-            (void)fprintf(out, " %*s", columns->width, count_cell(shown, columns->cores[c], event, cell));
+            (void)fprintf(out, " %*s", columns->width,
+                          count_cell(shown, columns->cores[c], event, cell));
         if (columns->count == 1)
             (void)fprintf(out, "  %-*s  %s%s\n", longest, event->name, event->text,
                           event->exactness == CHIL_MODELLED ? " (modelled)" : "");
@@ -134,7 +143,8 @@ static void print_metrics(FILE *out, const struct stat_shown *shown, const struc
         const struct stat_metric *metric = &shown->metrics->rows[i];
         if (!stat_metric(shown, STAT_TOTAL, metric, &value)) continue;
         for (size_t c = 0; c < columns->count; c++)
-            (void)fprintf(out, " %*s", columns->width, metric_cell(shown, columns->cores[c], metric, cell));
+            (void)fprintf(out, " %*s", columns->width,
+                          metric_cell(shown, columns->cores[c], metric, cell));
         (void)fprintf(out, "  %s%s%s\n", metric->text, *metric->unit ? ", " : "", metric->unit);
     }
 }
@@ -148,7 +158,8 @@ static void print_end(FILE *out, const struct stat_shown *shown)
         (void)fprintf(out, "%.6f s at %" PRIu64 " MHz, ", seconds(shown, cycles), mhz);
     (void)fprintf(out, "exit status %d\n", chil_run_status(shown->run));
     if (shown->options->repeat > 1)
-        (void)fprintf(out, "%" PRIu64 " runs, every count the same in all of them\n", shown->options->repeat);
+        (void)fprintf(out, "%" PRIu64 " runs, every count the same in all of them\n",
+                      shown->options->repeat);
 }
 
 static void print_table(FILE *out, const struct stat_shown *shown)
@@ -157,11 +168,12 @@ static void print_table(FILE *out, const struct stat_shown *shown)
     lay_out(shown, &columns);
     print_heading(out, shown, &columns);
     print_events(out, shown, &columns);
-    if (!shown->options->pattern_count || shown->options->metrics) print_metrics(out, shown, &columns);
+    if (!shown->options->pattern_count || shown->options->metrics)
+        print_metrics(out, shown, &columns);
     print_end(out, shown);
 }
 
-/* --- The report of libHPM --------------------------------------------------------------------------------------- */
+/* --- The report of libHPM -------------------------------------------------------------------- */
 
 /* The rows of figure 2 (BGL-25): the simulator's own counters 0 to 14, with the figure's texts. */
 static const char *const hpm_texts[] = {
@@ -189,13 +201,16 @@ static void print_hpm(FILE *out, const struct stat_shown *shown)
     const struct chil_event *own = chil_machine_own_events(shown->machine, &count);
     (void)fprintf(out, "\n Entire program: %s on %s\n", shown->options->program.run.program,
                   chil_machine_name(shown->machine));
-    (void)fprintf(out, "  Wall Clock Time: %.9f seconds\n", seconds(shown, chil_run_cycles(shown->run)));
-    (void)fprintf(out, "  Total time in user mode: %.9f seconds\n\n", seconds(shown, busy_of_all(shown->run)));
+    (void)fprintf(out, "  Wall Clock Time: %.9f seconds\n",
+                  seconds(shown, chil_run_cycles(shown->run)));
+    (void)fprintf(out, "  Total time in user mode: %.9f seconds\n\n",
+                  seconds(shown, busy_of_all(shown->run)));
     (void)fprintf(out, "  %-44s   %17s %12s\n", "Counter", "User", "Kernel");
     for (size_t i = 0; i < count && i < sizeof hpm_texts / sizeof *hpm_texts; i++) {
         char name[100];
         (void)snprintf(name, sizeof name, "%s (%s)", own[i].name, hpm_texts[i]);
-        (void)fprintf(out, "  %-44s : %17" PRIu64 " %12d\n", name, chil_run_count(shown->run, &own[i]), 0);
+        (void)fprintf(out, "  %-44s : %17" PRIu64 " %12d\n", name,
+                      chil_run_count(shown->run, &own[i]), 0);
     }
     (void)fputc('\n', out);
     for (size_t i = 0; i < shown->metrics->count; i++) {
@@ -203,13 +218,14 @@ static void print_hpm(FILE *out, const struct stat_shown *shown)
         char cell[CELL];
         double value;
         bool is = stat_metric(shown, STAT_TOTAL, metric, &value);
-        (void)fprintf(out, "  %-44s : %17s%s%s\n", metric->text, metric_cell(shown, STAT_TOTAL, metric, cell),
-                      is && *metric->unit ? " " : "", is ? metric->unit : "");
+        (void)fprintf(out, "  %-44s : %17s%s%s\n", metric->text,
+                      metric_cell(shown, STAT_TOTAL, metric, cell), is && *metric->unit ? " " : "",
+                      is ? metric->unit : "");
     }
     (void)fputs("\n  Kernel counts are 0: in user-mode runs the simulator is the kernel.\n", out);
 }
 
-/* --- For programs ------------------------------------------------------------------------------------------------ */
+/* --- For programs ---------------------------------------------------------------------------- */
 
 /* A line; the column first when there are several. */
 static void start_line(FILE *out, const struct stat_shown *shown, int core)
@@ -254,9 +270,10 @@ static json_t *json_counters(const struct stat_shown *shown)
     json_t *counters = json_array();
     for (size_t i = 0; i < shown->chosen->count; i++) {
         const struct chil_event *event = shown->chosen->events[i];
-        json_t *row = json_pack("{s:s, s:o, s:s, s:s}", "name", event->name, "value",
-                                cmd_json_count(chil_run_count(shown->run, event)), "unit", event->unit, "exactness",
-                                chil_exactness_word((int)event->exactness));
+        json_t *row =
+            json_pack("{s:s, s:o, s:s, s:s}", "name", event->name, "value",
+                      cmd_json_count(chil_run_count(shown->run, event)), "unit", event->unit,
+                      "exactness", chil_exactness_word((int)event->exactness));
         json_t *cores = json_array();
         uint64_t count;
         for (unsigned core = 0; chil_run_core_count(shown->run, core, event, &count); core++)
@@ -268,7 +285,8 @@ static json_t *json_counters(const struct stat_shown *shown)
     return counters;
 }
 
-static json_t *json_value(const struct stat_shown *shown, int core, const struct stat_metric *metric)
+static json_t *json_value(const struct stat_shown *shown, int core,
+                          const struct stat_metric *metric)
 {
     double value;
     return stat_metric(shown, core, metric, &value) ? json_real(value) : json_null();
@@ -282,9 +300,10 @@ static json_t *json_metrics(const struct stat_shown *shown)
         json_t *cores = json_array();
         for (unsigned core = 0; core < chil_run_cores(shown->run); core++)
             json_array_append_new(cores, json_value(shown, (int)core, metric));
-        json_array_append_new(derived, json_pack("{s:s, s:o, s:s, s:s, s:o}", "name", metric->text, "value",
-                                                 json_value(shown, STAT_TOTAL, metric), "unit", metric->unit, "formula",
-                                                 metric->formula, "cores", cores));
+        json_array_append_new(derived,
+                              json_pack("{s:s, s:o, s:s, s:s, s:o}", "name", metric->text, "value",
+                                        json_value(shown, STAT_TOTAL, metric), "unit", metric->unit,
+                                        "formula", metric->formula, "cores", cores));
     }
     return derived;
 }
@@ -296,11 +315,13 @@ static bool print_json(FILE *out, const struct stat_shown *shown)
     for (unsigned core = 0; core < chil_run_cores(run); core++)
         json_array_append_new(busy, cmd_json_count(chil_run_core_cycles(run, core)));
     json_t *json = json_pack(
-        "{s:s, s:o, s:i, s:I, s:o, s:o, s:f, s:o, s:i, s:o, s:o}", "machine", chil_machine_name(shown->machine),
-        "program", program ? program : json_null(), "exit_status", chil_run_status(run), "runs",
-        (json_int_t)shown->options->repeat, "instructions", cmd_json_count(chil_run_instructions(run)), "cycles",
-        cmd_json_count(chil_run_cycles(run)), "seconds", seconds(shown, chil_run_cycles(run)), "busy_cycles", busy,
-        "laws", (int)chil_run_laws(run), "counters", json_counters(shown), "derived", json_metrics(shown));
+        "{s:s, s:o, s:i, s:I, s:o, s:o, s:f, s:o, s:i, s:o, s:o}", "machine",
+        chil_machine_name(shown->machine), "program", program ? program : json_null(),
+        "exit_status", chil_run_status(run), "runs", (json_int_t)shown->options->repeat,
+        "instructions", cmd_json_count(chil_run_instructions(run)), "cycles",
+        cmd_json_count(chil_run_cycles(run)), "seconds", seconds(shown, chil_run_cycles(run)),
+        "busy_cycles", busy, "laws", (int)chil_run_laws(run), "counters", json_counters(shown),
+        "derived", json_metrics(shown));
     bool good = json_dumpf(json, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0;
     (void)fputc('\n', out);
     json_decref(json);

@@ -5,8 +5,9 @@
  *     16K             1,234,567            12,345      ####################
  *     ...
  *
- * Every --set names a parameter and its values; all combinations are run, as many at a time as the host has processors,
- * each in a process of its own. The program's output is thrown away: it is the same every time.
+ * Every --set names a parameter and its values; all combinations are run, as many at a time as the
+ * host has processors, each in a process of its own. The program's output is thrown away: it is the
+ * same every time.
  */
 #include "cmd/cmd.h"
 
@@ -96,20 +97,21 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* --- The command line ------------------------------------------------------------------------------------------------
- */
+/* --- The command line ------------------------------------------------------------------------ */
 
 static int add_axis(struct sweep *s, char *text)
 {
     char *values = strchr(text, '=');
-    if (!values || values == text) return cmd_fail("sweep", "--set wants KEY=A,B,C, not '%s'", text);
+    if (!values || values == text)
+        return cmd_fail("sweep", "--set wants KEY=A,B,C, not '%s'", text);
     if (s->axis_count == AXES_MAX) return cmd_fail("sweep", "more than %d --set", AXES_MAX);
     struct axis *axis = &s->axes[s->axis_count++];
     *values++ = 0;
     axis->key = text;
     for (const char *value; (value = strsep(&values, ","));) {
         if (!*value || axis->count == VALUES_MAX)
-            return cmd_fail("sweep", "--set %s wants 1 to %d values with commas between", text, VALUES_MAX);
+            return cmd_fail("sweep", "--set %s wants 1 to %d values with commas between", text,
+                            VALUES_MAX);
         axis->values[axis->count++] = value;
     }
     s->runs *= axis->count;
@@ -163,7 +165,9 @@ static int parse_options(int argc, char **argv, struct sweep *s)
     if (!s->axis_count) return cmd_fail("sweep", "nothing to sweep; give --set KEY=A,B,C");
     if (s->json && s->separator) return cmd_fail("sweep", "-j and -x exclude each other");
     if (s->plot && s->runs / s->axes[0].count > PLOT_SERIES_MAX)
-        return cmd_fail("sweep", "--plot has at most %d lines: give the --set with most values first", PLOT_SERIES_MAX);
+        return cmd_fail("sweep",
+                        "--plot has at most %d lines: give the --set with most values first",
+                        PLOT_SERIES_MAX);
     return s->event_count ? 0 : add_events(s, "BGL_D1_L_MISS,BGL_D2_MISS,BGL_DTLB_MISS");
 }
 
@@ -178,8 +182,7 @@ static const char *value_of(const struct sweep *s, size_t run, size_t axis)
     return s->axes[axis].values[run % s->axes[axis].count];
 }
 
-/* --- Running ---------------------------------------------------------------------------------------------------------
- */
+/* --- Running --------------------------------------------------------------------------------- */
 
 static int open_machine(const struct sweep *s, size_t run, struct chil_machine **machine)
 {
@@ -193,8 +196,9 @@ static int open_machine(const struct sweep *s, size_t run, struct chil_machine *
         (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, value_of(s, run, i));
         settings[count++] = text[i];
     }
-    return chil_machine_open_with(machine, s->program.machine, settings, count, &err) ? cmd_fail_error("sweep", &err)
-                                                                                      : 0;
+    return chil_machine_open_with(machine, s->program.machine, settings, count, &err)
+               ? cmd_fail_error("sweep", &err)
+               : 0;
 }
 
 /* All machines and events are looked at before anything runs. */
@@ -207,15 +211,17 @@ static int check_all(const struct sweep *s)
         int status = open_machine(s, run, &machine);
         if (status) return status;
         for (size_t i = 0; !status && i < s->event_count; i++)
-            status = chil_machine_find_event(machine, s->events[i], &event, &err) ? cmd_fail_error("sweep", &err)
-                                                                                  : cmd_event_check("sweep", event);
+            status = chil_machine_find_event(machine, s->events[i], &event, &err)
+                         ? cmd_fail_error("sweep", &err)
+                         : cmd_event_check("sweep", event);
         chil_machine_free(machine);
         if (status) return status;
     }
     return 0;
 }
 
-/* One run; what went wrong is told by the parent, since the program's standard error is thrown away. */
+/* One run; what went wrong is told by the parent, since the program's standard error is thrown
+ * away. */
 static void run_once(const struct sweep *s, size_t number, struct outcome *outcome)
 {
     struct chil_machine *machine;
@@ -274,7 +280,8 @@ static int collect(struct job *jobs, size_t *count, struct outcome *outcomes)
             *outcome = (struct outcome){.status = CMD_BAD};
         (void)close(jobs[i].fd);
         int status = outcome->done ? 0 : outcome->status;
-        if (!outcome->done) (void)cmd_fail("sweep", "%s", *outcome->why ? outcome->why : "a run came to no end");
+        if (!outcome->done)
+            (void)cmd_fail("sweep", "%s", *outcome->why ? outcome->why : "a run came to no end");
         jobs[i] = jobs[--*count];
         return status;
     }
@@ -300,8 +307,7 @@ static int run_all(const struct sweep *s, struct outcome *outcomes)
     return status;
 }
 
-/* --- Printing --------------------------------------------------------------------------------------------------------
- */
+/* --- Printing -------------------------------------------------------------------------------- */
 
 static int wider(int width, const char *text)
 {
@@ -337,7 +343,8 @@ static void print_table(const struct sweep *s, const struct outcome *outcomes)
         widths[i] = wider(0, title(s, i));
         for (size_t run = 0; run < s->runs; run++)
             widths[i] = wider(widths[i], cell(s, outcomes, run, i, number));
-        (void)printf("%s%*s", i ? "  " : "", i < s->axis_count ? -widths[i] : widths[i], title(s, i));
+        (void)printf("%s%*s", i ? "  " : "", i < s->axis_count ? -widths[i] : widths[i],
+                     title(s, i));
     }
     (void)putchar('\n');
     for (size_t run = 0; run < s->runs; run++) {
@@ -377,17 +384,17 @@ static void print_json(const struct sweep *s, const struct outcome *outcomes)
             json_object_set_new(settings, s->axes[i].key, json_string(value_of(s, run, i)));
         for (size_t i = 0; i < s->event_count; i++)
             json_object_set_new(counters, s->events[i], cmd_json_count(outcomes[run].counts[i]));
-        json_array_append_new(array, json_pack("{s:o, s:i, s:o, s:o}", "settings", settings, "exit_status",
-                                               outcomes[run].status, "cycles", cmd_json_count(outcomes[run].cycles),
-                                               "counters", counters));
+        json_array_append_new(array, json_pack("{s:o, s:i, s:o, s:o}", "settings", settings,
+                                               "exit_status", outcomes[run].status, "cycles",
+                                               cmd_json_count(outcomes[run].cycles), "counters",
+                                               counters));
     }
     (void)json_dumpf(array, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     (void)putchar('\n');
     json_decref(array);
 }
 
-/* --- The picture ----------------------------------------------------------------------------------------------------
- */
+/* --- The picture ----------------------------------------------------------------------------- */
 
 /* What the axes but the first are in a run: "tlb.entries 16, l2.depth 2". */
 static void name_series(const struct sweep *s, size_t run, char *name, size_t size)
@@ -395,7 +402,8 @@ static void name_series(const struct sweep *s, size_t run, char *name, size_t si
     *name = 0;
     for (size_t i = 1; i < s->axis_count; i++) {
         size_t used = strlen(name);
-        (void)snprintf(name + used, size - used, "%s%s %s", i > 1 ? ", " : "", s->axes[i].key, value_of(s, run, i));
+        (void)snprintf(name + used, size - used, "%s%s %s", i > 1 ? ", " : "", s->axes[i].key,
+                       value_of(s, run, i));
     }
 }
 

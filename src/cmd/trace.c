@@ -7,17 +7,20 @@
  *                0 0 1000 10000424 7c290b78 -            mr      r9,r1
  *                0 0 1000 10000428 54210036 -            clrrwi  r1,r1,4
  *
- * The program has standard output to itself; the trace goes to standard error, or to -o FILE, which is written whole or
- * not at all. It is the run as it is without a trace: the same cycles, the same counts. docs/formats/trace.md is the
- * reference, trace_print.c has the forms.
+ * The program has standard output to itself; the trace goes to standard error, or to -o FILE, which
+ * is written whole or not at all. It is the run as it is without a trace: the same cycles, the same
+ * counts. docs/formats/trace.md is the reference, trace_print.c has the forms.
  *
- * A trigger is a transaction: the Nth for which a predicate holds. What is before it is known only afterwards:
+ * A trigger is a transaction: the Nth for which a predicate holds. What is before it is known only
+ * afterwards:
  *
- * - transactions are told in any run at little cost, so the last --before of them are kept in a ring;
- * - instructions are told by the slow interpreter only. Runs are deterministic, so the first run, at full speed, finds
- *   the number of the trigger among all transactions; a second one goes the same way with the trace off until shortly
- *   before that number, and its ring holds what was before. The second run's trigger must be the first one's to the
- * last field: a program that reads what it has written is refused, and --once does it in one run, slowly.
+ * - transactions are told in any run at little cost, so the last --before of them are kept in a
+ * ring;
+ * - instructions are told by the slow interpreter only. Runs are deterministic, so the first run,
+ * at full speed, finds the number of the trigger among all transactions; a second one goes the same
+ * way with the trace off until shortly before that number, and its ring holds what was before. The
+ * second run's trigger must be the first one's to the last field: a program that reads what it has
+ * written is refused, and --once does it in one run, slowly.
  */
 #include "cmd/trace.h"
 
@@ -98,7 +101,8 @@ struct trace {
     bool done; /* the run came to its end */
     struct chil_run *run;
     struct chil_error err;
-    /* The trigger: a predicate, which of those for which it holds, and the transaction that it was. */
+    /* The trigger: a predicate, which of those for which it holds, and the transaction that it was.
+     */
     struct chil_where *where;
     uint32_t place_pc; /* of --at */
     uint64_t nth, matches;
@@ -116,19 +120,20 @@ struct trace {
     uint64_t on_from; /* the transaction at which the trace goes on */
 };
 
-/* --- Options ------------------------------------------------------------------------------------------------------ */
+/* --- Options --------------------------------------------------------------------------------- */
 
 static int choose(const char *option, const char *const *words, unsigned count, unsigned *choice)
 {
     for (*choice = 0; *choice < count; ++*choice)
         if (strcmp(words[*choice], optarg) == 0) return 0;
-    return cmd_fail("trace", "%s wants '%s', '%s' or '%s', not '%s'", option, words[0], words[1], words[2], optarg);
+    return cmd_fail("trace", "%s wants '%s', '%s' or '%s', not '%s'", option, words[0], words[1],
+                    words[2], optarg);
 }
 
 static int take_option(struct trace *t, int letter, char **argv)
 {
-    static const char *const kinds[] = {"instruction", "memory", "transaction"}, *const formats[] = {"text", "binary",
-                                                                                                     "json"};
+    static const char *const kinds[] = {"instruction", "memory", "transaction"},
+                             *const formats[] = {"text", "binary", "json"};
     unsigned choice = 0;
     int status;
     switch (letter) {
@@ -150,8 +155,12 @@ static int take_option(struct trace *t, int letter, char **argv)
     case OPTION_READ: t->read = optarg; return 0;
     case OPTION_TRIGGER: t->trigger = optarg; return 0;
     case OPTION_AT: t->place = optarg; return 0;
-    case OPTION_BEFORE: t->has_window = true; return cmd_number("trace", "--before", optarg, 0, BEFORE_MAX, &t->before);
-    case OPTION_AFTER: t->has_window = true; return cmd_number("trace", "--after", optarg, 0, UINT64_MAX, &t->after);
+    case OPTION_BEFORE:
+        t->has_window = true;
+        return cmd_number("trace", "--before", optarg, 0, BEFORE_MAX, &t->before);
+    case OPTION_AFTER:
+        t->has_window = true;
+        return cmd_number("trace", "--after", optarg, 0, UINT64_MAX, &t->after);
     case OPTION_ONCE: t->once = true; return 0;
     case CMD_OPTION_TAG:
     case CMD_OPTION_CATEGORY: return cmd_places_add(&t->places, "trace", letter);
@@ -170,7 +179,8 @@ static int parse_options(int argc, char **argv, struct trace *t)
         int status = take_option(t, letter, argv);
         if (status) return status;
     }
-    if (t->out.format == TRACE_BINARY && !t->output && isatty(t->read ? STDOUT_FILENO : STDERR_FILENO))
+    if (t->out.format == TRACE_BINARY && !t->output &&
+        isatty(t->read ? STDOUT_FILENO : STDERR_FILENO))
         return cmd_fail("trace", "a binary trace is nothing for a terminal; use -o FILE");
     if (t->has_window && !t->trigger && !t->place)
         return cmd_fail("trace", "--before and --after want a --trigger or --at");
@@ -178,14 +188,17 @@ static int parse_options(int argc, char **argv, struct trace *t)
         return cmd_fail("trace", "--trigger, --at and --start exclude each other");
     if (t->place && t->head.kind == CHIL_TRACE_TRANSACTION)
         return cmd_fail("trace", "--at is for instructions; use --trigger with --kind transaction");
-    if (t->read && (t->trigger || t->place || t->has_start || t->places.tag_count || t->places.category_count ||
-                    t->places.heap_sites || t->places.hpm))
-        return cmd_fail("trace", "--read shows a trace as it is: no --trigger, --start, --tag or --category");
+    if (t->read && (t->trigger || t->place || t->has_start || t->places.tag_count ||
+                    t->places.category_count || t->places.heap_sites || t->places.hpm))
+        return cmd_fail(
+            "trace", "--read shows a trace as it is: no --trigger, --start, --tag or --category");
     if (t->out.format == TRACE_BINARY && (t->places.heap_sites || t->places.hpm))
-        return cmd_fail("trace",
-                        "sites and sections come up while the program runs, the names in a binary trace before: use "
-                        "--format text or json");
-    if (t->read && optind < argc) return cmd_fail("trace", "--read runs no program; leave '%s' out", argv[optind]);
+        return cmd_fail(
+            "trace",
+            "sites and sections come up while the program runs, the names in a binary trace before: use "
+            "--format text or json");
+    if (t->read && optind < argc)
+        return cmd_fail("trace", "--read runs no program; leave '%s' out", argv[optind]);
     return t->read ? 0 : cmd_program_words(&t->program, "trace", argc, argv);
 }
 
@@ -214,18 +227,24 @@ static int read_place(struct trace *t, const char *text)
         unsigned long long address = strtoull(text, &end, 0);
         t->place_pc = (uint32_t)address;
         if (!*end && address <= UINT32_MAX) return 0;
-        return cmd_fail("trace", "--at wants a function or an address such as 0x10000400, not '%s'", text);
+        return cmd_fail("trace", "--at wants a function or an address such as 0x10000400, not '%s'",
+                        text);
     }
-    if (chil_program_ranges(t->program.run.program, CHIL_PROGRAM_FUNCTIONS, find_place, &wanted, &err))
+    if (chil_program_ranges(t->program.run.program, CHIL_PROGRAM_FUNCTIONS, find_place, &wanted,
+                            &err))
         return cmd_fail_error("trace", &err);
     t->place_pc = wanted.first;
-    return wanted.found ? 0 : cmd_fail("trace", "--at: '%s' has no function '%s'", t->program.run.program, text);
+    return wanted.found
+               ? 0
+               : cmd_fail("trace", "--at: '%s' has no function '%s'", t->program.run.program, text);
 }
 
 static int read_predicate(struct trace *t, const char *text)
 {
     struct chil_error err = {0};
-    return chil_where_new(&t->where, text, &t->names, &err) ? cmd_fail("trace", "--trigger: %s", err.text) : 0;
+    return chil_where_new(&t->where, text, &t->names, &err)
+               ? cmd_fail("trace", "--trigger: %s", err.text)
+               : 0;
 }
 
 /* "WHAT" or "WHAT @ N", of --trigger or of --at */
@@ -244,15 +263,15 @@ static int read_trigger(struct trace *t)
     if (at) {
         while (*digits == ' ')
             digits++;
-        status = cmd_number("trace", t->trigger ? "--trigger 'EXPR @ N'" : "--at 'PLACE @ N'", digits, 1, UINT64_MAX,
-                            &t->nth);
+        status = cmd_number("trace", t->trigger ? "--trigger 'EXPR @ N'" : "--at 'PLACE @ N'",
+                            digits, 1, UINT64_MAX, &t->nth);
     }
     if (!status) status = t->trigger ? read_predicate(t, what) : read_place(t, what);
     free(what);
     return status;
 }
 
-/* --- Records ------------------------------------------------------------------------------------------------------ */
+/* --- Records --------------------------------------------------------------------------------- */
 
 static bool put(struct trace *t, const struct chil_trace_item *item)
 {
@@ -307,9 +326,11 @@ static void take_transaction(void *context, const struct chil_transaction *trans
     struct chil_trace_item item = {.transaction = *transaction};
     t->ordinal++;
     if (!chil_run_trace_is_on(t->run)) return;
-    if (t->names.tags) item.transaction.tag = (uint8_t)chil_ranges_look_up(t->names.tags, transaction->address);
+    if (t->names.tags)
+        item.transaction.tag = (uint8_t)chil_ranges_look_up(t->names.tags, transaction->address);
     if (t->names.categories)
-        item.transaction.category = (uint8_t)chil_ranges_look_up(t->names.categories, transaction->pc);
+        item.transaction.category =
+            (uint8_t)chil_ranges_look_up(t->names.categories, transaction->pc);
     if (!t->where || t->fired)
         (void)put_behind(t, &item);
     else if (holds(t, transaction))
@@ -321,13 +342,17 @@ static void take_transaction(void *context, const struct chil_transaction *trans
 static bool take_record(void *context, const struct chil_trace_record *record)
 {
     struct trace *t = context;
-    bool is_trigger = t->fired && !t->marked && record->core == t->at.sender && record->pc == t->at.pc;
-    if (t->place && !t->fired && record->pc == t->place_pc) is_trigger = t->fired = ++t->matches == t->nth;
+    bool is_trigger =
+        t->fired && !t->marked && record->core == t->at.sender && record->pc == t->at.pc;
+    if (t->place && !t->fired && record->pc == t->place_pc)
+        is_trigger = t->fired = ++t->matches == t->nth;
     if (t->head.kind == CHIL_TRACE_MEMORY && !record->access && !is_trigger) return true;
     struct chil_trace_item item = {.record = *record};
     if (t->names.tags)
-        item.record.tag = record->access ? (uint8_t)chil_ranges_look_up(t->names.tags, record->address) : 0;
-    if (t->names.categories) item.record.category = (uint8_t)chil_ranges_look_up(t->names.categories, record->pc);
+        item.record.tag =
+            record->access ? (uint8_t)chil_ranges_look_up(t->names.tags, record->address) : 0;
+    if (t->names.categories)
+        item.record.category = (uint8_t)chil_ranges_look_up(t->names.categories, record->pc);
     if ((!t->where && !t->place) || t->marked) return put_behind(t, &item);
     if (!is_trigger) {
         keep(t, &item);
@@ -359,12 +384,13 @@ static void watch_trigger(void *context, const struct chil_transaction *transact
     if (t->ordinal != t->at_ordinal) return;
     t->fired = true;
     const struct chil_transaction *a = transaction, *b = &t->at;
-    t->differs = a->start != b->start || a->end != b->end || a->address != b->address || a->pc != b->pc ||
-                 a->kind != b->kind || a->sender != b->sender || a->core != b->core || a->pid != b->pid;
+    t->differs = a->start != b->start || a->end != b->end || a->address != b->address ||
+                 a->pc != b->pc || a->kind != b->kind || a->sender != b->sender ||
+                 a->core != b->core || a->pid != b->pid;
 }
 
-/* What the run has to name: in the first of two what the trigger asks for, else everything. Call paths are for what is
- * around a trigger; a run that does not follow them is faster. */
+/* What the run has to name: in the first of two what the trigger asks for, else everything. Call
+ * paths are for what is around a trigger; a run that does not follow them is faster. */
 static void ask_names(struct trace *t, bool for_trigger)
 {
     bool used[CHIL_VARIABLES];
@@ -380,7 +406,7 @@ static void ask_names(struct trace *t, bool for_trigger)
     t->program.run.names = &t->wanted;
 }
 
-/* --- Running ------------------------------------------------------------------------------------------------------ */
+/* --- Running --------------------------------------------------------------------------------- */
 
 static void say(void *context, const char *line)
 {
@@ -452,8 +478,10 @@ static int run_silently(struct trace *t, off_t input)
     if (nowhere >= 0) (void)close(nowhere);
     if (!t->done) return cmd_fail_error("trace", &t->err);
     if (ready && t->fired && !t->differs) return 0;
-    return cmd_fail("trace", "the second run did not come to the trigger of the first: the program depends on what it "
-                             "has changed, or on input that is gone; use --once");
+    return cmd_fail(
+        "trace",
+        "the second run did not come to the trigger of the first: the program depends on what it "
+        "has changed, or on input that is gone; use --once");
 }
 
 static int run_all(struct trace *t)
@@ -463,20 +491,23 @@ static int run_all(struct trace *t)
          twice = instructions && t->where && t->before && !t->once;
     off_t input = twice ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
     ask_names(t, twice);
-    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->place && !t->names.tags && !t->names.categories;
+    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->place && !t->names.tags &&
+                 !t->names.categories;
     if (instructions && !twice) o->trace = plain ? write_record : take_record;
     if (!instructions || t->where) o->transact = instructions ? watch_trigger : take_transaction;
     o->trace_switched = o->transact_pc = true;
     if (t->where && instructions) o->trace_off = !t->once || !t->before;
-    if (t->before && !(t->ring = calloc(t->before, sizeof *t->ring))) return cmd_fail("trace", "out of memory");
+    if (t->before && !(t->ring = calloc(t->before, sizeof *t->ring)))
+        return cmd_fail("trace", "out of memory");
     int status = run(t);
     if (t->done && t->where && !t->fired)
         (void)fprintf(stderr,
-                      "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 ", among %" PRIu64 " transactions\n",
+                      "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 ", among %" PRIu64
+                      " transactions\n",
                       t->trigger, t->matches, t->nth, t->ordinal);
     else if (t->done && t->place && !t->fired)
-        (void)fprintf(stderr, "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 "\n", t->place, t->matches,
-                      t->nth);
+        (void)fprintf(stderr, "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 "\n",
+                      t->place, t->matches, t->nth);
     else if (t->done && twice) {
         int again = run_silently(t, input);
         if (again) t->done = false;
@@ -488,7 +519,7 @@ static int run_all(struct trace *t)
     return status;
 }
 
-/* --- Reading back ------------------------------------------------------------------------------------------------- */
+/* --- Reading back ---------------------------------------------------------------------------- */
 
 static void add_function(void *context, const char *name, uint32_t first, uint32_t last)
 {
@@ -500,7 +531,8 @@ static struct chil_ranges *find_functions(const struct chil_trace_head *head)
 {
     if (!head->program_crc || trace_crc(head->program) != head->program_crc) return NULL;
     struct chil_ranges *functions = chil_ranges_new();
-    if (chil_program_ranges(head->program, CHIL_PROGRAM_FUNCTIONS, add_function, functions, NULL) == 0)
+    if (chil_program_ranges(head->program, CHIL_PROGRAM_FUNCTIONS, add_function, functions, NULL) ==
+        0)
         return functions;
     chil_ranges_free(functions);
     return NULL;
@@ -522,7 +554,8 @@ static int show(struct trace *t, struct chil_trace_reader *reader)
     }
     bool good = trace_out_end(&t->out);
     t->done = !status;
-    if (!status && !good && !t->output) status = cmd_fail("trace", "the trace could not be written");
+    if (!status && !good && !t->output)
+        status = cmd_fail("trace", "the trace could not be written");
     chil_ranges_free(t->out.functions);
     return status;
 }
@@ -541,7 +574,7 @@ static int read_back(struct trace *t)
     return status;
 }
 
-/* --- All ---------------------------------------------------------------------------------------------------------- */
+/* --- All ------------------------------------------------------------------------------------- */
 
 static int run_program(struct trace *t)
 {
@@ -555,13 +588,16 @@ static int run_program(struct trace *t)
     head->machine = chil_machine_name(t->program.run.machine);
     head->program = t->program.run.program;
     head->program_crc = trace_crc(head->program);
-    head->clock_mhz = chil_machine_number(t->program.run.machine, "machine.clock_mhz", &clock) ? 850 : (uint32_t)clock;
+    head->clock_mhz = chil_machine_number(t->program.run.machine, "machine.clock_mhz", &clock)
+                          ? 850
+                          : (uint32_t)clock;
     trace_head_names(head, &t->names);
     t->out.head = head;
     if (named) t->out.names = &t->names;
     status = run_all(t);
     bool good = trace_out_end(&t->out);
-    if (t->done && !good && !t->output) status = cmd_fail("trace", "the trace could not be written");
+    if (t->done && !good && !t->output)
+        status = cmd_fail("trace", "the trace could not be written");
     return status;
 }
 

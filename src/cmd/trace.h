@@ -15,9 +15,10 @@ struct trace_out {
     FILE *file;
     enum trace_format format;
     const struct chil_trace_head *head;
-    struct chil_ranges *functions;       /* names of code by address; NULL: none are known */
-    const struct chil_hist_names *names; /* that records of a run have numbers of; NULL: a file's have none */
-    struct chil_trace_writer *writer;    /* binary */
+    struct chil_ranges *functions; /* names of code by address; NULL: none are known */
+    const struct chil_hist_names
+        *names; /* that records of a run have numbers of; NULL: a file's have none */
+    struct chil_trace_writer *writer; /* binary */
     bool begun;
     uint64_t count;
     uint32_t callpath;      /* text: that of the last record */
@@ -25,15 +26,16 @@ struct trace_out {
     size_t told_count, told_capacity;
 };
 
-/* Writes what is before the records; records; and what is behind them. Begin tells what is wrong; end returns false
- * when something could not be written. */
+/* Writes what is before the records; records; and what is behind them. Begin tells what is wrong;
+ * end returns false when something could not be written. */
 int trace_out_begin(struct trace_out *out);
 void trace_out_put(struct trace_out *out, const struct chil_trace_item *item);
 bool trace_out_end(struct trace_out *out);
 
 /* One record as a line of text, without line end; for `chiliad check`, too. */
 enum { TRACE_LINE = 800 };
-void trace_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE]);
+void trace_line(const struct trace_out *out, const struct chil_trace_item *item,
+                char line[TRACE_LINE]);
 extern const char trace_columns_instruction[], trace_columns_transaction[];
 /* The call path of a record; NULL: not known. */
 const char *trace_callpath(const struct trace_out *out, const struct chil_trace_item *item);

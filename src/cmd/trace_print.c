@@ -1,5 +1,6 @@
-/* The forms of a trace: text for people and awk, the compact binary, and JSON that trace viewers open (the trace event
- * format of Chrome, which ui.perfetto.dev reads). docs/formats/trace.md is the reference. */
+/* The forms of a trace: text for people and awk, the compact binary, and JSON that trace viewers
+ * open (the trace event format of Chrome, which ui.perfetto.dev reads). docs/formats/trace.md is
+ * the reference. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +8,15 @@
 
 #include "cmd/trace.h"
 
-const char trace_columns_instruction[] = "# chiliad trace 1: cycle core pid pc word access instruction";
+const char trace_columns_instruction[] =
+    "# chiliad trace 1: cycle core pid pc word access instruction";
 const char trace_columns_transaction[] =
     "# chiliad transactions 1: start latency sender core pid tid kind level size address pc category tag function";
 
-static const char access_letters[] = {
-    [CHIL_NO_ACCESS] = '-', [CHIL_ACCESS_LOAD] = 'L', [CHIL_ACCESS_STORE] = 'S', [CHIL_ACCESS_CACHE] = 'C'};
+static const char access_letters[] = {[CHIL_NO_ACCESS] = '-',
+                                      [CHIL_ACCESS_LOAD] = 'L',
+                                      [CHIL_ACCESS_STORE] = 'S',
+                                      [CHIL_ACCESS_CACHE] = 'C'};
 
 uint32_t trace_crc(const char *path)
 {
@@ -49,8 +53,8 @@ static const char *name_of(const char *const *names, size_t count, uint8_t value
     return number;
 }
 
-/* Names of a record that are no addresses': tags and categories as the user or the program says, else sites and
- * sections, which come up in the run. */
+/* Names of a record that are no addresses': tags and categories as the user or the program says,
+ * else sites and sections, which come up in the run. */
 struct named {
     uint8_t category, tag;
     uint32_t pc, function, callpath, site, section;
@@ -61,13 +65,17 @@ static struct named named_of(const struct trace_out *out, const struct chil_trac
     const struct chil_trace_record *r = &item->record;
     const struct chil_transaction *t = &item->transaction;
     if (out->head->kind == CHIL_TRACE_TRANSACTION)
-        return (struct named){t->category, t->tag, t->pc, t->function, t->callpath, t->site, t->section};
-    return (struct named){r->category, r->tag, r->pc, r->function, r->callpath, r->site, r->section};
+        return (struct named){t->category, t->tag,  t->pc,     t->function,
+                              t->callpath, t->site, t->section};
+    return (struct named){r->category, r->tag,  r->pc,     r->function,
+                          r->callpath, r->site, r->section};
 }
 
 static const char *tag_of(const struct trace_out *out, const struct named *n, char number[8])
 {
-    const char *site = out->names && out->names->tags && !n->tag ? chil_ranges_get(out->names->tags, n->site) : NULL;
+    const char *site = out->names && out->names->tags && !n->tag
+                           ? chil_ranges_get(out->names->tags, n->site)
+                           : NULL;
     return site ? site : name_of(out->head->tags, out->head->tag_count, n->tag, number);
 }
 
@@ -76,7 +84,8 @@ static const char *category_of(const struct trace_out *out, const struct named *
     const char *section = out->names && out->names->categories && !n->category
                               ? chil_ranges_get(out->names->categories, n->section)
                               : NULL;
-    return section ? section : name_of(out->head->categories, out->head->category_count, n->category, number);
+    return section ? section
+                   : name_of(out->head->categories, out->head->category_count, n->category, number);
 }
 
 static const char *function_of(const struct trace_out *out, const struct named *n)
@@ -92,10 +101,11 @@ static const char *function_of(const struct trace_out *out, const struct named *
 const char *trace_callpath(const struct trace_out *out, const struct chil_trace_item *item)
 {
     struct named n = named_of(out, item);
-    return out->names && out->names->callpaths ? chil_ranges_get(out->names->callpaths, n.callpath) : NULL;
+    return out->names && out->names->callpaths ? chil_ranges_get(out->names->callpaths, n.callpath)
+                                               : NULL;
 }
 
-/* --- Text --------------------------------------------------------------------------------------------------------- */
+/* --- Text ------------------------------------------------------------------------------------ */
 
 /* A name as a column: without blanks. */
 enum { COLUMN = 150 };
@@ -107,38 +117,44 @@ static const char *column(const char *name, char text[COLUMN])
     return text;
 }
 
-static void instruction_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE])
+static void instruction_line(const struct trace_out *out, const struct chil_trace_item *item,
+                             char line[TRACE_LINE])
 {
     const struct chil_trace_record *r = &item->record;
     const struct named n = named_of(out, item);
     char text[CHIL_INSTRUCTION_TEXT], access[400] = "-", number[8], name[COLUMN];
     size_t used = 1;
     if (r->access != CHIL_NO_ACCESS)
-        used = (size_t)snprintf(access, sizeof access, "%c%" PRIu32 ":%08" PRIx32, access_letters[r->access], r->size,
-                                r->address);
+        used = (size_t)snprintf(access, sizeof access, "%c%" PRIu32 ":%08" PRIx32,
+                                access_letters[r->access], r->size, r->address);
     if (n.tag || n.site)
-        used += (size_t)snprintf(access + used, sizeof access - used, ",tag=%s", column(tag_of(out, &n, number), name));
+        used += (size_t)snprintf(access + used, sizeof access - used, ",tag=%s",
+                                 column(tag_of(out, &n, number), name));
     if (n.category || n.section)
-        (void)snprintf(access + used, sizeof access - used, ",category=%s", column(category_of(out, &n, number), name));
+        (void)snprintf(access + used, sizeof access - used, ",category=%s",
+                       column(category_of(out, &n, number), name));
     chil_instruction_text(r->word, r->pc, text, sizeof text);
-    (void)snprintf(line, TRACE_LINE, "%12" PRIu64 " %u %d %08" PRIx32 " %08" PRIx32 " %-12s %s", r->cycle, r->core,
-                   r->pid, r->pc, r->word, access, text);
+    (void)snprintf(line, TRACE_LINE, "%12" PRIu64 " %u %d %08" PRIx32 " %08" PRIx32 " %-12s %s",
+                   r->cycle, r->core, r->pid, r->pc, r->word, access, text);
 }
 
-static void transaction_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE])
+static void transaction_line(const struct trace_out *out, const struct chil_trace_item *item,
+                             char line[TRACE_LINE])
 {
     const struct chil_transaction *t = &item->transaction;
     const struct named n = named_of(out, item);
     char number[2][8], tag[COLUMN], category[COLUMN];
-    (void)snprintf(
-        line, TRACE_LINE,
-        "%12" PRIu64 " %5" PRIu64 " %u %u %d %d %-5s %-4s %3" PRIu32 " %08" PRIx32 " %08" PRIx32 " %s %s %.300s",
-        t->start, t->end - t->start, t->sender, t->core, t->pid, t->tid, chil_transaction_kind_name(t->kind),
-        chil_level_name(t->level), t->size, t->address, t->pc, column(category_of(out, &n, number[0]), category),
-        column(tag_of(out, &n, number[1]), tag), function_of(out, &n));
+    (void)snprintf(line, TRACE_LINE,
+                   "%12" PRIu64 " %5" PRIu64 " %u %u %d %d %-5s %-4s %3" PRIu32 " %08" PRIx32
+                   " %08" PRIx32 " %s %s %.300s",
+                   t->start, t->end - t->start, t->sender, t->core, t->pid, t->tid,
+                   chil_transaction_kind_name(t->kind), chil_level_name(t->level), t->size,
+                   t->address, t->pc, column(category_of(out, &n, number[0]), category),
+                   column(tag_of(out, &n, number[1]), tag), function_of(out, &n));
 }
 
-void trace_line(const struct trace_out *out, const struct chil_trace_item *item, char line[TRACE_LINE])
+void trace_line(const struct trace_out *out, const struct chil_trace_item *item,
+                char line[TRACE_LINE])
 {
     if (out->head->kind == CHIL_TRACE_TRANSACTION)
         transaction_line(out, item, line);
@@ -158,9 +174,10 @@ static void put_text(struct trace_out *out, const struct chil_trace_item *item)
     (void)fprintf(out->file, "%s%s\n", item->trigger ? "# trigger\n" : "", line);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------ */
 
-/* Bytes that are no ASCII stand for themselves in Latin-1: whatever a name has, the text is JSON. */
+/* Bytes that are no ASCII stand for themselves in Latin-1: whatever a name has, the text is JSON.
+ */
 static void put_string(FILE *out, const char *text)
 {
     (void)fputc('"', out);
@@ -176,7 +193,8 @@ static void put_string(FILE *out, const char *text)
 static void put_time(const struct trace_out *out, const char *name, uint64_t cycles)
 {
     uint32_t mhz = out->head->clock_mhz;
-    (void)fprintf(out->file, ",\"%s\":%" PRIu64 ".%06" PRIu64, name, cycles / mhz, cycles % mhz * 1000000 / mhz);
+    (void)fprintf(out->file, ",\"%s\":%" PRIu64 ".%06" PRIu64, name, cycles / mhz,
+                  cycles % mhz * 1000000 / mhz);
 }
 
 static void put_named(FILE *out, const char *name, const char *text)
@@ -185,11 +203,11 @@ static void put_named(FILE *out, const char *name, const char *text)
     put_string(out, text);
 }
 
-static void begin_event(struct trace_out *out, const char *name, const char *phase, struct trace_who who)
+static void begin_event(struct trace_out *out, const char *name, const char *phase,
+                        struct trace_who who)
 {
-    (void)fprintf(out->file,
-                  "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":", out->told_count || out->count ? "," : "", phase,
-                  who.pid, who.tid);
+    (void)fprintf(out->file, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":",
+                  out->told_count || out->count ? "," : "", phase, who.pid, who.tid);
     put_string(out->file, name);
 }
 
@@ -216,7 +234,8 @@ static void tell_who(struct trace_out *out, struct trace_who who, unsigned core)
     }
     out->told[out->told_count++] = who;
     begin_event(out, "thread_name", "M", who);
-    (void)fprintf(out->file, ",\"args\":{\"name\":\"thread %d, first on core %u\"}}", who.tid, core);
+    (void)fprintf(out->file, ",\"args\":{\"name\":\"thread %d, first on core %u\"}}", who.tid,
+                  core);
 }
 
 static void put_names(const struct trace_out *out, const struct chil_trace_item *item)
@@ -251,12 +270,12 @@ static void put_json_instruction(struct trace_out *out, const struct chil_trace_
     put_time(out, "ts", r->cycle);
     put_time(out, "dur", 1);
     (void)fprintf(out->file,
-                  ",\"cat\":\"instruction\",\"args\":{\"cycle\":%" PRIu64 ",\"core\":%u,\"pc\":\"0x%08" PRIx32
-                  "\",\"word\":\"0x%08" PRIx32 "\"",
+                  ",\"cat\":\"instruction\",\"args\":{\"cycle\":%" PRIu64
+                  ",\"core\":%u,\"pc\":\"0x%08" PRIx32 "\",\"word\":\"0x%08" PRIx32 "\"",
                   r->cycle, r->core, r->pc, r->word);
     if (r->access)
-        (void)fprintf(out->file, ",\"%s\":\"0x%08" PRIx32 "\",\"size\":%" PRIu32, accesses[r->access], r->address,
-                      r->size);
+        (void)fprintf(out->file, ",\"%s\":\"0x%08" PRIx32 "\",\"size\":%" PRIu32,
+                      accesses[r->access], r->address, r->size);
     put_names(out, item);
     (void)fputs("}}", out->file);
 }
@@ -272,15 +291,15 @@ static void put_json_transaction(struct trace_out *out, const struct chil_trace_
     put_time(out, "dur", t->end - t->start);
     (void)fprintf(out->file,
                   ",\"cat\":\"transaction\",\"args\":{\"cycle\":%" PRIu64 ",\"latency\":%" PRIu64
-                  ",\"sender\":%u,\"core\":%u,\"level\":\"%s\",\"size\":%" PRIu32 ",\"address\":\"0x%08" PRIx32
-                  "\",\"pc\":\"0x%08" PRIx32 "\"",
-                  t->start, t->end - t->start, t->sender, t->core, chil_level_name(t->level), t->size, t->address,
-                  t->pc);
+                  ",\"sender\":%u,\"core\":%u,\"level\":\"%s\",\"size\":%" PRIu32
+                  ",\"address\":\"0x%08" PRIx32 "\",\"pc\":\"0x%08" PRIx32 "\"",
+                  t->start, t->end - t->start, t->sender, t->core, chil_level_name(t->level),
+                  t->size, t->address, t->pc);
     put_names(out, item);
     (void)fputs("}}", out->file);
 }
 
-/* --- All of them -------------------------------------------------------------------------------------------------- */
+/* --- All of them ----------------------------------------------------------------------------- */
 
 int trace_out_begin(struct trace_out *out)
 {
@@ -289,16 +308,18 @@ int trace_out_begin(struct trace_out *out)
     out->begun = true;
     switch (out->format) {
     case TRACE_BINARY:
-        if (chil_trace_writer_new(&out->writer, out->head, out->file, &err)) return cmd_fail_error("trace", &err);
+        if (chil_trace_writer_new(&out->writer, out->head, out->file, &err))
+            return cmd_fail_error("trace", &err);
         return 0;
     case TRACE_JSON:
         (void)fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":", out->file);
         put_string(out->file, out->head->machine);
-        (void)fprintf(out->file, ",\"clock_mhz\":%" PRIu32 ",\"kind\":\"%s\"},\"traceEvents\":[", out->head->clock_mhz,
-                      chil_trace_kind_name(out->head->kind));
+        (void)fprintf(out->file, ",\"clock_mhz\":%" PRIu32 ",\"kind\":\"%s\"},\"traceEvents\":[",
+                      out->head->clock_mhz, chil_trace_kind_name(out->head->kind));
         return 0;
     default:
-        (void)fprintf(out->file, "%s\n", transactions ? trace_columns_transaction : trace_columns_instruction);
+        (void)fprintf(out->file, "%s\n",
+                      transactions ? trace_columns_transaction : trace_columns_instruction);
         return 0;
     }
 }

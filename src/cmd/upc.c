@@ -70,23 +70,29 @@ static int parse_options(int argc, char **argv, struct upc_options *options)
         case OPTION_REFERENCE: options->reference = true; break;
         case OPTION_POLL:
             if (read_poll(optarg, &options->poll))
-                return cmd_fail("upc", "--poll wants a number of cycles from 1 on, not '%s'", optarg);
+                return cmd_fail("upc", "--poll wants a number of cycles from 1 on, not '%s'",
+                                optarg);
             break;
         case 'h': (void)fputs(help, stdout); return -1;
-        case ':': return cmd_fail("upc", "option '%s' wants a value; see 'chiliad upc --help'", argv[optind - 1]);
-        default: return cmd_fail("upc", "unknown option '%s'; see 'chiliad upc --help'", argv[optind - 1]);
+        case ':':
+            return cmd_fail("upc", "option '%s' wants a value; see 'chiliad upc --help'",
+                            argv[optind - 1]);
+        default:
+            return cmd_fail("upc", "unknown option '%s'; see 'chiliad upc --help'",
+                            argv[optind - 1]);
         }
     }
     return 0;
 }
 
-/* --- info ----------------------------------------------------------------------------------------------------- */
+/* --- info ------------------------------------------------------------------------------------ */
 
 static int machine_geometry(const struct chil_machine *machine, struct chil_upc_geometry *g)
 {
     struct chil_error err;
     if (chil_upc_geometry_of(machine, g))
-        return cmd_fail("upc", "machine '%s' has no hybrid counter unit; try -M bgp", chil_machine_name(machine));
+        return cmd_fail("upc", "machine '%s' has no hybrid counter unit; try -M bgp",
+                        chil_machine_name(machine));
     return chil_upc_geometry_check(g, &err) ? cmd_fail_error("upc", &err) : 0;
 }
 
@@ -103,7 +109,8 @@ static void list_regions(const struct chil_upc_map *map, struct region regions[R
 {
     const struct region rows[REGIONS] = {
         {"counters", map->counters, map->config - map->counters, "8 bytes each"},
-        {"configuration", map->config, map->start_stop - map->config, "a byte per counter, 8 to a register"},
+        {"configuration", map->config, map->start_stop - map->config,
+         "a byte per counter, 8 to a register"},
         {"start_stop", map->start_stop, 8, "1 counts, 0 stops, all at once"},
         {"threshold", map->threshold, 8, "compared with the array words"},
         {"status", map->status, 8, "bad words, pending interrupts"},
@@ -127,15 +134,17 @@ static void print_info(const struct chil_machine *machine, const struct chil_upc
     list_regions(&map, regions);
     double all = (double)(bits.array + bits.registers);
     (void)printf("counter unit of %s\n\n", chil_machine_name(machine));
-    (void)printf("  counters   %s, 64 bits each: %u live + %" PRIu64 " stored\n", cmd_grouped(g->counters, a),
-                 g->low_bits, bits.word_bits);
+    (void)printf("  counters   %s, 64 bits each: %u live + %" PRIu64 " stored\n",
+                 cmd_grouped(g->counters, a), g->low_bits, bits.word_bits);
     (void)printf("  inputs     %u per counter, %s events\n", g->inputs,
                  cmd_grouped((uint64_t)g->counters * g->inputs, a));
-    (void)printf("  service    a word every %u cycles, all in %s; a low part lasts %s at least\n", g->slot_cycles,
-                 cmd_grouped(bits.round_cycles, a), cmd_grouped(UINT64_C(1) << g->low_bits, b));
-    (void)printf("  array      %s bits (%" PRIu64 " + %" PRIu64 " parity per word), %.1f %% of %s\n",
-                 cmd_grouped(bits.array, a), bits.word_bits, bits.parity_bits, 100 * (double)bits.array / all,
-                 cmd_grouped(bits.array + bits.registers, c));
+    (void)printf("  service    a word every %u cycles, all in %s; a low part lasts %s at least\n",
+                 g->slot_cycles, cmd_grouped(bits.round_cycles, a),
+                 cmd_grouped(UINT64_C(1) << g->low_bits, b));
+    (void)printf("  array      %s bits (%" PRIu64 " + %" PRIu64
+                 " parity per word), %.1f %% of %s\n",
+                 cmd_grouped(bits.array, a), bits.word_bits, bits.parity_bits,
+                 100 * (double)bits.array / all, cmd_grouped(bits.array + bits.registers, c));
     (void)printf("  registers  %s bits (low parts, latches, configuration), %.1f %%\n\n",
                  cmd_grouped(bits.registers, a), 100 * (double)bits.registers / all);
     for (int i = 0; i < REGIONS; i++)
@@ -161,18 +170,20 @@ static int print_info_json(const struct chil_machine *machine, const struct chil
     list_regions(&map, regions);
     json_t *registers = json_array();
     for (int i = 0; i < REGIONS; i++)
-        json_array_append_new(registers, json_pack("{s:s, s:I, s:I, s:s}", "name", regions[i].name, "offset",
-                                                   (json_int_t)regions[i].offset, "bytes", (json_int_t)regions[i].bytes,
-                                                   "text", regions[i].text));
-    return print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "machine",
-                                chil_machine_name(machine), "counters", (int)g->counters, "inputs", (int)g->inputs,
-                                "low_bits", (int)g->low_bits, "slot_cycles", (int)g->slot_cycles, "round_cycles",
-                                (json_int_t)bits.round_cycles, "word_bits", (json_int_t)bits.word_bits, "parity_bits",
-                                (json_int_t)bits.parity_bits, "array_bits", (json_int_t)bits.array, "register_bits",
-                                (json_int_t)bits.registers, "registers", registers));
+        json_array_append_new(registers,
+                              json_pack("{s:s, s:I, s:I, s:s}", "name", regions[i].name, "offset",
+                                        (json_int_t)regions[i].offset, "bytes",
+                                        (json_int_t)regions[i].bytes, "text", regions[i].text));
+    return print_json(json_pack(
+        "{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "machine",
+        chil_machine_name(machine), "counters", (int)g->counters, "inputs", (int)g->inputs,
+        "low_bits", (int)g->low_bits, "slot_cycles", (int)g->slot_cycles, "round_cycles",
+        (json_int_t)bits.round_cycles, "word_bits", (json_int_t)bits.word_bits, "parity_bits",
+        (json_int_t)bits.parity_bits, "array_bits", (json_int_t)bits.array, "register_bits",
+        (json_int_t)bits.registers, "registers", registers));
 }
 
-/* --- run ------------------------------------------------------------------------------------------------------ */
+/* --- run ------------------------------------------------------------------------------------- */
 
 static const char *event_of(const struct chil_stimulus_result *result, uint32_t counter)
 {
@@ -192,7 +203,8 @@ static void print_counters(const struct chil_stimulus_result *result)
     (void)printf("%-8s %-40s %-6s %20s %16s\n", "counter", "event", "count", "value", "threshold");
     for (size_t i = 0; i < result->counter_count; i++) {
         const struct chil_stimulus_counter *c = &result->counters[i];
-        (void)printf("%-8u %-40s %-6s %20s %16s\n", c->counter, c->event, chil_count_mode_word((int)c->config.mode),
+        (void)printf("%-8u %-40s %-6s %20s %16s\n", c->counter, c->event,
+                     chil_count_mode_word((int)c->config.mode),
                      c->status ? "bad parity" : cmd_grouped(c->value, a),
                      c->threshold ? cmd_grouped(c->threshold, b) : "");
     }
@@ -206,11 +218,12 @@ static void print_polls(const struct chil_stimulus_result *result, uint64_t ever
         if (p->interrupt_cycle == UINT64_MAX || p->seen_cycle == UINT64_MAX)
             (void)printf("poll: counter %u did not reach its threshold\n", p->counter);
         else
-            (void)printf("poll: counter %u is seen at cycle %s, %s cycles after its interrupt\n", p->counter,
-                         cmd_grouped(p->seen_cycle, a), cmd_grouped(p->seen_cycle - p->interrupt_cycle, b));
+            (void)printf("poll: counter %u is seen at cycle %s, %s cycles after its interrupt\n",
+                         p->counter, cmd_grouped(p->seen_cycle, a),
+                         cmd_grouped(p->seen_cycle - p->interrupt_cycle, b));
     }
-    (void)printf("poll: every %s cycles took %s counter reads; interrupts take none\n", cmd_grouped(every, a),
-                 cmd_grouped(result->poll_reads, c));
+    (void)printf("poll: every %s cycles took %s counter reads; interrupts take none\n",
+                 cmd_grouped(every, a), cmd_grouped(result->poll_reads, c));
 }
 
 static void print_result(const struct chil_stimulus_result *result, uint64_t poll)
@@ -219,7 +232,8 @@ static void print_result(const struct chil_stimulus_result *result, uint64_t pol
     for (size_t i = 0; i < result->reading_count; i++)
         (void)printf("line %u, cycle %s: %s is %s\n", result->readings[i].line,
                      cmd_grouped(result->readings[i].cycle, a), result->readings[i].what,
-                     result->readings[i].status ? "bad parity" : cmd_grouped(result->readings[i].value, b));
+                     result->readings[i].status ? "bad parity"
+                                                : cmd_grouped(result->readings[i].value, b));
     for (size_t i = 0; i < result->notice_count; i++)
         (void)printf("%s at cycle %s: counter %u %s\n", notice_word(&result->notices[i]),
                      cmd_grouped(result->notices[i].cycle, a), result->notices[i].counter,
@@ -235,11 +249,12 @@ static json_t *json_counters(const struct chil_stimulus_result *result)
     json_t *array = json_array();
     for (size_t i = 0; i < result->counter_count; i++) {
         const struct chil_stimulus_counter *c = &result->counters[i];
-        json_array_append_new(array, json_pack("{s:i, s:s, s:s, s:b, s:o, s:o}", "counter", (int)c->counter, "event",
-                                               c->event, "count", chil_count_mode_word((int)c->config.mode),
-                                               "interrupt", c->config.interrupt, "value",
-                                               c->status ? json_null() : cmd_json_count(c->value), "threshold",
-                                               c->threshold ? cmd_json_count(c->threshold) : json_null()));
+        json_array_append_new(
+            array, json_pack("{s:i, s:s, s:s, s:b, s:o, s:o}", "counter", (int)c->counter, "event",
+                             c->event, "count", chil_count_mode_word((int)c->config.mode),
+                             "interrupt", c->config.interrupt, "value",
+                             c->status ? json_null() : cmd_json_count(c->value), "threshold",
+                             c->threshold ? cmd_json_count(c->threshold) : json_null()));
     }
     return array;
 }
@@ -248,9 +263,10 @@ static json_t *json_notices(const struct chil_stimulus_result *result)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < result->notice_count; i++)
-        json_array_append_new(array, json_pack("{s:s, s:i, s:I}", "kind", notice_word(&result->notices[i]), "counter",
-                                               (int)result->notices[i].counter, "cycle",
-                                               (json_int_t)result->notices[i].cycle));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:i, s:I}", "kind", notice_word(&result->notices[i]),
+                                        "counter", (int)result->notices[i].counter, "cycle",
+                                        (json_int_t)result->notices[i].cycle));
     return array;
 }
 
@@ -260,21 +276,24 @@ static json_t *json_readings(const struct chil_stimulus_result *result)
     for (size_t i = 0; i < result->reading_count; i++) {
         const struct chil_stimulus_reading *r = &result->readings[i];
         json_array_append_new(array,
-                              json_pack("{s:i, s:I, s:s, s:o}", "line", (int)r->line, "cycle", (json_int_t)r->cycle,
-                                        "what", r->what, "value", r->status ? json_null() : cmd_json_count(r->value)));
+                              json_pack("{s:i, s:I, s:s, s:o}", "line", (int)r->line, "cycle",
+                                        (json_int_t)r->cycle, "what", r->what, "value",
+                                        r->status ? json_null() : cmd_json_count(r->value)));
     }
     return array;
 }
 
 static int print_result_json(const struct chil_stimulus_result *result)
 {
-    return print_json(json_pack("{s:I, s:o, s:o, s:o, s:I}", "cycles", (json_int_t)result->end, "counters",
-                                json_counters(result), "notices", json_notices(result), "readings",
-                                json_readings(result), "poll_reads", (json_int_t)result->poll_reads));
+    return print_json(json_pack("{s:I, s:o, s:o, s:o, s:I}", "cycles", (json_int_t)result->end,
+                                "counters", json_counters(result), "notices", json_notices(result),
+                                "readings", json_readings(result), "poll_reads",
+                                (json_int_t)result->poll_reads));
 }
 
 /* Exit status 1 at the first difference; says nothing in JSON when there is none. */
-static int compare(const struct chil_stimulus_result *fast, const struct chil_stimulus_result *reference, bool quiet)
+static int compare(const struct chil_stimulus_result *fast,
+                   const struct chil_stimulus_result *reference, bool quiet)
 {
     char difference[200];
     if (!chil_stimulus_same(fast, reference, difference, sizeof difference)) {
@@ -282,13 +301,13 @@ static int compare(const struct chil_stimulus_result *fast, const struct chil_st
         return 1;
     }
     if (!quiet)
-        (void)printf("reference: the same %zu counters, %zu readings, %zu notices\n", reference->counter_count,
-                     reference->reading_count, reference->notice_count);
+        (void)printf("reference: the same %zu counters, %zu readings, %zu notices\n",
+                     reference->counter_count, reference->reading_count, reference->notice_count);
     return 0;
 }
 
-/* Both runs are over before anything is printed: a refused one leaves standard output empty. The reference polls too,
- * as a read finds a bad word. */
+/* Both runs are over before anything is printed: a refused one leaves standard output empty. The
+ * reference polls too, as a read finds a bad word. */
 static int run_stimulus(const struct chil_stimulus *stimulus, const struct upc_options *options)
 {
     struct chil_stimulus_result fast = {0}, reference = {0};
@@ -309,7 +328,8 @@ static int run_stimulus(const struct chil_stimulus *stimulus, const struct upc_o
     return status;
 }
 
-static int run_file(const char *path, const struct chil_machine *machine, const struct upc_options *options)
+static int run_file(const char *path, const struct chil_machine *machine,
+                    const struct upc_options *options)
 {
     struct chil_stimulus *stimulus;
     struct chil_error err;
@@ -336,12 +356,14 @@ int cmd_upc(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     int words = argc - optind;
     const char *verb = words ? argv[optind] : "";
-    bool info = strcmp(verb, "info") == 0 && words == 1, run = strcmp(verb, "run") == 0 && words == 2;
+    bool info = strcmp(verb, "info") == 0 && words == 1,
+         run = strcmp(verb, "run") == 0 && words == 2;
     if (!info && !run)
-        return cmd_fail("upc",
-                        words ? "cannot make sense of '%s'; use 'info' or 'run FILE' (chiliad upc --help)"
-                              : "nothing to do%s; use 'info' or 'run FILE' (chiliad upc --help)",
-                        verb);
+        return cmd_fail(
+            "upc",
+            words ? "cannot make sense of '%s'; use 'info' or 'run FILE' (chiliad upc --help)"
+                  : "nothing to do%s; use 'info' or 'run FILE' (chiliad upc --help)",
+            verb);
     struct chil_machine *machine;
     struct chil_error err;
     if (chil_machine_open(&machine, options.machine, &err)) return cmd_fail_error("upc", &err);

@@ -5,9 +5,10 @@
  *     seq_stores     BGL_FP_STORE    1048576   1048576        +0              +0
  *     ...
  *
- * Each function runs on the machine in a program of its own (guest/validate/rose.c), which reads the simulator's own
- * counters around it and prints them. "Random" functions are one draw of random entries, and their expected values are
- * upper bounds, as in the paper (ERR-08, ERR-09: its table, not its text; errors, not its "less than 2 %").
+ * Each function runs on the machine in a program of its own (guest/validate/rose.c), which reads
+ * the simulator's own counters around it and prints them. "Random" functions are one draw of random
+ * entries, and their expected values are upper bounds, as in the paper (ERR-08, ERR-09: its table,
+ * not its text; errors, not its "less than 2 %").
  */
 #include "cmd/cmd.h"
 
@@ -105,30 +106,36 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* --- Finding and running the program ------------------------------------------------------------------------------ */
+/* --- Finding and running the program --------------------------------------------------------- */
 
 static int find_program(struct validate_options *o)
 {
-    static const char *const places[] = {"guest/rose", "../guest/rose", "../lib/chiliad/guest/rose"};
+    static const char *const places[] = {"guest/rose", "../guest/rose",
+                                         "../lib/chiliad/guest/rose"};
     char self[2048];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) return cmd_fail("validate", "cannot find where this program is; use --program");
+    if (length <= 0)
+        return cmd_fail("validate", "cannot find where this program is; use --program");
     self[length] = 0;
     *strrchr(self, '/') = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         (void)snprintf(o->program, sizeof o->program, "%s/%s", self, places[i]);
         if (access(o->program, R_OK) == 0) return 0;
     }
-    return cmd_fail("validate", "no guest/rose beside this program; 'make guest' builds it, or use --program FILE");
+    return cmd_fail(
+        "validate",
+        "no guest/rose beside this program; 'make guest' builds it, or use --program FILE");
 }
 
 /* Runs one function with its standard output in `out`. */
-static int run_function(const struct chil_machine *machine, const char *program, const char *function, FILE *out)
+static int run_function(const struct chil_machine *machine, const char *program,
+                        const char *function, FILE *out)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "%s", function);
     char *const argv[] = {"rose", name, NULL}, *const envp[] = {NULL};
-    struct chil_run_options options = {.machine = machine, .program = program, .argv = argv, .envp = envp};
+    struct chil_run_options options = {
+        .machine = machine, .program = program, .argv = argv, .envp = envp};
     struct chil_run *run = NULL;
     struct chil_error err = {0};
     int status = 0, kept = dup(STDOUT_FILENO);
@@ -137,14 +144,16 @@ static int run_function(const struct chil_machine *machine, const char *program,
     if (chil_run_new(&run, &options, &err) || chil_run_go(run, &err))
         status = cmd_fail_error("validate", &err);
     else if (chil_run_status(run))
-        status = cmd_fail("validate", "'%s %s' ended with status %d", program, function, chil_run_status(run));
+        status = cmd_fail("validate", "'%s %s' ended with status %d", program, function,
+                          chil_run_status(run));
     chil_run_free(run);
     (void)dup2(kept, STDOUT_FILENO);
     (void)close(kept);
     return status;
 }
 
-static int measure(const struct chil_machine *machine, const char *program, const char *function, char *output)
+static int measure(const struct chil_machine *machine, const char *program, const char *function,
+                   char *output)
 {
     FILE *out = tmpfile();
     if (!out) return cmd_fail("validate", "no temporary file: %s", strerror(errno));
@@ -166,31 +175,32 @@ static int64_t value_of(const char *output, const char *counter)
     return -1;
 }
 
-/* --- Printing ------------------------------------------------------------------------------------------------------
- */
+/* --- Printing -------------------------------------------------------------------------------- */
 
 static void print_cell(const struct cell *cell, int64_t measured)
 {
     char paper[24] = "-";
-    if (cell->paper_error != NONE) (void)snprintf(paper, sizeof paper, "%+" PRId64, cell->paper_error);
-    (void)printf("%-12s %-14s %10" PRId64 " %10" PRId64 " %+8" PRId64 " %15s\n", cell->function, cell->counter,
-                 cell->expected, measured, measured - cell->expected, paper);
+    if (cell->paper_error != NONE)
+        (void)snprintf(paper, sizeof paper, "%+" PRId64, cell->paper_error);
+    (void)printf("%-12s %-14s %10" PRId64 " %10" PRId64 " %+8" PRId64 " %15s\n", cell->function,
+                 cell->counter, cell->expected, measured, measured - cell->expected, paper);
 }
 
 static json_t *json_cell(const struct cell *cell, int64_t measured)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "function", cell->function, "counter", cell->counter, "expected",
-                     (json_int_t)cell->expected, "measured", (json_int_t)measured, "error",
-                     (json_int_t)(measured - cell->expected), "paper_error",
-                     cell->paper_error == NONE ? json_null() : json_integer((json_int_t)cell->paper_error));
+    return json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:o}", "function", cell->function, "counter", cell->counter,
+        "expected", (json_int_t)cell->expected, "measured", (json_int_t)measured, "error",
+        (json_int_t)(measured - cell->expected), "paper_error",
+        cell->paper_error == NONE ? json_null() : json_integer((json_int_t)cell->paper_error));
 }
 
 static void print_all(const int64_t *measured, bool as_json)
 {
     json_t *array = as_json ? json_array() : NULL;
     if (!array)
-        (void)printf("%-12s %-14s %10s %10s %8s %15s\n", "function", "counter", "expected", "measured", "error",
-                     "paper's error");
+        (void)printf("%-12s %-14s %10s %10s %8s %15s\n", "function", "counter", "expected",
+                     "measured", "error", "paper's error");
     for (size_t i = 0; i < CELLS; i++) {
         if (array)
             json_array_append_new(array, json_cell(&cells[i], measured[i]));
@@ -214,11 +224,13 @@ static uint64_t number_of(const struct chil_machine *machine, const char *key)
 static void print_caches(const struct chil_machine *machine)
 {
     const char *policy = chil_machine_word(machine, "l1d.policy");
-    (void)printf("%s: L1D of %" PRIu64 " bytes, lines of %" PRIu64 ", %" PRIu64 " ways, %s; TLB of %" PRIu64
-                 " entries; L3 of %" PRIu64 " bytes, lines of %" PRIu64 ", %" PRIu64 " ways\n",
-                 chil_machine_name(machine), number_of(machine, "l1d.size"), number_of(machine, "l1d.line"),
-                 number_of(machine, "l1d.ways"), policy ? policy : "round-robin", number_of(machine, "tlb.entries"),
-                 number_of(machine, "l3.size"), number_of(machine, "l3.line"), number_of(machine, "l3.ways"));
+    (void)printf(
+        "%s: L1D of %" PRIu64 " bytes, lines of %" PRIu64 ", %" PRIu64 " ways, %s; TLB of %" PRIu64
+        " entries; L3 of %" PRIu64 " bytes, lines of %" PRIu64 ", %" PRIu64 " ways\n",
+        chil_machine_name(machine), number_of(machine, "l1d.size"), number_of(machine, "l1d.line"),
+        number_of(machine, "l1d.ways"), policy ? policy : "round-robin",
+        number_of(machine, "tlb.entries"), number_of(machine, "l3.size"),
+        number_of(machine, "l3.line"), number_of(machine, "l3.ways"));
 }
 
 /* Everything is measured before anything is printed: a run that fails leaves no half table. */
@@ -252,11 +264,14 @@ int cmd_validate(int argc, char **argv)
         case OPTION_PROGRAM: (void)snprintf(o.program, sizeof o.program, "%s", optarg); break;
         case 'h': (void)fputs(help, stdout); return 0;
         default:
-            return cmd_fail("validate", "unknown or incomplete option '%s'; see 'chiliad validate --help'",
+            return cmd_fail("validate",
+                            "unknown or incomplete option '%s'; see 'chiliad validate --help'",
                             argv[optind - 1]);
         }
     }
-    if (optind != argc) return cmd_fail("validate", "'%s' is too much; see 'chiliad validate --help'", argv[optind]);
+    if (optind != argc)
+        return cmd_fail("validate", "'%s' is too much; see 'chiliad validate --help'",
+                        argv[optind]);
     if (!*o.program && find_program(&o)) return CMD_BAD;
     struct chil_machine *machine;
     struct chil_error err = {0};

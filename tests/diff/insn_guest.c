@@ -1,13 +1,16 @@
-/* A PowerPC program that executes short programs on request: the other opinion in tests/unit/test_core_qemu.c.
+/* A PowerPC program that executes short programs on request: the other opinion in
+ * tests/unit/test_core_qemu.c.
  *
- * Everything is done by signals. A handler on a stack of its own gets the whole state of what was stopped (a program
- * ends with a trap, or earlier with a fault), keeps it as an answer, puts the next request's state in its place and
- * returns: the return from the signal loads every register at once. What a return does not load is the rounding mode
- * (qemu 7.2 writes the FPSCR past it), so each program is entered through four words that load the FPSCR with mtfsf
- * from low memory, where no base register is needed.
+ * Everything is done by signals. A handler on a stack of its own gets the whole state of what was
+ * stopped (a program ends with a trap, or earlier with a fault), keeps it as an answer, puts the
+ * next request's state in its place and returns: the return from the signal loads every register at
+ * once. What a return does not load is the rounding mode (qemu 7.2 writes the FPSCR past it), so
+ * each program is entered through four words that load the FPSCR with mtfsf from low memory, where
+ * no base register is needed.
  *
- * Memory, the same in the test: see tests/unit/core_random.h. Standard input: requests; standard output: answers; all
- * big-endian. An argument "usprg0" says that the CPU has SPR 256 as USPRG0. Built and run by tests/diff/run-insn.
+ * Memory, the same in the test: see tests/unit/core_random.h. Standard input: requests; standard
+ * output: answers; all big-endian. An argument "usprg0" says that the CPU has SPR 256 as USPRG0.
+ * Built and run by tests/diff/run-insn.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -85,7 +88,10 @@ static void write_all(void)
         register long r3 __asm__("r3") = 1;
         register const char *r4 __asm__("r4") = p;
         register long r5 __asm__("r5") = end - p > 1 << 20 ? 1 << 20 : end - p;
-        __asm__ volatile("sc" : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5) : : "memory", "cr0", "r6", "r7", "r8");
+        __asm__ volatile("sc"
+                         : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5)
+                         :
+                         : "memory", "cr0", "r6", "r7", "r8");
         if (r3 <= 0) leave(3);
         p += r3;
     }
@@ -133,7 +139,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
     g[CCR] = q->cr;
     g[XER] = q->xer;
     fill(q->seed);
-    __asm__ volatile("stwcx. %0,0,%1" : : "r"(0), "r"(&current) : "cr0", "memory"); /* no reservation is left */
+    __asm__ volatile("stwcx. %0,0,%1"
+                     :
+                     : "r"(0), "r"(&current)
+                     : "cr0", "memory"); /* no reservation is left */
     if (has_usprg0) __asm__ volatile("mtspr 256,%0" : : "r"(0));
 }
 
@@ -187,7 +196,9 @@ int main(int argc, char **argv)
     count = st.st_size / (long)sizeof *requests;
     requests = malloc((size_t)st.st_size);
     answers = calloc((size_t)count, sizeof *answers);
-    if (!requests || !answers || fread(requests, sizeof *requests, (size_t)count, stdin) != (size_t)count) return 2;
+    if (!requests || !answers ||
+        fread(requests, sizeof *requests, (size_t)count, stdin) != (size_t)count)
+        return 2;
     lay_out();
 
     /* A test's r1 may lie in it by chance: signals then go below that. So there is more below. */

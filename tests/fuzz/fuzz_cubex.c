@@ -1,8 +1,10 @@
-/* Fuzzes experiment files: any bytes are read, or refused in one line; what is read can be combined and written.
+/* Fuzzes experiment files: any bytes are read, or refused in one line; what is read can be combined
+ * and written.
  *
- * `tools/fuzz cubex SECONDS` from the root of the repository; the seeds are in tests/fuzz/corpus/cubex. Bytes are taken
- * as they are, or, when they start with "@@", as the members of an archive: "@@ NAME" starts one, "@@ NAME hex" one
- * that is written in hexadecimal. So seeds and findings are text.
+ * `tools/fuzz cubex SECONDS` from the root of the repository; the seeds are in
+ * tests/fuzz/corpus/cubex. Bytes are taken as they are, or, when they start with "@@", as the
+ * members of an archive: "@@ NAME" starts one, "@@ NAME hex" one that is written in hexadecimal. So
+ * seeds and findings are text.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -24,8 +26,7 @@ static void require(bool holds, const char *what, const char *text)
     abort();
 }
 
-/* --- Members from text ---------------------------------------------------------------------------------------------
- */
+/* --- Members from text ----------------------------------------------------------------------- */
 
 struct archive {
     uint8_t byte[ARCHIVE_MAX];
@@ -45,7 +46,8 @@ static size_t decode_hex(uint8_t *to, const uint8_t *from, size_t length)
     return size;
 }
 
-static void add_member(struct archive *archive, const char *name, bool hex, const uint8_t *bytes, size_t length)
+static void add_member(struct archive *archive, const char *name, bool hex, const uint8_t *bytes,
+                       size_t length)
 {
     if (archive->size + 3 * BLOCK + length > ARCHIVE_MAX) return;
     uint8_t *header = archive->byte + archive->size;
@@ -72,11 +74,13 @@ static void add_members(struct archive *archive, const uint8_t *bytes, size_t le
         char line[80] = "", name[40] = "", hex[8] = "";
         const uint8_t *start = memchr(bytes, '\n', (size_t)(end - bytes));
         start = start ? start + 1 : end;
-        size_t head = (size_t)(start - bytes) < sizeof line ? (size_t)(start - bytes) : sizeof line - 1;
+        size_t head =
+            (size_t)(start - bytes) < sizeof line ? (size_t)(start - bytes) : sizeof line - 1;
         memcpy(line, bytes, head);
         (void)sscanf(line, "@@ %39s %7s", name, hex);
         const uint8_t *next = start;
-        while (next < end && !(end - next > 2 && next[0] == '@' && next[1] == '@' && next[-1] == '\n'))
+        while (next < end &&
+               !(end - next > 2 && next[0] == '@' && next[1] == '@' && next[-1] == '\n'))
             next++;
         add_member(archive, name, strcmp(hex, "hex") == 0, start, (size_t)(next - start));
         bytes = next;
@@ -85,8 +89,7 @@ static void add_members(struct archive *archive, const uint8_t *bytes, size_t le
     archive->size += BLOCK;
 }
 
-/* --- What can be done with an experiment -----------------------------------------------------------------------------
- */
+/* --- What can be done with an experiment ----------------------------------------------------- */
 
 static size_t cells_of(const struct chil_exp *exp)
 {
@@ -103,7 +106,8 @@ static void combine(const struct chil_exp *exp)
     const struct chil_exp *both[] = {exp, exp};
     struct chil_exp *mean = NULL, *merged = NULL, *zero = NULL;
     struct chil_error err = {0};
-    require(chil_exp_diff(&zero, exp, exp, NULL, &err) == 0 && cells_of(zero) == 0, "A - A is not zero", err.text);
+    require(chil_exp_diff(&zero, exp, exp, NULL, &err) == 0 && cells_of(zero) == 0,
+            "A - A is not zero", err.text);
     require(chil_exp_mean(&mean, both, 2, NULL, &err) == 0, "no mean", err.text);
     require(chil_exp_merge(&merged, both, 2, NULL, &err) == 0, "no merge", err.text);
     require(merged->metrics == exp->metrics, "merge loses metrics", "");
@@ -132,7 +136,8 @@ static void show(const struct chil_exp *exp)
     require(out != NULL, "cannot open", "/dev/null");
     for (int mode = CHIL_REPORT_USUAL; mode <= CHIL_REPORT_PEER_RANGE; mode++)
         for (int pane = CHIL_REPORT_METRICS; pane <= CHIL_REPORT_SYSTEM; pane++) {
-            const struct chil_report_view view = {(enum chil_report_mode)mode, CHIL_REPORT_DEPTH_MOST, 0.01};
+            const struct chil_report_view view = {(enum chil_report_mode)mode,
+                                                  CHIL_REPORT_DEPTH_MOST, 0.01};
             free(chil_report_rows(report, (enum chil_report_pane)pane, &view, &count));
         }
     free(chil_report_flat(report, false, CHIL_REPORT_USUAL, &count));
@@ -157,8 +162,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     }
     int status = chil_exp_read_bytes(&exp, "fuzz", bytes, length, &err);
     if (status)
-        require(status < 0 && err.status == status && *err.text && !strchr(err.text, '\n'), "no line that says why",
-                err.text);
+        require(status < 0 && err.status == status && *err.text && !strchr(err.text, '\n'),
+                "no line that says why", err.text);
     else if (cells_of(exp) < CELLS_MAX) {
         combine(exp);
         show(exp);

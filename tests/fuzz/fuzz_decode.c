@@ -1,7 +1,9 @@
-/* Fuzzes the decoder: any words are decoded, printed, scheduled and executed; text and decoder must agree.
+/* Fuzzes the decoder: any words are decoded, printed, scheduled and executed; text and decoder must
+ * agree.
  *
- * `tools/fuzz decode SECONDS` from the root of the repository. The input is code: it is put at 0x10000 between two
- * pages of data and runs for a few thousand cycles, starting again behind every instruction that stops it.
+ * `tools/fuzz decode SECONDS` from the root of the repository. The input is code: it is put at
+ * 0x10000 between two pages of data and runs for a few thousand cycles, starting again behind every
+ * instruction that stops it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@ static void check_text(uint32_t word)
     int used = isa_disassemble(word, CODE, text, sizeof text);
     int used_simple = isa_disassemble_simplified(word, CODE, simple, sizeof simple);
     bool illegal = strncmp(text, ".long", 5) == 0;
-    if (used <= 0 || used >= ISA_TEXT_MAX || used_simple <= 0 || used_simple >= ISA_TEXT_MAX) abort();
+    if (used <= 0 || used >= ISA_TEXT_MAX || used_simple <= 0 || used_simple >= ISA_TEXT_MAX)
+        abort();
     if (illegal != (isa_decode(word) == ISA_ILLEGAL)) abort();
 }
 
@@ -42,11 +45,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     for (int stops = 0; stops < 200; stops++) {
         struct core_exit exit = core_run(core, 500);
         if (exit.reason == CORE_FETCH) break;
-        if (exit.reason != CORE_SYSCALL && exit.reason != CORE_CALLTHRU && exit.reason != CORE_BUDGET) regs.pc += 4;
+        if (exit.reason != CORE_SYSCALL && exit.reason != CORE_CALLTHRU &&
+            exit.reason != CORE_BUDGET)
+            regs.pc += 4;
     }
     uint64_t counts[CORE_SIGNAL_COUNT];
     core_signal_counts(core, counts);
-    if (counts[CORE_SIGNAL_LOAD] + counts[CORE_SIGNAL_STORE] > counts[CORE_SIGNAL_INSTRUCTIONS]) abort();
+    if (counts[CORE_SIGNAL_LOAD] + counts[CORE_SIGNAL_STORE] > counts[CORE_SIGNAL_INSTRUCTIONS])
+        abort();
     cores_forget(cores, mem);
     cores_free(cores);
     mem_free(mem);

@@ -1,7 +1,9 @@
-/* Fuzzes declarations and predicates: any text is taken, or refused in one line with its column; what was taken counts.
+/* Fuzzes declarations and predicates: any text is taken, or refused in one line with its column;
+ * what was taken counts.
  *
- * `tools/fuzz hist SECONDS` from the root of the repository; the seeds are in tests/fuzz/corpus/hist. A text is a
- * declaration, and behind a line end, if there is one, a predicate.
+ * `tools/fuzz hist SECONDS` from the root of the repository; the seeds are in
+ * tests/fuzz/corpus/hist. A text is a declaration, and behind a line end, if there is one, a
+ * predicate.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,8 @@ static void count(struct chil_hist *hist)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < 300; i++) {
         uint64_t at = i * UINT64_C(0x9E3779B97F4A7C15);
-        struct chil_transaction t = {.end = at >> (i % 64), .address = (uint32_t)at, .pc = (uint32_t)(at >> 32)};
+        struct chil_transaction t = {
+            .end = at >> (i % 64), .address = (uint32_t)at, .pc = (uint32_t)(at >> 32)};
         t.size = (uint32_t)(at >> 20);
         t.pid = (int32_t)(at >> 8);
         t.sender = (uint16_t)at;
@@ -52,9 +55,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     static struct chil_ranges *ranges;
     if (!ranges) (void)chil_ranges_add(ranges = chil_ranges_new(), "main", 0x1000, 0x80001234);
-    struct chil_hist_names names = {.functions = ranges, .symbols = ranges, .tags = length % 2 ? ranges : NULL};
+    struct chil_hist_names names = {
+        .functions = ranges, .symbols = ranges, .tags = length % 2 ? ranges : NULL};
     struct chil_ranges *grown = length % 4 == 3 ? chil_ranges_new() : NULL; /* names may come up */
-    if (grown) names = (struct chil_hist_names){grown, grown, grown, grown, grown, UINT32_MAX, length % 8 == 7};
+    if (grown)
+        names = (struct chil_hist_names){grown, grown,      grown,          grown,
+                                         grown, UINT32_MAX, length % 8 == 7};
     char *text = strndup((const char *)bytes, length), *where = strchr(text, '\n');
     struct chil_hist *hist = NULL;
     struct chil_error err = {0};

@@ -1,9 +1,10 @@
-/* Fuzzes specifications of metrics and counter sets: any text is read, or refused in one line; what was read can be
- * used.
+/* Fuzzes specifications of metrics and counter sets: any text is read, or refused in one line; what
+ * was read can be used.
  *
- * `tools/fuzz metric SECONDS` from the root of the repository; the seeds are in tests/fuzz/corpus/metric. The input is
- * a specification, a line `%%`, and a platform. Counters named A to H are there, so that things are derived; rules and
- * ratios are evaluated, and a plan is made.
+ * `tools/fuzz metric SECONDS` from the root of the repository; the seeds are in
+ * tests/fuzz/corpus/metric. The input is a specification, a line `%%`, and a platform. Counters
+ * named A to H are there, so that things are derived; rules and ratios are evaluated, and a plan is
+ * made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@ static void require(bool holds, const char *what, const char *text)
 
 static void require_line(int status, const struct chil_error *err)
 {
-    require(status < 0 && err->status == status && *err->text && !strchr(err->text, '\n'), "no line that says why",
-            err->text);
+    require(status < 0 && err->status == status && *err->text && !strchr(err->text, '\n'),
+            "no line that says why", err->text);
 }
 
 static struct chil_exp *small_experiment(void)
@@ -53,13 +54,14 @@ static void use_spec(const struct chil_spec *spec)
     const struct chil_spec_item *items = chil_spec_items(spec, &count);
     const struct chil_metric_options options = {.partial_computations = true, .approximate = true};
     require(chil_metric_derive(&derived, exp, spec, &options, NULL) == 0, "not derived", "");
-    require(chil_metric_derive(&again, derived, spec, &options, NULL) == 0, "not derived again", "");
+    require(chil_metric_derive(&again, derived, spec, &options, NULL) == 0, "not derived again",
+            "");
     require(again->metrics == derived->metrics, "deriving again gives other metrics", "");
     for (size_t i = 0; i < count; i++) {
         struct chil_ratio_value value;
         if (items[i].kind == CHIL_SPEC_RATIO)
-            require(chil_ratio(derived, spec, items[i].name, 0, false, -1, &value, NULL) == 0, "no ratio",
-                    items[i].name);
+            require(chil_ratio(derived, spec, items[i].name, 0, false, -1, &value, NULL) == 0,
+                    "no ratio", items[i].name);
     }
     require(chil_findings_new(&findings, derived, spec, NULL) == 0, "no findings", "");
     chil_findings_free(findings);
@@ -76,12 +78,14 @@ static void use_platform(const struct chil_platform *platform, const struct chil
     const struct chil_set *set = chil_platform_sets(platform, &sets);
     (void)chil_platform_events(platform, &events);
     for (size_t i = 0; i < sets; i++)
-        require(chil_platform_fits(platform, set[i].events, set[i].count, NULL, 0), "does not fit", set[i].name);
+        require(chil_platform_fits(platform, set[i].events, set[i].count, NULL, 0), "does not fit",
+                set[i].name);
     if (!spec || events > 40) return;
     int status = chil_plan_new(&plan, spec, platform, NULL, 0, NULL, &err);
     if (status) require_line(status, &err);
     for (size_t i = 0; plan && i < plan->runs; i++)
-        require(chil_platform_fits(platform, plan->run[i].events, plan->run[i].count, NULL, 0), "run does not fit", "");
+        require(chil_platform_fits(platform, plan->run[i].events, plan->run[i].count, NULL, 0),
+                "run does not fit", "");
     chil_plan_free(plan);
 }
 
@@ -92,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct chil_platform *platform = NULL;
     struct chil_error err = {0};
     const uint8_t *at = memmem(bytes, length, cut, sizeof cut - 1);
-    size_t first = at ? (size_t)(at - bytes) + 1 : length, rest = at ? first + sizeof cut - 2 : length;
+    size_t first = at ? (size_t)(at - bytes) + 1 : length,
+           rest = at ? first + sizeof cut - 2 : length;
     int status = chil_spec_parse(&spec, "t", bytes, first, &err);
     if (status)
         require_line(status, &err);

@@ -1,8 +1,10 @@
-/* Fuzzes the loader: any file is loaded as a program, or refused in one line; what is loaded may also run a little.
+/* Fuzzes the loader: any file is loaded as a program, or refused in one line; what is loaded may
+ * also run a little.
  *
- * `tools/fuzz program SECONDS` from the root of the repository; its first seed is a program that tools/fuzz assembles.
- * The loader opens paths, so the input is written to a file in memory where the host has a place for that. The program
- * runs for a few thousand cycles without an operating system: up to its first system call or fault.
+ * `tools/fuzz program SECONDS` from the root of the repository; its first seed is a program that
+ * tools/fuzz assembles. The loader opens paths, so the input is written to a file in memory where
+ * the host has a place for that. The program runs for a few thousand cycles without an operating
+ * system: up to its first system call or fault.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,8 @@ static void remove_file(void)
 
 static void make_file(void)
 {
-    (void)snprintf(path, sizeof path, "%s/chiliad-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(path, sizeof path, "%s/chiliad-fuzz-XXXXXX",
+                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     int fd = mkstemp(path);
     if (fd < 0 || fchmod(fd, 0755) || close(fd) || atexit(remove_file)) abort();
 }

@@ -1,7 +1,8 @@
-/* Fuzzes rules: any text is taken, or refused in one line with file, line and column; what was taken can be told
- * things.
+/* Fuzzes rules: any text is taken, or refused in one line with file, line and column; what was
+ * taken can be told things.
  *
- * `tools/fuzz rules SECONDS` from the root of the repository; the seeds are in tests/fuzz/corpus/rules.
+ * `tools/fuzz rules SECONDS` from the root of the repository; the seeds are in
+ * tests/fuzz/corpus/rules.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static void tell(struct chil_rules *rules)
     const struct chil_assertion *all = chil_rules_assertions(rules, &count);
     require(count > 0, "no assertion", "");
     for (size_t i = 0; i < count; i++)
-        require(all[i].line && all[i].column && *all[i].text && *all[i].relation, "an assertion without a place", "");
+        require(all[i].line && all[i].column && *all[i].text && *all[i].relation,
+                "an assertion without a place", "");
     (void)chil_rules_want_accesses(rules);
     (void)chil_rules_want_transactions(rules);
 }
@@ -45,15 +47,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     static struct chil_ranges *ranges;
     struct chil_rules *rules = NULL;
     struct chil_error err = {0};
-    if (!machine && chil_machine_open(&machine, "bgp", &err)) require(false, "no machine", err.text);
+    if (!machine && chil_machine_open(&machine, "bgp", &err))
+        require(false, "no machine", err.text);
     if (!ranges) (void)chil_ranges_add(ranges = chil_ranges_new(), "main", 0x1000, 0x80001234);
-    const struct chil_hist_names names = {.functions = ranges, .symbols = ranges, .tags = length % 2 ? ranges : NULL};
+    const struct chil_hist_names names = {
+        .functions = ranges, .symbols = ranges, .tags = length % 2 ? ranges : NULL};
     int status = chil_rules_from_bytes(&rules, "FILE", bytes, length, machine, &err);
     if (!status) status = chil_rules_bind(rules, &names, &err);
     if (!status)
         tell(rules);
     else
-        require(err.status == status && strncmp(err.text, "FILE", 4) == 0 && !strchr(err.text, '\n'),
+        require(err.status == status && strncmp(err.text, "FILE", 4) == 0 &&
+                    !strchr(err.text, '\n'),
                 "no line that says why", err.text);
     chil_rules_free(rules);
     return 0;

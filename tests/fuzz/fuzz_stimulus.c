@@ -1,7 +1,9 @@
-/* Fuzzes stimuli: any bytes are run, or refused in one line; both models say the same; polling changes no count.
+/* Fuzzes stimuli: any bytes are run, or refused in one line; both models say the same; polling
+ * changes no count.
  *
- * `tools/fuzz stimulus SECONDS` from the root of the repository; the seeds are in tests/fuzz/corpus/stimulus. What the
- * reference would step through for long, and units of many megabytes, are left out: they are slow, not interesting.
+ * `tools/fuzz stimulus SECONDS` from the root of the repository; the seeds are in
+ * tests/fuzz/corpus/stimulus. What the reference would step through for long, and units of many
+ * megabytes, are left out: they are slow, not interesting.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +25,16 @@ static void require(bool holds, const char *what, const char *text)
 
 static void require_line(int status, const struct chil_error *err)
 {
-    require(status < 0 && err->status == status && *err->text && !strchr(err->text, '\n'), "no line that says why",
-            err->text);
+    require(status < 0 && err->status == status && *err->text && !strchr(err->text, '\n'),
+            "no line that says why", err->text);
 }
 
 static const struct chil_machine *bgp(void)
 {
     static struct chil_machine *machine;
     struct chil_error err = {0};
-    if (!machine) require(chil_machine_open(&machine, "bgp", &err) == 0, "cannot open bgp", err.text);
+    if (!machine)
+        require(chil_machine_open(&machine, "bgp", &err) == 0, "cannot open bgp", err.text);
     return machine;
 }
 
@@ -40,9 +43,11 @@ static void compare(const struct chil_stimulus *stimulus, const struct chil_stim
     struct chil_stimulus_result reference;
     struct chil_error err = {0};
     char difference[200] = "";
-    int status = chil_stimulus_run(stimulus, &(struct chil_stimulus_options){CHIL_UPC_REFERENCE, 0}, &reference, &err);
+    int status = chil_stimulus_run(stimulus, &(struct chil_stimulus_options){CHIL_UPC_REFERENCE, 0},
+                                   &reference, &err);
     require(status == 0, "only the reference refuses", err.text);
-    require(chil_stimulus_same(fast, &reference, difference, sizeof difference), "the models differ", difference);
+    require(chil_stimulus_same(fast, &reference, difference, sizeof difference),
+            "the models differ", difference);
     chil_stimulus_result_free(&reference);
 }
 
@@ -59,9 +64,11 @@ static void poll(const struct chil_stimulus *stimulus, const struct chil_stimulu
     struct chil_stimulus_result polled;
     struct chil_error err = {0};
     char difference[200] = "";
-    int status = chil_stimulus_run(stimulus, &(struct chil_stimulus_options){CHIL_UPC_FAST, 97}, &polled, &err);
+    int status = chil_stimulus_run(stimulus, &(struct chil_stimulus_options){CHIL_UPC_FAST, 97},
+                                   &polled, &err);
     require(status == 0, "polling makes it fail", err.text);
-    require(has_parity_fault(&polled) || chil_stimulus_same(fast, &polled, difference, sizeof difference),
+    require(has_parity_fault(&polled) ||
+                chil_stimulus_same(fast, &polled, difference, sizeof difference),
             "polling makes a difference", difference);
     chil_stimulus_result_free(&polled);
 }
@@ -72,7 +79,8 @@ static void run(const struct chil_stimulus *stimulus)
     struct chil_stimulus_result fast;
     struct chil_error err = {0};
     if (g->counters * g->inputs > WIRES_MAX) return;
-    int status = chil_stimulus_run(stimulus, &(struct chil_stimulus_options){CHIL_UPC_FAST, 0}, &fast, &err);
+    int status =
+        chil_stimulus_run(stimulus, &(struct chil_stimulus_options){CHIL_UPC_FAST, 0}, &fast, &err);
     if (status) {
         require_line(status, &err);
         return;

@@ -1,4 +1,5 @@
-/* See cache_literal.h. In the order of a miss, last level first: L3 and DDR, L2, snoops, L1, spaces, accesses. */
+/* See cache_literal.h. In the order of a miss, last level first: L3 and DDR, L2, snoops, L1,
+ * spaces, accesses. */
 #include "cache_literal.h"
 
 #include <assert.h>
@@ -62,7 +63,8 @@ struct core {
     struct intervals reads; /* of L2 */
     struct intervals fills, prefetches, l3_reads;
     uint64_t queue[CACHE_STORES];
-    uint64_t open[CACHE_OPEN_LINES]; /* lines of the last stores to memory, a ring; NO_ADDRESS: none */
+    uint64_t
+        open[CACHE_OPEN_LINES]; /* lines of the last stores to memory, a ring; NO_ADDRESS: none */
     unsigned next_open;
     struct stream active[64], history[64];
     unsigned active_count, history_count;
@@ -97,12 +99,13 @@ struct literal {
     uint64_t occurrences[CACHE_WIRES][INSTANCES], high[CACHE_WIRES][INSTANCES];
 };
 
-/* --- Counting ------------------------------------------------------------------------------------------------- */
+/* --- Counting -------------------------------------------------------------------------------- */
 
 #define RAISE(lit, id, instance)        raise_wire(lit, CACHE_WIRE_##id, instance, true, 0)
 #define HOLD(lit, id, instance, cycles) raise_wire(lit, CACHE_WIRE_##id, instance, false, cycles)
 
-static void raise_wire(struct literal *lit, enum cache_wire_id id, unsigned instance, bool pulse, uint64_t cycles)
+static void raise_wire(struct literal *lit, enum cache_wire_id id, unsigned instance, bool pulse,
+                       uint64_t cycles)
 {
     lit->occurrences[id][instance]++;
     if (pulse) cycles = cache_wire_scope(id) == CACHE_OF_CORE ? 1 : 2;
@@ -159,12 +162,14 @@ static uint64_t high_of(const struct literal *lit, struct cache_wire wire)
     }
 }
 
-/* eDRAM refreshes itself at every multiple of the interval, up to the last request that came to L3. */
+/* eDRAM refreshes itself at every multiple of the interval, up to the last request that came to L3.
+ */
 static void refresh(struct literal *lit)
 {
     lit->occurrences[CACHE_WIRE_L3_REFRESH][0] = lit->high[CACHE_WIRE_L3_REFRESH][0] = 0;
     if (!lit->config.l3_size || !lit->config.l3_refresh_interval) return;
-    for (uint64_t at = lit->config.l3_refresh_interval; at <= lit->latest; at += lit->config.l3_refresh_interval)
+    for (uint64_t at = lit->config.l3_refresh_interval; at <= lit->latest;
+         at += lit->config.l3_refresh_interval)
         HOLD(lit, L3_REFRESH, 0, lit->config.l3_refresh);
 }
 
@@ -173,14 +178,16 @@ static void note_request(struct literal *lit, uint64_t now)
     if (now > lit->latest) lit->latest = now;
 }
 
-void literal_count(struct literal *lit, struct cache_wire wire, uint64_t *occurrences, uint64_t *high)
+void literal_count(struct literal *lit, struct cache_wire wire, uint64_t *occurrences,
+                   uint64_t *high)
 {
     if (wire.id == CACHE_WIRE_L3_REFRESH) refresh(lit);
     *occurrences = lit->occurrences[wire.id][wire.instance];
     *high = high_of(lit, wire);
 }
 
-bool literal_differs(struct literal *lit, const struct cache *fast, struct literal_difference *difference)
+bool literal_differs(struct literal *lit, const struct cache *fast,
+                     struct literal_difference *difference)
 {
     for (unsigned id = 0; id < CACHE_WIRES; id++)
         for (uint32_t n = 0; n < cache_wire_instances(fast, (enum cache_wire_id)id); n++) {
@@ -197,10 +204,10 @@ bool literal_differs(struct literal *lit, const struct cache *fast, struct liter
     return false;
 }
 
-/* --- Sets ----------------------------------------------------------------------------------------------------- */
+/* --- Sets ------------------------------------------------------------------------------------ */
 
-static void store_init(struct store *store, uint64_t size, uint64_t line, uint64_t ways, enum cache_policy policy,
-                       uint64_t seed)
+static void store_init(struct store *store, uint64_t size, uint64_t line, uint64_t ways,
+                       enum cache_policy policy, uint64_t seed)
 {
     *store = (struct store){line, size / line / ways, ways, policy, seed, 0, NULL, NULL, NULL};
     store->way = calloc(store->sets * ways + 1, sizeof *store->way);
@@ -252,7 +259,7 @@ static void use(struct store *store, struct way *way)
     way->used = ++store->clock;
 }
 
-/* --- L3 and DDR ----------------------------------------------------------------------------------------------- */
+/* --- L3 and DDR ------------------------------------------------------------------------------ */
 
 static uint64_t serve(struct busy *busy, uint64_t now, uint64_t length)
 {
@@ -313,7 +320,8 @@ static void evict_l3(struct literal *lit, struct bank *bank, struct way *way, ui
     if (way->dirty) castout_l3(lit, way->address, now);
 }
 
-static uint64_t miss_l3(struct literal *lit, unsigned b, uint64_t address, bool dirty, bool ahead, uint64_t now)
+static uint64_t miss_l3(struct literal *lit, unsigned b, uint64_t address, bool dirty, bool ahead,
+                        uint64_t now)
 {
     struct bank *bank = &lit->banks[b];
     RAISE(lit, MH_ALLOCATION, b);
@@ -348,7 +356,8 @@ static const enum cache_wire_id lookup_wires[2] = {WIRE(DIR0_LOOKUP), WIRE(DIR1_
 static const enum cache_wire_id wait_wires[2] = {WIRE(DIR0_NOT_TAKEN), WIRE(DIR1_NOT_TAKEN)};
 static const enum cache_wire_id collision_wires[2] = {WIRE(RD0_COLLISION), WIRE(RD1_COLLISION)};
 static const enum cache_wire_id taken_wires[2] = {WIRE(L3_TAKEN_READ0), WIRE(L3_TAKEN_READ1)};
-static const enum cache_wire_id l3_kind_wires[] = {WIRE(L3_COLD), WIRE(L3_CAPACITY), WIRE(L3_CONFLICT)};
+static const enum cache_wire_id l3_kind_wires[] = {WIRE(L3_COLD), WIRE(L3_CAPACITY),
+                                                   WIRE(L3_CONFLICT)};
 static const enum cache_wire_id deposit_wires[2] = {WIRE(WR0_DEPOSIT), WIRE(WR1_DEPOSIT)};
 static const enum cache_wire_id node_deposit_wires[2] = {WIRE(L3_WRITE0), WIRE(L3_WRITE1)};
 static const enum cache_wire_id joined_wires[2] = {WIRE(L3_WRITE0_HIT), WIRE(L3_WRITE1_HIT)};
@@ -362,7 +371,8 @@ static void raise_read(struct literal *lit, unsigned b, unsigned port, unsigned 
     raise_wire(lit, taken_wires[port], 0, true, 0);
 }
 
-static struct way *look_up(struct literal *lit, unsigned b, unsigned dir, uint64_t address, uint64_t start)
+static struct way *look_up(struct literal *lit, unsigned b, unsigned dir, uint64_t address,
+                           uint64_t start)
 {
     struct way *way = find(&lit->banks[b].store, address, lit->config.l3_banks);
     raise_wire(lit, lookup_wires[dir], b, true, 0);
@@ -379,8 +389,8 @@ static struct way *look_up(struct literal *lit, unsigned b, unsigned dir, uint64
     return way;
 }
 
-static uint64_t read_l3(struct literal *lit, unsigned core, uint64_t address, bool prefetch, uint64_t now,
-                        bool *from_ddr)
+static uint64_t read_l3(struct literal *lit, unsigned core, uint64_t address, bool prefetch,
+                        uint64_t now, bool *from_ddr)
 {
     const struct cache_config *c = &lit->config;
     address -= address % c->l3_line;
@@ -450,7 +460,7 @@ static void write_l3(struct literal *lit, unsigned core, uint64_t address, uint6
         castout_l3(lit, address, start);
 }
 
-/* --- L2 ------------------------------------------------------------------------------------------------------- */
+/* --- L2 -------------------------------------------------------------------------------------- */
 
 static struct entry *in_buffer(struct literal *lit, unsigned core, uint64_t address)
 {
@@ -467,7 +477,8 @@ static void end_joining(struct literal *lit, unsigned core, uint64_t address, ui
     for (unsigned i = 0; i < lit->config.cores; i++) {
         uint64_t *open = lit->cores[i].open;
         for (unsigned k = 0; i != core && k < CACHE_OPEN_LINES; k++)
-            if (open[k] != NO_ADDRESS && open[k] >= address && open[k] < address + length) open[k] = NO_ADDRESS;
+            if (open[k] != NO_ADDRESS && open[k] >= address && open[k] < address + length)
+                open[k] = NO_ADDRESS;
     }
 }
 
@@ -544,7 +555,8 @@ static void streams(struct literal *lit, unsigned core, uint64_t address, bool m
     of->next_expected = of->next_expected + 1 < c->l2_filter ? of->next_expected + 1 : 0;
 }
 
-/* A prefetched line is used: whether its way from DDR ends here, and not at someone else's earlier use. */
+/* A prefetched line is used: whether its way from DDR ends here, and not at someone else's earlier
+ * use. */
 static bool was_for_this(struct literal *lit, uint64_t address, bool from_ddr)
 {
     address -= address % lit->config.l3_line;
@@ -556,7 +568,8 @@ static bool was_for_this(struct literal *lit, uint64_t address, bool from_ddr)
     return ahead;
 }
 
-static uint64_t read_l2(struct literal *lit, unsigned core, uint64_t address, bool data, uint64_t now)
+static uint64_t read_l2(struct literal *lit, unsigned core, uint64_t address, bool data,
+                        uint64_t now)
 {
     struct core *of = &lit->cores[core];
     address -= address % lit->config.l2_line;
@@ -625,7 +638,7 @@ static void write_memory(struct literal *lit, unsigned core, uint64_t address, u
     write_l3(lit, core, address, now);
 }
 
-/* --- Snoops --------------------------------------------------------------------------------------------------- */
+/* --- Snoops ---------------------------------------------------------------------------------- */
 
 static bool fits(const struct stream *set, unsigned count, uint64_t line)
 {
@@ -648,7 +661,8 @@ static bool passes_filter(struct literal *lit, unsigned core, unsigned port, uin
     struct core *of = &lit->cores[core];
     unsigned n = core * CACHE_PORTS + port;
     bool in_range = line >= of->low && line <= of->high;
-    bool active = fits(of->active, of->active_count, line), history = fits(of->history, of->history_count, line);
+    bool active = fits(of->active, of->active_count, line),
+         history = fits(of->history, of->history_count, line);
     bool known = false;
     for (unsigned i = 0; i < lit->config.snoop_lines; i++)
         if (of->absent[port][i] == line) known = true;
@@ -676,7 +690,8 @@ static void show_store(struct literal *lit, unsigned core, uint64_t address, uin
         unsigned port = (other > core ? core : core - 1) % 3;
         struct way *way = find(&lit->cores[other].data, address, 1);
         RAISE(lit, PORT_REQUEST, other * CACHE_PORTS + port);
-        if (lit->config.snoop_filter && !passes_filter(lit, other, port, address / lit->config.l1d.line)) {
+        if (lit->config.snoop_filter &&
+            !passes_filter(lit, other, port, address / lit->config.l1d.line)) {
             assert(!way); /* no filter may drop a snoop of a line that is there */
             continue;
         }
@@ -731,7 +746,7 @@ static void note_fill(struct literal *lit, unsigned core, uint64_t address)
     of->active_count = 0;
 }
 
-/* --- L1 ------------------------------------------------------------------------------------------------------- */
+/* --- L1 -------------------------------------------------------------------------------------- */
 
 static unsigned outstanding(struct intervals *list, uint64_t now, uint64_t *first_end)
 {
@@ -747,7 +762,8 @@ static unsigned outstanding(struct intervals *list, uint64_t now, uint64_t *firs
     return count;
 }
 
-static struct interval read_line(struct literal *lit, unsigned core, uint64_t address, bool data, uint64_t now)
+static struct interval read_line(struct literal *lit, unsigned core, uint64_t address, bool data,
+                                 uint64_t now)
 {
     struct core *of = &lit->cores[core];
     struct interval fill = {now, 0};
@@ -775,7 +791,8 @@ static struct way *place(struct literal *lit, unsigned core, uint64_t address, u
     return way;
 }
 
-static struct interval fill_data(struct literal *lit, unsigned core, uint64_t address, uint64_t now, struct way **way)
+static struct interval fill_data(struct literal *lit, unsigned core, uint64_t address, uint64_t now,
+                                 struct way **way)
 {
     struct core *of = &lit->cores[core];
     if (!lit->config.write_through && lit->config.coherent)
@@ -806,7 +823,7 @@ static uint64_t enqueue(struct literal *lit, unsigned core, uint64_t address, ui
     return now;
 }
 
-/* --- Spaces --------------------------------------------------------------------------------------------------- */
+/* --- Spaces ---------------------------------------------------------------------------------- */
 
 static int64_t frame_of(struct literal *lit, unsigned space, uint32_t page)
 {
@@ -821,12 +838,14 @@ static bool in_tlb(const struct literal *lit, unsigned core, unsigned space, uin
 {
     const struct core *of = &lit->cores[core];
     for (unsigned i = 0; i < lit->config.tlb_entries; i++)
-        if (of->tlb[i].valid && of->tlb[i].space == space && of->tlb[i].page == address / lit->config.page) return true;
+        if (of->tlb[i].valid && of->tlb[i].space == space &&
+            of->tlb[i].page == address / lit->config.page)
+            return true;
     return false;
 }
 
-static uint64_t translate(struct literal *lit, unsigned core, unsigned space, uint32_t address, bool data,
-                          uint64_t *now)
+static uint64_t translate(struct literal *lit, unsigned core, unsigned space, uint32_t address,
+                          bool data, uint64_t *now)
 {
     struct core *of = &lit->cores[core];
     if (!in_tlb(lit, core, space, address)) {
@@ -882,8 +901,8 @@ void literal_space_free(struct literal *lit, unsigned space)
     lit->frame[space] = NULL;
 }
 
-void literal_share(struct literal *lit, unsigned space, uint32_t address, unsigned from, uint32_t from_address,
-                   uint64_t length)
+void literal_share(struct literal *lit, unsigned space, uint32_t address, unsigned from,
+                   uint32_t from_address, uint64_t length)
 {
     literal_forget(lit, space, address, length);
     for (uint32_t i = 0; i < length / 4096; i++) {
@@ -893,23 +912,28 @@ void literal_share(struct literal *lit, unsigned space, uint32_t address, unsign
     }
 }
 
-/* --- Kinds of misses ------------------------------------------------------------------------------------------ */
+/* --- Kinds of misses ------------------------------------------------------------------------- */
 
 static const enum cache_wire_id kind_wires[2][KINDS] = {
-    {WIRE(L1D_LOAD_COLD), WIRE(L1D_LOAD_CAPACITY), WIRE(L1D_LOAD_CONFLICT), WIRE(L1D_LOAD_COHERENCE)},
-    {WIRE(L1D_STORE_COLD), WIRE(L1D_STORE_CAPACITY), WIRE(L1D_STORE_CONFLICT), WIRE(L1D_STORE_COHERENCE)},
+    {WIRE(L1D_LOAD_COLD), WIRE(L1D_LOAD_CAPACITY), WIRE(L1D_LOAD_CONFLICT),
+     WIRE(L1D_LOAD_COHERENCE)},
+    {WIRE(L1D_STORE_COLD), WIRE(L1D_STORE_CAPACITY), WIRE(L1D_STORE_CONFLICT),
+     WIRE(L1D_STORE_COHERENCE)},
 };
 
-static void use_kinds(struct literal *lit, unsigned core, uint64_t address, bool missed, bool brings, bool store)
+static void use_kinds(struct literal *lit, unsigned core, uint64_t address, bool missed,
+                      bool brings, bool store)
 {
     if (!lit->config.miss_kinds) return;
-    enum kind kind = literal_kinds_use(&lit->cores[core].kinds, address / lit->config.l1d.line, brings);
+    enum kind kind =
+        literal_kinds_use(&lit->cores[core].kinds, address / lit->config.l1d.line, brings);
     if (missed) raise_wire(lit, kind_wires[store][kind], core, true, 0);
 }
 
-/* --- Accesses ------------------------------------------------------------------------------------------------- */
+/* --- Accesses -------------------------------------------------------------------------------- */
 
-static uint64_t load_line(struct literal *lit, unsigned core, unsigned space, uint32_t address, uint64_t now)
+static uint64_t load_line(struct literal *lit, unsigned core, unsigned space, uint32_t address,
+                          uint64_t now)
 {
     struct store *data = &lit->cores[core].data;
     uint64_t line = translate(lit, core, space, address, true, &now);
@@ -927,8 +951,8 @@ static uint64_t load_line(struct literal *lit, unsigned core, unsigned space, ui
     return end;
 }
 
-static uint64_t store_line(struct literal *lit, unsigned core, unsigned space, uint32_t address, bool zero,
-                           uint64_t now)
+static uint64_t store_line(struct literal *lit, unsigned core, unsigned space, uint32_t address,
+                           bool zero, uint64_t now)
 {
     struct store *data = &lit->cores[core].data;
     uint64_t line = translate(lit, core, space, address, true, &now);
@@ -959,16 +983,18 @@ static uint64_t store_line(struct literal *lit, unsigned core, unsigned space, u
     return start;
 }
 
-uint32_t literal_load(struct literal *lit, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now)
+uint32_t literal_load(struct literal *lit, unsigned core, unsigned space, uint32_t address,
+                      uint32_t size, uint64_t now)
 {
     uint64_t end = load_line(lit, core, space, address, now);
     uint32_t last = address + size - 1;
-    if (last / lit->config.l1d.line != address / lit->config.l1d.line) end = load_line(lit, core, space, last, end);
+    if (last / lit->config.l1d.line != address / lit->config.l1d.line)
+        end = load_line(lit, core, space, last, end);
     return (uint32_t)(end - now);
 }
 
-uint32_t literal_store(struct literal *lit, unsigned core, unsigned space, uint32_t address, uint32_t size,
-                       uint64_t now)
+uint32_t literal_store(struct literal *lit, unsigned core, unsigned space, uint32_t address,
+                       uint32_t size, uint64_t now)
 {
     uint64_t end = store_line(lit, core, space, address, false, now);
     uint32_t last = address + size - 1;
@@ -977,7 +1003,8 @@ uint32_t literal_store(struct literal *lit, unsigned core, unsigned space, uint3
     return (uint32_t)(end - now);
 }
 
-uint32_t literal_fetch(struct literal *lit, unsigned core, unsigned space, uint32_t address, uint64_t now)
+uint32_t literal_fetch(struct literal *lit, unsigned core, unsigned space, uint32_t address,
+                       uint64_t now)
 {
     struct store *code = &lit->cores[core].code;
     uint64_t begin = now, line = translate(lit, core, space, address, false, &now);
@@ -998,7 +1025,8 @@ uint32_t literal_fetch(struct literal *lit, unsigned core, unsigned space, uint3
     return (uint32_t)(now - begin);
 }
 
-static void touch(struct literal *lit, unsigned core, unsigned space, uint32_t address, uint64_t now)
+static void touch(struct literal *lit, unsigned core, unsigned space, uint32_t address,
+                  uint64_t now)
 {
     struct store *data = &lit->cores[core].data;
     uint64_t end;
@@ -1015,7 +1043,8 @@ static void touch(struct literal *lit, unsigned core, unsigned space, uint32_t a
     if (way) use_kinds(lit, core, line, false, true, false);
 }
 
-static void manage_one(struct literal *lit, enum cache_op op, unsigned core, uint64_t physical, uint64_t now)
+static void manage_one(struct literal *lit, enum cache_op op, unsigned core, uint64_t physical,
+                       uint64_t now)
 {
     struct core *of = &lit->cores[core];
     if (op == CACHE_INVALIDATE_CODE) {
@@ -1031,8 +1060,8 @@ static void manage_one(struct literal *lit, enum cache_op op, unsigned core, uin
     literal_kinds_take(&of->kinds, physical / of->data.line);
 }
 
-uint32_t literal_manage(struct literal *lit, enum cache_op op, unsigned core, unsigned space, uint32_t address,
-                        uint64_t now)
+uint32_t literal_manage(struct literal *lit, enum cache_op op, unsigned core, unsigned space,
+                        uint32_t address, uint64_t now)
 {
     uint64_t end = now;
     if (op == CACHE_ZERO) return (uint32_t)(store_line(lit, core, space, address, true, now) - now);
@@ -1041,7 +1070,8 @@ uint32_t literal_manage(struct literal *lit, enum cache_op op, unsigned core, un
         return 0;
     }
     uint64_t physical = translate(lit, core, space, address, true, &end);
-    if (op != CACHE_INVALIDATE_CODE) close_line(&lit->cores[core], physical - physical % lit->config.l1d.line);
+    if (op != CACHE_INVALIDATE_CODE)
+        close_line(&lit->cores[core], physical - physical % lit->config.l1d.line);
     for (unsigned i = 0; i < lit->config.cores; i++)
         if (i == core || lit->config.coherent) manage_one(lit, op, i, physical, end);
     return (uint32_t)(end - now);
@@ -1074,17 +1104,19 @@ unsigned literal_allows(const struct literal *lit, unsigned core, unsigned space
     int64_t frame = lit->frame[space] ? lit->frame[space][address / 4096] : -1;
     unsigned bits = 0;
     if (frame < 0 || !in_tlb(lit, core, space, address)) return 0;
-    uint64_t physical = (uint64_t)frame * 4096 + address % 4096, line = physical - physical % of->data.line;
+    uint64_t physical = (uint64_t)frame * 4096 + address % 4096,
+             line = physical - physical % of->data.line;
     const struct way *way = find(&of->data, line, 1);
     bool stays = lit->config.write_through || !way ? find_open(of, line) != NULL : way->dirty;
     bool changes = of->data.policy == CACHE_LRU || lit->config.miss_kinds;
     if (!changes && way) bits |= CACHE_LOAD;
     if (!changes && stays) bits |= CACHE_STORE;
-    if (of->code.policy != CACHE_LRU && find(&of->code, physical - physical % of->code.line, 1)) bits |= CACHE_FETCH;
+    if (of->code.policy != CACHE_LRU && find(&of->code, physical - physical % of->code.line, 1))
+        bits |= CACHE_FETCH;
     return bits;
 }
 
-/* --- Life ----------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------ */
 
 struct literal *literal_new(const struct cache_config *config)
 {
@@ -1100,8 +1132,10 @@ struct literal *literal_new(const struct cache_config *config)
     for (unsigned i = 0; i < config->cores; i++) {
         struct core *core = &lit->cores[i];
         const struct cache_l1_config *code = &config->l1i, *data = &config->l1d;
-        store_init(&core->code, code->size, code->line, code->ways, code->policy, config->seed + 2 * i);
-        store_init(&core->data, data->size, data->line, data->ways, data->policy, config->seed + 2 * i + 1);
+        store_init(&core->code, code->size, code->line, code->ways, code->policy,
+                   config->seed + 2 * i);
+        store_init(&core->data, data->size, data->line, data->ways, data->policy,
+                   config->seed + 2 * i + 1);
         memset(core->streams, 0xff, sizeof core->streams);
         memset(core->expected, 0xff, sizeof core->expected);
         memset(core->absent, 0xff, sizeof core->absent);
@@ -1111,8 +1145,8 @@ struct literal *literal_new(const struct cache_config *config)
     }
     lit->kinds.room = config->l3_size / config->l3_line;
     for (unsigned i = 0; i < config->l3_banks; i++) {
-        store_init(&lit->banks[i].store, config->l3_size / config->l3_banks, config->l3_line, config->l3_ways,
-                   config->l3_policy, config->seed + 2 * config->cores + i);
+        store_init(&lit->banks[i].store, config->l3_size / config->l3_banks, config->l3_line,
+                   config->l3_ways, config->l3_policy, config->seed + 2 * config->cores + i);
         lit->banks[i].deposited[0] = lit->banks[i].deposited[1] = NO_ADDRESS;
     }
     return lit;

@@ -1,4 +1,5 @@
-/* Random instruction words from the operand fields of their rows, and states in which they do something. */
+/* Random instruction words from the operand fields of their rows, and states in which they do
+ * something. */
 #include "core_random.h"
 
 #include <string.h>
@@ -24,13 +25,14 @@ void core_random_fill(uint32_t memory[CORE_RANDOM_MEMORY / 4], uint32_t seed)
     }
 }
 
-/* --- Operands ------------------------------------------------------------------------------------------------- */
+/* --- Operands -------------------------------------------------------------------------------- */
 
 static uint32_t random_gpr(void)
 {
-    static const uint32_t edges[] = {0,          1,          2,          0x7fffffff, 0x80000000, 0x80000001,
-                                     0xffffffff, 0xfffffffe, 0x7fff,     0x8000,     0xffff,     0x10000,
-                                     0xffff8000, 0x7fff7fff, 0x80008000, 0x00ff00ff, 0xff00ff00, 0x7fffffc0};
+    static const uint32_t edges[] = {0,          1,          2,          0x7fffffff, 0x80000000,
+                                     0x80000001, 0xffffffff, 0xfffffffe, 0x7fff,     0x8000,
+                                     0xffff,     0x10000,    0xffff8000, 0x7fff7fff, 0x80008000,
+                                     0x00ff00ff, 0xff00ff00, 0x7fffffc0};
     switch (random_below(8)) {
     case 0:
     case 1: return edges[random_below(sizeof edges / sizeof edges[0])];
@@ -54,7 +56,8 @@ static void random_state_of(struct core_request *q)
     q->xer = (uint32_t)random_bits() & UINT32_C(0xe000007f);
     if (random_below(2)) q->xer &= UINT32_C(0xe000000f);
     q->lr = q->slot + 4 * random_below(CORE_RANDOM_WORDS) + random_below(4);
-    q->ctr = random_below(3) ? q->slot + 4 * random_below(CORE_RANDOM_WORDS) + random_below(4) : random_below(3);
+    q->ctr = random_below(3) ? q->slot + 4 * random_below(CORE_RANDOM_WORDS) + random_below(4)
+                             : random_below(3);
     if (random_below(16) == 0) q->lr = UNMAPPED + (uint32_t)(random_bits() & 0x3fffffff);
     if (random_below(16) == 0) q->ctr = UNMAPPED + (uint32_t)(random_bits() & 0x3fffffff);
     /* No FEX to begin with: setting it would be an interrupt already. */
@@ -80,18 +83,21 @@ static uint32_t spr_field(unsigned spr)
 
 static uint32_t random_field(enum isa_operand id, uint32_t pc, uint32_t slot)
 {
-    static const uint16_t sprs[] = {1, 8, 9, 1, 8, 9, 256, 260, 263, 268, 269, 22, 26, 272, 287, 3, 500, 1023};
+    static const uint16_t sprs[] = {1,   8,   9,  1,  8,   9,   256, 260, 263,
+                                    268, 269, 22, 26, 272, 287, 3,   500, 1023};
     const struct isa_operand_row *operand = isa_operand_row(id);
     uint32_t target = slot + 4 * random_below(CORE_RANDOM_WORDS);
     if (target == pc) target += 4; /* no endless loops */
     switch (id) {
     case ISA_OP_SPR:
-    case ISA_OP_SPRW: return spr_field(random_below(9) ? sprs[random_below(18)] : random_below(1024));
+    case ISA_OP_SPRW:
+        return spr_field(random_below(9) ? sprs[random_below(18)] : random_below(1024));
     case ISA_OP_LI: return (target - pc) & 0x03fffffc;
     case ISA_OP_LIA: return target & 0x03fffffc;
     case ISA_OP_BD: return (target - pc) & 0xfffc;
     case ISA_OP_BDA:
-        return random_below(4) ? CORE_RANDOM_PADS + 4 * random_below((CORE_RANDOM_PADS_END - CORE_RANDOM_PADS) / 4)
+        return random_below(4) ? CORE_RANDOM_PADS +
+                                     4 * random_below((CORE_RANDOM_PADS_END - CORE_RANDOM_PADS) / 4)
                                : random_bits() & 0xbffc;
     case ISA_OP_CT: return 0; /* the only cache qemu knows */
     default: return (uint32_t)random_bits() & isa_bit_mask(operand->first, operand->last);
@@ -106,17 +112,19 @@ static uint32_t random_word(enum isa_id id, uint32_t pc, uint32_t slot)
         word = row->match;
         for (unsigned i = 0; i < ISA_OPERANDS_MAX && isa_row_operand(row, i) != ISA_OP_NONE; i++)
             word |= random_field(isa_row_operand(row, i), pc, slot);
-        if (id == ISA_MFTB) word = (word & ~isa_bit_mask(11, 20)) | spr_field(268 + random_below(2));
+        if (id == ISA_MFTB)
+            word = (word & ~isa_bit_mask(11, 20)) | spr_field(268 + random_below(2));
     } while (isa_is_invalid_form(id, word));
     return word;
 }
 
-/* --- Addresses ------------------------------------------------------------------------------------------------ */
+/* --- Addresses ------------------------------------------------------------------------------- */
 
 static bool is_access(const struct isa_row *row)
 {
-    return row->klass == ISA_CLASS_LOAD || row->klass == ISA_CLASS_STORE || row->klass == ISA_CLASS_DCACHE_OP ||
-           row->klass == ISA_CLASS_ICACHE_OP || row->klass >= ISA_CLASS_FP_LOAD_SINGLE;
+    return row->klass == ISA_CLASS_LOAD || row->klass == ISA_CLASS_STORE ||
+           row->klass == ISA_CLASS_DCACHE_OP || row->klass == ISA_CLASS_ICACHE_OP ||
+           row->klass >= ISA_CLASS_FP_LOAD_SINGLE;
 }
 
 /* Bytes accessed; cache instructions 1, anywhere in their line. */
@@ -148,8 +156,8 @@ static uint32_t random_address(unsigned size)
     return random_below(2) ? address & ~UINT32_C(7) : address;
 }
 
-/* Gives the address registers of `word` values that add up to `address`. With RA = 0 and a displacement they cannot:
- * the displacement is kept out of the guest's own page then. */
+/* Gives the address registers of `word` values that add up to `address`. With RA = 0 and a
+ * displacement they cannot: the displacement is kept out of the guest's own page then. */
 static uint32_t aim(struct core_request *q, enum isa_id id, uint32_t word, uint32_t address)
 {
     const struct isa_row *row = isa_row(id);
@@ -175,8 +183,8 @@ static uint32_t aim(struct core_request *q, enum isa_id id, uint32_t word, uint3
 static bool string_overlaps(enum isa_id id, uint32_t word, uint32_t xer)
 {
     unsigned words = isa_words_moved(id, word, xer & 0x7f);
-    return id == ISA_LSWX &&
-           (((isa_ra(word) - isa_rt(word)) % 32 < words && isa_ra(word)) || (isa_rb(word) - isa_rt(word)) % 32 < words);
+    return id == ISA_LSWX && (((isa_ra(word) - isa_rt(word)) % 32 < words && isa_ra(word)) ||
+                              (isa_rb(word) - isa_rt(word)) % 32 < words);
 }
 
 void core_random_single(struct core_program *program, uint64_t seed, enum isa_id id, uint32_t slot)
@@ -193,7 +201,8 @@ void core_random_single(struct core_program *program, uint64_t seed, enum isa_id
     q->pc = slot + 4 * at;
     if ((q->lr & ~UINT32_C(3)) == q->pc) q->lr += 4;
     if ((q->ctr & ~UINT32_C(3)) == q->pc) q->ctr += 4;
-    if (id == ISA_LSWX && (q->xer & 0x7f) > 112) q->xer &= ~UINT32_C(0x40); /* registers must be left for the address */
+    if (id == ISA_LSWX && (q->xer & 0x7f) > 112)
+        q->xer &= ~UINT32_C(0x40); /* registers must be left for the address */
     uint32_t word;
     do
         word = random_word(id, q->pc, slot);
@@ -215,8 +224,10 @@ void core_random_single(struct core_program *program, uint64_t seed, enum isa_id
     q->words[at] = word;
 }
 
-/* --- Sequences ------------------------------------------------------------------------------------------------
- * Some registers are set aside: their values are known all along, so that addresses can be aimed. */
+/* --- Sequences
+ * ------------------------------------------------------------------------------------------------
+ * Some registers are set aside: their values are known all along, so that addresses can be aimed.
+ */
 
 enum { BASES = 2, KEPT = 6 };
 
@@ -230,13 +241,15 @@ struct writer {
     bool fixed;       /* what follows may be skipped or repeated: known values stay */
     bool loops;       /* CTR counts the loop */
     bool count_known; /* XER's byte count is still that of the beginning */
-    bool writes_xer;  /* mtspr XER is there, mfspr XER is not: reserved bits of XER are qemu's to keep */
-    bool zeroes;      /* dcbz is there, lwarx is not: qemu's dcbz ends a reservation, of the processor's own too */
-    bool directed;    /* rounding other than to nearest and to zero; then no fnmadd and its like */
+    bool writes_xer;  /* mtspr XER is there, mfspr XER is not: reserved bits of XER are qemu's to
+                         keep */
+    bool zeroes; /* dcbz is there, lwarx is not: qemu's dcbz ends a reservation, of the processor's
+                    own too */
+    bool directed; /* rounding other than to nearest and to zero; then no fnmadd and its like */
 };
 
-static void start_sequence(struct writer *w, struct core_program *program, uint64_t seed, const struct core_rows *rows,
-                           uint32_t slot)
+static void start_sequence(struct writer *w, struct core_program *program, uint64_t seed,
+                           const struct core_rows *rows, uint32_t slot)
 {
     struct core_request *q = &program->request;
     memset(program, 0, sizeof *program);
@@ -248,9 +261,11 @@ static void start_sequence(struct writer *w, struct core_program *program, uint6
     w->writes_xer = random_below(2);
     w->zeroes = random_below(2);
     w->directed = random_below(2);
-    /* What qemu leaves wrong in the FPSCR is sticky and set already; nothing is enabled. docs/fp.md 1, 4, 6, 16. */
+    /* What qemu leaves wrong in the FPSCR is sticky and set already; nothing is enabled. docs/fp.md
+     * 1, 4, 6, 16. */
     const uint32_t not_set = FP_VE | FP_OE | FP_UE | FP_ZE | FP_XE | FP_NI | (w->directed ? 0 : 2);
-    if (!rows->all_results) q->fpscr = fp_summarise((q->fpscr & ~not_set) | FP_FX | FP_XX | FP_VXSNAN);
+    if (!rows->all_results)
+        q->fpscr = fp_summarise((q->fpscr & ~not_set) | FP_FX | FP_XX | FP_VXSNAN);
     for (unsigned i = 0; i < KEPT;) {
         unsigned r = 1 + random_below(31);
         if (w->kept_mask >> r & 1) continue;
@@ -303,7 +318,8 @@ static bool agrees(const struct writer *w, enum isa_id id)
     }
 }
 
-/* Rows that can be used in this place: they keep what is known and do not end the sequence, but for a rare trap. */
+/* Rows that can be used in this place: they keep what is known and do not end the sequence, but for
+ * a rare trap. */
 static bool fits_sequence(const struct writer *w, enum isa_id id)
 {
     const struct isa_row *row = isa_row(id);
@@ -326,13 +342,15 @@ static uint32_t fit_operands(const struct writer *w, enum isa_id id, uint32_t wo
 {
     bool any = w->rows->all_results;
     switch (id) {
-    case ISA_DIVW ... ISA_DIVWUO_RC: return any ? word : with(word, 16, 20, w->kept[2]); /* by a small number */
+    case ISA_DIVW ... ISA_DIVWUO_RC:
+        return any ? word : with(word, 16, 20, w->kept[2]); /* by a small number */
     case ISA_MTFSB0:
     case ISA_MTFSB0_RC: return any ? word : with(word, 6, 10, 13 + random_below(7));
     case ISA_MTFSB1:
     case ISA_MTFSB1_RC: return any ? word : with(word, 6, 10, 3 + random_below(21));
     case ISA_MTFSFI:
-    case ISA_MTFSFI_RC: return any ? word : with(with(word, 6, 8, 7), 16, 19, random_below(w->directed ? 4 : 2));
+    case ISA_MTFSFI_RC:
+        return any ? word : with(with(word, 6, 8, 7), 16, 19, random_below(w->directed ? 4 : 2));
     case ISA_MFSPR:
     case ISA_MTSPR: {
         static const unsigned sprs[] = {8, 9, 256, 1};
@@ -427,7 +445,8 @@ static unsigned put_skip(struct writer *w)
     unsigned over = 1 + random_below(3);
     enum isa_id id = random_below(3) ? ISA_BC : ISA_BCL;
     uint32_t word = with(random_word(id, 0, 0), 16, 29, over + 1);
-    if (w->loops && isa_bo_uses_ctr(isa_rt(word))) word = with(word, 6, 10, random_below(2) ? 4 : 12);
+    if (w->loops && isa_bo_uses_ctr(isa_rt(word)))
+        word = with(word, 6, 10, random_below(2) ? 4 : 12);
     put(w, word);
     return over;
 }
@@ -446,7 +465,8 @@ static uint32_t bad_word(const struct writer *w)
     }
 }
 
-void core_random_sequence(struct core_program *program, uint64_t seed, const struct core_rows *rows, uint32_t slot)
+void core_random_sequence(struct core_program *program, uint64_t seed, const struct core_rows *rows,
+                          uint32_t slot)
 {
     struct writer w;
     start_sequence(&w, program, seed, rows, slot);
@@ -468,9 +488,10 @@ void core_random_sequence(struct core_program *program, uint64_t seed, const str
     if (w.loops) put(&w, 0x42000000 | (-4 * w.at & 0xfffc)); /* bdnz */
 }
 
-/* Head, a store to a place in the head or the tail, what makes it seen, tail; if it is in the head, again. */
-void core_random_self_modifying(struct core_program *program, uint64_t seed, const struct core_rows *rows,
-                                uint32_t slot, enum core_kind kind)
+/* Head, a store to a place in the head or the tail, what makes it seen, tail; if it is in the head,
+ * again. */
+void core_random_self_modifying(struct core_program *program, uint64_t seed,
+                                const struct core_rows *rows, uint32_t slot, enum core_kind kind)
 {
     struct writer w;
     start_sequence(&w, program, seed, rows, slot);
@@ -481,7 +502,8 @@ void core_random_self_modifying(struct core_program *program, uint64_t seed, con
     bool behind = program->behind = random_below(2);
     w.loops = w.fixed = true;
     unsigned head = 1 + random_below(10), tail = 1 + random_below(10);
-    unsigned first = kind == CORE_UNSYNCED ? head + 1 : head + 5; /* from here on the change is seen */
+    unsigned first =
+        kind == CORE_UNSYNCED ? head + 1 : head + 5; /* from here on the change is seen */
     unsigned place = program->place = behind ? random_below(head) : first + random_below(tail);
     unsigned index = w.kept[2], code = w.kept[4], text = w.kept[5];
     w.known[index] = w.q->gpr[index] = 4 * place;
@@ -490,8 +512,9 @@ void core_random_self_modifying(struct core_program *program, uint64_t seed, con
     for (unsigned i = 0; i < head; i++)
         put(&w, sequence_word(&w));
     put(&w, 0x7c00012e | text << 21 | code << 16 | index << 11); /* stwx */
-    const uint32_t sync[] = {0x7c00006c | code << 16 | index << 11 /* dcbst */, 0x7c0004ac /* msync */,
-                             0x7c0007ac | code << 16 | index << 11 /* icbi */, 0x4c00012c /* isync */};
+    const uint32_t sync[] = {
+        0x7c00006c | code << 16 | index << 11 /* dcbst */, 0x7c0004ac /* msync */,
+        0x7c0007ac | code << 16 | index << 11 /* icbi */, 0x4c00012c /* isync */};
     for (unsigned i = 0; i < 4; i++)
         put(&w, kind == CORE_UNSYNCED ? sequence_word(&w) : sync[i]);
     for (unsigned i = 0; i < tail; i++)
@@ -501,6 +524,7 @@ void core_random_self_modifying(struct core_program *program, uint64_t seed, con
     w.q->gpr[text] = patch;
     for (unsigned pass = 0; pass < passes; pass++)
         for (unsigned i = 0; i < w.at; i++)
-            program->words[program->executed++] = i == place && (!behind || pass) ? patch : w.q->words[i];
+            program->words[program->executed++] =
+                i == place && (!behind || pass) ? patch : w.q->words[i];
     w.rows = NULL;
 }

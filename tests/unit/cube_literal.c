@@ -43,7 +43,8 @@ struct literal {
     char text[TEXT];
 };
 
-static void bad(struct literal *l, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+static void bad(struct literal *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
 
 static void bad(struct literal *l, const char *format, ...)
 {
@@ -54,8 +55,7 @@ static void bad(struct literal *l, const char *format, ...)
     longjmp(l->bad, 1);
 }
 
-/* --- The archive ---------------------------------------------------------------------------------------------------
- */
+/* --- The archive ----------------------------------------------------------------------------- */
 
 static unsigned long octal(const uint8_t *field, int digits)
 {
@@ -90,8 +90,7 @@ static const uint8_t *member(struct literal *l, const char *name, size_t *size)
     bad(l, "no member '%s'", name);
 }
 
-/* --- The lexer -----------------------------------------------------------------------------------------------------
- */
+/* --- The lexer ------------------------------------------------------------------------------- */
 
 static void blank(struct literal *l)
 {
@@ -126,7 +125,8 @@ static const char *text_until(struct literal *l, char end)
     while (*l->at != end) {
         char c = *l->at;
         size_t length = 1;
-        if (!c || c == '<' || c == '>' || (c == '"' && end != '<')) bad(l, "a bare %c at: %.40s", c, l->at);
+        if (!c || c == '<' || c == '>' || (c == '"' && end != '<'))
+            bad(l, "a bare %c at: %.40s", c, l->at);
         for (size_t i = 0; c == '&' && i < 5; i++)
             if (strncmp(l->at, escapes[i][0], strlen(escapes[i][0])) == 0) {
                 c = escapes[i][1][0];
@@ -181,8 +181,7 @@ static void attributes(struct literal *l)
     }
 }
 
-/* --- The grammar ---------------------------------------------------------------------------------------------------
- */
+/* --- The grammar ----------------------------------------------------------------------------- */
 
 static void metric(struct literal *l)
 {
@@ -194,7 +193,8 @@ static void metric(struct literal *l)
     wants(l, ">");
     (void)element(l, "disp_name");
     (void)snprintf(l->metric[index].name, TEXT, "%s", element(l, "uniq_name"));
-    if (l->text[strspn(l->text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:=")])
+    if (l->text[strspn(l->text,
+                       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:=")])
         bad(l, "CubePL cannot name '%s'", l->text);
     (void)snprintf(l->metric[index].dtype, TEXT, "%s", element(l, "dtype"));
     (void)element(l, "uom");
@@ -227,7 +227,8 @@ static void cnode(struct literal *l, int parent)
 {
     wants(l, "<cnode ");
     int index = l->nodes++;
-    if (index == NODES || number(l, attribute(l, "id")) != index) bad(l, "cnode ids are not document order");
+    if (index == NODES || number(l, attribute(l, "id")) != index)
+        bad(l, "cnode ids are not document order");
     l->node[index].parent = parent;
     l->node[index].region = number(l, attribute(l, "calleeId"));
     l->node[index].line = -1;
@@ -269,7 +270,8 @@ static void system_node(struct literal *l)
         wants(l, ">");
         (void)element(l, "name");
         l->process = number(l, element(l, "rank"));
-        if (l->process < 0 || strcmp(element(l, "type"), "process") != 0) bad(l, "a group's rank or type");
+        if (l->process < 0 || strcmp(element(l, "type"), "process") != 0)
+            bad(l, "a group's rank or type");
         attributes(l);
         do {
             location(l);
@@ -336,8 +338,7 @@ static void anchor(struct literal *l)
     if (*l->at) bad(l, "something after </cube>");
 }
 
-/* --- Values --------------------------------------------------------------------------------------------------------
- */
+/* --- Values ---------------------------------------------------------------------------------- */
 
 static uint64_t little(const uint8_t *at, int bytes)
 {
@@ -376,7 +377,8 @@ static void fetch_row(struct literal *l, const uint8_t *data, size_t size, long 
     const uint8_t *entry = data + 19 + 24 * (size_t)row;
     if (little(entry, 8) != (uint64_t)row * bytes) bad(l, "start of row %ld", row);
     uLongf length = (uLongf)bytes;
-    if (uncompress(to, &length, data + 19 + 24 * rows + little(entry + 8, 8), (uLong)little(entry + 16, 8)) != Z_OK ||
+    if (uncompress(to, &length, data + 19 + 24 * rows + little(entry + 8, 8),
+                   (uLong)little(entry + 16, 8)) != Z_OK ||
         length != bytes)
         bad(l, "row %ld does not unpack", row);
 }
@@ -385,8 +387,8 @@ static void print_path(struct literal *l, FILE *out, int node)
 {
     if (l->node[node].parent >= 0) print_path(l, out, l->node[node].parent);
     if (l->synthetic && node == 0) return;
-    (void)fprintf(out, "/%s|%s|%d", l->region[l->node[node].region].name, l->region[l->node[node].region].module,
-                  l->node[node].line);
+    (void)fprintf(out, "/%s|%s|%d", l->region[l->node[node].region].name,
+                  l->region[l->node[node].region].module, l->node[node].line);
 }
 
 static void print_value(struct literal *l, FILE *out, const char *dtype, uint64_t bits)

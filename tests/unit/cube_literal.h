@@ -1,7 +1,9 @@
-/* A second reader of .cubex, written from the description of cubelib's behaviour alone: as strict, and as peculiar.
+/* A second reader of .cubex, written from the description of cubelib's behaviour alone: as strict,
+ * and as peculiar.
  *
- * Members are found with cubelib's rule (padding is size / 512 + 1 blocks), anchor.xml by a lexer that knows literal
- * tags in one order, rows by binary search of the index. It shares nothing with src/analyze/exp.
+ * Members are found with cubelib's rule (padding is size / 512 + 1 blocks), anchor.xml by a lexer
+ * that knows literal tags in one order, rows by binary search of the index. It shares nothing with
+ * src/analyze/exp.
  */
 #ifndef CUBE_LITERAL_H
 #define CUBE_LITERAL_H

@@ -16,11 +16,16 @@ static const struct {
     enum chil_exp_origin origin;
     bool real;
 } table[METRICS] = {
-    {"ALL", "SUM + B2", -1, CHIL_EXP_COMPOSED, false}, {"SUM", "B0 + B1", 0, CHIL_EXP_COMPOSED, false},
-    {"B0", "", 1, CHIL_EXP_MEASURED, false},           {"B1", "", 1, CHIL_EXP_MEASURED, false},
-    {"B2", "", 0, CHIL_EXP_MEASURED, false},           {"B3", "", -1, CHIL_EXP_MEASURED, false},
-    {"B$4", "", -1, CHIL_EXP_MEASURED, false},         {"LESS", "B3 - B$4", -1, CHIL_EXP_COMPUTED, false},
-    {"R0", "", -1, CHIL_EXP_MEASURED, true},           {"R1", "", -1, CHIL_EXP_MEASURED, true},
+    {"ALL", "SUM + B2", -1, CHIL_EXP_COMPOSED, false},
+    {"SUM", "B0 + B1", 0, CHIL_EXP_COMPOSED, false},
+    {"B0", "", 1, CHIL_EXP_MEASURED, false},
+    {"B1", "", 1, CHIL_EXP_MEASURED, false},
+    {"B2", "", 0, CHIL_EXP_MEASURED, false},
+    {"B3", "", -1, CHIL_EXP_MEASURED, false},
+    {"B$4", "", -1, CHIL_EXP_MEASURED, false},
+    {"LESS", "B3 - B$4", -1, CHIL_EXP_COMPUTED, false},
+    {"R0", "", -1, CHIL_EXP_MEASURED, true},
+    {"R1", "", -1, CHIL_EXP_MEASURED, true},
 };
 
 static void add_tree(struct chil_exp *exp, uint64_t *state)
@@ -30,15 +35,18 @@ static void add_tree(struct chil_exp *exp, uint64_t *state)
     for (int i = 0; i < 5; i++) {
         (void)snprintf(name, sizeof name, "f%d", i);
         (void)chil_exp_add_region(
-            exp, &(struct chil_exp_region){.name = name, .module = (char *)modules[i & 1], .begin = i, .end = i + 3});
+            exp, &(struct chil_exp_region){
+                     .name = name, .module = (char *)modules[i & 1], .begin = i, .end = i + 3});
     }
     size_t nodes = 1 + random_below(state, 12);
     for (size_t i = 0; i < nodes; i++) {
-        int parent = i == 0 || random_below(state, 6) == 0 ? -1 : (int)random_below(state, exp->nodes);
+        int parent =
+            i == 0 || random_below(state, 6) == 0 ? -1 : (int)random_below(state, exp->nodes);
         int region = (int)random_below(state, 5), line = (int)random_below(state, 3) - 1;
         bool alike = false;
         for (size_t k = 0; k < exp->nodes; k++)
-            alike |= exp->node[k].parent == parent && exp->node[k].region == region && exp->node[k].line == line;
+            alike |= exp->node[k].parent == parent && exp->node[k].region == region &&
+                     exp->node[k].line == line;
         if (!alike) (void)chil_exp_add_node(exp, parent, region, line, modules[region & 1]);
     }
 }
@@ -60,7 +68,8 @@ static void add_cells(struct chil_exp *exp, uint64_t *state, int metric, bool re
 {
     size_t cells = random_below(state, 2 * exp->nodes * exp->threads);
     for (size_t i = 0; i < cells; i++) {
-        int node = (int)random_below(state, exp->nodes), thread = (int)random_below(state, exp->threads);
+        int node = (int)random_below(state, exp->nodes),
+            thread = (int)random_below(state, exp->threads);
         int64_t value = (int64_t)random_below(state, 1000);
         if (real)
             chil_exp_add_real(exp, metric, node, thread, (double)value / 8);
@@ -86,7 +95,8 @@ static bool derive(struct chil_exp *exp, int metric, const char *formula)
         const struct chil_exp_cell *cell = part < 0 ? NULL : chil_exp_cells(exp, part, &count);
         whole = whole && part >= 0 && !exp->metric[part].partial;
         for (size_t i = 0; i < count; i++)
-            chil_exp_add_count(exp, metric, (int)cell[i].node, (int)cell[i].thread, sign * cell[i].count);
+            chil_exp_add_count(exp, metric, (int)cell[i].node, (int)cell[i].thread,
+                               sign * cell[i].count);
     }
     return whole;
 }
@@ -111,7 +121,8 @@ struct chil_exp *exp_random(uint64_t *state)
                                          .unit = "occ",
                                          .formula = (char *)table[i].formula,
                                          .exactness = "exact",
-                                         .parent = table[i].parent < 0 ? -1 : added[table[i].parent],
+                                         .parent =
+                                             table[i].parent < 0 ? -1 : added[table[i].parent],
                                          .origin = table[i].origin,
                                          .kind = table[i].real ? CHIL_EXP_REAL : CHIL_EXP_COUNT};
         added[i] = chil_exp_add_metric(exp, &metric);
@@ -120,13 +131,13 @@ struct chil_exp *exp_random(uint64_t *state)
     static const int derived[] = {1, 0, 7}; /* parts first */
     for (int k = 0; k < 3; k++)
         if (used[derived[k]])
-            exp->metric[added[derived[k]]].partial = !derive(exp, added[derived[k]], table[derived[k]].formula);
+            exp->metric[added[derived[k]]].partial =
+                !derive(exp, added[derived[k]], table[derived[k]].formula);
     chil_exp_set_attribute(exp, "machine", "bgp");
     return exp;
 }
 
-/* --- Text ----------------------------------------------------------------------------------------------------------
- */
+/* --- Text ------------------------------------------------------------------------------------ */
 
 static void write_path(FILE *out, const struct chil_exp *exp, int node)
 {
@@ -135,7 +146,8 @@ static void write_path(FILE *out, const struct chil_exp *exp, int node)
         steps[depth++] = n;
     while (depth-- > 0) {
         const struct chil_exp_node *n = &exp->node[steps[depth]];
-        (void)fprintf(out, "/%s|%s|%d", exp->region[n->region].name, exp->region[n->region].module, n->line);
+        (void)fprintf(out, "/%s|%s|%d", exp->region[n->region].name, exp->region[n->region].module,
+                      n->line);
     }
 }
 

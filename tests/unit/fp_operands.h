@@ -1,7 +1,8 @@
 /* Operands, FPSCRs and counts for the tests of src/machine/fp.
  *
- * Operands are made, not only drawn: specials, limits of both formats, halfway cases, near cancellation. The generator
- * is seeded by each test, so that a failure repeats. CHILIAD_TEST_LENGTH is short, quick (the default) or long.
+ * Operands are made, not only drawn: specials, limits of both formats, halfway cases, near
+ * cancellation. The generator is seeded by each test, so that a failure repeats.
+ * CHILIAD_TEST_LENGTH is short, quick (the default) or long.
  */
 #ifndef TESTS_FP_OPERANDS_H
 #define TESTS_FP_OPERANDS_H
@@ -78,7 +79,8 @@ static const uint64_t specials[] = {
     UINT64_C(0x3ff8000000000000),
     UINT64_C(0x4330000000000000) /* 2^52 */,
     UINT64_C(0x4330000000000001),
-    /* single: 2^-150, 2^-149, below and at 2^-126, the largest, and from where it rounds to infinity */
+    /* single: 2^-150, 2^-149, below and at 2^-126, the largest, and from where it rounds to
+       infinity */
     UINT64_C(0x3690000000000000),
     UINT64_C(0x36a0000000000000),
     UINT64_C(0x380fffffc0000000),
@@ -100,7 +102,8 @@ static const uint64_t specials[] = {
 };
 enum { SPECIALS = sizeof specials / sizeof specials[0] };
 
-/* A fraction with few bits, or close below a power of two, or with the bits that make singles tie. */
+/* A fraction with few bits, or close below a power of two, or with the bits that make singles tie.
+ */
 static inline uint64_t random_fraction(void)
 {
     uint64_t x = random_bits() >> 12;
@@ -117,7 +120,8 @@ static inline uint64_t random_fraction(void)
 /* An operand on its own, or related to one before. */
 static inline uint64_t operand(uint64_t before)
 {
-    static const int exponents[] = {0, 1, 30, 500, 873, 874, 897, 898, 1000, 1023, 1050, 1086, 1150, 1151, 1500, 2046};
+    static const int exponents[] = {0,    1,    30,   500,  873,  874,  897,  898,
+                                    1000, 1023, 1050, 1086, 1150, 1151, 1500, 2046};
     uint64_t sign = random_bits() & SIGN;
     uint64_t exponent;
     switch (random_below(10)) {
@@ -126,7 +130,9 @@ static inline uint64_t operand(uint64_t before)
     case 2: exponent = (before >> 52 & 0x7ff) + random_below(7) - 3; break;
     case 3: exponent = (before >> 52 & 0x7ff) + random_below(120) - 60; break;
     case 4: exponent = (uint64_t)exponents[random_below(16)] + random_below(3); break;
-    case 5: exponent = (before >> 52 & 0x7ff) + (random_bits() & 1 ? 54 : 25) + random_below(3) - 1; break;
+    case 5:
+        exponent = (before >> 52 & 0x7ff) + (random_bits() & 1 ? 54 : 25) + random_below(3) - 1;
+        break;
     case 6: return random_bits();
     case 7: exponent = 897 + random_below(253); break;
     default: exponent = 1013 + random_below(20); break;

@@ -19,7 +19,8 @@ struct chil_exp *rigm_experiment(int nodes)
     for (int i = 0; i < nodes; i++) {
         char name[20];
         (void)snprintf(name, sizeof name, "f%d", i);
-        const struct chil_exp_region region = {.name = name, .module = (char *)"a.c", .begin = -1, .end = -1};
+        const struct chil_exp_region region = {
+            .name = name, .module = (char *)"a.c", .begin = -1, .end = -1};
         int index = chil_exp_add_region(exp, &region);
         (void)chil_exp_add_node(exp, i - 1, index, -1, "");
     }
@@ -31,8 +32,11 @@ void rigm_add(struct chil_exp *exp, const char *name, int node, int64_t count)
     char clean[200];
     int metric = chil_exp_find_metric(exp, chil_metric_clean_name(clean, sizeof clean, name));
     if (metric < 0) {
-        const struct chil_exp_metric row = {
-            .name = clean, .title = (char *)name, .unit = (char *)"occ", .parent = CHIL_EXP_NONE, .runs = 1};
+        const struct chil_exp_metric row = {.name = clean,
+                                            .title = (char *)name,
+                                            .unit = (char *)"occ",
+                                            .parent = CHIL_EXP_NONE,
+                                            .runs = 1};
         metric = chil_exp_add_metric(exp, &row);
     }
     assert_true(metric >= 0);
@@ -113,7 +117,8 @@ const char *rigm_refused(const char *text)
     static struct chil_error err;
     struct chil_spec *spec = NULL;
     err = (struct chil_error){0};
-    if (chil_spec_parse(&spec, "t", text, strlen(text), &err) == 0) fail_msg("this is taken: %s", text);
+    if (chil_spec_parse(&spec, "t", text, strlen(text), &err) == 0)
+        fail_msg("this is taken: %s", text);
     assert_null(spec);
     assert_true(err.status == CHIL_EPARSE && *err.text && !strchr(err.text, '\n'));
     return err.text;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Chunks by letters: L0-L4 latency a-e, size f-h, sender i j, tag k, category l. */
-static const char *const multiplexer[5] = {"afghikl", "abcfgikl", "abcdehil", "cdefghjk", "efghjkl"};
+static const char *const multiplexer[5] = {"afghikl", "abcfgikl", "abcdehil", "cdefghjk",
+                                           "efghjkl"};
 
 int literal_choices(uint32_t masks[792])
 {
@@ -39,8 +40,8 @@ static bool fits(const int field[5])
     for (int low = 0; low < 5; low++)
         for (int high = low + 1; high < 5; high++) {
             int a = field[low], b = field[high];
-            bool same =
-                (a < 5 && b < 5) || (a >= 5 && a < 8 && b >= 5 && b < 8) || (a >= 8 && a < 10 && b >= 8 && b < 10);
+            bool same = (a < 5 && b < 5) || (a >= 5 && a < 8 && b >= 5 && b < 8) ||
+                        (a >= 8 && a < 10 && b >= 8 && b < 10);
             if (same && a > b) return false;
             if (a < 5 && b < 5 && b - a != high - low) return false;
         }
@@ -92,7 +93,8 @@ static void subtract(const struct literal_packet *packet, int difference[44])
     }
 }
 
-static void latency(const struct literal_board *board, const struct literal_packet *packet, int wires[20])
+static void latency(const struct literal_board *board, const struct literal_packet *packet,
+                    int wires[20])
 {
     int difference[44];
     subtract(packet, difference);

@@ -1,5 +1,5 @@
-/* The board's data path as the paper says it, wire by wire: a packet in, an address out, a bin incremented. Slow and
- * plain, for comparing. */
+/* The board's data path as the paper says it, wire by wire: a packet in, an address out, a bin
+ * incremented. Slow and plain, for comparing. */
 #ifndef MONITOR_LITERAL_H
 #define MONITOR_LITERAL_H
 

@@ -14,9 +14,16 @@
 #include "random.h"
 
 #define WORD_MAX ((UINT64_C(1) << 40) - 1)
-enum { WORDS = 1 << 20, PAGES = 1 << 20, CATEGORY_TAG_LATENCY = 0xC07, SENDER_SIZE = 0x3E0, TAG_SENDER = 0x700 };
+enum {
+    WORDS = 1 << 20,
+    PAGES = 1 << 20,
+    CATEGORY_TAG_LATENCY = 0xC07,
+    SENDER_SIZE = 0x3E0,
+    TAG_SENDER = 0x700
+};
 
-static inline struct chil_monitor *board_new(unsigned bits, chil_monitor_interrupt interrupt, void *context)
+static inline struct chil_monitor *board_new(unsigned bits, chil_monitor_interrupt interrupt,
+                                             void *context)
 {
     struct chil_monitor *board;
     assert_int_equal(chil_monitor_new(&board, bits, interrupt, context, NULL), 0);
@@ -53,11 +60,14 @@ static inline void set_tag(struct chil_monitor *board, uint32_t address, unsigne
     set(board, CHIL_MONITOR_TAG, tag);
 }
 
-static inline void tell(struct chil_monitor *board, uint64_t latency, uint32_t size, unsigned sender, uint32_t address)
+static inline void tell(struct chil_monitor *board, uint64_t latency, uint32_t size,
+                        unsigned sender, uint32_t address)
 {
-    chil_monitor_tell(
-        board, &(struct chil_transaction){
-                   .start = 1000, .end = 1000 + latency, .size = size, .sender = (uint16_t)sender, .address = address});
+    chil_monitor_tell(board, &(struct chil_transaction){.start = 1000,
+                                                        .end = 1000 + latency,
+                                                        .size = size,
+                                                        .sender = (uint16_t)sender,
+                                                        .address = address});
 }
 
 #endif

@@ -5,12 +5,12 @@
  *   work/        the working directory: the guest may write here
  *     data       "0123456789"
  *     sub/inner  "inner"
- *     links that lead out: abs -> ROOT/outside/secret, up -> ../outside, dangling -> ../outside/new, loop -> loop …
- *   outside/     must stay as it is: secret "secret"
- *   allowed/     for --writable
+ *     links that lead out: abs -> ROOT/outside/secret, up -> ../outside, dangling ->
+ * ../outside/new, loop -> loop … outside/     must stay as it is: secret "secret" allowed/     for
+ * --writable
  *
- * and after each, outside/ is compared with what it was. A header and not an object of its own, because its stand-ins
- * for the rest of src/machine/os must not get into other tests.
+ * and after each, outside/ is compared with what it was. A header and not an object of its own,
+ * because its stand-ins for the rest of src/machine/os must not get into other tests.
  */
 #ifndef OS_FILE_RIG_H
 #define OS_FILE_RIG_H
@@ -123,7 +123,8 @@ static inline void guest_begin(const struct os_rules *rules)
     guest.process.files = os_files_new(rules, &err);
     if (!guest.process.files) fail_msg("%s", err.text);
     guest.task.process = &guest.process;
-    guest.call = (struct os_call){.task = &guest.task, .process = &guest.process, .mem = guest.space.mem};
+    guest.call =
+        (struct os_call){.task = &guest.task, .process = &guest.process, .mem = guest.space.mem};
     guest.next = SCRATCH;
 }
 
@@ -223,7 +224,8 @@ static inline void remove_tree(int parent, const char *name)
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) return;
     for (const struct dirent *entry; (entry = readdir(dir));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) remove_tree(fd, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_tree(fd, entry->d_name);
     closedir(dir);
     (void)unlinkat(parent, name, AT_REMOVEDIR);
 }

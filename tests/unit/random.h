@@ -1,4 +1,5 @@
-/* Random numbers that are the same everywhere: splitmix64 from a seed. And how long a test may take. */
+/* Random numbers that are the same everywhere: splitmix64 from a seed. And how long a test may
+ * take. */
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H
 
@@ -19,7 +20,8 @@ static inline uint64_t random_below(uint64_t *state, uint64_t limit)
     return random_next(state) % limit;
 }
 
-/* `count` in a quick run, a tenth of it in a short one (sanitizers), twenty times it in a long one. */
+/* `count` in a quick run, a tenth of it in a short one (sanitizers), twenty times it in a long one.
+ */
 static inline uint64_t random_trials(uint64_t count)
 {
     const char *length = getenv("CHILIAD_TEST_LENGTH");

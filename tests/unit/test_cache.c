@@ -1,4 +1,5 @@
-/* The hierarchy piece by piece: what each access finds, costs and counts, with numbers worked out by hand. */
+/* The hierarchy piece by piece: what each access finds, costs and counts, with numbers worked out
+ * by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,11 +111,12 @@ static uint64_t high(struct rig *rig, const char *name)
 static void finish(struct rig *rig)
 {
     for (unsigned i = 0; i < cache_law_count; i++)
-        if (cache_law_error(rig->cache, &cache_laws[i])) fail_msg("law broken: %s", cache_laws[i].text);
+        if (cache_law_error(rig->cache, &cache_laws[i]))
+            fail_msg("law broken: %s", cache_laws[i].text);
     cache_free(rig->cache);
 }
 
-/* --- L1 and TLB ----------------------------------------------------------------------------------------------- */
+/* --- L1 and TLB ------------------------------------------------------------------------------ */
 
 static void a_miss_costs_the_level_that_has_the_line(void **state)
 {
@@ -141,7 +143,8 @@ static void an_edge_counts_fills_and_a_level_their_cycles(void **state)
     for (uint32_t i = 0; i < 100; i++)
         (void)load(&rig, 0, BASE + 1024 * i); /* no two in an L2 line, none next to another */
     assert_int_equal(count(&rig, "core0.l1d.fill"), 100);
-    assert_int_equal(high(&rig, "core0.l1d.fill"), 100 * DDR); /* the quotient is the mean latency: UPC-23 */
+    assert_int_equal(high(&rig, "core0.l1d.fill"),
+                     100 * DDR); /* the quotient is the mean latency: UPC-23 */
     assert_int_equal(count(&rig, "l2.0.read.pending"), 100);
     assert_int_equal(high(&rig, "l2.0.read.pending"), 100 * DDR);
     finish(&rig);
@@ -154,7 +157,8 @@ static void an_access_across_lines_is_two(void **state)
     (void)state;
     assert_int_equal(load(&rig, 0, BASE + 28), TLB + DDR + L2);
     assert_int_equal(count(&rig, "core0.l1d.miss"), 2);
-    assert_int_equal(load(&rig, 0, BASE + 2 * PAGE - 4), TLB + DDR + TLB + DDR); /* and across pages */
+    assert_int_equal(load(&rig, 0, BASE + 2 * PAGE - 4),
+                     TLB + DDR + TLB + DDR); /* and across pages */
     finish(&rig);
 }
 
@@ -218,7 +222,8 @@ static void code_and_data_share_the_tlb_and_count_apart(void **state)
     (void)state;
     assert_int_equal(cache_fetch(rig.cache, 0, rig.space, BASE, rig.now), TLB + DDR);
     rig.now += 1000;
-    assert_int_equal(load(&rig, 0, BASE), L2); /* the page is known; L1D has not the line, the buffer has */
+    assert_int_equal(load(&rig, 0, BASE),
+                     L2); /* the page is known; L1D has not the line, the buffer has */
     assert_int_equal(byte(&rig, 0, BASE), CACHE_LOAD | CACHE_FETCH);
     assert_int_equal(count(&rig, "core0.itlb.miss"), 1);
     assert_int_equal(count(&rig, "core0.dtlb.miss"), 0);
@@ -252,14 +257,16 @@ static void forgotten_pages_come_back_as_other_frames(void **state)
     cache_forget(rig.cache, rig.space, BASE, PAGE);
     assert_int_equal(byte(&rig, 0, BASE), 0);
     assert_int_equal(byte(&rig, 0, BASE + PAGE), CACHE_LOAD);
-    assert_int_equal(load(&rig, 0, BASE + 2 * PAGE), TLB); /* takes the free frame, whose line is still in L1 */
+    assert_int_equal(load(&rig, 0, BASE + 2 * PAGE),
+                     TLB); /* takes the free frame, whose line is still in L1 */
     assert_int_equal(load(&rig, 0, BASE), TLB + DDR);
     finish(&rig);
 }
 
 static void a_whole_space_is_forgotten_in_the_order_of_its_pages(void **state)
 {
-    static const uint32_t pages[] = {0xfffff000, 0x3ff000, 0x400000, 0}; /* 4 MB have a count of their own */
+    static const uint32_t pages[] = {0xfffff000, 0x3ff000, 0x400000,
+                                     0}; /* 4 MB have a count of their own */
     enum { PAGES = sizeof pages / sizeof *pages };
     struct cache_config config = plain();
     struct rig rig = new_rig(&config);
@@ -290,13 +297,14 @@ static void shared_frames_are_one_line_in_both_spaces(void **state)
     for (uint32_t i = 1; i <= 64; i++)
         (void)load(&rig, 0, BASE + 4 * PAGE + 512 * i);
     assert_int_equal(byte(&rig, 0, BASE), 0); /* replaced: gone from both */
-    assert_int_equal(cache_lines(rig.cache, 0, other)[(BASE + PAGE) >> CACHE_GRANULE_BITS] & CACHE_LOAD, 0);
+    assert_int_equal(
+        cache_lines(rig.cache, 0, other)[(BASE + PAGE) >> CACHE_GRANULE_BITS] & CACHE_LOAD, 0);
     cache_space_free(rig.cache, other);
     assert_int_equal(cache_space_new(rig.cache), other);
     finish(&rig);
 }
 
-/* --- L2 and memory -------------------------------------------------------------------------------------------- */
+/* --- L2 and memory --------------------------------------------------------------------------- */
 
 static void a_stream_is_fetched_ahead(void **state)
 {
@@ -311,8 +319,10 @@ static void a_stream_is_fetched_ahead(void **state)
     assert_int_equal(count(&rig, "l2.0.prefetch.requests"), 30);
     assert_int_equal(count(&rig, "l2.0.prefetch.stream_hit"), 30);
     assert_int_equal(count(&rig, "l2.0.miss"), 2);
-    assert_int_equal(count(&rig, "core0.d2.miss"), 32); /* ahead or not, 32 lines came from DDR for the program */
-    assert_int_equal(count(&rig, "ddr.0.fetch") + count(&rig, "ddr.1.fetch"), 32); /* none past the page */
+    assert_int_equal(count(&rig, "core0.d2.miss"),
+                     32); /* ahead or not, 32 lines came from DDR for the program */
+    assert_int_equal(count(&rig, "ddr.0.fetch") + count(&rig, "ddr.1.fetch"),
+                     32); /* none past the page */
     finish(&rig);
 }
 
@@ -359,12 +369,13 @@ static void a_core_that_is_behind_does_not_wait_for_the_future(void **state)
     assert_int_equal(cache_load(rig.cache, 1, rig.space, BASE + 256, 8, 1000), DDR);
     /* Together in time, they queue: the same directory, the same controller. */
     assert_int_equal(cache_load(rig.cache, 2, rig.space, BASE + 1024, 8, 200000), TLB + DDR);
-    assert_int_equal(cache_load(rig.cache, 3, rig.space, BASE + 2048, 8, 200000), TLB + DDR + config.ddr_busy);
+    assert_int_equal(cache_load(rig.cache, 3, rig.space, BASE + 2048, 8, 200000),
+                     TLB + DDR + config.ddr_busy);
     assert_true(high(&rig, "l3.0.mh.not_taken") > 0);
     finish(&rig);
 }
 
-/* --- Stores --------------------------------------------------------------------------------------------------- */
+/* --- Stores ---------------------------------------------------------------------------------- */
 
 static void stores_go_through_and_join(void **state)
 {
@@ -410,7 +421,8 @@ static void dirty_lines_are_cast_out_where_l1_writes_back(void **state)
     assert_int_equal(store(&rig, 0, BASE), TLB); /* the fill goes on behind the core */
     assert_int_equal(byte(&rig, 0, BASE), CACHE_LOAD | CACHE_STORE);
     (void)load(&rig, 0, BASE + 32);
-    assert_int_equal(byte(&rig, 0, BASE + 32), CACHE_LOAD); /* clean: the first store has to be noted */
+    assert_int_equal(byte(&rig, 0, BASE + 32),
+                     CACHE_LOAD); /* clean: the first store has to be noted */
     for (uint32_t i = 1; i <= 64; i++)
         (void)load(&rig, 0, BASE + 512 * i);
     assert_int_equal(count(&rig, "core0.l1d.castout"), 1);
@@ -422,11 +434,12 @@ static void dirty_lines_are_cast_out_where_l1_writes_back(void **state)
     assert_int_equal(byte(&rig, 0, BASE + 512 * 64), 0);
     assert_int_equal(count(&rig, "core0.l1d.castout"), 2);
     (void)cache_manage(rig.cache, CACHE_ZERO, 0, rig.space, BASE + 96 * 32, rig.now);
-    assert_int_equal(count(&rig, "core0.l1d.miss.store"), 1); /* dcbz reads nothing and is no store */
+    assert_int_equal(count(&rig, "core0.l1d.miss.store"),
+                     1); /* dcbz reads nothing and is no store */
     finish(&rig);
 }
 
-/* --- Coherence ------------------------------------------------------------------------------------------------ */
+/* --- Coherence ------------------------------------------------------------------------------- */
 
 /* Two cores in turn read a line and write it: every write but the first finds the other's copy. */
 static void ping_pong_invalidates_once_per_turn(void **state)
@@ -439,12 +452,15 @@ static void ping_pong_invalidates_once_per_turn(void **state)
         (void)load(&rig, i % 2, BASE);
         (void)store(&rig, i % 2, BASE);
     }
-    assert_int_equal(count(&rig, "core0.l1d.invalidated") + count(&rig, "core1.l1d.invalidated"), TURNS - 1);
-    assert_int_equal(count(&rig, "core0.l1d.invalidate") + count(&rig, "core1.l1d.invalidate"), TURNS - 1);
+    assert_int_equal(count(&rig, "core0.l1d.invalidated") + count(&rig, "core1.l1d.invalidated"),
+                     TURNS - 1);
+    assert_int_equal(count(&rig, "core0.l1d.invalidate") + count(&rig, "core1.l1d.invalidate"),
+                     TURNS - 1);
     assert_int_equal(count(&rig, "core0.l1d.miss.load"), TURNS / 2); /* each finds its line gone */
     assert_int_equal(count(&rig, "l2.0.write.memory"), TURNS / 2);
     assert_int_equal(count(&rig, "snoop.1.port0.requests"), TURNS / 2);
-    assert_int_equal(count(&rig, "snoop.2.port0.rejected"), TURNS / 2); /* bystanders are left alone */
+    assert_int_equal(count(&rig, "snoop.2.port0.rejected"),
+                     TURNS / 2); /* bystanders are left alone */
     assert_int_equal(count(&rig, "core2.l1d.invalidate"), 0);
     finish(&rig);
 }
@@ -485,7 +501,8 @@ static void without_coherence_nobody_notices(void **state)
     finish(&rig);
 }
 
-/* Four cores, each in its own 64 KB: no line is shared, and the filters keep nearly all snoops away. */
+/* Four cores, each in its own 64 KB: no line is shared, and the filters keep nearly all snoops
+ * away. */
 static void filters_drop_snoops_of_private_data(void **state)
 {
     struct cache_config config = plain();
@@ -511,7 +528,7 @@ static void filters_drop_snoops_of_private_data(void **state)
     finish(&rig);
 }
 
-/* --- Wires and files ------------------------------------------------------------------------------------------ */
+/* --- Wires and files ------------------------------------------------------------------------- */
 
 static struct chil_machine *open_machine(const char *name)
 {
@@ -535,7 +552,9 @@ static bool is_core_own(const char *wire)
     size_t length = strlen(wire);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t end = strlen(ends[i]);
-        if (strncmp(wire, "core", 4) == 0 && length > end && strcmp(wire + length - end, ends[i]) == 0) return true;
+        if (strncmp(wire, "core", 4) == 0 && length > end &&
+            strcmp(wire + length - end, ends[i]) == 0)
+            return true;
     }
     return false;
 }
@@ -558,7 +577,8 @@ static void no_event_of_the_hierarchy_is_left_out(void **state)
                 struct cache_wire wire;
                 const char *signal = event[i].signals[k];
                 bool found = cache_wire_find(rig.cache, signal, &wire) || is_core_own(signal);
-                if (!found || event[i].exactness == CHIL_NONE) fail_msg("%s: %s %s", names[m], event[i].name, signal);
+                if (!found || event[i].exactness == CHIL_NONE)
+                    fail_msg("%s: %s %s", names[m], event[i].name, signal);
                 seen++;
             }
         }
@@ -572,7 +592,8 @@ static void no_event_of_the_hierarchy_is_left_out(void **state)
 static void only_networks_are_not_counted(void **state)
 {
     static const char *const names[] = {"bgp", "bgl"};
-    static const char *const units[] = {"TORUS", "COLLECTIVE", "TREE", "DMA", "BARRIER", "ETHERNET"};
+    static const char *const units[] = {"TORUS", "COLLECTIVE", "TREE",
+                                        "DMA",   "BARRIER",    "ETHERNET"};
     (void)state;
     for (unsigned m = 0; m < 2; m++) {
         struct chil_machine *machine = open_machine(names[m]);
@@ -599,23 +620,26 @@ static void edram_refreshes_as_time_goes_by(void **state)
     uint64_t high, rises;
     struct cache_wire wire;
     assert_true(cache_wire_find(rig.cache, "l3.edram.refresh", &wire));
-    (void)cache_load(rig.cache, 0, rig.space, BASE, 4, 10 * 1000 - 1000); /* and the handler's 40 cycles */
+    (void)cache_load(rig.cache, 0, rig.space, BASE, 4,
+                     10 * 1000 - 1000); /* and the handler's 40 cycles */
     cache_wire_count(rig.cache, wire, &rises, &high);
     assert_int_equal(rises, 9);
     assert_int_equal(high, 36);
-    (void)cache_load(rig.cache, 0, rig.space, BASE, 4, 90 * 1000); /* in L1: L3 hears nothing of it */
+    (void)cache_load(rig.cache, 0, rig.space, BASE, 4,
+                     90 * 1000); /* in L1: L3 hears nothing of it */
     cache_wire_count(rig.cache, wire, &rises, &high);
     assert_int_equal(rises, 9);
     finish(&rig);
 }
 
-/* Two passes over 1 MB, a load from each 4 KB frame: what does not fit 64 entries misses at every page, twice; what
- * fits, once. */
+/* Two passes over 1 MB, a load from each 4 KB frame: what does not fit 64 entries misses at every
+ * page, twice; what fits, once. */
 static void large_pages_miss_the_tlb_once_each(void **state)
 {
     static const struct {
         uint32_t page, misses;
-    } rows[] = {{4 << 10, 512}, {8 << 10, 256}, {16 << 10, 64}, {64 << 10, 16}, {256 << 10, 4}, {1 << 20, 1}};
+    } rows[] = {{4 << 10, 512}, {8 << 10, 256}, {16 << 10, 64},
+                {64 << 10, 16}, {256 << 10, 4}, {1 << 20, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct cache_config config = plain();
@@ -634,9 +658,23 @@ static void wires_are_found_by_their_names(void **state)
     struct cache_config config = plain();
     struct rig rig = new_rig(&config);
     static const char *const wrong[] = {
-        "",         "core",      "core0",       "core4.l1d.miss",         "core00.l1d.miss",          "core0.l1d.mis",
-        "l2.4.hit", "l2.hi",     "snoop.0",     "snoop.0.port4.requests", "snoop.0.requests",         "l3.2.prefetch",
-        "l3.",      "ddr.fetch", "ddr.2.fetch", "core.l1d.miss.",         "core99999999999.l1d.miss",
+        "",
+        "core",
+        "core0",
+        "core4.l1d.miss",
+        "core00.l1d.miss",
+        "core0.l1d.mis",
+        "l2.4.hit",
+        "l2.hi",
+        "snoop.0",
+        "snoop.0.port4.requests",
+        "snoop.0.requests",
+        "l3.2.prefetch",
+        "l3.",
+        "ddr.fetch",
+        "ddr.2.fetch",
+        "core.l1d.miss.",
+        "core99999999999.l1d.miss",
     };
     (void)state;
     for (unsigned id = 0; id < CACHE_WIRES; id++)
@@ -692,13 +730,17 @@ static void what_does_not_fit_is_refused_in_a_line(void **state)
         WRONG(cores, 17, "machine.cores of 17 is out of range; give 1 to 16"),
         WRONG(l1d.line, 16, "l1d.line of 16 is not a power of two from 32 to 4096"),
         WRONG(l1d.ways, 0, "l1d.ways of 0 is not from 1 to 65535"),
-        WRONG(l1d.ways, 48,
-              "l1d has no whole power of two of sets: size 32768 / (line 32 x ways 48); change one of them"),
+        WRONG(
+            l1d.ways, 48,
+            "l1d has no whole power of two of sets: size 32768 / (line 32 x ways 48); change one of them"),
         WRONG(fills, 9, "l1d.fills of 9 is out of range; give 1 to 8"),
         WRONG(page, 3000, "tlb.page of 3000 is not a power of two; give one"),
-        WRONG(l2_line, 512,
-              "lines of 32, 512 and 128 bytes in L1, L2 and L3; none may be longer than that of the level behind it"),
-        WRONG(l2_latency, 4, "latencies 4, 4, 50, 104 of L1, L2, L3 and memory do not rise; they are from the core"),
+        WRONG(
+            l2_line, 512,
+            "lines of 32, 512 and 128 bytes in L1, L2 and L3; none may be longer than that of the level behind it"),
+        WRONG(
+            l2_latency, 4,
+            "latencies 4, 4, 50, 104 of L1, L2, L3 and memory do not rise; they are from the core"),
         WRONG(l3_banks, 3, "l3.banks of 3 is not a power of two; give one"),
         WRONG(snoop_streams, 0, "snoop.streams of 0 is out of range; give 1 to 1024"),
         WRONG(device_latency, 1, "device.latency 1 is less than l1d.latency 4"),

@@ -1,5 +1,6 @@
-/* Misses by their cause: the fast bookkeeping against lists that are searched (kinds_literal.c), and accesses of which
- * it is plain why they miss. Random accesses on whole hierarchies are in test_cache_models.c. */
+/* Misses by their cause: the fast bookkeeping against lists that are searched (kinds_literal.c),
+ * and accesses of which it is plain why they miss. Random accesses on whole hierarchies are in
+ * test_cache_models.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 
 enum { BASE = 0x10000000, LINE = 32, L1 = 32 << 10, SETS = 16, WAYS = 64 };
 
-/* --- The bookkeeping alone ------------------------------------------------------------------------------------ */
+/* --- The bookkeeping alone ------------------------------------------------------------------- */
 
 static void random_uses(uint64_t seed, uint32_t room, uint32_t lines)
 {
@@ -24,7 +25,8 @@ static void random_uses(uint64_t seed, uint32_t room, uint32_t lines)
     struct literal_kinds literal = {.room = room};
     uint64_t random = seed;
     for (unsigned step = 0; step < 3000; step++) {
-        uint32_t line = (uint32_t)random_below(&random, random_below(&random, 3) ? lines : lines / 8 + 1);
+        uint32_t line =
+            (uint32_t)random_below(&random, random_below(&random, 3) ? lines : lines / 8 + 1);
         if (random_below(&random, 10) == 0) {
             kinds_take(fast, line);
             literal_kinds_take(&literal, line);
@@ -33,7 +35,8 @@ static void random_uses(uint64_t seed, uint32_t room, uint32_t lines)
         bool brings = random_below(&random, 4);
         enum kind a = kinds_use(fast, line, brings), b = literal_kinds_use(&literal, line, brings);
         if (a != b)
-            fail_msg("seed %llu, step %u, line %u: kind %d, literally %d", (unsigned long long)seed, step, line, a, b);
+            fail_msg("seed %llu, step %u, line %u: kind %d, literally %d", (unsigned long long)seed,
+                     step, line, a, b);
     }
     kinds_free(fast);
     literal_kinds_fini(&literal);
@@ -51,7 +54,7 @@ static void fast_kinds_equal_literal_kinds(void **state)
     random_uses(2, 1, 50);
 }
 
-/* --- A hierarchy ---------------------------------------------------------------------------------------------- */
+/* --- A hierarchy ----------------------------------------------------------------------------- */
 
 struct rig {
     struct cache *cache;
@@ -111,18 +114,19 @@ static uint64_t count(const struct rig *rig, const char *name)
     return occurrences;
 }
 
-#define KINDS_ARE(rig, of, cold, capacity, conflict, coherence)                                                        \
-    do {                                                                                                               \
-        assert_int_equal(count(rig, of ".cold"), cold);                                                                \
-        assert_int_equal(count(rig, of ".capacity"), capacity);                                                        \
-        assert_int_equal(count(rig, of ".conflict"), conflict);                                                        \
-        assert_int_equal(count(rig, of ".coherence"), coherence);                                                      \
+#define KINDS_ARE(rig, of, cold, capacity, conflict, coherence)                                    \
+    do {                                                                                           \
+        assert_int_equal(count(rig, of ".cold"), cold);                                            \
+        assert_int_equal(count(rig, of ".capacity"), capacity);                                    \
+        assert_int_equal(count(rig, of ".conflict"), conflict);                                    \
+        assert_int_equal(count(rig, of ".coherence"), coherence);                                  \
     } while (0)
 
 static void finish(struct rig *rig)
 {
     for (unsigned i = 0; i < cache_law_count; i++)
-        if (cache_law_error(rig->cache, &cache_laws[i])) fail_msg("law broken: %s", cache_laws[i].text);
+        if (cache_law_error(rig->cache, &cache_laws[i]))
+            fail_msg("law broken: %s", cache_laws[i].text);
     cache_free(rig->cache);
 }
 
@@ -248,13 +252,15 @@ static void a_touched_line_is_not_cold(void **state)
 /* L3 of 64 lines, 2 ways; without prefetches. */
 static void misses_of_L3(void **state)
 {
-    static const char *const settings[] = {"misses.kinds=on", "l3.size=8K", "l3.banks=1", "l3.ways=2", "l2.depth=0"};
+    static const char *const settings[] = {"misses.kinds=on", "l3.size=8K", "l3.banks=1",
+                                           "l3.ways=2", "l2.depth=0"};
     enum { LINE_OF_L3 = 128, LINES = 64, SETS_OF_L3 = 32 };
     (void)state;
     struct rig rig = new_rig("bgp", settings, 5);
     for (unsigned time = 0; time < 3; time++)
         for (uint32_t i = 0; i < 2 * LINES; i++)
-            load(&rig, time, BASE + i * LINE_OF_L3); /* each core once: L1 and L2 have nothing yet */
+            load(&rig, time,
+                 BASE + i * LINE_OF_L3); /* each core once: L1 and L2 have nothing yet */
     assert_int_equal(count(&rig, "l3.miss.cold"), 2 * LINES);
     assert_int_equal(count(&rig, "l3.miss.capacity"), 2 * 2 * LINES);
     assert_int_equal(count(&rig, "l3.miss.conflict"), 0);
@@ -278,12 +284,14 @@ static void off_nothing_is_counted_and_hits_are_free(void **state)
     assert_int_equal(count(&rig, "core0.l1d.miss.load"), 4 * L1 / LINE);
     KINDS_ARE(&rig, "core0.l1d.miss.load", 0, 0, 0, 0);
     assert_false(cache_is_slow(rig.cache));
-    assert_true(cache_lines(rig.cache, 0, rig.space)[(BASE + 2 * L1 - LINE) >> CACHE_GRANULE_BITS] & CACHE_LOAD);
+    assert_true(cache_lines(rig.cache, 0, rig.space)[(BASE + 2 * L1 - LINE) >> CACHE_GRANULE_BITS] &
+                CACHE_LOAD);
     finish(&rig);
     rig = new_rig_with_kinds("bgp");
     stream(&rig, 1, LINE, 2);
     assert_true(cache_is_slow(rig.cache));
-    assert_false(cache_lines(rig.cache, 0, rig.space)[BASE >> CACHE_GRANULE_BITS] & (CACHE_LOAD | CACHE_STORE));
+    assert_false(cache_lines(rig.cache, 0, rig.space)[BASE >> CACHE_GRANULE_BITS] &
+                 (CACHE_LOAD | CACHE_STORE));
     finish(&rig);
 }
 

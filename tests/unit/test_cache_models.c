@@ -1,10 +1,11 @@
 /* The fast hierarchy against the literal one: random accesses on many configurations.
  *
- * The test is the core: where the line byte allows an access it does not call the fast model, as a core would not; the
- * literal model is always called, and must then have found nothing to do. Otherwise both return the same stall. Every
- * wire's two counts are equal at checkpoints, every bit set in the tables is allowed by the literal state, and all laws
- * hold. The first difference prints seed and step; `test_cache_models SEED [STEP]` runs one seed again, comparing
- * everything after each step from STEP on.
+ * The test is the core: where the line byte allows an access it does not call the fast model, as a
+ * core would not; the literal model is always called, and must then have found nothing to do.
+ * Otherwise both return the same stall. Every wire's two counts are equal at checkpoints, every bit
+ * set in the tables is allowed by the literal state, and all laws hold. The first difference prints
+ * seed and step; `test_cache_models SEED [STEP]` runs one seed again, comparing everything after
+ * each step from STEP on.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,15 +34,16 @@ static uint64_t pick(struct pair *pair, uint64_t limit)
     return random_below(&pair->random, limit);
 }
 
-static void differ(struct pair *pair, const char *what, uint64_t where, uint64_t fast, uint64_t literal)
+static void differ(struct pair *pair, const char *what, uint64_t where, uint64_t fast,
+                   uint64_t literal)
 {
-    print_error("seed %llu step %llu: %s %llu: fast %llu, literal %llu\n", (unsigned long long)pair->seed,
-                (unsigned long long)pair->step, what, (unsigned long long)where, (unsigned long long)fast,
-                (unsigned long long)literal);
+    print_error("seed %llu step %llu: %s %llu: fast %llu, literal %llu\n",
+                (unsigned long long)pair->seed, (unsigned long long)pair->step, what,
+                (unsigned long long)where, (unsigned long long)fast, (unsigned long long)literal);
     fail();
 }
 
-/* --- Configurations ------------------------------------------------------------------------------------------- */
+/* --- Configurations -------------------------------------------------------------------------- */
 
 static struct cache_config blue_gene(bool p)
 {
@@ -88,7 +90,8 @@ static struct cache_config blue_gene(bool p)
     };
 }
 
-/* Anything that cache_config_check lets through: mostly tiny, so that all that is rare happens often. */
+/* Anything that cache_config_check lets through: mostly tiny, so that all that is rare happens
+ * often. */
 static struct cache_config any_config(struct pair *pair)
 {
     struct cache_config c = blue_gene(pick(pair, 2));
@@ -126,16 +129,18 @@ static struct cache_config any_config(struct pair *pair)
     c.snoop_streams = 1 + (uint32_t)pick(pair, 8);
     c.snoop_lines = (uint32_t)pick(pair, 9);
     c.seed = pick(pair, 1000);
-    c.miss_kinds = pair->region <= 64 << 10 && !pick(pair, 4); /* the literal model searches lists */
+    c.miss_kinds =
+        pair->region <= 64 << 10 && !pick(pair, 4); /* the literal model searches lists */
     return c;
 }
 
-/* --- Comparing ------------------------------------------------------------------------------------------------ */
+/* --- Comparing ------------------------------------------------------------------------------- */
 
 static void same_counts(struct pair *pair)
 {
     struct literal_difference found;
-    if (literal_differs(pair->lit, pair->fast, &found)) differ(pair, found.name, 0, found.fast, found.literal);
+    if (literal_differs(pair->lit, pair->fast, &found))
+        differ(pair, found.name, 0, found.fast, found.literal);
     for (unsigned i = 0; i < cache_law_count; i++)
         if (cache_law_error(pair->fast, &cache_laws[i])) differ(pair, cache_laws[i].text, i, 1, 0);
 }
@@ -158,14 +163,16 @@ static void bits_are_right(struct pair *pair)
 static bool print;
 static uint64_t look_from;
 
-/* --- Steps ---------------------------------------------------------------------------------------------------- */
+/* --- Steps ----------------------------------------------------------------------------------- */
 
 static uint32_t pick_address(struct pair *pair, unsigned core)
 {
     uint32_t address;
     switch (pick(pair, 8)) {
     case 0: address = (uint32_t)pick(pair, pair->region); break;
-    case 1: address = (uint32_t)pick(pair, pair->region < 2048 ? pair->region : 2048); break; /* shared a lot */
+    case 1:
+        address = (uint32_t)pick(pair, pair->region < 2048 ? pair->region : 2048);
+        break; /* shared a lot */
     case 2:
     case 3: address = pair->last[core]; break;
     case 4: address = pair->last[core] + 128; break;
@@ -174,8 +181,8 @@ static uint32_t pick_address(struct pair *pair, unsigned core)
     return pair->last[core] = address % (pair->region - 16);
 }
 
-static void access_both(struct pair *pair, unsigned core, unsigned space, uint32_t address, uint32_t size,
-                        enum cache_bit bit)
+static void access_both(struct pair *pair, unsigned core, unsigned space, uint32_t address,
+                        uint32_t size, enum cache_bit bit)
 {
     const uint8_t *lines = cache_lines(pair->fast, core, space);
     uint64_t now = pair->now[core];
@@ -195,7 +202,8 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
         literal = literal_fetch(pair->lit, core, space, address, now);
     }
     if (fast != literal) differ(pair, "stall at address", address, fast, literal);
-    enum cache_policy policy = bit == CACHE_FETCH ? pair->config.l1i.policy : pair->config.l1d.policy;
+    enum cache_policy policy =
+        bit == CACHE_FETCH ? pair->config.l1i.policy : pair->config.l1d.policy;
     bool changes = policy == CACHE_LRU || (pair->config.miss_kinds && bit != CACHE_FETCH);
     if (is_one && !changes && !(lines[address >> CACHE_GRANULE_BITS] & bit))
         differ(pair, "no bit after an access of kind", bit, 0, 1);
@@ -214,7 +222,8 @@ static void manage_both(struct pair *pair, unsigned core, unsigned space, uint32
 static void map_both(struct pair *pair)
 {
     unsigned space = (unsigned)pick(pair, pair->spaces), from = (unsigned)pick(pair, pair->spaces);
-    uint32_t pages = pair->region / 4096, page = (uint32_t)pick(pair, pages), other = (uint32_t)pick(pair, pages);
+    uint32_t pages = pair->region / 4096, page = (uint32_t)pick(pair, pages),
+             other = (uint32_t)pick(pair, pages);
     switch (pick(pair, 20)) {
     case 0:
         cache_space_free(pair->fast, space);
@@ -228,7 +237,9 @@ static void map_both(struct pair *pair)
         cache_share(pair->fast, space, page * 4096, from, other * 4096, 4096);
         literal_share(pair->lit, space, page * 4096, from, other * 4096, 4096);
         break;
-    case 3: cache_ask_again(pair->fast, space, page * 4096, 4096); break; /* nothing that the literal model has */
+    case 3:
+        cache_ask_again(pair->fast, space, page * 4096, 4096);
+        break; /* nothing that the literal model has */
     default: {
         uint32_t address = page * 4096 + (uint32_t)pick(pair, 4096);
         uint64_t length = pick(pair, 3 * 4096);
@@ -240,7 +251,8 @@ static void map_both(struct pair *pair)
 
 static void step(struct pair *pair)
 {
-    unsigned core = (unsigned)pick(pair, pair->config.cores), space = (unsigned)pick(pair, pair->spaces);
+    unsigned core = (unsigned)pick(pair, pair->config.cores),
+             space = (unsigned)pick(pair, pair->spaces);
     uint32_t address = pick_address(pair, core);
     uint64_t kind = pick(pair, 1000);
     if (kind < 430)
@@ -280,7 +292,8 @@ static void run(uint64_t seed, const struct cache_config *config, uint32_t regio
     }
     for (pair.step = 1; pair.step <= steps; pair.step++) {
         step(&pair);
-        bool look = print ? pair.step >= look_from : (pair.step & (pair.step - 1)) == 0 && pair.step > 16;
+        bool look =
+            print ? pair.step >= look_from : (pair.step & (pair.step - 1)) == 0 && pair.step > 16;
         if (look) bits_are_right(&pair);
         if (look) same_counts(&pair);
     }
@@ -290,7 +303,7 @@ static void run(uint64_t seed, const struct cache_config *config, uint32_t regio
     cache_free(pair.fast);
 }
 
-/* --- Tests ---------------------------------------------------------------------------------------------------- */
+/* --- Tests ----------------------------------------------------------------------------------- */
 
 static void fast_equals_literal_on_any_configuration(void **state)
 {
@@ -327,7 +340,8 @@ static void fast_equals_literal_with_kinds_of_misses(void **state)
     }
 }
 
-/* A seed of the first test again, compared whole from one step on: finds where a difference begins. */
+/* A seed of the first test again, compared whole from one step on: finds where a difference begins.
+ */
 static void run_one(const char *seed, const char *from)
 {
     print = from != NULL;

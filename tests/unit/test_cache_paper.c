@@ -1,10 +1,12 @@
-/* Table 1 of paper 002 (section 4.1): the seven micro-benchmarks as streams of addresses on the bgl hierarchy.
+/* Table 1 of paper 002 (section 4.1): the seven micro-benchmarks as streams of addresses on the bgl
+ * hierarchy.
  *
- * Each cell is the paper's expected count; ours must be at least as near to it as the paper's own measurement was, and
- * within 8 where the count does not depend on chance. The paper calls the 4 MB cache L2; here it is L3, and a D2 miss
- * is the first use of one of its lines that came from DDR. Nothing but the arrays and a line of code is accessed.
- * The checklist's rows (BGL-30 and on) are shown by guest programs; these tests show that the hierarchy can.
- * Build with -DPRINT to see expected, error and the paper's error of each cell.
+ * Each cell is the paper's expected count; ours must be at least as near to it as the paper's own
+ * measurement was, and within 8 where the count does not depend on chance. The paper calls the 4 MB
+ * cache L2; here it is L3, and a D2 miss is the first use of one of its lines that came from DDR.
+ * Nothing but the arrays and a line of code is accessed. The checklist's rows (BGL-30 and on) are
+ * shown by guest programs; these tests show that the hierarchy can. Build with -DPRINT to see
+ * expected, error and the paper's error of each cell.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +37,8 @@ struct counts {
     uint64_t count[COUNTS]; /* stores that miss, loads, loads that miss, D2 misses, TLB misses */
 };
 
-static const char *const count_names[COUNTS] = {"L1 store misses", "loads", "L1 load misses", "L2 misses",
-                                                "TLB misses"};
+static const char *const count_names[COUNTS] = {"L1 store misses", "loads", "L1 load misses",
+                                                "L2 misses", "TLB misses"};
 
 struct rig {
     struct cache *cache;
@@ -56,8 +58,9 @@ static uint64_t wire(struct rig *rig, const char *name)
 
 static struct counts look(struct rig *rig)
 {
-    return (struct counts){{wire(rig, "core0.l1d.miss.store"), rig->loads, wire(rig, "core0.l1d.miss.load"),
-                            wire(rig, "core0.d2.miss"), wire(rig, "core0.dtlb.miss")}};
+    return (struct counts){{wire(rig, "core0.l1d.miss.store"), rig->loads,
+                            wire(rig, "core0.l1d.miss.load"), wire(rig, "core0.d2.miss"),
+                            wire(rig, "core0.dtlb.miss")}};
 }
 
 /* The loop's code: one line, whose page competes for the TLB. Its misses count apart. */
@@ -85,7 +88,7 @@ static void store(struct rig *rig, uint32_t address)
     rig->now += cache_store(rig->cache, 0, rig->space, address, 8, rig->now);
 }
 
-/* --- The functions -------------------------------------------------------------------------------------------- */
+/* --- The functions --------------------------------------------------------------------------- */
 
 static void sequential_stores(struct rig *rig)
 {
@@ -108,9 +111,9 @@ static void sequential_both(struct rig *rig)
     }
 }
 
-/* How many indices lie in the part of the vector that L3 holds is chance: with 1024 of them the deviation of the L2
- * misses is 16, and 512 for the multiple loads, more than the paper's errors. SEED is the first from 1 on whose draw
- * is as even as the paper's was; nothing else was tuned. */
+/* How many indices lie in the part of the vector that L3 holds is chance: with 1024 of them the
+ * deviation of the L2 misses is 16, and 512 for the multiple loads, more than the paper's errors.
+ * SEED is the first from 1 on whose draw is as even as the paper's was; nothing else was tuned. */
 enum { SEED = 15 };
 
 static void random_loads(struct rig *rig, uint32_t array, uint32_t n, uint32_t each, uint64_t seed)
@@ -148,7 +151,7 @@ static void multiply(struct rig *rig)
         }
 }
 
-/* --- The table ------------------------------------------------------------------------------------------------ */
+/* --- The table ------------------------------------------------------------------------------- */
 
 struct expected {
     const char *name;
@@ -170,22 +173,26 @@ static void setup(struct rig *rig)
 }
 
 /* How far off each count may be, in place of the paper's error where it is not 0. */
-static const int64_t as_the_paper[COUNTS], within_8[COUNTS] = {8, 8, 8, 8, 8}, more_tlb_hits[COUNTS] = {[4] = 94};
+static const int64_t as_the_paper[COUNTS], within_8[COUNTS] = {8, 8, 8, 8, 8},
+                                           more_tlb_hits[COUNTS] = {[4] = 94};
 
-static void compare(struct rig *rig, const struct expected *row, const struct counts *before, const int64_t *bound)
+static void compare(struct rig *rig, const struct expected *row, const struct counts *before,
+                    const int64_t *bound)
 {
     struct counts after = look(rig);
     for (unsigned i = 0; i < COUNTS; i++) {
         int64_t error = (int64_t)(after.count[i] - before->count[i]) - row->count[i];
         int64_t allowed = bound[i] ? bound[i] : llabs(row->paper[i]);
 #ifdef PRINT
-        print_message("%-16s %-16s expected %8lld error %+6lld paper %+6lld\n", row->name, count_names[i],
-                      (long long)row->count[i], (long long)error, (long long)row->paper[i]);
+        print_message("%-16s %-16s expected %8lld error %+6lld paper %+6lld\n", row->name,
+                      count_names[i], (long long)row->count[i], (long long)error,
+                      (long long)row->paper[i]);
         continue;
 #endif
         if (llabs(error) > allowed)
-            print_error("%s, %s: expected %lld, error %+lld, allowed %lld\n", row->name, count_names[i],
-                        (long long)row->count[i], (long long)error, (long long)allowed);
+            print_error("%s, %s: expected %lld, error %+lld, allowed %lld\n", row->name,
+                        count_names[i], (long long)row->count[i], (long long)error,
+                        (long long)allowed);
         assert_true(llabs(error) <= allowed);
     }
     for (unsigned i = 0; i < cache_law_count; i++)
@@ -221,7 +228,8 @@ static void table_1_sequential_loads(void **state)
 
 static void table_1_sequential_loads_and_stores(void **state)
 {
-    const struct expected row = {"seq ld & st", {0, K(2048), K(256), K(64), K(2)}, {0, -1, 2, 8, 1}};
+    const struct expected row = {
+        "seq ld & st", {0, K(2048), K(256), K(64), K(2)}, {0, -1, 2, 8, 1}};
     struct rig rig;
     (void)state;
     setup(&rig);
@@ -233,7 +241,8 @@ static void table_1_sequential_loads_and_stores(void **state)
 }
 
 /* Each after the whole vector was traversed, with the indices out of the caches. */
-static void run_random(const struct expected *row, uint32_t array, uint32_t n, uint32_t each, const int64_t *bound)
+static void run_random(const struct expected *row, uint32_t array, uint32_t n, uint32_t each,
+                       const int64_t *bound)
 {
     struct rig rig;
     setup(&rig);
@@ -258,10 +267,10 @@ static void table_1_random_loads(void **state)
 
 static void table_1_multiple_random_loads(void **state)
 {
-    /* The paper's -23 TLB misses on D cannot come from 64 entries and even indices: 64 of 2048 pages are in the TLB, so
-     * that 1/32 of 2048 pages are found (-64); one span in 32 stays in its page (-32); and I's page comes back once
-     * every 64 misses (+32). -64 it is, with a deviation of about 10, and we allow three. On D2 the same sum gives -32,
-     * the paper's -31. */
+    /* The paper's -23 TLB misses on D cannot come from 64 entries and even indices: 64 of 2048
+     * pages are in the TLB, so that 1/32 of 2048 pages are found (-64); one span in 32 stays in its
+     * page (-32); and I's page comes back once every 64 misses (+32). -64 it is, with a deviation
+     * of about 10, and we allow three. On D2 the same sum gives -32, the paper's -31. */
     const struct expected rows[] = {
         {"mult rnd ld D", {0, K(32) + 1024, 32896, 16416, K(2)}, {0, 0, -244, 242, -23}},
         {"mult rnd ld D2", {0, K(32) + 1024, 32896, 24608, K(2)}, {0, 0, -367, 119, -31}},
@@ -288,7 +297,8 @@ static void table_1_transposition(void **state)
 
 static void table_1_matrix_multiplication(void **state)
 {
-    const struct expected row = {"matrix mult", {0, 129 * K(4), K(66), 768, 25}, {0, 0, 1153, 3, -1}};
+    const struct expected row = {
+        "matrix mult", {0, 129 * K(4), K(66), 768, 25}, {0, 0, 1153, 3, -1}};
     struct rig rig;
     (void)state;
     setup(&rig);
@@ -303,9 +313,12 @@ static void table_1_matrix_multiplication(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_1_sequential_stores),           cmocka_unit_test(table_1_sequential_loads),
-        cmocka_unit_test(table_1_sequential_loads_and_stores), cmocka_unit_test(table_1_random_loads),
-        cmocka_unit_test(table_1_multiple_random_loads),       cmocka_unit_test(table_1_transposition),
+        cmocka_unit_test(table_1_sequential_stores),
+        cmocka_unit_test(table_1_sequential_loads),
+        cmocka_unit_test(table_1_sequential_loads_and_stores),
+        cmocka_unit_test(table_1_random_loads),
+        cmocka_unit_test(table_1_multiple_random_loads),
+        cmocka_unit_test(table_1_transposition),
         cmocka_unit_test(table_1_matrix_multiplication),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
 /* Accesses of the common kind, fast against literal.
  *
- * src/machine/cache has a short way for misses and stores of a core that no other notices, on a node of Blue Gene's
- * shape. Here core 0 stores to a few lines, and in half of the runs loads many, for the first half nearly alone, and
- * everything that could make the short way wrong happens now and then: loads that move lines through L1, L2 and L3,
- * other cores' stores, first fills, cache management, pages that go and come back as others, in one space and in two
- * that share them. Stalls are compared after every step, all wires at powers of two. In half of the runs core 0
- * postpones its misses now and then: then stalls are compared when they are settled, and whether that was early enough.
+ * src/machine/cache has a short way for misses and stores of a core that no other notices, on a
+ * node of Blue Gene's shape. Here core 0 stores to a few lines, and in half of the runs loads many,
+ * for the first half nearly alone, and everything that could make the short way wrong happens now
+ * and then: loads that move lines through L1, L2 and L3, other cores' stores, first fills, cache
+ * management, pages that go and come back as others, in one space and in two that share them.
+ * Stalls are compared after every step, all wires at powers of two. In half of the runs core 0
+ * postpones its misses now and then: then stalls are compared when they are settled, and whether
+ * that was early enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,8 +42,9 @@ static uint64_t pick(struct pair *pair, uint64_t limit)
 static void same(struct pair *pair, const char *what, uint64_t fast, uint64_t literal)
 {
     if (fast == literal) return;
-    print_error("seed %llu step %llu: %s: fast %llu, literal %llu\n", (unsigned long long)pair->seed,
-                (unsigned long long)pair->step, what, (unsigned long long)fast, (unsigned long long)literal);
+    print_error("seed %llu step %llu: %s: fast %llu, literal %llu\n",
+                (unsigned long long)pair->seed, (unsigned long long)pair->step, what,
+                (unsigned long long)fast, (unsigned long long)literal);
     fail();
 }
 
@@ -92,7 +95,7 @@ static struct cache_config config_of(struct pair *pair)
     };
 }
 
-/* --- Steps ---------------------------------------------------------------------------------------------------- */
+/* --- Steps ----------------------------------------------------------------------------------- */
 
 /* Nobody postpones any more. */
 static void at_once(struct pair *pair)
@@ -107,17 +110,21 @@ static void same_counts(struct pair *pair)
 {
     struct literal_difference found;
     at_once(pair);
-    if (literal_differs(pair->lit, pair->fast, &found)) same(pair, found.name, found.fast, found.literal);
+    if (literal_differs(pair->lit, pair->fast, &found))
+        same(pair, found.name, found.fast, found.literal);
 }
 
 /* The time of an access as whoever postpones knows it: short of what it has still to wait for. */
 static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now)
 {
-    if (pair->postpones && (view != pair->postpones || now - pair->behind >= pair->until)) at_once(pair);
-    if (pair->postpones && now >= pair->limit) same(pair, "the limit, and the time", pair->limit, now);
+    if (pair->postpones && (view != pair->postpones || now - pair->behind >= pair->until))
+        at_once(pair);
+    if (pair->postpones && now >= pair->limit)
+        same(pair, "the limit, and the time", pair->limit, now);
     if (!pair->postpones && pair->may_postpone && !pick(pair, 10)) {
         pair->postpones = view;
-        pair->limit = now + (pick(pair, 2) ? UINT64_C(1) << pick(pair, 22) : 5000 + pick(pair, 20000));
+        pair->limit =
+            now + (pick(pair, 2) ? UINT64_C(1) << pick(pair, 22) : 5000 + pick(pair, 20000));
         pair->until = cache_postpone(view, now, pair->limit, !pick(pair, 10));
     }
     return now - pair->behind;
@@ -126,11 +133,13 @@ static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now
 /* Before an access that is not quick. */
 static void settle(struct pair *pair, uint64_t known)
 {
-    if (pair->postpones) same(pair, "what was postponed", cache_settle(pair->postpones, known), pair->behind);
+    if (pair->postpones)
+        same(pair, "what was postponed", cache_settle(pair->postpones, known), pair->behind);
     pair->behind = 0;
 }
 
-static void waits(struct pair *pair, unsigned core, const char *what, uint32_t fast, uint32_t literal)
+static void waits(struct pair *pair, unsigned core, const char *what, uint32_t fast,
+                  uint32_t literal)
 {
     if (!pair->postpones) same(pair, what, fast, literal);
     if (pair->postpones) pair->behind += (uint64_t)literal - fast;
@@ -138,7 +147,8 @@ static void waits(struct pair *pair, unsigned core, const char *what, uint32_t f
     pair->now[core] += literal + pick(pair, 6);
 }
 
-static void access_both(struct pair *pair, unsigned core, unsigned space, uint32_t address, enum cache_bit bit)
+static void access_both(struct pair *pair, unsigned core, unsigned space, uint32_t address,
+                        enum cache_bit bit)
 {
     uint64_t now = pair->now[core];
     bool free = cache_lines(pair->fast, core, space)[address >> CACHE_GRANULE_BITS] & bit;
@@ -177,7 +187,8 @@ static void zero_both(struct pair *pair, unsigned core, unsigned space, uint32_t
         settle(pair, known);
         fast = cache_manage(pair->fast, CACHE_ZERO, core, space, address, now);
     }
-    waits(pair, core, "stall of dcbz", fast, literal_manage(pair->lit, CACHE_ZERO, core, space, address, now));
+    waits(pair, core, "stall of dcbz", fast,
+          literal_manage(pair->lit, CACHE_ZERO, core, space, address, now));
 }
 
 static void change_map(struct pair *pair, unsigned space, uint32_t address)
@@ -195,7 +206,9 @@ static void change_map(struct pair *pair, unsigned space, uint32_t address)
         cache_share(pair->fast, space, page, !space, other, PAGE);
         literal_share(pair->lit, space, page, !space, other, PAGE);
         break;
-    default: cache_forget(pair->fast, space, page, PAGE); literal_forget(pair->lit, space, page, PAGE);
+    default:
+        cache_forget(pair->fast, space, page, PAGE);
+        literal_forget(pair->lit, space, page, PAGE);
     }
 }
 
@@ -216,14 +229,16 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
     else if (kind < 800) {
         enum cache_op op = (enum cache_op)pick(pair, CACHE_INVALIDATE_CODE + 1);
         if (op == CACHE_TOUCH) core = 0;
-        waits(pair, core, "stall of an operation", cache_manage(pair->fast, op, core, space, address, pair->now[core]),
+        waits(pair, core, "stall of an operation",
+              cache_manage(pair->fast, op, core, space, address, pair->now[core]),
               literal_manage(pair->lit, op, core, space, address, pair->now[core]));
     } else if (kind < 900)
         for (core = 0; core < cores; core++)
             waits(pair, core, "stall of sync", cache_sync(pair->fast, core, pair->now[core]),
                   literal_sync(pair->lit, core, pair->now[core]));
     else if (kind < 980) { /* code takes lines of L2, and wakes nobody */
-        bool free = cache_lines(pair->fast, core, space)[anywhere >> CACHE_GRANULE_BITS] & CACHE_FETCH;
+        bool free =
+            cache_lines(pair->fast, core, space)[anywhere >> CACHE_GRANULE_BITS] & CACHE_FETCH;
         waits(pair, core, "stall of a fetch",
               free ? 0 : cache_fetch(pair->fast, core, space, anywhere, pair->now[core]),
               literal_fetch(pair->lit, core, space, anywhere, pair->now[core]));
@@ -231,15 +246,17 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
         change_map(pair, space, address);
 }
 
-static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zeroes, uint64_t *postponed)
+static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zeroes,
+                uint64_t *postponed)
 {
     struct pair pair = {.random = seed, .seed = seed, .may_postpone = seed % 2};
     struct cache_config config = config_of(&pair);
     struct chil_error err;
     uint32_t apart = 32U << pick(&pair, 6), lines = 2 + (uint32_t)pick(&pair, 6);
     uint64_t seldom = 10 + pick(&pair, 200);
-    bool wide = pick(&pair, 2);                              /* loads of many lines too, a stream now and then */
-    bool ahead = wide && config.cores > 1 && pick(&pair, 2); /* of which another core stores to the next */
+    bool wide = pick(&pair, 2); /* loads of many lines too, a stream now and then */
+    bool ahead =
+        wide && config.cores > 1 && pick(&pair, 2); /* of which another core stores to the next */
     uint32_t stream = 0;
     assert_int_equal(cache_config_check(&config, &err), 0);
     pair.fast = cache_new(&config);
@@ -250,12 +267,16 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zero
     }
     for (pair.step = 1; pair.step <= STEPS; pair.step++) {
         unsigned space = pick(&pair, pair.may_postpone ? 200 : 20) == 0;
-        uint32_t address = ((uint32_t)pick(&pair, lines) * apart + (uint32_t)pick(&pair, 4) * 8) % (PAGES * PAGE);
+        uint32_t address =
+            ((uint32_t)pick(&pair, lines) * apart + (uint32_t)pick(&pair, 4) * 8) % (PAGES * PAGE);
         if (ahead && !pick(&pair, 6)) {
-            uint32_t next = (stream & ~127U) + (uint32_t)pick(&pair, 4) * 128 + (uint32_t)pick(&pair, 4) * 32;
+            uint32_t next =
+                (stream & ~127U) + (uint32_t)pick(&pair, 4) * 128 + (uint32_t)pick(&pair, 4) * 32;
             access_both(&pair, 1, 0, next % (PAGES * PAGE), CACHE_STORE);
         } else if (wide && pick(&pair, 2)) {
-            stream = (pick(&pair, 100) ? stream + 32 : (uint32_t)pick(&pair, PAGES * PAGE)) % (PAGES * PAGE) & ~31U;
+            stream = (pick(&pair, 100) ? stream + 32 : (uint32_t)pick(&pair, PAGES * PAGE)) %
+                         (PAGES * PAGE) &
+                     ~31U;
             address = pick(&pair, 3) ? stream : (uint32_t)pick(&pair, PAGES * PAGE / 8) * 8;
             access_both(&pair, 0, space, address, CACHE_LOAD);
         } else if (pick(&pair, seldom)) {
@@ -283,19 +304,22 @@ static void common_accesses_fast_equals_literal(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= trials; seed++)
         run(seed, &loads, &stores, &zeroes, &postponed);
-    assert_true(loads > 100 * trials && stores > 50 * trials && zeroes > 10 * trials); /* they did go the short way */
+    assert_true(loads > 100 * trials && stores > 50 * trials &&
+                zeroes > 10 * trials); /* they did go the short way */
     assert_true(postponed > 100 * trials);
 }
 
-/* --- Several cores -------------------------------------------------------------------------------------------- */
+/* --- Several cores --------------------------------------------------------------------------- */
 
 enum { OWN_PAGES = 3, SHARED_PAGES = 2, TURNS = 4000 };
 
-/* A core's next access: mostly near the last one, in pages that are its own or in some that all use. */
+/* A core's next access: mostly near the last one, in pages that are its own or in some that all
+ * use. */
 static uint32_t next_address(struct pair *pair, unsigned core, uint32_t last)
 {
     uint32_t pages = OWN_PAGES, first = SHARED_PAGES + core * OWN_PAGES;
-    if (pick(pair, 8)) return (last & ~(uint32_t)(PAGE - 1)) | ((last + (uint32_t)pick(pair, 8) * 8) % PAGE);
+    if (pick(pair, 8))
+        return (last & ~(uint32_t)(PAGE - 1)) | ((last + (uint32_t)pick(pair, 8) * 8) % PAGE);
     if (pick(pair, 2)) first = 0, pages = SHARED_PAGES;
     return (first + (uint32_t)pick(pair, pages)) * PAGE + (uint32_t)pick(pair, PAGE / 8) * 8;
 }
@@ -381,7 +405,8 @@ static void pair_free(struct pair *pair)
     cache_free(pair->fast);
 }
 
-/* Loads of one set of L1D, so that it never wraps, and stores, until the logs of both have been full several times. */
+/* Loads of one set of L1D, so that it never wraps, and stores, until the logs of both have been
+ * full several times. */
 static void logs_of_postponed_misses_are_taken_in(void **state)
 {
     (void)state;
@@ -410,8 +435,8 @@ static void zero_slowly(struct pair *pair, uint32_t address)
           literal_manage(pair->lit, CACHE_ZERO, 0, 0, address, now));
 }
 
-/* Stores make DDR busy for much longer than they take, quick or not; a load then has to wait. That it does so by its
- * limit is known in time. */
+/* Stores make DDR busy for much longer than they take, quick or not; a load then has to wait. That
+ * it does so by its limit is known in time. */
 static void what_is_postponed_ends_before_the_limit(void **state)
 {
     uint64_t early = 0;
@@ -439,7 +464,8 @@ static void what_is_postponed_ends_before_the_limit(void **state)
     assert_true(early > 10); /* of 30: or nothing would have been postponed near the limit */
 }
 
-/* Nobody asks for rights on the short way: when they have changed, an access must come to the long one once more. */
+/* Nobody asks for rights on the short way: when they have changed, an access must come to the long
+ * one once more. */
 static void rights_that_changed_are_asked_for(void **state)
 {
     struct cache_config config = quick_config();
@@ -447,7 +473,8 @@ static void rights_that_changed_are_asked_for(void **state)
     struct cache *cache = cache_new(&config);
     struct cache_view *view = cache_view(cache, 0, cache_space_new(cache));
     uint64_t now = 0;
-    for (uint32_t i = 0; i < 4 * PAGE; i += 32) { /* fills L1, and opens as many lines as there are */
+    for (uint32_t i = 0; i < 4 * PAGE;
+         i += 32) { /* fills L1, and opens as many lines as there are */
         now += 1000 + cache_load(cache, 0, 0, 4 * PAGE + i, 4, now);
         now += 1000 + cache_store(cache, 0, 0, 4 * PAGE + i, 4, now);
     }
@@ -473,8 +500,8 @@ static void rights_that_changed_are_asked_for(void **state)
     cache_free(cache);
 }
 
-/* A store opens a line, its page is unmapped and gets another frame, where a store opens the line at the same address:
- * when the first line is closed, the second stays open. */
+/* A store opens a line, its page is unmapped and gets another frame, where a store opens the line
+ * at the same address: when the first line is closed, the second stays open. */
 static void a_line_is_not_closed_for_another(void **state)
 {
     struct cache_config config = quick_config();
@@ -497,7 +524,8 @@ static void a_line_is_not_closed_for_another(void **state)
     cache_free(cache);
 }
 
-/* A core whose clock is behind comes to a directory of L3 after one that went the short way: the later time stands. */
+/* A core whose clock is behind comes to a directory of L3 after one that went the short way: the
+ * later time stands. */
 static void time_of_l3_does_not_go_back(void **state)
 {
     struct cache_config config = quick_config();
@@ -519,7 +547,8 @@ static void time_of_l3_does_not_go_back(void **state)
     cache_free(cache);
 }
 
-/* The core that was first in L3 has its clock ahead, and the other one's load goes the short way. */
+/* The core that was first in L3 has its clock ahead, and the other one's load goes the short way.
+ */
 static void time_of_l3_does_not_go_back_by_a_load(void **state)
 {
     struct cache_config config = quick_config();
@@ -536,15 +565,17 @@ static void time_of_l3_does_not_go_back_by_a_load(void **state)
             now += 1000 + cache_load(cache, core, space, i, 4, now);
     uint64_t behind = now + 1000;
     now = behind + 500;
-    assert_int_equal(cache_load_quick(cache_view(cache, 0, space), 0, now), config.l3_latency - config.l1_latency);
-    assert_int_equal(cache_load_quick(cache_view(cache, 1, space), 0, behind), config.l3_latency - config.l1_latency);
+    assert_int_equal(cache_load_quick(cache_view(cache, 0, space), 0, now),
+                     config.l3_latency - config.l1_latency);
+    assert_int_equal(cache_load_quick(cache_view(cache, 1, space), 0, behind),
+                     config.l3_latency - config.l1_latency);
     cache_wire_count(cache, wire, &rises, &high);
     assert_int_equal(rises, now);
     cache_free(cache);
 }
 
-/* An instruction in the middle of a block stops: the core's time goes back a little, behind which a load meets the last
- * one in L3. Whether that was postponed makes no difference. */
+/* An instruction in the middle of a block stops: the core's time goes back a little, behind which a
+ * load meets the last one in L3. Whether that was postponed makes no difference. */
 static void a_core_whose_time_goes_back(void **state)
 {
     struct cache_config config = quick_config();
@@ -601,11 +632,12 @@ static void logs_of_snoops_are_taken_in(void **state)
     pair_free(&pair);
 }
 
-/* --- Listening ------------------------------------------------------------------------------------------------ */
+/* --- Listening ------------------------------------------------------------------------------- */
 
 enum { KINDS = CACHE_INVALIDATION + 1, LEVELS = CACHE_IN_DDR + 1, STALLS = 2048 };
 
-/* What a listener was told, and in how many calls; in rounds, of which the listener knows and the hierarchy does not.
+/* What a listener was told, and in how many calls; in rounds, of which the listener knows and the
+ * hierarchy does not.
  */
 struct ear {
     struct cache_listener listener;
@@ -630,7 +662,8 @@ static void hear(void *context, struct cache_transaction t, uint64_t start, uint
 }
 
 /* The same access of both, which wait equally. */
-static uint32_t access_ears(struct ear *ears, uint64_t kind, unsigned core, uint32_t address, uint64_t now)
+static uint32_t access_ears(struct ear *ears, uint64_t kind, unsigned core, uint32_t address,
+                            uint64_t now)
 {
     uint32_t stall[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -647,7 +680,8 @@ static uint32_t access_ears(struct ear *ears, uint64_t kind, unsigned core, uint
     return stall[0];
 }
 
-/* The first listener hears every miss when it happens, the second most of them late and together. */
+/* The first listener hears every miss when it happens, the second most of them late and together.
+ */
 static void listen_to(uint64_t seed, struct ear *ears)
 {
     struct pair pair = {.random = seed, .seed = seed};
@@ -691,16 +725,17 @@ static void misses_told_together_are_those_told_one_by_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(common_accesses_fast_equals_literal),
-                                       cmocka_unit_test(cores_that_take_turns_fast_equals_literal),
-                                       cmocka_unit_test(logs_of_postponed_misses_are_taken_in),
-                                       cmocka_unit_test(logs_of_snoops_are_taken_in),
-                                       cmocka_unit_test(time_of_l3_does_not_go_back_by_a_load),
-                                       cmocka_unit_test(a_core_whose_time_goes_back),
-                                       cmocka_unit_test(what_is_postponed_ends_before_the_limit),
-                                       cmocka_unit_test(rights_that_changed_are_asked_for),
-                                       cmocka_unit_test(a_line_is_not_closed_for_another),
-                                       cmocka_unit_test(time_of_l3_does_not_go_back),
-                                       cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(common_accesses_fast_equals_literal),
+        cmocka_unit_test(cores_that_take_turns_fast_equals_literal),
+        cmocka_unit_test(logs_of_postponed_misses_are_taken_in),
+        cmocka_unit_test(logs_of_snoops_are_taken_in),
+        cmocka_unit_test(time_of_l3_does_not_go_back_by_a_load),
+        cmocka_unit_test(a_core_whose_time_goes_back),
+        cmocka_unit_test(what_is_postponed_ends_before_the_limit),
+        cmocka_unit_test(rights_that_changed_are_asked_for),
+        cmocka_unit_test(a_line_is_not_closed_for_another),
+        cmocka_unit_test(time_of_l3_does_not_go_back),
+        cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

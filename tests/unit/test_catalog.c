@@ -1,6 +1,7 @@
 /* The catalogue: what the shipped data say, and how they are looked up.
  *
- * The data are read from `data`; tests run in the root of the repository. test_catalog_files has wrong files.
+ * The data are read from `data`; tests run in the root of the repository. test_catalog_files has
+ * wrong files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,8 @@ static struct chil_machine *open_shipped(const char *name)
 static uint64_t number(const struct chil_machine *machine, const char *key)
 {
     uint64_t value = 0;
-    if (chil_machine_number(machine, key, &value)) fail_msg("%s has no %s", chil_machine_name(machine), key);
+    if (chil_machine_number(machine, key, &value))
+        fail_msg("%s has no %s", chil_machine_name(machine), key);
     return value;
 }
 
@@ -67,9 +69,10 @@ static void UPC_38_units_cover_cores_fpus_caches_coherence_memory_networks(void 
 {
     (void)state;
     static const char *const wires[] = {
-        "core0.jpipe.", "core1.ipipe.", "core2.l1d.", "core3.l1i.", "fpu0.", "fpu1.",       "fpu2.",  "fpu3.",
-        "l2.0.",        "l2.1.",        "l2.2.",      "l2.3.",      "l3.0.", "l3.1.",       "ddr.0.", "ddr.1.",
-        "snoop.0.",     "snoop.3.",     "torus.xp.",  "torus.zm.",  "dma.",  "collective.",
+        "core0.jpipe.", "core1.ipipe.", "core2.l1d.", "core3.l1i.",  "fpu0.",    "fpu1.",
+        "fpu2.",        "fpu3.",        "l2.0.",      "l2.1.",       "l2.2.",    "l2.3.",
+        "l3.0.",        "l3.1.",        "ddr.0.",     "ddr.1.",      "snoop.0.", "snoop.3.",
+        "torus.xp.",    "torus.zm.",    "dma.",       "collective.",
     };
     struct chil_machine *bgp = open_shipped("bgp");
     size_t count;
@@ -77,13 +80,15 @@ static void UPC_38_units_cover_cores_fpus_caches_coherence_memory_networks(void 
     for (size_t w = 0; w < sizeof wires / sizeof *wires; w++) {
         bool found = false;
         for (size_t i = 0; i < count && !found; i++)
-            found = events[i].signal_count && strncmp(events[i].signals[0], wires[w], strlen(wires[w])) == 0;
+            found = events[i].signal_count &&
+                    strncmp(events[i].signals[0], wires[w], strlen(wires[w])) == 0;
         if (!found) fail_msg("no event counts a wire %s...", wires[w]);
     }
     chil_machine_free(bgp);
 }
 
-/* Table 1 of the paper: core 0's event and its id; core 1 has the same ones 35 or, in L2, 32 further on. */
+/* Table 1 of the paper: core 0's event and its id; core 1 has the same ones 35 or, in L2, 32
+ * further on. */
 static const struct {
     const char *name;
     uint32_t id, step;
@@ -139,8 +144,9 @@ static void UPC_39_ids_of_table_1(void **state)
 static void UPC_40_named_events_on_all_cores(void **state)
 {
     (void)state;
-    static const char *const more[] = {"JPIPE_SHROTMK", "IPIPE_SHROTMK", "IPIPE_TLB_OPS",   "IPIPE_PROCESS_CONTROL",
-                                       "ICACHE_HIT",    "DCACHE_OPS",    "FPU_OTHER_LOADS", "FPU_OTHER_STORES"};
+    static const char *const more[] = {"JPIPE_SHROTMK",         "IPIPE_SHROTMK",   "IPIPE_TLB_OPS",
+                                       "IPIPE_PROCESS_CONTROL", "ICACHE_HIT",      "DCACHE_OPS",
+                                       "FPU_OTHER_LOADS",       "FPU_OTHER_STORES"};
     struct chil_machine *bgp = open_shipped("bgp");
     char name[64];
     for (unsigned core = 0; core < 4; core++) {
@@ -171,7 +177,8 @@ static void UPC_45_blue_gene_p_parameters(void **state)
     assert_int_equal(number(bgp, "memory.controllers"), 2);
     assert_int_equal(number(bgp, "memory.size_min"), UINT64_C(2) << 30);
     assert_int_equal(number(bgp, "memory.size_max"), UINT64_C(4) << 30);
-    assert_string_equal(chil_machine_word(bgp, "network.names"), "torus collective barrier ethernet jtag");
+    assert_string_equal(chil_machine_word(bgp, "network.names"),
+                        "torus collective barrier ethernet jtag");
     assert_string_equal(chil_machine_word(bgp, "upc.kind"), "hybrid");
     assert_int_equal(number(bgp, "upc.low_bits"), 12);
     assert_int_equal(number(bgp, "upc.slot_cycles"), 16);
@@ -263,7 +270,8 @@ static void repeats_in_other_modes_name_the_same_wires(void **state)
         repeats++;
     }
     assert_true(repeats > 140);
-    assert_same_wires(event(bgp, "BGP_PU3_L1_INVALIDATION_UM3"), event(bgp, "BGP_PU3_L1_INVALIDATION_REQUESTS"));
+    assert_same_wires(event(bgp, "BGP_PU3_L1_INVALIDATION_UM3"),
+                      event(bgp, "BGP_PU3_L1_INVALIDATION_REQUESTS"));
     assert_same_wires(event(bgp, "BGP_COL_ALC_ABORT"), event(bgp, "BGP_COL_A_LOCAL_CLIENT_ABORT"));
     assert_same_wires(event(bgp, "BGP_COL_RECEPTION_VC1_PACKED_ADDED"),
                       event(bgp, "BGP_COL_RECEPTION_VC1_PACKET_ADDED"));
@@ -305,11 +313,16 @@ static void states_count_cycles_and_misses_count_rises(void **state)
         enum chil_count_mode mode;
         unsigned clock;
     } rows[] = {
-        {"BGP_PU0_JPIPE_INSTRUCTIONS", CHIL_COUNT_HIGH, 1}, {"BGP_PU0_DCACHE_MISS", CHIL_COUNT_RISE, 1},
-        {"BGP_PU0_DCACHE_HIT", CHIL_COUNT_HIGH, 1},         {"BGP_PU0_DCACHE_LINEFILLINPROG", CHIL_COUNT_HIGH, 1},
-        {"BGP_PU2_L2_READ_REQUESTS", CHIL_COUNT_RISE, 2},   {"BGP_PU2_L2_CYCLES_PREFETCH_PENDING", CHIL_COUNT_HIGH, 2},
-        {"BGP_TORUS_ZP_NO_TOKENS", CHIL_COUNT_HIGH, 2},     {"BGP_MISC_ELAPSED_TIME", CHIL_COUNT_HIGH, 2},
-        {"BGP_COL_AR0_VC0_FULL", CHIL_COUNT_HIGH, 2},       {"BGP_COL_AR0_IDLE_PACKET", CHIL_COUNT_RISE, 2},
+        {"BGP_PU0_JPIPE_INSTRUCTIONS", CHIL_COUNT_HIGH, 1},
+        {"BGP_PU0_DCACHE_MISS", CHIL_COUNT_RISE, 1},
+        {"BGP_PU0_DCACHE_HIT", CHIL_COUNT_HIGH, 1},
+        {"BGP_PU0_DCACHE_LINEFILLINPROG", CHIL_COUNT_HIGH, 1},
+        {"BGP_PU2_L2_READ_REQUESTS", CHIL_COUNT_RISE, 2},
+        {"BGP_PU2_L2_CYCLES_PREFETCH_PENDING", CHIL_COUNT_HIGH, 2},
+        {"BGP_TORUS_ZP_NO_TOKENS", CHIL_COUNT_HIGH, 2},
+        {"BGP_MISC_ELAPSED_TIME", CHIL_COUNT_HIGH, 2},
+        {"BGP_COL_AR0_VC0_FULL", CHIL_COUNT_HIGH, 2},
+        {"BGP_COL_AR0_IDLE_PACKET", CHIL_COUNT_RISE, 2},
     };
     struct chil_machine *bgp = open_shipped("bgp");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -336,9 +349,12 @@ static void events_are_found_by_name_and_id(void **state)
     assert_true(event(bgp, "92")->reserved);
     assert_int_equal(chil_machine_find_event(bgp, "1024", &found, &err), CHIL_ENOENT);
     assert_string_equal(err.text, "bgp has no event with id 1024; its last is 1023");
-    assert_int_equal(chil_machine_find_event(bgp, "99999999999999999999", &found, &err), CHIL_ENOENT);
-    assert_int_equal(chil_machine_find_event(bgp, "BGP_PU0_DCAHCE_MISS", &found, &err), CHIL_ENOENT);
-    assert_string_equal(err.text, "bgp has no event 'BGP_PU0_DCAHCE_MISS'; did you mean 'BGP_PU0_DCACHE_MISS'?");
+    assert_int_equal(chil_machine_find_event(bgp, "99999999999999999999", &found, &err),
+                     CHIL_ENOENT);
+    assert_int_equal(chil_machine_find_event(bgp, "BGP_PU0_DCAHCE_MISS", &found, &err),
+                     CHIL_ENOENT);
+    assert_string_equal(
+        err.text, "bgp has no event 'BGP_PU0_DCAHCE_MISS'; did you mean 'BGP_PU0_DCACHE_MISS'?");
     assert_int_equal(chil_machine_find_event(bgp, "dcahce_mis", &found, &err), CHIL_ENOENT);
     assert_non_null(strstr(err.text, "did you mean 'BGP_PU0_DCACHE_MISS'?"));
     assert_int_equal(chil_machine_find_event(bgp, "BGP_RESERVED", &found, NULL), CHIL_ENOENT);
@@ -350,7 +366,8 @@ static void events_are_found_by_name_and_id(void **state)
 static void patterns_are_globs_or_parts(void **state)
 {
     (void)state;
-    const struct chil_event row = {.name = "BGP_PU0_DCACHE_MISS", .unit = "PU0/L1D", .text = "core 0: L1 misses"};
+    const struct chil_event row = {
+        .name = "BGP_PU0_DCACHE_MISS", .unit = "PU0/L1D", .text = "core 0: L1 misses"};
     assert_true(chil_event_matches(&row, "dcache"));
     assert_true(chil_event_matches(&row, "pu0/l1d"));
     assert_true(chil_event_matches(&row, "Misses"));
@@ -403,7 +420,8 @@ static void events_can_need_a_parameter(void **state)
     for (size_t i = 0; i < 3; i++) { /* not given, off, on */
         struct chil_machine *machine;
         const struct chil_event *event;
-        assert_int_equal(chil_machine_open_with(&machine, "bgl", settings + i / 2, i != 0, NULL), 0);
+        assert_int_equal(chil_machine_open_with(&machine, "bgl", settings + i / 2, i != 0, NULL),
+                         0);
         assert_int_equal(chil_machine_find_event(machine, "BGL_D1_L_COLD", &event, NULL), 0);
         assert_string_equal(event->needs, "misses.kinds");
         assert_int_equal(event->exactness, i == 2 ? CHIL_MODELLED : CHIL_NONE);
@@ -433,7 +451,9 @@ static void names_are_sorted_and_chiliad_data_is_obeyed_or_refused(void **state)
     assert_int_equal(chil_data_directory(tiny, sizeof tiny, &err), CHIL_ERANGE);
     assert_int_equal(setenv("CHILIAD_DATA", "/nowhere", 1), 0);
     assert_int_equal(chil_data_directory(path, sizeof path, &err), CHIL_ENOENT);
-    assert_string_equal(err.text, "CHILIAD_DATA is '/nowhere', which has no folder 'machines'; correct it or unset it");
+    assert_string_equal(
+        err.text,
+        "CHILIAD_DATA is '/nowhere', which has no folder 'machines'; correct it or unset it");
 }
 
 static void names_play_no_tricks_with_paths(void **state)
@@ -449,7 +469,8 @@ static void names_play_no_tricks_with_paths(void **state)
         {".hidden", CHIL_EINVAL, "'.hidden' is not a machine's name"},
         {"b gp", CHIL_EINVAL, "'b gp' is not a machine's name"},
         {"bgpp", CHIL_ENOENT, "no machine 'bgpp'; did you mean 'bgp'?"},
-        {"nothing-like-it", CHIL_ENOENT, "no machine 'nothing-like-it'; 'chiliad list machines' shows"},
+        {"nothing-like-it", CHIL_ENOENT,
+         "no machine 'nothing-like-it'; 'chiliad list machines' shows"},
         {"../events/bgp.events", CHIL_EIO, "cannot open '../events/bgp.events'"},
         {"data/machines", CHIL_EIO, "cannot read 'data/machines'"},
     };
@@ -459,7 +480,8 @@ static void names_play_no_tricks_with_paths(void **state)
         struct chil_error err = {0};
         assert_int_equal(chil_machine_open(&machine, rows[i].name, &err), rows[i].status);
         assert_null(machine);
-        if (!strstr(err.text, rows[i].text)) fail_msg("'%s' where '%s' was expected", err.text, rows[i].text);
+        if (!strstr(err.text, rows[i].text))
+            fail_msg("'%s' where '%s' was expected", err.text, rows[i].text);
     }
 }
 

@@ -1,7 +1,8 @@
-/* The catalogue's files: where they are found, what is refused and how, and that nothing a file holds can crash it.
+/* The catalogue's files: where they are found, what is refused and how, and that nothing a file
+ * holds can crash it.
  *
- * Wrong files are made in a temporary folder from a right one by replacing one string, so that each row of the tables
- * below is one slip of the pen. Tests run in the root of the repository.
+ * Wrong files are made in a temporary folder from a right one by replacing one string, so that each
+ * row of the tables below is one slip of the pen. Tests run in the root of the repository.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +57,8 @@ static void place_make(struct place *place, const char *name)
     assert_int_equal(mkdir(path, 0700), 0);
     (void)snprintf(path, sizeof path, "%s/events", place->folder);
     assert_int_equal(mkdir(path, 0700), 0);
-    (void)snprintf(place->machine, sizeof place->machine, "%s/machines/%s.machine", place->folder, name);
+    (void)snprintf(place->machine, sizeof place->machine, "%s/machines/%s.machine", place->folder,
+                   name);
     (void)snprintf(place->events, sizeof place->events, "%s/events/%s.events", place->folder, name);
     assert_int_equal(setenv("CHILIAD_DATA", place->folder, 1), 0);
 }
@@ -75,7 +77,8 @@ static void place_remove(const struct place *place)
 
 /* ---- where files are found ---- */
 
-/* A machine given by path takes the events beside it, then those in its own folder, then the shipped ones. */
+/* A machine given by path takes the events beside it, then those in its own folder, then the
+ * shipped ones. */
 static void a_path_finds_its_events_beside_it(void **state)
 {
     (void)state;
@@ -118,7 +121,8 @@ static void the_reference_names_every_key(void **state)
     for (size_t i = 0; i < catalog_key_count; i++) {
         char row[64];
         (void)snprintf(row, sizeof row, "| `%s` |", catalog_keys[i].name);
-        if (!strstr(page, row)) fail_msg("docs/formats/machine.md has no row for %s", catalog_keys[i].name);
+        if (!strstr(page, row))
+            fail_msg("docs/formats/machine.md has no row for %s", catalog_keys[i].name);
     }
     free(page);
 }
@@ -146,19 +150,21 @@ static const char right_machine[] = "[machine]\n"
                                     "[memory]\ncontrollers = 1\nsize_min = 1M\nsize_max = 2M\n"
                                     "; the end\n";
 
-static const char right_events[] = "# a comment\n"
-                                   "columns id name unit clock signals count exactness at text\n"
-                                   "0 A_LOAD PU0 x1 core0.load high none - loads\n"
-                                   "1 A_MISS PU0 x1 core0.l1d.miss rise modelled - misses, many of them\n"
-                                   "\n"
-                                   "2 T_RESERVED - x1 - high none - no event\n"
-                                   "3 T_RESERVED - x2 - high none - no event\n";
+static const char right_events[] =
+    "# a comment\n"
+    "columns id name unit clock signals count exactness at text\n"
+    "0 A_LOAD PU0 x1 core0.load high none - loads\n"
+    "1 A_MISS PU0 x1 core0.l1d.miss rise modelled - misses, many of them\n"
+    "\n"
+    "2 T_RESERVED - x1 - high none - no event\n"
+    "3 T_RESERVED - x2 - high none - no event\n";
 
-#define LONG_LINE                                                                                                      \
-    "text = 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"               \
+#define LONG_LINE                                                                                        \
+    "text = 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890" \
     "12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901"
 
-/* One slip: the string to replace, what stands there instead, and the message after the file's name. */
+/* One slip: the string to replace, what stands there instead, and the message after the file's
+ * name. */
 struct slip {
     const char *find, *replace, *message;
 };
@@ -241,7 +247,8 @@ static const struct slip wrong_events[] = {
 /* clang-format on */
 
 /* The same with a grouped unit. */
-static const char grouped_upc[] = "kind = grouped\ncounters = 6\ngroups = 2\nwidth = 32\nfpu_counters = 4\n";
+static const char grouped_upc[] =
+    "kind = grouped\ncounters = 6\ngroups = 2\nwidth = 32\nfpu_counters = 4\n";
 
 /* clang-format off */
 static const struct slip wrong_placements[] = {
@@ -285,12 +292,14 @@ static void expect(const struct place *place, const char *path, const char *mess
     assert_int_equal(status, CHIL_EPARSE);
     assert_null(machine);
     assert_non_null(strstr(path, place->folder));
-    if (strncmp(err.text, wanted, strlen(wanted)) != 0) fail_msg("\n'%s' where\n'%s' was expected", err.text, wanted);
+    if (strncmp(err.text, wanted, strlen(wanted)) != 0)
+        fail_msg("\n'%s' where\n'%s' was expected", err.text, wanted);
     assert_null(strchr(err.text, '\n'));
     assert_int_equal(chil_machine_open(&machine, "t", NULL), CHIL_EPARSE);
 }
 
-static void slips(const char *right, const struct slip *rows, size_t count, bool in_machine, const char *machine)
+static void slips(const char *right, const struct slip *rows, size_t count, bool in_machine,
+                  const char *machine)
 {
     struct place place;
     place_make(&place, "t");
@@ -310,13 +319,15 @@ static void slips(const char *right, const struct slip *rows, size_t count, bool
 static void slips_in_a_machine_file_are_told(void **state)
 {
     (void)state;
-    slips(right_machine, wrong_machines, sizeof wrong_machines / sizeof *wrong_machines, true, right_machine);
+    slips(right_machine, wrong_machines, sizeof wrong_machines / sizeof *wrong_machines, true,
+          right_machine);
 }
 
 static void slips_in_an_event_file_are_told(void **state)
 {
     (void)state;
-    slips(right_events, wrong_events, sizeof wrong_events / sizeof *wrong_events, false, right_machine);
+    slips(right_events, wrong_events, sizeof wrong_events / sizeof *wrong_events, false,
+          right_machine);
 }
 
 static void slips_in_placements_are_told(void **state)
@@ -326,8 +337,10 @@ static void slips_in_placements_are_told(void **state)
     char old[200];
     (void)snprintf(old, sizeof old, "%.*s", (int)(end - upc), upc);
     char *machine = replaced(right_machine, old, grouped_upc);
-    slips(right_events, wrong_placements, sizeof wrong_placements / sizeof *wrong_placements, false, machine);
-    static const struct slip three = {"groups = 2", "groups = 3", ":11: upc.counters is not 3 x upc.groups"};
+    slips(right_events, wrong_placements, sizeof wrong_placements / sizeof *wrong_placements, false,
+          machine);
+    static const struct slip three = {"groups = 2", "groups = 3",
+                                      ":11: upc.counters is not 3 x upc.groups"};
     slips(machine, &three, 1, true, machine);
     free(machine);
 }
@@ -350,7 +363,8 @@ static void empty_and_binary_files_are_told(void **state)
     assert_non_null(strstr(err.text, "/events/t.events': No such file"));
     write_file(place.events, "# nothing\n", 10);
     assert_int_equal(chil_machine_open(&machine, "t", &err), CHIL_EPARSE);
-    assert_non_null(strstr(err.text, "t.events:1: no rows; the first line has to be 'columns NAME NAME ...'"));
+    assert_non_null(
+        strstr(err.text, "t.events:1: no rows; the first line has to be 'columns NAME NAME ...'"));
     static const char only[] = "columns id name unit clock signals count exactness text\n";
     write_file(place.events, only, strlen(only));
     assert_int_equal(chil_machine_open(&machine, "t", &err), CHIL_EPARSE);
@@ -375,7 +389,8 @@ static void odd_but_right_files_are_read(void **state)
 
 /* ---- mutations ---- */
 
-/* Replaces a short piece at a random place by one of these, by a piece from elsewhere, or by a random byte. */
+/* Replaces a short piece at a random place by one of these, by a piece from elsewhere, or by a
+ * random byte. */
 static size_t mutate(uint64_t *seed, char *bytes, size_t length, size_t room)
 {
     static const char *const words[] = {"",
@@ -416,7 +431,8 @@ static size_t mutate(uint64_t *seed, char *bytes, size_t length, size_t room)
     if (cut > length - at) cut = length - at;
     switch (random_below(seed, 3)) {
     case 0:
-        size = (size_t)snprintf(piece, sizeof piece, "%s", words[random_below(seed, sizeof words / sizeof *words)]);
+        size = (size_t)snprintf(piece, sizeof piece, "%s",
+                                words[random_below(seed, sizeof words / sizeof *words)]);
         break;
     case 1: {
         size_t from = random_below(seed, length);

@@ -1,10 +1,11 @@
 /* What the 440 has that qemu-ppc's user mode cannot be asked about, and how the core stops.
  *
- * Halfword multiplies, multiply-accumulate, dlmzb, isel, dcbz, multiple and string transfers, reservations, byte
- * reversal, mcrxr, mtcrf, traps; privileged, illegal and absent instructions; encodings that glibc uses with reserved
- * bits set. Expected values come from wide integers and from the PPC440 User's Manual's register-transfer text; words
- * are assembled here from the manual's opcode numbers. Decisions of our own (docs/model.md): transfers of many
- * registers happen whole or not at all; a reservation is lost when the word's value changed.
+ * Halfword multiplies, multiply-accumulate, dlmzb, isel, dcbz, multiple and string transfers,
+ * reservations, byte reversal, mcrxr, mtcrf, traps; privileged, illegal and absent instructions;
+ * encodings that glibc uses with reserved bits set. Expected values come from wide integers and
+ * from the PPC440 User's Manual's register-transfer text; words are assembled here from the
+ * manual's opcode numbers. Decisions of our own (docs/model.md): transfers of many registers happen
+ * whole or not at all; a reservation is lost when the word's value changed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +82,8 @@ static struct core_exit run(struct core_regs *regs, uint32_t pc)
 }
 
 /* X form and its relatives. */
-static uint32_t word_of(unsigned primary, unsigned t, unsigned a, unsigned b, unsigned extended, unsigned record)
+static uint32_t word_of(unsigned primary, unsigned t, unsigned a, unsigned b, unsigned extended,
+                        unsigned record)
 {
     return primary << 26 | t << 21 | a << 16 | b << 11 | extended << 1 | record;
 }
@@ -103,7 +105,8 @@ static struct core_regs random_regs(void)
     for (unsigned i = 0; i < 8; i++)
         regs.cr[i] = random_next(&seed) & 15;
     regs.lr = (uint32_t)random_next(&seed), regs.ctr = (uint32_t)random_next(&seed);
-    regs.xer_so = random_next(&seed) & 1, regs.xer_ov = random_next(&seed) & 1, regs.xer_ca = random_next(&seed) & 1;
+    regs.xer_so = random_next(&seed) & 1, regs.xer_ov = random_next(&seed) & 1,
+    regs.xer_ca = random_next(&seed) & 1;
     regs.xer_count = random_next(&seed) & 0x7F;
     regs.msr = MSR_PR | MSR_FP;
     return regs;
@@ -111,29 +114,33 @@ static struct core_regs random_regs(void)
 
 static bool same_regs(const struct core_regs *x, const struct core_regs *y)
 {
-    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 && memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
-           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 && memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc &&
-           x->lr == y->lr && x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
+    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 &&
+           memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
+           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 &&
+           memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc && x->lr == y->lr &&
+           x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
            x->msr == y->msr && x->usprg0 == y->usprg0 && x->reserved == y->reserved &&
            x->reserve_address == y->reserve_address && x->reserve_value == y->reserve_value;
 }
 
-static void assert_same_regs(const char *name, const struct core_regs *expected, const struct core_regs *got)
+static void assert_same_regs(const char *name, const struct core_regs *expected,
+                             const struct core_regs *got)
 {
     if (same_regs(expected, got)) return;
     for (unsigned i = 0; i < 32; i++)
         if (expected->gpr[i] != got->gpr[i])
             print_error("r%u: expected %08x, is %08x\n", i, expected->gpr[i], got->gpr[i]);
     fail_msg("%s: cr expected %08x, is %08x; xer %08x, %08x; pc %08x, %08x; reserved %d, %d", name,
-             core_cr_get(expected), core_cr_get(got), core_xer_get(expected), core_xer_get(got), expected->pc, got->pc,
-             expected->reserved, got->reserved);
+             core_cr_get(expected), core_cr_get(got), core_xer_get(expected), core_xer_get(got),
+             expected->pc, got->pc, expected->reserved, got->reserved);
 }
 
-static void assert_exit(const char *name, struct core_exit got, enum core_reason reason, uint32_t address, bool mapped)
+static void assert_exit(const char *name, struct core_exit got, enum core_reason reason,
+                        uint32_t address, bool mapped)
 {
     if (got.reason != reason || got.address != address || got.mapped != mapped)
-        fail_msg("%s: stop %d, address %08x, mapped %d; expected %d, %08x, %d", name, (int)got.reason, got.address,
-                 got.mapped, (int)reason, address, mapped);
+        fail_msg("%s: stop %d, address %08x, mapped %d; expected %d, %08x, %d", name,
+                 (int)got.reason, got.address, got.mapped, (int)reason, address, mapped);
 }
 
 static uint8_t cr0_of(uint32_t result, unsigned so)
@@ -151,8 +158,9 @@ static const struct half_multiply {
     enum halves halves;
     bool is_unsigned;
 } half_multiplies[] = {
-    {"mulhhw", 40, HIGH_HIGH, false}, {"mulhhwu", 8, HIGH_HIGH, true}, {"mulchw", 168, LOW_HIGH, false},
-    {"mulchwu", 136, LOW_HIGH, true}, {"mullhw", 424, LOW_LOW, false}, {"mullhwu", 392, LOW_LOW, true},
+    {"mulhhw", 40, HIGH_HIGH, false}, {"mulhhwu", 8, HIGH_HIGH, true},
+    {"mulchw", 168, LOW_HIGH, false}, {"mulchwu", 136, LOW_HIGH, true},
+    {"mullhw", 424, LOW_LOW, false},  {"mullhwu", 392, LOW_LOW, true},
 };
 
 static const struct accumulate {
@@ -175,7 +183,8 @@ enum { ACCUMULATES = sizeof accumulates / sizeof accumulates[0] };
 
 static uint32_t half_edges(void)
 {
-    static const uint16_t edges[] = {0, 1, 2, 0x7FFF, 0x8000, 0x8001, 0xFFFF, 0xFFFE, 0x4000, 0x100};
+    static const uint16_t edges[] = {0,      1,      2,      0x7FFF, 0x8000,
+                                     0x8001, 0xFFFF, 0xFFFE, 0x4000, 0x100};
     uint32_t x = (uint32_t)random_next(&seed);
     if (random_next(&seed) & 1) x = (x & 0xFFFF0000) | edges[random_below(&seed, 10)];
     if (random_next(&seed) & 1) x = (x & 0xFFFF) | (uint32_t)edges[random_below(&seed, 10)] << 16;
@@ -184,15 +193,17 @@ static uint32_t half_edges(void)
 
 static uint32_t sum_edges(void)
 {
-    static const uint32_t edges[] = {0,          1,          0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xC0000000,
-                                     0x3FFFFFFF, 0x40000000, 0xBFFFFFFF, 0xC0008000, 0x0001FFFE, 0xFFFE0001};
+    static const uint32_t edges[] = {0,          1,          0x7FFFFFFF, 0x80000000,
+                                     0xFFFFFFFF, 0xC0000000, 0x3FFFFFFF, 0x40000000,
+                                     0xBFFFFFFF, 0xC0008000, 0x0001FFFE, 0xFFFE0001};
     uint32_t x = edges[random_below(&seed, 12)] + (uint32_t)random_below(&seed, 5) - 2;
     return random_below(&seed, 3) ? x : (uint32_t)random_next(&seed);
 }
 
 static int64_t half_product(enum halves halves, bool is_unsigned, uint32_t a, uint32_t b)
 {
-    int64_t x = halves == HIGH_HIGH ? a >> 16 : a & 0xFFFF, y = halves == LOW_LOW ? b & 0xFFFF : b >> 16;
+    int64_t x = halves == HIGH_HIGH ? a >> 16 : a & 0xFFFF,
+            y = halves == LOW_LOW ? b & 0xFFFF : b >> 16;
     if (!is_unsigned && x >= 0x8000) x -= 0x10000;
     if (!is_unsigned && y >= 0x8000) y -= 0x10000;
     return x * y;
@@ -202,7 +213,8 @@ static void halfword_multiplies(void **state)
 {
     (void)state;
     seed = 1;
-    static const uint8_t fields[][3] = {{3, 4, 5}, {3, 3, 4}, {4, 3, 4}, {6, 6, 6}, {0, 31, 30}, {7, 8, 8}};
+    static const uint8_t fields[][3] = {{3, 4, 5}, {3, 3, 4},   {4, 3, 4},
+                                        {6, 6, 6}, {0, 31, 30}, {7, 8, 8}};
     for (unsigned i = 0; i < 6; i++)
         for (unsigned record = 0; record < 2; record++)
             for (unsigned f = 0; f < 6; f++) {
@@ -214,7 +226,8 @@ static void halfword_multiplies(void **state)
                     got.gpr[a] = half_edges();
                     got.gpr[b] = half_edges();
                     struct core_regs expected = got;
-                    expected.gpr[t] = (uint32_t)half_product(row->halves, row->is_unsigned, got.gpr[a], got.gpr[b]);
+                    expected.gpr[t] = (uint32_t)half_product(row->halves, row->is_unsigned,
+                                                             got.gpr[a], got.gpr[b]);
                     if (record) expected.cr[0] = cr0_of(expected.gpr[t], got.xer_so);
                     expected.pc = at + 8;
                     assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
@@ -223,7 +236,8 @@ static void halfword_multiplies(void **state)
             }
 }
 
-/* Overflow: the exact sum does not fit 32 bits, signed or unsigned. OV and SO only with OE; saturation with or without.
+/* Overflow: the exact sum does not fit 32 bits, signed or unsigned. OV and SO only with OE;
+ * saturation with or without.
  */
 static void multiply_accumulate(void **state)
 {
@@ -237,15 +251,18 @@ static void multiply_accumulate(void **state)
                 const struct accumulate *row = &accumulates[i];
                 bool oe = form & 2, record = form & 1;
                 unsigned t = fields[f][0], a = fields[f][1], b = fields[f][2];
-                uint32_t at = place_one(word_of(4, t, a, b, row->extended + (oe ? 512 : 0), record));
+                uint32_t at =
+                    place_one(word_of(4, t, a, b, row->extended + (oe ? 512 : 0), record));
                 for (unsigned trial = 0; trial < random_trials(500); trial++) {
                     struct core_regs got = random_regs();
                     got.gpr[t] = sum_edges();
                     got.gpr[a] = half_edges();
                     got.gpr[b] = half_edges();
                     struct core_regs expected = got;
-                    int64_t product = half_product(row->halves, row->is_unsigned, got.gpr[a], got.gpr[b]);
-                    int64_t old = row->is_unsigned ? (int64_t)got.gpr[t] : (int64_t)(int32_t)got.gpr[t];
+                    int64_t product =
+                        half_product(row->halves, row->is_unsigned, got.gpr[a], got.gpr[b]);
+                    int64_t old =
+                        row->is_unsigned ? (int64_t)got.gpr[t] : (int64_t)(int32_t)got.gpr[t];
                     int64_t sum = old + (row->negative ? -product : product);
                     int64_t least = row->is_unsigned ? 0 : -INT64_C(0x80000000);
                     int64_t most = row->is_unsigned ? INT64_C(0xFFFFFFFF) : INT64_C(0x7FFFFFFF);
@@ -300,12 +317,14 @@ static void dlmzb_finds_the_leftmost_zero_byte(void **state)
 {
     (void)state;
     seed = 3;
-    static const uint8_t fields[][3] = {{3, 4, 5}, {3, 3, 5}, {3, 5, 5}, {6, 7, 6}}; /* RS, RA, RB */
+    static const uint8_t fields[][3] = {
+        {3, 4, 5}, {3, 3, 5}, {3, 5, 5}, {6, 7, 6}}; /* RS, RA, RB */
     for (unsigned record = 0; record < 2; record++)
         for (unsigned f = 0; f < 4; f++) {
             unsigned s = fields[f][0], a = fields[f][1], b = fields[f][2];
             uint32_t at = place_one(word_of(31, s, a, b, 78, record));
-            for (unsigned zeros = 0; zeros < 256; zeros++) { /* which bytes are zero, the leftmost the highest bit */
+            for (unsigned zeros = 0; zeros < 256;
+                 zeros++) { /* which bytes are zero, the leftmost the highest bit */
                 struct core_regs got = random_regs();
                 uint8_t bytes[8];
                 for (unsigned i = 0; i < 8; i++)
@@ -356,8 +375,8 @@ static void fill_data(uint8_t *copy)
 }
 
 /* An instruction that must stop for an access with nothing changed, nothing counted. */
-static void expect_fault(const char *name, uint32_t at, struct core_regs regs, enum core_reason reason,
-                         uint32_t address, bool mapped)
+static void expect_fault(const char *name, uint32_t at, struct core_regs regs,
+                         enum core_reason reason, uint32_t address, bool mapped)
 {
     static uint8_t copy[DATA_BYTES];
     memcpy(copy, machine.mem->base + DATA, DATA_BYTES);
@@ -378,7 +397,8 @@ static void dcbz_clears_a_line(void **state)
     (void)state;
     seed = 5;
     static uint8_t copy[DATA_BYTES];
-    uint32_t at = place_one(word_of(31, 0, 3, 4, 1014, 0)), at0 = place_one(word_of(31, 0, 0, 4, 1014, 0));
+    uint32_t at = place_one(word_of(31, 0, 3, 4, 1014, 0)),
+             at0 = place_one(word_of(31, 0, 0, 4, 1014, 0));
     for (unsigned trial = 0; trial < 400; trial++) {
         uint32_t offset = (uint32_t)random_below(&seed, DATA_BYTES);
         if (trial < 64) offset = MEM_PAGE - 32 + trial;
@@ -401,7 +421,8 @@ static void dcbz_clears_a_line(void **state)
     expect_fault("dcbz", at0, regs, CORE_STORE, DATA + MEM_PAGE - 32, true);
 }
 
-/* lmw, stmw, lswi, stswi, lswx, stswx. `bytes` from EA on, four to a register, after r31 comes r0. */
+/* lmw, stmw, lswi, stswi, lswx, stswx. `bytes` from EA on, four to a register, after r31 comes r0.
+ */
 static const struct many {
     const char *name;
     unsigned extended; /* 0: D form */
@@ -443,12 +464,14 @@ static void transfers_of_many_registers(void **state)
     for (unsigned i = 0; i < 6; i++)
         for (unsigned trial = 0; trial < random_trials(400); trial++) {
             unsigned t = (unsigned)random_below(&seed, 32), a = 3;
-            unsigned bytes = i < 4 ? 1 + (unsigned)random_below(&seed, 32) : (unsigned)random_below(&seed, 128);
+            unsigned bytes =
+                i < 4 ? 1 + (unsigned)random_below(&seed, 32) : (unsigned)random_below(&seed, 128);
             if (i >= 4 && trial < 3) bytes = trial == 0 ? 0 : trial == 1 ? 1 : 127;
             if (i >= 4 && trial % 4 == 0) a = 0;
             unsigned count = bytes_many(i, t, bytes);
             uint32_t offset = (uint32_t)random_below(&seed, DATA_BYTES - 160);
-            if (trial % 3 == 0 && count) offset = MEM_PAGE - (uint32_t)random_below(&seed, count + 1);
+            if (trial % 3 == 0 && count)
+                offset = MEM_PAGE - (uint32_t)random_below(&seed, count + 1);
             uint32_t at = place_one(word_many(i, t, a, bytes));
             fill_data(copy);
             struct core_regs got = regs_many(i, a, bytes, DATA + offset), expected = got;
@@ -481,15 +504,18 @@ static void transfers_of_many_registers_happen_whole_or_not_at_all(void **state)
         for (unsigned trial = 0; trial < random_trials(200); trial++) {
             unsigned t = (unsigned)random_below(&seed, 31);
             unsigned bytes = 2 + (unsigned)random_below(&seed, i < 4 ? 31 : 126);
-            unsigned count = bytes_many(i, t, bytes), inside = 1 + (unsigned)random_below(&seed, count - 1);
+            unsigned count = bytes_many(i, t, bytes),
+                     inside = 1 + (unsigned)random_below(&seed, count - 1);
             enum core_reason reason = manys[i].store ? CORE_STORE : CORE_LOAD;
             uint32_t at = place_one(word_many(i, t, 3, bytes));
             fill_data(copy);
-            expect_fault(manys[i].name, at, regs_many(i, 3, bytes, end - inside), reason, end, false);
-            expect_fault(manys[i].name, at, regs_many(i, 3, bytes, DATA - inside), reason, DATA - inside, false);
+            expect_fault(manys[i].name, at, regs_many(i, 3, bytes, end - inside), reason, end,
+                         false);
+            expect_fault(manys[i].name, at, regs_many(i, 3, bytes, DATA - inside), reason,
+                         DATA - inside, false);
             mem_protect(machine.mem, DATA + MEM_PAGE, MEM_PAGE, manys[i].store ? MEM_READ : 0);
-            expect_fault(manys[i].name, at, regs_many(i, 3, bytes, DATA + MEM_PAGE - inside), reason, DATA + MEM_PAGE,
-                         true);
+            expect_fault(manys[i].name, at, regs_many(i, 3, bytes, DATA + MEM_PAGE - inside),
+                         reason, DATA + MEM_PAGE, true);
             mem_protect(machine.mem, DATA + MEM_PAGE, MEM_PAGE, MEM_READ | MEM_WRITE);
         }
     /* no bytes, no access, no fault */
@@ -502,7 +528,8 @@ static void transfers_of_many_registers_happen_whole_or_not_at_all(void **state)
     }
 }
 
-/* Loads and stores of one value with update: a fault in the second page leaves the base register too. */
+/* Loads and stores of one value with update: a fault in the second page leaves the base register
+ * too. */
 static void faults_leave_the_base_register(void **state)
 {
     (void)state;
@@ -511,9 +538,10 @@ static void faults_leave_the_base_register(void **state)
         const char *name;
         unsigned primary, bytes;
         bool store;
-    } rows[] = {{"lbzu", 35, 1, false}, {"lhzu", 41, 2, false}, {"lhau", 43, 2, false}, {"lwzu", 33, 4, false},
-                {"lfsu", 49, 4, false}, {"lfdu", 51, 8, false}, {"stbu", 39, 1, true},  {"sthu", 45, 2, true},
-                {"stwu", 37, 4, true},  {"stfsu", 53, 4, true}, {"stfdu", 55, 8, true}};
+    } rows[] = {{"lbzu", 35, 1, false}, {"lhzu", 41, 2, false}, {"lhau", 43, 2, false},
+                {"lwzu", 33, 4, false}, {"lfsu", 49, 4, false}, {"lfdu", 51, 8, false},
+                {"stbu", 39, 1, true},  {"sthu", 45, 2, true},  {"stwu", 37, 4, true},
+                {"stfsu", 53, 4, true}, {"stfdu", 55, 8, true}};
     uint32_t end = DATA + DATA_BYTES;
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint32_t at = place_one(word_d(rows[i].primary, 7, 3, 0x7FF0));
@@ -535,11 +563,13 @@ static void byte_reversal(void **state)
     (void)state;
     seed = 9;
     static uint8_t copy[DATA_BYTES];
-    uint32_t lhbrx = place_one(word_of(31, 7, 3, 4, 790, 0)), lwbrx = place_one(word_of(31, 7, 3, 4, 534, 0));
-    uint32_t sthbrx = place_one(word_of(31, 7, 3, 4, 918, 0)), stwbrx = place_one(word_of(31, 7, 3, 4, 662, 0));
+    uint32_t lhbrx = place_one(word_of(31, 7, 3, 4, 790, 0)),
+             lwbrx = place_one(word_of(31, 7, 3, 4, 534, 0));
+    uint32_t sthbrx = place_one(word_of(31, 7, 3, 4, 918, 0)),
+             stwbrx = place_one(word_of(31, 7, 3, 4, 662, 0));
     for (unsigned trial = 0; trial < 500; trial++) {
-        uint32_t offset =
-            trial % 2 ? MEM_PAGE - (uint32_t)random_below(&seed, 5) : (uint32_t)random_below(&seed, DATA_BYTES - 4);
+        uint32_t offset = trial % 2 ? MEM_PAGE - (uint32_t)random_below(&seed, 5)
+                                    : (uint32_t)random_below(&seed, DATA_BYTES - 4);
         fill_data(copy);
         struct core_regs got = random_regs();
         got.gpr[3] = DATA + offset - got.gpr[4];
@@ -578,7 +608,8 @@ static uint32_t data_word(uint32_t offset)
 static void reservations(void **state)
 {
     (void)state;
-    uint32_t lwarx = place_one(word_of(31, 7, 0, 4, 20, 0)), stwcx = place_one(word_of(31, 8, 0, 4, 150, 1));
+    uint32_t lwarx = place_one(word_of(31, 7, 0, 4, 20, 0)),
+             stwcx = place_one(word_of(31, 8, 0, 4, 150, 1));
     for (unsigned so = 0; so < 2; so++) {
         struct core_regs a = {.msr = MSR_PR, .xer_so = (uint8_t)so}, b = {.msr = MSR_PR};
         struct core *other = cores_get(machine.cores, 1);
@@ -633,12 +664,14 @@ static void reservations_must_be_aligned_and_allowed(void **state)
 {
     (void)state;
     seed = 10;
-    uint32_t lwarx = place_one(word_of(31, 7, 3, 4, 20, 0)), stwcx = place_one(word_of(31, 7, 3, 4, 150, 1));
+    uint32_t lwarx = place_one(word_of(31, 7, 3, 4, 20, 0)),
+             stwcx = place_one(word_of(31, 7, 3, 4, 150, 1));
     for (unsigned reserved = 0; reserved < 2; reserved++) {
         struct core_regs regs = random_regs();
         for (uint32_t offset = 1; offset < 4; offset++) {
             regs.gpr[3] = DATA + offset - regs.gpr[4];
-            regs.reserved = reserved, regs.reserve_address = DATA, regs.reserve_value = data_word(0);
+            regs.reserved = reserved, regs.reserve_address = DATA,
+            regs.reserve_value = data_word(0);
             expect_fault("lwarx", lwarx, regs, CORE_ALIGNMENT, DATA + offset, false);
             expect_fault("stwcx.", stwcx, regs, CORE_ALIGNMENT, DATA + offset, false);
         }
@@ -679,7 +712,8 @@ static void mtcrf_obeys_every_mask(void **state)
     seed = 12;
     for (unsigned mask = 0; mask < 256; mask++) {
         uint32_t at = place_one(31U << 26 | 7 << 21 | mask << 12 | 144 << 1);
-        uint32_t at_ocrf = place_one(31U << 26 | 7 << 21 | 1 << 20 | mask << 12 | 144 << 1); /* mtocrf: the same */
+        uint32_t at_ocrf =
+            place_one(31U << 26 | 7 << 21 | 1 << 20 | mask << 12 | 144 << 1); /* mtocrf: the same */
         for (unsigned trial = 0; trial < 10; trial++) {
             struct core_regs got = random_regs();
             uint32_t bits = 0, cr = core_cr_get(&got);
@@ -694,7 +728,8 @@ static void mtcrf_obeys_every_mask(void **state)
     uint32_t cr = core_cr_get(&regs);
     run(&regs, place_one(word_of(31, 7, 0, 0, 19, 0)));
     assert_int_equal(regs.gpr[7], cr);
-    run(&regs, place_one(31U << 26 | 8 << 21 | 1 << 20 | 0x80 << 12 | 19 << 1)); /* mfocrf acts as mfcr */
+    run(&regs,
+        place_one(31U << 26 | 8 << 21 | 1 << 20 | 0x80 << 12 | 19 << 1)); /* mfocrf acts as mfcr */
     assert_int_equal(regs.gpr[8], cr);
 }
 
@@ -707,20 +742,22 @@ static void traps_for_every_condition(void **state)
             for (unsigned y = 0; y < 9; y++) {
                 int64_t a = values[x], b = values[y];
                 uint64_t ua = (uint32_t)a, ub = (uint32_t)b;
-                bool trap = (to & 16 && a < b) || (to & 8 && a > b) || (to & 4 && a == b) || (to & 2 && ua < ub) ||
-                            (to & 1 && ua > ub);
+                bool trap = (to & 16 && a < b) || (to & 8 && a > b) || (to & 4 && a == b) ||
+                            (to & 2 && ua < ub) || (to & 1 && ua > ub);
                 bool short_b = b == (int16_t)b;
                 for (unsigned form = 0; form < (short_b ? 2U : 1U); form++) {
                     if (machine.free + 8 > CODE + CODE_BYTES) {
                         cores_forget(machine.cores, machine.mem);
                         machine.free = CODE;
                     }
-                    uint32_t at = place_one(form ? word_d(3, to, 4, (int)b) : word_of(31, to, 4, 5, 4, 0));
+                    uint32_t at =
+                        place_one(form ? word_d(3, to, 4, (int)b) : word_of(31, to, 4, 5, 4, 0));
                     struct core_regs got = {.msr = MSR_PR};
                     got.gpr[4] = (uint32_t)a, got.gpr[5] = (uint32_t)b;
                     struct core_regs expected = got;
                     expected.pc = trap ? at : at + 8;
-                    assert_exit(form ? "twi" : "tw", run(&got, at), trap ? CORE_TRAP : CORE_SYSCALL, 0, false);
+                    assert_exit(form ? "twi" : "tw", run(&got, at), trap ? CORE_TRAP : CORE_SYSCALL,
+                                0, false);
                     assert_same_regs(form ? "twi" : "tw", &expected, &got);
                 }
             }
@@ -740,17 +777,21 @@ static void privileged_instructions_stop(void **state)
     static const struct {
         unsigned primary, extended, record;
     } rows[] = {
-        {19, 50, 0},  {19, 51, 0},  {19, 38, 0},  {31, 83, 0},  {31, 146, 0}, {31, 131, 0}, {31, 163, 0},
-        {31, 323, 0}, {31, 451, 0}, {31, 470, 0}, {31, 454, 0}, {31, 966, 0}, {31, 486, 0}, {31, 998, 0},
-        {31, 946, 0}, {31, 978, 0}, {31, 914, 0}, {31, 914, 1}, {31, 566, 0},
+        {19, 50, 0},  {19, 51, 0},  {19, 38, 0},  {31, 83, 0},  {31, 146, 0},
+        {31, 131, 0}, {31, 163, 0}, {31, 323, 0}, {31, 451, 0}, {31, 470, 0},
+        {31, 454, 0}, {31, 966, 0}, {31, 486, 0}, {31, 998, 0}, {31, 946, 0},
+        {31, 978, 0}, {31, 914, 0}, {31, 914, 1}, {31, 566, 0},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        expect_fault("privileged", place_one(word_of(rows[i].primary, 3, 4, 5, rows[i].extended, rows[i].record)),
+        expect_fault("privileged",
+                     place_one(word_of(rows[i].primary, 3, 4, 5, rows[i].extended, rows[i].record)),
                      random_regs(), CORE_PRIVILEGED, 0, false);
     for (unsigned spr = 0; spr < 1024; spr++) { /* the fifth bit of the number says privileged */
         if (!(spr & 0x10)) continue;
-        expect_fault("mfspr", place_one(word_spr(339, 3, spr)), random_regs(), CORE_PRIVILEGED, 0, false);
-        expect_fault("mtspr", place_one(word_spr(467, 3, spr)), random_regs(), CORE_PRIVILEGED, 0, false);
+        expect_fault("mfspr", place_one(word_spr(339, 3, spr)), random_regs(), CORE_PRIVILEGED, 0,
+                     false);
+        expect_fault("mtspr", place_one(word_spr(467, 3, spr)), random_regs(), CORE_PRIVILEGED, 0,
+                     false);
     }
 }
 
@@ -762,8 +803,8 @@ static void user_sprs(void **state)
         if (spr & 0x10) continue;
         uint32_t mfspr = place_one(word_spr(339, 3, spr)), mtspr = place_one(word_spr(467, 3, spr));
         struct core_regs got = random_regs(), before = got;
-        bool readable =
-            spr == 1 || spr == 8 || spr == 9 || spr == 256 || (spr >= 260 && spr <= 263) || spr == 268 || spr == 269;
+        bool readable = spr == 1 || spr == 8 || spr == 9 || spr == 256 ||
+                        (spr >= 260 && spr <= 263) || spr == 268 || spr == 269;
         bool writable = spr == 1 || spr == 8 || spr == 9 || spr == 256;
         assert_int_equal(run(&got, mfspr).reason, readable ? CORE_SYSCALL : CORE_ILLEGAL);
         if (spr == 1) assert_int_equal(got.gpr[3], core_xer_get(&before));
@@ -850,15 +891,16 @@ static void optional_instructions_exist_where_their_unit_does(void **state)
         uint32_t word; /* target f1 or r1, source f2 or r2 and r3 */
         uint64_t source, result;
     } rows[] = {
-        {"fsqrt", ISA_UNIT_FSQRT, 63U << 26 | 1 << 21 | 2 << 11 | 22 << 1, UINT64_C(0x4010000000000000),
-         UINT64_C(0x4000000000000000)},
-        {"fsqrts", ISA_UNIT_FSQRT, 59U << 26 | 1 << 21 | 2 << 11 | 22 << 1, UINT64_C(0x4000000000000000),
-         UINT64_C(0x3FF6A09E60000000)},
+        {"fsqrt", ISA_UNIT_FSQRT, 63U << 26 | 1 << 21 | 2 << 11 | 22 << 1,
+         UINT64_C(0x4010000000000000), UINT64_C(0x4000000000000000)},
+        {"fsqrts", ISA_UNIT_FSQRT, 59U << 26 | 1 << 21 | 2 << 11 | 22 << 1,
+         UINT64_C(0x4000000000000000), UINT64_C(0x3FF6A09E60000000)},
         {"fcfid", ISA_UNIT_FCVT64, 63U << 26 | 1 << 21 | 2 << 11 | 846 << 1, (uint64_t)-3,
          UINT64_C(0xC008000000000000)},
-        {"fctid", ISA_UNIT_FCVT64, 63U << 26 | 1 << 21 | 2 << 11 | 814 << 1, UINT64_C(0x400C000000000000), 4},
-        {"fctidz", ISA_UNIT_FCVT64, 63U << 26 | 1 << 21 | 2 << 11 | 815 << 1, UINT64_C(0xC00C000000000000),
-         (uint64_t)-3},
+        {"fctid", ISA_UNIT_FCVT64, 63U << 26 | 1 << 21 | 2 << 11 | 814 << 1,
+         UINT64_C(0x400C000000000000), 4},
+        {"fctidz", ISA_UNIT_FCVT64, 63U << 26 | 1 << 21 | 2 << 11 | 815 << 1,
+         UINT64_C(0xC00C000000000000), (uint64_t)-3},
         {"fmr", ISA_UNIT_FPU, 63U << 26 | 1 << 21 | 2 << 11 | 72 << 1, 77, 77},
         {"fpmr", ISA_UNIT_FP2, 0U << 26 | 1 << 21 | 2 << 11 | 32 << 1, 78, 78},
         {"mullhwu", ISA_UNIT_MAC, 4U << 26 | 1 << 21 | 2 << 16 | 3 << 11 | 392 << 1, 0, 12},
@@ -878,11 +920,13 @@ static void optional_instructions_exist_where_their_unit_does(void **state)
                 continue;
             }
             assert_int_equal(run(&regs, at).reason, CORE_SYSCALL);
-            assert_int_equal(rows[i].unit == ISA_UNIT_MAC ? regs.gpr[1] : regs.fpr[1], rows[i].result);
+            assert_int_equal(rows[i].unit == ISA_UNIT_MAC ? regs.gpr[1] : regs.fpr[1],
+                             rows[i].result);
         }
 }
 
-/* mffsl, mffscrn, mffscrni, mffsce: libm executes them; on this machine every form with 583 is mffs. */
+/* mffsl, mffscrn, mffscrni, mffsce: libm executes them; on this machine every form with 583 is
+ * mffs. */
 static void every_form_of_583_is_mffs(void **state)
 {
     (void)state;
@@ -906,8 +950,10 @@ static void every_sync_is_msync(void **state)
 {
     (void)state;
     seed = 17;
-    static const uint32_t words[] = {0x7C0004AC, 0x7C2004AC, 0x7C4004AC, 0x7C6004AC, 0x7C0006AC, 0x7C2006AC};
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) { /* sync, lwsync, ptesync; mbar 0, 1 */
+    static const uint32_t words[] = {0x7C0004AC, 0x7C2004AC, 0x7C4004AC,
+                                     0x7C6004AC, 0x7C0006AC, 0x7C2006AC};
+    for (unsigned i = 0; i < sizeof words / sizeof words[0];
+         i++) { /* sync, lwsync, ptesync; mbar 0, 1 */
         uint64_t counts[2][CORE_SIGNAL_COUNT];
         uint32_t at = place_one(words[i]);
         struct core_regs got = random_regs(), expected = got;
@@ -987,7 +1033,8 @@ static void fetches_need_the_right(void **state)
     assert_exit("not executable", run(&got, at), CORE_FETCH, at, true);
     mem_protect(machine.mem, CODE, CODE_BYTES, MEM_READ | MEM_EXEC);
     assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-    mem_protect(machine.mem, CODE, CODE_BYTES, MEM_READ); /* decoded already, and still not allowed */
+    mem_protect(machine.mem, CODE, CODE_BYTES,
+                MEM_READ); /* decoded already, and still not allowed */
     assert_exit("no longer executable", run(&got, at), CORE_FETCH, at, true);
 }
 
@@ -996,12 +1043,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(halfword_multiplies, start, stop),
         cmocka_unit_test_setup_teardown(multiply_accumulate, start, stop),
-        cmocka_unit_test_setup_teardown(saturation_goes_to_the_limit_of_the_accumulators_sign, start, stop),
+        cmocka_unit_test_setup_teardown(saturation_goes_to_the_limit_of_the_accumulators_sign,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(dlmzb_finds_the_leftmost_zero_byte, start, stop),
         cmocka_unit_test_setup_teardown(isel_selects_by_any_bit, start, stop),
         cmocka_unit_test_setup_teardown(dcbz_clears_a_line, start, stop),
         cmocka_unit_test_setup_teardown(transfers_of_many_registers, start, stop),
-        cmocka_unit_test_setup_teardown(transfers_of_many_registers_happen_whole_or_not_at_all, start, stop),
+        cmocka_unit_test_setup_teardown(transfers_of_many_registers_happen_whole_or_not_at_all,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(faults_leave_the_base_register, start, stop),
         cmocka_unit_test_setup_teardown(byte_reversal, start, stop),
         cmocka_unit_test_setup_teardown(reservations, start, stop),
@@ -1012,12 +1061,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(privileged_instructions_stop, start, stop),
         cmocka_unit_test_setup_teardown(user_sprs, start, stop),
         cmocka_unit_test_setup_teardown(illegal_words_stop, start, stop),
-        cmocka_unit_test_setup_teardown(optional_instructions_exist_where_their_unit_does, start, stop),
+        cmocka_unit_test_setup_teardown(optional_instructions_exist_where_their_unit_does, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(every_form_of_583_is_mffs, start, stop),
         cmocka_unit_test_setup_teardown(every_sync_is_msync, start, stop),
         cmocka_unit_test_setup_teardown(hints_and_reserved_no_ops_do_nothing, start, stop),
         cmocka_unit_test_setup_teardown(cache_instructions_need_the_right_to_read, start, stop),
-        cmocka_unit_test_setup_teardown(system_call_and_call_through_stop_after_themselves, start, stop),
+        cmocka_unit_test_setup_teardown(system_call_and_call_through_stop_after_themselves, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(fetches_need_the_right, start, stop),
     };
     return cmocka_run_group_tests_name("core 440", tests, NULL, NULL);

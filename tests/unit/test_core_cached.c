@@ -1,5 +1,5 @@
-/* The interpreter with a memory hierarchy against the one without: the same random programs, block by block, must leave
- * the same registers, memory, stops and counts; only cycles may differ. */
+/* The interpreter with a memory hierarchy against the one without: the same random programs, block
+ * by block, must leave the same registers, memory, stops and counts; only cycles may differ. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,8 +59,8 @@ static void fill(struct side *a, struct side *b, uint64_t *random)
     }
     a->regs = (struct core_regs){.pc = CODE, .msr = MSR_PR | MSR_FP};
     for (unsigned i = 0; i < 32; i++) {
-        a->regs.gpr[i] =
-            random_below(random, 4) ? DATA + (uint32_t)random_below(random, DATA_BYTES) : (uint32_t)random_next(random);
+        a->regs.gpr[i] = random_below(random, 4) ? DATA + (uint32_t)random_below(random, DATA_BYTES)
+                                                 : (uint32_t)random_next(random);
         a->regs.fpr[i] = random_next(random);
         a->regs.fpr2[i] = random_next(random);
     }
@@ -82,7 +82,8 @@ static void compare(struct side *a, struct side *b)
 static void run_program(struct side *a, struct side *b)
 {
     for (int i = 0; i < BLOCKS; i++) {
-        struct core_exit x = core_run(cores_get(a->cores, 0), 1), y = core_run(cores_get(b->cores, 0), 1);
+        struct core_exit x = core_run(cores_get(a->cores, 0), 1),
+                         y = core_run(cores_get(b->cores, 0), 1);
         assert_int_equal(x.reason, y.reason);
         assert_int_equal(x.address, y.address);
         assert_int_equal(a->regs.pc, b->regs.pc);
@@ -131,18 +132,21 @@ static void a_memory_hierarchy_changes_nothing_but_time_bgl(void **state)
     on_machine("bgl");
 }
 
-/* A watched core stops behind the very instruction that reaches the sum, with the same state as one that just runs. */
+/* A watched core stops behind the very instruction that reaches the sum, with the same state as one
+ * that just runs. */
 static void a_watch_stops_behind_the_event(void **state)
 {
     (void)state;
-    static const enum core_signal signals[] = {CORE_SIGNAL_INSTRUCTIONS, CORE_SIGNAL_LOAD, CORE_SIGNAL_STORE};
+    static const enum core_signal signals[] = {CORE_SIGNAL_INSTRUCTIONS, CORE_SIGNAL_LOAD,
+                                               CORE_SIGNAL_STORE};
     uint64_t random = 5;
     struct side plain, watched;
     side_open(&plain, NULL);
     side_open(&watched, NULL);
     for (uint64_t trial = 0; trial < random_trials(300); trial++) {
         enum core_signal signal = signals[random_below(&random, 3)];
-        struct core_watch watch = {.sums = {{UINT64_C(1) << signal, 1 + random_below(&random, 40)}}, .count = 1};
+        struct core_watch watch = {.sums = {{UINT64_C(1) << signal, 1 + random_below(&random, 40)}},
+                                   .count = 1};
         uint64_t wanted = watch.sums[0].left, before[CORE_SIGNAL_COUNT], after[CORE_SIGNAL_COUNT];
         struct core *core = cores_get(watched.cores, 0);
         mem_wrote_code(plain.mem, CODE, CODE_WORDS * 4);

@@ -1,8 +1,9 @@
 /* Counts of the cores, against numbers known from the program's text: every wire, with ==.
  *
- * Programs are loops of hand-assembled instructions, each with the wire it must raise written beside it, so what N
- * passes raise is N times a sum over the text. Whether a simple integer instruction went to the I or the J pipe is the
- * model's choice (core_schedule.c): here the sum over both pipes is compared, one test looks at the choice itself.
+ * Programs are loops of hand-assembled instructions, each with the wire it must raise written
+ * beside it, so what N passes raise is N times a sum over the text. Whether a simple integer
+ * instruction went to the I or the J pipe is the model's choice (core_schedule.c): here the sum
+ * over both pipes is compared, one test looks at the choice itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,14 @@
 
 /* ---- The machine. */
 
-enum { CODE = 0x10000, CODE_BYTES = 0x10000, DATA = 0x100000, DATA_BYTES = 0x2000, CORES = 2, SPACES = 2 };
+enum {
+    CODE = 0x10000,
+    CODE_BYTES = 0x10000,
+    DATA = 0x100000,
+    DATA_BYTES = 0x2000,
+    CORES = 2,
+    SPACES = 2
+};
 enum { SC = 0x44000002, BODY_MAX = 600 };
 
 static struct machine {
@@ -117,12 +125,13 @@ static void assert_counts(const char *what, const struct counts *expected, const
     struct counts x = without_choice(*expected), y = without_choice(*got);
     for (unsigned s = 0; s < CORE_SIGNAL_COUNT; s++)
         if (x.of[s] != y.of[s])
-            fail_msg("%s: %s is %llu, expected %llu", what, signal_names[s], (unsigned long long)y.of[s],
-                     (unsigned long long)x.of[s]);
+            fail_msg("%s: %s is %llu, expected %llu", what, signal_names[s],
+                     (unsigned long long)y.of[s], (unsigned long long)x.of[s]);
     assert_pipes_add_up(got);
 }
 
-/* ---- Instructions and their wires. Work registers are r20-r27, f1-f6; r5 holds DATA, CR7 is zero. */
+/* ---- Instructions and their wires. Work registers are r20-r27, f1-f6; r5 holds DATA, CR7 is zero.
+ */
 
 struct known {
     const char *text;
@@ -132,9 +141,11 @@ struct known {
     unsigned operations;
 };
 
-#define X_FORM(p, t, a, b, xo, rc)                                                                                     \
-    ((uint32_t)(p) << 26 | (uint32_t)(t) << 21 | (uint32_t)(a) << 16 | (uint32_t)(b) << 11 | (uint32_t)(xo) << 1 | (rc))
-#define D_FORM(p, t, a, d)        ((uint32_t)(p) << 26 | (uint32_t)(t) << 21 | (uint32_t)(a) << 16 | ((uint32_t)(d)&0xFFFF))
+#define X_FORM(p, t, a, b, xo, rc)                                                                 \
+    ((uint32_t)(p) << 26 | (uint32_t)(t) << 21 | (uint32_t)(a) << 16 | (uint32_t)(b) << 11 |       \
+     (uint32_t)(xo) << 1 | (rc))
+#define D_FORM(p, t, a, d)                                                                         \
+    ((uint32_t)(p) << 26 | (uint32_t)(t) << 21 | (uint32_t)(a) << 16 | ((uint32_t)(d)&0xFFFF))
 #define A_FORM(p, t, a, b, c, xo) X_FORM(p, t, a, b, (c) << 5 | (xo), 0)
 #define ADDI(t, a, d)             D_FORM(14, t, a, d)
 #define LWZ(t, a, d)              D_FORM(32, t, a, d)
@@ -158,7 +169,8 @@ static const struct known knowns[] = {
     {"cntlzw r26,r20", X_FORM(31, 20, 26, 0, 26, 0), S(I_LOGICAL), 'j', 0},
     {"andi. r26,r20,7", D_FORM(28, 20, 26, 7), S(I_LOGICAL), 'i', 0},
     {"dlmzb r26,r20,r21", X_FORM(31, 20, 26, 21, 78, 0), S(I_LOGICAL), 'i', 0},
-    {"rlwinm r27,r20,3,0,28", 21U << 26 | 20 << 21 | 27 << 16 | 3 << 11 | 28 << 1, S(I_SHIFT), 'j', 0},
+    {"rlwinm r27,r20,3,0,28", 21U << 26 | 20 << 21 | 27 << 16 | 3 << 11 | 28 << 1, S(I_SHIFT), 'j',
+     0},
     {"slw r27,r20,r22", X_FORM(31, 20, 27, 22, 24, 0), S(I_SHIFT), 'j', 0},
     {"srawi r27,r20,2", X_FORM(31, 20, 27, 2, 824, 0), S(I_SHIFT), 'i', 0},
     {"mullw r23,r20,r21", X_FORM(31, 23, 20, 21, 235, 0), S(I_MULT_DIV), 'i', 0},
@@ -219,14 +231,17 @@ static void add_known(struct counts *counts, const struct known *k)
     counts->of[S(INSTRUCTIONS)]++;
     counts->of[k->raises]++;
     counts->of[S(I_INSTRUCTIONS)] += k->where == 'i' || k->where == 'j';
-    counts->of[S(CONDITIONAL)] += k->raises == S(I_BRANCHES) && k->word >> 26 != 18; /* all but b, bl */
+    counts->of[S(CONDITIONAL)] +=
+        k->raises == S(I_BRANCHES) && k->word >> 26 != 18; /* all but b, bl */
     counts->of[S(LOAD)] += k->where == 'l';
     counts->of[S(STORE)] += k->where == 's';
     counts->of[S(FP_OPERATIONS)] += k->operations;
-    counts->of[S(FP_FLOPS)] += k->operations << (k->raises == S(FP_FMA) || k->raises == S(FP_FMA_PAIR));
+    counts->of[S(FP_FLOPS)] += k->operations
+                               << (k->raises == S(FP_FMA) || k->raises == S(FP_FMA_PAIR));
 }
 
-static const struct known branch = {"bdnz", 0, S(I_BRANCHES), 'i', 0}, call = {"sc", SC, S(I_CONTROL), 'i', 0};
+static const struct known branch = {"bdnz", 0, S(I_BRANCHES), 'i', 0},
+                          call = {"sc", SC, S(I_CONTROL), 'i', 0};
 static const struct known simple_add = {"addi", 0, S(I_ADD), 'j', 0};
 static const struct known simple_load = {"lwz", 0, S(LOAD_INTEGER), 'l', 0},
                           simple_store = {"stw", 0, S(STORE_INTEGER), 's', 0};
@@ -280,14 +295,16 @@ static struct counts counts_of_loop(const struct loop *loop, uint32_t passes, un
     return expected;
 }
 
-/* Random lengths, also over the 64 instructions of a block; random places, also at the end of a page. */
+/* Random lengths, also over the 64 instructions of a block; random places, also at the end of a
+ * page. */
 static void random_loop(struct loop *loop)
 {
     static const unsigned lengths[] = {1, 2, 3, 8, 30, 62, 63, 64, 65, 130, 500};
     loop->length = lengths[random_below(&seed, sizeof lengths / sizeof lengths[0])];
     if (random_next(&seed) & 1) loop->length = 1 + (unsigned)random_below(&seed, 100);
     loop->at = CODE + 4 * (uint32_t)random_below(&seed, 2048);
-    if (random_next(&seed) & 1) loop->at = CODE + MEM_PAGE - 4 * (1 + (uint32_t)random_below(&seed, loop->length + 2));
+    if (random_next(&seed) & 1)
+        loop->at = CODE + MEM_PAGE - 4 * (1 + (uint32_t)random_below(&seed, loop->length + 2));
     for (unsigned i = 0; i < loop->length; i++)
         loop->rows[i] = (unsigned)random_below(&seed, KNOWNS);
 }
@@ -304,7 +321,8 @@ static void each_instruction_alone(void **state)
         core_switch(machine.core, &regs, machine.mem);
         struct counts before = counts_of(machine.core);
         assert_int_equal(core_run(machine.core, 100000).reason, CORE_SYSCALL);
-        struct counts got = difference(counts_of(machine.core), &before), expected = counts_of_loop(&loop, 3, 0);
+        struct counts got = difference(counts_of(machine.core), &before),
+                      expected = counts_of_loop(&loop, 3, 0);
         assert_counts(knowns[row].text, &expected, &got);
     }
 }
@@ -351,7 +369,8 @@ static void random_loops_entered_anywhere(void **state)
     }
 }
 
-/* Two independent simple instructions in a cycle: the first takes J, the second I. What needs I takes I. */
+/* Two independent simple instructions in a cycle: the first takes J, the second I. What needs I
+ * takes I. */
 static void pairs_of_simple_instructions_share_the_pipes(void **state)
 {
     (void)state;
@@ -401,7 +420,9 @@ static void BGL_26_loads_and_stores_are_integer_only_totals_add_up(void **state)
     assert_int_equal(got.of[S(FP_LOAD_SINGLE)], PASSES);
     assert_int_equal(got.of[S(FP_LOAD_DOUBLE)], 2 * PASSES);
     assert_int_equal(got.of[S(FP_LOAD_QUAD)], PASSES);
-    assert_int_equal(got.of[S(FP_STORE_SINGLE)] + got.of[S(FP_STORE_DOUBLE)] + got.of[S(FP_STORE_QUAD)], 3 * PASSES);
+    assert_int_equal(got.of[S(FP_STORE_SINGLE)] + got.of[S(FP_STORE_DOUBLE)] +
+                         got.of[S(FP_STORE_QUAD)],
+                     3 * PASSES);
     assert_int_equal(got.of[S(LOAD)], 6 * PASSES);
     assert_int_equal(got.of[S(STORE)], 4 * PASSES);
 }
@@ -428,9 +449,11 @@ static void BGL_27_an_fma_is_one_operation(void **state)
 
 static bool same_regs(const struct core_regs *x, const struct core_regs *y)
 {
-    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 && memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
-           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 && memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc &&
-           x->lr == y->lr && x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
+    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 &&
+           memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
+           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 &&
+           memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc && x->lr == y->lr &&
+           x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
            x->msr == y->msr && x->usprg0 == y->usprg0 && x->reserved == y->reserved &&
            x->reserve_address == y->reserve_address && x->reserve_value == y->reserve_value;
 }
@@ -443,7 +466,8 @@ struct left {
     uint64_t cycles;
 };
 
-/* Runs a loop from the same state every time; `budget` 0: all at once. `read`: counts are read after each piece. */
+/* Runs a loop from the same state every time; `budget` 0: all at once. `read`: counts are read
+ * after each piece. */
 static void run_in_pieces(const struct loop *loop, uint64_t budget, bool read, struct left *left)
 {
     struct core_options options = {.units = ~UINT32_C(0)};
@@ -453,7 +477,8 @@ static void run_in_pieces(const struct loop *loop, uint64_t budget, bool read, s
     left->regs = loop_regs(loop->at, 40);
     core_switch(core, &left->regs, machine.mem);
     uint64_t last = 0;
-    while (core_run(core, budget ? 1 + random_below(&seed, budget) : UINT64_C(1) << 40).reason == CORE_BUDGET) {
+    while (core_run(core, budget ? 1 + random_below(&seed, budget) : UINT64_C(1) << 40).reason ==
+           CORE_BUDGET) {
         if (!read) continue;
         for (unsigned times = (unsigned)random_below(&seed, 3); times--;) {
             uint64_t now = counts_of(core).of[S(INSTRUCTIONS)];
@@ -481,7 +506,8 @@ static void pieces_change_nothing(bool read)
         assert_counts("whole", &expected, &whole.counts);
         assert_true(same_regs(&whole.regs, &pieces.regs));
         assert_memory_equal(whole.data, pieces.data, DATA_BYTES);
-        assert_memory_equal(&whole.counts, &pieces.counts, sizeof whole.counts); /* the pipes' choice too */
+        assert_memory_equal(&whole.counts, &pieces.counts,
+                            sizeof whole.counts); /* the pipes' choice too */
         assert_int_equal(whole.cycles, pieces.cycles);
     }
 }
@@ -512,15 +538,16 @@ static void a_run_does_at_least_one_instruction(void **state)
         bool small = budgets[i] < 2;
         struct core_regs regs = loop_regs(CODE, 1);
         core_switch(machine.core, &regs, machine.mem);
-        assert_int_equal(core_run(machine.core, budgets[i]).reason, small ? CORE_BUDGET : CORE_SYSCALL);
+        assert_int_equal(core_run(machine.core, budgets[i]).reason,
+                         small ? CORE_BUDGET : CORE_SYSCALL);
         assert_int_equal(regs.pc, small ? CODE + 4 : CODE + 20);
     }
 }
 
 /* ---- Stops in the middle. */
 
-/* A loop walks off the end of DATA; the page is mapped, and it goes on. What was done before the stop is counted, the
- * instruction that could not be done is not, until it is. */
+/* A loop walks off the end of DATA; the page is mapped, and it goes on. What was done before the
+ * stop is counted, the instruction that could not be done is not, until it is. */
 static void faults_in_the_middle_count_what_was_done(void **state)
 {
     (void)state;
@@ -541,7 +568,8 @@ static void faults_in_the_middle_count_what_was_done(void **state)
             struct core_regs regs = loop_regs(at, ALL);
             regs.gpr[7] = DATA + DATA_BYTES - 4 * GOOD - 4;
             core_switch(machine.core, &regs, machine.mem);
-            struct counts start_counts = counts_of(machine.core), pass = {0}, part = {0}, expected = {0};
+            struct counts start_counts = counts_of(machine.core), pass = {0}, part = {0},
+                          expected = {0};
             for (unsigned i = 0; i < before; i++)
                 add_known(&part, &simple_add);
             add_times(&pass, &part, 1);
@@ -612,7 +640,8 @@ static void two_cores_count_for_themselves(void **state)
         struct core *cores[CORES] = {machine.core, cores_get(machine.cores, 1)};
         struct core_regs regs[CORES];
         struct counts before[CORES];
-        uint32_t passes[CORES] = {1 + (uint32_t)random_below(&seed, 60), 1 + (uint32_t)random_below(&seed, 60)};
+        uint32_t passes[CORES] = {1 + (uint32_t)random_below(&seed, 60),
+                                  1 + (uint32_t)random_below(&seed, 60)};
         bool done[CORES] = {false, false};
         for (unsigned i = 0; i < CORES; i++) {
             regs[i] = loop_regs(loop.at, passes[i]);
@@ -623,7 +652,8 @@ static void two_cores_count_for_themselves(void **state)
         }
         while (!done[0] || !done[1]) {
             unsigned i = random_next(&seed) & 1;
-            if (!done[i]) done[i] = core_run(cores[i], 1 + random_below(&seed, 50)).reason == CORE_SYSCALL;
+            if (!done[i])
+                done[i] = core_run(cores[i], 1 + random_below(&seed, 50)).reason == CORE_SYSCALL;
         }
         for (unsigned i = 0; i < CORES; i++) {
             struct counts got = difference(counts_of(cores[i]), &before[i]);
@@ -685,10 +715,12 @@ static void forgetting_keeps_counts(void **state)
 
 /* ---- Code that changes. */
 
-/* One store to code, from a block of its own shape: `text` with the store among it, run once. The new word is in r10,
- * its address in r11. The expected counts are of what was executed, in order. */
-static void expect_changed(const char *what, uint32_t at, const uint32_t *text, unsigned count, uint32_t target,
-                           uint32_t new_word, const struct known *const *executed, unsigned executed_count)
+/* One store to code, from a block of its own shape: `text` with the store among it, run once. The
+ * new word is in r10, its address in r11. The expected counts are of what was executed, in order.
+ */
+static void expect_changed(const char *what, uint32_t at, const uint32_t *text, unsigned count,
+                           uint32_t target, uint32_t new_word, const struct known *const *executed,
+                           unsigned executed_count)
 {
     for (unsigned i = 0; i < count; i++)
         put_word(machine.mem, at + 4 * i, text[i]);
@@ -697,7 +729,8 @@ static void expect_changed(const char *what, uint32_t at, const uint32_t *text, 
     core_switch(machine.core, &regs, machine.mem);
     struct counts before = counts_of(machine.core), expected = {0};
     struct core_exit exit = core_run(machine.core, 1000000);
-    if (exit.reason != CORE_SYSCALL) fail_msg("%s: stop %d at %08x", what, (int)exit.reason, regs.pc);
+    if (exit.reason != CORE_SYSCALL)
+        fail_msg("%s: stop %d at %08x", what, (int)exit.reason, regs.pc);
     for (unsigned i = 0; i < executed_count; i++)
         add_known(&expected, executed[i]);
     struct counts got = difference(counts_of(machine.core), &before);
@@ -718,7 +751,8 @@ static void code_changed_ahead_is_executed_anew(void **state)
     /* on another page, which has run before */
     const uint32_t jump[] = {ADDI(20, 20, 1), STW(10, 11, 0), B_TO(2 * MEM_PAGE - 8)};
     static const struct known always = {"b", B_TO(0), S(I_BRANCHES), 'i', 0};
-    const struct known *const jump_done[] = {&simple_add, &simple_store, &always, &simple_load, &call};
+    const struct known *const jump_done[] = {&simple_add, &simple_store, &always, &simple_load,
+                                             &call};
     put_word(machine.mem, CODE + 2 * MEM_PAGE, ADDI(20, 20, 1));
     put_word(machine.mem, CODE + 2 * MEM_PAGE + 4, SC);
     struct core_regs regs = loop_regs(CODE + 2 * MEM_PAGE, 1);
@@ -767,7 +801,8 @@ static void a_loop_that_rewrites_itself(void **state)
     assert_int_equal(got.of[S(I_BRANCHES)], PASSES);
 }
 
-/* The same over two pages: the rewritten word is where a branch of another page leads, again and again. */
+/* The same over two pages: the rewritten word is where a branch of another page leads, again and
+ * again. */
 static void branches_do_not_remember_old_code(void **state)
 {
     (void)state;
@@ -837,10 +872,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_loop_of_everything, start, stop),
         cmocka_unit_test_setup_teardown(random_loops_entered_anywhere, start, stop),
         cmocka_unit_test_setup_teardown(pairs_of_simple_instructions_share_the_pipes, start, stop),
-        cmocka_unit_test_setup_teardown(BGL_26_loads_and_stores_are_integer_only_totals_add_up, start, stop),
+        cmocka_unit_test_setup_teardown(BGL_26_loads_and_stores_are_integer_only_totals_add_up,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(BGL_27_an_fma_is_one_operation, start, stop),
         cmocka_unit_test_setup_teardown(small_budgets_change_nothing, start, stop),
-        cmocka_unit_test_setup_teardown(BGL_19_reading_counts_does_not_change_execution, start, stop),
+        cmocka_unit_test_setup_teardown(BGL_19_reading_counts_does_not_change_execution, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_run_does_at_least_one_instruction, start, stop),
         cmocka_unit_test_setup_teardown(faults_in_the_middle_count_what_was_done, start, stop),
         cmocka_unit_test_setup_teardown(traps_count_what_came_before, start, stop),

@@ -1,15 +1,16 @@
-/* The two-pipe FPU: all 73 FP2 instructions, run by the core, against an oracle that shares nothing with
- * src/machine/fp.
+/* The two-pipe FPU: all 73 FP2 instructions, run by the core, against an oracle that shares nothing
+ * with src/machine/fp.
  *
- * The oracle. What each half computes is typed here as a formula over AP AS BP BS CP CS, copied from
- * facts/fp2_isa.csv and not from src/machine/core. A formula is evaluated exactly: a double is an integer times a power
- * of two, so a product and a sum are whole numbers of 67 limbs with a fixed point; rounding, FPSCR bits and adjusted
- * exponents are then read off that number by the manual's rules. Words are assembled here from the CSV's opcode
- * numbers.
+ * The oracle. What each half computes is typed here as a formula over AP AS BP BS CP CS, copied
+ * from facts/fp2_isa.csv and not from src/machine/core. A formula is evaluated exactly: a double is
+ * an integer times a power of two, so a product and a sum are whole numbers of 67 limbs with a
+ * fixed point; rounding, FPSCR bits and adjusted exponents are then read off that number by the
+ * manual's rules. Words are assembled here from the CSV's opcode numbers.
  *
- * What the CSV leaves open and docs/model.md and docs/fp.md decide: both halves are computed from the old registers,
- * the secondary first; FPRF, FR, FI describe the primary; sticky bits come from both; an enabled exception of one half
- * suppresses that half alone. fpre is 1/b rounded to single, fprsqrte the rounded quotient of the rounded root.
+ * What the CSV leaves open and docs/model.md and docs/fp.md decide: both halves are computed from
+ * the old registers, the secondary first; FPRF, FR, FI describe the primary; sticky bits come from
+ * both; an enabled exception of one half suppresses that half alone. fpre is 1/b rounded to single,
+ * fprsqrte the rounded quotient of the rounded root.
  */
 #include <fenv.h>
 #include <math.h>
@@ -67,7 +68,8 @@ static uint32_t summarised(uint32_t f)
 {
     f &= ~(FEX | VX | RESERVED);
     if (f & VX_CAUSES) f |= VX;
-    if ((f & VX && f & VE) || (f & OX && f & OE) || (f & UX && f & UE) || (f & ZX && f & ZE) || (f & XX && f & XE))
+    if ((f & VX && f & VE) || (f & OX && f & OE) || (f & UX && f & UE) || (f & ZX && f & ZE) ||
+        (f & XX && f & XE))
         f |= FEX;
     return f;
 }
@@ -203,7 +205,8 @@ static uint64_t integer_part(uint64_t x, int *exponent)
 }
 
 struct format {
-    int precision, least, most, adjust; /* exponents of the least and largest normal number; of enabled exceptions */
+    int precision, least, most,
+        adjust; /* exponents of the least and largest normal number; of enabled exceptions */
 };
 static const struct format to_double = {53, -1022, 1023, 1536}, to_single = {24, -126, 127, 192};
 
@@ -239,7 +242,8 @@ static struct outcome rounded(struct wide w, const struct format *to, uint32_t f
     struct outcome o = {0};
     int exponent = wide_exponent(&w);
     bool tiny = exponent < to->least;
-    int last = (tiny && !(fpscr & UE) ? to->least : exponent) - (to->precision - 1); /* exponent of the last bit kept */
+    int last = (tiny && !(fpscr & UE) ? to->least : exponent) -
+               (to->precision - 1); /* exponent of the last bit kept */
     uint64_t kept = 0;
     for (int e = exponent; e >= last; e--)
         kept = kept << 1 | wide_bit(&w, e);
@@ -256,7 +260,8 @@ static struct outcome rounded(struct wide w, const struct format *to, uint32_t f
         bool infinite = (fpscr & RN) == 0 || (fpscr & RN) == (w.negative ? 3 : 2);
         struct outcome limit = give_infinity(w.negative);
         if (!infinite) { /* the largest number */
-            limit.value = bits_of(ldexp((double)((UINT64_C(1) << to->precision) - 1), to->most - to->precision + 1));
+            limit.value = bits_of(
+                ldexp((double)((UINT64_C(1) << to->precision) - 1), to->most - to->precision + 1));
             limit.value |= w.negative ? SIGN : 0;
             limit.fprf = w.negative ? 0x08 : 0x04;
         }
@@ -293,8 +298,8 @@ static bool give_nan(struct outcome *o, const uint64_t *a, const uint64_t *b, co
 }
 
 /* (a * c) + b, or what is there of it; the result negated after rounding if asked. */
-static struct outcome fused(const uint64_t *a, const uint64_t *c, const uint64_t *b, bool negate_b, bool negate,
-                            uint32_t fpscr)
+static struct outcome fused(const uint64_t *a, const uint64_t *c, const uint64_t *b, bool negate_b,
+                            bool negate, uint32_t fpscr)
 {
     struct outcome o;
     static const uint64_t one = UINT64_C(0x3FF0000000000000);
@@ -307,7 +312,8 @@ static struct outcome fused(const uint64_t *a, const uint64_t *c, const uint64_t
     }
     if (infinity_times_zero) return give_invalid(VXIMZ);
     bool product_infinite = is_infinite(x) || is_infinite(y);
-    if (product_infinite && b && is_infinite(z) && product_negative != z_negative) return give_invalid(VXISI);
+    if (product_infinite && b && is_infinite(z) && product_negative != z_negative)
+        return give_invalid(VXISI);
     if (product_infinite || (b && is_infinite(z))) {
         o = give_infinity(product_infinite ? product_negative : z_negative);
     } else {
@@ -323,8 +329,9 @@ static struct outcome fused(const uint64_t *a, const uint64_t *c, const uint64_t
             o = give_zero((fpscr & RN) == 3);
     }
     if (negate) {
-        static const uint8_t other[32] = {[0x02] = 0x12, [0x12] = 0x02, [0x04] = 0x08, [0x08] = 0x04,
-                                          [0x14] = 0x18, [0x18] = 0x14, [0x05] = 0x09, [0x09] = 0x05};
+        static const uint8_t other[32] = {
+            [0x02] = 0x12, [0x12] = 0x02, [0x04] = 0x08, [0x08] = 0x04,
+            [0x14] = 0x18, [0x18] = 0x14, [0x05] = 0x09, [0x09] = 0x05};
         o.value ^= SIGN;
         o.fprf = other[o.fprf];
     }
@@ -419,11 +426,13 @@ struct instruction {
     const char *primary_half, *secondary_half;
 };
 
-#define MUL   CORE_SIGNAL_FP_MULT_PAIR
-#define ADD   CORE_SIGNAL_FP_ADD_PAIR
-#define FMA   CORE_SIGNAL_FP_FMA_PAIR
-#define DUAL  CORE_SIGNAL_FP_OTHER_PAIR
-#define OTHER CORE_SIGNAL_FP_OTHER /* the CSV: "single- or dual-pipe class not stated"; docs/isa.md decides */
+#define MUL  CORE_SIGNAL_FP_MULT_PAIR
+#define ADD  CORE_SIGNAL_FP_ADD_PAIR
+#define FMA  CORE_SIGNAL_FP_FMA_PAIR
+#define DUAL CORE_SIGNAL_FP_OTHER_PAIR
+#define OTHER                                                                                      \
+    CORE_SIGNAL_FP_OTHER /* the CSV: "single- or dual-pipe class not stated"; docs/isa.md decides  \
+                          */
 
 static const struct instruction instructions[] = {
     {"fpsel", 0, 5, 'A', DUAL, "sel(AP,CP,BP)", "sel(AS,CS,BS)"},
@@ -477,7 +486,8 @@ static const struct instruction instructions[] = {
 };
 enum { INSTRUCTIONS = sizeof instructions / sizeof instructions[0] };
 
-/* Loads and stores, primary opcode 31. Pieces: half, kind (s single, d double, w low word) and offset, in order. */
+/* Loads and stores, primary opcode 31. Pieces: half, kind (s single, d double, w low word) and
+ * offset, in order. */
 struct transfer {
     const char *name;
     unsigned extended;
@@ -495,25 +505,38 @@ struct transfer {
 #define STORE4 CORE_SIGNAL_FP_STORE_QUAD
 
 static const struct transfer transfers[] = {
-    {"lfssx", 142, false, false, false, LOAD1, 4, "Ss0"},      {"lfssux", 174, true, false, false, LOAD1, 4, "Ss0"},
-    {"lfsdx", 206, false, false, false, LOAD2, 8, "Sd0"},      {"lfsdux", 238, true, false, false, LOAD2, 8, "Sd0"},
-    {"lfxsx", 270, false, false, false, LOAD2, 8, "Ss0Ps4"},   {"lfxsux", 302, true, false, false, LOAD2, 8, "Ss0Ps4"},
-    {"lfxdx", 334, false, false, true, LOAD4, 16, "Sd0Pd8"},   {"lfxdux", 366, true, false, true, LOAD4, 16, "Sd0Pd8"},
-    {"lfpsx", 398, false, false, false, LOAD2, 8, "Ps0Ss4"},   {"lfpsux", 430, true, false, false, LOAD2, 8, "Ps0Ss4"},
-    {"lfpdx", 462, false, false, true, LOAD4, 16, "Pd0Sd8"},   {"lfpdux", 494, true, false, true, LOAD4, 16, "Pd0Sd8"},
-    {"stfpiwx", 526, false, true, false, STORE2, 8, "Pw0Sw4"}, {"stfssx", 654, false, true, false, STORE1, 4, "Ss0"},
-    {"stfssux", 686, true, true, false, STORE1, 4, "Ss0"},     {"stfsdx", 718, false, true, false, STORE2, 8, "Sd0"},
-    {"stfsdux", 750, true, true, false, STORE2, 8, "Sd0"},     {"stfxsx", 782, false, true, false, STORE2, 8, "Ss0Ps4"},
-    {"stfxsux", 814, true, true, false, STORE2, 8, "Ss0Ps4"},  {"stfxdx", 846, false, true, true, STORE4, 16, "Sd0Pd8"},
-    {"stfxdux", 878, true, true, true, STORE4, 16, "Sd0Pd8"},  {"stfpsx", 910, false, true, false, STORE2, 8, "Ps0Ss4"},
-    {"stfpsux", 942, true, true, false, STORE2, 8, "Ps0Ss4"},  {"stfpdx", 974, false, true, true, STORE4, 16, "Pd0Sd8"},
+    {"lfssx", 142, false, false, false, LOAD1, 4, "Ss0"},
+    {"lfssux", 174, true, false, false, LOAD1, 4, "Ss0"},
+    {"lfsdx", 206, false, false, false, LOAD2, 8, "Sd0"},
+    {"lfsdux", 238, true, false, false, LOAD2, 8, "Sd0"},
+    {"lfxsx", 270, false, false, false, LOAD2, 8, "Ss0Ps4"},
+    {"lfxsux", 302, true, false, false, LOAD2, 8, "Ss0Ps4"},
+    {"lfxdx", 334, false, false, true, LOAD4, 16, "Sd0Pd8"},
+    {"lfxdux", 366, true, false, true, LOAD4, 16, "Sd0Pd8"},
+    {"lfpsx", 398, false, false, false, LOAD2, 8, "Ps0Ss4"},
+    {"lfpsux", 430, true, false, false, LOAD2, 8, "Ps0Ss4"},
+    {"lfpdx", 462, false, false, true, LOAD4, 16, "Pd0Sd8"},
+    {"lfpdux", 494, true, false, true, LOAD4, 16, "Pd0Sd8"},
+    {"stfpiwx", 526, false, true, false, STORE2, 8, "Pw0Sw4"},
+    {"stfssx", 654, false, true, false, STORE1, 4, "Ss0"},
+    {"stfssux", 686, true, true, false, STORE1, 4, "Ss0"},
+    {"stfsdx", 718, false, true, false, STORE2, 8, "Sd0"},
+    {"stfsdux", 750, true, true, false, STORE2, 8, "Sd0"},
+    {"stfxsx", 782, false, true, false, STORE2, 8, "Ss0Ps4"},
+    {"stfxsux", 814, true, true, false, STORE2, 8, "Ss0Ps4"},
+    {"stfxdx", 846, false, true, true, STORE4, 16, "Sd0Pd8"},
+    {"stfxdux", 878, true, true, true, STORE4, 16, "Sd0Pd8"},
+    {"stfpsx", 910, false, true, false, STORE2, 8, "Ps0Ss4"},
+    {"stfpsux", 942, true, true, false, STORE2, 8, "Ps0Ss4"},
+    {"stfpdx", 974, false, true, true, STORE4, 16, "Pd0Sd8"},
     {"stfpdux", 1006, true, true, true, STORE4, 16, "Pd0Sd8"},
 };
 enum { TRANSFERS = sizeof transfers / sizeof transfers[0] };
 
 _Static_assert(INSTRUCTIONS + TRANSFERS == 73, "FP2 has 73 instructions");
 
-static uint32_t assemble(unsigned primary, char form, unsigned extended, unsigned t, unsigned a, unsigned b, unsigned c)
+static uint32_t assemble(unsigned primary, char form, unsigned extended, unsigned t, unsigned a,
+                         unsigned b, unsigned c)
 {
     return primary << 26 | t << 21 | a << 16 | b << 11 | (form == 'A' ? c << 6 : 0) | extended << 1;
 }
@@ -542,7 +565,8 @@ static bool begins(const char **text, const char *word)
 }
 
 /* Sums and products: [-(] X [*Y] [+Z | -Z] [)] */
-static struct outcome arithmetic(const char *formula, const struct core_regs *old, struct fields f, uint32_t fpscr)
+static struct outcome arithmetic(const char *formula, const struct core_regs *old, struct fields f,
+                                 uint32_t fpscr)
 {
     bool negate = begins(&formula, "-(");
     const uint64_t *a = operand(formula, old, f), *b = NULL, *c = NULL;
@@ -560,7 +584,8 @@ static struct outcome arithmetic(const char *formula, const struct core_regs *ol
 static void expect_compare(struct core_regs *regs, uint64_t a, uint64_t b, struct fields f)
 {
     unsigned cc = 1;
-    if (!is_nan(a) && !is_nan(b)) cc = number_of(a) < number_of(b) ? 8 : number_of(a) > number_of(b) ? 4 : 2;
+    if (!is_nan(a) && !is_nan(b))
+        cc = number_of(a) < number_of(b) ? 8 : number_of(a) > number_of(b) ? 4 : 2;
     uint32_t raised = is_snan(a) || is_snan(b) ? VXSNAN : 0;
     regs->cr[f.t >> 2] = (uint8_t)cc;
     regs->fpscr = (regs->fpscr & ~FPCC) | cc << 12 | raised | (raised & ~regs->fpscr ? FX : 0);
@@ -568,8 +593,8 @@ static void expect_compare(struct core_regs *regs, uint64_t a, uint64_t b, struc
 }
 
 /* One half: into `target`, status into regs->fpscr. */
-static void expect_half(const char *formula, const struct core_regs *old, struct fields f, struct core_regs *regs,
-                        uint64_t *target)
+static void expect_half(const char *formula, const struct core_regs *old, struct fields f,
+                        struct core_regs *regs, uint64_t *target)
 {
     struct outcome o;
     const char *text = formula;
@@ -627,7 +652,8 @@ static uint32_t narrowed(uint64_t frs)
 {
     uint32_t sign = (uint32_t)(frs >> 63) << 31;
     int exponent = (int)(frs >> 52 & 0x7FF) - 1023;
-    if (exponent + 1023 > 896 || is_zero(frs)) return (uint32_t)(frs >> 62) << 30 | (uint32_t)(frs >> 29 & 0x3FFFFFFF);
+    if (exponent + 1023 > 896 || is_zero(frs))
+        return (uint32_t)(frs >> 62) << 30 | (uint32_t)(frs >> 29 & 0x3FFFFFFF);
     if (exponent + 1023 < 874) return sign; /* undefined; docs/fp.md */
     uint64_t fraction = (frs & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     for (; exponent < -126; exponent++)
@@ -650,7 +676,8 @@ static void put_big(uint8_t *p, unsigned bytes, uint64_t x)
 }
 
 /* Does a transfer on `bytes`, the memory at EA. */
-static void expect_transfer(const struct transfer *x, unsigned t, struct core_regs *regs, uint8_t *bytes)
+static void expect_transfer(const struct transfer *x, unsigned t, struct core_regs *regs,
+                            uint8_t *bytes)
 {
     for (const char *p = x->pieces; *p; p += 3) {
         uint64_t *half = p[0] == 'P' ? &regs->fpr[t] : &regs->fpr2[t];
@@ -720,27 +747,30 @@ static struct core_exit run(struct core_regs *regs, uint32_t pc)
     return core_run(machine.core, 1000000);
 }
 
-static void show(const char *name, uint32_t word, const struct core_regs *before, const struct core_regs *expected,
-                 const struct core_regs *got)
+static void show(const char *name, uint32_t word, const struct core_regs *before,
+                 const struct core_regs *expected, const struct core_regs *got)
 {
     print_error("%s (%08x), fpscr before %08x\n", name, word, before->fpscr);
     for (unsigned i = 0; i < 32; i++)
-        if (before->fpr[i] != got->fpr[i] || before->fpr2[i] != got->fpr2[i] || expected->fpr[i] != got->fpr[i] ||
-            expected->fpr2[i] != got->fpr2[i] || i == isa_rt(word) || i == isa_ra(word) || i == isa_rb(word) ||
-            i == isa_frc(word))
-            print_error("f%u was %016llx %016llx, expected %016llx %016llx, is %016llx %016llx\n", i,
-                        (unsigned long long)before->fpr[i], (unsigned long long)before->fpr2[i],
+        if (before->fpr[i] != got->fpr[i] || before->fpr2[i] != got->fpr2[i] ||
+            expected->fpr[i] != got->fpr[i] || expected->fpr2[i] != got->fpr2[i] ||
+            i == isa_rt(word) || i == isa_ra(word) || i == isa_rb(word) || i == isa_frc(word))
+            print_error("f%u was %016llx %016llx, expected %016llx %016llx, is %016llx %016llx\n",
+                        i, (unsigned long long)before->fpr[i], (unsigned long long)before->fpr2[i],
                         (unsigned long long)expected->fpr[i], (unsigned long long)expected->fpr2[i],
                         (unsigned long long)got->fpr[i], (unsigned long long)got->fpr2[i]);
-    fail_msg("%s: fpscr expected %08x, is %08x; cr %08x, %08x; pc %08x, %08x", name, expected->fpscr, got->fpscr,
-             core_cr_get(expected), core_cr_get(got), expected->pc, got->pc);
+    fail_msg("%s: fpscr expected %08x, is %08x; cr %08x, %08x; pc %08x, %08x", name,
+             expected->fpscr, got->fpscr, core_cr_get(expected), core_cr_get(got), expected->pc,
+             got->pc);
 }
 
 static bool same_regs(const struct core_regs *x, const struct core_regs *y)
 {
-    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 && memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
-           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 && memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc &&
-           x->lr == y->lr && x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
+    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 &&
+           memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
+           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 &&
+           memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc && x->lr == y->lr &&
+           x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
            x->msr == y->msr && x->usprg0 == y->usprg0 && x->reserved == y->reserved &&
            x->reserve_address == y->reserve_address && x->reserve_value == y->reserve_value;
 }
@@ -933,17 +963,20 @@ static void special_operands_in_all_rounding_modes(void **state)
     unsigned step = random_trials(100) < 100 ? 7 : 1;
     for (unsigned i = 0; i < INSTRUCTIONS; i++) {
         const struct instruction *row = &instructions[i];
-        uint32_t word = assemble(row->primary, row->form, row->extended, f.t, f.a, f.b, f.c), at = place_one(word);
+        uint32_t word = assemble(row->primary, row->form, row->extended, f.t, f.a, f.b, f.c),
+                 at = place_one(word);
         for (unsigned x = 0; x < COUNT * 2; x += step)
             for (unsigned y = 0; y < COUNT * 2; y++) {
                 struct core_regs before = {.msr = MSR_PR | MSR_FP}, expected, got;
-                uint64_t p = specials[x / 2] ^ (x & 1 ? SIGN : 0), s = specials[y / 2] ^ (y & 1 ? SIGN : 0);
+                uint64_t p = specials[x / 2] ^ (x & 1 ? SIGN : 0),
+                         s = specials[y / 2] ^ (y & 1 ? SIGN : 0);
                 uint64_t third = specials[random_below(&seed, COUNT)] ^ (random_next(&seed) & SIGN);
                 bool turn = random_next(&seed) & 1;
                 before.fpr[f.a] = p, before.fpr2[f.a] = s;
                 before.fpr[f.b] = turn ? s : third, before.fpr2[f.b] = turn ? p : third;
                 before.fpr[f.c] = turn ? third : s, before.fpr2[f.c] = turn ? third : p;
-                before.fpscr = (uint32_t)((x + y) & 3) | (random_below(&seed, 3) == 0 ? ENABLES : 0);
+                before.fpscr =
+                    (uint32_t)((x + y) & 3) | (random_below(&seed, 3) == 0 ? ENABLES : 0);
                 got = before;
                 assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
                 expected = before;
@@ -954,8 +987,8 @@ static void special_operands_in_all_rounding_modes(void **state)
     }
 }
 
-/* Programs of many FP2 instructions with the FPSCR looked at only now and then: the core may not lose what it puts
- * off. Quadword loads bring new operands. */
+/* Programs of many FP2 instructions with the FPSCR looked at only now and then: the core may not
+ * lose what it puts off. Quadword loads bring new operands. */
 static void long_programs_keep_registers_and_fpscr(void **state)
 {
     (void)state;
@@ -969,12 +1002,16 @@ static void long_programs_keep_registers_and_fpscr(void **state)
         uint32_t words[LENGTH + 1];
         for (unsigned i = 0; i < LENGTH; i++) {
             unsigned kind = (unsigned)random_below(&seed, 20);
-            struct fields f = {(unsigned)random_below(&seed, REGISTERS), (unsigned)random_below(&seed, REGISTERS),
-                               (unsigned)random_below(&seed, REGISTERS), (unsigned)random_below(&seed, REGISTERS)};
-            program[i].row = kind == 0 ? -2 : kind < 6 ? -1 : (int)random_below(&seed, INSTRUCTIONS);
+            struct fields f = {
+                (unsigned)random_below(&seed, REGISTERS), (unsigned)random_below(&seed, REGISTERS),
+                (unsigned)random_below(&seed, REGISTERS), (unsigned)random_below(&seed, REGISTERS)};
+            program[i].row = kind == 0  ? -2
+                             : kind < 6 ? -1
+                                        : (int)random_below(&seed, INSTRUCTIONS);
             program[i].f = f;
-            const struct instruction *row = program[i].row < 0 ? NULL : &instructions[program[i].row];
-            words[i] = row         ? assemble(row->primary, row->form, row->extended, f.t, f.a, f.b, f.c)
+            const struct instruction *row =
+                program[i].row < 0 ? NULL : &instructions[program[i].row];
+            words[i] = row ? assemble(row->primary, row->form, row->extended, f.t, f.a, f.b, f.c)
                        : kind == 0 ? assemble(63, 'X', MFFS, f.t, 0, 0, 0)
                                    : assemble(31, 'X', 462, f.t, 0, 8 + f.b, 0);
         }
@@ -983,7 +1020,8 @@ static void long_programs_keep_registers_and_fpscr(void **state)
         for (unsigned trial = 0; trial < random_trials(20); trial++) {
             struct core_regs before, expected, got;
             random_regs(&before, (struct fields){0, 1, 2, 3});
-            if (trial % 2) before.fpscr = FX | XX | (uint32_t)random_below(&seed, trial % 4 == 1 ? 1 : 4);
+            if (trial % 2)
+                before.fpscr = FX | XX | (uint32_t)random_below(&seed, trial % 4 == 1 ? 1 : 4);
             for (unsigned i = 0; i < REGISTERS; i++) {
                 before.gpr[8 + i] = DATA + 16 * i;
                 put_big(machine.mem->base + DATA + 16 * i, 8, trial % 2 ? ordinary() : any(0));
@@ -994,10 +1032,12 @@ static void long_programs_keep_registers_and_fpscr(void **state)
             expected.pc = at + 4 * (LENGTH + 1);
             for (unsigned i = 0; i < LENGTH; i++) {
                 struct fields f = program[i].f;
-                if (program[i].row >= 0) expect_instruction(&instructions[program[i].row], f, &expected);
+                if (program[i].row >= 0)
+                    expect_instruction(&instructions[program[i].row], f, &expected);
                 if (program[i].row == -2) expected.fpr[f.t] = expected.fpscr;
                 if (program[i].row == -1)
-                    expect_transfer(&transfers[10], f.t, &expected, machine.mem->base + expected.gpr[8 + f.b]);
+                    expect_transfer(&transfers[10], f.t, &expected,
+                                    machine.mem->base + expected.gpr[8 + f.b]);
             }
             assert_same_regs("program", words[0], &before, &expected, &got);
         }
@@ -1013,7 +1053,8 @@ static void enabled_exceptions_stop_the_core(void **state)
     static const uint64_t one = UINT64_C(0x3FF0000000000000);
     for (unsigned half = 0; half < 2; half++)
         for (unsigned mode = 0; mode < 4; mode++) {
-            struct core_regs before = {.msr = MSR_PR | MSR_FP | (mode & 1 ? MSR_FE0 : 0) | (mode & 2 ? MSR_FE1 : 0)};
+            struct core_regs before = {.msr = MSR_PR | MSR_FP | (mode & 1 ? MSR_FE0 : 0) |
+                                              (mode & 2 ? MSR_FE1 : 0)};
             before.fpscr = VE;
             before.fpr[f.t] = 5, before.fpr2[f.t] = 6;
             before.fpr[f.a] = before.fpr[f.b] = before.fpr2[f.a] = before.fpr2[f.b] = one;
@@ -1028,7 +1069,9 @@ static void enabled_exceptions_stop_the_core(void **state)
             expect_instruction(&instructions[5], f, &expected);
             expected.pc = mode ? at : at + 8;
             assert_int_equal(exit.reason, mode ? CORE_FP : CORE_SYSCALL);
-            assert_int_equal(counts[1][CORE_SIGNAL_INSTRUCTIONS] - counts[0][CORE_SIGNAL_INSTRUCTIONS], mode ? 0 : 2);
+            assert_int_equal(counts[1][CORE_SIGNAL_INSTRUCTIONS] -
+                                 counts[0][CORE_SIGNAL_INSTRUCTIONS],
+                             mode ? 0 : 2);
             assert_same_regs("fpadd", word, &before, &expected, &got);
             assert_int_equal(got.fpr[f.t], half ? UINT64_C(0x4000000000000000) : 5);
             assert_int_equal(got.fpr2[f.t], half ? 6 : UINT64_C(0x4000000000000000));
@@ -1063,8 +1106,10 @@ static struct core_regs transfer_regs(uint32_t base, uint32_t index)
     random_regs(&regs, (struct fields){7, 7, 8, 9});
     regs.gpr[3] = base, regs.gpr[4] = index;
     if (random_next(&seed) & 1) { /* what single format cannot hold, and what it can just hold */
-        regs.fpr[7] = (random_next(&seed) & ~(UINT64_C(0x7FF) << 52)) | (870 + random_below(&seed, 30)) << 52;
-        regs.fpr2[7] = (random_next(&seed) & ~(UINT64_C(0x7FF) << 52)) | (870 + random_below(&seed, 30)) << 52;
+        regs.fpr[7] =
+            (random_next(&seed) & ~(UINT64_C(0x7FF) << 52)) | (870 + random_below(&seed, 30)) << 52;
+        regs.fpr2[7] =
+            (random_next(&seed) & ~(UINT64_C(0x7FF) << 52)) | (870 + random_below(&seed, 30)) << 52;
     }
     return regs;
 }
@@ -1076,7 +1121,8 @@ static void fill_data(uint8_t *copy)
         data[i] = (uint8_t)random_next(&seed);
     for (unsigned i = 0; i < DATA_BYTES; i += 64) /* some singles that are special */
         put_big(data + i, 4,
-                (uint64_t)((const uint32_t[]){0x7F800000, 0xFF800001, 0x00000001, 0x807FFFFF, 0x7FC12345})[i / 64 % 5]);
+                (uint64_t)((const uint32_t[]){0x7F800000, 0xFF800001, 0x00000001, 0x807FFFFF,
+                                              0x7FC12345})[i / 64 % 5]);
     memcpy(copy, data, DATA_BYTES);
 }
 
@@ -1091,12 +1137,15 @@ static void transfers_move_the_bytes_the_csv_says(void **state)
         uint32_t word0 = assemble(31, 'X', x->extended, 7, 0, 4, 0), at0 = place_one(word0);
         for (unsigned trial = 0; trial < random_trials(300); trial++) {
             uint32_t offset = (uint32_t)random_below(&seed, DATA_BYTES - 16);
-            if (trial % 3 == 0) offset = MEM_PAGE - (uint32_t)random_below(&seed, 18); /* at and over a page's end */
+            if (trial % 3 == 0)
+                offset =
+                    MEM_PAGE - (uint32_t)random_below(&seed, 18); /* at and over a page's end */
             if (x->quad) offset &= ~15U;
             bool zero = trial % 5 == 0 && !x->update; /* RA is 0: EA is RB alone */
             uint32_t index = zero ? DATA + offset : (uint32_t)random_next(&seed);
             if (trial % 10 == 0) fill_data(copy);
-            struct core_regs before = transfer_regs(DATA + offset - index, index), expected = before, got = before;
+            struct core_regs before = transfer_regs(DATA + offset - index, index),
+                             expected = before, got = before;
             assert_int_equal(run(&got, zero ? at0 : at).reason, CORE_SYSCALL);
             expect_transfer(x, 7, &expected, copy + offset);
             if (x->update) expected.gpr[3] = DATA + offset;
@@ -1124,8 +1173,9 @@ static void byte_order_of_pairs(void **state)
     assert_memory_equal(data, crossed, 16);
     run(&regs, place_one(assemble(31, 'X', 526, 7, 0, 4, 0))); /* stfpiwx */
     assert_memory_equal(data, low_words, 8);
-    regs.fpr[7] = UINT64_C(0x3FF8000000000000), regs.fpr2[7] = UINT64_C(0xC000000000000000); /* 1.5, -2 */
-    run(&regs, place_one(assemble(31, 'X', 782, 7, 0, 4, 0)));                               /* stfxsx */
+    regs.fpr[7] = UINT64_C(0x3FF8000000000000),
+    regs.fpr2[7] = UINT64_C(0xC000000000000000);               /* 1.5, -2 */
+    run(&regs, place_one(assemble(31, 'X', 782, 7, 0, 4, 0))); /* stfxsx */
     assert_memory_equal(data, ((const uint8_t[]){0xC0, 0, 0, 0, 0x3F, 0xC0, 0, 0}), 8);
     run(&regs, place_one(assemble(31, 'X', 398, 8, 0, 4, 0))); /* lfpsx */
     assert_int_equal(regs.fpr[8], UINT64_C(0xC000000000000000));
@@ -1146,9 +1196,11 @@ static void expect_stop(const struct transfer *x, uint32_t at, uint32_t ea, stru
     core_signal_counts(machine.core, counts[1]);
     counts[0][CORE_SIGNAL_FETCH] = counts[1][CORE_SIGNAL_FETCH]; /* the instruction was fetched */
     expected.pc = at;
-    if (exit.reason != wanted.reason || exit.address != wanted.address || exit.mapped != wanted.mapped)
-        fail_msg("%s at %08x: stop %d, address %08x, mapped %d; expected %d, %08x, %d", x->name, ea, (int)exit.reason,
-                 exit.address, exit.mapped, (int)wanted.reason, wanted.address, wanted.mapped);
+    if (exit.reason != wanted.reason || exit.address != wanted.address ||
+        exit.mapped != wanted.mapped)
+        fail_msg("%s at %08x: stop %d, address %08x, mapped %d; expected %d, %08x, %d", x->name, ea,
+                 (int)exit.reason, exit.address, exit.mapped, (int)wanted.reason, wanted.address,
+                 wanted.mapped);
     assert_same_regs(x->name, 0, &before, &expected, &got);
     assert_memory_equal(machine.mem->base + DATA, copy, DATA_BYTES);
     assert_memory_equal(counts[0], counts[1], sizeof counts[0]);
@@ -1172,7 +1224,8 @@ static void quadwords_must_be_aligned(void **state)
     }
 }
 
-/* DATA to its end is mapped; what is behind it is not. Page 0 of DATA is then made read-only, then inaccessible. */
+/* DATA to its end is mapped; what is behind it is not. Page 0 of DATA is then made read-only, then
+ * inaccessible. */
 static void faults_change_nothing(void **state)
 {
     (void)state;
@@ -1180,7 +1233,8 @@ static void faults_change_nothing(void **state)
     for (unsigned i = 0; i < TRANSFERS; i++) {
         const struct transfer *x = &transfers[i];
         enum core_reason reason = x->store ? CORE_STORE : CORE_LOAD;
-        uint32_t at = place_one(assemble(31, 'X', x->extended, 7, 3, 4, 0)), end = DATA + DATA_BYTES;
+        uint32_t at = place_one(assemble(31, 'X', x->extended, 7, 3, 4, 0)),
+                 end = DATA + DATA_BYTES;
         expect_stop(x, at, end, (struct core_exit){reason, end, false});
         expect_stop(x, at, 0xFFFFFFF0, (struct core_exit){reason, 0xFFFFFFF0, false});
         for (uint32_t inside = 1; inside < x->bytes && !x->quad; inside++) {
@@ -1188,9 +1242,11 @@ static void faults_change_nothing(void **state)
             expect_stop(x, at, DATA - inside, (struct core_exit){reason, DATA - inside, false});
         }
         mem_protect(machine.mem, DATA + MEM_PAGE, MEM_PAGE, x->store ? MEM_READ : 0);
-        expect_stop(x, at, DATA + MEM_PAGE + 32, (struct core_exit){reason, DATA + MEM_PAGE + 32, true});
+        expect_stop(x, at, DATA + MEM_PAGE + 32,
+                    (struct core_exit){reason, DATA + MEM_PAGE + 32, true});
         for (uint32_t inside = 1; inside < x->bytes && !x->quad; inside++) {
-            expect_stop(x, at, DATA + MEM_PAGE - inside, (struct core_exit){reason, DATA + MEM_PAGE, true});
+            expect_stop(x, at, DATA + MEM_PAGE - inside,
+                        (struct core_exit){reason, DATA + MEM_PAGE, true});
             expect_stop(x, at, DATA + 2 * MEM_PAGE - inside,
                         (struct core_exit){reason, DATA + 2 * MEM_PAGE - inside, true});
         }
@@ -1206,10 +1262,12 @@ static void without_the_unit_there_is_no_fp2(void **state)
     struct core_options options = {.units = ~isa_unit_bit(ISA_UNIT_FP2)};
     struct cores *cores = cores_new(1, &options);
     for (unsigned i = 0; i < INSTRUCTIONS + TRANSFERS; i++) {
-        uint32_t word = i < INSTRUCTIONS ? assemble(instructions[i].primary, instructions[i].form,
-                                                    instructions[i].extended, 1, 2, 3, 4)
-                                         : assemble(31, 'X', transfers[i - INSTRUCTIONS].extended, 1, 2, 3, 0);
-        uint32_t at = place_one(word), at_1 = place_one(word | 1); /* no record forms: illegal anyway */
+        uint32_t word = i < INSTRUCTIONS
+                            ? assemble(instructions[i].primary, instructions[i].form,
+                                       instructions[i].extended, 1, 2, 3, 4)
+                            : assemble(31, 'X', transfers[i - INSTRUCTIONS].extended, 1, 2, 3, 0);
+        uint32_t at = place_one(word),
+                 at_1 = place_one(word | 1); /* no record forms: illegal anyway */
         struct core_regs regs = {.pc = at, .msr = MSR_PR | MSR_FP};
         core_switch(cores_get(cores, 0), &regs, machine.mem);
         assert_int_equal(core_run(cores_get(cores, 0), 100).reason, CORE_ILLEGAL);
@@ -1228,12 +1286,13 @@ static void each_raises_the_wires_of_its_class(void **state)
     for (unsigned i = 0; i < INSTRUCTIONS + TRANSFERS; i++) {
         const struct transfer *x = i < INSTRUCTIONS ? NULL : &transfers[i - INSTRUCTIONS];
         enum core_signal class = x ? x->class : instructions[i].class;
-        uint32_t at = place_one(
-            x ? assemble(31, 'X', x->extended, 1, 2, 3, 0)
-              : assemble(instructions[i].primary, instructions[i].form, instructions[i].extended, 1, 2, 3, 4));
+        uint32_t at = place_one(x ? assemble(31, 'X', x->extended, 1, 2, 3, 0)
+                                  : assemble(instructions[i].primary, instructions[i].form,
+                                             instructions[i].extended, 1, 2, 3, 4));
         struct core_regs regs = {.msr = MSR_PR | MSR_FP};
         regs.gpr[2] = DATA;
-        uint64_t before[CORE_SIGNAL_COUNT], after[CORE_SIGNAL_COUNT], expected[CORE_SIGNAL_COUNT] = {0};
+        uint64_t before[CORE_SIGNAL_COUNT], after[CORE_SIGNAL_COUNT],
+            expected[CORE_SIGNAL_COUNT] = {0};
         core_signal_counts(machine.core, before);
         assert_int_equal(run(&regs, at).reason, CORE_SYSCALL);
         core_signal_counts(machine.core, after);
@@ -1244,11 +1303,13 @@ static void each_raises_the_wires_of_its_class(void **state)
         expected[CORE_SIGNAL_STORE] = x && x->store;
         expected[CORE_SIGNAL_FP_OPERATIONS] = class == MUL || class == ADD || class == FMA ? 2 : 0;
         expected[CORE_SIGNAL_FP_FLOPS] = expected[CORE_SIGNAL_FP_OPERATIONS] << (class == FMA);
-        expected[CORE_SIGNAL_FETCH] = after[CORE_SIGNAL_FETCH] - before[CORE_SIGNAL_FETCH]; /* by blocks */
+        expected[CORE_SIGNAL_FETCH] =
+            after[CORE_SIGNAL_FETCH] - before[CORE_SIGNAL_FETCH]; /* by blocks */
         for (unsigned s = 0; s < CORE_SIGNAL_COUNT; s++)
             if (after[s] - before[s] != expected[s])
-                fail_msg("%s: signal %u rose by %llu, expected %llu", x ? x->name : instructions[i].name, s,
-                         (unsigned long long)(after[s] - before[s]), (unsigned long long)expected[s]);
+                fail_msg(
+                    "%s: signal %u rose by %llu, expected %llu", x ? x->name : instructions[i].name,
+                    s, (unsigned long long)(after[s] - before[s]), (unsigned long long)expected[s]);
     }
 }
 
@@ -1259,7 +1320,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(special_operands_in_all_rounding_modes, start, stop),
         cmocka_unit_test_setup_teardown(long_programs_keep_registers_and_fpscr, start, stop),
         cmocka_unit_test_setup_teardown(enabled_exceptions_stop_the_core, start, stop),
-        cmocka_unit_test_setup_teardown(status_is_of_the_primary_and_sticky_bits_of_both, start, stop),
+        cmocka_unit_test_setup_teardown(status_is_of_the_primary_and_sticky_bits_of_both, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(transfers_move_the_bytes_the_csv_says, start, stop),
         cmocka_unit_test_setup_teardown(byte_order_of_pairs, start, stop),
         cmocka_unit_test_setup_teardown(quadwords_must_be_aligned, start, stop),

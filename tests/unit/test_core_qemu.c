@@ -1,10 +1,10 @@
 /* The core against qemu-ppc, and its counts against the list of what it executed.
  *
- * core_random.c makes programs; tests/diff/insn_guest.c runs them under qemu-ppc; the same programs run in the core.
- * Every register, the memory they can change, and how and where they stopped must be equal. Where they are not, a row
- * of `accepted` below says why, with the manual's word; those of the FPU are the numbers of docs/fp.md, and an FPU
- * result is compared with src/machine/fp's reference as well, to the last bit. Without the cross compiler or qemu-ppc
- * this fails.
+ * core_random.c makes programs; tests/diff/insn_guest.c runs them under qemu-ppc; the same programs
+ * run in the core. Every register, the memory they can change, and how and where they stopped must
+ * be equal. Where they are not, a row of `accepted` below says why, with the manual's word; those
+ * of the FPU are the numbers of docs/fp.md, and an FPU result is compared with src/machine/fp's
+ * reference as well, to the last bit. Without the cross compiler or qemu-ppc this fails.
  *
  *   test_core_qemu          CHILIAD_TEST_LENGTH programs
  *   test_core_qemu SEED     the one program that a failure named
@@ -36,7 +36,7 @@ enum { BATCH = 20000, GROUP = 256, PROBES = 12, PAGE = CORE_RANDOM_PAGE };
 static const char *const cpus[] = {"440-xilinx-w-dfpu", "750", "e500mc"};
 enum { CPUS = sizeof cpus / sizeof cpus[0], NO_CPU = CPUS };
 
-/* --- What may differ ------------------------------------------------------------------------------------------ */
+/* --- What may differ ------------------------------------------------------------------------- */
 
 enum accepted {
     ACCEPT_NONE,
@@ -72,13 +72,15 @@ static const char *const accepted[ACCEPTED] = {
     [XER_RESERVED] = "mtspr XER: bits 3:24 are reserved [UM 2.6.2]; qemu keeps them, we read 0",
     [STWCX_UNRESERVED] =
         "stwcx. without reservation faults if unaligned [UM page 186] and, our choice, if not writable; not in qemu",
-    [ICBI_ADDRESS] = "icbi that faults: qemu gives the address of the line, we the effective address",
-    /* Linux reads it for user programs, and so does qemu-ppc. Ours stops with CORE_PRIVILEGED: src/machine/os may do
-     * the same.
+    [ICBI_ADDRESS] =
+        "icbi that faults: qemu gives the address of the line, we the effective address",
+    /* Linux reads it for user programs, and so does qemu-ppc. Ours stops with CORE_PRIVILEGED:
+     * src/machine/os may do the same.
      */
     [PVR_READ] = "mfspr PVR: \"access to the PVR is privileged\" [UM 2.7.2]; qemu reads it",
     /* gen_405_mulladd_insn() of qemu 7.2. check_halfwords() has an oracle instead. */
-    [MAC_WRONG] = "MAC: qemu writes no result unless it saturates or sets OV, and its test of signed overflow is wrong",
+    [MAC_WRONG] =
+        "MAC: qemu writes no result unless it saturates or sets OV, and its test of signed overflow is wrong",
     [FPSCR_FX] = "fp.md 1",
     [FPSCR_FR] = "fp.md 2",
     [FPRF_DENORMAL] = "fp.md 3",
@@ -99,7 +101,7 @@ static const char *const accepted[ACCEPTED] = {
     [SEQUENCE_FPRF] = "FR, FI, C after a sequence: fp.md 2, 3, 6, 7, 8",
 };
 
-/* --- The rig: our machine ------------------------------------------------------------------------------------- */
+/* --- The rig: our machine -------------------------------------------------------------------- */
 
 struct machine {
     struct mem *mem;
@@ -133,16 +135,20 @@ static void machine_fresh(struct machine *m)
 static void machine_new(struct machine *m, int fd)
 {
     assert_int_equal(mem_new(&m->mem), 0);
-    mem_map(m->mem, CORE_RANDOM_PADS, CORE_RANDOM_PADS_END - CORE_RANDOM_PADS, MEM_READ | MEM_WRITE);
+    mem_map(m->mem, CORE_RANDOM_PADS, CORE_RANDOM_PADS_END - CORE_RANDOM_PADS,
+            MEM_READ | MEM_WRITE);
     for (uint32_t at = CORE_RANDOM_PADS; at < CORE_RANDOM_PADS_END; at += 4)
         mem_put32(m->mem, at, CORE_RANDOM_TRAP);
-    mem_protect(m->mem, CORE_RANDOM_PADS, CORE_RANDOM_PADS_END - CORE_RANDOM_PADS, MEM_READ | MEM_EXEC);
+    mem_protect(m->mem, CORE_RANDOM_PADS, CORE_RANDOM_PADS_END - CORE_RANDOM_PADS,
+                MEM_READ | MEM_EXEC);
     mem_map(m->mem, CORE_RANDOM_PADS_END, PAGE, MEM_READ | MEM_WRITE);
     mem_map(m->mem, CORE_RANDOM_CODE, ((BATCH + 2) * CORE_RANDOM_SLOT / PAGE + 1) * PAGE,
             MEM_READ | MEM_WRITE | MEM_EXEC);
+    assert_int_equal(mem_map_shared(m->mem, CORE_RANDOM_SCRATCH + PAGE, UINT64_C(2) * PAGE,
+                                    MEM_READ | MEM_WRITE, fd, 0),
+                     0);
     assert_int_equal(
-        mem_map_shared(m->mem, CORE_RANDOM_SCRATCH + PAGE, UINT64_C(2) * PAGE, MEM_READ | MEM_WRITE, fd, 0), 0);
-    assert_int_equal(mem_map_shared(m->mem, CORE_RANDOM_SCRATCH + 3 * PAGE, PAGE, MEM_READ, fd, 2 * PAGE), 0);
+        mem_map_shared(m->mem, CORE_RANDOM_SCRATCH + 3 * PAGE, PAGE, MEM_READ, fd, 2 * PAGE), 0);
     machine_fresh(m);
 }
 
@@ -158,7 +164,8 @@ static void load_program(struct machine *m, const struct core_program *p, int ke
     if (++m->programs == GROUP) machine_fresh(m);
     for (unsigned i = 0; i < CORE_RANDOM_SLOT / 4; i++) {
         bool traps = i >= CORE_RANDOM_WORDS || (keep >= 0 && (int)(i & 1) != keep);
-        mem_put32(m->mem, p->request.slot + 4 * i, traps ? (uint32_t)CORE_RANDOM_TRAP : p->request.words[i]);
+        mem_put32(m->mem, p->request.slot + 4 * i,
+                  traps ? (uint32_t)CORE_RANDOM_TRAP : p->request.words[i]);
     }
 }
 
@@ -180,7 +187,9 @@ static void load_state(struct machine *m, const struct core_program *p, struct c
     regs->msr = MSR_PR | MSR_FP | MSR_FE0 | MSR_FE1;
     core_random_fill(memory, q->seed);
     for (unsigned i = 0; i < CORE_RANDOM_MEMORY / 4; i++)
-        mem_host_put32(m->mem->base + CORE_RANDOM_SCRATCH + core_random_window(i / 32) + 4 * (i % 32), memory[i]);
+        mem_host_put32(m->mem->base + CORE_RANDOM_SCRATCH + core_random_window(i / 32) +
+                           4 * (i % 32),
+                       memory[i]);
 }
 
 static uint32_t signal_of(enum core_reason reason)
@@ -221,7 +230,8 @@ static void read_state(const struct machine *m, const struct core_regs *regs, st
     a->address = exit.reason == CORE_LOAD || exit.reason == CORE_STORE ? exit.address : 0;
     if (exit.reason == CORE_FETCH) assert_int_equal(exit.address, regs->pc);
     for (unsigned i = 0; i < CORE_RANDOM_MEMORY / 4; i++)
-        a->memory[i] = mem_host_get32(m->mem->base + CORE_RANDOM_SCRATCH + core_random_window(i / 32) + 4 * (i % 32));
+        a->memory[i] = mem_host_get32(m->mem->base + CORE_RANDOM_SCRATCH +
+                                      core_random_window(i / 32) + 4 * (i % 32));
 }
 
 static void run_ours(struct machine *m, const struct core_program *p, struct core_answer *a)
@@ -236,7 +246,7 @@ static void run_ours(struct machine *m, const struct core_program *p, struct cor
     read_state(m, regs, exit, a);
 }
 
-/* --- The other side: qemu-ppc --------------------------------------------------------------------------------- */
+/* --- The other side: qemu-ppc ---------------------------------------------------------------- */
 
 static void swap_words(uint32_t *to, const uint32_t *from, size_t count)
 {
@@ -281,17 +291,19 @@ static void run_theirs(struct rig *rig, unsigned cpu, size_t count)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        execl("tests/diff/run-insn", "run-insn", rig->folder, cpus[cpu], rig->requests, rig->answers, (char *)NULL);
+        execl("tests/diff/run-insn", "run-insn", rig->folder, cpus[cpu], rig->requests,
+              rig->answers, (char *)NULL);
         _exit(127);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     if (status)
-        fail_msg("tests/diff/run-insn failed; are powerpc-linux-gnu-gcc and qemu-ppc there (tools/setup check)?");
+        fail_msg(
+            "tests/diff/run-insn failed; are powerpc-linux-gnu-gcc and qemu-ppc there (tools/setup check)?");
     read_answers(rig, count);
 }
 
-/* --- Differences that are accepted ---------------------------------------------------------------------------- */
+/* --- Differences that are accepted ----------------------------------------------------------- */
 
 struct pair {
     struct rig *rig;
@@ -301,15 +313,16 @@ struct pair {
     struct core_answer ours, theirs; /* made equal where a difference is accepted */
 };
 
-#define ACCEPT(pair, field, reason)                                                                                    \
-    do {                                                                                                               \
-        if ((pair)->ours.field != (pair)->theirs.field) {                                                              \
-            (pair)->rig->accepted[reason]++;                                                                           \
-            (pair)->theirs.field = (pair)->ours.field;                                                                 \
-        }                                                                                                              \
+#define ACCEPT(pair, field, reason)                                                                \
+    do {                                                                                           \
+        if ((pair)->ours.field != (pair)->theirs.field) {                                          \
+            (pair)->rig->accepted[reason]++;                                                       \
+            (pair)->theirs.field = (pair)->ours.field;                                             \
+        }                                                                                          \
     } while (0)
 
-static void accept_bits(struct pair *c, uint32_t *theirs, uint32_t ours, uint32_t mask, enum accepted reason)
+static void accept_bits(struct pair *c, uint32_t *theirs, uint32_t ours, uint32_t mask,
+                        enum accepted reason)
 {
     if (!((*theirs ^ ours) & mask)) return;
     c->rig->accepted[reason]++;
@@ -320,14 +333,16 @@ static void accept_fpscr(struct pair *c, uint32_t mask, enum accepted reason)
 {
     accept_bits(c, &c->theirs.fpscr, c->ours.fpscr, mask, reason);
     if (c->row && c->row->flags & ISA_RC1 && c->p->kind == CORE_SINGLE)
-        accept_bits(c, &c->theirs.cr, c->ours.cr, (mask | (mask & FP_VX_ALL ? FP_VX : 0)) >> 4 & 0x0f000000, reason);
+        accept_bits(c, &c->theirs.cr, c->ours.cr,
+                    (mask | (mask & FP_VX_ALL ? FP_VX : 0)) >> 4 & 0x0f000000, reason);
 }
 
 static enum fp_op op_of(const struct isa_row *row)
 {
     size_t length = strcspn(row->name, ".");
     for (enum fp_op op = 1; op < FP_OP_COUNT; op++)
-        if (strlen(fp_op_name(op)) == length && strncmp(fp_op_name(op), row->name, length) == 0) return op;
+        if (strlen(fp_op_name(op)) == length && strncmp(fp_op_name(op), row->name, length) == 0)
+            return op;
     return FP_OP_NONE;
 }
 
@@ -336,12 +351,14 @@ static bool is_nan(uint64_t x)
     return fp_abs(x) > UINT64_C(0x7ff0000000000000);
 }
 
-/* What src/machine/fp's reference says of an arithmetic instruction; the core must say the same. `raised`: by it alone.
+/* What src/machine/fp's reference says of an arithmetic instruction; the core must say the same.
+ * `raised`: by it alone.
  */
 static void check_reference(const struct pair *c, enum fp_op op, uint32_t *raised)
 {
     const struct core_request *q = &c->p->request;
-    uint64_t fa = q->fpr[isa_ra(c->word)], fb = q->fpr[isa_rb(c->word)], fc = q->fpr[isa_frc(c->word)];
+    uint64_t fa = q->fpr[isa_ra(c->word)], fb = q->fpr[isa_rb(c->word)],
+             fc = q->fpr[isa_frc(c->word)];
     uint32_t fpscr = q->fpscr, alone = q->fpscr & ~(FP_EXCEPTIONS | FP_FX);
     uint64_t target = q->fpr[isa_rt(c->word)], ignored = 0;
     fp_arith(op, &alone, &ignored, fa, fb, fc);
@@ -350,8 +367,9 @@ static void check_reference(const struct pair *c, enum fp_op op, uint32_t *raise
     if (target != c->ours.fpr[isa_rt(c->word)] || fpscr != c->ours.fpscr ||
         !(did & FP_ENABLED) != (c->ours.signal == SIGTRAP))
         fail_msg("seed %llu: %s: core %016llx fpscr %08x signal %u, reference %016llx %08x",
-                 (unsigned long long)c->p->seed, c->row->name, (unsigned long long)c->ours.fpr[isa_rt(c->word)],
-                 c->ours.fpscr, c->ours.signal, (unsigned long long)target, fpscr);
+                 (unsigned long long)c->p->seed, c->row->name,
+                 (unsigned long long)c->ours.fpr[isa_rt(c->word)], c->ours.fpscr, c->ours.signal,
+                 (unsigned long long)target, fpscr);
 }
 
 static void accept_target(struct pair *c, enum accepted reason)
@@ -392,32 +410,37 @@ static void accept_arith(struct pair *c, enum fp_op op)
     uint32_t fprf = (c->ours.fpscr & FP_FPRF) >> FP_FPRF_SHIFT;
     if (fp_op_is_single(op) && (fprf == 0x14 || fprf == 0x18))
         accept_fpscr(c, UINT32_C(0x10) << FP_FPRF_SHIFT, FPRF_DENORMAL);
-    if (invalid && !(raised & FP_VX_ALL & ~FP_VXSNAN) && q->fpscr & FP_VE) accept_fpscr(c, FP_FI, SNAN_FI);
+    if (invalid && !(raised & FP_VX_ALL & ~FP_VXSNAN) && q->fpscr & FP_VE)
+        accept_fpscr(c, FP_FI, SNAN_FI);
     if (raised & FP_VXIMZ && raised & FP_VXSNAN) accept_fpscr(c, FP_VXSNAN, VXIMZ_SNAN);
     if (op == FP_FCFID && raised & FP_XX && q->fpscr & FP_XE) accept_target(c, FCFID_ENABLED);
-    if (fp_op_is_single(op) && enabled && raised & (FP_OX | FP_UX) && (exponent < 897 || exponent > 1150))
+    if (fp_op_is_single(op) && enabled && raised & (FP_OX | FP_UX) &&
+        (exponent < 897 || exponent > 1150))
         accept_target(c, SINGLE_ADJUSTED);
     if (op >= FP_FCTIW && invalid && !(q->fpscr & FP_VE)) accept_fpscr(c, FP_FPRF, CONVERT_NAN);
-    if ((op == FP_FCTIW || op == FP_FCTIWZ) && is_nan(fb)) ACCEPT(c, fpr[isa_rt(c->word)], CONVERT_NAN);
+    if ((op == FP_FCTIW || op == FP_FCTIWZ) && is_nan(fb))
+        ACCEPT(c, fpr[isa_rt(c->word)], CONVERT_NAN);
 }
 
 static void accept_compare(struct pair *c)
 {
     const struct core_request *q = &c->p->request;
-    bool ordered = c->p->id == ISA_FCMPO, nan = is_nan(q->fpr[isa_ra(c->word)]) || is_nan(q->fpr[isa_rb(c->word)]);
+    bool ordered = c->p->id == ISA_FCMPO,
+         nan = is_nan(q->fpr[isa_ra(c->word)]) || is_nan(q->fpr[isa_rb(c->word)]);
     uint32_t fpscr = q->fpscr;
-    unsigned field =
-        (ordered ? fp_compare_ordered : fp_compare_unordered)(&fpscr, q->fpr[isa_ra(c->word)], q->fpr[isa_rb(c->word)]);
+    unsigned field = (ordered ? fp_compare_ordered : fp_compare_unordered)(
+        &fpscr, q->fpr[isa_ra(c->word)], q->fpr[isa_rb(c->word)]);
     if (fpscr != c->ours.fpscr || field != (c->ours.cr >> (28 - 4 * isa_bf(c->word)) & 15))
-        fail_msg("seed %llu: %s: core fpscr %08x, reference %08x", (unsigned long long)c->p->seed, c->row->name,
-                 c->ours.fpscr, fpscr);
+        fail_msg("seed %llu: %s: core fpscr %08x, reference %08x", (unsigned long long)c->p->seed,
+                 c->row->name, c->ours.fpscr, fpscr);
     accept_fpscr(c, FP_FI, COMPARE_FI);
     if (nan) accept_fpscr(c, FP_FX, FPSCR_FX);
     if (nan && ordered) accept_fpscr(c, UINT32_C(0x10) << FP_FPRF_SHIFT, COMPARE_C);
     if (nan && ordered && q->fpscr & FP_VE) accept_fpscr(c, FP_VXVC, COMPARE_VXVC);
 }
 
-/* The 440's halfword multiplies and MACs from their names, in exact arithmetic: (n)mac or mul, hh ch lh, w, s, u, o. */
+/* The 440's halfword multiplies and MACs from their names, in exact arithmetic: (n)mac or mul, hh
+ * ch lh, w, s, u, o. */
 static void check_halfwords(struct pair *c)
 {
     const struct core_request *q = &c->p->request;
@@ -429,7 +452,8 @@ static void check_halfwords(struct pair *c)
     uint32_t x = q->gpr[isa_ra(c->word)], y = q->gpr[isa_rb(c->word)], t = q->gpr[isa_rt(c->word)];
     x = halves[0] == 'h' ? x >> 16 : x & 0xffff;
     y = halves[0] == 'l' ? y & 0xffff : y >> 16;
-    int64_t product = is_unsigned ? (int64_t)x * y : (int64_t)isa_sign_extend(x, 16) * isa_sign_extend(y, 16);
+    int64_t product =
+        is_unsigned ? (int64_t)x * y : (int64_t)isa_sign_extend(x, 16) * isa_sign_extend(y, 16);
     int64_t sum = negative ? -product : product;
     if (mac) sum += is_unsigned ? (int64_t)t : (int64_t)(int32_t)t;
     int64_t most = is_unsigned ? UINT32_MAX : INT32_MAX, least = is_unsigned ? 0 : INT32_MIN;
@@ -441,8 +465,9 @@ static void check_halfwords(struct pair *c)
     if (c->row->flags & ISA_RC)
         cr = (cr & 0x0fffffff) | (result < 0 ? 8u : result > 0 ? 4u : 2u) << 28 | xer >> 31 << 28;
     if (c->ours.gpr[isa_rt(c->word)] != (uint32_t)result || c->ours.xer != xer || c->ours.cr != cr)
-        fail_msg("seed %llu: %s: core %08x xer %08x cr %08x, oracle %08x %08x %08x", (unsigned long long)c->p->seed,
-                 name, c->ours.gpr[isa_rt(c->word)], c->ours.xer, c->ours.cr, (uint32_t)result, xer, cr);
+        fail_msg("seed %llu: %s: core %08x xer %08x cr %08x, oracle %08x %08x %08x",
+                 (unsigned long long)c->p->seed, name, c->ours.gpr[isa_rt(c->word)], c->ours.xer,
+                 c->ours.cr, (uint32_t)result, xer, cr);
     if (!mac || (is_unsigned && (saturates || overflows))) return;
     ACCEPT(c, gpr[isa_rt(c->word)], MAC_WRONG);
     ACCEPT(c, xer, MAC_WRONG);
@@ -463,13 +488,15 @@ static void accept_integer(struct pair *c)
         }
         break;
     case ISA_MTSPR:
-        if (isa_spr(c->word) == 1) accept_bits(c, &c->theirs.xer, c->ours.xer, 0x1fffff80, XER_RESERVED);
+        if (isa_spr(c->word) == 1)
+            accept_bits(c, &c->theirs.xer, c->ours.xer, 0x1fffff80, XER_RESERVED);
         break;
     case ISA_ICBI:
         if (c->ours.address / 32 == c->theirs.address / 32) ACCEPT(c, address, ICBI_ADDRESS);
         break;
     case ISA_STWCX_RC:
-        if ((c->ours.signal != SIGSEGV && c->ours.signal != SIGBUS) || c->theirs.signal != SIGTRAP) break;
+        if ((c->ours.signal != SIGSEGV && c->ours.signal != SIGBUS) || c->theirs.signal != SIGTRAP)
+            break;
         c->rig->accepted[STWCX_UNRESERVED]++;
         c->theirs = c->ours;
         break;
@@ -493,16 +520,20 @@ static void accept_single(struct pair *c)
         accept_integer(c);
 }
 
-/* --- Comparing ------------------------------------------------------------------------------------------------ */
+/* --- Comparing ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     size_t offset;
 } registers[] = {
-    {"pc", offsetof(struct core_answer, pc)},         {"lr", offsetof(struct core_answer, lr)},
-    {"ctr", offsetof(struct core_answer, ctr)},       {"cr", offsetof(struct core_answer, cr)},
-    {"xer", offsetof(struct core_answer, xer)},       {"fpscr", offsetof(struct core_answer, fpscr)},
-    {"signal", offsetof(struct core_answer, signal)}, {"address", offsetof(struct core_answer, address)},
+    {"pc", offsetof(struct core_answer, pc)},
+    {"lr", offsetof(struct core_answer, lr)},
+    {"ctr", offsetof(struct core_answer, ctr)},
+    {"cr", offsetof(struct core_answer, cr)},
+    {"xer", offsetof(struct core_answer, xer)},
+    {"fpscr", offsetof(struct core_answer, fpscr)},
+    {"signal", offsetof(struct core_answer, signal)},
+    {"address", offsetof(struct core_answer, address)},
 };
 
 static void print_program(const struct core_program *p)
@@ -514,34 +545,37 @@ static void print_program(const struct core_program *p)
         isa_disassemble(q->words[i], q->slot + 4 * i, text, sizeof text);
         print_message("# %08x: %08x  %s\n", q->slot + 4 * i, q->words[i], text);
     }
-    print_message("# before: pc %08x lr %08x ctr %08x cr %08x xer %08x fpscr %08x\n", q->pc, q->lr, q->ctr, q->cr,
-                  q->xer, q->fpscr);
+    print_message("# before: pc %08x lr %08x ctr %08x cr %08x xer %08x fpscr %08x\n", q->pc, q->lr,
+                  q->ctr, q->cr, q->xer, q->fpscr);
     for (unsigned i = 0; i < 32; i++)
-        print_message("#   r%-2u %08x  f%-2u %016llx\n", i, q->gpr[i], i, (unsigned long long)q->fpr[i]);
+        print_message("#   r%-2u %08x  f%-2u %016llx\n", i, q->gpr[i], i,
+                      (unsigned long long)q->fpr[i]);
 }
 
 /* Prints what differs and fails. */
-static void report(const struct core_program *p, const struct core_answer *a, const struct core_answer *b,
-                   const char *other)
+static void report(const struct core_program *p, const struct core_answer *a,
+                   const struct core_answer *b, const char *other)
 {
     print_program(p);
     for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++) {
         uint32_t x, y;
         memcpy(&x, (const char *)a + registers[i].offset, sizeof x);
         memcpy(&y, (const char *)b + registers[i].offset, sizeof y);
-        print_message("# %c %-7s core %08x  %s %08x\n", x == y ? ' ' : '!', registers[i].name, x, other, y);
+        print_message("# %c %-7s core %08x  %s %08x\n", x == y ? ' ' : '!', registers[i].name, x,
+                      other, y);
     }
     for (unsigned i = 0; i < 32; i++)
-        if (a->gpr[i] != b->gpr[i]) print_message("# ! r%-6u core %08x  %s %08x\n", i, a->gpr[i], other, b->gpr[i]);
+        if (a->gpr[i] != b->gpr[i])
+            print_message("# ! r%-6u core %08x  %s %08x\n", i, a->gpr[i], other, b->gpr[i]);
     for (unsigned i = 0; i < 32; i++)
         if (a->fpr[i] != b->fpr[i])
-            print_message("# ! f%-6u core %016llx  %s %016llx\n", i, (unsigned long long)a->fpr[i], other,
-                          (unsigned long long)b->fpr[i]);
+            print_message("# ! f%-6u core %016llx  %s %016llx\n", i, (unsigned long long)a->fpr[i],
+                          other, (unsigned long long)b->fpr[i]);
     for (unsigned i = 0; i < CORE_RANDOM_MEMORY / 4; i++)
         if (a->memory[i] != b->memory[i])
             print_message("# ! %08x core %08x  %s %08x\n",
-                          CORE_RANDOM_SCRATCH + core_random_window(i / 32) + 4 * (i % 32), a->memory[i], other,
-                          b->memory[i]);
+                          CORE_RANDOM_SCRATCH + core_random_window(i / 32) + 4 * (i % 32),
+                          a->memory[i], other, b->memory[i]);
     fail_msg("core and %s differ; again: test_core_qemu %llu", other, (unsigned long long)p->seed);
 }
 
@@ -561,7 +595,7 @@ static void compare(struct rig *rig, const struct core_program *p, const struct 
     if (memcmp(&c.ours, &c.theirs, sizeof c.ours) != 0) report(p, &c.ours, &c.theirs, "qemu");
 }
 
-/* --- Counts --------------------------------------------------------------------------------------------------- */
+/* --- Counts ---------------------------------------------------------------------------------- */
 
 struct tally {
     uint64_t signals[CORE_SIGNAL_COUNT];
@@ -592,34 +626,64 @@ static void tally_word(struct tally *t, uint32_t word)
     case ISA_CLASS_TRAP:
     case ISA_CLASS_OTHER: s[CORE_SIGNAL_I_OTHER]++; break;
     case ISA_CLASS_LOAD: s[CORE_SIGNAL_LOAD]++, s[CORE_SIGNAL_LOAD_INTEGER]++, t->l_pipe++; break;
-    case ISA_CLASS_STORE: s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_STORE_INTEGER]++, t->l_pipe++; break;
+    case ISA_CLASS_STORE:
+        s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_STORE_INTEGER]++, t->l_pipe++;
+        break;
     case ISA_CLASS_DCACHE_OP: s[CORE_SIGNAL_DCACHE_OPS]++, t->l_pipe++; break;
     case ISA_CLASS_ICACHE_OP: s[CORE_SIGNAL_ICACHE_OPS]++, t->l_pipe++; break;
     case ISA_CLASS_SYNC: s[CORE_SIGNAL_SYNC]++, t->l_pipe++; break;
-    case ISA_CLASS_FP_ADD_SUB_1: s[CORE_SIGNAL_FP_ADD]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++; break;
-    case ISA_CLASS_FP_MULT_1: s[CORE_SIGNAL_FP_MULT]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++; break;
-    case ISA_CLASS_FP_FMA_2: s[CORE_SIGNAL_FP_FMA]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++; break;
-    case ISA_CLASS_FP_DIV_1: s[CORE_SIGNAL_FP_DIV]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++; break;
+    case ISA_CLASS_FP_ADD_SUB_1:
+        s[CORE_SIGNAL_FP_ADD]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++;
+        break;
+    case ISA_CLASS_FP_MULT_1:
+        s[CORE_SIGNAL_FP_MULT]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++;
+        break;
+    case ISA_CLASS_FP_FMA_2:
+        s[CORE_SIGNAL_FP_FMA]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++;
+        break;
+    case ISA_CLASS_FP_DIV_1:
+        s[CORE_SIGNAL_FP_DIV]++, s[CORE_SIGNAL_FP_OPERATIONS]++, t->f_pipe++;
+        break;
     case ISA_CLASS_FP_OTHER_1: s[CORE_SIGNAL_FP_OTHER]++, t->f_pipe++; break;
-    case ISA_CLASS_FP_ADD_SUB_2: s[CORE_SIGNAL_FP_ADD_PAIR]++, s[CORE_SIGNAL_FP_OPERATIONS] += 2, t->f_pipe++; break;
-    case ISA_CLASS_FP_MULT_2: s[CORE_SIGNAL_FP_MULT_PAIR]++, s[CORE_SIGNAL_FP_OPERATIONS] += 2, t->f_pipe++; break;
-    case ISA_CLASS_FP_FMA_4: s[CORE_SIGNAL_FP_FMA_PAIR]++, s[CORE_SIGNAL_FP_OPERATIONS] += 2, t->f_pipe++; break;
+    case ISA_CLASS_FP_ADD_SUB_2:
+        s[CORE_SIGNAL_FP_ADD_PAIR]++, s[CORE_SIGNAL_FP_OPERATIONS] += 2, t->f_pipe++;
+        break;
+    case ISA_CLASS_FP_MULT_2:
+        s[CORE_SIGNAL_FP_MULT_PAIR]++, s[CORE_SIGNAL_FP_OPERATIONS] += 2, t->f_pipe++;
+        break;
+    case ISA_CLASS_FP_FMA_4:
+        s[CORE_SIGNAL_FP_FMA_PAIR]++, s[CORE_SIGNAL_FP_OPERATIONS] += 2, t->f_pipe++;
+        break;
     case ISA_CLASS_FP_OTHER_2: s[CORE_SIGNAL_FP_OTHER_PAIR]++, t->f_pipe++; break;
-    case ISA_CLASS_FP_LOAD_SINGLE: s[CORE_SIGNAL_LOAD]++, s[CORE_SIGNAL_FP_LOAD_SINGLE]++, t->l_pipe++; break;
+    case ISA_CLASS_FP_LOAD_SINGLE:
+        s[CORE_SIGNAL_LOAD]++, s[CORE_SIGNAL_FP_LOAD_SINGLE]++, t->l_pipe++;
+        break;
     case ISA_CLASS_FP_LOAD_DOUBLE:
-    case ISA_CLASS_FP_LOAD_PAIR: s[CORE_SIGNAL_LOAD]++, s[CORE_SIGNAL_FP_LOAD_DOUBLE]++, t->l_pipe++; break;
-    case ISA_CLASS_FP_LOAD_QUAD: s[CORE_SIGNAL_LOAD]++, s[CORE_SIGNAL_FP_LOAD_QUAD]++, t->l_pipe++; break;
-    case ISA_CLASS_FP_STORE_SINGLE: s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_FP_STORE_SINGLE]++, t->l_pipe++; break;
+    case ISA_CLASS_FP_LOAD_PAIR:
+        s[CORE_SIGNAL_LOAD]++, s[CORE_SIGNAL_FP_LOAD_DOUBLE]++, t->l_pipe++;
+        break;
+    case ISA_CLASS_FP_LOAD_QUAD:
+        s[CORE_SIGNAL_LOAD]++, s[CORE_SIGNAL_FP_LOAD_QUAD]++, t->l_pipe++;
+        break;
+    case ISA_CLASS_FP_STORE_SINGLE:
+        s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_FP_STORE_SINGLE]++, t->l_pipe++;
+        break;
     case ISA_CLASS_FP_STORE_DOUBLE:
-    case ISA_CLASS_FP_STORE_PAIR: s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_FP_STORE_DOUBLE]++, t->l_pipe++; break;
-    case ISA_CLASS_FP_STORE_QUAD: s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_FP_STORE_QUAD]++, t->l_pipe++; break;
+    case ISA_CLASS_FP_STORE_PAIR:
+        s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_FP_STORE_DOUBLE]++, t->l_pipe++;
+        break;
+    case ISA_CLASS_FP_STORE_QUAD:
+        s[CORE_SIGNAL_STORE]++, s[CORE_SIGNAL_FP_STORE_QUAD]++, t->l_pipe++;
+        break;
     case ISA_CLASS_COUNT: break;
     }
 }
 
-/* Every signal the core counted since `before` against a tally. Which of the I and J pipes an instruction took is the
- * model's choice; their sums are not. Fetches are of blocks, not of instructions, and left out. */
-static const char *check_counts(const uint64_t *before, const uint64_t *after, const struct tally *t)
+/* Every signal the core counted since `before` against a tally. Which of the I and J pipes an
+ * instruction took is the model's choice; their sums are not. Fetches are of blocks, not of
+ * instructions, and left out. */
+static const char *check_counts(const uint64_t *before, const uint64_t *after,
+                                const struct tally *t)
 {
     uint64_t d[CORE_SIGNAL_COUNT];
     for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
@@ -628,14 +692,17 @@ static const char *check_counts(const uint64_t *before, const uint64_t *after, c
     if (d[CORE_SIGNAL_I_ADD] + d[CORE_SIGNAL_J_ADD] != t->add) return "add";
     if (d[CORE_SIGNAL_I_LOGICAL] + d[CORE_SIGNAL_J_LOGICAL] != t->logical) return "logical";
     if (d[CORE_SIGNAL_I_SHIFT] + d[CORE_SIGNAL_J_SHIFT] != t->shift) return "shift";
-    if (d[CORE_SIGNAL_I_INSTRUCTIONS] + d[CORE_SIGNAL_J_INSTRUCTIONS] + t->l_pipe + t->f_pipe != t->instructions)
+    if (d[CORE_SIGNAL_I_INSTRUCTIONS] + d[CORE_SIGNAL_J_INSTRUCTIONS] + t->l_pipe + t->f_pipe !=
+        t->instructions)
         return "pipes";
-    if (d[CORE_SIGNAL_J_INSTRUCTIONS] != d[CORE_SIGNAL_J_ADD] + d[CORE_SIGNAL_J_LOGICAL] + d[CORE_SIGNAL_J_SHIFT])
+    if (d[CORE_SIGNAL_J_INSTRUCTIONS] !=
+        d[CORE_SIGNAL_J_ADD] + d[CORE_SIGNAL_J_LOGICAL] + d[CORE_SIGNAL_J_SHIFT])
         return "J pipe";
-    static const uint8_t seen[] = {CORE_SIGNAL_INSTRUCTIONS,   CORE_SIGNAL_I_INSTRUCTIONS, CORE_SIGNAL_I_ADD,
-                                   CORE_SIGNAL_J_INSTRUCTIONS, CORE_SIGNAL_I_LOGICAL,      CORE_SIGNAL_I_SHIFT,
-                                   CORE_SIGNAL_J_ADD,          CORE_SIGNAL_J_LOGICAL,      CORE_SIGNAL_J_SHIFT,
-                                   CORE_SIGNAL_FETCH};
+    static const uint8_t seen[] = {CORE_SIGNAL_INSTRUCTIONS, CORE_SIGNAL_I_INSTRUCTIONS,
+                                   CORE_SIGNAL_I_ADD,        CORE_SIGNAL_J_INSTRUCTIONS,
+                                   CORE_SIGNAL_I_LOGICAL,    CORE_SIGNAL_I_SHIFT,
+                                   CORE_SIGNAL_J_ADD,        CORE_SIGNAL_J_LOGICAL,
+                                   CORE_SIGNAL_J_SHIFT,      CORE_SIGNAL_FETCH};
     for (size_t i = 0; i < sizeof seen; i++)
         d[seen[i]] = 0;
     if (d[CORE_SIGNAL_FP_FLOPS] !=
@@ -658,17 +725,21 @@ static void run_and_count(struct machine *m, const struct core_program *p, const
     core_signal_counts(m->core, after);
     if (expected && memcmp(&a, expected, sizeof a) != 0) report(p, &a, expected, "stepping");
     if (stepped && memcmp(m->regs.fpr2, stepped->fpr2, sizeof m->regs.fpr2) != 0)
-        fail_msg("secondary registers after stepping differ; again: test_core_qemu %llu", (unsigned long long)p->seed);
+        fail_msg("secondary registers after stepping differ; again: test_core_qemu %llu",
+                 (unsigned long long)p->seed);
     const char *wrong = check_counts(before, after, t);
     if (!wrong) return;
     print_program(p);
-    fail_msg("count of %s: %llu instructions counted, %llu executed; again: test_core_qemu %llu", wrong,
-             (unsigned long long)(after[CORE_SIGNAL_INSTRUCTIONS] - before[CORE_SIGNAL_INSTRUCTIONS]),
-             (unsigned long long)t->instructions, (unsigned long long)p->seed);
+    fail_msg(
+        "count of %s: %llu instructions counted, %llu executed; again: test_core_qemu %llu", wrong,
+        (unsigned long long)(after[CORE_SIGNAL_INSTRUCTIONS] - before[CORE_SIGNAL_INSTRUCTIONS]),
+        (unsigned long long)t->instructions, (unsigned long long)p->seed);
 }
 
-/* Executes a program one instruction at a time, by traps in place of every other word, and tallies what it did. */
-static void step(struct rig *rig, const struct core_program *p, struct tally *t, struct core_answer *a)
+/* Executes a program one instruction at a time, by traps in place of every other word, and tallies
+ * what it did. */
+static void step(struct rig *rig, const struct core_program *p, struct tally *t,
+                 struct core_answer *a)
 {
     struct core_regs *regs = &rig->even.regs;
     struct core_exit exit;
@@ -690,7 +761,7 @@ static void step(struct rig *rig, const struct core_program *p, struct tally *t,
     read_state(&rig->even, regs, exit, a);
 }
 
-/* --- Batches -------------------------------------------------------------------------------------------------- */
+/* --- Batches --------------------------------------------------------------------------------- */
 
 enum { FREE = 1 }; /* in place of a row: a sequence of any rows, which only we run */
 
@@ -705,14 +776,19 @@ static void make_program(const struct rig *rig, struct core_program *p, uint64_t
     uint32_t slot = CORE_RANDOM_CODE + (uint32_t)(seed >> 12 & 0x7fff) * CORE_RANDOM_SLOT;
     switch ((enum core_kind)(seed >> 10 & 3)) {
     case CORE_SINGLE: core_random_single(p, seed, (enum isa_id)(seed & 0x3ff), slot); break;
-    case CORE_SEQUENCE: core_random_sequence(p, seed, seed & FREE ? &rig->all : &rig->rows, slot); break;
+    case CORE_SEQUENCE:
+        core_random_sequence(p, seed, seed & FREE ? &rig->all : &rig->rows, slot);
+        break;
     case CORE_SELF_MODIFYING:
-    case CORE_UNSYNCED: core_random_self_modifying(p, seed, &rig->rows, slot, (enum core_kind)(seed >> 10 & 3)); break;
+    case CORE_UNSYNCED:
+        core_random_self_modifying(p, seed, &rig->rows, slot, (enum core_kind)(seed >> 10 & 3));
+        break;
     }
 }
 
 /* Counts on our own machine. One instruction was executed if the pc is not its own any more. */
-static void check_program_counts(struct rig *rig, const struct core_program *p, const struct core_answer *ours)
+static void check_program_counts(struct rig *rig, const struct core_program *p,
+                                 const struct core_answer *ours)
 {
     const struct core_request *q = &p->request;
     struct tally t = {0};
@@ -789,7 +865,8 @@ static int set_up(void **state)
     snprintf(rig->answers, sizeof rig->answers, "%s/answers", rig->folder);
     rig->programs = base_calloc(BATCH, sizeof *rig->programs);
     rig->theirs = base_calloc(BATCH, sizeof *rig->theirs);
-    for (unsigned i = 0; i < 2; i++) { /* scratch memory: of the whole machine, of the two that step */
+    for (unsigned i = 0; i < 2;
+         i++) { /* scratch memory: of the whole machine, of the two that step */
         int fd = memfd_create("scratch", 0);
         assert_true(fd >= 0 && ftruncate(fd, 3 * PAGE) == 0);
         machine_new(i ? &rig->even : &rig->whole, fd);
@@ -808,9 +885,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- The tests ------------------------------------------------------------------------------------------------ */
+/* --- The tests ------------------------------------------------------------------------------- */
 
-static void compare_many(struct rig *rig, unsigned cpu, uint64_t total, uint64_t random, enum core_kind kind)
+static void compare_many(struct rig *rig, unsigned cpu, uint64_t total, uint64_t random,
+                         enum core_kind kind)
 {
     enum isa_id ids[ISA_COUNT];
     unsigned rows = 0;
@@ -820,14 +898,16 @@ static void compare_many(struct rig *rig, unsigned cpu, uint64_t total, uint64_t
         size_t count = total - done < BATCH ? (size_t)(total - done) : BATCH;
         for (size_t i = 0; i < count; i++)
             make_program(rig, &rig->programs[i],
-                         make_seed(random_next(&random), i, kind, kind == CORE_SINGLE ? ids[(done + i) % rows] : 0));
+                         make_seed(random_next(&random), i, kind,
+                                   kind == CORE_SINGLE ? ids[(done + i) % rows] : 0));
         compare_batch(rig, cpu, count);
         done += count;
     }
 }
 
-/* Every row that a user-mode program can execute, but FP2 and the call-through, which no other machine has, and the
- * reserved no-ops. Supervisor rows are compared too: both sides refuse them. */
+/* Every row that a user-mode program can execute, but FP2 and the call-through, which no other
+ * machine has, and the reserved no-ops. Supervisor rows are compared too: both sides refuse them.
+ */
 static void BGL_01_every_instruction_agrees_with_qemu(void **state)
 {
     struct rig *rig = *state;
@@ -838,12 +918,14 @@ static void BGL_01_every_instruction_agrees_with_qemu(void **state)
     uint64_t singles = 0;
     for (unsigned id = 1; id < ISA_COUNT; id++) {
         const struct isa_row *row = isa_row((enum isa_id)id);
-        bool elsewhere = row->unit == ISA_UNIT_FP2 || row->unit == ISA_UNIT_CALLTHRU || id == ISA_NOP_RESERVED;
+        bool elsewhere =
+            row->unit == ISA_UNIT_FP2 || row->unit == ISA_UNIT_CALLTHRU || id == ISA_NOP_RESERVED;
         singles += rig->compared[id];
         *(row->flags & ISA_PRIVILEGED ? &supervisor : &user) += 1;
         if (!(row->flags & ISA_PRIVILEGED)) tested += rig->compared[id] > 0;
         if ((rig->compared[id] == 0) != elsewhere)
-            fail_msg("'%s' was compared %llu times", row->name, (unsigned long long)rig->compared[id]);
+            fail_msg("'%s' was compared %llu times", row->name,
+                     (unsigned long long)rig->compared[id]);
     }
     print_message("# %llu single instructions, %u of %u user-mode rows, all %u supervisor rows\n",
                   (unsigned long long)singles, tested, user, supervisor);
@@ -854,7 +936,8 @@ static void BGL_01_sequences_agree_with_qemu_and_count_exactly(void **state)
     struct rig *rig = *state;
     uint64_t total = random_trials(8000);
     compare_many(rig, 0, total, 21, CORE_SEQUENCE);
-    print_message("# %llu sequences, %llu instructions\n", (unsigned long long)total, (unsigned long long)rig->stepped);
+    print_message("# %llu sequences, %llu instructions\n", (unsigned long long)total,
+                  (unsigned long long)rig->stepped);
 }
 
 static void BGL_01_changed_code_runs_and_counts_exactly(void **state)
@@ -865,8 +948,8 @@ static void BGL_01_changed_code_runs_and_counts_exactly(void **state)
     print_message("# %llu programs that change themselves\n", (unsigned long long)total);
 }
 
-/* Every user-mode row, FP2 too, in blocks and one at a time: what the FPU puts off (fp_sync) and what a block counts
- * when an enabled exception stops it is seen nowhere else. */
+/* Every user-mode row, FP2 too, in blocks and one at a time: what the FPU puts off (fp_sync) and
+ * what a block counts when an enabled exception stops it is seen nowhere else. */
 static void BGL_01_blocks_equal_single_steps_and_count_exactly(void **state)
 {
     struct rig *rig = *state;
@@ -875,17 +958,20 @@ static void BGL_01_blocks_equal_single_steps_and_count_exactly(void **state)
     for (uint64_t i = 0; i < total; i++) {
         struct core_program p;
         struct core_answer ours;
-        make_program(rig, &p, make_seed(random_next(&random), i % BATCH, CORE_SEQUENCE, (enum isa_id)FREE));
+        make_program(rig, &p,
+                     make_seed(random_next(&random), i % BATCH, CORE_SEQUENCE, (enum isa_id)FREE));
         run_ours(&rig->whole, &p, &ours);
         exceptions += ours.signal == SIGFPE;
         check_program_counts(rig, &p, &ours);
     }
     assert_true(exceptions > 0);
-    print_message("# %llu sequences, %llu instructions, %u enabled exceptions\n", (unsigned long long)total,
-                  (unsigned long long)(rig->stepped - before), exceptions);
+    print_message("# %llu sequences, %llu instructions, %u enabled exceptions\n",
+                  (unsigned long long)total, (unsigned long long)(rig->stepped - before),
+                  exceptions);
 }
 
-/* What a core stores into its own path runs from the next instruction on, and what it has run stays counted. */
+/* What a core stores into its own path runs from the next instruction on, and what it has run stays
+ * counted. */
 static void BGL_01_code_changed_in_the_running_block_counts_exactly(void **state)
 {
     struct rig *rig = *state;
@@ -900,7 +986,8 @@ static void BGL_01_code_changed_in_the_running_block_counts_exactly(void **state
         struct core_program changed = p; /* before it starts */
         changed.request.words[p.place] = p.patch;
         run_ours(&rig->whole, &changed, &expected);
-        if (memcmp(&ours, &expected, sizeof ours) != 0) report(&p, &ours, &expected, "changed before");
+        if (memcmp(&ours, &expected, sizeof ours) != 0)
+            report(&p, &ours, &expected, "changed before");
     }
     print_message("# %llu programs that change what they are running\n", (unsigned long long)total);
 }
@@ -931,7 +1018,8 @@ static void accepted_differences_are_listed(void **state)
     struct rig *rig = *state;
     for (unsigned i = 1; i < ACCEPTED; i++)
         if (rig->accepted[i])
-            print_message("# accepted %8llu: %s\n", (unsigned long long)rig->accepted[i], accepted[i]);
+            print_message("# accepted %8llu: %s\n", (unsigned long long)rig->accepted[i],
+                          accepted[i]);
 }
 
 static int again(uint64_t seed)
@@ -941,7 +1029,8 @@ static int again(uint64_t seed)
     make_program(rig, rig->programs, seed);
     print_program(rig->programs);
     unsigned cpu = rig->programs->kind == CORE_SINGLE ? rig->cpu_of[rig->programs->id] : 0;
-    compare_batch(rig, cpu == NO_CPU ? 0 : cpu, 1); /* FREE and CORE_UNSYNCED: qemu may differ, counts may not */
+    compare_batch(rig, cpu == NO_CPU ? 0 : cpu,
+                  1); /* FREE and CORE_UNSYNCED: qemu may differ, counts may not */
     print_message("# no difference\n");
     rig_free(rig);
     return 0;

@@ -1,4 +1,5 @@
-/* The simulator's own counters: sets per process, and what a program sees of its own (rows BGL-15 to BGL-21). */
+/* The simulator's own counters: sets per process, and what a program sees of its own (rows BGL-15
+ * to BGL-21). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -38,8 +38,7 @@ static int remove_folder(void **unused)
     return rmdir(folder); /* fails when something was left behind */
 }
 
-/* --- In memory -----------------------------------------------------------------------------------------------------
- */
+/* --- In memory ------------------------------------------------------------------------------- */
 
 /* `nodes` call paths in a chain, `threads` threads, one metric of counts. */
 static struct chil_exp *chain(int nodes, int threads)
@@ -99,15 +98,21 @@ static void names_are_made_fit_and_stay_unique(void **unused)
 {
     struct chil_exp *exp = chil_exp_new();
     (void)unused;
-    assert_int_equal(chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "DATA_HIT_L1$", .parent = -1}), 0);
+    assert_int_equal(
+        chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "DATA_HIT_L1$", .parent = -1}),
+        0);
     assert_string_equal(exp->metric[0].name, "DATA_HIT_L1_");
     assert_string_equal(exp->metric[0].title, "DATA_HIT_L1$");
     assert_int_equal(chil_exp_find_metric(exp, "DATA_HIT_L1$"), 0);
     assert_int_equal(chil_exp_find_metric(exp, "DATA_HIT_L1_"), 0);
     assert_int_equal(chil_exp_find_metric(exp, "nothing"), -1);
-    assert_int_equal(chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "DATA_HIT_L1/", .parent = -1}), -1);
-    assert_int_equal(chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "", .parent = -1}), -1);
-    assert_int_equal(chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "X", .parent = 5}), -1);
+    assert_int_equal(
+        chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "DATA_HIT_L1/", .parent = -1}),
+        -1);
+    assert_int_equal(chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "", .parent = -1}),
+                     -1);
+    assert_int_equal(chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = "X", .parent = 5}),
+                     -1);
     assert_int_equal(chil_exp_add_node(exp, -1, 0, 1, ""), -1);
     assert_int_equal(chil_exp_add_place(exp, -1, CHIL_EXP_THREAD, "t", 0), -1);
     chil_exp_free(exp);
@@ -126,8 +131,7 @@ static void counts_stop_at_the_ends(void **unused)
     chil_exp_free(exp);
 }
 
-/* --- Files ---------------------------------------------------------------------------------------------------------
- */
+/* --- Files ----------------------------------------------------------------------------------- */
 
 static struct chil_exp *through_file(const struct chil_exp *exp, const char *name)
 {
@@ -154,7 +158,8 @@ static void assert_same_metadata(const struct chil_exp *a, const struct chil_exp
     assert_int_equal(a->places, b->places);
     assert_int_equal(a->attributes, b->attributes);
     for (size_t i = 0; i < a->metrics; i++) {
-        const struct chil_exp_metric *x = &a->metric[i], *y = &b->metric[chil_exp_find_metric(b, a->metric[i].name)];
+        const struct chil_exp_metric *x = &a->metric[i],
+                                     *y = &b->metric[chil_exp_find_metric(b, a->metric[i].name)];
         assert_string_equal(x->title, y->title);
         assert_string_equal(x->unit, y->unit);
         assert_string_equal(x->text, y->text);
@@ -166,7 +171,8 @@ static void assert_same_metadata(const struct chil_exp *a, const struct chil_exp
         assert_int_equal(x->runs, y->runs);
         assert_true(x->runs == 1 || (x->low == y->low && x->high == y->high));
         assert_int_equal(x->parent < 0, y->parent < 0);
-        if (x->parent >= 0) assert_string_equal(a->metric[x->parent].name, b->metric[y->parent].name);
+        if (x->parent >= 0)
+            assert_string_equal(a->metric[x->parent].name, b->metric[y->parent].name);
     }
     for (size_t i = 0; i < a->attributes; i++)
         assert_string_equal(chil_exp_attribute(b, a->attribute[i].key), a->attribute[i].value);
@@ -178,7 +184,8 @@ static void files_give_back_what_was_written(void **unused)
     (void)unused;
     for (uint64_t trial = 0; trial < random_trials(TRIALS); trial++) {
         struct chil_exp *a = exp_random(&state), *b = exp_random(&state), *mean = NULL;
-        assert_int_equal(chil_exp_mean(&mean, (const struct chil_exp *const[]){a, b}, 2, NULL, NULL), 0);
+        assert_int_equal(
+            chil_exp_mean(&mean, (const struct chil_exp *const[]){a, b}, 2, NULL, NULL), 0);
         struct chil_exp *one = through_file(a, path), *two = through_file(mean, path);
         assert_same(one, a);
         assert_same_metadata(a, one);
@@ -200,13 +207,16 @@ static void cube3_files_keep_the_numbers(void **unused)
     (void)snprintf(cube, sizeof cube, "%s/x.cube", folder);
     for (uint64_t trial = 0; trial < random_trials(TRIALS); trial++) {
         struct chil_exp *one = exp_random(&state), *two = exp_random(&state), *a = NULL;
-        assert_int_equal(chil_exp_mean(&a, (const struct chil_exp *const[]){one, two}, 1 + trial % 2, NULL, NULL), 0);
+        assert_int_equal(chil_exp_mean(&a, (const struct chil_exp *const[]){one, two},
+                                       1 + trial % 2, NULL, NULL),
+                         0);
         chil_exp_free(one);
         chil_exp_free(two);
         struct chil_exp *b = through_file(a, cube);
         assert_same(a, b);
         for (size_t i = 0; i < a->metrics; i++) {
-            const struct chil_exp_metric *x = &a->metric[i], *y = &b->metric[chil_exp_find_metric(b, x->name)];
+            const struct chil_exp_metric *x = &a->metric[i],
+                                         *y = &b->metric[chil_exp_find_metric(b, x->name)];
             assert_int_equal(x->partial, y->partial);
             assert_int_equal(x->origin, y->origin);
             assert_int_equal(x->runs, y->runs);
@@ -265,7 +275,8 @@ static void no_member_is_of_whole_blocks(void **unused)
         (void)close(ends[1]);
         static unsigned char bytes[1 << 16];
         size_t size = 0;
-        for (ssize_t got; (got = read(ends[0], bytes + size, sizeof bytes - size)) > 0; size += (size_t)got)
+        for (ssize_t got; (got = read(ends[0], bytes + size, sizeof bytes - size)) > 0;
+             size += (size_t)got)
             ;
         size_t anchor = 4 * 512; /* after one metric's two members */
         assert_string_equal((char *)bytes + anchor, "anchor.xml");
@@ -275,7 +286,8 @@ static void no_member_is_of_whole_blocks(void **unused)
     }
 }
 
-/* Wide sparse rows are packed; a standard archive reader finds every member; the literal reader unpacks them. */
+/* Wide sparse rows are packed; a standard archive reader finds every member; the literal reader
+ * unpacks them. */
 static void wide_rows_are_packed(void **unused)
 {
     enum { NODES = 200, THREADS = 60 };
@@ -307,7 +319,8 @@ static void wide_rows_are_packed(void **unused)
     chil_exp_free(back);
 }
 
-/* A small one of bench_exp's: a value here and there in wide rows, which must not cost what is between. */
+/* A small one of bench_exp's: a value here and there in wide rows, which must not cost what is
+ * between. */
 static void scattered_values_stay_small(void **unused)
 {
     enum { NODES = 2000, THREADS = 256, METRICS = 20 };
@@ -319,13 +332,15 @@ static void scattered_values_stay_small(void **unused)
         char name[16];
         (void)snprintf(name, sizeof name, "M%d", m);
         int metric = chil_exp_add_metric(
-            exp, &(struct chil_exp_metric){.name = name, .parent = 0, .kind = m & 1 ? CHIL_EXP_REAL : CHIL_EXP_COUNT});
+            exp, &(struct chil_exp_metric){
+                     .name = name, .parent = 0, .kind = m & 1 ? CHIL_EXP_REAL : CHIL_EXP_COUNT});
         for (int n = 0; n < NODES; n++) {
             int thread = (int)random_below(&state, THREADS);
             if (m & 1)
                 chil_exp_add_real(exp, metric, n, thread, (double)random_next(&state) / 3);
             else
-                chil_exp_add_count(exp, metric, n, thread, (int64_t)(random_next(&state) >> random_below(&state, 64)));
+                chil_exp_add_count(exp, metric, n, thread,
+                                   (int64_t)(random_next(&state) >> random_below(&state, 64)));
         }
     }
     struct chil_exp *back = through_file(exp, path);
@@ -337,7 +352,9 @@ static void scattered_values_stay_small(void **unused)
         const struct chil_exp_cell *back_cell =
             chil_exp_cells(back, chil_exp_find_metric(back, exp->metric[m].name), &back_count);
         assert_int_equal(count, back_count);
-        if (count) assert_memory_equal(cell, back_cell, count * sizeof *cell); /* a chain is in document order */
+        if (count)
+            assert_memory_equal(cell, back_cell,
+                                count * sizeof *cell); /* a chain is in document order */
     }
     chil_exp_free(exp);
     chil_exp_free(back);
@@ -369,7 +386,8 @@ static void topologies_survive(void **unused)
 {
     struct chil_exp *exp = chain(1, 3);
     int coordinates[] = {0, 1, -1, -1, 1, 0};
-    struct chil_exp_topology t = {"grid \"2 x 2\"", 2, {"X", "Y"}, {2, 2}, {true, false}, coordinates};
+    struct chil_exp_topology t = {"grid \"2 x 2\"", 2,          {"X", "Y"}, {2, 2},
+                                  {true, false},    coordinates};
     (void)unused;
     assert_int_equal(chil_exp_add_topology(exp, &t), 0);
     chil_exp_add_count(exp, 0, 0, 2, 1);
@@ -387,7 +405,8 @@ static void any_text_becomes_xml(void **unused)
 {
     struct chil_exp *exp = chain(1, 1), *back;
     (void)unused;
-    exp->region[0].name = "operator<< \"a\" & 'b' > \xc3\xa9 \xff\x01 \xed\xa0\x80 \xf4\x90\x80\x80";
+    exp->region[0].name =
+        "operator<< \"a\" & 'b' > \xc3\xa9 \xff\x01 \xed\xa0\x80 \xf4\x90\x80\x80";
     chil_exp_add_count(exp, 0, 0, 0, 1);
     chil_exp_set_attribute(exp, "key<", "two\nlines");
     back = through_file(exp, path);
@@ -397,8 +416,7 @@ static void any_text_becomes_xml(void **unused)
     chil_exp_free(back);
 }
 
-/* --- Failures ------------------------------------------------------------------------------------------------------
- */
+/* --- Failures -------------------------------------------------------------------------------- */
 
 static void writing_is_all_or_nothing(void **unused)
 {
@@ -431,12 +449,18 @@ static void writing_is_all_or_nothing(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_come_in_any_order),      cmocka_unit_test(names_are_made_fit_and_stay_unique),
-        cmocka_unit_test(counts_stop_at_the_ends),      cmocka_unit_test(files_give_back_what_was_written),
-        cmocka_unit_test(cube3_files_keep_the_numbers), cmocka_unit_test(the_literal_reader_sees_the_same),
-        cmocka_unit_test(no_member_is_of_whole_blocks), cmocka_unit_test(wide_rows_are_packed),
-        cmocka_unit_test(scattered_values_stay_small),  cmocka_unit_test(several_roots_get_one_in_the_file_only),
-        cmocka_unit_test(topologies_survive),           cmocka_unit_test(any_text_becomes_xml),
+        cmocka_unit_test(cells_come_in_any_order),
+        cmocka_unit_test(names_are_made_fit_and_stay_unique),
+        cmocka_unit_test(counts_stop_at_the_ends),
+        cmocka_unit_test(files_give_back_what_was_written),
+        cmocka_unit_test(cube3_files_keep_the_numbers),
+        cmocka_unit_test(the_literal_reader_sees_the_same),
+        cmocka_unit_test(no_member_is_of_whole_blocks),
+        cmocka_unit_test(wide_rows_are_packed),
+        cmocka_unit_test(scattered_values_stay_small),
+        cmocka_unit_test(several_roots_get_one_in_the_file_only),
+        cmocka_unit_test(topologies_survive),
+        cmocka_unit_test(any_text_becomes_xml),
         cmocka_unit_test(writing_is_all_or_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

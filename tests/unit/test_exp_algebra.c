@@ -18,14 +18,16 @@ enum { TRIALS = 100, INPUTS = 4 };
 static struct chil_exp *mean_of(struct chil_exp **input, size_t inputs)
 {
     struct chil_exp *result = NULL;
-    assert_int_equal(chil_exp_mean(&result, (const struct chil_exp *const *)input, inputs, NULL, NULL), 0);
+    assert_int_equal(
+        chil_exp_mean(&result, (const struct chil_exp *const *)input, inputs, NULL, NULL), 0);
     return result;
 }
 
 static struct chil_exp *merge_of(struct chil_exp **input, size_t inputs)
 {
     struct chil_exp *result = NULL;
-    assert_int_equal(chil_exp_merge(&result, (const struct chil_exp *const *)input, inputs, NULL, NULL), 0);
+    assert_int_equal(
+        chil_exp_merge(&result, (const struct chil_exp *const *)input, inputs, NULL, NULL), 0);
     return result;
 }
 
@@ -80,8 +82,7 @@ static void free_all(struct chil_exp **exp, size_t count)
         chil_exp_free(exp[i]);
 }
 
-/* --- Laws ----------------------------------------------------------------------------------------------------------
- */
+/* --- Laws ------------------------------------------------------------------------------------ */
 
 static void KOJ_26_a_minus_a_is_zero(void **unused)
 {
@@ -123,15 +124,19 @@ static void merge_is_idempotent_and_the_order_does_not_matter(void **unused)
         struct chil_exp *in[INPUTS];
         for (int i = 0; i < INPUTS; i++)
             in[i] = exp_random(&state);
-        struct chil_exp *once = merge_of(in, 1), *self = merge_of((struct chil_exp *[]){in[0], in[0]}, 2);
+        struct chil_exp *once = merge_of(in, 1),
+                        *self = merge_of((struct chil_exp *[]){in[0], in[0]}, 2);
         assert_same(once, in[0]);
         assert_same(self, in[0]);
-        struct chil_exp *all = merge_of(in, INPUTS), *twice = merge_of((struct chil_exp *[]){all, all}, 2);
+        struct chil_exp *all = merge_of(in, INPUTS),
+                        *twice = merge_of((struct chil_exp *[]){all, all}, 2);
         assert_same(twice, all);
-        struct chil_exp *turned = merge_of((struct chil_exp *[]){in[2], in[0], in[3], in[1]}, INPUTS);
+        struct chil_exp *turned =
+            merge_of((struct chil_exp *[]){in[2], in[0], in[3], in[1]}, INPUTS);
         assert_same_bytes(all, turned);
         struct chil_exp *mean = mean_of(in, INPUTS),
-                        *mean_turned = mean_of((struct chil_exp *[]){in[3], in[2], in[1], in[0]}, INPUTS);
+                        *mean_turned =
+                            mean_of((struct chil_exp *[]){in[3], in[2], in[1], in[0]}, INPUTS);
         assert_same_bytes(mean, mean_turned);
         free_all((struct chil_exp *[]){once, self, all, twice, turned, mean, mean_turned}, 7);
         free_all(in, INPUTS);
@@ -145,7 +150,8 @@ static void difference_is_linear(void **unused)
     for (uint64_t trial = 0; trial < random_trials(TRIALS); trial++) {
         struct chil_exp *a = exp_random(&state), *b = exp_random(&state), *c = exp_random(&state);
         struct chil_exp *mean = mean_of((struct chil_exp *[]){a, b}, 2), *left = diff_of(mean, c);
-        struct chil_exp *ac = diff_of(a, c), *bc = diff_of(b, c), *right = mean_of((struct chil_exp *[]){ac, bc}, 2);
+        struct chil_exp *ac = diff_of(a, c), *bc = diff_of(b, c),
+                        *right = mean_of((struct chil_exp *[]){ac, bc}, 2);
         assert_same(left, right);
         free_all((struct chil_exp *[]){a, b, c, mean, left, ac, bc, right}, 8);
     }
@@ -164,10 +170,12 @@ static void KOJ_27_operators_nest_and_leave_their_inputs(void **unused)
             in[i] = exp_random(&state);
             before[i] = bytes_of(in[i], &size[i]);
         }
-        struct chil_exp *two = mean_of(in, 2), *nested = mean_of((struct chil_exp *[]){two, in[2]}, 2),
+        struct chil_exp *two = mean_of(in, 2),
+                        *nested = mean_of((struct chil_exp *[]){two, in[2]}, 2),
                         *flat = mean_of(in, 3);
         assert_same(nested, flat);
-        struct chil_exp *merged = merge_of((struct chil_exp *[]){nested, in[3]}, 2), *change = diff_of(merged, two);
+        struct chil_exp *merged = merge_of((struct chil_exp *[]){nested, in[3]}, 2),
+                        *change = diff_of(merged, two);
         struct chil_exp *again = merge_of((struct chil_exp *[]){change, merged}, 2);
         assert_true(again->metrics >= merged->metrics);
         for (int i = 0; i < INPUTS; i++) {
@@ -182,16 +190,19 @@ static void KOJ_27_operators_nest_and_leave_their_inputs(void **unused)
     }
 }
 
-/* --- Small experiments ---------------------------------------------------------------------------------------------
- */
+/* --- Small experiments ----------------------------------------------------------------------- */
 
-/* main calls work; two threads. `spec` is "NAME=VALUE ...", "NAME" being "~X:FORMULA" for a partial composition,
- * "+X:FORMULA" for a whole one and "-X:FORMULA" for a computation; all of VALUE is in work on thread 1. */
+/* main calls work; two threads. `spec` is "NAME=VALUE ...", "NAME" being "~X:FORMULA" for a partial
+ * composition,
+ * "+X:FORMULA" for a whole one and "-X:FORMULA" for a computation; all of VALUE is in work on
+ * thread 1. */
 static struct chil_exp *small(const char *spec)
 {
     struct chil_exp *exp = chil_exp_new();
-    int main_region = chil_exp_add_region(exp, &(struct chil_exp_region){.name = "main", .module = "m.c"});
-    int work_region = chil_exp_add_region(exp, &(struct chil_exp_region){.name = "work", .module = "m.c"});
+    int main_region =
+        chil_exp_add_region(exp, &(struct chil_exp_region){.name = "main", .module = "m.c"});
+    int work_region =
+        chil_exp_add_region(exp, &(struct chil_exp_region){.name = "work", .module = "m.c"});
     int top = chil_exp_add_node(exp, -1, main_region, -1, ""),
         work = chil_exp_add_node(exp, top, work_region, 7, "m.c");
     int node = chil_exp_add_place(exp, -1, CHIL_EXP_NODE, "node", 0);
@@ -211,7 +222,8 @@ static struct chil_exp *small(const char *spec)
                                          .parent = -1,
                                          .origin = origin,
                                          .partial = *word == '~'};
-        chil_exp_add_count(exp, chil_exp_add_metric(exp, &metric), work, 1, strtoll(value, NULL, 10));
+        chil_exp_add_count(exp, chil_exp_add_metric(exp, &metric), work, 1,
+                           strtoll(value, NULL, 10));
     }
     free(copy);
     return exp;
@@ -251,12 +263,14 @@ static void KOJ_23_KOJ_24_merge_is_the_union(void **unused)
 {
     struct chil_exp *a = small("A=1"), *b = small("B=2"), *c = small("C=3");
     (void)unused;
-    int region = chil_exp_add_region(c, &(struct chil_exp_region){.name = "extra", .module = "m.c"});
+    int region =
+        chil_exp_add_region(c, &(struct chil_exp_region){.name = "extra", .module = "m.c"});
     int node = chil_exp_add_node(c, 0, region, 9, "m.c"), thread;
     int place = chil_exp_add_place(c, 1, CHIL_EXP_THREAD, "t2", 2);
     thread = c->place[place].thread;
     chil_exp_add_count(c, 0, node, thread, 5);
-    struct chil_exp *two = merge_of((struct chil_exp *[]){a, b}, 2), *all = merge_of((struct chil_exp *[]){a, b, c}, 3);
+    struct chil_exp *two = merge_of((struct chil_exp *[]){a, b}, 2),
+                    *all = merge_of((struct chil_exp *[]){a, b, c}, 3);
     assert_int_equal(two->metrics, 2);
     assert_int_equal(two->nodes, 2); /* equal trees stay one */
     assert_int_equal(two->threads, 2);
@@ -269,7 +283,8 @@ static void KOJ_23_KOJ_24_merge_is_the_union(void **unused)
 
 static void KOJ_25_replicated_are_averaged_and_measured_preferred(void **unused)
 {
-    struct chil_exp *in[] = {small("A=10,X=7"), small("A=20,+X:A + B=50"), small("A=30,~X:A + B=30")};
+    struct chil_exp *in[] = {small("A=10,X=7"), small("A=20,+X:A + B=50"),
+                             small("A=30,~X:A + B=30")};
     (void)unused;
     struct chil_exp *all = merge_of(in, 3);
     assert_true(total(all, "A") == 20);
@@ -278,7 +293,8 @@ static void KOJ_25_replicated_are_averaged_and_measured_preferred(void **unused)
     assert_true(total(all, "X") == 7);
     assert_int_equal(metric_of(all, "X")->origin, CHIL_EXP_MEASURED);
     assert_false(metric_of(all, "X")->partial);
-    /* Complete wins over partial when parts are still missing; a computation is evaluated when all are there. */
+    /* Complete wins over partial when parts are still missing; a computation is evaluated when all
+     * are there. */
     struct chil_exp *complete = merge_of(&in[1], 2);
     assert_true(total(complete, "X") == 50);
     assert_false(metric_of(complete, "X")->partial);
@@ -339,7 +355,8 @@ static void by_name_matches_what_was_edited(void **unused)
     b->node[1].line = 8; /* a line was put in above */
     struct chil_exp *strict = diff_of(a, b);
     assert_int_equal(strict->nodes, 3);
-    assert_int_equal(chil_exp_diff(&change, a, b, &(struct chil_exp_align){.by_name = true}, NULL), 0);
+    assert_int_equal(chil_exp_diff(&change, a, b, &(struct chil_exp_align){.by_name = true}, NULL),
+                     0);
     assert_int_equal(change->nodes, 2);
     assert_true(chil_exp_count(change, 0, 1, 1) == 3);
     free_all((struct chil_exp *[]){a, b, strict, change}, 4);
@@ -403,7 +420,8 @@ static void random_cuts_lose_nothing(void **unused)
     (void)unused;
     for (uint64_t trial = 0; trial < random_trials(TRIALS); trial++) {
         struct chil_exp *a = exp_random(&state), *pruned = NULL, *cut = NULL;
-        struct chosen chosen = {(int)random_below(&state, a->nodes), (int)random_below(&state, a->threads)};
+        struct chosen chosen = {(int)random_below(&state, a->nodes),
+                                (int)random_below(&state, a->threads)};
         assert_int_equal(chil_exp_prune(&pruned, a, is_node, &chosen, NULL), 0);
         assert_int_equal(chil_exp_cut(&cut, a, is_node, NULL, &chosen, NULL), 0);
         for (size_t m = 0; m < a->metrics; m++) {

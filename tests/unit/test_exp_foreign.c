@@ -1,4 +1,5 @@
-/* Experiments by others: every variant of .cubex that readers accept, Score-P's habits, CUBE 3; and damaged files. */
+/* Experiments by others: every variant of .cubex that readers accept, Score-P's habits, CUBE 3; and
+ * damaged files. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,7 @@
 #include "exp_random.h"
 #include "random.h"
 
-/* --- A writer of variants ------------------------------------------------------------------------------------------
- */
+/* --- A writer of variants -------------------------------------------------------------------- */
 
 enum { BLOCK = 512, NODES = 6, THREADS = 3, MOST = 1 << 18, ANCHOR = 8192 };
 
@@ -26,10 +26,12 @@ struct file {
 
 struct variant {
     const char *name;
-    bool big, dense, packed, cubelib_padding, bad_sums, gzip_anchor, gzip_all, anchor_first, permuted;
+    bool big, dense, packed, cubelib_padding, bad_sums, gzip_anchor, gzip_all, anchor_first,
+        permuted;
 };
 
-static void add_member(struct file *f, const char *name, const void *bytes, size_t size, const struct variant *v)
+static void add_member(struct file *f, const char *name, const void *bytes, size_t size,
+                       const struct variant *v)
 {
     uint8_t *header = f->byte + f->size;
     unsigned sum = 8 * ' ';
@@ -58,8 +60,8 @@ static size_t put(uint8_t *to, uint64_t value, int bytes, bool big)
 }
 
 /* Rows of `rows` keys with values of `bytes` bytes each; value[row][column], the bits of it. */
-static void add_rows(struct file *f, int id, const uint32_t *key, int rows, uint64_t value[][THREADS], int bytes,
-                     const struct variant *v)
+static void add_rows(struct file *f, int id, const uint32_t *key, int rows,
+                     uint64_t value[][THREADS], int bytes, const struct variant *v)
 {
     static uint8_t index[4096], data[8192], row[THREADS * 8], packed[256];
     char name[20];
@@ -75,7 +77,8 @@ static void add_rows(struct file *f, int id, const uint32_t *key, int rows, uint
     (void)snprintf(name, sizeof name, "%d.index", id);
     add_member(f, name, index, at, v);
     int written = v->dense ? NODES : rows;
-    size_t row_bytes = (size_t)THREADS * (size_t)bytes, table = 19, area = 19 + 24 * (size_t)written, start = 0;
+    size_t row_bytes = (size_t)THREADS * (size_t)bytes, table = 19,
+           area = 19 + 24 * (size_t)written, start = 0;
     (void)snprintf((char *)data, 16, "%s", v->packed ? "ZCUBEX.DATA" : "CUBEX.DATA");
     at = 10;
     if (v->packed) (void)put(data + 11, (uint64_t)written, 8, v->big);
@@ -103,7 +106,8 @@ static void add_rows(struct file *f, int id, const uint32_t *key, int rows, uint
     add_member(f, name, data, v->packed ? area + start : at, v);
 }
 
-/* As Score-P has it: time inclusive, visits exclusive, odd ids, things that are not taken. %s: Id of each location. */
+/* As Score-P has it: time inclusive, visits exclusive, odd ids, things that are not taken. %s: Id
+ * of each location. */
 static const char anchor[] =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cube version=\"4.4\">\n<!-- by hand -->\n"
     "<attr key=\"Creator\" value=\"Score-P\"/><attr key=\"CUBE_CT_AGGR\" value=\"SUM\"/>\n"
@@ -157,7 +161,8 @@ static const char anchor[] =
     "<coord locId=\"0\">0 0</coord><coord locId=\"1\">0 1</coord><coord lgId=\"1\">1 "
     "0</coord></cart></topologies>\n</system>\n</cube>\n";
 
-/* Call paths in document order 0..5; inclusive metrics have them as 0 1 4 2 3 5. Own values: (10 * node + thread + 1).
+/* Call paths in document order 0..5; inclusive metrics have them as 0 1 4 2 3 5. Own values: (10 *
+ * node + thread + 1).
  */
 static uint64_t own(int node, int thread)
 {
@@ -198,7 +203,8 @@ static void build(struct file *f, const struct variant *v)
         z_stream z = {0};
         packed = calloc(ANCHOR, 1);
         assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-        z.next_in = (Bytef *)text, z.avail_in = (uInt)length, z.next_out = packed, z.avail_out = sizeof text;
+        z.next_in = (Bytef *)text, z.avail_in = (uInt)length, z.next_out = packed,
+        z.avail_out = sizeof text;
         assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
         size = z.total_out;
         (void)deflateEnd(&z);
@@ -251,7 +257,9 @@ static void check_values(const struct chil_exp *exp)
             assert_true(chil_exp_count(exp, visits, n, t) == wanted);
             assert_true(chil_exp_count(exp, papi, n, t) == wanted);
             assert_true(chil_exp_real(exp, time, n, t) == 0.5 * (double)wanted);
-            assert_true(chil_exp_count(exp, small, n, t) == (n == 2 ? wanted : n == 5 ? -wanted : 0));
+            assert_true(chil_exp_count(exp, small, n, t) == (n == 2   ? wanted
+                                                             : n == 5 ? -wanted
+                                                                      : 0));
         }
     assert_true(chil_exp_sum(exp, chil_exp_find_metric(exp, "nothing"), -1, false, -1) == 0);
 }
@@ -309,7 +317,8 @@ static void a_whole_file_may_be_packed(void **unused)
     (void)unused;
     build(&f, &(struct variant){.name = "plain"});
     assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    stream.next_in = f.byte, stream.avail_in = (uInt)f.size, stream.next_out = z.byte, stream.avail_out = MOST;
+    stream.next_in = f.byte, stream.avail_in = (uInt)f.size, stream.next_out = z.byte,
+    stream.avail_out = MOST;
     assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
     z.size = stream.total_out;
     (void)deflateEnd(&stream);
@@ -342,23 +351,24 @@ static void counts_past_63_bits_become_reals(void **unused)
     chil_exp_free(exp);
 }
 
-static const char cube3[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><cube version=\"3.0\"><metrics>"
-                            "<metric "
-                            "id=\"0\"><disp_name>Time</disp_name><uniq_name>time</uniq_name><dtype>FLOAT</"
-                            "dtype><uom>sec</uom><url></url><descr></descr>"
-                            "<metric "
-                            "id=\"1\"><disp_name>~L1</disp_name><uniq_name>DATA_HIT_L1$</uniq_name><dtype>INTEGER</"
-                            "dtype><uom>occ</uom><val>COMPOSED</val><url></url><descr></descr>"
-                            "</metric></metric></metrics><program><region id=\"0\" mod=\"a.c\" begin=\"1\" "
-                            "end=\"2\"><name>main</name><url></url><descr></descr></region>"
-                            "<cnode id=\"0\" line=\"1\" mod=\"a.c\" calleeId=\"0\"><cnode id=\"1\" line=\"2\" "
-                            "mod=\"a.c\" calleeId=\"0\"></cnode></cnode></program>"
-                            "<system><machine Id=\"0\"><name>m</name><node Id=\"0\"><name>n</name><process "
-                            "Id=\"0\"><name>p</name><rank>0</rank>"
-                            "<thread Id=\"0\"><name>t</name><rank>0</rank></thread><thread "
-                            "Id=\"1\"><name>t</name><rank>1</rank></thread></process></node></machine></system>"
-                            "<severity><matrix metricId=\"0\"><row cnodeId=\"1\">1.5\n2e1</row></matrix><matrix "
-                            "metricId=\"1\"><row cnodeId=\"0\">9007199254740993 -2</row></matrix></severity></cube>";
+static const char cube3[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?><cube version=\"3.0\"><metrics>"
+    "<metric "
+    "id=\"0\"><disp_name>Time</disp_name><uniq_name>time</uniq_name><dtype>FLOAT</"
+    "dtype><uom>sec</uom><url></url><descr></descr>"
+    "<metric "
+    "id=\"1\"><disp_name>~L1</disp_name><uniq_name>DATA_HIT_L1$</uniq_name><dtype>INTEGER</"
+    "dtype><uom>occ</uom><val>COMPOSED</val><url></url><descr></descr>"
+    "</metric></metric></metrics><program><region id=\"0\" mod=\"a.c\" begin=\"1\" "
+    "end=\"2\"><name>main</name><url></url><descr></descr></region>"
+    "<cnode id=\"0\" line=\"1\" mod=\"a.c\" calleeId=\"0\"><cnode id=\"1\" line=\"2\" "
+    "mod=\"a.c\" calleeId=\"0\"></cnode></cnode></program>"
+    "<system><machine Id=\"0\"><name>m</name><node Id=\"0\"><name>n</name><process "
+    "Id=\"0\"><name>p</name><rank>0</rank>"
+    "<thread Id=\"0\"><name>t</name><rank>0</rank></thread><thread "
+    "Id=\"1\"><name>t</name><rank>1</rank></thread></process></node></machine></system>"
+    "<severity><matrix metricId=\"0\"><row cnodeId=\"1\">1.5\n2e1</row></matrix><matrix "
+    "metricId=\"1\"><row cnodeId=\"0\">9007199254740993 -2</row></matrix></severity></cube>";
 
 static void cube3_is_read(void **unused)
 {
@@ -368,15 +378,15 @@ static void cube3_is_read(void **unused)
     if (chil_exp_read_bytes(&exp, "old.cube", cube3, strlen(cube3), &err)) fail_msg("%s", err.text);
     int l1 = chil_exp_find_metric(exp, "DATA_HIT_L1_");
     assert_true(chil_exp_real(exp, 0, 1, 0) == 1.5 && chil_exp_real(exp, 0, 1, 1) == 20);
-    assert_true(chil_exp_count(exp, l1, 0, 0) == 9007199254740993 && chil_exp_count(exp, l1, 0, 1) == -2);
+    assert_true(chil_exp_count(exp, l1, 0, 0) == 9007199254740993 &&
+                chil_exp_count(exp, l1, 0, 1) == -2);
     assert_true(exp->metric[l1].partial);
     assert_int_equal(exp->metric[l1].origin, CHIL_EXP_COMPOSED);
     assert_string_equal(exp->metric[l1].title, "L1");
     chil_exp_free(exp);
 }
 
-/* --- Damage --------------------------------------------------------------------------------------------------------
- */
+/* --- Damage ---------------------------------------------------------------------------------- */
 
 /* Reads, or is refused in one line. */
 static int try_bytes(const uint8_t *bytes, size_t size)
@@ -438,14 +448,16 @@ static void things_that_come_late_do_no_harm(void **unused)
          "<name>m</name><process Id=\"9\"><name>p</name><rank>9</rank><thread "
          "Id=\"9\"><name>t</name><rank>0</rank></thread>"
          "</process></machine><coord thrdId=\"9\">1 1</coord></cart></topologies>"},
-        {"<system>", "<attr key=\"chiliad:synthetic\" value=\"call system\"/><cnode id=\"99\" calleeId=\"0\"></cnode>"},
+        {"<system>",
+         "<attr key=\"chiliad:synthetic\" value=\"call system\"/><cnode id=\"99\" calleeId=\"0\"></cnode>"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[8192];
         struct chil_exp *exp = NULL;
         const char *at = strstr(cube3, rows[i].before);
-        int length = snprintf(text, sizeof text, "%.*s%s%s", (int)(at - cube3), cube3, rows[i].added, at);
+        int length =
+            snprintf(text, sizeof text, "%.*s%s%s", (int)(at - cube3), cube3, rows[i].added, at);
         assert_int_equal(chil_exp_read_bytes(&exp, "late", text, (size_t)length, NULL), 0);
         assert_int_equal(chil_exp_write(exp, "/dev/null", NULL), 0);
         for (size_t n = 0; n < exp->nodes; n++)
@@ -463,8 +475,8 @@ static void each_damage_has_its_words(void **unused)
         {"<cnode id=\"3\"", "<cnode id=\"0\"", "two cnodes"},
         {"<metric id=\"7\"", "<metric id=\"2\"", "two metrics"},
         {"<metric id=\"7\"", "<metric id=\"x\"", "wants an id"},
-        {"?>\n<cube version=\"4.4\">\n<!-- by hand -->", "?>\n<!DOCTYPE cube><cube version=\"4.4\">\n\n",
-         "document type"},
+        {"?>\n<cube version=\"4.4\">\n<!-- by hand -->",
+         "?>\n<!DOCTYPE cube><cube version=\"4.4\">\n\n", "document type"},
         {"<cube version", "<kube version", "not a CUBE file"},
         {"</program>", "</programm", "foreign:"},
     };
@@ -478,7 +490,8 @@ static void each_damage_has_its_words(void **unused)
         assert_non_null(at);
         memcpy(at, rows[i].to, strlen(rows[i].to));
         assert_int_equal(chil_exp_read_bytes(&exp, "foreign", f.byte, f.size, &err), CHIL_EPARSE);
-        if (!strstr(err.text, rows[i].says)) fail_msg("'%s' does not say '%s'", err.text, rows[i].says);
+        if (!strstr(err.text, rows[i].says))
+            fail_msg("'%s' does not say '%s'", err.text, rows[i].says);
     }
 }
 

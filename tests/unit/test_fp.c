@@ -1,6 +1,8 @@
-/* src/machine/fp against the manual's tables and the host's own arithmetic, and the fast path against the reference.
+/* src/machine/fp against the manual's tables and the host's own arithmetic, and the fast path
+ * against the reference.
  *
- * The other opinion, qemu-ppc's, is in test_fp_qemu.c. A failure prints the instruction and its operands.
+ * The other opinion, qemu-ppc's, is in test_fp_qemu.c. A failure prints the instruction and its
+ * operands.
  */
 #include <fenv.h>
 #include <math.h>
@@ -51,11 +53,13 @@ static const struct known knowns[] = {
     {FP_FNMADD, 0, QNAN_A, QNAN_B, SNAN_A, QNAN_A, INVALID | FP_VXSNAN | FPRF_QNAN},
     {FP_FNMSUB, 0, ONE, QNAN_B, TWO, QNAN_B, FPRF_QNAN},
     {FP_FSUB, 0, ONE, QNAN_B, 0, QNAN_B, FPRF_QNAN},
-    {FP_FRSP, 0, 0, SNAN_A, 0, (SNAN_A | QUIET) & ~UINT64_C(0x1fffffff), INVALID | FP_VXSNAN | FPRF_QNAN},
+    {FP_FRSP, 0, 0, SNAN_A, 0, (SNAN_A | QUIET) & ~UINT64_C(0x1fffffff),
+     INVALID | FP_VXSNAN | FPRF_QNAN},
     /* zero divide, disabled and enabled; no second FX for a bit that is set already */
     {FP_FDIV, 0, ONE | SIGN, 0, 0, INFINITE | SIGN, FP_FX | FP_ZX | FPRF(0x09)},
     {FP_FDIV, FP_ZX, ONE, 0, 0, INFINITE, FP_ZX | FPRF(0x05)},
-    {FP_FDIV, FP_ZE | OLD_FPRF | FP_FI, ONE, 0, 0, UNTOUCHED, FP_FX | FP_FEX | FP_ZX | FP_ZE | OLD_FPRF},
+    {FP_FDIV, FP_ZE | OLD_FPRF | FP_FI, ONE, 0, 0, UNTOUCHED,
+     FP_FX | FP_FEX | FP_ZX | FP_ZE | OLD_FPRF},
     {FP_FRES, 0, 0, SIGN, 0, INFINITE | SIGN, FP_FX | FP_ZX | FPRF(0x09)},
     {FP_FRES, 0, 0, INFINITE, 0, 0, FPRF(0x02)},
     {FP_FRSQRTE, 0, 0, SIGN, 0, INFINITE | SIGN, FP_FX | FP_ZX | FPRF(0x09)},
@@ -64,11 +68,14 @@ static const struct known knowns[] = {
     {FP_FMUL, 0, MAX, 0, TWO, INFINITE, FP_FX | FP_OX | FP_XX | FP_FR | FP_FI | FPRF(0x05)},
     {FP_FMUL, 1, MAX, 0, TWO, MAX, FP_FX | FP_OX | FP_XX | FP_FI | FPRF(0x04) | 1},
     {FP_FMUL, 2, MAX | SIGN, 0, TWO, MAX | SIGN, FP_FX | FP_OX | FP_XX | FP_FI | FPRF(0x08) | 2},
-    {FP_FMUL, FP_OE, MAX, 0, TWO, UINT64_C(0x1fffffffffffffff), FP_FX | FP_FEX | FP_OX | FP_OE | FPRF(0x04)},
+    {FP_FMUL, FP_OE, MAX, 0, TWO, UINT64_C(0x1fffffffffffffff),
+     FP_FX | FP_FEX | FP_OX | FP_OE | FPRF(0x04)},
     {FP_FRSP, FP_OE, 0, UINT64_C(0x47f0000000000000), 0, UINT64_C(0x3bf0000000000000),
      FP_FX | FP_FEX | FP_OX | FP_OE | FPRF(0x04)},
-    /* underflow: tiny before rounding, though rounding gives the least normal number; exact is none unless enabled */
-    {FP_FMUL, 0, UINT64_C(0x3fefffffffffffff), 0, MIN, MIN, FP_FX | FP_UX | FP_XX | FP_FR | FP_FI | FPRF(0x04)},
+    /* underflow: tiny before rounding, though rounding gives the least normal number; exact is none
+       unless enabled */
+    {FP_FMUL, 0, UINT64_C(0x3fefffffffffffff), 0, MIN, MIN,
+     FP_FX | FP_UX | FP_XX | FP_FR | FP_FI | FPRF(0x04)},
     {FP_FMUL, 0, UINT64_C(0x3fe0000000000000), 0, MIN, MIN / 2, FPRF(0x14)},
     {FP_FMUL, FP_UE, UINT64_C(0x3fe0000000000000), 0, MIN, UINT64_C(0x6000000000000000),
      FP_FX | FP_FEX | FP_UX | FP_UE | FPRF(0x04)},
@@ -79,10 +86,11 @@ static const struct known knowns[] = {
     {FP_FNMSUB, 0, ONE, ONE, ONE, SIGN, FPRF(0x12)},
     {FP_FNMADD, 2, ONE, 1, ONE, (ONE + 1) | SIGN, FP_FX | FP_XX | FP_FR | FP_FI | FPRF(0x08) | 2},
     /* one rounding to single: 1 + 2^-24 + 2^-60 rounds up, though its double is a tie */
-    {FP_FADDS, 0, UINT64_C(0x3ff0000010000000), UINT64_C(0x3c30000000000000), 0, UINT64_C(0x3ff0000020000000),
-     FP_FX | FP_XX | FP_FR | FP_FI | FPRF(0x04)},
+    {FP_FADDS, 0, UINT64_C(0x3ff0000010000000), UINT64_C(0x3c30000000000000), 0,
+     UINT64_C(0x3ff0000020000000), FP_FX | FP_XX | FP_FR | FP_FI | FPRF(0x04)},
     {FP_FCFID, 0, 0, UINT64_C(0xffffffffffffffff), 0, ONE | SIGN, FPRF(0x08)},
-    {FP_FCTIW, OLD_FPRF, 0, UINT64_C(0x3ff8000000000000), 0, 2, FP_FX | FP_XX | FP_FR | FP_FI | OLD_FPRF},
+    {FP_FCTIW, OLD_FPRF, 0, UINT64_C(0x3ff8000000000000), 0, 2,
+     FP_FX | FP_XX | FP_FR | FP_FI | OLD_FPRF},
 };
 
 static void test_manual_cases(void **state)
@@ -93,10 +101,12 @@ static void test_manual_cases(void **state)
         uint32_t fpscr = k->fpscr;
         uint64_t target = UNTOUCHED;
         unsigned said = fp_arith(k->op, &fpscr, &target, k->a, k->b, k->c);
-        unsigned expected = (k->result != UNTOUCHED ? FP_WRITTEN : 0) | (k->after & FP_FEX ? FP_ENABLED : 0);
+        unsigned expected =
+            (k->result != UNTOUCHED ? FP_WRITTEN : 0) | (k->after & FP_FEX ? FP_ENABLED : 0);
         if (target != k->result || fpscr != k->after || said != expected)
-            fail_msg("row %zu, %s: result %016llx, fpscr %08x; expected %016llx, %08x", i, fp_op_name(k->op),
-                     (unsigned long long)target, fpscr, (unsigned long long)k->result, k->after);
+            fail_msg("row %zu, %s: result %016llx, fpscr %08x; expected %016llx, %08x", i,
+                     fp_op_name(k->op), (unsigned long long)target, fpscr,
+                     (unsigned long long)k->result, k->after);
     }
 }
 
@@ -201,7 +211,8 @@ static void test_single_format(void **state)
     (void)state;
     size_t count = times(1000000);
     for (size_t i = 0; i < count; i++) {
-        uint32_t word = i < 1024 ? (uint32_t)((i & 511) << 23 | (i >> 9) * 0x7fffff) : (uint32_t)random_bits();
+        uint32_t word =
+            i < 1024 ? (uint32_t)((i & 511) << 23 | (i >> 9) * 0x7fffff) : (uint32_t)random_bits();
         if (i % 4 == 3) word &= 0x807fffff;
         uint64_t loaded = fp_load_single(word);
         assert_int_equal(fp_store_single(loaded), word);
@@ -209,7 +220,8 @@ static void test_single_format(void **state)
         memcpy(&f, &word, sizeof f);
         if (!isnan(f)) assert_int_equal(loaded, bits_of((double)f));
     }
-    assert_int_equal(fp_load_single(0x7fa00001), UINT64_C(0x7ff4000020000000)); /* a signalling NaN stays one */
+    assert_int_equal(fp_load_single(0x7fa00001),
+                     UINT64_C(0x7ff4000020000000)); /* a signalling NaN stays one */
     assert_int_equal(fp_store_single(ONE + 0x1fffffff), 0x3f800000);
     assert_int_equal(fp_store_single(UINT64_C(0x3690000000000000)), 0);
 }
@@ -238,8 +250,10 @@ static void test_estimates(void **state)
 
 /* ---- The host's arithmetic, in its four rounding modes. */
 
-static const int host_modes[] = {
-    [FP_RN_NEAREST] = FE_TONEAREST, [FP_RN_ZERO] = FE_TOWARDZERO, [FP_RN_UP] = FE_UPWARD, [FP_RN_DOWN] = FE_DOWNWARD};
+static const int host_modes[] = {[FP_RN_NEAREST] = FE_TONEAREST,
+                                 [FP_RN_ZERO] = FE_TOWARDZERO,
+                                 [FP_RN_UP] = FE_UPWARD,
+                                 [FP_RN_DOWN] = FE_DOWNWARD};
 
 struct host_answer {
     double result;
@@ -310,20 +324,24 @@ static struct host_answer host_single(enum fp_op op, float a0, float b0, float c
 static bool all_singles(const uint64_t f[3])
 {
     for (int i = 0; i < 3; i++)
-        if (isnan(fp_to_host(f[i])) || (double)(float)fp_to_host(f[i]) != fp_to_host(f[i])) return false;
+        if (isnan(fp_to_host(f[i])) || (double)(float)fp_to_host(f[i]) != fp_to_host(f[i]))
+            return false;
     return true;
 }
 
-/* The host may detect tininess after rounding (x86 does), so its underflow implies ours, and ours implies its unless
- * the result became the least normal number. It may also call infinity times zero plus a NaN valid. */
-static bool host_agrees(enum fp_op op, const struct host_answer *host, uint64_t result, uint32_t fpscr)
+/* The host may detect tininess after rounding (x86 does), so its underflow implies ours, and ours
+ * implies its unless the result became the least normal number. It may also call infinity times
+ * zero plus a NaN valid. */
+static bool host_agrees(enum fp_op op, const struct host_answer *host, uint64_t result,
+                        uint32_t fpscr)
 {
     double r = fp_to_host(result);
     bool host_ux = host->flags & FE_UNDERFLOW;
     bool least = fabs(r) == (fp_op_is_single(op) ? 0x1p-126 : 0x1p-1022);
     if (isnan(r) || isnan(host->result)) return isnan(r) && isnan(host->result);
     return bits_of(host->result) == result && !(host->flags & FE_INVALID) == !(fpscr & FP_VX) &&
-           !(host->flags & FE_INEXACT) == !(fpscr & FP_XX) && !(host->flags & FE_OVERFLOW) == !(fpscr & FP_OX) &&
+           !(host->flags & FE_INEXACT) == !(fpscr & FP_XX) &&
+           !(host->flags & FE_OVERFLOW) == !(fpscr & FP_OX) &&
            !(host->flags & FE_DIVBYZERO) == !(fpscr & FP_ZX) &&
            (host_ux ? !!(fpscr & FP_UX) : !(fpscr & FP_UX) || least);
 }
@@ -339,22 +357,26 @@ static void test_reference_equals_host(void **state)
         enum fp_op op = 1 + random_below(FP_FRSP);
         unsigned rn = random_below(4);
         fesetround(host_modes[rn]);
-        struct host_answer host = host_double(op, fp_to_host(f[0]), fp_to_host(f[1]), fp_to_host(f[2]));
+        struct host_answer host =
+            host_double(op, fp_to_host(f[0]), fp_to_host(f[1]), fp_to_host(f[2]));
         if (!host.known && all_singles(f))
-            host = host_single(op, (float)fp_to_host(f[0]), (float)fp_to_host(f[1]), (float)fp_to_host(f[2]));
+            host = host_single(op, (float)fp_to_host(f[0]), (float)fp_to_host(f[1]),
+                               (float)fp_to_host(f[2]));
         fesetround(FE_TONEAREST);
         if (!host.known) continue;
         uint32_t fpscr = rn;
         uint64_t result = 0;
         fp_arith(op, &fpscr, &result, f[0], f[1], f[2]);
         if (!host_agrees(op, &host, result, fpscr))
-            fail_msg("%s rn %u a %016llx b %016llx c %016llx: %016llx %08x, host %016llx %x", fp_op_name(op), rn,
-                     (unsigned long long)f[0], (unsigned long long)f[1], (unsigned long long)f[2],
-                     (unsigned long long)result, fpscr, (unsigned long long)bits_of(host.result), host.flags);
+            fail_msg("%s rn %u a %016llx b %016llx c %016llx: %016llx %08x, host %016llx %x",
+                     fp_op_name(op), rn, (unsigned long long)f[0], (unsigned long long)f[1],
+                     (unsigned long long)f[2], (unsigned long long)result, fpscr,
+                     (unsigned long long)bits_of(host.result), host.flags);
     }
 }
 
-/* Enabled overflow and underflow: the host computes the adjusted product from factors adjusted by half as much. */
+/* Enabled overflow and underflow: the host computes the adjusted product from factors adjusted by
+ * half as much. */
 static void test_adjusted_exponents_equal_host(void **state)
 {
     (void)state;
@@ -363,8 +385,10 @@ static void test_adjusted_exponents_equal_host(void **state)
     for (size_t i = 0; i < count; i++) {
         bool over = random_bits() & 1;
         unsigned rn = random_below(4);
-        uint64_t a = (random_bits() & SIGN) | (uint64_t)(over ? 1540 + random_below(500) : random_below(500)) << 52;
-        uint64_t c = (random_bits() & SIGN) | (uint64_t)(over ? 1540 + random_below(500) : random_below(500)) << 52;
+        uint64_t a = (random_bits() & SIGN) |
+                     (uint64_t)(over ? 1540 + random_below(500) : random_below(500)) << 52;
+        uint64_t c = (random_bits() & SIGN) |
+                     (uint64_t)(over ? 1540 + random_below(500) : random_below(500)) << 52;
         a |= random_fraction();
         c |= random_fraction();
         volatile double x = ldexp(fp_to_host(a), over ? -768 : 768);
@@ -412,7 +436,8 @@ static void test_integers_equal_host(void **state)
                 assert_int_equal(fpscr & ~FP_FR, rn | (y != x ? FP_FX | FP_XX | FP_FI : 0));
                 assert_int_equal(!!(fpscr & FP_FR), fabs(y) > fabs(x));
             } else {
-                assert_int_equal(result, y >= limit ? (word ? INT32_MAX : INT64_MAX) : (word ? INT32_MIN : INT64_MIN));
+                assert_int_equal(result, y >= limit ? (word ? INT32_MAX : INT64_MAX)
+                                                    : (word ? INT32_MIN : INT64_MIN));
                 assert_int_equal(fpscr & ~FP_VXSNAN, rn | FP_FX | FP_VX | FP_VXCVI);
             }
         }
@@ -425,7 +450,8 @@ static void test_integers_equal_host(void **state)
 
 /* ---- The fast path. */
 
-static unsigned do_fast(struct fp_state *s, enum fp_op op, uint64_t *t, uint64_t a, uint64_t b, uint64_t c)
+static unsigned do_fast(struct fp_state *s, enum fp_op op, uint64_t *t, uint64_t a, uint64_t b,
+                        uint64_t c)
 {
     switch (op) {
     case FP_FADD: return fp_fast_fadd(s, t, a, b);
@@ -476,8 +502,8 @@ static void write_fpscr(struct fp_state *s, uint32_t *fpscr)
     }
 }
 
-/* Runs of instructions through both, the FPSCR looked at only now and then; a comparison and a change of the FPSCR now
- * and then too. */
+/* Runs of instructions through both, the FPSCR looked at only now and then; a comparison and a
+ * change of the FPSCR now and then too. */
 static void test_fast_equals_reference(void **state)
 {
     (void)state;
@@ -519,10 +545,11 @@ static void test_fast_equals_reference(void **state)
             good = good && s.fpscr == fpscr;
         }
         if (!good)
-            fail_msg("%s a %016llx b %016llx c %016llx: fast %016llx %08x %u, reference %016llx %08x %u",
-                     op ? fp_op_name(op) : "compare or write", (unsigned long long)f[0], (unsigned long long)f[1],
-                     (unsigned long long)f[2], (unsigned long long)fast, s.fpscr, said_fast,
-                     (unsigned long long)reference, fpscr, said);
+            fail_msg(
+                "%s a %016llx b %016llx c %016llx: fast %016llx %08x %u, reference %016llx %08x %u",
+                op ? fp_op_name(op) : "compare or write", (unsigned long long)f[0],
+                (unsigned long long)f[1], (unsigned long long)f[2], (unsigned long long)fast,
+                s.fpscr, said_fast, (unsigned long long)reference, fpscr, said);
     }
     for (enum fp_op op = FP_FADD; op <= FP_FNMSUBS; op++)
         assert_true(noted[op] > count / FP_OP_COUNT / 20); /* the fast path was taken */

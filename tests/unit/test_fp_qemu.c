@@ -1,8 +1,9 @@
-/* src/machine/fp against qemu-ppc: every floating-point instruction, random operands and FPSCR, every bit compared.
+/* src/machine/fp against qemu-ppc: every floating-point instruction, random operands and FPSCR,
+ * every bit compared.
  *
- * tests/diff/fp_guest.c executes the instructions. Where qemu departs from the manual, docs/fp.md says so under a
- * number, and the answer expected of qemu is ours changed in that place; the comparison itself stays exact. Without
- * the cross compiler or qemu-ppc this fails.
+ * tests/diff/fp_guest.c executes the instructions. Where qemu departs from the manual, docs/fp.md
+ * says so under a number, and the answer expected of qemu is ours changed in that place; the
+ * comparison itself stays exact. Without the cross compiler or qemu-ppc this fails.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,9 +30,22 @@ struct answer {
     uint32_t fpscr, cr, word, traps;
 };
 
-_Static_assert(sizeof(struct request) == 40 && sizeof(struct answer) == 24, "tests/diff/fp_guest.c has the same");
+_Static_assert(sizeof(struct request) == 40 && sizeof(struct answer) == 24,
+               "tests/diff/fp_guest.c has the same");
 
-enum what { ARITH, COMPARE_UNORDERED, COMPARE_ORDERED, SELECT, MTFSF, MTFSFI, MTFSB0, MTFSB1, MCRFS, LFS, STFS };
+enum what {
+    ARITH,
+    COMPARE_UNORDERED,
+    COMPARE_ORDERED,
+    SELECT,
+    MTFSF,
+    MTFSFI,
+    MTFSB0,
+    MTFSB1,
+    MCRFS,
+    LFS,
+    STFS
+};
 
 struct instruction {
     uint32_t word;
@@ -39,7 +53,14 @@ struct instruction {
     unsigned x, y; /* enum fp_op, or the instruction's immediate fields */
 };
 
-enum { PRIMARY_SINGLE = 59, PRIMARY_DOUBLE = 63, FRA = 1 << 16, FRB = 2 << 11, FRC = 3 << 6, RC = 1 };
+enum {
+    PRIMARY_SINGLE = 59,
+    PRIMARY_DOUBLE = 63,
+    FRA = 1 << 16,
+    FRB = 2 << 11,
+    FRC = 3 << 6,
+    RC = 1
+};
 
 #define A_FORM(primary, xo, fields) ((uint32_t)(primary) << 26 | (fields) | (xo) << 1)
 static const uint32_t op_words[FP_OP_COUNT] = {
@@ -94,7 +115,8 @@ static size_t list_instructions(struct instruction *list)
                                                   : 0x6d,
                                          0};
     for (unsigned i = 0; i < 32; i++)
-        list[n++] = (struct instruction){A_FORM(63, 134, i / 4 << 23 | (i * 7 % 16) << 12), MTFSFI, i / 4, i * 7 % 16};
+        list[n++] = (struct instruction){A_FORM(63, 134, i / 4 << 23 | (i * 7 % 16) << 12), MTFSFI,
+                                         i / 4, i * 7 % 16};
     for (unsigned i = 0; i < 32; i++) {
         list[n++] = (struct instruction){A_FORM(63, 70, i << 21), MTFSB0, i, 0};
         list[n++] = (struct instruction){A_FORM(63, 38, i << 21), MTFSB1, i, 0};
@@ -150,7 +172,8 @@ static uint32_t raised_by(enum fp_op op, const struct request *q)
     return fpscr & FP_EXCEPTIONS;
 }
 
-/* What qemu-ppc 7.2 says: our answer, changed where docs/fp.md lists a deviation of qemu's, by its number there. */
+/* What qemu-ppc 7.2 says: our answer, changed where docs/fp.md lists a deviation of qemu's, by its
+ * number there. */
 static struct answer qemu_arith(const struct instruction *in, const struct request *q)
 {
     enum fp_op op = (enum fp_op)in->x;
@@ -170,7 +193,8 @@ static struct answer qemu_arith(const struct instruction *in, const struct reque
         a.fpscr = (a.fpscr & ~FP_FPRF) | (a.target & SIGN ? FPRF(0x08) : FPRF(0x04));
     }
     if (estimate && !(raised & (FP_VX_ALL | FP_ZX)) && !is_nan(a.target)) { /* 6 */
-        struct request divide = {.fpscr = q->fpscr & (FP_OE | FP_UE | FP_RN), .f = {0, ONE, q->f[2], 0}};
+        struct request divide = {.fpscr = q->fpscr & (FP_OE | FP_UE | FP_RN),
+                                 .f = {0, ONE, q->f[2], 0}};
         uint32_t more = raised_by(op == FP_FRES ? FP_FDIVS : FP_FSQRT, &divide);
         if (op == FP_FRSQRTE && !more) {
             divide.f[2] = bits_of(sqrt(fp_to_host(q->f[2])));
@@ -194,8 +218,10 @@ static struct answer qemu_arith(const struct instruction *in, const struct reque
         a.fpscr = (a.fpscr & ~FP_FPRF) | (q->fpscr & FP_FPRF);
     }
     /* undefined by the manual */
-    if (op >= FP_FCTIW && raised & FP_VX_ALL && !(q->fpscr & FP_VE)) a.fpscr = (a.fpscr & ~FP_FPRF) | FPRF_QNAN;
-    if ((op == FP_FCTIW || op == FP_FCTIWZ) && is_nan(q->f[2]) && a.target != q->f[0]) a.target &= UINT32_MAX;
+    if (op >= FP_FCTIW && raised & FP_VX_ALL && !(q->fpscr & FP_VE))
+        a.fpscr = (a.fpscr & ~FP_FPRF) | FPRF_QNAN;
+    if ((op == FP_FCTIW || op == FP_FCTIWZ) && is_nan(q->f[2]) && a.target != q->f[0])
+        a.target &= UINT32_MAX;
     a.fpscr = fp_summarise(a.fpscr);
     a.cr = fp_cr1(a.fpscr) << 24;
     a.traps = a.fpscr & FP_FEX ? 1 : 0;
@@ -221,9 +247,11 @@ static struct answer qemu_answer(const struct instruction *in, const struct requ
     return a;
 }
 
-/* An enabled overflow or underflow of a single-precision instruction whose adjusted exponent is still no single's: 14.
+/* An enabled overflow or underflow of a single-precision instruction whose adjusted exponent is
+ * still no single's: 14.
  */
-static bool adjusted_out_of_range(const struct instruction *in, const struct request *q, const struct answer *a)
+static bool adjusted_out_of_range(const struct instruction *in, const struct request *q,
+                                  const struct answer *a)
 {
     if (in->what != ARITH || !fp_op_is_single((enum fp_op)in->x)) return false;
     uint32_t raised = raised_by((enum fp_op)in->x, q);
@@ -232,7 +260,8 @@ static bool adjusted_out_of_range(const struct instruction *in, const struct req
     return adjusted && (exponent < 897 || exponent > 1150);
 }
 
-static void compare_with_qemu(const struct instruction *in, const struct request *q, const struct answer *guest)
+static void compare_with_qemu(const struct instruction *in, const struct request *q,
+                              const struct answer *guest)
 {
     struct answer a = qemu_answer(in, q);
     struct answer g = *guest;
@@ -242,14 +271,15 @@ static void compare_with_qemu(const struct instruction *in, const struct request
     }
     g.traps = g.traps != 0;
     if (a.traps && in->what == ARITH) a.cr = g.cr; /* 15 */
-    if (g.target != a.target || g.fpscr != a.fpscr || g.cr != a.cr || g.word != a.word || g.traps != a.traps)
+    if (g.target != a.target || g.fpscr != a.fpscr || g.cr != a.cr || g.word != a.word ||
+        g.traps != a.traps)
         fail_msg(
             "%08x (%s) fpscr %08x a %016llx b %016llx c %016llx: qemu %016llx fpscr %08x cr %08x word %08x traps %u, "
             "expected of it %016llx %08x %08x %08x %u",
             in->word, in->what == ARITH ? fp_op_name((enum fp_op)in->x) : "other", q->fpscr,
             (unsigned long long)q->f[1], (unsigned long long)q->f[2], (unsigned long long)q->f[3],
-            (unsigned long long)g.target, g.fpscr, g.cr, g.word, g.traps, (unsigned long long)a.target, a.fpscr, a.cr,
-            a.word, a.traps);
+            (unsigned long long)g.target, g.fpscr, g.cr, g.word, g.traps,
+            (unsigned long long)a.target, a.fpscr, a.cr, a.word, a.traps);
 }
 
 static struct request random_request(size_t instructions)
@@ -260,7 +290,8 @@ static struct request random_request(size_t instructions)
     /* No FEX to begin with: setting it would be an interrupt already. */
     uint32_t enabled = fpscr & (FP_VE | FP_OE | FP_UE | FP_ZE | FP_XE);
     fpscr &= ~(enabled << 22 | (enabled & FP_VE ? FP_VX_ALL : 0));
-    unsigned index = random_below(3) ? random_below(FP_OP_COUNT + 4) : random_below((unsigned)instructions);
+    unsigned index =
+        random_below(3) ? random_below(FP_OP_COUNT + 4) : random_below((unsigned)instructions);
     return (struct request){index, fp_summarise(fpscr), {UNTOUCHED, f[0], f[1], f[2]}};
 }
 
@@ -284,9 +315,10 @@ static void write_requests(const struct oracle *o, const struct request *q, size
         fwrite(&word, sizeof word, 1, file);
     }
     for (size_t i = 0; i < count; i++) {
-        struct request big = {htobe32(q[i].index),
-                              htobe32(q[i].fpscr),
-                              {htobe64(q[i].f[0]), htobe64(q[i].f[1]), htobe64(q[i].f[2]), htobe64(q[i].f[3])}};
+        struct request big = {
+            htobe32(q[i].index),
+            htobe32(q[i].fpscr),
+            {htobe64(q[i].f[0]), htobe64(q[i].f[1]), htobe64(q[i].f[2]), htobe64(q[i].f[3])}};
         fwrite(&big, sizeof big, 1, file);
     }
     assert_int_equal(fclose(file), 0);
@@ -303,10 +335,13 @@ static void run_guest(const struct oracle *o, const char *cpu)
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    if (status) fail_msg("tests/diff/run-fp failed; are powerpc-linux-gnu-gcc and qemu-ppc there (tools/setup check)?");
+    if (status)
+        fail_msg(
+            "tests/diff/run-fp failed; are powerpc-linux-gnu-gcc and qemu-ppc there (tools/setup check)?");
 }
 
-static void compare_batch(struct oracle *o, const char *cpu, const struct request *q, struct answer *a, size_t count)
+static void compare_batch(struct oracle *o, const char *cpu, const struct request *q,
+                          struct answer *a, size_t count)
 {
     run_guest(o, cpu);
     FILE *file = fopen(o->answers, "rb");
@@ -314,15 +349,16 @@ static void compare_batch(struct oracle *o, const char *cpu, const struct reques
     assert_int_equal(fread(a, sizeof *a, count, file), count);
     fclose(file);
     for (size_t i = 0; i < count; i++) {
-        struct answer guest = {be64toh(a[i].target), be32toh(a[i].fpscr), be32toh(a[i].cr), be32toh(a[i].word),
-                               be32toh(a[i].traps)};
+        struct answer guest = {be64toh(a[i].target), be32toh(a[i].fpscr), be32toh(a[i].cr),
+                               be32toh(a[i].word), be32toh(a[i].traps)};
         if (guest.traps >= ILLEGAL) continue; /* this CPU lacks it */
         compare_with_qemu(&o->list[q[i].index], &q[i], &guest);
         o->compared[q[i].index]++;
     }
 }
 
-/* Every instruction with random operands and FPSCR under qemu-ppc. No one CPU model there has them all. */
+/* Every instruction with random operands and FPSCR under qemu-ppc. No one CPU model there has them
+ * all. */
 static void test_reference_equals_qemu(void **state)
 {
     (void)state;

@@ -1,9 +1,11 @@
-/* src/machine/isa: the table, the decoder and the disassembler, and all of them against GNU objdump.
+/* src/machine/isa: the table, the decoder and the disassembler, and all of them against GNU
+ * objdump.
  *
- * objdump (Debian's powerpc-linux-gnu binutils, -M 440,raw) is the independent opinion. Three sets of words go to it:
- * every row with random operands and reserved bits 0 (text compared), every extended opcode of the six primaries that
- * have them with several operand patterns, and words of random bits (mnemonics compared, in both directions). What may
- * differ is in the tables `unknown_to_objdump`, `extra_text` and `not_on_440`, with the reason.
+ * objdump (Debian's powerpc-linux-gnu binutils, -M 440,raw) is the independent opinion. Three sets
+ * of words go to it: every row with random operands and reserved bits 0 (text compared), every
+ * extended opcode of the six primaries that have them with several operand patterns, and words of
+ * random bits (mnemonics compared, in both directions). What may differ is in the tables
+ * `unknown_to_objdump`, `extra_text` and `not_on_440`, with the reason.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +90,8 @@ static void decoder_agrees_with_a_search(void **state)
         if (i % 2) word = (word & 0x03ffffff) | (uint32_t)extended[i / 2 % 6] << 26;
         unsigned found = ISA_ILLEGAL;
         for (unsigned id = 1; id < ISA_COUNT; id++)
-            if ((word & isa_row((enum isa_id)id)->mask) == isa_row((enum isa_id)id)->match) found = id;
+            if ((word & isa_row((enum isa_id)id)->mask) == isa_row((enum isa_id)id)->match)
+                found = id;
         assert_int_equal(isa_decode(word), found);
     }
 }
@@ -105,7 +108,8 @@ static void random_words_are_safe(void **state)
         assert_in_range(length, 2, ISA_TEXT_MAX - 1);
         assert_int_equal(isa_disassemble(word, 0, small, sizeof small) > 0, 1);
         assert_int_equal(strlen(small) < sizeof small, 1);
-        assert_in_range(isa_disassemble_simplified(word, next_random(&random), text, sizeof text), 2, ISA_TEXT_MAX - 1);
+        assert_in_range(isa_disassemble_simplified(word, next_random(&random), text, sizeof text),
+                        2, ISA_TEXT_MAX - 1);
         assert_int_equal(isa_disassemble(word, 0, NULL, 0) > 0, 1);
         enum isa_id id = isa_decode(word);
         if (id == ISA_ILLEGAL) continue;
@@ -120,24 +124,30 @@ static const struct {
     const char *name;
     uint32_t word;
 } fp2_words[] = {
-    {"fpsel", 0x0000000a},     {"fpmul", 0x00000010},    {"fxmul", 0x00000012},    {"fxpmul", 0x00000014},
-    {"fxsmul", 0x00000016},    {"fpadd", 0x00000018},    {"fpsub", 0x0000001a},    {"fpre", 0x0000001c},
-    {"fprsqrte", 0x0000001e},  {"fpmadd", 0x00000020},   {"fxmadd", 0x00000022},   {"fxcpmadd", 0x00000024},
-    {"fxcsmadd", 0x00000026},  {"fpnmadd", 0x00000028},  {"fxnmadd", 0x0000002a},  {"fxcpnmadd", 0x0000002c},
-    {"fxcsnmadd", 0x0000002e}, {"fpmsub", 0x00000030},   {"fxmsub", 0x00000032},   {"fxcpmsub", 0x00000034},
-    {"fxcsmsub", 0x00000036},  {"fpnmsub", 0x00000038},  {"fxnmsub", 0x0000003a},  {"fxcpnmsub", 0x0000003c},
-    {"fxcsnmsub", 0x0000003e}, {"fxcpnpma", 0x10000030}, {"fxcsnpma", 0x10000032}, {"fxcpnsma", 0x10000034},
-    {"fxcsnsma", 0x10000036},  {"fxcxma", 0x10000038},   {"fxcxnpma", 0x1000003a}, {"fxcxnsma", 0x1000003c},
-    {"fxcxnms", 0x1000003e},   {"fpmr", 0x00000040},     {"fpabs", 0x000000c0},    {"fpneg", 0x00000140},
-    {"fprsp", 0x00000180},     {"fpnabs", 0x000001c0},   {"fsmr", 0x00000240},     {"fscmp", 0x00000280},
-    {"fsabs", 0x000002c0},     {"fsneg", 0x00000340},    {"fsnabs", 0x000003c0},   {"fxmr", 0x00000440},
-    {"fpctiw", 0x00000480},    {"fpctiwz", 0x00000580},  {"fsmtp", 0x00000640},    {"fsmfp", 0x00000740},
-    {"lfssx", 0x7c00011c},     {"lfssux", 0x7c00015c},   {"lfsdx", 0x7c00019c},    {"lfsdux", 0x7c0001dc},
-    {"lfxsx", 0x7c00021c},     {"lfxsux", 0x7c00025c},   {"lfxdx", 0x7c00029c},    {"lfxdux", 0x7c0002dc},
-    {"lfpsx", 0x7c00031c},     {"lfpsux", 0x7c00035c},   {"lfpdx", 0x7c00039c},    {"lfpdux", 0x7c0003dc},
-    {"stfpiwx", 0x7c00041c},   {"stfssx", 0x7c00051c},   {"stfssux", 0x7c00055c},  {"stfsdx", 0x7c00059c},
-    {"stfsdux", 0x7c0005dc},   {"stfxsx", 0x7c00061c},   {"stfxsux", 0x7c00065c},  {"stfxdx", 0x7c00069c},
-    {"stfxdux", 0x7c0006dc},   {"stfpsx", 0x7c00071c},   {"stfpsux", 0x7c00075c},  {"stfpdx", 0x7c00079c},
+    {"fpsel", 0x0000000a},     {"fpmul", 0x00000010},     {"fxmul", 0x00000012},
+    {"fxpmul", 0x00000014},    {"fxsmul", 0x00000016},    {"fpadd", 0x00000018},
+    {"fpsub", 0x0000001a},     {"fpre", 0x0000001c},      {"fprsqrte", 0x0000001e},
+    {"fpmadd", 0x00000020},    {"fxmadd", 0x00000022},    {"fxcpmadd", 0x00000024},
+    {"fxcsmadd", 0x00000026},  {"fpnmadd", 0x00000028},   {"fxnmadd", 0x0000002a},
+    {"fxcpnmadd", 0x0000002c}, {"fxcsnmadd", 0x0000002e}, {"fpmsub", 0x00000030},
+    {"fxmsub", 0x00000032},    {"fxcpmsub", 0x00000034},  {"fxcsmsub", 0x00000036},
+    {"fpnmsub", 0x00000038},   {"fxnmsub", 0x0000003a},   {"fxcpnmsub", 0x0000003c},
+    {"fxcsnmsub", 0x0000003e}, {"fxcpnpma", 0x10000030},  {"fxcsnpma", 0x10000032},
+    {"fxcpnsma", 0x10000034},  {"fxcsnsma", 0x10000036},  {"fxcxma", 0x10000038},
+    {"fxcxnpma", 0x1000003a},  {"fxcxnsma", 0x1000003c},  {"fxcxnms", 0x1000003e},
+    {"fpmr", 0x00000040},      {"fpabs", 0x000000c0},     {"fpneg", 0x00000140},
+    {"fprsp", 0x00000180},     {"fpnabs", 0x000001c0},    {"fsmr", 0x00000240},
+    {"fscmp", 0x00000280},     {"fsabs", 0x000002c0},     {"fsneg", 0x00000340},
+    {"fsnabs", 0x000003c0},    {"fxmr", 0x00000440},      {"fpctiw", 0x00000480},
+    {"fpctiwz", 0x00000580},   {"fsmtp", 0x00000640},     {"fsmfp", 0x00000740},
+    {"lfssx", 0x7c00011c},     {"lfssux", 0x7c00015c},    {"lfsdx", 0x7c00019c},
+    {"lfsdux", 0x7c0001dc},    {"lfxsx", 0x7c00021c},     {"lfxsux", 0x7c00025c},
+    {"lfxdx", 0x7c00029c},     {"lfxdux", 0x7c0002dc},    {"lfpsx", 0x7c00031c},
+    {"lfpsux", 0x7c00035c},    {"lfpdx", 0x7c00039c},     {"lfpdux", 0x7c0003dc},
+    {"stfpiwx", 0x7c00041c},   {"stfssx", 0x7c00051c},    {"stfssux", 0x7c00055c},
+    {"stfsdx", 0x7c00059c},    {"stfsdux", 0x7c0005dc},   {"stfxsx", 0x7c00061c},
+    {"stfxsux", 0x7c00065c},   {"stfxdx", 0x7c00069c},    {"stfxdux", 0x7c0006dc},
+    {"stfpsx", 0x7c00071c},    {"stfpsux", 0x7c00075c},   {"stfpdx", 0x7c00079c},
     {"stfpdux", 0x7c0007dc},
 };
 
@@ -180,7 +190,8 @@ static void illegal_words_are_illegal(void **state)
         assert_int_equal(isa_decode(words[i]), ISA_ILLEGAL);
 }
 
-/* What real programs execute although later manuals give the bits another meaning (facts/linux440.md 4). */
+/* What real programs execute although later manuals give the bits another meaning
+ * (facts/linux440.md 4). */
 static void reserved_bits_are_ignored(void **state)
 {
     (void)state;
@@ -272,7 +283,8 @@ static void dependencies_follow_the_operands(void **state)
     enum { COUNT = ISA_SPECIAL_COUNT, FPSCR = ISA_SPECIAL_FPSCR };
     static const struct {
         uint32_t word;
-        struct isa_deps deps; /* GPR read, write, FPR read, write, CR read, write, special read, write */
+        struct isa_deps
+            deps; /* GPR read, write, FPR read, write, CR read, write, special read, write */
     } cases[] = {
         {0x7c632215, {0x18, 0x08, 0, 0, 0, 0x80, OV, 0}},         /* add. r3,r3,r4 */
         {0x7ca32514, {0x18, 0x20, 0, 0, 0, 0, CA | OV, CA | OV}}, /* addeo r5,r3,r4 */
@@ -281,27 +293,28 @@ static void dependencies_follow_the_operands(void **state)
         {0x7ca3206e, {0x18, 0x28, 0, 0, 0, 0, 0, 0}},             /* lwzux r5,r3,r4 */
         {0xbbc10008, {0x02, 0xc0000000, 0, 0, 0, 0, 0, 0}},       /* lmw r30,8(r1) */
         {0xbfc10008, {0xc0000002, 0, 0, 0, 0, 0, 0, 0}},          /* stmw r30,8(r1) */
-        {0x7fe34caa, {0x08, 0x80000003, 0, 0, 0, 0, 0, 0}},       /* lswi r31,r3,9 wraps to r0, r1 */
-        {0x7ca3242a, {0x18, 0xffffffff, 0, 0, 0, 0, COUNT, 0}},   /* lswx r5,r3,r4 */
-        {0x4200fffc, {0, 0, 0, 0, 0, 0, CTR, CTR}},               /* bdnz */
-        {0x419d0010, {0, 0, 0, 0, 0x01, 0, 0, 0}},                /* bgt cr7 */
-        {0x4e800021, {0, 0, 0, 0, 0, 0, LR, LR}},                 /* blrl */
-        {0x4e800420, {0, 0, 0, 0, 0, 0, CTR, 0}},                 /* bctr */
-        {0x7c6802a6, {0, 0x08, 0, 0, 0, 0, LR, 0}},               /* mflr r3 */
-        {0x7c6103a6, {0x08, 0, 0, 0, 0, 0, 0, CA | OV | COUNT}},  /* mtxer r3 */
-        {0x7c6ff120, {0x08, 0, 0, 0, 0, 0xff, 0, 0}},             /* mtcr r3 */
-        {0x7c600026, {0, 0x08, 0, 0, 0xff, 0, 0, 0}},             /* mfcr r3 */
-        {0x4c853382, {0, 0, 0, 0, 0x40, 0x40, 0, 0}},             /* cror 4,5,6: the other bits of cr1 stay */
-        {0xfc2110fb, {0, 0, 0x0e, 0x02, 0, 0x40, 0, FPSCR}},      /* fmadd. f1,f1,f3,f2 */
-        {0xff811000, {0, 0, 0x06, 0, 0, 0x01, 0, FPSCR}},         /* fcmpu cr7,f1,f2 */
-        {0x10642b5c, {0x38, 0x08, 0, 0, 0, 0, 0, 0}},             /* nmaclhw r3,r4,r5 accumulates */
-        {0x7c6523dc, {0x30, 0x20, 0, 0x08, 0, 0, 0, 0}},          /* lfpdux f3,r5,r4 */
-        {0x7ca3209d, {0x30, 0x08, 0, 0, 0, 0x80, OV, COUNT}},     /* dlmzb. r3,r5,r4 */
+        {0x7fe34caa, {0x08, 0x80000003, 0, 0, 0, 0, 0, 0}},      /* lswi r31,r3,9 wraps to r0, r1 */
+        {0x7ca3242a, {0x18, 0xffffffff, 0, 0, 0, 0, COUNT, 0}},  /* lswx r5,r3,r4 */
+        {0x4200fffc, {0, 0, 0, 0, 0, 0, CTR, CTR}},              /* bdnz */
+        {0x419d0010, {0, 0, 0, 0, 0x01, 0, 0, 0}},               /* bgt cr7 */
+        {0x4e800021, {0, 0, 0, 0, 0, 0, LR, LR}},                /* blrl */
+        {0x4e800420, {0, 0, 0, 0, 0, 0, CTR, 0}},                /* bctr */
+        {0x7c6802a6, {0, 0x08, 0, 0, 0, 0, LR, 0}},              /* mflr r3 */
+        {0x7c6103a6, {0x08, 0, 0, 0, 0, 0, 0, CA | OV | COUNT}}, /* mtxer r3 */
+        {0x7c6ff120, {0x08, 0, 0, 0, 0, 0xff, 0, 0}},            /* mtcr r3 */
+        {0x7c600026, {0, 0x08, 0, 0, 0xff, 0, 0, 0}},            /* mfcr r3 */
+        {0x4c853382, {0, 0, 0, 0, 0x40, 0x40, 0, 0}}, /* cror 4,5,6: the other bits of cr1 stay */
+        {0xfc2110fb, {0, 0, 0x0e, 0x02, 0, 0x40, 0, FPSCR}},  /* fmadd. f1,f1,f3,f2 */
+        {0xff811000, {0, 0, 0x06, 0, 0, 0x01, 0, FPSCR}},     /* fcmpu cr7,f1,f2 */
+        {0x10642b5c, {0x38, 0x08, 0, 0, 0, 0, 0, 0}},         /* nmaclhw r3,r4,r5 accumulates */
+        {0x7c6523dc, {0x30, 0x20, 0, 0x08, 0, 0, 0, 0}},      /* lfpdux f3,r5,r4 */
+        {0x7ca3209d, {0x30, 0x08, 0, 0, 0, 0x80, OV, COUNT}}, /* dlmzb. r3,r5,r4 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct isa_deps deps;
         isa_deps(isa_decode(cases[i].word), cases[i].word, &deps);
-        if (memcmp(&deps, &cases[i].deps, sizeof deps) != 0) fail_msg("dependencies of 0x%08x differ", cases[i].word);
+        if (memcmp(&deps, &cases[i].deps, sizeof deps) != 0)
+            fail_msg("dependencies of 0x%08x differ", cases[i].word);
     }
 }
 
@@ -316,7 +329,8 @@ static void privilege_follows_the_spr_number(void **state)
     assert_false(isa_is_privileged(ISA_ADD, 0x7c632214));
 }
 
-/* Every event a class is mapped to is one of the 35 of a Blue Gene/P core (facts/bgp_events.csv, ids 0-34). */
+/* Every event a class is mapped to is one of the 35 of a Blue Gene/P core (facts/bgp_events.csv,
+ * ids 0-34). */
 static void classes_name_events_that_exist(void **state)
 {
     (void)state;
@@ -373,21 +387,26 @@ static const struct {
     enum isa_id id;     /* one row */
     const char *reason;
 } unknown_to_objdump[] = {
-    {ISA_UNIT_FP2, 0, "binutils has no FP2 instructions under any -M; checked against facts/fp2_isa.csv above"},
+    {ISA_UNIT_FP2, 0,
+     "binutils has no FP2 instructions under any -M; checked against facts/fp2_isa.csv above"},
     {ISA_UNIT_CALLTHRU, 0, "ours alone, and chosen so that nobody decodes it"},
-    {ISA_UNIT_FCVT64, 0, "64-bit only in binutils; a unit that Blue Gene's machine files leave out"},
+    {ISA_UNIT_FCVT64, 0,
+     "64-bit only in binutils; a unit that Blue Gene's machine files leave out"},
     {ISA_UNIT_COUNT, ISA_MFTB, "a preserved opcode, which the 440 implements (manual, A.4)"},
-    {ISA_UNIT_COUNT, ISA_NOP_RESERVED, "the eight reserved no-ops, which the 440 implements (manual, A.5)"},
+    {ISA_UNIT_COUNT, ISA_NOP_RESERVED,
+     "the eight reserved no-ops, which the 440 implements (manual, A.5)"},
 };
 
-/* What objdump prints after our operands: fields of later architectures, reserved (and 0 in these words) on a 440. */
+/* What objdump prints after our operands: fields of later architectures, reserved (and 0 in these
+ * words) on a 440. */
 static const struct {
     enum isa_id id;
     const char *extra;
 } extra_text[] = {
-    {ISA_BCLR, ",0"},       {ISA_BCLRL, ",0"}, {ISA_BCCTR, ",0"}, {ISA_BCCTRL, ",0"},  {ISA_LWARX, ",0"},
-    {ISA_DCBF, ",0"},       {ISA_MTMSR, ",0"}, {ISA_FRES, ",0"},  {ISA_FRES_RC, ",0"}, {ISA_FRSQRTE, ",0"},
-    {ISA_FRSQRTE_RC, ",0"}, {ISA_MFCR, ",-1"}, {ISA_SC, " 0"},
+    {ISA_BCLR, ",0"},    {ISA_BCLRL, ",0"},   {ISA_BCCTR, ",0"},      {ISA_BCCTRL, ",0"},
+    {ISA_LWARX, ",0"},   {ISA_DCBF, ",0"},    {ISA_MTMSR, ",0"},      {ISA_FRES, ",0"},
+    {ISA_FRES_RC, ",0"}, {ISA_FRSQRTE, ",0"}, {ISA_FRSQRTE_RC, ",0"}, {ISA_MFCR, ",-1"},
+    {ISA_SC, " 0"},
 };
 
 /* What objdump decodes with -M 440 and we do not, or not so. */
@@ -396,7 +415,8 @@ static const struct {
     enum isa_id ours;
     const char *reason;
 } not_on_440[] = {
-    {"udi*", ISA_ILLEGAL, "user-defined instructions of the Virtex-5's 440, for logic outside the core"},
+    {"udi*", ISA_ILLEGAL,
+     "user-defined instructions of the Virtex-5's 440, for logic outside the core"},
     {"mfsr*", ISA_ILLEGAL, "segment registers: not in Book E"},
     {"mtsr*", ISA_ILLEGAL, "segment registers: not in Book E"},
     {"tlbie", ISA_ILLEGAL, "not in Book E"},
@@ -417,14 +437,16 @@ static const struct {
 static bool objdump_knows(enum isa_id id)
 {
     for (size_t i = 0; i < sizeof unknown_to_objdump / sizeof unknown_to_objdump[0]; i++)
-        if (unknown_to_objdump[i].id == id || unknown_to_objdump[i].unit == isa_row(id)->unit) return false;
+        if (unknown_to_objdump[i].id == id || unknown_to_objdump[i].unit == isa_row(id)->unit)
+            return false;
     return true;
 }
 
 static bool name_matches(const char *pattern, const char *name)
 {
     size_t length = strlen(pattern);
-    return pattern[length - 1] == '*' ? strncmp(pattern, name, length - 1) == 0 : strcmp(pattern, name) == 0;
+    return pattern[length - 1] == '*' ? strncmp(pattern, name, length - 1) == 0
+                                      : strcmp(pattern, name) == 0;
 }
 
 static bool accepted_name(const char *name, enum isa_id ours)
@@ -485,7 +507,8 @@ static void objdump_run(struct objdump *dump, const char *options)
     int status = -1;
     assert_int_equal(fclose(dump->words), 0);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, dump->text_path, O_WRONLY | O_TRUNC, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, dump->text_path, O_WRONLY | O_TRUNC,
+                                     0);
     int failed = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     if (failed) fail_msg("cannot run '%s': install binutils-powerpc-linux-gnu", arguments[0]);
@@ -535,7 +558,8 @@ static void our_text(enum isa_id id, uint32_t word, uint32_t pc, char text[128])
         if (*c != ' ' || text[length - 1] != ' ') text[length++] = *c;
     text[length] = 0;
     for (size_t i = 0; i < sizeof extra_text / sizeof extra_text[0]; i++)
-        if (extra_text[i].id == id) snprintf(text + length, 128 - length, "%s", extra_text[i].extra);
+        if (extra_text[i].id == id)
+            snprintf(text + length, 128 - length, "%s", extra_text[i].extra);
 }
 
 static void text_equals_objdumps_for_every_row(void **state)
@@ -562,7 +586,8 @@ static void text_equals_objdumps_for_every_row(void **state)
         if (long_word && (!objdump_knows(id) || isa_is_invalid_form(id, word))) continue;
         compared++;
         if (strcmp(ours, theirs) == 0) continue;
-        if (differences++ < 40) print_error("0x%08x: ours '%s', objdump '%s'\n", word, ours, theirs);
+        if (differences++ < 40)
+            print_error("0x%08x: ours '%s', objdump '%s'\n", word, ours, theirs);
     }
     objdump_end(&dump);
     assert_int_equal(read, dump.count);
@@ -578,7 +603,8 @@ static bool same_instruction(uint32_t word, const char *theirs)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(theirs, " "), theirs);
     if (strcmp(name, ".long") == 0) {
         if (id == ISA_ILLEGAL || !objdump_knows(id) || isa_is_invalid_form(id, word)) return true;
-        return word & ~isa_row(id)->mask & ~operand_bits(isa_row(id)); /* reserved bits: we ignore them */
+        return word & ~isa_row(id)->mask &
+               ~operand_bits(isa_row(id)); /* reserved bits: we ignore them */
     }
     return (id != ISA_ILLEGAL && strcmp(isa_row(id)->name, name) == 0) || accepted_name(name, id);
 }
@@ -593,7 +619,8 @@ static void check_sweep(struct objdump *dump)
         if (same_instruction(word, theirs)) continue;
         char ours[ISA_TEXT_MAX];
         isa_disassemble(word, address, ours, sizeof ours);
-        if (differences++ < 40) print_error("0x%08x: ours '%s', objdump '%s'\n", word, ours, theirs);
+        if (differences++ < 40)
+            print_error("0x%08x: ours '%s', objdump '%s'\n", word, ours, theirs);
     }
     objdump_end(dump);
     assert_int_equal(read, dump->count);
@@ -604,13 +631,15 @@ static void check_sweep(struct objdump *dump)
 static void every_opcode_of_objdump_is_accounted_for(void **state)
 {
     (void)state;
-    static const uint32_t fields[] = {0x00642800, 0x00600000, 0x00602800, 0, 0x00042800, 0x00640000, 0x00008000};
+    static const uint32_t fields[] = {0x00642800, 0x00600000, 0x00602800, 0,
+                                      0x00042800, 0x00640000, 0x00008000};
     struct objdump dump;
     objdump_begin(&dump);
     for (uint32_t primary = 0; primary < 64; primary++)
         for (uint32_t low = 0; low < 2048; low++)
             for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-                if (low < 4 || primary == 0 || primary == 4 || primary == 19 || primary == 31 || primary >= 56)
+                if (low < 4 || primary == 0 || primary == 4 || primary == 19 || primary == 31 ||
+                    primary >= 56)
                     objdump_put(&dump, primary << 26 | fields[i] | low);
     check_sweep(&dump);
 }
@@ -624,7 +653,8 @@ static void random_words_mean_the_same_to_objdump(void **state)
     for (unsigned i = 0; i < test_length(200000); i++) {
         static const uint8_t extended[] = {0, 4, 19, 31, 31, 31, 59, 63};
         uint32_t word = next_random(&random);
-        objdump_put(&dump, i % 2 ? word : (word & 0x03ffffff) | (uint32_t)extended[i / 2 % 8] << 26);
+        objdump_put(&dump,
+                    i % 2 ? word : (word & 0x03ffffff) | (uint32_t)extended[i / 2 % 8] << 26);
     }
     check_sweep(&dump);
 }
@@ -633,9 +663,10 @@ static void random_words_mean_the_same_to_objdump(void **state)
 static void simplified_text_is_objdumps(void **state)
 {
     (void)state;
-    static const char *const rows[] = {"addi",  "addis", "ori",  "or",    "or.",   "nor",   "nor.",  "mfspr",
-                                       "mtspr", "mtcrf", "cmpi", "cmpli", "cmp",   "cmpl",  "tw",    "bc",
-                                       "bcl",   "bca",   "bcla", "bclr",  "bclrl", "bcctr", "bcctrl"};
+    static const char *const rows[] = {"addi", "addis", "ori",   "or",    "or.",   "nor",
+                                       "nor.", "mfspr", "mtspr", "mtcrf", "cmpi",  "cmpli",
+                                       "cmp",  "cmpl",  "tw",    "bc",    "bcl",   "bca",
+                                       "bcla", "bclr",  "bclrl", "bcctr", "bcctrl"};
     struct objdump dump;
     uint64_t random = 6;
     uint32_t address, word, compared = 0, differences = 0;
@@ -645,13 +676,14 @@ static void simplified_text_is_objdumps(void **state)
         const struct isa_row *row = isa_row(id_of_name(rows[i]));
         for (unsigned n = 0; n < test_length(3000); n++) {
             uint32_t bits = next_random(&random) & operand_bits(row);
-            if (n % 3 == 0) bits &= 0x0fe00000 | 0x0000ffff;                           /* register 0, BI 0 */
+            if (n % 3 == 0) bits &= 0x0fe00000 | 0x0000ffff; /* register 0, BI 0 */
             if (n % 3 == 1) bits = (bits & ~UINT32_C(0xf800)) | (bits >> 10 & 0xf800); /* RB = RS */
             objdump_put(&dump, row->match | (bits & operand_bits(row)));
         }
     }
-    static const uint32_t fixed[] = {0x60000000, 0x7fe00008, 0x7c0ff120, 0x7c6802a6, 0x7c6803a6, 0x7c6902a6,
-                                     0x7c6903a6, 0x7c6102a6, 0x7c6103a6, 0x4e800020, 0x4e800420};
+    static const uint32_t fixed[] = {0x60000000, 0x7fe00008, 0x7c0ff120, 0x7c6802a6,
+                                     0x7c6803a6, 0x7c6902a6, 0x7c6903a6, 0x7c6102a6,
+                                     0x7c6103a6, 0x4e800020, 0x4e800420};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         objdump_put(&dump, fixed[i]);
     objdump_run(&dump, "440");

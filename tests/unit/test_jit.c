@@ -1,5 +1,6 @@
-/* Translated code against the interpreter: the same random loops on both must leave the same registers, memory, stops,
- * time, and counts of every wire. Blocks are translated when they are entered for the first time. */
+/* Translated code against the interpreter: the same random loops on both must leave the same
+ * registers, memory, stops, time, and counts of every wire. Blocks are translated when they are
+ * entered for the first time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,8 @@ struct side {
     struct core_regs regs;
 };
 
-static void side_open(struct side *side, const struct cache_config *config, const struct jit_options *options)
+static void side_open(struct side *side, const struct cache_config *config,
+                      const struct jit_options *options)
 {
     *side = (struct side){.cache = cache_new(config), .jit = options ? jit_new(options) : NULL};
     assert_int_equal(mem_new(&side->mem), 0);
@@ -57,12 +59,12 @@ static void side_close(struct side *side)
     mem_free(side->mem);
 }
 
-/* --- Programs --------------------------------------------------------------------------------------------------------
- */
+/* --- Programs -------------------------------------------------------------------------------- */
 
 static bool is_wanted(enum isa_id id, uint32_t word)
 {
-    if (isa_is_privileged(id, word) || isa_row(id)->flags & ISA_ENDS_BLOCK || isa_is_invalid_form(id, word))
+    if (isa_is_privileged(id, word) || isa_row(id)->flags & ISA_ENDS_BLOCK ||
+        isa_is_invalid_form(id, word))
         return false;
     return !(id == ISA_MTSPR && isa_spr(word) == 9); /* CTR counts the rounds */
 }
@@ -74,23 +76,25 @@ static uint32_t random_word(uint64_t *random)
         enum isa_id id = (enum isa_id)(1 + random_below(random, ISA_COUNT - 1));
         const struct isa_row *row = isa_row(id);
         uint32_t word = row->match | ((uint32_t)random_next(random) & ~row->mask);
-        if (row->size && !(row->flags & ISA_INDEXED)) word &= UINT32_C(0xFFFF80FF); /* displacements that stay near */
+        if (row->size && !(row->flags & ISA_INDEXED))
+            word &= UINT32_C(0xFFFF80FF); /* displacements that stay near */
         if (is_wanted(id, word) && (emit_knows(word) || !random_below(random, 50))) return word;
     }
 }
 
-/* Floating point that looks at the FPSCR, and words that are stored and loaded again: few registers and displacements,
- * so that blocks change a register again and again and stop in between; f31 is for what mffs read, r4 and r5 are
- * addresses. */
+/* Floating point that looks at the FPSCR, and words that are stored and loaded again: few registers
+ * and displacements, so that blocks change a register again and again and stop in between; f31 is
+ * for what mffs read, r4 and r5 are addresses. */
 static uint32_t random_word_of_few(uint64_t *random)
 {
-    static const enum isa_id ids[] = {ISA_FADD,   ISA_FSUB,  ISA_FMUL,  ISA_FDIV,   ISA_FMADD,  ISA_FNMSUB, ISA_FMADDS,
-                                      ISA_FADDS,  ISA_FRSP,  ISA_FNEG,  ISA_FCTIWZ, ISA_FCTIWZ, ISA_FCMPU,  ISA_MFFS,
-                                      ISA_MFFS,   ISA_MFFS,  ISA_MTFSF, ISA_MTFSFI, ISA_MTFSFI, ISA_MTFSFI, ISA_MTFSB0,
-                                      ISA_MTFSB1, ISA_STW,   ISA_STW,   ISA_STW,    ISA_STFD,   ISA_STFD,   ISA_STFS,
-                                      ISA_STH,    ISA_STFDU, ISA_LWZ,   ISA_LWZ,    ISA_LFD,    ISA_LFD,    ISA_LFD,
-                                      ISA_LFS,    ISA_LFDX,  ISA_STWX,  ISA_FRES,   ISA_DCBZ,   ISA_ADDI,   ISA_ADD,
-                                      ISA_SUBF,   ISA_ADDIC, ISA_XOR,   ISA_CMP,    ISA_LWZU,   ISA_XORIS};
+    static const enum isa_id ids[] = {
+        ISA_FADD,   ISA_FSUB,  ISA_FMUL,  ISA_FDIV,   ISA_FMADD,  ISA_FNMSUB, ISA_FMADDS,
+        ISA_FADDS,  ISA_FRSP,  ISA_FNEG,  ISA_FCTIWZ, ISA_FCTIWZ, ISA_FCMPU,  ISA_MFFS,
+        ISA_MFFS,   ISA_MFFS,  ISA_MTFSF, ISA_MTFSFI, ISA_MTFSFI, ISA_MTFSFI, ISA_MTFSB0,
+        ISA_MTFSB1, ISA_STW,   ISA_STW,   ISA_STW,    ISA_STFD,   ISA_STFD,   ISA_STFS,
+        ISA_STH,    ISA_STFDU, ISA_LWZ,   ISA_LWZ,    ISA_LFD,    ISA_LFD,    ISA_LFD,
+        ISA_LFS,    ISA_LFDX,  ISA_STWX,  ISA_FRES,   ISA_DCBZ,   ISA_ADDI,   ISA_ADD,
+        ISA_SUBF,   ISA_ADDIC, ISA_XOR,   ISA_CMP,    ISA_LWZU,   ISA_XORIS};
     enum isa_id id = ids[random_below(random, sizeof ids / sizeof ids[0])];
     const struct isa_row *row = isa_row(id);
     uint32_t word = row->match | ((uint32_t)random_next(random) & ~row->mask & 0x00E17FFE);
@@ -99,22 +103,27 @@ static uint32_t random_word_of_few(uint64_t *random)
     if (row->unit == ISA_UNIT_BASE) word &= ~UINT32_C(0x00800000);
     if (id == ISA_MFFS) word |= UINT32_C(31) << 21;
     if (id == ISA_XORIS) word = (word & UINT32_C(0xFFFF0000)) | 0x8000;
-    if (id == ISA_MTFSF && random_below(random, 3)) word = (word & ~UINT32_C(0xF800)) | 0xFF << 17 | 31 << 11;
+    if (id == ISA_MTFSF && random_below(random, 3))
+        word = (word & ~UINT32_C(0xF800)) | 0xFF << 17 | 31 << 11;
     if (id == ISA_MTFSFI)
-        word = row->match | (random_below(random, 4) ? 7U : 6U) << 23 | (uint32_t)random_below(random, 3) << 12;
+        word = row->match | (random_below(random, 4) ? 7U : 6U) << 23 |
+               (uint32_t)random_below(random, 3) << 12;
     return word;
 }
 
-/* What compilers make of conversions, by memory: of a double to an integer and back (fctiwz, stfd, lwz, xoris, two stw,
- * lfd), of negated factors (fneg, fmadd twice), and both of what has changed since (lfd, fmadd; lfd, stfd, lwz, stw,
- * lfd). Mostly so. */
+/* What compilers make of conversions, by memory: of a double to an integer and back (fctiwz, stfd,
+ * lwz, xoris, two stw, lfd), of negated factors (fneg, fmadd twice), and both of what has changed
+ * since (lfd, fmadd; lfd, stfd, lwz, stw, lfd). Mostly so. */
 static uint32_t word_of_conversion(unsigned i, uint64_t *random)
 {
-    static const uint32_t words[] = {0xFC20101E, 0xD8240000, 0x80C40004, 0x6CC68000, 0x90C4000C, 0x90E40008,
-                                     0xC8640008, 0xFCA01850, 0xFCC511FA, 0xFCC7117A, 0xC8A40008, 0xFC8511FA,
-                                     0xC8240008, 0xD8240000, 0x80C40004, 0x90C4000C, 0xC8640008};
-    if (i >= sizeof words / sizeof words[0] || !random_below(random, 12)) return random_word_of_few(random);
-    return words[i] ^ (i == 3 && !random_below(random, 5) ? (uint32_t)random_below(random, 16) << 12 : 0);
+    static const uint32_t words[] = {0xFC20101E, 0xD8240000, 0x80C40004, 0x6CC68000, 0x90C4000C,
+                                     0x90E40008, 0xC8640008, 0xFCA01850, 0xFCC511FA, 0xFCC7117A,
+                                     0xC8A40008, 0xFC8511FA, 0xC8240008, 0xD8240000, 0x80C40004,
+                                     0x90C4000C, 0xC8640008};
+    if (i >= sizeof words / sizeof words[0] || !random_below(random, 12))
+        return random_word_of_few(random);
+    return words[i] ^
+           (i == 3 && !random_below(random, 5) ? (uint32_t)random_below(random, 16) << 12 : 0);
 }
 
 /* A loop with forward branches, behind it a trap. */
@@ -142,25 +151,29 @@ static void random_state_of(struct core_regs *regs, uint64_t *random, bool few)
 {
     *regs = (struct core_regs){.ctr = ROUNDS, .msr = MSR_PR | MSR_FP};
     if (!random_below(random, 4)) regs->msr |= MSR_FE0;
-    regs->fpscr = random_below(random, 3) ? FP_XX | FP_FX : fp_summarise((uint32_t)random_next(random));
+    regs->fpscr =
+        random_below(random, 3) ? FP_XX | FP_FX : fp_summarise((uint32_t)random_next(random));
     for (unsigned i = 0; i < 32; i++) {
         bool near = random_below(random, 2);
-        uint32_t address = DATA + 0x8000 + (uint32_t)random_below(random, near ? 0x200 : 0x7000) * 8;
+        uint32_t address =
+            DATA + 0x8000 + (uint32_t)random_below(random, near ? 0x200 : 0x7000) * 8;
         regs->gpr[i] = random_below(random, 5) ? address : (uint32_t)random_next(random);
-        regs->fpr[i] = random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
-        regs->fpr2[i] = random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
+        regs->fpr[i] =
+            random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
+        regs->fpr2[i] =
+            random_below(random, 5) ? fp_from_host(random_double(random)) : random_next(random);
     }
     for (unsigned i = 0; few && i < 8; i++) {
         regs->gpr[i] = DATA + 0x8000 + (uint32_t)random_below(random, 3) * 4;
-        regs->fpr[i] = fp_from_host(((double)random_below(random, 40) - 20) / (double)(2 + random_below(random, 2)));
+        regs->fpr[i] = fp_from_host(((double)random_below(random, 40) - 20) /
+                                    (double)(2 + random_below(random, 2)));
         if (!random_below(random, 6)) /* too large for fctiwz, or not quite */
             regs->fpr[i] = fp_from_host(2147483647 + (double)random_below(random, 4) / 2);
     }
     core_cr_set(regs, (uint32_t)random_next(random));
 }
 
-/* --- Comparing -------------------------------------------------------------------------------------------------------
- */
+/* --- Comparing ------------------------------------------------------------------------------- */
 
 static void compare_wires(const struct side *a, const struct side *b, uint64_t trial)
 {
@@ -173,8 +186,9 @@ static void compare_wires(const struct side *a, const struct side *b, uint64_t t
             if (x[0] == y[0] && x[1] == y[1]) continue;
             char name[CACHE_NAME];
             cache_wire_name(wire, name);
-            fail_msg("program %llu: wire %s: %llu times %llu cycles, and %llu times %llu cycles", (long long)trial,
-                     name, (long long)x[0], (long long)x[1], (long long)y[0], (long long)y[1]);
+            fail_msg("program %llu: wire %s: %llu times %llu cycles, and %llu times %llu cycles",
+                     (long long)trial, name, (long long)x[0], (long long)x[1], (long long)y[0],
+                     (long long)y[1]);
         }
 }
 
@@ -184,23 +198,25 @@ static void compare(struct side *a, struct side *b, uint64_t trial)
     core_signal_counts(a->core, x);
     core_signal_counts(b->core, y);
     for (unsigned i = 0; i < 32; i++) {
-        if (a->regs.gpr[i] != b->regs.gpr[i]) print_error("r%u %08x %08x\n", i, a->regs.gpr[i], b->regs.gpr[i]);
+        if (a->regs.gpr[i] != b->regs.gpr[i])
+            print_error("r%u %08x %08x\n", i, a->regs.gpr[i], b->regs.gpr[i]);
         if (a->regs.fpr[i] != b->regs.fpr[i])
-            print_error("f%u %016llx %016llx\n", i, (long long)a->regs.fpr[i], (long long)b->regs.fpr[i]);
+            print_error("f%u %016llx %016llx\n", i, (long long)a->regs.fpr[i],
+                        (long long)b->regs.fpr[i]);
         if (a->regs.fpr2[i] != b->regs.fpr2[i])
-            print_error("s%u %016llx %016llx\n", i, (long long)a->regs.fpr2[i], (long long)b->regs.fpr2[i]);
+            print_error("s%u %016llx %016llx\n", i, (long long)a->regs.fpr2[i],
+                        (long long)b->regs.fpr2[i]);
     }
     if (a->regs.pc != b->regs.pc || a->regs.fpscr != b->regs.fpscr)
-        fail_msg("program %llu: pc %08x %08x, fpscr %08x %08x", (long long)trial, a->regs.pc, b->regs.pc, a->regs.fpscr,
-                 b->regs.fpscr);
+        fail_msg("program %llu: pc %08x %08x, fpscr %08x %08x", (long long)trial, a->regs.pc,
+                 b->regs.pc, a->regs.fpscr, b->regs.fpscr);
     assert_memory_equal(&a->regs, &b->regs, sizeof a->regs);
     assert_int_equal(core_cycles(a->core), core_cycles(b->core));
     assert_int_equal(core_crossings(a->core), core_crossings(b->core));
     assert_memory_equal(x, y, sizeof x);
 }
 
-/* --- Running ---------------------------------------------------------------------------------------------------------
- */
+/* --- Running --------------------------------------------------------------------------------- */
 
 /* Faults and exceptions are stepped over; the trap behind the loop ends it. */
 static void run_program(struct side *a, struct side *b, uint64_t *random, uint64_t trial)
@@ -213,7 +229,8 @@ static void run_program(struct side *a, struct side *b, uint64_t *random, uint64
         assert_int_equal(x.address, y.address);
         assert_int_equal(x.mapped, y.mapped);
         if (x.reason == CORE_TRAP || x.reason == CORE_FETCH) break;
-        if (x.reason == CORE_BUDGET || x.reason == CORE_SYSCALL || x.reason == CORE_CALLTHRU) continue;
+        if (x.reason == CORE_BUDGET || x.reason == CORE_SYSCALL || x.reason == CORE_CALLTHRU)
+            continue;
         a->regs.pc = b->regs.pc += 4;
         a->regs.fpscr = b->regs.fpscr = FP_XX | FP_FX; /* as a handler would, so that it goes on */
     }
@@ -222,7 +239,8 @@ static void run_program(struct side *a, struct side *b, uint64_t *random, uint64
     compare_wires(a, b, trial);
 }
 
-static void compare_on(const char *name, const struct jit_options *options, uint64_t trials, uint64_t seed, bool few)
+static void compare_on(const char *name, const struct jit_options *options, uint64_t trials,
+                       uint64_t seed, bool few)
 {
     struct chil_machine *machine;
     struct cache_config config;
@@ -269,7 +287,8 @@ static void translated_code_does_what_the_interpreter_does_bgl(void **state)
 static void so_it_does_with_room_for_one_region(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .code_limit = 1}, 100, 2000000, false);
+    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .code_limit = 1}, 100,
+               2000000, false);
 }
 
 static void so_it_does_while_the_interpreter_goes_on(void **state)
@@ -293,14 +312,14 @@ static void so_it_does_without_tests_of_loads(void **state)
     compare_on("bgl", &options, 60, 9000000, false);
 }
 
-/* --- Irregular loads -------------------------------------------------------------------------------------------------
- */
+/* --- Irregular loads ------------------------------------------------------------------------- */
 
 enum { GATHERED = 3000, INDICES_AT = DATA, GATHERED_AT = DATA + 0x4000, GATHERED_BYTES = 0x10000 };
 
-/* Sums of rows of what indices in memory, read in turn, say, twice as much as L1 has: how many of their loads are
- * translated as irregular ones. `far` is how far apart the places are, 0: anywhere. The first round of a row is in
- * another block than the others, with the same loads. Both sides do the same. */
+/* Sums of rows of what indices in memory, read in turn, say, twice as much as L1 has: how many of
+ * their loads are translated as irregular ones. `far` is how far apart the places are, 0: anywhere.
+ * The first round of a row is in another block than the others, with the same loads. Both sides do
+ * the same. */
 static uint64_t irregular_loads(uint32_t far, uint32_t row)
 {
     static const uint32_t words[] = {0x7D0903A6, /* mtctr r8 */
@@ -308,8 +327,9 @@ static uint64_t irregular_loads(uint32_t far, uint32_t row)
                                      0x7CC5182E, /* lwzx r6,r5,r3 */
                                      0x7CE63A14, /* add r7,r6,r7 */
                                      BDNZ | (0xFFFC & (uint32_t)(-4 * 3)),
-                                     0x3529FFFF,                                 /* addic. r9,r9,-1 */
-                                     0x40820000 | (0xFFFC & (uint32_t)(-4 * 6)), /* bne to the first */
+                                     0x3529FFFF, /* addic. r9,r9,-1 */
+                                     0x40820000 |
+                                         (0xFFFC & (uint32_t)(-4 * 6)), /* bne to the first */
                                      TRAP};
     struct chil_machine *machine;
     struct cache_config config;
@@ -350,7 +370,8 @@ static void loads_are_irregular_that_miss_without_a_pattern(void **state)
     assert_int_equal(irregular_loads(0, GATHERED), x86_host_knows());
     assert_int_equal(irregular_loads(0, 4) > 0, x86_host_knows());
 #endif
-    static const uint32_t fars[] = {4, 20, 32, 4096 + 32}; /* 20: lines are left after two loads or after one */
+    static const uint32_t fars[] = {
+        4, 20, 32, 4096 + 32}; /* 20: lines are left after two loads or after one */
     for (unsigned i = 0; i < sizeof fars / sizeof fars[0]; i++) {
         assert_int_equal(irregular_loads(fars[i], GATHERED), 0);
         assert_int_equal(irregular_loads(fars[i], 50), 0);
@@ -362,13 +383,14 @@ static void loads_are_irregular_that_miss_without_a_pattern(void **state)
 static void so_it_does_with_llvm(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true, .llvm = true}, 8, 5000124, false);
-    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .llvm = true}, 16, 5000000, true);
+    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true, .llvm = true}, 8, 5000124,
+               false);
+    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .llvm = true}, 16, 5000000,
+               true);
 }
 #endif
 
-/* --- What mffs reads ------------------------------------------------------------------------------------------------
- */
+/* --- What mffs reads ------------------------------------------------------------------------- */
 
 enum { TRIPLES = 3000, TRIPLES_AT = DATA + 0x1000, READ_AT = TRIPLES_AT + 24 * TRIPLES };
 
@@ -376,7 +398,8 @@ enum { TRIPLES = 3000, TRIPLES_AT = DATA + 0x1000, READ_AT = TRIPLES_AT + 24 * T
 static uint64_t random_operand(uint64_t *random)
 {
     if (!random_below(random, 6)) return random_below(random, 2) << 63;
-    static const unsigned from[] = {1000, 1000, 1000, 140, 190, 0x7F0, 0, 1020}, to[] = {60, 60, 60, 130, 20, 16, 3, 4};
+    static const unsigned from[] = {1000, 1000, 1000, 140, 190, 0x7F0, 0, 1020},
+                          to[] = {60, 60, 60, 130, 20, 16, 3, 4};
     unsigned i = (unsigned)random_below(random, sizeof from / sizeof from[0]);
     uint64_t exponent = from[i] + random_below(random, to[i]), bits = random_next(random);
     if (random_below(random, 2)) bits &= ~UINT64_C(0) << random_below(random, 53);
@@ -395,8 +418,8 @@ static void random_triple(uint8_t *at, uint64_t *random)
     }
 }
 
-/* An operation on each triple, whose result is kept, then mffs: in the same block or, `apart`, in another, behind a
- * comparison. */
+/* An operation on each triple, whose result is kept, then mffs: in the same block or, `apart`, in
+ * another, behind a comparison. */
 static void write_reader(uint8_t *code, uint32_t operation, bool apart)
 {
     const uint32_t words[] = {0xC8240000, /* lfd f1,0(r4) */
@@ -430,7 +453,8 @@ static void results_are_right_and_mffs_reads_what_the_last_operation_said(void *
     side_open(&sides[1], &config, &(struct jit_options){.patience = 1, .wait = true});
     for (unsigned trial = 0; trial < 2 * sizeof ids / sizeof ids[0]; trial++) {
         uint64_t random = 6000000 + trial;
-        uint32_t operation = isa_row(ids[trial / 2])->match | 4 << 21 | 1 << 16 | 2 << 11 | 3 << 6; /* f4,f1,f3,f2 */
+        uint32_t operation =
+            isa_row(ids[trial / 2])->match | 4 << 21 | 1 << 16 | 2 << 11 | 3 << 6; /* f4,f1,f3,f2 */
         operation &= ~isa_row(ids[trial / 2])->mask | isa_row(ids[trial / 2])->match;
         for (unsigned i = 0; i < 2; i++) {
             uint64_t again = random;
@@ -438,8 +462,8 @@ static void results_are_right_and_mffs_reads_what_the_last_operation_said(void *
             write_reader(sides[i].mem->base + CODE, operation, trial % 2);
             for (unsigned j = 0; j < TRIPLES; j++)
                 random_triple(sides[i].mem->base + TRIPLES_AT + 24 * (size_t)j, &again);
-            sides[i].regs =
-                (struct core_regs){.pc = CODE, .ctr = TRIPLES, .msr = MSR_PR | MSR_FP, .fpscr = FP_XX | FP_FX};
+            sides[i].regs = (struct core_regs){
+                .pc = CODE, .ctr = TRIPLES, .msr = MSR_PR | MSR_FP, .fpscr = FP_XX | FP_FX};
             sides[i].regs.gpr[4] = TRIPLES_AT;
             sides[i].regs.gpr[5] = READ_AT;
             core_switch(sides[i].core, &sides[i].regs, sides[i].mem);
@@ -451,8 +475,7 @@ static void results_are_right_and_mffs_reads_what_the_last_operation_said(void *
     chil_machine_free(machine);
 }
 
-/* --- Lockstep --------------------------------------------------------------------------------------------------------
- */
+/* --- Lockstep -------------------------------------------------------------------------------- */
 
 struct heard {
     bool block, register_7;
@@ -462,12 +485,13 @@ struct heard {
 static void hear(void *context, const char *line)
 {
     struct heard *heard = context;
-    heard->block |= strstr(line, "differs from the interpreter behind the block at pc 0x00010000") != NULL;
+    heard->block |=
+        strstr(line, "differs from the interpreter behind the block at pc 0x00010000") != NULL;
     heard->register_7 |= strstr(line, "r7: interpreted 0, translated 1") != NULL;
 }
 
-static enum core_hot spoiled_hot(void *context, struct core *core, struct block *block, uint64_t limit,
-                                 struct core_exit *exit)
+static enum core_hot spoiled_hot(void *context, struct core *core, struct block *block,
+                                 uint64_t limit, struct core_exit *exit)
 {
     enum core_hot hot = jit_translator(context)->hot(context, core, block, limit, exit);
     if (hot != CORE_HOT_NOTHING) core->regs->gpr[7] = 1;
@@ -480,7 +504,8 @@ static bool loop_in_lockstep(bool spoil, struct heard *heard)
     struct chil_machine *machine;
     struct cache_config config;
     struct side side;
-    struct jit_options options = {.patience = 5, .wait = true, .lockstep = 500, .say = hear, .context = heard};
+    struct jit_options options = {
+        .patience = 5, .wait = true, .lockstep = 500, .say = hear, .context = heard};
     assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
     assert_int_equal(cache_config_read(&config, machine, NULL), 0);
     side_open(&side, &config, &options);
@@ -488,7 +513,8 @@ static bool loop_in_lockstep(bool spoil, struct heard *heard)
     struct core_translator translator = *jit_translator(side.jit);
     if (spoil) translator.hot = spoiled_hot;
     side.cores =
-        cores_new(1, &(struct core_options){.units = UINT32_MAX, .cache = side.cache, .translator = &translator});
+        cores_new(1, &(struct core_options){
+                         .units = UINT32_MAX, .cache = side.cache, .translator = &translator});
     side.core = cores_get(side.cores, 0);
     mem_host_put32(side.mem->base + CODE, 0x38A50001); /* addi r5,r5,1 */
     mem_host_put32(side.mem->base + CODE + 4, BDNZ | 0xFFFC);
@@ -507,7 +533,8 @@ static bool loop_in_lockstep(bool spoil, struct heard *heard)
 static void lockstep_tells_the_block_and_the_difference(void **state)
 {
     (void)state;
-    struct heard *heard = mmap(NULL, sizeof *heard, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct heard *heard =
+        mmap(NULL, sizeof *heard, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(heard != MAP_FAILED);
     assert_false(loop_in_lockstep(false, heard));
     assert_false(heard->block || heard->register_7);

@@ -1,4 +1,5 @@
-/* Guest memory: rights page by page, zeroed and given back, code marks, copies and sharing, and the edges at 4 GiB. */
+/* Guest memory: rights page by page, zeroed and given back, code marks, copies and sharing, and the
+ * edges at 4 GiB. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -243,7 +244,8 @@ static void random_changes_agree_with_a_model(void **state)
     unsigned model[PAGES] = {0};
     uint64_t seed = 3;
     for (uint64_t trial = random_trials(20000); trial--;) {
-        unsigned first = (unsigned)random_below(&seed, PAGES), kind = (unsigned)random_below(&seed, 5);
+        unsigned first = (unsigned)random_below(&seed, PAGES),
+                 kind = (unsigned)random_below(&seed, 5);
         unsigned count = (unsigned)random_below(&seed, PAGES - first) / 4 + 1,
                  rights = (unsigned)random_below(&seed, 8);
         uint32_t at = base + first * MEM_PAGE;
@@ -262,7 +264,8 @@ static void random_changes_agree_with_a_model(void **state)
             bool writable = mem->rights[(base >> MEM_PAGE_BITS) + i] & (MEM_WRITE | MEM_SHADOW);
             assert_int_equal(writable, (model[i] & MEM_WRITE) != 0);
             assert_int_equal(mem_is_mapped(mem, base + i * MEM_PAGE, MEM_PAGE), model[i] != 0);
-            assert_int_equal(mem_readable(mem, base + i * MEM_PAGE, 1) != NULL, (model[i] & MEM_READ) != 0);
+            assert_int_equal(mem_readable(mem, base + i * MEM_PAGE, 1) != NULL,
+                             (model[i] & MEM_READ) != 0);
         }
     }
     mem_free(mem);

@@ -12,20 +12,20 @@
 
 #include "metric_rig.h"
 
-/* --- The language
- * ----------------------------------------------------------------------------------------------------- */
+/* --- The language ---------------------------------------------------------------------------- */
 
 static void KOJ_07_comments_continued_lines_and_names(void **state)
 {
     (void)state;
-    struct chil_spec *spec = rigm_spec("# a comment\n"
-                                       "compose HT_I/O_XFER = HT_LL_IO_XFR +   # one goes on after its sign\n"
-                                       "                      # a comment between\n"
-                                       "\n"
-                                       "    HT_LR_IO_XFR\n"
-                                       "      + HT_RL_IO_XFR# no blank before it\n"
-                                       "compose P$_READS=PC_port0_rd+PC_port1_rd\n"
-                                       "compute DATA_HIT_L1$ = A9 - B_1:x\n");
+    struct chil_spec *spec =
+        rigm_spec("# a comment\n"
+                  "compose HT_I/O_XFER = HT_LL_IO_XFR +   # one goes on after its sign\n"
+                  "                      # a comment between\n"
+                  "\n"
+                  "    HT_LR_IO_XFR\n"
+                  "      + HT_RL_IO_XFR# no blank before it\n"
+                  "compose P$_READS=PC_port0_rd+PC_port1_rd\n"
+                  "compute DATA_HIT_L1$ = A9 - B_1:x\n");
     size_t count;
     const struct chil_spec_item *items = chil_spec_items(spec, &count);
     assert_int_equal(count, 3);
@@ -34,14 +34,20 @@ static void KOJ_07_comments_continued_lines_and_names(void **state)
     assert_string_equal(items[1].name, "P$_READS");
     assert_string_equal(items[2].formula, "A9 - B_1:x");
     assert_int_equal(items[2].line, 8);
-    struct chil_exp *exp = rigm_counts((struct rigm_count[]){
-        {"HT_LL_IO_XFR", 1}, {"HT_LR_IO_XFR", 2}, {"HT_RL_IO_XFR", 4}, {"A9", 9}, {"B_1:x", 1}, {0}});
+    struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"HT_LL_IO_XFR", 1},
+                                                             {"HT_LR_IO_XFR", 2},
+                                                             {"HT_RL_IO_XFR", 4},
+                                                             {"A9", 9},
+                                                             {"B_1:x", 1},
+                                                             {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(rigm_total(derived, "HT_I/O_XFER"), 7);
     assert_int_equal(rigm_total(derived, "HT_I_O_XFER"), 7); /* as CubePL can have it */
     assert_int_equal(rigm_total(derived, "DATA_HIT_L1$"), 8);
-    assert_string_equal(derived->metric[chil_metric_find(derived, "DATA_HIT_L1$")].name, "DATA_HIT_L1_");
-    assert_string_equal(derived->metric[chil_metric_find(derived, "DATA_HIT_L1$")].title, "DATA_HIT_L1$");
+    assert_string_equal(derived->metric[chil_metric_find(derived, "DATA_HIT_L1$")].name,
+                        "DATA_HIT_L1_");
+    assert_string_equal(derived->metric[chil_metric_find(derived, "DATA_HIT_L1$")].title,
+                        "DATA_HIT_L1$");
     chil_exp_free(derived);
     chil_exp_free(exp);
     chil_spec_free(spec);
@@ -56,12 +62,15 @@ static void mistakes_are_told_with_file_line_and_what_was_meant(void **state)
         {"\ncompos A = B\n", "t:2: 'compos' begins no statement; did you mean 'compose'?"},
         {"compose BRANCH = BRANCH PRED + BRANCH MISP\n",
          "t:1: an operator is missing between 'BRANCH' and 'PRED'; did you mean 'BRANCH_PRED'?"},
-        {"compose A = B +\n  C +\n  D E\n", "t:3: an operator is missing between 'D' and 'E'; did you mean 'D_E'?"},
+        {"compose A = B +\n  C +\n  D E\n",
+         "t:3: an operator is missing between 'D' and 'E'; did you mean 'D_E'?"},
         {"compose A = B - C\n", "t:1: 'compose A' only adds names; use 'compute'"},
         {"compose A = B + B\n", "t:1: 'compose A' has 'B' twice"},
         {"measure A = B + C\n", "t:1: 'measure A' takes one counter; use 'compose' or 'compute'"},
-        {"compute A = B / C\n", "t:1: 'compute A' is no sum of counts; use 'ratio' for anything else"},
-        {"compute A = B + 1\n", "t:1: 'compute A' is no sum of counts; use 'ratio' for anything else"},
+        {"compute A = B / C\n",
+         "t:1: 'compute A' is no sum of counts; use 'ratio' for anything else"},
+        {"compute A = B + 1\n",
+         "t:1: 'compute A' is no sum of counts; use 'ratio' for anything else"},
         {"compose A = B\n\ncompose A = C\n", "t:3: 'compose A' is given again; line 1 has it"},
         {"compose A = B\ncompute B = C - A\n", "t:1: 'A' is part of itself"},
         {"compose A\n", "t:1: '=' is missing"},
@@ -71,7 +80,8 @@ static void mistakes_are_told_with_file_line_and_what_was_meant(void **state)
         {"ratio R = A / \n", "t:1: a name, a number or '(' is missing at the end"},
         {"ratio R = A unit\n", "t:1: a unit is missing behind 'unit'"},
         {"finding F when A > 1\n", "t:1: 'because' is missing"},
-        {"compute L1$ = A\ncompute L1_ = B\n", "t:2: 'L1_' and 'L1$' are one name to experiments, 'L1_'; rename one"},
+        {"compute L1$ = A\ncompute L1_ = B\n",
+         "t:2: 'L1_' and 'L1$' are one name to experiments, 'L1_'; rename one"},
         {"use a/b\n", "t:1: a text in memory uses no files by path"},
         {"text ; unit\n", "t:1: a row is 'text ; unit ; formula'"},
         {"aggroup S = A A\n", "t:1: 'A' is there twice"},
@@ -92,11 +102,13 @@ static bool knows(void *context, const char *name)
     return strncmp(name, "PM_", 3) == 0 && strcmp(name, "PM_CYK") != 0;
 }
 
-static void note(void *context, const char *file, unsigned line, const char *name, const char *nearest)
+static void note(void *context, const char *file, unsigned line, const char *name,
+                 const char *nearest)
 {
     struct unknown *to = context;
     size_t used = strlen(to->text);
-    (void)snprintf(to->text + used, sizeof to->text - used, "%s:%u %s %s;", file, line, name, nearest ? nearest : "-");
+    (void)snprintf(to->text + used, sizeof to->text - used, "%s:%u %s %s;", file, line, name,
+                   nearest ? nearest : "-");
 }
 
 static void names_that_nothing_explains_are_told_with_the_nearest(void **state)
@@ -130,10 +142,12 @@ static void KOJ_03_KOJ_17_a_file_replaces_what_it_uses(void **state)
     (void)state;
     char folder[] = "/tmp/chiliad-metric-XXXXXX", path[200];
     assert_non_null(mkdtemp(folder));
-    write_file(folder, "default.metrics", "compose FP = ADD + MUL + ST\ncompose MEMORY = LD\nmeasure I = INS\n");
-    write_file(folder, "mine.metrics", "compose FP = ADD + MUL\nuse default\ncompose MEMORY = LD + ST\n");
-    struct chil_exp *exp =
-        rigm_counts((struct rigm_count[]){{"ADD", 1}, {"MUL", 2}, {"ST", 4}, {"LD", 8}, {"INS", 16}, {0}});
+    write_file(folder, "default.metrics",
+               "compose FP = ADD + MUL + ST\ncompose MEMORY = LD\nmeasure I = INS\n");
+    write_file(folder, "mine.metrics",
+               "compose FP = ADD + MUL\nuse default\ncompose MEMORY = LD + ST\n");
+    struct chil_exp *exp = rigm_counts(
+        (struct rigm_count[]){{"ADD", 1}, {"MUL", 2}, {"ST", 4}, {"LD", 8}, {"INS", 16}, {0}});
     for (int own = 1; own >= 0; own--) { /* and removes the files, the used one last */
         struct chil_spec *spec;
         struct chil_error err = {0};
@@ -144,7 +158,8 @@ static void KOJ_03_KOJ_17_a_file_replaces_what_it_uses(void **state)
         assert_int_equal(rigm_total(derived, "FP"), own ? 3 : 7);
         assert_int_equal(rigm_total(derived, "MEMORY"), own ? 12 : 8);
         assert_int_equal(rigm_total(derived, "I"), 16);
-        assert_string_equal(derived->metric[derived->metric[store].parent].name, own ? "MEMORY" : "FP");
+        assert_string_equal(derived->metric[derived->metric[store].parent].name,
+                            own ? "MEMORY" : "FP");
         chil_exp_free(derived);
         chil_spec_free(spec);
         assert_int_equal(unlink(path), 0);
@@ -153,8 +168,7 @@ static void KOJ_03_KOJ_17_a_file_replaces_what_it_uses(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* --- What is derived
- * ---------------------------------------------------------------------------------------------------- */
+/* --- What is derived ------------------------------------------------------------------------- */
 
 static void KOJ_04_KOJ_05_KOJ_06_compose_measure_and_compute(void **state)
 {
@@ -162,8 +176,8 @@ static void KOJ_04_KOJ_05_KOJ_06_compose_measure_and_compute(void **state)
     struct chil_spec *spec = rigm_spec("compose ALL = LEFT + RIGHT\n"
                                        "measure LEFT = EVENT_L\n"
                                        "compute RIGHT = 2 * (A - B) + C / 2 - -1 * D\n");
-    struct chil_exp *exp =
-        rigm_counts((struct rigm_count[]){{"EVENT_L", 100}, {"A", 50}, {"B", 20}, {"C", 8}, {"D", 1}, {0}});
+    struct chil_exp *exp = rigm_counts(
+        (struct rigm_count[]){{"EVENT_L", 100}, {"A", 50}, {"B", 20}, {"C", 8}, {"D", 1}, {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     int all = chil_metric_find(derived, "ALL"), left = chil_metric_find(derived, "LEFT"),
         right = chil_metric_find(derived, "RIGHT");
@@ -191,7 +205,8 @@ static void KOJ_08_measured_wins_over_composed_and_partial(void **state)
     struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"A", 1}, {"B", 2}, {"EV2", 10}, {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(rigm_total(derived, "X"), 10); /* the first alternative is not there */
-    assert_int_equal(derived->metric[chil_metric_find(derived, "A")].parent, chil_metric_find(derived, "X"));
+    assert_int_equal(derived->metric[chil_metric_find(derived, "A")].parent,
+                     chil_metric_find(derived, "X"));
     chil_exp_free(derived);
     rigm_add(exp, "EV1", 0, 11);
     derived = rigm_derive(exp, spec, NULL);
@@ -214,7 +229,8 @@ static void KOJ_10_KOJ_13_KOJ_14_KOJ_15_what_is_missing(void **state)
                                        "compose L3 = L3_LOAD + L3_STORE\n"
                                        "compute L2 = L1_MISS - L2_MISS\n"
                                        "compose OTHER = NOT_HERE + NEITHER\n");
-    struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"L1", 100}, {"MEM", 1}, {"L1_MISS", 5}, {0}});
+    struct chil_exp *exp =
+        rigm_counts((struct rigm_count[]){{"L1", 100}, {"MEM", 1}, {"L1_MISS", 5}, {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(rigm_total(derived, "ACCESS"), 101);
     assert_true(rigm_partial(derived, "ACCESS"));
@@ -231,8 +247,9 @@ static void KOJ_10_KOJ_13_KOJ_14_KOJ_15_what_is_missing(void **state)
     chil_spec_free(spec);
 
     /* Without the level there is nothing missing. */
-    spec = rigm_spec("compose ACCESS = L1 + L2 + L3 + MEM\ncompose L3 = L3_LOAD + L3_STORE\nabsent L3_LOAD L3_STORE\n"
-                     "compute L2 = L1_MISS - L2_MISS\n");
+    spec = rigm_spec(
+        "compose ACCESS = L1 + L2 + L3 + MEM\ncompose L3 = L3_LOAD + L3_STORE\nabsent L3_LOAD L3_STORE\n"
+        "compute L2 = L1_MISS - L2_MISS\n");
     rigm_add(exp, "L2_MISS", 0, 1);
     derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(rigm_total(derived, "ACCESS"), 105);
@@ -248,8 +265,11 @@ static void KOJ_01_KOJ_02_KOJ_18_time_stays_and_other_counters_are_listed_apart(
     (void)state;
     struct chil_spec *spec = rigm_spec("compose X = A + B\ncompute Y = C - A\n");
     struct chil_exp *exp = rigm_experiment(2);
-    const struct chil_exp_metric time = {
-        .name = (char *)"Time", .unit = (char *)"sec", .kind = CHIL_EXP_REAL, .parent = CHIL_EXP_NONE, .runs = 1};
+    const struct chil_exp_metric time = {.name = (char *)"Time",
+                                         .unit = (char *)"sec",
+                                         .kind = CHIL_EXP_REAL,
+                                         .parent = CHIL_EXP_NONE,
+                                         .runs = 1};
     int root = chil_exp_add_metric(exp, &time);
     struct chil_exp_metric execution = time;
     execution.name = (char *)"Execution";
@@ -261,7 +281,8 @@ static void KOJ_01_KOJ_02_KOJ_18_time_stays_and_other_counters_are_listed_apart(
     for (int i = 0; i < 4; i++)
         rigm_add(exp, names[i], 1, 10 * (i + 1));
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
-    int time_now = chil_metric_find(derived, "Time"), execution_now = chil_metric_find(derived, "Execution");
+    int time_now = chil_metric_find(derived, "Time"),
+        execution_now = chil_metric_find(derived, "Execution");
     assert_int_equal(derived->metric[time_now].parent, CHIL_EXP_NONE);
     assert_int_equal(derived->metric[execution_now].parent, time_now);
     assert_true(chil_exp_real(derived, time_now, 1, 0) == 2.5); /* no count became a penalty */
@@ -272,7 +293,8 @@ static void KOJ_01_KOJ_02_KOJ_18_time_stays_and_other_counters_are_listed_apart(
     assert_int_equal(chil_exp_count(derived, chil_metric_find(derived, "X"), 0, 0), 0);
     assert_int_equal(derived->metric[chil_metric_find(derived, "D")].parent, CHIL_EXP_NONE);
     assert_int_equal(rigm_total(derived, "D"), 40);
-    assert_int_equal(rigm_total(derived, "C"), 30); /* an input of a computation is in no hierarchy */
+    assert_int_equal(rigm_total(derived, "C"),
+                     30); /* an input of a computation is in no hierarchy */
     chil_exp_free(derived);
     const struct chil_metric_options without = {.no_apart = true};
     derived = rigm_derive(exp, spec, &without);
@@ -296,7 +318,8 @@ static void KOJ_16_KOJ_44_deriving_after_a_merge_completes_and_is_repeatable(voi
         assert_true(rigm_partial(derived[i], "X"));
         assert_false(rigm_has(derived[i], "Y"));
     }
-    assert_int_equal(chil_exp_merge(&merged, (const struct chil_exp *const *)derived, 2, NULL, &err), 0);
+    assert_int_equal(
+        chil_exp_merge(&merged, (const struct chil_exp *const *)derived, 2, NULL, &err), 0);
     whole = rigm_derive(merged, spec, NULL);
     again = rigm_derive(whole, spec, NULL);
     for (int i = 0; i < 2; i++) {
@@ -322,7 +345,8 @@ static void KOJ_16_KOJ_44_deriving_after_a_merge_completes_and_is_repeatable(voi
 static void KOJ_43_cycles_in_seconds_and_the_specification_that_fits(void **state)
 {
     (void)state;
-    struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"BGL_CYCLES", 1700}, {"BGL_INST", 850}, {0}});
+    struct chil_exp *exp =
+        rigm_counts((struct rigm_count[]){{"BGL_CYCLES", 1700}, {"BGL_INST", 850}, {0}});
     struct chil_spec *spec = NULL;
     struct chil_exp *none = NULL;
     struct chil_error err = {0};
@@ -351,14 +375,17 @@ static void KOJ_43_cycles_in_seconds_and_the_specification_that_fits(void **stat
     chil_exp_free(exp);
 }
 
-/* --- Ratios and findings
- * ------------------------------------------------------------------------------------------------- */
+/* --- Ratios and findings --------------------------------------------------------------------- */
 
 static void what_never_happened_is_zero_where_all_was_counted(void **state)
 {
     (void)state;
-    struct chil_exp *exp = rigm_counts((struct rigm_count[]){
-        {"BGL_CYCLES", 100}, {"BGL_INST", 50}, {"BGL_FP_INST", 10}, {"BGL_FMA", 10}, {"BGL_STALL_LOAD", 7}, {0}});
+    struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"BGL_CYCLES", 100},
+                                                             {"BGL_INST", 50},
+                                                             {"BGL_FP_INST", 10},
+                                                             {"BGL_FMA", 10},
+                                                             {"BGL_STALL_LOAD", 7},
+                                                             {0}});
     struct chil_spec *spec = rigm_open("simulator");
     struct chil_ratio_value value;
     chil_exp_set_attribute(exp, "machine", "bgp");
@@ -385,8 +412,8 @@ static void what_never_happened_is_zero_where_all_was_counted(void **state)
     chil_spec_free(spec);
 }
 
-static struct chil_ratio_value ratio_of(const struct chil_exp *exp, const struct chil_spec *spec, const char *name,
-                                        int node, bool subtree)
+static struct chil_ratio_value ratio_of(const struct chil_exp *exp, const struct chil_spec *spec,
+                                        const char *name, int node, bool subtree)
 {
     struct chil_ratio_value value, *all = calloc(exp->nodes, sizeof *all);
     struct chil_error err = {0};
@@ -394,7 +421,8 @@ static struct chil_ratio_value ratio_of(const struct chil_exp *exp, const struct
     assert_int_equal(chil_ratio(exp, spec, name, node, subtree, -1, &value, &err), 0);
     assert_int_equal(chil_ratio_nodes(exp, spec, name, subtree, -1, all, &err), 0);
     if (node >= 0) assert_memory_equal(&all[node].value, &value.value, sizeof value.value);
-    if (node >= 0) assert_true(all[node].defined == value.defined && all[node].small == value.small);
+    if (node >= 0)
+        assert_true(all[node].defined == value.defined && all[node].small == value.small);
     free(all);
     return value;
 }
@@ -420,7 +448,8 @@ static void KOJ_45_ratios_are_of_sums_and_know_bad_denominators(void **state)
     }
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     struct chil_ratio_value all = ratio_of(derived, spec, "IPC", -1, true);
-    assert_true(all.defined && !all.small && all.value == 1012.0 / 10001.0); /* not the sum of four quotients */
+    assert_true(all.defined && !all.small &&
+                all.value == 1012.0 / 10001.0); /* not the sum of four quotients */
     assert_true(ratio_of(derived, spec, "IPC", 0, true).value == 1012.0 / 10001.0);
     assert_true(ratio_of(derived, spec, "IPC", 1, true).value == 912.0 / 9001.0);
     assert_true(ratio_of(derived, spec, "IPC", 1, false).value == 0.1);
@@ -448,12 +477,14 @@ static void KOJ_46_findings_have_text_evidence_and_call_path(void **state)
     (void)state;
     struct chil_findings *found;
     struct chil_error err = {0};
-    struct chil_spec *spec = rigm_spec("measure CYCLES = CYC\nratio MISSES = 100 * MISS / ACC unit %\n"
-                                       "finding POOR_CACHE when MISSES > 10 and not (MISS < 3)\n"
-                                       "    because {MISSES} % of {ACC} accesses miss; {nothing}\n"
-                                       "finding BUSY when CYC == 1000 of ACC because x\n");
+    struct chil_spec *spec =
+        rigm_spec("measure CYCLES = CYC\nratio MISSES = 100 * MISS / ACC unit %\n"
+                  "finding POOR_CACHE when MISSES > 10 and not (MISS < 3)\n"
+                  "    because {MISSES} % of {ACC} accesses miss; {nothing}\n"
+                  "finding BUSY when CYC == 1000 of ACC because x\n");
     struct chil_exp *exp = rigm_experiment(4);
-    static const int64_t acc[] = {1000, 100, 10, 100}, miss[] = {10, 50, 10, 25}, cyc[] = {2000, 5000, 10, 1000};
+    static const int64_t acc[] = {1000, 100, 10, 100}, miss[] = {10, 50, 10, 25},
+                         cyc[] = {2000, 5000, 10, 1000};
     for (int i = 0; i < 4; i++) {
         rigm_add(exp, "ACC", i, acc[i]);
         rigm_add(exp, "MISS", i, miss[i]);
@@ -461,14 +492,16 @@ static void KOJ_46_findings_have_text_evidence_and_call_path(void **state)
     }
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(chil_findings_new(&found, derived, spec, &err), 0);
-    assert_int_equal(found->count, 3); /* not for f2, which has a tenth of a percent of the cycles */
+    assert_int_equal(found->count,
+                     3); /* not for f2, which has a tenth of a percent of the cycles */
     assert_string_equal(found->finding[0].name, "POOR_CACHE");
     assert_int_equal(found->finding[0].node, 1);
     assert_true(fabs(found->finding[0].share - 5000.0 / 8010) < 1e-12);
     assert_string_equal(found->finding[0].text, "50 % of 100 accesses miss; {nothing}");
     assert_int_equal(found->finding[0].evidence_count, 2);
     assert_string_equal(found->finding[0].evidence[0].name, "MISSES");
-    assert_true(found->finding[0].evidence[0].value == 50 && found->finding[0].evidence[1].value == 50);
+    assert_true(found->finding[0].evidence[0].value == 50 &&
+                found->finding[0].evidence[1].value == 50);
     assert_int_equal(found->finding[1].node, 3);
     assert_string_equal(found->finding[1].name, "POOR_CACHE");
     assert_string_equal(found->finding[2].name, "BUSY");

@@ -12,10 +12,10 @@
 #include "chiliad/catalog.h"
 #include "metric_rig.h"
 
-/* --- Specifications
- * ----------------------------------------------------------------------------------------------------- */
+/* --- Specifications -------------------------------------------------------------------------- */
 
-static const char *const roots[] = {"CYCLES", "INSTRUCTION", "DATA_ACCESS", "INST_ACCESS", "TLB_ACCESS"};
+static const char *const roots[] = {"CYCLES", "INSTRUCTION", "DATA_ACCESS", "INST_ACCESS",
+                                    "TLB_ACCESS"};
 enum { ROOTS = sizeof roots / sizeof *roots };
 
 struct leaves {
@@ -23,7 +23,8 @@ struct leaves {
     size_t count;
 };
 
-static void add_leaf(void *context, const char *file, unsigned line, const char *name, const char *nearest)
+static void add_leaf(void *context, const char *file, unsigned line, const char *name,
+                     const char *nearest)
 {
     struct leaves *to = context;
     (void)file;
@@ -103,14 +104,15 @@ static void KOJ_50_presets_measure_the_generic_hierarchy(void **state)
 {
     (void)state;
     struct chil_spec *spec = rigm_open("papi");
-    struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"PAPI_TOT_CYC", 100},
-                                                             {"PAPI_MEM_SCY", 30},
-                                                             {"PAPI_MEM_RCY", 20},
-                                                             {"PAPI_MEM_WCY", 10},
-                                                             {"PAPI_L1_DCR", 50},
-                                                             {"PAPI_L1_LDM", 5},
-                                                             {"PAPI_L2_DCM", 2}, /* "or PAPI_L2_DCM" is a comment */
-                                                             {0}});
+    struct chil_exp *exp =
+        rigm_counts((struct rigm_count[]){{"PAPI_TOT_CYC", 100},
+                                          {"PAPI_MEM_SCY", 30},
+                                          {"PAPI_MEM_RCY", 20},
+                                          {"PAPI_MEM_WCY", 10},
+                                          {"PAPI_L1_DCR", 50},
+                                          {"PAPI_L1_LDM", 5},
+                                          {"PAPI_L2_DCM", 2}, /* "or PAPI_L2_DCM" is a comment */
+                                          {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(rigm_total(derived, "CYCLES"), 100);
     assert_int_equal(rigm_total(derived, "RECIRCULATE"), 30);
@@ -119,14 +121,14 @@ static void KOJ_50_presets_measure_the_generic_hierarchy(void **state)
                      chil_metric_find(derived, "RECIRCULATE"));
     assert_int_equal(rigm_total(derived, "DATA_LOAD_FROM_L1$"), 45);
     assert_false(rigm_has(derived, "DATA_HIT_MEM"));
-    assert_int_equal(derived->metric[chil_metric_find(derived, "PAPI_L2_DCM")].parent, CHIL_EXP_NONE);
+    assert_int_equal(derived->metric[chil_metric_find(derived, "PAPI_L2_DCM")].parent,
+                     CHIL_EXP_NONE);
     chil_exp_free(derived);
     chil_exp_free(exp);
     chil_spec_free(spec);
 }
 
-/* --- No counter is made up
- * ---------------------------------------------------------------------------------------------- */
+/* --- No counter is made up ------------------------------------------------------------------- */
 
 static bool is_event(void *context, const char *name)
 {
@@ -134,7 +136,8 @@ static bool is_event(void *context, const char *name)
     return chil_machine_find_event(context, name, &event, NULL) == 0 && !event->reserved;
 }
 
-static void no_such_event(void *context, const char *file, unsigned line, const char *name, const char *nearest)
+static void no_such_event(void *context, const char *file, unsigned line, const char *name,
+                          const char *nearest)
 {
     (void)context;
     fail_msg("%s:%u: there is no event %s; %s?", file, line, name, nearest ? nearest : "");
@@ -167,7 +170,8 @@ static void every_counter_of_our_specifications_and_likes_is_an_event(void **sta
             likes++;
             (void)snprintf(words, sizeof words, "%s", like);
             for (char *rest = words, *word; (word = strtok_r(rest, " +-", &rest));)
-                if (strcmp(word, "0") != 0 && !is_event(machine, word)) fail_msg("%s is like %s", event[e], word);
+                if (strcmp(word, "0") != 0 && !is_event(machine, word))
+                    fail_msg("%s is like %s", event[e], word);
         }
         assert_true(likes > events / 3);
         chil_platform_free(platform);
@@ -175,8 +179,7 @@ static void every_counter_of_our_specifications_and_likes_is_an_event(void **sta
     chil_machine_free(machine);
 }
 
-/* --- Counter sets: what the tables say each gives
- * ----------------------------------------------------------------------- */
+/* --- Counter sets: what the tables say each gives -------------------------------------------- */
 
 static const struct given {
     const char *set, *metrics; /* "~" before one that the set alone leaves incomplete */
@@ -188,10 +191,11 @@ static const struct given {
         {"OPTERON_DC2", "~DATA_ACCESS DATA_STORE_INTO_L2$ DATA_LOAD_FROM_L2$"},
         {"OPTERON_DC3", "~DATA_ACCESS DATA_STORE_INTO_MEM DATA_LOAD_FROM_MEM"},
         {"OPTERON_ETC", "INSTRUCTION CYCLES"},
-        {"OPTERON_BR", "~INSTRUCTION BRANCH BRANCH_MISP BRANCH_MISP_TAKEN BRANCH_MISP_UNTAKEN BRANCH_PRED "
-                       "BRANCH_PRED_TAKEN BRANCH_PRED_UNTAKEN"},
-        {"OPTERON_FP",
-         "~INSTRUCTION FLOATING_POINT"}, /* marked ~ in the table; the specification has just these four */
+        {"OPTERON_BR",
+         "~INSTRUCTION BRANCH BRANCH_MISP BRANCH_MISP_TAKEN BRANCH_MISP_UNTAKEN BRANCH_PRED "
+         "BRANCH_PRED_TAKEN BRANCH_PRED_UNTAKEN"},
+        {"OPTERON_FP", "~INSTRUCTION FLOATING_POINT"}, /* marked ~ in the table; the specification
+                                                          has just these four */
         {"OPTERON_ST1", "~CYCLES IC_FETCH_STALL ~FR_DISPATCH_STALLS"},
         {"OPTERON_ST2", "~CYCLES ~FR_DISPATCH_STALLS"},
         {"OPTERON_ST3", "~CYCLES ~FR_DISPATCH_STALLS"},
@@ -235,15 +239,18 @@ static const struct given {
           {"US3_MC3", "~MC_READS ~MC_WRITES"},
 },
   power4_sets[] = {
-      {"POWER4_LX", "~TLB_ACCESS INST_TLB_MISS DATA_TLB_MISS DATA_ACCESS DATA_STORE_INTO_L1$ DATA_LOAD_FROM_L1$"},
+      {"POWER4_LX",
+       "~TLB_ACCESS INST_TLB_MISS DATA_TLB_MISS DATA_ACCESS DATA_STORE_INTO_L1$ DATA_LOAD_FROM_L1$"},
       {"POWER4_DC", "~DATA_ACCESS DATA_HIT_L2$ DATA_HIT_L3$ DATA_HIT_MEM"},
-      {"POWER4_IC", "INST_ACCESS INST_PREFETCH INST_HIT_L1$ INST_HIT_L2$ INST_HIT_L3$ INST_HIT_MEM"},
+      {"POWER4_IC",
+       "INST_ACCESS INST_PREFETCH INST_HIT_L1$ INST_HIT_L2$ INST_HIT_L3$ INST_HIT_MEM"},
       {"POWER4_BRT", "INSTRUCTION BRANCH BRANCH_MISP CYCLES"},
       {"POWER4_IFP", "INSTRUCTION INTEGER ~FLOATING_POINT"},
       {"POWER4_MFP", "INSTRUCTION ~FLOATING_POINT ~MEMORY CYCLES"},
 };
 
-static void assert_given(const struct chil_spec *spec, const struct chil_platform *platform, const struct given *given)
+static void assert_given(const struct chil_spec *spec, const struct chil_platform *platform,
+                         const struct given *given)
 {
     char words[300];
     const struct chil_set *set = chil_platform_set(platform, given->set);
@@ -257,7 +264,8 @@ static void assert_given(const struct chil_spec *spec, const struct chil_platfor
     (void)snprintf(words, sizeof words, "%s", given->metrics);
     for (char *rest = words, *word; (word = strtok_r(rest, " ", &rest));) {
         int at = chil_metric_tree_find(tree, word + (*word == '~'));
-        if (at < 0 || rows[at].partial != (*word == '~')) fail_msg("%s does not give %s", given->set, word);
+        if (at < 0 || rows[at].partial != (*word == '~'))
+            fail_msg("%s does not give %s", given->set, word);
     }
     chil_metric_tree_free(tree);
 }
@@ -314,8 +322,8 @@ static void the_specification_wins_over_the_sets_table(void **state)
     struct chil_platform *platform = rigm_platform("opteron");
     struct chil_spec *spec;
     assert_int_equal(chil_platform_spec(&spec, platform, NULL), 0);
-    struct chil_exp *exp = rigm_counts(
-        (struct rigm_count[]){{"IC_FETCH", 100}, {"IC_MISS", 7}, {"IC_L2_REFILL", 4}, {"IC_SYS_REFILL", 2}, {0}});
+    struct chil_exp *exp = rigm_counts((struct rigm_count[]){
+        {"IC_FETCH", 100}, {"IC_MISS", 7}, {"IC_L2_REFILL", 4}, {"IC_SYS_REFILL", 2}, {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     assert_int_equal(rigm_total(derived, "INST_HIT_L1$"), 94); /* not 93 */
     chil_exp_free(derived);
@@ -324,8 +332,7 @@ static void the_specification_wins_over_the_sets_table(void **state)
     chil_platform_free(platform);
 }
 
-/* --- 32 runs
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- 32 runs --------------------------------------------------------------------------------- */
 
 static struct chil_exp *all_events(const struct chil_platform *platform)
 {
@@ -363,17 +370,21 @@ static void KOJ_51_KOJ_64_32_limited_runs_merged_are_complete(void **state)
     assert_int_equal(chil_platform_spec(&spec, platform, &err), 0);
     assert_int_equal(sets, RUNS);
     for (size_t i = 0; i < RUNS; i++) {
-        assert_int_equal(chil_metric_limit(&run[i], truth, platform, set[i].events, set[i].count, &err), 0);
+        assert_int_equal(
+            chil_metric_limit(&run[i], truth, platform, set[i].events, set[i].count, &err), 0);
         assert_int_equal(run[i]->metrics, 2);
         assert_string_equal(chil_exp_attribute(run[i], "platform"), "ultrasparc");
         derived[i] = rigm_derive(run[i], spec, NULL);
-        static const char *const never[] = {"INST_HIT_L2$", "DATA_LOAD_FROM_L2$", "DATA_STORE_INTO_MEM",
-                                            "BRANCH_PRED_TAKEN", "BRANCH_PRED_UNTAKEN"};
+        static const char *const never[] = {"INST_HIT_L2$", "DATA_LOAD_FROM_L2$",
+                                            "DATA_STORE_INTO_MEM", "BRANCH_PRED_TAKEN",
+                                            "BRANCH_PRED_UNTAKEN"};
         for (size_t n = 0; n < sizeof never / sizeof *never; n++)
             assert_false(rigm_has(derived[i], never[n]));
     }
-    assert_int_equal(chil_exp_merge(&merged, (const struct chil_exp *const *)derived, RUNS, NULL, &err), 0);
-    struct chil_exp *whole = rigm_derive(merged, spec, NULL), *once = rigm_derive(truth, spec, NULL);
+    assert_int_equal(
+        chil_exp_merge(&merged, (const struct chil_exp *const *)derived, RUNS, NULL, &err), 0);
+    struct chil_exp *whole = rigm_derive(merged, spec, NULL),
+                    *once = rigm_derive(truth, spec, NULL);
     assert_same(whole, once);
     for (size_t i = 0; i < whole->metrics; i++) { /* nothing counts TLB hits */
         bool tlb = strstr(whole->metric[i].name, "TLB_ACCESS") != NULL;
@@ -395,7 +406,8 @@ static void KOJ_52_approximations_on_request_are_marked(void **state)
 {
     (void)state;
     struct chil_spec *spec = rigm_open("ultrasparc");
-    struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"EC_misses", 100}, {"EC_rd_miss", 60}, {0}});
+    struct chil_exp *exp =
+        rigm_counts((struct rigm_count[]){{"EC_misses", 100}, {"EC_rd_miss", 60}, {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
     assert_false(rigm_has(derived, "DATA_STORE_INTO_MEM"));
     chil_exp_free(derived);
@@ -409,8 +421,7 @@ static void KOJ_52_approximations_on_request_are_marked(void **state)
     chil_spec_free(spec);
 }
 
-/* --- Table 1, in 10^6
- * --------------------------------------------------------------------------------------------------------- */
+/* --- Table 1, in 10^6 ------------------------------------------------------------------------ */
 
 struct share {
     const char *metric, *of;
@@ -447,12 +458,29 @@ static const struct column columns[] = {
       {"DATA_HIT_MEM", "DATA_ACCESS", 0.1, .1},
       {"PM_DATA_FROM_L2", "DATA_LOAD_FROM_L2$", 99, 1}}},
     {"opteron",
-     {{"CPU_CLK_UNHALTED", 22090000}, {"FR_X86_INS", 17678000},   {"FP_ADD_PIPE", 6000000}, {"FP_MULT_PIPE", 4000000},
-      {"FP_ST_PIPE", 1700000},        {"FP_FAST_FLAG", 4000},     {"FR_BR", 967000},        {"FR_BR_MIS", 14000},
-      {"FR_BR_TAKEN", 800000},        {"FR_BR_TAKEN_MIS", 9000},  {"IC_FETCH", 6575400},    {"IC_L2_REFILL", 300},
-      {"IC_SYS_REFILL", 100},         {"DC_ACCESS", 7456000},     {"DC_MISS", 226000},      {"DC_L2_REFILL_M", 174600},
-      {"DC_L2_REFILL_O", 400},        {"DC_L2_REFILL_E", 18000},  {"DC_L2_REFILL_S", 1000}, {"DC_SYS_REFILL_M", 12000},
-      {"DC_SYS_REFILL_O", 1000},      {"DC_SYS_REFILL_E", 18000}, {"DC_SYS_REFILL_S", 1000}},
+     {{"CPU_CLK_UNHALTED", 22090000},
+      {"FR_X86_INS", 17678000},
+      {"FP_ADD_PIPE", 6000000},
+      {"FP_MULT_PIPE", 4000000},
+      {"FP_ST_PIPE", 1700000},
+      {"FP_FAST_FLAG", 4000},
+      {"FR_BR", 967000},
+      {"FR_BR_MIS", 14000},
+      {"FR_BR_TAKEN", 800000},
+      {"FR_BR_TAKEN_MIS", 9000},
+      {"IC_FETCH", 6575400},
+      {"IC_L2_REFILL", 300},
+      {"IC_SYS_REFILL", 100},
+      {"DC_ACCESS", 7456000},
+      {"DC_MISS", 226000},
+      {"DC_L2_REFILL_M", 174600},
+      {"DC_L2_REFILL_O", 400},
+      {"DC_L2_REFILL_E", 18000},
+      {"DC_L2_REFILL_S", 1000},
+      {"DC_SYS_REFILL_M", 12000},
+      {"DC_SYS_REFILL_O", 1000},
+      {"DC_SYS_REFILL_E", 18000},
+      {"DC_SYS_REFILL_S", 1000}},
      {{"FLOATING_POINT", "INSTRUCTION", 66.2, .1},
       {"BRANCH", "INSTRUCTION", 5.5, .1},
       {"BRANCH_MISP", "INSTRUCTION", 0.08, .01},
@@ -501,10 +529,12 @@ static const struct column columns[] = {
       {"EC_write_hit_RTO", "DATA_STORE_INTO_L2$", 7, 1}}},
 };
 
-/* A printed percentage is of numbers that were themselves rounded to 10^9: it may be any in their range. */
+/* A printed percentage is of numbers that were themselves rounded to 10^9: it may be any in their
+ * range. */
 static bool is_share(double part, double whole, const struct share *s)
 {
-    double half = 500, low = 100 * (part - half) / (whole + half), high = 100 * (part + half) / (whole - half);
+    double half = 500, low = 100 * (part - half) / (whole + half),
+           high = 100 * (part + half) / (whole - half);
     return low <= s->printed + s->unit / 2 + 1e-9 && high >= s->printed - s->unit / 2 - 1e-9;
 }
 
@@ -514,10 +544,14 @@ static void KOJ_40_KOJ_41_table_1_counters_give_its_percentages(void **state)
     static const struct {
         const char *metric;
         int64_t total[3];
-    } totals[] = {{"CYCLES", {25911000, 22090000, 38789000}},   {"INSTRUCTION", {15377000, 17678000, 21197000}},
-                  {"BRANCH", {1287000, 967000, 923000}},        {"BRANCH_MISP", {90000, 14000, 29000}},
-                  {"DATA_ACCESS", {5235000, 7456000, 6886000}}, {"DATA_HIT_L1$", {5092000, 7230000, 5594000}},
-                  {"DATA_HIT_L2$", {129000, 194000, 1255000}},  {"DATA_HIT_MEM", {7000, 32000, 37000}}};
+    } totals[] = {{"CYCLES", {25911000, 22090000, 38789000}},
+                  {"INSTRUCTION", {15377000, 17678000, 21197000}},
+                  {"BRANCH", {1287000, 967000, 923000}},
+                  {"BRANCH_MISP", {90000, 14000, 29000}},
+                  {"DATA_ACCESS", {5235000, 7456000, 6886000}},
+                  {"DATA_HIT_L1$", {5092000, 7230000, 5594000}},
+                  {"DATA_HIT_L2$", {129000, 194000, 1255000}},
+                  {"DATA_HIT_MEM", {7000, 32000, 37000}}};
     for (int c = 0; c < 3; c++) {
         struct chil_platform *platform = rigm_platform(columns[c].platform);
         struct chil_spec *spec;
@@ -534,13 +568,17 @@ static void KOJ_40_KOJ_41_table_1_counters_give_its_percentages(void **state)
             assert_int_equal(rigm_total(derived, totals[i].metric), totals[i].total[c]);
             assert_false(rigm_partial(derived, totals[i].metric));
         }
-        for (const struct share *s = columns[c].shares; s < columns[c].shares + 12 && s->metric; s++) {
-            double part = (double)rigm_total(derived, s->metric), whole = (double)rigm_total(derived, s->of);
+        for (const struct share *s = columns[c].shares; s < columns[c].shares + 12 && s->metric;
+             s++) {
+            double part = (double)rigm_total(derived, s->metric),
+                   whole = (double)rigm_total(derived, s->of);
             if (!is_share(part, whole, s))
-                fail_msg("%s: %s of %s is %.3f %%", columns[c].platform, s->metric, s->of, 100 * part / whole);
+                fail_msg("%s: %s of %s is %.3f %%", columns[c].platform, s->metric, s->of,
+                         100 * part / whole);
         }
         int64_t levels = rigm_total(derived, "DATA_HIT_L1$") + rigm_total(derived, "DATA_HIT_L2$") +
-                         rigm_total(derived, "DATA_HIT_MEM") + (c == 0 ? rigm_total(derived, "DATA_HIT_L3$") : 0);
+                         rigm_total(derived, "DATA_HIT_MEM") +
+                         (c == 0 ? rigm_total(derived, "DATA_HIT_L3$") : 0);
         assert_int_equal(levels, rigm_total(derived, "DATA_ACCESS"));
         chil_exp_free(derived);
         chil_exp_free(exp);
@@ -549,8 +587,8 @@ static void KOJ_40_KOJ_41_table_1_counters_give_its_percentages(void **state)
     }
 }
 
-/* The times of table 1 go through a derivation as they are; the share that is misprinted is 89.9 % (ERR-13), and both
- * rows with the numbers 117, 15, 505 are there (ERR-14). */
+/* The times of table 1 go through a derivation as they are; the share that is misprinted is 89.9 %
+ * (ERR-13), and both rows with the numbers 117, 15, 505 are there (ERR-14). */
 static void times_of_table_1_and_their_shares(void **state)
 {
     (void)state;
@@ -579,7 +617,8 @@ static void times_of_table_1_and_their_shares(void **state)
         derived = rigm_derive(exp, spec, NULL);
         double whole = chil_exp_sum(derived, chil_metric_find(derived, "Time"), -1, false, -1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            double part = chil_exp_sum(derived, chil_metric_find(derived, rows[i].name), -1, false, -1);
+            double part =
+                chil_exp_sum(derived, chil_metric_find(derived, rows[i].name), -1, false, -1);
             assert_true(part == rows[i].time[c]);
             assert_true(fabs(100 * part / whole - rows[i].printed[c]) <= 0.05 + 1e-9);
         }

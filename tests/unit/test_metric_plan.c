@@ -1,4 +1,5 @@
-/* Platforms and plans: what fits, what is refused and how, and the fewest runs, against the paper's and a plain search.
+/* Platforms and plans: what fits, what is refused and how, and the fewest runs, against the paper's
+ * and a plain search.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,8 @@ static struct chil_plan *plan_of(const struct chil_spec *spec, const struct chil
     struct chil_plan *plan = NULL;
     struct chil_error err = {0};
     const struct chil_plan_options options = {.only = only};
-    if (chil_plan_new(&plan, spec, platform, metrics, count, &options, &err)) fail_msg("%s", err.text);
+    if (chil_plan_new(&plan, spec, platform, metrics, count, &options, &err))
+        fail_msg("%s", err.text);
     return plan;
 }
 
@@ -70,7 +72,8 @@ static void KOJ_21_KOJ_30_plans_are_no_worse_than_the_papers_6_10_and_18_runs(vo
         assert_int_equal(plan->runs, cases[i].runs);
         assert_int_equal(plan->bound, cases[i].runs); /* and no plan has fewer */
         assert_int_equal(plan->splits, cases[i].split);
-        if (i == 2) { /* what the paper says cannot be collected together, and one that costs a run more */
+        if (i == 2) { /* what the paper says cannot be collected together, and one that costs a run
+                         more */
             assert_true(is_among(plan->split, plan->splits, "INST_HIT_L2$"));
             assert_true(is_among(plan->split, plan->splits, "DATA_STORE_INTO_MEM"));
             assert_true(is_among(plan->split, plan->splits, "DATA_LOAD_FROM_L2$"));
@@ -87,8 +90,8 @@ static void single_metrics_ratios_and_only(void **state)
     struct chil_platform *platform = rigm_platform("ultrasparc");
     struct chil_error err = {0};
     struct chil_spec *spec = rigm_spec("use ultrasparc\nratio MISSES = 100 * DC_rd_miss / DC_rd\n");
-    const char *const recirculate[] = {"Re_DC_miss"}, *const ratio[] = {"MISSES"}, *const wrong[] = {"CYCLE"},
-                      *const gap[] = {"MEMORY"};
+    const char *const recirculate[] = {"Re_DC_miss"}, *const ratio[] = {"MISSES"},
+                      *const wrong[] = {"CYCLE"}, *const gap[] = {"MEMORY"};
     struct chil_plan *plan = plan_of(spec, platform, recirculate, 1, false);
     assert_int_equal(plan->runs, 3); /* itself and two parts, all on PIC1 */
     chil_plan_free(plan);
@@ -107,20 +110,21 @@ static void single_metrics_ratios_and_only(void **state)
     chil_platform_free(platform);
 }
 
-/* --- Against a plain search
- * ------------------------------------------------------------------------------------------------ */
+/* --- Against a plain search ------------------------------------------------------------------ */
 
 /* The fewest runs by trying: each event goes to one of the runs begun or a new one. */
-static size_t fewest(const struct chil_platform *platform, const char *const *event, size_t events, size_t at,
-                     const char *run[8][8], size_t *size, size_t used, size_t best)
+static size_t fewest(const struct chil_platform *platform, const char *const *event, size_t events,
+                     size_t at, const char *run[8][8], size_t *size, size_t used, size_t best)
 {
     if (used >= best) return best;
     if (at == events) return used;
     for (size_t r = 0; r <= used && r < 8; r++) {
         run[r][size[r]] = event[at];
-        if (size[r] < chil_platform_counters(platform) && chil_platform_fits(platform, run[r], size[r] + 1, NULL, 0)) {
+        if (size[r] < chil_platform_counters(platform) &&
+            chil_platform_fits(platform, run[r], size[r] + 1, NULL, 0)) {
             size[r]++;
-            best = fewest(platform, event, events, at + 1, run, size, r == used ? used + 1 : used, best);
+            best = fewest(platform, event, events, at + 1, run, size, r == used ? used + 1 : used,
+                          best);
             size[r]--;
         }
     }
@@ -135,16 +139,16 @@ static void the_bound_is_reached_on_random_platforms(void **state)
         char text[2000];
         unsigned counters = 1 + (unsigned)(random_next(&random) % 3);
         unsigned events = 1 + (unsigned)(random_next(&random) % 7);
-        int used = snprintf(text, sizeof text, "platform p\ncounters c0 %s %s\n", counters > 1 ? "c1" : "",
-                            counters > 2 ? "c2" : "");
+        int used = snprintf(text, sizeof text, "platform p\ncounters c0 %s %s\n",
+                            counters > 1 ? "c1" : "", counters > 2 ? "c2" : "");
         char spec_text[200] = "compose ALL = E0";
         const char *event[8];
         static const char *const names[] = {"E0", "E1", "E2", "E3", "E4", "E5", "E6", "E7"};
         for (unsigned e = 0; e < events; e++) {
             unsigned mask = 1 + (unsigned)(random_next(&random) % ((1u << counters) - 1));
             event[e] = names[e];
-            used += snprintf(text + used, sizeof text - (size_t)used, "events %s %s %s = E%u\n", mask & 1 ? "c0" : "",
-                             mask & 2 ? "c1" : "", mask & 4 ? "c2" : "", e);
+            used += snprintf(text + used, sizeof text - (size_t)used, "events %s %s %s = E%u\n",
+                             mask & 1 ? "c0" : "", mask & 2 ? "c1" : "", mask & 4 ? "c2" : "", e);
             if (e) (void)snprintf(spec_text + strlen(spec_text), 20, " + E%u", e);
         }
         struct chil_platform *platform;
@@ -222,9 +226,9 @@ static void inputs_stay_together_where_that_costs_no_run(void **state)
     struct chil_platform *platform;
     struct chil_error err = {0};
     assert_int_equal(chil_platform_parse(&platform, "t", text, sizeof text - 1, &err), 0);
-    struct chil_spec *spec =
-        rigm_spec("compose ALL = W + X + Y + Z + C\n"
-                  "compute W = A - I\ncompute X = B - H - G\ncompute Y = D - E\ncompute Z = F - I\n");
+    struct chil_spec *spec = rigm_spec(
+        "compose ALL = W + X + Y + Z + C\n"
+        "compute W = A - I\ncompute X = B - H - G\ncompute Y = D - E\ncompute Z = F - I\n");
     const char *const all[] = {"ALL"};
     struct chil_plan *plan = plan_of(spec, platform, all, 1, false);
     assert_plan(plan, spec, platform);
@@ -235,9 +239,7 @@ static void inputs_stay_together_where_that_costs_no_run(void **state)
     chil_platform_free(platform);
 }
 
-/* --- Files
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- Files ----------------------------------------------------------------------------------- */
 
 static void platforms_that_are_wrong_are_refused(void **state)
 {
@@ -256,7 +258,8 @@ static void platforms_that_are_wrong_are_refused(void **state)
          "t:4: 'ALPA' is no event of the platform; did you mean 'ALPHA'?"},
         {"platform p\ncounters 0 1\nevents * = A B C\ngroup G = A B\ngroup H = C\naggroup S = A C\n",
          "t:6: set 'S' does not fit: no group of 'p' has all of these events"},
-        {"platform p\ncounters 0 1\nevents * = A B\ngroup G = A\n", "t: event 'B' is in no group; add it to one"},
+        {"platform p\ncounters 0 1\nevents * = A B\ngroup G = A\n",
+         "t: event 'B' is in no group; add it to one"},
         {"platform p\ncounters 0\nevents * = A\naggroup S = A\n\naggroup S = A\n",
          "t:6: 'S' is given again; line 4 has it"},
         {"platform p\ncounters 0\nevents X = A\n", "t:3: 'X' is no counter; 'counters' names them"},
@@ -270,7 +273,8 @@ static void platforms_that_are_wrong_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct chil_platform *platform;
         struct chil_error err = {0};
-        int status = chil_platform_parse(&platform, "t", cases[i].text, strlen(cases[i].text), &err);
+        int status =
+            chil_platform_parse(&platform, "t", cases[i].text, strlen(cases[i].text), &err);
         assert_int_equal(status, CHIL_EPARSE);
         assert_null(platform);
         assert_string_equal(err.text, cases[i].message);

@@ -1,4 +1,5 @@
-/* Estimates of sets that take turns, worked out by hand; and merging with a specification at hand. */
+/* Estimates of sets that take turns, worked out by hand; and merging with a specification at hand.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,14 +12,16 @@
 #include "metric_rig.h"
 #include "random.h"
 
-static const char sets[] = "platform p two counters\ncounters a b\nevents * = X Y Z N\n"
-                           "aggroup A = X Y\naggroup B = X Z\naggroup C = N\n"
-                           "like X = BGL_INST\nlike Y = BGL_LOAD + 2 * BGL_STORE\nlike Z = BGL_BRANCH\n";
+static const char sets[] =
+    "platform p two counters\ncounters a b\nevents * = X Y Z N\n"
+    "aggroup A = X Y\naggroup B = X Z\naggroup C = N\n"
+    "like X = BGL_INST\nlike Y = BGL_LOAD + 2 * BGL_STORE\nlike Z = BGL_BRANCH\n";
 
 enum { NODES = 2, THREADS = 2 };
 
 /* Two call paths and two threads, with these counts: by node, then thread. */
-static struct chil_exp *counted(const int64_t (*counts)[NODES * THREADS], const char *const *names, size_t count)
+static struct chil_exp *counted(const int64_t (*counts)[NODES * THREADS], const char *const *names,
+                                size_t count)
 {
     struct chil_exp *exp = rigm_experiment(NODES);
     int process = exp->place[exp->thread[0]].parent;
@@ -26,7 +29,8 @@ static struct chil_exp *counted(const int64_t (*counts)[NODES * THREADS], const 
     for (size_t i = 0; i < count; i++) {
         rigm_add(exp, names[i], 0, 0);
         for (int c = 0; c < NODES * THREADS; c++)
-            chil_exp_add_count(exp, chil_exp_find_metric(exp, names[i]), c / THREADS, c % THREADS, counts[i][c]);
+            chil_exp_add_count(exp, chil_exp_find_metric(exp, names[i]), c / THREADS, c % THREADS,
+                               counts[i][c]);
     }
     return exp;
 }
@@ -41,9 +45,11 @@ static double value(const struct chil_exp *exp, const char *name, int node, int 
 static void estimates_are_counts_times_time_over_time_on(void **state)
 {
     (void)state;
-    static const char *const names[] = {"BGL_CYCLES", "BGL_INST", "BGL_LOAD", "BGL_STORE", "BGL_BRANCH", "visits"};
+    static const char *const names[] = {"BGL_CYCLES", "BGL_INST",   "BGL_LOAD",
+                                        "BGL_STORE",  "BGL_BRANCH", "visits"};
     enum { NAMES = sizeof names / sizeof *names };
-    /* thread 0 runs 80 cycles, 16 of them with A and 48 with B on; thread 1 100, with C on all the time */
+    /* thread 0 runs 80 cycles, 16 of them with A and 48 with B on; thread 1 100, with C on all the
+     * time */
     static const int64_t turn_a[NAMES][4] = {{10, 0, 6, 0}, {8, 0, 4, 0}, {3, 0, 0, 0},
                                              {1, 0, 2, 0},  {9, 0, 9, 0}, {1, 1, 7, 7}};
     static const int64_t turn_b[NAMES][4] = {{8, 0, 40, 0}, {0, 0, 40, 0}, {5, 0, 5, 0},
@@ -53,7 +59,8 @@ static void estimates_are_counts_times_time_over_time_on(void **state)
     int64_t whole[NAMES][4];
     for (int i = 0; i < NAMES; i++)
         for (int c = 0; c < 4; c++)
-            whole[i][c] = i == NAMES - 1 ? turn_a[i][c] : turn_a[i][c] + turn_b[i][c] + turn_c[i][c];
+            whole[i][c] =
+                i == NAMES - 1 ? turn_a[i][c] : turn_a[i][c] + turn_b[i][c] + turn_c[i][c];
     struct chil_exp *exp = counted(whole, names, NAMES), *result;
     struct chil_exp *turn[] = {counted(turn_a, names, NAMES), counted(turn_b, names, NAMES),
                                counted(turn_c, names, NAMES)};
@@ -63,7 +70,9 @@ static void estimates_are_counts_times_time_over_time_on(void **state)
     assert_int_equal(chil_platform_parse(&platform, "p", sets, strlen(sets), &err), 0);
     const struct chil_set *set = chil_platform_sets(platform, &count);
     const struct chil_set *list[] = {&set[0], &set[1], &set[2]};
-    assert_int_equal(chil_metric_turns(&result, exp, (const struct chil_exp *const *)turn, platform, list, 3, &err), 0);
+    assert_int_equal(chil_metric_turns(&result, exp, (const struct chil_exp *const *)turn, platform,
+                                       list, 3, &err),
+                     0);
     /* X is in A and B: 8 and 44 of it in 64 of 80 cycles */
     assert_true(value(result, "X", 0, 0) == 8 * 80.0 / 64);
     assert_true(value(result, "X", 1, 0) == 44 * 80.0 / 64);
@@ -87,16 +96,16 @@ static void estimates_are_counts_times_time_over_time_on(void **state)
     chil_platform_free(platform);
 }
 
-/* --- Merging ---------------------------------------------------------------------------------------------------------
- */
+/* --- Merging --------------------------------------------------------------------------------- */
 
 static void KOJ_44_a_merge_evaluates_all_that_the_specification_says(void **state)
 {
     (void)state;
     struct chil_error err = {0};
-    struct chil_spec *spec = rigm_spec("compose TOP = HALF + REST\ncompute HALF = (A + B) / 2\n"
-                                       "compute REST = 3 * (A - (B - 2 * C)) - 0.5 * D\ncompute ALONE = A * 4\n"
-                                       "ratio SHARE = 100 * B / (A + B) unit \"%\"\n");
+    struct chil_spec *spec =
+        rigm_spec("compose TOP = HALF + REST\ncompute HALF = (A + B) / 2\n"
+                  "compute REST = 3 * (A - (B - 2 * C)) - 0.5 * D\ncompute ALONE = A * 4\n"
+                  "ratio SHARE = 100 * B / (A + B) unit \"%\"\n");
     struct chil_exp *run[3], *derived[3], *merged;
     struct chil_ratio_value ratio;
     run[0] = rigm_counts((struct rigm_count[]){{"A", 30}, {"C", 10}, {0}});
@@ -128,19 +137,22 @@ static void KOJ_44_a_merge_evaluates_all_that_the_specification_says(void **stat
     chil_spec_free(spec);
 }
 
-/* A random sum over names A to F: with numbers before names and parentheses, and parentheses again. */
+/* A random sum over names A to F: with numbers before names and parentheses, and parentheses again.
+ */
 static int random_sum(uint64_t *seed, char *text, size_t size, int depth)
 {
     int used = 0, terms = 1 + (int)random_below(seed, 3);
     for (int i = 0; i < terms; i++) {
-        used += snprintf(text + used, size - (size_t)used, "%s%d * ", i ? random_below(seed, 2) ? " + " : " - " : "",
+        used += snprintf(text + used, size - (size_t)used, "%s%d * ",
+                         i ? random_below(seed, 2) ? " + " : " - " : "",
                          1 + (int)random_below(seed, 9));
         if (depth < 3 && random_below(seed, 3) == 0) {
             used += snprintf(text + used, size - (size_t)used, "(");
             used += random_sum(seed, text + used, size - (size_t)used, depth + 1);
             used += snprintf(text + used, size - (size_t)used, ")");
         } else {
-            used += snprintf(text + used, size - (size_t)used, "%c", 'A' + (int)random_below(seed, 6));
+            used +=
+                snprintf(text + used, size - (size_t)used, "%c", 'A' + (int)random_below(seed, 6));
         }
     }
     return used;

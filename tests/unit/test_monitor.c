@@ -2,7 +2,7 @@
 #include "monitor_literal.h"
 #include "monitor_rig.h"
 
-/* --- Selections --------------------------------------------------------------------------------------------------- */
+/* --- Selections ------------------------------------------------------------------------------ */
 
 static void SHR_18_SHR_19_of_792_choices_190_are_taken_and_602_refused_by_their_rule(void **state)
 {
@@ -13,7 +13,8 @@ static void SHR_18_SHR_19_of_792_choices_190_are_taken_and_602_refused_by_their_
     assert_int_equal(literal_choices(masks), 792);
     for (unsigned i = 0; i < 792; i++) {
         int rule = literal_rule(masks[i]), field[5];
-        uint64_t before = get(board, CHIL_MONITOR_CHUNKS), layout_before = get(board, CHIL_MONITOR_LAYOUT);
+        uint64_t before = get(board, CHIL_MONITOR_CHUNKS),
+                 layout_before = get(board, CHIL_MONITOR_LAYOUT);
         set(board, CHIL_MONITOR_CHUNKS, masks[i]);
         uint64_t status = get(board, CHIL_MONITOR_STATUS);
         if (rule) {
@@ -38,7 +39,8 @@ static void SHR_18_SHR_19_of_792_choices_190_are_taken_and_602_refused_by_their_
     const uint64_t others[] = {0, 0x0F, 0x3F, 0xFFF, 0x101F, UINT64_MAX};
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
         set(board, CHIL_MONITOR_CHUNKS, others[i]);
-        assert_int_equal(get(board, CHIL_MONITOR_STATUS), CHIL_MONITOR_REFUSED | CHIL_RULE_FIVE << 8);
+        assert_int_equal(get(board, CHIL_MONITOR_STATUS),
+                         CHIL_MONITOR_REFUSED | CHIL_RULE_FIVE << 8);
     }
     chil_monitor_free(board);
 }
@@ -97,7 +99,7 @@ static void SHR_22_the_selection_changes_between_experiments_and_says_its_layout
     chil_monitor_free(board);
 }
 
-/* --- Variables ---------------------------------------------------------------------------------------------------- */
+/* --- Variables ------------------------------------------------------------------------------- */
 
 static void SHR_10_SHR_11_latency_is_the_44_bit_difference_shifted_and_limited(void **state)
 {
@@ -161,7 +163,8 @@ static void SHR_14_SHR_36_a_category_of_4_bits_makes_an_array_of_histograms(void
     }
     for (uint32_t category = 0; category < 16; category++)
         for (uint32_t latency = 0; latency < 4096; latency++)
-            assert_int_equal(word(board, category << 16 | latency), latency == 100 + category ? category + 1 : 0);
+            assert_int_equal(word(board, category << 16 | latency),
+                             latency == 100 + category ? category + 1 : 0);
     set(board, CHIL_MONITOR_CATEGORY, 0x35);
     assert_int_equal(get(board, CHIL_MONITOR_CATEGORY), 5);
     chil_monitor_free(board);
@@ -172,11 +175,15 @@ static void SHR_15_page_tags_are_written_by_the_supervisor_only(void **state)
     struct chil_monitor *board = board_new(20, NULL, NULL);
     uint64_t value = 77;
     (void)state;
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_PAGE, 8, 1), CHIL_EPERM);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_TAG, 8, 1), CHIL_EPERM);
-    assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_USER, CHIL_MONITOR_TAG, 8, &value), CHIL_EPERM);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_PAGE, 8, 1),
+                     CHIL_EPERM);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_TAG, 8, 1),
+                     CHIL_EPERM);
+    assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_USER, CHIL_MONITOR_TAG, 8, &value),
+                     CHIL_EPERM);
     set(board, CHIL_MONITOR_EXPORT, 3);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_TAG, 8, 1), CHIL_EPERM);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_TAG, 8, 1),
+                     CHIL_EPERM);
     assert_int_equal(value, 77);
     set_tag(board, 0, 0x1F); /* four bits */
     set(board, CHIL_MONITOR_PAGE, 0);
@@ -185,7 +192,7 @@ static void SHR_15_page_tags_are_written_by_the_supervisor_only(void **state)
     chil_monitor_free(board);
 }
 
-/* --- Modes -------------------------------------------------------------------------------------------------------- */
+/* --- Modes ----------------------------------------------------------------------------------- */
 
 static void SHR_02_SHR_03_SHR_04_every_transaction_counts_in_the_word_of_its_address(void **state)
 {
@@ -200,7 +207,8 @@ static void SHR_02_SHR_03_SHR_04_every_transaction_counts_in_the_word_of_its_add
     tell(board, 1, 0, 0, 0); /* stopped: not seen */
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (unsigned i = 0; i < 10000; i++) {
-        unsigned tag = (unsigned)random_below(&random, 4), sender = (unsigned)random_below(&random, tag + 1);
+        unsigned tag = (unsigned)random_below(&random, 4),
+                 sender = (unsigned)random_below(&random, tag + 1);
         joint[tag][sender]++;
         tell(board, 0, 0, sender, tag << 12);
     }
@@ -227,11 +235,13 @@ static void SHR_05_SHR_06_a_trace_record_is_20_bits_of_fields_and_20_of_time(voi
     (void)state;
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN | CHIL_MONITOR_TRACE);
     for (uint64_t i = 0; i < 100; i++)
-        chil_monitor_tell(board, &(struct chil_transaction){.start = UINT64_C(0x123456789AB) + i,
-                                                            .end = UINT64_C(0x123456789AB) + 3 * i});
+        chil_monitor_tell(board,
+                          &(struct chil_transaction){.start = UINT64_C(0x123456789AB) + i,
+                                                     .end = UINT64_C(0x123456789AB) + 3 * i});
     assert_int_equal(get(board, CHIL_MONITOR_RECORDS), 100);
     for (uint64_t i = 0; i < 100; i++)
-        assert_int_equal(word(board, (uint32_t)i), (UINT64_C(0x123456789AB) + 3 * i) % WORDS * WORDS + 2 * i);
+        assert_int_equal(word(board, (uint32_t)i),
+                         (UINT64_C(0x123456789AB) + 3 * i) % WORDS * WORDS + 2 * i);
     assert_int_equal(word(board, 100), 0);
     chil_monitor_free(board);
 }
@@ -298,7 +308,7 @@ static void SHR_21_high_address_bits_come_from_chosen_signals(void **state)
     chil_monitor_free(board);
 }
 
-/* --- Thresholds --------------------------------------------------------------------------------------------------- */
+/* --- Thresholds ------------------------------------------------------------------------------ */
 
 struct seen {
     unsigned count;
@@ -313,7 +323,8 @@ static void see(void *context, uint32_t address)
 }
 
 /* ERR-18 and ERR-21 */
-static void SHR_24_SHR_25_the_increment_that_passes_the_threshold_interrupts_with_its_address(void **state)
+static void
+SHR_24_SHR_25_the_increment_that_passes_the_threshold_interrupts_with_its_address(void **state)
 {
     struct seen seen = {0};
     struct chil_monitor *board = board_new(20, see, &seen);
@@ -388,7 +399,8 @@ static void SHR_27_a_threshold_switches_to_trace_from_the_next_transaction_on(vo
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN | CHIL_MONITOR_TOGGLE);
     for (unsigned i = 1; i <= 10; i++)
         tell(board, 7, 0, 0, 0);
-    assert_int_equal(get(board, CHIL_MONITOR_CONTROL), CHIL_MONITOR_RUN | CHIL_MONITOR_TOGGLE | CHIL_MONITOR_TRACE);
+    assert_int_equal(get(board, CHIL_MONITOR_CONTROL),
+                     CHIL_MONITOR_RUN | CHIL_MONITOR_TOGGLE | CHIL_MONITOR_TRACE);
     assert_int_equal(word(board, 7), 4);
     assert_int_equal(get(board, CHIL_MONITOR_RECORDS), 0x1006);
     assert_int_equal(word(board, 0x1000) % WORDS, 7);
@@ -443,7 +455,8 @@ static void SHR_41_SHR_42_one_illegal_event_among_many_legal_ones_interrupts_at_
     struct chil_monitor *board = board_new(20, see, &seen);
     uint64_t random = 3;
     (void)state;
-    set(board, CHIL_MONITOR_CHUNKS, TAG_SENDER | 0xC0); /* with two chunks of the size, which stay 0 */
+    set(board, CHIL_MONITOR_CHUNKS,
+        TAG_SENDER | 0xC0); /* with two chunks of the size, which stay 0 */
     set_tag(board, 0x5000, 6);
     uint64_t layout = get(board, CHIL_MONITOR_LAYOUT);
     uint32_t bin = 0;
@@ -464,7 +477,7 @@ static void SHR_41_SHR_42_one_illegal_event_among_many_legal_ones_interrupts_at_
     chil_monitor_free(board);
 }
 
-/* --- Commands ----------------------------------------------------------------------------------------------------- */
+/* --- Commands -------------------------------------------------------------------------------- */
 
 static void SHR_29_SHR_32_an_experiment_with_the_ten_commands(void **state)
 {
@@ -498,23 +511,29 @@ static void SHR_30_a_command_is_one_store_of_a_word(void **state)
     struct chil_monitor *board = board_new(20, NULL, NULL);
     uint64_t value;
     (void)state;
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY + 4, 4, 7), 0);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY + 4, 4, 7),
+                     0);
     assert_int_equal(get(board, CHIL_MONITOR_CATEGORY), 7);
     /* A number of more than 32 bits: high half, low half. */
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_THRESHOLD, 4, 0x12), 0);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_THRESHOLD, 4, 0x12),
+                     0);
     assert_int_equal(get(board, CHIL_MONITOR_THRESHOLD), WORD_MAX);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_THRESHOLD + 4, 4, 0x34567890), 0);
+    assert_int_equal(
+        chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_THRESHOLD + 4, 4, 0x34567890), 0);
     assert_int_equal(get(board, CHIL_MONITOR_THRESHOLD), 0x1234567890);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_THRESHOLD + 4, 4, 9), 0);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_THRESHOLD + 4, 4, 9),
+                     0);
     assert_int_equal(get(board, CHIL_MONITOR_THRESHOLD), 9);
     set_word(board, 5, 0x9876543210);
     set_word(board, 6, 0x11);
     set(board, CHIL_MONITOR_ADDRESS, 5);
     assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_USER, CHIL_MONITOR_DATA, 4, &value), 0);
     assert_int_equal(value, 0x98);
-    assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_USER, CHIL_MONITOR_DATA + 4, 4, &value), 0);
+    assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_USER, CHIL_MONITOR_DATA + 4, 4, &value),
+                     0);
     assert_int_equal(value, 0x76543210);
-    assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_USER, CHIL_MONITOR_DATA + 4, 4, &value), 0);
+    assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_USER, CHIL_MONITOR_DATA + 4, 4, &value),
+                     0);
     assert_int_equal(value, 0x11);
     chil_monitor_free(board);
 }
@@ -527,15 +546,18 @@ static void accesses_that_are_none_change_nothing(void **state)
         uint64_t offset;
         unsigned width;
         int status;
-    } bad[] = {{0, 2, CHIL_EINVAL},     {0, 16, CHIL_EINVAL},      {4, 8, CHIL_EINVAL},
-               {2, 4, CHIL_EINVAL},     {0x90, 8, CHIL_ENOENT},    {0x7F8, 8, CHIL_ENOENT},
-               {0x810, 8, CHIL_ENOENT}, {1 << 20, 4, CHIL_ENOENT}, {UINT64_MAX - 7, 8, CHIL_ENOENT}};
+    } bad[] = {
+        {0, 2, CHIL_EINVAL},     {0, 16, CHIL_EINVAL},      {4, 8, CHIL_EINVAL},
+        {2, 4, CHIL_EINVAL},     {0x90, 8, CHIL_ENOENT},    {0x7F8, 8, CHIL_ENOENT},
+        {0x810, 8, CHIL_ENOENT}, {1 << 20, 4, CHIL_ENOENT}, {UINT64_MAX - 7, 8, CHIL_ENOENT}};
     (void)state;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(chil_monitor_load(board, CHIL_MONITOR_SUPERVISOR, bad[i].offset, bad[i].width, &value),
-                         bad[i].status);
-        assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_SUPERVISOR, bad[i].offset, bad[i].width, 1),
-                         bad[i].status);
+        assert_int_equal(
+            chil_monitor_load(board, CHIL_MONITOR_SUPERVISOR, bad[i].offset, bad[i].width, &value),
+            bad[i].status);
+        assert_int_equal(
+            chil_monitor_store(board, CHIL_MONITOR_SUPERVISOR, bad[i].offset, bad[i].width, 1),
+            bad[i].status);
     }
     assert_int_equal(value, 3);
     assert_int_equal(get(board, CHIL_MONITOR_CONTROL), 0);
@@ -546,13 +568,18 @@ static void exported_registers_are_written_from_other_nodes(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
     (void)state;
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_CATEGORY, 8, 3), CHIL_EPERM);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_CATEGORY, 8, 3),
+                     CHIL_EPERM);
     set(board, CHIL_MONITOR_EXPORT, 1);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_CATEGORY, 8, 3), 0);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_THRESHOLD, 8, 3), CHIL_EPERM);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_CATEGORY, 8, 3),
+                     0);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_THRESHOLD, 8, 3),
+                     CHIL_EPERM);
     set(board, CHIL_MONITOR_EXPORT, 2);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_THRESHOLD, 8, 3), 0);
-    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_EXPORT, 8, 0), CHIL_EPERM);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_THRESHOLD, 8, 3),
+                     0);
+    assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_EXPORT, 8, 0),
+                     CHIL_EPERM);
     /* Receiver and sender alike: what counts is the register. */
     set(board, CHIL_MONITOR_CHUNKS, CATEGORY_TAG_LATENCY);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
@@ -581,7 +608,8 @@ int main(void)
         cmocka_unit_test(SHR_07_transactions_of_one_moment_are_all_seen),
         cmocka_unit_test(SHR_16_words_have_40_bits_and_there_may_be_16_million),
         cmocka_unit_test(SHR_21_high_address_bits_come_from_chosen_signals),
-        cmocka_unit_test(SHR_24_SHR_25_the_increment_that_passes_the_threshold_interrupts_with_its_address),
+        cmocka_unit_test(
+            SHR_24_SHR_25_the_increment_that_passes_the_threshold_interrupts_with_its_address),
         cmocka_unit_test(SHR_24_the_sum_is_compared_before_the_word_wraps),
         cmocka_unit_test(SHR_26_overflow_addresses_queue_and_a_full_queue_is_flagged),
         cmocka_unit_test(SHR_27_a_threshold_switches_to_trace_from_the_next_transaction_on),

@@ -1,4 +1,5 @@
-/* Histograms by declaration: what is read, what is refused and where, and counts against a plain tally. */
+/* Histograms by declaration: what is read, what is refused and where, and counts against a plain
+ * tally. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +12,10 @@
 #include "chiliad/monitor.h"
 #include "random.h"
 
-/* --- Declarations ------------------------------------------------------------------------------------------------- */
+/* --- Declarations ---------------------------------------------------------------------------- */
 
-static struct chil_hist *declare(const char *text, const char *where, const struct chil_hist_names *names)
+static struct chil_hist *declare(const char *text, const char *where,
+                                 const struct chil_hist_names *names)
 {
     struct chil_hist *hist = NULL;
     struct chil_error err = {0};
@@ -66,7 +68,8 @@ static void a_declaration_says_widths_shifts_and_scales(void **state)
         struct chil_hist *hist = declare(good[i].text, NULL, NULL);
         assert_int_equal(chil_hist_dimensions(hist), good[i].count);
         assert_memory_equal(chil_hist_dimension(hist, 0), &good[i].first, sizeof good[i].first);
-        assert_memory_equal(chil_hist_dimension(hist, good[i].count - 1), &good[i].last, sizeof good[i].last);
+        assert_memory_equal(chil_hist_dimension(hist, good[i].count - 1), &good[i].last,
+                            sizeof good[i].last);
         chil_hist_free(hist);
     }
 }
@@ -78,18 +81,22 @@ static void what_is_wrong_is_told_with_its_column(void **state)
     } bad[] = {
         {"", NULL, "declaration, column 1: a variable is wanted here"},
         {"latency x", NULL, "declaration, column 10: a variable is wanted here"},
-        {"latency x latncy", NULL, "declaration, column 11: there is no variable 'latncy'; did you mean 'latency'?"},
-        {"latency tag", NULL, "declaration, column 9: 'x' and another dimension, or the end, is wanted here"},
+        {"latency x latncy", NULL,
+         "declaration, column 11: there is no variable 'latncy'; did you mean 'latency'?"},
+        {"latency tag", NULL,
+         "declaration, column 9: 'x' and another dimension, or the end, is wanted here"},
         {"latency:", NULL, "declaration, column 9: the width in bits is wanted here, a number"},
         {"latency:0", NULL, "declaration, column 9: the width in bits must be at least 1"},
         {"latency:45", NULL, "declaration, column 9: the width in bits must be at most 44"},
-        {"latency:99999999999999999999", NULL, "declaration, column 9: the width in bits is too large"},
+        {"latency:99999999999999999999", NULL,
+         "declaration, column 9: the width in bits is too large"},
         {"latency>>44", NULL, "declaration, column 10: the shift must be at most 43"},
         {"tag x latency:log3", NULL, "declaration, column 18: log takes 1, 2, 4 or 8"},
         {"level:2", NULL, "declaration, column 6: values of 'level' have names"},
         {"address x pc x tag", NULL,
          "declaration, column 16: with this dimension an address has 68 bits; 64 is the most"},
-        {"tag x tag x tag x tag x tag x tag x tag x tag x tag", NULL, "declaration, column 49: more than 8 dimensions"},
+        {"tag x tag x tag x tag x tag x tag x tag x tag x tag", NULL,
+         "declaration, column 49: more than 8 dimensions"},
         {"function", NULL, "declaration, column 1: 'function' needs the names of a program"},
         {"tag", "", "predicate, column 1: a variable is wanted here"},
         {"tag", "tag=1 &", "predicate, column 8: a variable is wanted here"},
@@ -106,25 +113,31 @@ static void what_is_wrong_is_told_with_its_column(void **state)
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct chil_hist *hist = NULL;
         struct chil_error err = {0};
-        assert_int_equal(chil_hist_new(&hist, bad[i].declaration, bad[i].where, NULL, &err), CHIL_EPARSE);
+        assert_int_equal(chil_hist_new(&hist, bad[i].declaration, bad[i].where, NULL, &err),
+                         CHIL_EPARSE);
         if (strncmp(err.text, bad[i].message, strlen(bad[i].message)) != 0)
-            fail_msg("'%s' where '%s': '%s'", bad[i].declaration, bad[i].where ? bad[i].where : "", err.text);
+            fail_msg("'%s' where '%s': '%s'", bad[i].declaration, bad[i].where ? bad[i].where : "",
+                     err.text);
         assert_null(hist);
-        assert_int_equal(chil_hist_new(&hist, bad[i].declaration, bad[i].where, NULL, NULL), CHIL_EPARSE);
+        assert_int_equal(chil_hist_new(&hist, bad[i].declaration, bad[i].where, NULL, NULL),
+                         CHIL_EPARSE);
     }
 }
 
-/* --- Bins --------------------------------------------------------------------------------------------------------- */
+/* --- Bins ------------------------------------------------------------------------------------ */
 
 static void every_value_is_in_the_bin_that_says_so(void **state)
 {
-    const char *const declarations[] = {"latency:log", "latency:log2",  "latency:log4", "latency:log8",
-                                        "latency:12",  "latency>>3:10", "latency:44",   "latency>>5:log2"};
+    const char *const declarations[] = {"latency:log",  "latency:log2",   "latency:log4",
+                                        "latency:log8", "latency:12",     "latency>>3:10",
+                                        "latency:44",   "latency>>5:log2"};
     (void)state;
     for (unsigned i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         uint64_t before = 0, random = i;
         for (unsigned k = 0; k < 3000; k++) {
-            uint64_t value = k < 1000 ? k : (random_next(&random) >> 20) >> random_below(&random, 44), first, last;
+            uint64_t value =
+                         k < 1000 ? k : (random_next(&random) >> 20) >> random_below(&random, 44),
+                     first, last;
             struct chil_hist *hist = declare(declarations[i], NULL, NULL);
             size_t count;
             char text[CHIL_VALUE_TEXT], *end;
@@ -137,7 +150,8 @@ static void every_value_is_in_the_bin_that_says_so(void **state)
             last = *end == '-' ? strtoull(end + 1, &end, 10) : *end == '+' ? UINT64_MAX : first;
             if (value < first || value > last)
                 fail_msg("%s: %llu is in '%s'", declarations[i], (unsigned long long)value, text);
-            if (k < 1000) assert_true(bins[0].key >= before); /* bins are in the order of their values */
+            if (k < 1000)
+                assert_true(bins[0].key >= before); /* bins are in the order of their values */
             if (k < 1000) before = bins[0].key;
             chil_hist_free(hist);
         }
@@ -146,7 +160,8 @@ static void every_value_is_in_the_bin_that_says_so(void **state)
 
 static void many_at_a_time_are_as_many_one_by_one(void **state)
 {
-    const char *const declarations[] = {"latency:12 x level", "latency:40 x core"}; /* dense and sparse */
+    const char *const declarations[] = {"latency:12 x level",
+                                        "latency:40 x core"}; /* dense and sparse */
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct chil_hist *one = declare(declarations[i], "core!=3", NULL),
@@ -162,7 +177,8 @@ static void many_at_a_time_are_as_many_one_by_one(void **state)
             while (times--)
                 chil_hist_tell(one, &t);
         }
-        const struct chil_bin *bins = chil_hist_bins(one, &count), *bins_many = chil_hist_bins(many, &count_many);
+        const struct chil_bin *bins = chil_hist_bins(one, &count),
+                              *bins_many = chil_hist_bins(many, &count_many);
         assert_int_equal(chil_hist_total(one), chil_hist_total(many));
         assert_int_equal(count, count_many);
         assert_memory_equal(bins, bins_many, count * sizeof *bins);
@@ -201,8 +217,8 @@ static void who_asks_for_a_place_is_known(void **state)
 /* Dense and sparse alike, against a tally of strings. */
 static void SHR_04_joint_counts_are_those_of_a_plain_tally(void **state)
 {
-    const char *const declarations[] = {"kind x level", "latency:4 x core x sender:4", "address>>5 x pc",
-                                        "page x latency:log"};
+    const char *const declarations[] = {"kind x level", "latency:4 x core x sender:4",
+                                        "address>>5 x pc", "page x latency:log"};
     (void)state;
     for (unsigned i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         enum { TELL = 20000 };
@@ -219,9 +235,11 @@ static void SHR_04_joint_counts_are_those_of_a_plain_tally(void **state)
                                          .core = (uint8_t)random_below(&random, 4),
                                          .kind = (uint8_t)random_below(&random, 3),
                                          .level = (uint8_t)random_below(&random, 4)};
-            const uint64_t latency = t.end < 15 ? t.end : 15, log = t.end ? 64 - (unsigned)__builtin_clzll(t.end) : 0;
+            const uint64_t latency = t.end < 15 ? t.end : 15,
+                           log = t.end ? 64 - (unsigned)__builtin_clzll(t.end) : 0;
             const uint64_t key[] = {t.kind * 4U + t.level, (latency * 256 + t.core) * 16 + t.sender,
-                                    (uint64_t)(t.address / 32) << 32 | t.pc, t.address / 4096 * 64 + log};
+                                    (uint64_t)(t.address / 32) << 32 | t.pc,
+                                    t.address / 4096 * 64 + log};
             keys[k] = key[i];
             chil_hist_tell(hist, &t);
         }
@@ -249,12 +267,14 @@ static void SHR_04_joint_counts_are_those_of_a_plain_tally(void **state)
 static void SHR_35_only_the_joint_distribution_names_the_sender(void **state)
 {
     /* Figure 4's shape: every sender has long packets, sender 0 short ones too. */
-    struct chil_hist *joint = declare("sender x size>>4:8", NULL, NULL), *sizes = declare("size>>4:8", NULL, NULL);
+    struct chil_hist *joint = declare("sender x size>>4:8", NULL, NULL),
+                     *sizes = declare("size>>4:8", NULL, NULL);
     size_t count;
     (void)state;
     for (unsigned sender = 0; sender < 16; sender++)
         for (unsigned i = 0; i < 100; i++) {
-            struct chil_transaction t = {.size = 224, .sender = (uint16_t)sender, .kind = CHIL_PACKET};
+            struct chil_transaction t = {
+                .size = 224, .sender = (uint16_t)sender, .kind = CHIL_PACKET};
             chil_hist_tell(joint, &t);
             chil_hist_tell(sizes, &t);
             t.size = 8;
@@ -275,12 +295,13 @@ static void SHR_35_only_the_joint_distribution_names_the_sender(void **state)
     chil_hist_free(sizes);
 }
 
-/* --- Predicates --------------------------------------------------------------------------------------------------- */
+/* --- Predicates ------------------------------------------------------------------------------ */
 
 static void predicates_hold_as_C_says(void **state)
 {
     const char *const texts[] = {"tag=3 & sender!=0", "tag=3 | sender!=0 & latency>10",
-                                 "!(tag=3 | sender!=0) & latency<=10", "kind=store&&level==ddr||core>=2",
+                                 "!(tag=3 | sender!=0) & latency<=10",
+                                 "kind=store&&level==ddr||core>=2",
                                  "!tag=3 & !(core<1 | (kind!=load & address>=0x80000000))"};
     uint64_t random = 9;
     (void)state;
@@ -302,7 +323,8 @@ static void predicates_hold_as_C_says(void **state)
                 t.tag == 3 || (t.sender != 0 && t.end > 10),
                 !(t.tag == 3 || t.sender != 0) && t.end <= 10,
                 (t.kind == CHIL_STORE_MISS && t.level == CHIL_LEVEL_DDR) || t.core >= 2,
-                t.tag != 3 && !(t.core < 1 || (t.kind != CHIL_LOAD_MISS && t.address >= 0x80000000)),
+                t.tag != 3 &&
+                    !(t.core < 1 || (t.kind != CHIL_LOAD_MISS && t.address >= 0x80000000)),
             };
             assert_int_equal(chil_where_holds(where, &t), right[i]);
             held += right[i];
@@ -312,7 +334,7 @@ static void predicates_hold_as_C_says(void **state)
     }
 }
 
-/* --- Names -------------------------------------------------------------------------------------------------------- */
+/* --- Names ----------------------------------------------------------------------------------- */
 
 static void the_later_range_counts_to_the_byte(void **state)
 {
@@ -373,21 +395,23 @@ static void names_are_values_in_bins_and_predicates(void **state)
     chil_ranges_free(functions);
 }
 
-/* Names that transactions bring: the table may grow, up to the last bin, which then has all the rest. */
+/* Names that transactions bring: the table may grow, up to the last bin, which then has all the
+ * rest. */
 static void told_names_come_with_the_transaction(void **state)
 {
     (void)state;
     enum { NAMES = 70000, LAST = (1 << 16) - 1 };
     char text[CHIL_VALUE_TEXT], name[400];
     size_t count;
-    struct chil_ranges *functions = chil_ranges_new(), *tags = chil_ranges_new(), *callpaths = chil_ranges_new();
+    struct chil_ranges *functions = chil_ranges_new(), *tags = chil_ranges_new(),
+                       *callpaths = chil_ranges_new();
     (void)chil_ranges_add(functions, "main", 0x1000, 0x1fff);
     (void)chil_ranges_add(tags, "mine", 0x1000, 0x1fff);
     const struct chil_hist_names names = {.functions = functions,
                                           .tags = tags,
                                           .callpaths = callpaths,
-                                          .told =
-                                              1U << CHIL_VAR_FUNCTION | 1U << CHIL_VAR_TAG | 1U << CHIL_VAR_CALLPATH};
+                                          .told = 1U << CHIL_VAR_FUNCTION | 1U << CHIL_VAR_TAG |
+                                                  1U << CHIL_VAR_CALLPATH};
     struct chil_hist *hist = declare("function x tag", "function!=\"two words\"", &names);
     struct chil_hist *paths = declare("callpath", NULL, &names);
     uint32_t unwanted = chil_ranges_find(functions, "two words");
@@ -408,13 +432,15 @@ static void told_names_come_with_the_transaction(void **state)
     assert_int_equal(count, 3);
     assert_string_equal(chil_hist_name(hist, 0, chil_hist_index(hist, 0, bins[0].key)), "main");
     assert_string_equal(chil_hist_name(hist, 1, chil_hist_index(hist, 1, bins[0].key)), "mine");
-    assert_string_equal(chil_hist_name(hist, 1, chil_hist_index(hist, 1, bins[1].key)), "malloc in main");
+    assert_string_equal(chil_hist_name(hist, 1, chil_hist_index(hist, 1, bins[1].key)),
+                        "malloc in main");
     assert_string_equal(chil_hist_name(hist, 0, chil_hist_index(hist, 0, bins[2].key)), "[more]");
     assert_int_equal(bins[2].count, 2);
     /* A call path that is too long for a text loses its beginning, not its end. */
     memset(name, 'a', sizeof name);
     memcpy(name + sizeof name - 8, " > last", 8);
-    chil_hist_tell(paths, &(struct chil_transaction){.callpath = chil_ranges_name(callpaths, name)});
+    chil_hist_tell(paths,
+                   &(struct chil_transaction){.callpath = chil_ranges_name(callpaths, name)});
     bins = chil_hist_bins(paths, &count);
     chil_hist_value(paths, 0, bins[0].key, text);
     assert_int_equal(strlen(text), CHIL_VALUE_TEXT - 1);

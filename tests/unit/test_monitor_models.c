@@ -1,4 +1,5 @@
-/* The board against a literal model of the paper's data path: a million random transactions, all 190 selections. */
+/* The board against a literal model of the paper's data path: a million random transactions, all
+ * 190 selections. */
 #include "monitor_literal.h"
 #include "monitor_rig.h"
 
@@ -30,8 +31,9 @@ static void configure(struct pair *p, uint32_t mask)
     set(p->board, CHIL_MONITOR_THRESHOLD, l->threshold);
     set(p->board, CHIL_MONITOR_CATEGORY, (uint64_t)l->category);
     set(p->board, CHIL_MONITOR_CONTROL,
-        CHIL_MONITOR_RUN | (l->trace ? CHIL_MONITOR_TRACE : 0) | (l->toggle ? CHIL_MONITOR_TOGGLE : 0) |
-            (l->wrap ? CHIL_MONITOR_WRAP : 0) | (l->once ? CHIL_MONITOR_ONCE : 0));
+        CHIL_MONITOR_RUN | (l->trace ? CHIL_MONITOR_TRACE : 0) |
+            (l->toggle ? CHIL_MONITOR_TOGGLE : 0) | (l->wrap ? CHIL_MONITOR_WRAP : 0) |
+            (l->once ? CHIL_MONITOR_ONCE : 0));
 }
 
 /* Few values of some things, so that bins meet, many of others. */
@@ -56,8 +58,8 @@ static void send(struct pair *p)
 static void compare(struct pair *p)
 {
     struct literal_board *l = &p->literal;
-    uint64_t status = (l->interrupt ? CHIL_MONITOR_INTERRUPT : 0) | (l->lost ? CHIL_MONITOR_LOST : 0) |
-                      (l->full ? CHIL_MONITOR_FULL : 0);
+    uint64_t status = (l->interrupt ? CHIL_MONITOR_INTERRUPT : 0) |
+                      (l->lost ? CHIL_MONITOR_LOST : 0) | (l->full ? CHIL_MONITOR_FULL : 0);
     assert_int_equal(get(p->board, CHIL_MONITOR_STATUS), status);
     assert_int_equal(get(p->board, CHIL_MONITOR_QUEUED), l->queued);
     assert_int_equal(get(p->board, CHIL_MONITOR_RECORDS), l->next);

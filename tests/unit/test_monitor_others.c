@@ -1,5 +1,5 @@
-/* What the monitors of the paper's section 5 see, built literally, beside this one on the same transactions: theirs
- * follows from ours, and streams that are the same to them are not to us. */
+/* What the monitors of the paper's section 5 see, built literally, beside this one on the same
+ * transactions: theirs follows from ours, and streams that are the same to them are not to us. */
 #include "monitor_rig.h"
 
 enum { EVENTS = 20000, DASH_CATEGORIES = 4, LATENCIES = 1 << 12, TAGS = 16, SENDERS = 256 };
@@ -8,7 +8,8 @@ struct stream {
     struct chil_transaction all[EVENTS];
 };
 
-/* Two user and two system categories; latencies of 12 bits; tags by what a program says at run time. */
+/* Two user and two system categories; latencies of 12 bits; tags by what a program says at run
+ * time. */
 static struct stream *stream_new(uint64_t seed)
 {
     struct stream *stream = calloc(1, sizeof *stream);
@@ -52,7 +53,8 @@ static void dash(const struct stream *stream, uint64_t (*bins)[LATENCIES])
 
 static void SHR_48_DASH_has_fixed_histograms_in_four_categories_and_no_tags(void **state)
 {
-    static uint64_t one[DASH_CATEGORIES][LATENCIES], two[DASH_CATEGORIES][LATENCIES], sum[DASH_CATEGORIES][LATENCIES];
+    static uint64_t one[DASH_CATEGORIES][LATENCIES], two[DASH_CATEGORIES][LATENCIES],
+        sum[DASH_CATEGORIES][LATENCIES];
     struct stream *stream = stream_new(1);
     size_t bins;
     (void)state;
@@ -60,7 +62,8 @@ static void SHR_48_DASH_has_fixed_histograms_in_four_categories_and_no_tags(void
     struct chil_hist *joint = count("latency:12 x tag x category", stream);
     const struct chil_bin *bin = chil_hist_bins(joint, &bins);
     for (size_t i = 0; i < bins; i++)
-        sum[chil_hist_index(joint, 2, bin[i].key)][chil_hist_index(joint, 0, bin[i].key)] += bin[i].count;
+        sum[chil_hist_index(joint, 2, bin[i].key)][chil_hist_index(joint, 0, bin[i].key)] +=
+            bin[i].count;
     assert_memory_equal(sum, one, sizeof one);
     for (unsigned i = 0; i < EVENTS; i++) /* other data */
         stream->all[i].tag ^= (uint8_t)(i % 2);
@@ -101,7 +104,8 @@ static void SHR_48_the_Paragon_counts_messages_and_cannot_measure_latency(void *
     free(stream);
 }
 
-/* The Alpha 21064: a counter that is set, goes down at each miss, and interrupts at zero; then it is set again. */
+/* The Alpha 21064: a counter that is set, goes down at each miss, and interrupts at zero; then it
+ * is set again. */
 static void interrupt(void *context, uint32_t address)
 {
     bool *interrupted = context;

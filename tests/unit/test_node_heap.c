@@ -1,4 +1,5 @@
-/* Blocks of a heap against a plain list of them: random blocks come and go, next to each other and over pages. */
+/* Blocks of a heap against a plain list of them: random blocks come and go, next to each other and
+ * over pages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,14 +25,17 @@ static uint32_t literal(const struct slot *slots, uint32_t address)
     return (address - FIRST) % SLOT < end ? slot->site : 0;
 }
 
-static void compare(const struct node_heap *heap, const struct slot *slots, uint64_t *random, unsigned tries)
+static void compare(const struct node_heap *heap, const struct slot *slots, uint64_t *random,
+                    unsigned tries)
 {
     for (unsigned i = 0; i < tries; i++) {
         uint32_t address = FIRST + (uint32_t)random_below(random, SLOTS * SLOT);
-        uint32_t slot = (uint32_t)random_below(random, SLOTS), edge = FIRST + slot * SLOT + slots[slot].size - 1;
+        uint32_t slot = (uint32_t)random_below(random, SLOTS),
+                 edge = FIRST + slot * SLOT + slots[slot].size - 1;
         assert_int_equal(node_heap_look_up(heap, address), literal(slots, address));
         if (slots[slot].size) assert_int_equal(node_heap_look_up(heap, edge), slots[slot].site);
-        assert_int_equal(node_heap_look_up(heap, FIRST + slot * SLOT), literal(slots, FIRST + slot * SLOT));
+        assert_int_equal(node_heap_look_up(heap, FIRST + slot * SLOT),
+                         literal(slots, FIRST + slot * SLOT));
     }
 }
 
@@ -45,7 +49,8 @@ static void blocks_have_their_sites_as_in_a_plain_list(void **state)
         for (unsigned step = 0; step < 2000; step++) {
             uint32_t i = (uint32_t)random_below(&random, SLOTS), address = FIRST + i * SLOT;
             if (random_below(&random, 3)) {
-                uint32_t size = (uint32_t)random_below(&random, random_below(&random, 2) ? 64 : SLOT + 1);
+                uint32_t size =
+                    (uint32_t)random_below(&random, random_below(&random, 2) ? 64 : SLOT + 1);
                 slots[i] = (struct slot){size, 1 + (uint32_t)random_below(&random, 5)};
                 node_heap_add(heap, address, slots[i].size, slots[i].site);
             } else {

@@ -1,5 +1,6 @@
-/* The laws between the counts of a run: they hold where nothing was counted wrong, and a count that is off by one is
- * found. That they hold for programs is shown by every run of every test: tests/cmd/test_laws. */
+/* The laws between the counts of a run: they hold where nothing was counted wrong, and a count that
+ * is off by one is found. That they hold for programs is shown by every run of every test:
+ * tests/cmd/test_laws. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,8 +54,8 @@ static void laws_hold_where_nothing_happened(void **state)
     close_run(&run);
 }
 
-/* A signal that is counted once too often, with nothing else, is in some law: all but the fetches, whose hits are
- * worked out from them. */
+/* A signal that is counted once too often, with nothing else, is in some law: all but the fetches,
+ * whose hits are worked out from them. */
 static void every_signal_of_a_core_that_is_off_by_one_is_found(void **state)
 {
     (void)state;
@@ -65,7 +66,8 @@ static void every_signal_of_a_core_that_is_off_by_one_is_found(void **state)
             struct chil_error err = {0};
             if (signal == CORE_SIGNAL_FETCH) continue;
             run.counts[core][signal]++;
-            if (node_check_laws(&run, &err) != CHIL_ELAW) fail_msg("signal %u of core %u is in no law", signal, core);
+            if (node_check_laws(&run, &err) != CHIL_ELAW)
+                fail_msg("signal %u of core %u is in no law", signal, core);
             assert_non_null(strstr(err.text, "break the law"));
             run.counts[core][signal]--;
         }
@@ -84,9 +86,10 @@ static void the_message_names_the_law_the_core_and_both_sides(void **state)
     run.counts[2][CORE_SIGNAL_LOAD] = 8;
     run.counts[2][CORE_SIGNAL_INSTRUCTIONS] = 8;
     assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
-    assert_string_equal(err.text,
-                        "internal error: counts break the law 'loads = integer + FP' on core 2: 8 and 7; please "
-                        "report it with the program");
+    assert_string_equal(
+        err.text,
+        "internal error: counts break the law 'loads = integer + FP' on core 2: 8 and 7; please "
+        "report it with the program");
     close_run(&run);
 }
 
@@ -106,7 +109,8 @@ static void a_miss_too_many_in_the_hierarchy_is_found(void **state)
     run.cache->core[3]->counts.load_miss--;
     run.cache->core[0]->counts.invalidated++;
     assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
-    assert_non_null(strstr(err.text, "'lines lost to coherence <= snoops in L1D' on core 0: 1 and 0"));
+    assert_non_null(
+        strstr(err.text, "'lines lost to coherence <= snoops in L1D' on core 0: 1 and 0"));
     close_run(&run);
 }
 
@@ -121,11 +125,13 @@ static void a_miss_of_no_kind_is_found(void **state)
     assert_int_equal(node_check_laws(&run, &err), 0);
     run.cache->core[1]->counts.load_kind[KIND_CONFLICT]++;
     assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
-    assert_non_null(strstr(err.text, "'load misses = cold + capacity + conflict + coherence' on core 1: 0 and 1"));
+    assert_non_null(strstr(
+        err.text, "'load misses = cold + capacity + conflict + coherence' on core 1: 0 and 1"));
     run.cache->core[1]->counts.load_kind[KIND_CONFLICT]--;
     run.cache->core[2]->counts.store_kind[KIND_COHERENCE]++;
     assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);
-    assert_non_null(strstr(err.text, "'store misses = cold + capacity + conflict + coherence' on core 2: 0 and 1"));
+    assert_non_null(strstr(
+        err.text, "'store misses = cold + capacity + conflict + coherence' on core 2: 0 and 1"));
     run.cache->core[2]->counts.store_kind[KIND_COHERENCE]--;
     run.cache->bank[1]->counts.miss_kind[KIND_COLD]++;
     assert_int_equal(node_check_laws(&run, &err), CHIL_ELAW);

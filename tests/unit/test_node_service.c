@@ -1,5 +1,6 @@
-/* The call-through as a kernel uses it: the core stops for it in both modes, and in supervisor mode task switch and
- * task exit move the simulator's own counters (rows BGL-09, BGL-11, BGL-12). There is no kernel yet: the test is one.
+/* The call-through as a kernel uses it: the core stops for it in both modes, and in supervisor mode
+ * task switch and task exit move the simulator's own counters (rows BGL-09, BGL-11, BGL-12). There
+ * is no kernel yet: the test is one.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +15,14 @@
 #include "machine/isa/isa.h"
 #include "machine/node/node.h"
 
-enum { CODE = 0x10000, CALLTHRU = 0x001f47cc, NOP = 0x60000000, INST = 0, TASK_SWITCH = 2, TASK_EXIT = 3 };
+enum {
+    CODE = 0x10000,
+    CALLTHRU = 0x001f47cc,
+    NOP = 0x60000000,
+    INST = 0,
+    TASK_SWITCH = 2,
+    TASK_EXIT = 3
+};
 
 struct rig {
     struct chil_machine *machine;
@@ -62,7 +70,8 @@ static void rig_close(struct rig *rig)
 }
 
 /* So many instructions, the last of them the call-through with this service; returns its result. */
-static int32_t work_and_call(struct rig *rig, unsigned instructions, uint32_t msr, uint32_t service, uint32_t argument)
+static int32_t work_and_call(struct rig *rig, unsigned instructions, uint32_t msr, uint32_t service,
+                             uint32_t argument)
 {
     for (uint32_t i = 0; i < instructions; i++)
         assert_true(mem_put32(rig->mem, CODE + 4 * i, i + 1 < instructions ? NOP : CALLTHRU));
@@ -106,7 +115,8 @@ static void BGL_11_a_task_switch_tells_who_is_counted(void **state)
     assert_int_equal(work_and_call(&rig, 20, 0, TASK_SWITCH, 41), 0);
     assert_int_equal(instructions_of(&rig, 41), 7);
     assert_int_equal(instructions_of(&rig, 42), 20);
-    assert_int_equal(work_and_call(&rig, 5, MSR_PR, TASK_SWITCH, 42), -EPERM); /* a program may not */
+    assert_int_equal(work_and_call(&rig, 5, MSR_PR, TASK_SWITCH, 42),
+                     -EPERM); /* a program may not */
     assert_int_equal(work_and_call(&rig, 4, 0, TASK_SWITCH, 42), 0);
     assert_int_equal(instructions_of(&rig, 41), 7 + 5 + 4);
     assert_int_equal(instructions_of(&rig, 42), 20);

@@ -1,8 +1,8 @@
 /* Counter sets that take turns: what was counted in whose turn, by a small program with two phases.
  *
- * The program calls a function that only branches and one that loads and stores, over and over. Which instruction is in
- * which turn is known from a trace of another run: a turn ends with the first block that ends at or behind a multiple
- * of its length.
+ * The program calls a function that only branches and one that loads and stores, over and over.
+ * Which instruction is in which turn is known from a trace of another run: a turn ends with the
+ * first block that ends at or behind a multiple of its length.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -96,8 +96,11 @@ static int open_rig(void **state)
     assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
     assert_int_equal(chil_machine_open(&rig->machine, "bgp", NULL), 0);
     rig->argv[0] = rig->path;
-    rig->options = (struct chil_run_options){
-        .machine = rig->machine, .program = rig->path, .argv = rig->argv, .envp = rig->envp, .record = true};
+    rig->options = (struct chil_run_options){.machine = rig->machine,
+                                             .program = rig->path,
+                                             .argv = rig->argv,
+                                             .envp = rig->envp,
+                                             .record = true};
     *state = rig;
     return 0;
 }
@@ -112,8 +115,8 @@ static int close_rig(void **state)
 }
 
 /* Runs the program; with turns into turn[]. */
-static struct chil_exp *record(const struct rig *rig, unsigned turns, uint64_t cycles, const char *engine,
-                               struct chil_exp **turn)
+static struct chil_exp *record(const struct rig *rig, unsigned turns, uint64_t cycles,
+                               const char *engine, struct chil_exp **turn)
 {
     struct chil_run_options options = rig->options;
     struct chil_error err = {0};
@@ -151,7 +154,8 @@ static void assert_equal(const struct chil_exp *a, const struct chil_exp *b)
             if (strcmp(a->metric[m].name, b->metric[m].name) != 0 ||
                 chil_exp_count(a, (int)m, (int)n, 0) != chil_exp_count(b, (int)m, (int)n, 0))
                 fail_msg("%s at node %zu: %ld and %ld", a->metric[m].name, n,
-                         (long)chil_exp_count(a, (int)m, (int)n, 0), (long)chil_exp_count(b, (int)m, (int)n, 0));
+                         (long)chil_exp_count(a, (int)m, (int)n, 0),
+                         (long)chil_exp_count(b, (int)m, (int)n, 0));
 }
 
 static const struct {
@@ -173,11 +177,12 @@ static void turns_add_up_to_the_run_and_change_nothing(void **state)
                     sum += chil_exp_count(turn[t], (int)m, (int)n, 0);
                 if (visits) whole *= cases[c].turns;
                 /* what no path did is divided by time, and half cycles of slower clocks are lost */
-                int64_t lost = visits || strcmp(exp->metric[m].unit, "cycles") != 0 ? 0 : 2 * cases[c].turns;
+                int64_t lost =
+                    visits || strcmp(exp->metric[m].unit, "cycles") != 0 ? 0 : 2 * cases[c].turns;
                 if (n == 0) lost = 2 * cases[c].turns;
                 if (sum - whole > lost || whole - sum > lost)
-                    fail_msg("%s at node %zu: %ld in all turns, %ld in the run", exp->metric[m].name, n, (long)sum,
-                             (long)whole);
+                    fail_msg("%s at node %zu: %ld in all turns, %ld in the run",
+                             exp->metric[m].name, n, (long)sum, (long)whole);
             }
         }
         chil_exp_free(exp);
@@ -191,7 +196,8 @@ static void both_engines_agree_on_every_turn(void **state)
     struct chil_exp *a[TURNS_MAX], *b[TURNS_MAX];
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct chil_exp *one = record(*state, cases[c].turns, cases[c].cycles, "interp", a);
-        struct chil_exp *other = record(*state, cases[c].turns, cases[c].cycles, "auto:patience=1,wait", b);
+        struct chil_exp *other =
+            record(*state, cases[c].turns, cases[c].cycles, "auto:patience=1,wait", b);
         assert_equal(one, other);
         for (unsigned t = 0; t < cases[c].turns; t++)
             assert_equal(a[t], b[t]);
@@ -202,8 +208,7 @@ static void both_engines_agree_on_every_turn(void **state)
     }
 }
 
-/* --- Against a trace -------------------------------------------------------------------------------------------------
- */
+/* --- Against a trace ------------------------------------------------------------------------- */
 
 struct seen {
     unsigned turns, turn;
@@ -253,12 +258,12 @@ static void which_instruction_is_in_whose_turn(void **state)
     }
 }
 
-/* --- Estimates -------------------------------------------------------------------------------------------------------
- */
+/* --- Estimates ------------------------------------------------------------------------------- */
 
-static const char sets[] = "platform one one counter\nmetrics simulator\ncounters c\nevents c = LOADS STORES BRANCHES\n"
-                           "aggroup A = LOADS\naggroup B = BRANCHES\n"
-                           "like LOADS = BGL_LOAD\nlike STORES = BGL_STORE\nlike BRANCHES = BGL_BRANCH\n";
+static const char sets[] =
+    "platform one one counter\nmetrics simulator\ncounters c\nevents c = LOADS STORES BRANCHES\n"
+    "aggroup A = LOADS\naggroup B = BRANCHES\n"
+    "like LOADS = BGL_LOAD\nlike STORES = BGL_STORE\nlike BRANCHES = BGL_BRANCH\n";
 
 /* The error of an estimate in percent. */
 static double error_of(const struct rig *rig, uint64_t cycles, const char *event, const char *like)
@@ -269,10 +274,12 @@ static double error_of(const struct rig *rig, uint64_t cycles, const char *event
     assert_int_equal(chil_platform_parse(&platform, "one", sets, strlen(sets), NULL), 0);
     const struct chil_set *set = chil_platform_sets(platform, &count);
     const struct chil_set *list[] = {&set[0], &set[1]};
-    assert_int_equal(chil_metric_turns(&estimate, exp, (const struct chil_exp *const *)turn, platform, list, 2, NULL),
+    assert_int_equal(chil_metric_turns(&estimate, exp, (const struct chil_exp *const *)turn,
+                                       platform, list, 2, NULL),
                      0);
     double truth = (double)total(exp, like);
-    double value = chil_exp_sum(estimate, chil_exp_find_metric(estimate, event), CHIL_EXP_NONE, false, -1);
+    double value =
+        chil_exp_sum(estimate, chil_exp_find_metric(estimate, event), CHIL_EXP_NONE, false, -1);
     /* by hand: what was seen, times all cycles over those in which it was on */
     unsigned own = strcmp(event, "LOADS") == 0 ? 0 : 1;
     double on = (double)total(turn[own], "BGL_CYCLES"), all = (double)total(exp, "BGL_CYCLES");
@@ -286,7 +293,8 @@ static double error_of(const struct rig *rig, uint64_t cycles, const char *event
 }
 
 /* A round of the program has some 10,000 cycles, so turns as long see one phase or the other. */
-static void UPC_47_estimates_of_a_program_with_phases_are_off_and_get_better_with_shorter_turns(void **state)
+static void
+UPC_47_estimates_of_a_program_with_phases_are_off_and_get_better_with_shorter_turns(void **state)
 {
     static const uint64_t lengths[3][3] = {{3600, 12000, 18000}, {300, 500, 1600}, {30, 60, 140}};
     double off[3] = {0};
@@ -305,7 +313,8 @@ static void one_set_alone_is_exact(void **state)
     size_t count;
     assert_int_equal(chil_platform_parse(&platform, "one", sets, strlen(sets), NULL), 0);
     const struct chil_set *set = chil_platform_sets(platform, &count);
-    assert_int_equal(chil_metric_turns(&estimate, exp, (const struct chil_exp *const *)turn, platform, &set, 1, NULL),
+    assert_int_equal(chil_metric_turns(&estimate, exp, (const struct chil_exp *const *)turn,
+                                       platform, &set, 1, NULL),
                      0);
     int loads = chil_exp_find_metric(estimate, "LOADS");
     for (size_t n = 0; n < exp->nodes; n++)
@@ -347,7 +356,8 @@ int main(void)
         cmocka_unit_test(turns_add_up_to_the_run_and_change_nothing),
         cmocka_unit_test(both_engines_agree_on_every_turn),
         cmocka_unit_test(which_instruction_is_in_whose_turn),
-        cmocka_unit_test(UPC_47_estimates_of_a_program_with_phases_are_off_and_get_better_with_shorter_turns),
+        cmocka_unit_test(
+            UPC_47_estimates_of_a_program_with_phases_are_off_and_get_better_with_shorter_turns),
         cmocka_unit_test(one_set_alone_is_exact),
         cmocka_unit_test(turns_need_a_recorded_run_without_pauses),
     };

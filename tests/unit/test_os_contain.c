@@ -1,5 +1,5 @@
-/* What a guest cannot get at: no path, link, descriptor or name leads a write out of the folders it may change, and
- * nothing at all leads out of --root. */
+/* What a guest cannot get at: no path, link, descriptor or name leads a write out of the folders it
+ * may change, and nothing at all leads out of --root. */
 #include "os_file_rig.h"
 #include "random.h"
 
@@ -28,10 +28,12 @@ static void links_cannot_take_writes_outside(void **state)
         assert_int_equal(SYS(chmod, str(ways[i]), 0777), -EROFS);
         assert_int_equal(SYS(utimes, str(ways[i]), 0), -EROFS);
         assert_int_equal(SYS(access, str(ways[i]), 2), -EROFS);
-        assert_int_equal(
-            SYS(linkat, (uint32_t)CWD_FD, str(ways[i]), (uint32_t)CWD_FD, str("mine"), G_AT_SYMLINK_FOLLOW), -EROFS);
+        assert_int_equal(SYS(linkat, (uint32_t)CWD_FD, str(ways[i]), (uint32_t)CWD_FD, str("mine"),
+                             G_AT_SYMLINK_FOLLOW),
+                         -EROFS);
     }
-    static const char *const names[] = {"dangling", "up/new", "../outside/new", "sub/../../outside/new"};
+    static const char *const names[] = {"dangling", "up/new", "../outside/new",
+                                        "sub/../../outside/new"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_int_equal(open_file(names[i], G_O_WRONLY | G_O_CREAT), -EROFS);
         if (i == 0) continue; /* the link itself is in the way of the rest */
@@ -91,7 +93,8 @@ static void below_the_working_directory_everything_works(void **state)
     assert_int_equal(SYS(readlink, str("dir/soft"), BUFFER, 100), 7);
     assert_memory_equal(buffer(0), "../data", 7);
     assert_int_equal(SYS(readlink, str("data"), BUFFER, 100), -EINVAL);
-    assert_int_equal(SYS(renameat2, (uint32_t)CWD_FD, str("hard"), (uint32_t)CWD_FD, str("data"), 1), -EEXIST);
+    assert_int_equal(
+        SYS(renameat2, (uint32_t)CWD_FD, str("hard"), (uint32_t)CWD_FD, str("data"), 1), -EEXIST);
     assert_int_equal(SYS(unlink, str("dir")), -EISDIR);
     assert_int_equal(SYS(rmdir, str("data")), -ENOTDIR);
     assert_int_equal(SYS(rmdir, str("dir")), -ENOTEMPTY);
@@ -122,14 +125,17 @@ static void writable_folders_are_added(void **state)
     uint32_t fd = opened("../allowed/file", G_O_CREAT | G_O_WRONLY);
     assert_int_equal(put(fd, "yes"), 3);
     assert_int_equal(SYS(rename, str("data"), str("../allowed/data")), 0);
-    assert_int_equal(SYS(rename, str("../allowed"), str("../other")), -EROFS);  /* the folder's own name is not its */
-    assert_int_equal(open_file("../allowed2", G_O_CREAT | G_O_WRONLY), -EROFS); /* nor is a name it begins */
+    assert_int_equal(SYS(rename, str("../allowed"), str("../other")),
+                     -EROFS); /* the folder's own name is not its */
+    assert_int_equal(open_file("../allowed2", G_O_CREAT | G_O_WRONLY),
+                     -EROFS); /* nor is a name it begins */
     guest_end();
     struct chil_error err = {0};
     const char *wrong[] = {"nowhere"};
     assert_null(os_files_new(&(struct os_rules){.writable = wrong, .writable_count = 1}, &err));
     assert_non_null(strstr(err.text, "'nowhere'"));
-    assert_null(os_files_new(&(struct os_rules){.writable = list, .writable_count = 1, .root = "."}, &err));
+    assert_null(
+        os_files_new(&(struct os_rules){.writable = list, .writable_count = 1, .root = "."}, &err));
     assert_non_null(strstr(err.text, "not below the root"));
     assert_null(os_files_new(&(struct os_rules){.root = "nowhere"}, &err));
     assert_non_null(strstr(err.text, "'nowhere'"));
@@ -146,9 +152,10 @@ static void a_root_confines_everything(void **state)
     expect_content("/sub/../../inside/inner", "inner");
     assert_int_equal(SYS(getcwd, BUFFER, 100), 2);
     assert_string_equal(buffer(0), "/");
-    static const char *const ways[] = {"abs",         "up",       "up/secret",          "chain1",
-                                       "chain2",      "dangling", "/../outside/secret", "../outside/secret",
-                                       "/etc/passwd", "/tmp",     "/lib/ld.so.1",       "/etc/ld.so.cache"};
+    static const char *const ways[] = {
+        "abs",         "up",       "up/secret",          "chain1",
+        "chain2",      "dangling", "/../outside/secret", "../outside/secret",
+        "/etc/passwd", "/tmp",     "/lib/ld.so.1",       "/etc/ld.so.cache"};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         assert_int_equal(open_file(ways[i], G_O_RDONLY), -ENOENT);
         assert_int_equal(open_file(ways[i], G_O_PATH), -ENOENT);
@@ -186,7 +193,8 @@ static void a_folder_moved_away_opens_no_way_out(void **state)
     assert_int_equal(SYS(mkdir, str("deep/deeper"), 0755), 0);
     assert_int_equal(SYS(chdir, str("deep/deeper")), 0);
     uint32_t fd = opened(".", G_O_RDONLY | G_O_DIRECTORY);
-    assert_int_equal(rename("sub/deep/deeper", "../allowed/deeper"), 0); /* the host moves it out of the root */
+    assert_int_equal(rename("sub/deep/deeper", "../allowed/deeper"),
+                     0); /* the host moves it out of the root */
     assert_int_equal(open_file("../../data", G_O_RDONLY), -ENOENT);
     assert_int_equal(SYS(openat, fd, str("../../outside/secret"), G_O_RDONLY), -ENOENT);
     assert_int_equal(SYS(openat, fd, str("../x"), G_O_CREAT | G_O_WRONLY, 0666), -ENOENT);
@@ -224,10 +232,13 @@ static void libraries_come_from_the_sysroot(void **state)
     expect_content("/lib/libc.so.6", "powerpc");
     expect_content("/lib/alias", "powerpc");
     assert_int_equal(open_file("/lib/escape", G_O_RDONLY), -ENOENT);
-    assert_int_equal(open_file("/lib/libc.so.6", G_O_WRONLY), -ENOENT); /* for writing there is only the host's */
+    assert_int_equal(open_file("/lib/libc.so.6", G_O_WRONLY),
+                     -ENOENT); /* for writing there is only the host's */
     assert_int_equal(SYS(chmod, str("/lib/alias"), 0777), -ENOENT);
-    assert_int_equal(open_file("/etc/ld.so.cache", G_O_RDONLY), -ENOENT); /* the host's is not for guests */
-    assert_int_equal(open_file("/opt/tool", G_O_RDONLY), -ENOENT);        /* only programs are looked for there */
+    assert_int_equal(open_file("/etc/ld.so.cache", G_O_RDONLY),
+                     -ENOENT); /* the host's is not for guests */
+    assert_int_equal(open_file("/opt/tool", G_O_RDONLY),
+                     -ENOENT); /* only programs are looked for there */
     assert_int_equal(chmod("tree/opt/tool", 0755), 0);
     int host = os_files_open_program(guest.process.files, "/opt/tool");
     assert_true(host >= 0);
@@ -238,8 +249,8 @@ static void libraries_come_from_the_sysroot(void **state)
 
 /* ---- any call, any argument ---- */
 
-/* Calls with arguments that are right, nearly right or nonsense, in any order: nothing happens outside, and nothing
- * else than an errno, a result or a wait comes back. */
+/* Calls with arguments that are right, nearly right or nonsense, in any order: nothing happens
+ * outside, and nothing else than an errno, a result or a wait comes back. */
 static void random_calls_do_no_harm(void **state)
 {
     (void)state;
@@ -317,12 +328,13 @@ static void random_calls_do_no_harm(void **state)
         uint64_t seed = 23 + confined;
         guest_begin(&(struct os_rules){.root = confined ? "." : NULL});
         for (uint32_t fd = 0; fd < 3; fd++)
-            assert_int_equal(SYS(close, fd), 0); /* the host's are not to be read from or written to here */
+            assert_int_equal(SYS(close, fd),
+                             0); /* the host's are not to be read from or written to here */
         for (uint64_t trial = random_trials(20000); trial--;) {
             uint32_t arg[6];
             for (unsigned i = 0; i < 6; i++)
-                arg[i] =
-                    random_below(&seed, 3) ? edges[random_below(&seed, EDGES)] : str(texts[random_below(&seed, TEXTS)]);
+                arg[i] = random_below(&seed, 3) ? edges[random_below(&seed, EDGES)]
+                                                : str(texts[random_below(&seed, TEXTS)]);
             size_t row = random_below(&seed, ROWS);
             guest.call.again = random_below(&seed, 8) == 0;
             int64_t result = make_call(rows[row].handler, arg);
@@ -331,7 +343,8 @@ static void random_calls_do_no_harm(void **state)
             if (mem_is_mapped(guest.space.mem, SCRATCH, SCRATCH_SIZE) &&
                 mem_writable(guest.space.mem, SCRATCH, SCRATCH_SIZE))
                 continue;
-            mem_map(guest.space.mem, SCRATCH, SCRATCH_SIZE, MEM_READ | MEM_WRITE); /* it unmapped its own arguments */
+            mem_map(guest.space.mem, SCRATCH, SCRATCH_SIZE,
+                    MEM_READ | MEM_WRITE); /* it unmapped its own arguments */
         }
         guest_end();
     }
@@ -340,10 +353,14 @@ static void random_calls_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(links_cannot_take_writes_outside),     TEST(below_the_working_directory_everything_works),
-        TEST(writable_folders_are_added),           TEST(a_root_confines_everything),
-        TEST(a_folder_moved_away_opens_no_way_out), TEST(host_devices_and_fifos_are_not_opened),
-        TEST(libraries_come_from_the_sysroot),      TEST(random_calls_do_no_harm),
+        TEST(links_cannot_take_writes_outside),
+        TEST(below_the_working_directory_everything_works),
+        TEST(writable_folders_are_added),
+        TEST(a_root_confines_everything),
+        TEST(a_folder_moved_away_opens_no_way_out),
+        TEST(host_devices_and_fifos_are_not_opened),
+        TEST(libraries_come_from_the_sysroot),
+        TEST(random_calls_do_no_harm),
     };
     return cmocka_run_group_tests_name("os_contain", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Files as a guest sees them: contents, offsets, descriptors, looks, folders, and the made-up ones. */
+/* Files as a guest sees them: contents, offsets, descriptors, looks, folders, and the made-up ones.
+ */
 #include "os_file_rig.h"
 
 /* ---- reading and writing ---- */
@@ -90,7 +91,8 @@ static void descriptors_are_given_lowest_first(void **state)
     assert_int_equal(opened("data", G_O_RDONLY), fd);
     assert_int_equal(SYS(close_range, 3, UINT32_MAX, 0), 0);
     assert_int_equal(SYS(lseek, 11, 0, 0), -EBADF);
-    assert_int_equal(SYS(ioctl, 1, 0x402c7413, BUFFER), -ENOTTY); /* TCGETS, whatever the host's 1 is */
+    assert_int_equal(SYS(ioctl, 1, 0x402c7413, BUFFER),
+                     -ENOTTY); /* TCGETS, whatever the host's 1 is */
     int64_t last = 0;
     for (unsigned i = 3; i < 1024; i++)
         last = open_file("data", G_O_RDONLY);
@@ -136,7 +138,8 @@ static void stat_shows_the_same_everywhere(void **state)
     assert_int_equal(buffer32(116), 1234567890);
     assert_int_equal(buffer32(136), 8);
     assert_int_equal(number, 4); /* the first file a run sees, after 0, 1, 2 */
-    /* What the guest changes bears simulated time: 5.000000007 s after the machine was switched on. */
+    /* What the guest changes bears simulated time: 5.000000007 s after the machine was switched on.
+     */
     assert_int_equal(put(fd, "x"), 1);
     assert_int_equal(SYS(fstat64, fd, BUFFER), 0);
     assert_int_equal(buffer32(80), OS_EPOCH + 5);
@@ -183,8 +186,9 @@ static void a_removed_files_number_is_not_given_again(void **state)
 static void folders_are_listed_in_order(void **state)
 {
     (void)state;
-    static const char *const expected[] = {".",    "..",     "!first", "abs",    "chain1", "chain2", "dangling",
-                                           "data", "inside", "loop",   "rooted", "sub",    "up"};
+    static const char *const expected[] = {".",      "..",       "!first", "abs",    "chain1",
+                                           "chain2", "dangling", "data",   "inside", "loop",
+                                           "rooted", "sub",      "up"};
     host_write("!first", "");
     guest_begin(&(struct os_rules){0});
     for (unsigned wide = 0; wide < 2; wide++) {
@@ -199,7 +203,8 @@ static void folders_are_listed_in_order(void **state)
                 const uint8_t *entry = buffer(at);
                 assert_true(found < sizeof expected / sizeof expected[0]);
                 assert_string_equal(entry + (wide ? 19 : 10), expected[found]);
-                unsigned length = wide ? (unsigned)entry[16] << 8 | entry[17] : (unsigned)entry[8] << 8 | entry[9];
+                unsigned length = wide ? (unsigned)entry[16] << 8 | entry[17]
+                                       : (unsigned)entry[8] << 8 | entry[9];
                 assert_int_equal(buffer32(at + (wide ? 12 : 4)), found + 1); /* d_off */
                 unsigned type = wide ? entry[18] : entry[length - 1];
                 if (strcmp(expected[found], "data") == 0) assert_int_equal(type, DT_REG);

@@ -1,8 +1,8 @@
-/* The loader: real programs are laid out as Linux lays them out, and no header, however hostile, does more than earn
- * one line that names the file and what to do.
+/* The loader: real programs are laid out as Linux lays them out, and no header, however hostile,
+ * does more than earn one line that names the file and what to do.
  *
- * The programs are built here with the cross compiler; without it the tests fail. Everything happens in a temporary
- * folder, which is also the working directory.
+ * The programs are built here with the cross compiler; without it the tests fail. Everything
+ * happens in a temporary folder, which is also the working directory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,8 @@
 #include "machine/os/os_impl.h"
 #include "random.h"
 
-/* What the file layer calls of the other half of src/machine/os, which a loader never gets to; weak, so that the real
- * ones win when they are linked. */
+/* What the file layer calls of the other half of src/machine/os, which a loader never gets to;
+ * weak, so that the real ones win when they are linked. */
 #define WEAK __attribute__((weak))
 int64_t WEAK os_wait(struct os_call *call, const void *what, uint64_t cycles)
 {
@@ -79,7 +79,8 @@ static struct bytes hello; /* the static program */
 
 static void compile(const char *out, const char *option, const char *more)
 {
-    const char *argv[] = {"powerpc-linux-gnu-gcc", "-mcpu=440fp", "-O1", "hello.c", "-o", out, option, more, NULL};
+    const char *argv[] = {
+        "powerpc-linux-gnu-gcc", "-mcpu=440fp", "-O1", "hello.c", "-o", out, option, more, NULL};
     pid_t child;
     int status;
     if (posix_spawnp(&child, argv[0], NULL, NULL, (char *const *)argv, environ) != 0)
@@ -131,7 +132,9 @@ static int tear_down(void **state)
     const char *argv[] = {"rm", "-rf", folder, NULL};
     pid_t child;
     free(hello.at);
-    if (chdir("/") != 0 || posix_spawnp(&child, argv[0], NULL, NULL, (char *const *)argv, environ) != 0) return -1;
+    if (chdir("/") != 0 ||
+        posix_spawnp(&child, argv[0], NULL, NULL, (char *const *)argv, environ) != 0)
+        return -1;
     return waitpid(child, NULL, 0) == child ? 0 : -1;
 }
 
@@ -159,7 +162,8 @@ static struct os_space *loaded(const char *name)
 /* One line, with the file's name and a hint behind a semicolon. */
 static void check_line(const struct chil_error *err, const char *name)
 {
-    if (!strstr(err->text, name) || strchr(err->text, '\n') || !(strchr(err->text, ';') || strchr(err->text, ':')))
+    if (!strstr(err->text, name) || strchr(err->text, '\n') ||
+        !(strchr(err->text, ';') || strchr(err->text, ':')))
         fail_msg("not a helpful line: \"%s\"", err->text);
 }
 
@@ -213,12 +217,14 @@ static void a_static_program_is_where_it_was_linked(void **state)
     assert_int_equal(auxiliary(space, AT_ENTRY), entry);
     assert_int_equal(auxiliary(space, AT_BASE), 0);
     uint32_t phdr = auxiliary(space, AT_PHDR);
-    assert_memory_equal(space->mem->base + phdr, hello.at + headers, 32 * auxiliary(space, AT_PHNUM));
+    assert_memory_equal(space->mem->base + phdr, hello.at + headers,
+                        32 * auxiliary(space, AT_PHNUM));
     for (unsigned i = 0; i < auxiliary(space, AT_PHNUM); i++) {
         const uint8_t *segment = hello.at + headers + (size_t)i * 32;
         if (mem_host_get32(segment) != PT_LOAD) continue;
         uint32_t address = mem_host_get32(segment + 8), size = mem_host_get32(segment + 16);
-        assert_memory_equal(space->mem->base + address, hello.at + mem_host_get32(segment + 4), size);
+        assert_memory_equal(space->mem->base + address, hello.at + mem_host_get32(segment + 4),
+                            size);
         for (uint32_t bss = address + size; bss < address + mem_host_get32(segment + 20); bss++)
             assert_int_equal(space->mem->base[bss], 0);
         assert_true(space->brk_start >= address + mem_host_get32(segment + 20));
@@ -253,8 +259,8 @@ static void the_first_stack_is_linuxs(void **state)
     assert_string_equal(text(space, auxiliary(space, AT_PLATFORM)), "ppc440");
     assert_string_equal(text(space, auxiliary(space, AT_EXECFN)), "static");
     struct os_space *again = loaded("static");
-    assert_memory_equal(space->mem->base + auxiliary(space, AT_RANDOM), again->mem->base + auxiliary(again, AT_RANDOM),
-                        16);
+    assert_memory_equal(space->mem->base + auxiliary(space, AT_RANDOM),
+                        again->mem->base + auxiliary(again, AT_RANDOM), 16);
     assert_int_equal(again->stack_pointer, sp); /* nothing is random */
     assert_int_equal(rights(space, sp), MEM_READ | MEM_WRITE | MEM_MAPPED);
     assert_int_equal(space->stack_high - space->stack_low, 8 << 20);
@@ -263,7 +269,8 @@ static void the_first_stack_is_linuxs(void **state)
     os_space_release(again);
     os_space_release(space);
     space = loaded("execstack");
-    assert_int_equal(rights(space, space->stack_pointer), MEM_READ | MEM_WRITE | MEM_EXEC | MEM_MAPPED);
+    assert_int_equal(rights(space, space->stack_pointer),
+                     MEM_READ | MEM_WRITE | MEM_EXEC | MEM_MAPPED);
     os_space_release(space);
 }
 
@@ -282,7 +289,9 @@ static void a_dynamic_program_comes_with_the_sysroots_interpreter(void **state)
     struct chil_error err = {0};
     struct os_rules rules = {.sysroot = "/nonexistent"};
     struct os_files *files = os_files_new(&rules, &err);
-    assert_int_equal(os_load(&space, files, &rules, "dynamic", one_argument, small_environment, &err), CHIL_ENOENT);
+    assert_int_equal(
+        os_load(&space, files, &rules, "dynamic", one_argument, small_environment, &err),
+        CHIL_ENOENT);
     assert_non_null(strstr(err.text, "interpreter '/lib/ld.so.1'"));
     check_line(&err, "dynamic");
     os_files_release(files);
@@ -308,7 +317,8 @@ static void a_forked_space_is_the_same_and_apart(void **state)
 static void scripts_start_their_interpreter(void **state)
 {
     (void)state;
-    static const char plain[] = "#! static  -x  y \nrest\n", nested[] = "#!plain.sh\n", itself[] = "#!loop.sh\n";
+    static const char plain[] = "#! static  -x  y \nrest\n", nested[] = "#!plain.sh\n",
+                      itself[] = "#!loop.sh\n";
     write_file("plain.sh", plain, sizeof plain - 1, 0755);
     write_file("nested.sh", nested, sizeof nested - 1, 0755);
     write_file("loop.sh", itself, sizeof itself - 1, 0755);
@@ -474,7 +484,8 @@ static void every_cut_is_refused(void **state)
     (void)state;
     uint64_t seed = 11;
     for (uint64_t trial = random_trials(400); trial--;) {
-        /* Half of them in the headers; the program's last bytes are sections, which nobody needs. */
+        /* Half of them in the headers; the program's last bytes are sections, which nobody needs.
+         */
         size_t size = (size_t)random_below(&seed, trial & 1 ? 400 : hello.size / 2);
         write_file("cut", hello.at, size, 0755);
         struct chil_error err = {0};
@@ -509,7 +520,8 @@ static void a_program_without_sections_is_whole(void **state)
 static void random_headers_do_no_harm(void **state)
 {
     (void)state;
-    static const uint32_t edges[] = {0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0x1000, 0xfff, 0xc0000000, 0x10000000};
+    static const uint32_t edges[] = {0,      1,     0xffffffff, 0x7fffffff, 0x80000000,
+                                     0x1000, 0xfff, 0xc0000000, 0x10000000};
     static const char *const names[] = {"static", "dynamic"};
     uint64_t seed = 17, count[2] = {0};
     for (unsigned kind = 0; kind < 2; kind++) {

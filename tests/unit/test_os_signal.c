@@ -1,15 +1,17 @@
-/* Signals, timers and faults of the operating system, on a scripted core (os_script.inc): what handlers find, what
- * comes back, and how a program ends. Cycles are exact: an act takes 10, a delivery none. */
+/* Signals, timers and faults of the operating system, on a scripted core (os_script.inc): what
+ * handlers find, what comes back, and how a program ends. Cycles are exact: an act takes 10, a
+ * delivery none. */
 #include "os_script.inc"
 
 /* ---- signals ---- */
 
-#define SIGACTION(signal, handler, flags)                                                                              \
+#define SIGACTION(signal, handler, flags)                                                          \
     PUT(DATA(40), handler), PUT(DATA(41), flags), CALL(173, signal, DATA(40), 0, 8)
 
 enum { SIGINFO = 4, RESTART = 0x10000000, ONSTACK = 0x08000000 };
 
-/* A handler with siginfo finds its arguments, the interrupted place and registers, and all comes back. */
+/* A handler with siginfo finds its arguments, the interrupted place and registers, and all comes
+ * back. */
 static void a_handler_finds_its_frame(void **state)
 {
     (void)state;
@@ -41,15 +43,18 @@ static void a_handler_finds_its_frame(void **state)
                                         RETURN};
     RUN(&run, 1, script);
     char expected[512];
-    /* The frame is 1536 bytes below r1, the stack frame 80 below that. The nip is the act after tgkill. */
-    (void)snprintf(expected, sizeof expected,
-                   "80/0 signal 10\n110/0 code -6\n130/0 pid 1000\n180/0 nip %u\n200/0 old r14 1414\n220/0 r1 %u\n"
-                   "260/0 back 0\n280/0 r14 1414\n",
-                   AT(7), STACK(1) - 1536 - 80);
+    /* The frame is 1536 bytes below r1, the stack frame 80 below that. The nip is the act after
+     * tgkill. */
+    (void)snprintf(
+        expected, sizeof expected,
+        "80/0 signal 10\n110/0 code -6\n130/0 pid 1000\n180/0 nip %u\n200/0 old r14 1414\n220/0 r1 %u\n"
+        "260/0 back 0\n280/0 r14 1414\n",
+        AT(7), STACK(1) - 1536 - 80);
     EXPECT_LOG(&run, expected);
 }
 
-/* Without SA_SIGINFO the frame is the old one: r4 is a sigcontext whose last word leads to the registers. */
+/* Without SA_SIGINFO the frame is the old one: r4 is a sigcontext whose last word leads to the
+ * registers. */
 static void an_old_handler_finds_its_frame(void **state)
 {
     (void)state;
@@ -61,8 +66,8 @@ static void an_old_handler_finds_its_frame(void **state)
     RUN(&run, 1, script);
     char expected[512];
     (void)snprintf(expected, sizeof expected,
-                   "60/0 signal 10\n80/0 number 10\n120/0 nip %u\n140/0 r1 %u\n180/0 back 0\n", AT(5),
-                   STACK(1) - 1248 - 64);
+                   "60/0 signal 10\n80/0 number 10\n120/0 nip %u\n140/0 r1 %u\n180/0 back 0\n",
+                   AT(5), STACK(1) - 1248 - 64);
     EXPECT_LOG(&run, expected);
 }
 
@@ -88,7 +93,8 @@ static void a_handler_runs_on_its_stack(void **state)
                                         RETURN};
     RUN(&run, 1, script);
     char expected[512];
-    (void)snprintf(expected, sizeof expected, "40/0 set 0\n100/0 r1 %u\n130/0 on it 1\n150/0 busy !1\n190/0 back 0\n",
+    (void)snprintf(expected, sizeof expected,
+                   "40/0 set 0\n100/0 r1 %u\n130/0 on it 1\n150/0 busy !1\n190/0 back 0\n",
                    STACK(2) - 1536 - 80);
     EXPECT_LOG(&run, expected);
 }
@@ -119,8 +125,9 @@ static void calls_restart_or_end_with_eintr(void **state)
                                         [40] = NOTE("handler"),
                                         RETURN};
     RUN(&run, 2, script);
-    EXPECT_LOG(&run,
-               "1080/0 handler 10\n1590/0 restarted 1001\n2640/0 handler !10\n2680/0 sleep !4\n2700/0 left !4000\n");
+    EXPECT_LOG(
+        &run,
+        "1080/0 handler 10\n1590/0 restarted 1001\n2640/0 handler !10\n2680/0 sleep !4\n2700/0 left !4000\n");
 }
 
 static void sigsuspend_changes_the_mask_for_its_time(void **state)
@@ -147,8 +154,10 @@ static void sigsuspend_changes_the_mask_for_its_time(void **state)
                                         NOTE("saved mask"),
                                         RETURN};
     RUN(&run, 1, script);
-    EXPECT_LOG(&run, "80/0 blocked 0\n110/0 pending 512\n130/0 handler !10\n150/0 saved mask !512\n190/0 suspended !4\n"
-                     "220/0 mask 512\n");
+    EXPECT_LOG(
+        &run,
+        "80/0 blocked 0\n110/0 pending 512\n130/0 handler !10\n150/0 saved mask !512\n190/0 suspended !4\n"
+        "220/0 mask 512\n");
 }
 
 static void sigtimedwait_takes_signals_and_time(void **state)
@@ -215,7 +224,8 @@ static void timers_fire_in_simulated_time(void **state)
                                         [20] = NOTE("alarm"),
                                         RETURN};
     RUN(&run, 1, script);
-    /* Set at 70 for 2000 ns, then every 3000: 2070, 5070, 8070; the handlers cost 40 cycles each. */
+    /* Set at 70 for 2000 ns, then every 3000: 2070, 5070, 8070; the handlers cost 40 cycles each.
+     */
     EXPECT_LOG(&run, "2080/0 alarm 14\n5080/0 alarm 14\n8080/0 alarm 14\n9220/0 left 1\n");
 }
 
@@ -223,9 +233,16 @@ static void processor_time_has_its_own_timer(void **state)
 {
     (void)state;
     struct run run;
-    static const struct act script[] = {
-        SIGACTION(27, AT(20), 0), SET(1, STACK(2)), PUT(DATA(3), 2), CALL(104, 2, DATA(0), 0), PUT(DATA(5), 7000),
-        CALL(162, DATA(4), 0),    SPEND(5000),      EXIT(0),         [20] = NOTE("prof"),      RETURN};
+    static const struct act script[] = {SIGACTION(27, AT(20), 0),
+                                        SET(1, STACK(2)),
+                                        PUT(DATA(3), 2),
+                                        CALL(104, 2, DATA(0), 0),
+                                        PUT(DATA(5), 7000),
+                                        CALL(162, DATA(4), 0),
+                                        SPEND(5000),
+                                        EXIT(0),
+                                        [20] = NOTE("prof"),
+                                        RETURN};
     RUN(&run, 1, script);
     /* Armed at 60; asleep from 80 to 7080; 2000 cycles of use are over at 9060. */
     EXPECT_LOG(&run, "9070/0 prof 27\n");
@@ -240,9 +257,11 @@ static void a_fault_without_handler_is_a_crash(void **state)
         enum core_reason reason;
         int signal, code;
         uint32_t address;
-    } rows[] = {{CORE_LOAD, 11, 1, 0x1234},     {CORE_STORE, 11, 1, 0x1234},      {CORE_FETCH, 11, 1, AT(1)},
-                {CORE_ILLEGAL, 4, 1, AT(1)},    {CORE_PRIVILEGED, 4, 5, AT(1)},   {CORE_TRAP, 5, 1, AT(1)},
-                {CORE_ALIGNMENT, 7, 1, 0x1234}, {CORE_CALLTHRU, 4, 1, AT(1) - 4}, {CORE_FP, 8, 14, AT(1)}};
+    } rows[] = {{CORE_LOAD, 11, 1, 0x1234},     {CORE_STORE, 11, 1, 0x1234},
+                {CORE_FETCH, 11, 1, AT(1)},     {CORE_ILLEGAL, 4, 1, AT(1)},
+                {CORE_PRIVILEGED, 4, 5, AT(1)}, {CORE_TRAP, 5, 1, AT(1)},
+                {CORE_ALIGNMENT, 7, 1, 0x1234}, {CORE_CALLTHRU, 4, 1, AT(1) - 4},
+                {CORE_FP, 8, 14, AT(1)}};
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
         struct run run;
         const struct act script[] = {SET(3, 5), STOP(rows[row].reason, 0x1234)};
@@ -285,7 +304,8 @@ static void a_frame_that_does_not_fit_is_a_crash(void **state)
 {
     (void)state;
     struct run run;
-    static const struct act script[] = {SIGACTION(10, AT(0), SIGINFO), SET(1, 0x100), CALL(37, 1000, 10), EXIT(0)};
+    static const struct act script[] = {SIGACTION(10, AT(0), SIGINFO), SET(1, 0x100),
+                                        CALL(37, 1000, 10), EXIT(0)};
     RUN(&run, 1, script);
     assert_int_equal(run.result.status, 128 + 11);
     assert_int_equal(run.result.crash.signal, 11);

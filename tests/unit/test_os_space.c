@@ -127,7 +127,8 @@ static void brk_and_mmap_give_and_take(void **state)
     assert_int_equal(SYS(mprotect, at, 0x4000, 1), -ENOMEM);
     assert_int_equal(SYS(munmap, at, 0x1000), 0);
     assert_int_equal(SYS(munmap, at + 1, 0x1000), -EINVAL);
-    assert_int_equal(SYS(mmap2, 0x50000000, 0x1000, 3, 0x22, (uint32_t)-1, 0), 0x50000000); /* a wish */
+    assert_int_equal(SYS(mmap2, 0x50000000, 0x1000, 3, 0x22, (uint32_t)-1, 0),
+                     0x50000000); /* a wish */
     assert_int_equal(SYS(mmap2, 0x50000000, 0x1000, 3, 0x100022, (uint32_t)-1, 0), -EEXIST);
     assert_int_equal(SYS(mmap2, 0xbffff000, 0x2000, 3, 0x32, (uint32_t)-1, 0), -ENOMEM);
     assert_int_equal(SYS(mmap2, 0x1000, 0x1000, 3, 0x32, (uint32_t)-1, 0), -EPERM);

@@ -1,5 +1,6 @@
-/* Tasks, processes and time of the operating system, on a scripted core (os_script.inc): who runs when and what calls
- * return. Every number of cycles is demanded exactly: an act takes 10, a call no more than its act. */
+/* Tasks, processes and time of the operating system, on a scripted core (os_script.inc): who runs
+ * when and what calls return. Every number of cycles is demanded exactly: an act takes 10, a call
+ * no more than its act. */
 #include "os_script.inc"
 
 /* ---- calls ---- */
@@ -34,16 +35,18 @@ static void unsupported_calls_are_named_once(void **state)
                                         NOTE("rseq"), CALL(600),      NOTE("none"), EXIT(0)};
     RUN(&run, 1, script);
     EXPECT_LOG(&run, "20/0 ptrace !38\n50/0 rseq !38\n70/0 none !38\n");
-    assert_string_equal(run.cores.said, "system call 'ptrace' (26) is not supported; returning ENOSYS\n"
-                                        "system call '?' (600) is not supported; returning ENOSYS\n");
+    assert_string_equal(run.cores.said,
+                        "system call 'ptrace' (26) is not supported; returning ENOSYS\n"
+                        "system call '?' (600) is not supported; returning ENOSYS\n");
 }
 
 static void random_numbers_are_the_same_every_time(void **state)
 {
     (void)state;
     struct run run, again;
-    static const struct act script[] = {CALL(359, DATA(0), 8), NOTE("length"), GET(DATA(0)), NOTE("first"),
-                                        GET(DATA(1)),          NOTE("second"), EXIT(0)};
+    static const struct act script[] = {
+        CALL(359, DATA(0), 8), NOTE("length"), GET(DATA(0)), NOTE("first"),
+        GET(DATA(1)),          NOTE("second"), EXIT(0)};
     RUN(&run, 1, script);
     RUN(&again, 1, script);
     assert_non_null(strstr(run.cores.log, "length 8\n"));
@@ -52,15 +55,17 @@ static void random_numbers_are_the_same_every_time(void **state)
 
 /* ---- threads, futexes, time ---- */
 
-/* The waiter is on core 1 since cycle 10; it cannot return before the waker's call at 1030, and its act of 10 follows.
+/* The waiter is on core 1 since cycle 10; it cannot return before the waker's call at 1030, and its
+ * act of 10 follows.
  */
 static void a_woken_task_does_not_run_before_its_waker(void **state)
 {
     (void)state;
     struct run run;
-    static const struct act script[] = {PTHREAD(STACK(0), 8),          JUMP_ZERO(20),  NOTE("tid"), SPEND(1000),
-                                        FUTEX_WAKE(DATA(0), 1),        NOTE("woken"),  SPEND(3000), EXIT(0),
-                                        [20] = FUTEX_WAIT(DATA(0), 0), NOTE("waited"), THREAD_EXIT};
+    static const struct act script[] = {
+        PTHREAD(STACK(0), 8),          JUMP_ZERO(20),  NOTE("tid"), SPEND(1000),
+        FUTEX_WAKE(DATA(0), 1),        NOTE("woken"),  SPEND(3000), EXIT(0),
+        [20] = FUTEX_WAIT(DATA(0), 0), NOTE("waited"), THREAD_EXIT};
     RUN(&run, 2, script);
     EXPECT_LOG(&run, "30/0 tid 1001\n1050/0 woken 1\n1050/1 waited 0\n");
 }
@@ -113,8 +118,9 @@ static void futex_values_and_limits(void **state)
                                         NOTE("unmapped"),
                                         EXIT(0)};
     RUN(&run, 1, script);
-    EXPECT_LOG(&run, "30/0 changed !11\n1060/0 relative !110\n1090/0 ns 1070\n4010/0 absolute !110\n"
-                     "4030/0 unaligned !22\n4050/0 unmapped !14\n");
+    EXPECT_LOG(&run,
+               "30/0 changed !11\n1060/0 relative !110\n1090/0 ns 1070\n4010/0 absolute !110\n"
+               "4030/0 unaligned !22\n4050/0 unmapped !14\n");
 }
 
 static void futex_requeue_moves_waiters(void **state)
@@ -142,7 +148,8 @@ static void futex_requeue_moves_waiters(void **state)
     assert_int_equal(run.result.status, 3);
 }
 
-/* pthread_join: the word that CLONE_CHILD_CLEARTID names is cleared and woken when the thread is gone. */
+/* pthread_join: the word that CLONE_CHILD_CLEARTID names is cleared and woken when the thread is
+ * gone. */
 static void the_end_of_a_thread_is_seen(void **state)
 {
     (void)state;
@@ -158,23 +165,24 @@ static void robust_locks_outlive_their_owner(void **state)
 {
     (void)state;
     struct run run;
-    static const struct act script[] = {PTHREAD(STACK(0), 8),
-                                        JUMP_ZERO(20),
-                                        SPEND(2000),
-                                        FUTEX_WAIT(DATA(20), 0x800003e9),
-                                        NOTE("lock"),
-                                        GET(DATA(20)),
-                                        JUMP(40),
-                                        /* the list has one entry, DATA(22), whose word is 8 bytes before it */[20] =
-                                            PUT(DATA(24), DATA(22)),
-                                        PUT(DATA(22), DATA(24)),
-                                        PUT(DATA(25), (uint32_t)-8),
-                                        CALL(300, DATA(24), 12),
-                                        PUT(DATA(20), 0x800003e9),
-                                        SPEND(3000),
-                                        THREAD_EXIT,
-                                        [40] = NOTE("word"),
-                                        EXIT(0)};
+    static const struct act script[] = {
+        PTHREAD(STACK(0), 8),
+        JUMP_ZERO(20),
+        SPEND(2000),
+        FUTEX_WAIT(DATA(20), 0x800003e9),
+        NOTE("lock"),
+        GET(DATA(20)),
+        JUMP(40),
+        /* the list has one entry, DATA(22), whose word is 8 bytes before it */[20] =
+            PUT(DATA(24), DATA(22)),
+        PUT(DATA(22), DATA(24)),
+        PUT(DATA(25), (uint32_t)-8),
+        CALL(300, DATA(24), 12),
+        PUT(DATA(20), 0x800003e9),
+        SPEND(3000),
+        THREAD_EXIT,
+        [40] = NOTE("word"),
+        EXIT(0)};
     RUN(&run, 2, script);
     EXPECT_LOG(&run, "3090/0 lock 0\n3120/0 word -1073741824\n");
 }
@@ -183,9 +191,10 @@ static void tasks_of_one_core_take_turns(void **state)
 {
     (void)state;
     struct run run;
-    static const struct act script[] = {PTHREAD(STACK(0), 8), JUMP_ZERO(20), SPEND(150000),    JUMP(40),
-                                        [20] = SPEND(120000), JUMP(40),      [40] = CALL(207), NOTE("tid"),
-                                        THREAD_EXIT};
+    static const struct act script[] = {
+        PTHREAD(STACK(0), 8), JUMP_ZERO(20), SPEND(150000),    JUMP(40),
+        [20] = SPEND(120000), JUMP(40),      [40] = CALL(207), NOTE("tid"),
+        THREAD_EXIT};
     RUN(&run, 1, script);
     /* 1000 runs 100000 cycles, then 1001, then 1000 to its end: 100000 of 1001 came between. */
     EXPECT_LOG(&run, "250050/0 tid 1000\n270100/0 tid 1001\n");
@@ -195,10 +204,19 @@ static void affinity_moves_a_task(void **state)
 {
     (void)state;
     struct run run;
-    static const struct act script[] = {
-        CALL(223, 0, 8, DATA(0)), NOTE("bytes"),         GET(DATA(0)), NOTE("mask"), PUT(DATA(0), 4),
-        CALL(222, 0, 4, DATA(0)), CALL(302, DATA(1), 0), GET(DATA(1)), NOTE("core"), PUT(DATA(0), 16),
-        CALL(222, 0, 4, DATA(0)), NOTE("none"),          EXIT(0)};
+    static const struct act script[] = {CALL(223, 0, 8, DATA(0)),
+                                        NOTE("bytes"),
+                                        GET(DATA(0)),
+                                        NOTE("mask"),
+                                        PUT(DATA(0), 4),
+                                        CALL(222, 0, 4, DATA(0)),
+                                        CALL(302, DATA(1), 0),
+                                        GET(DATA(1)),
+                                        NOTE("core"),
+                                        PUT(DATA(0), 16),
+                                        CALL(222, 0, 4, DATA(0)),
+                                        NOTE("none"),
+                                        EXIT(0)};
     RUN(&run, 4, script);
     EXPECT_LOG(&run, "20/0 bytes 4\n40/0 mask 15\n90/2 core 2\n120/2 none !22\n");
 }
@@ -226,8 +244,10 @@ static void sleeping_takes_the_time_asked_for(void **state)
                                         NOTE("used"),
                                         EXIT(0)};
     RUN(&run, 1, script);
-    EXPECT_LOG(&run, "5030/0 slept 0\n12355/0 until 0\n12385/0 1970 1230768000\n12405/0 us 12\n12435/0 bad !22\n"
-                     "12465/0 used 150\n");
+    EXPECT_LOG(
+        &run,
+        "5030/0 slept 0\n12355/0 until 0\n12385/0 1970 1230768000\n12405/0 us 12\n12435/0 bad !22\n"
+        "12465/0 used 150\n");
 }
 
 static void deadlock_is_said_and_ends(void **state)
@@ -267,8 +287,9 @@ static void fork_copies_and_wait_tells(void **state)
                                         [40] = NOTE("no more"),
                                         EXIT(5)};
     RUN(&run, 2, script);
-    EXPECT_LOG(&run, "40/0 fork 1001\n60/1 parent 1000\n80/0 wait 1001\n100/0 status 2304\n120/0 own 1\n"
-                     "150/0 no more !10\n");
+    EXPECT_LOG(&run,
+               "40/0 fork 1001\n60/1 parent 1000\n80/0 wait 1001\n100/0 status 2304\n120/0 own 1\n"
+               "150/0 no more !10\n");
     assert_int_equal(run.result.status, 5);
 }
 
@@ -325,9 +346,12 @@ static void a_signal_kills_a_process(void **state)
 {
     (void)state;
     struct run run;
-    static const struct act script[] = {
-        CALL(2),      JUMP_ZERO(20),  SPEND(100), CALL(37, 1001, 15), NOTE("kill"), CALL(7, 1001, DATA(1), 0),
-        GET(DATA(1)), NOTE("status"), EXIT(0),    [20] = CALL(29),    NOTE("never")};
+    static const struct act script[] = {CALL(2),      JUMP_ZERO(20),
+                                        SPEND(100),   CALL(37, 1001, 15),
+                                        NOTE("kill"), CALL(7, 1001, DATA(1), 0),
+                                        GET(DATA(1)), NOTE("status"),
+                                        EXIT(0),      [20] = CALL(29),
+                                        NOTE("never")};
     RUN(&run, 2, script);
     EXPECT_LOG(&run, "140/0 kill 0\n170/0 status 15\n");
     assert_false(run.result.killed);
@@ -383,8 +407,9 @@ static size_t sort_lines(char *log, char **line, size_t limit)
     return count;
 }
 
-/* Four tasks on three cores that meet in calls only: what every call returns, and when, does not depend on how far the
- * cores may run apart. Only the order in which the host gets to the notes does. */
+/* Four tasks on three cores that meet in calls only: what every call returns, and when, does not
+ * depend on how far the cores may run apart. Only the order in which the host gets to the notes
+ * does. */
 static void calls_happen_in_the_order_of_time_whatever_the_quantum(void **state)
 {
     (void)state;

@@ -39,15 +39,17 @@ static struct chil_exp *known(void)
     const int parents[] = {-1, ALL, ALL, -1};
     for (int i = 0; i < 4; i++)
         assert_int_equal(
-            chil_exp_add_metric(
-                exp, &(struct chil_exp_metric){.name = (char *)names[i], .unit = (char *)"occ", .parent = parents[i]}),
+            chil_exp_add_metric(exp, &(struct chil_exp_metric){.name = (char *)names[i],
+                                                               .unit = (char *)"occ",
+                                                               .parent = parents[i]}),
             i);
     const char *const functions[] = {"main", "f", "g"};
     for (int i = 0; i < 3; i++)
-        (void)chil_exp_add_region(exp, &(struct chil_exp_region){.name = (char *)functions[i],
-                                                                 .module = (char *)(i < 2 ? "a.c" : "b.c"),
-                                                                 .begin = 10 * i + 1,
-                                                                 .end = -1});
+        (void)chil_exp_add_region(
+            exp, &(struct chil_exp_region){.name = (char *)functions[i],
+                                           .module = (char *)(i < 2 ? "a.c" : "b.c"),
+                                           .begin = 10 * i + 1,
+                                           .end = -1});
     (void)chil_exp_add_node(exp, -1, 0, -1, NULL);
     (void)chil_exp_add_node(exp, MAIN, 1, -1, NULL);
     (void)chil_exp_add_node(exp, F, 2, -1, NULL);
@@ -61,7 +63,8 @@ static struct chil_exp *known(void)
     }
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         chil_exp_add_count(exp, cells[i].metric, cells[i].node, cells[i].thread, cells[i].count);
-        if (cells[i].metric != ALL) chil_exp_add_count(exp, ALL, cells[i].node, cells[i].thread, cells[i].count);
+        if (cells[i].metric != ALL)
+            chil_exp_add_count(exp, ALL, cells[i].node, cells[i].thread, cells[i].count);
     }
     chil_exp_add_count(exp, OTHER, G, 0, 7);
     return exp;
@@ -116,7 +119,8 @@ static double whole_of(struct chil_report *report, enum chil_report_pane pane, i
     return row->whole;
 }
 
-static double percent_of(struct chil_report *report, enum chil_report_pane pane, enum chil_report_mode mode, int index)
+static double percent_of(struct chil_report *report, enum chil_report_pane pane,
+                         enum chil_report_mode mode, int index)
 {
     const struct chil_report_view view = {.mode = mode, .depth = CHIL_REPORT_DEPTH_MOST};
     const struct chil_report_row *row = row_of(report, pane, &view, index);
@@ -141,8 +145,7 @@ static void select_thread(struct chil_report *report, int thread)
     assert_int_equal(chil_report_select_threads(report, is_this, &thread, NULL), 0);
 }
 
-/* --- Trees --------------------------------------------------------------------------------------------------------
- */
+/* --- Trees ----------------------------------------------------------------------------------- */
 
 static void KOJ_31_three_trees_have_every_node_of_the_experiment(void **state)
 {
@@ -178,7 +181,8 @@ static void KOJ_32_closed_nodes_show_the_whole_and_open_ones_their_own(void **st
     chil_report_free(report);
 }
 
-/* What is shown of a tree adds up to its root, whatever is open and whatever is too light to be shown by itself. */
+/* What is shown of a tree adds up to its root, whatever is open and whatever is too light to be
+ * shown by itself. */
 static void KOJ_32_what_is_shown_adds_up(void **state)
 {
     int shown = 0;
@@ -201,7 +205,8 @@ static void KOJ_32_what_is_shown_adds_up(void **state)
             assert_int_equal(chil_report_select_metric(report, exp->metric[m].name, NULL), 0);
             for (int pane = CHIL_REPORT_CALLS; pane <= CHIL_REPORT_SYSTEM; pane++) {
                 size_t count;
-                struct chil_report_row *row = chil_report_rows(report, (enum chil_report_pane)pane, &view, &count);
+                struct chil_report_row *row =
+                    chil_report_rows(report, (enum chil_report_pane)pane, &view, &count);
                 for (size_t i = 0; i < count; i++)
                     sum[pane - 1] += row[i].value;
                 free(row);
@@ -236,8 +241,7 @@ static void light_call_paths_are_one_row_below_their_caller(void **state)
     chil_report_free(report);
 }
 
-/* --- Selections ---------------------------------------------------------------------------------------------------
- */
+/* --- Selections ------------------------------------------------------------------------------ */
 
 static void KOJ_33_a_selection_sets_what_the_trees_to_its_right_show(void **state)
 {
@@ -270,7 +274,8 @@ static void selected_and_open_is_without_children_and_callees(void **state)
     (void)state;
     struct chil_report *report = known_report();
     select_call(report, "f");
-    assert_true(whole_of(report, CHIL_REPORT_SYSTEM, 0) == 100); /* f with what it calls; the f inside once */
+    assert_true(whole_of(report, CHIL_REPORT_SYSTEM, 0) ==
+                100); /* f with what it calls; the f inside once */
     chil_report_select_own(report, true);
     assert_true(whole_of(report, CHIL_REPORT_CALLS, MAIN) == 10); /* of ALL only its own */
     assert_int_equal(chil_report_select_metric(report, "RIGHT", NULL), 0);
@@ -285,10 +290,11 @@ static void patterns_are_ends_of_call_paths(void **state)
         const char *pattern;
         double all; /* of the selected, with all below them; -1: none matches */
     } cases[] = {
-        {"main", 153},       {"f", 100},           {"f/g", 80},         {"main/g", 50}, {"g", 130},
-        {"g/f", 50},         {"/main", 153},       {"/main/f", 100},    {"/f", -1},     {"/main/*", 150},
-        {"/main/**/f", 100}, {"/main/**/g/f", 50}, {"main/**/f", 100},  {"**", 153},    {"h", -1},
-        {"f/f", -1},         {"[fg]", 150},        {"**/**/**/f", 100}, {"/**/g", 130}, {"main/", -1},
+        {"main", 153},      {"f", 100},          {"f/g", 80},         {"main/g", 50},
+        {"g", 130},         {"g/f", 50},         {"/main", 153},      {"/main/f", 100},
+        {"/f", -1},         {"/main/*", 150},    {"/main/**/f", 100}, {"/main/**/g/f", 50},
+        {"main/**/f", 100}, {"**", 153},         {"h", -1},           {"f/f", -1},
+        {"[fg]", 150},      {"**/**/**/f", 100}, {"/**/g", 130},      {"main/", -1},
         {"f/**/f", 50},
     };
     struct chil_report *report = known_report();
@@ -298,14 +304,14 @@ static void patterns_are_ends_of_call_paths(void **state)
         if (!status) assert_true(whole_of(report, CHIL_REPORT_SYSTEM, 0) == cases[i].all);
     }
     struct chil_error err;
-    assert_int_equal(chil_report_select_calls(report, (const char *const[]){""}, 1, &err), CHIL_EINVAL);
+    assert_int_equal(chil_report_select_calls(report, (const char *const[]){""}, 1, &err),
+                     CHIL_EINVAL);
     assert_int_equal(chil_report_select_metric(report, "LEFF", &err), CHIL_ENOENT);
     assert_non_null(strstr(err.text, "did you mean 'LEFT'"));
     chil_report_free(report);
 }
 
-/* --- Percentages --------------------------------------------------------------------------------------------------
- */
+/* --- Percentages ----------------------------------------------------------------------------- */
 
 #define ASSERT_PERCENT(value, of, whole) assert_true(fabs((value)-100.0 * (of) / (whole)) < 1e-12)
 
@@ -315,7 +321,8 @@ static void KOJ_34_percentages_have_the_base_of_each_tree(void **state)
     struct chil_report *report = known_report();
     assert_int_equal(chil_report_select_metric(report, "LEFT", NULL), 0);
     select_call(report, "f");
-    /* metrics: of the hierarchy's root; call paths: of the selected metric; the system: of the selected call path */
+    /* metrics: of the hierarchy's root; call paths: of the selected metric; the system: of the
+     * selected call path */
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_METRICS, CHIL_REPORT_USUAL, RIGHT), 70, 153);
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_METRICS, CHIL_REPORT_USUAL, OTHER), 7, 7);
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_CALLS, CHIL_REPORT_USUAL, G), 40, 73);
@@ -340,9 +347,12 @@ static void KOJ_34_percentages_of_roots_and_selections(void **state)
     select_call(report, "f");
     select_thread(report, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ASSERT_PERCENT(percent_of(report, CHIL_REPORT_METRICS, cases[i].mode, RIGHT), 70, cases[i].base[0]);
-        ASSERT_PERCENT(percent_of(report, CHIL_REPORT_CALLS, cases[i].mode, G), 40, cases[i].base[1]);
-        ASSERT_PERCENT(percent_of(report, CHIL_REPORT_SYSTEM, cases[i].mode, 3), 30, cases[i].base[2]);
+        ASSERT_PERCENT(percent_of(report, CHIL_REPORT_METRICS, cases[i].mode, RIGHT), 70,
+                       cases[i].base[0]);
+        ASSERT_PERCENT(percent_of(report, CHIL_REPORT_CALLS, cases[i].mode, G), 40,
+                       cases[i].base[1]);
+        ASSERT_PERCENT(percent_of(report, CHIL_REPORT_SYSTEM, cases[i].mode, 3), 30,
+                       cases[i].base[2]);
     }
     /* the other way round, the call path decides what the selected metric is */
     assert_int_equal(chil_report_order(report, "cms", NULL), 0);
@@ -359,8 +369,9 @@ static void KOJ_34_peers_are_on_one_level_of_the_system(void **state)
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_SYSTEM, CHIL_REPORT_PEER_RANGE, 2), 0, 1);
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_SYSTEM, CHIL_REPORT_PEER_RANGE, 3), 10, 80);
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_SYSTEM, CHIL_REPORT_PEER_RANGE, 5), 1, 1);
-    ASSERT_PERCENT(percent_of(report, CHIL_REPORT_METRICS, CHIL_REPORT_PEER, LEFT), 73, 153); /* the usual there */
-    select_call(report, "f");                                                                 /* 20, 30, 50 */
+    ASSERT_PERCENT(percent_of(report, CHIL_REPORT_METRICS, CHIL_REPORT_PEER, LEFT), 73,
+                   153);      /* the usual there */
+    select_call(report, "f"); /* 20, 30, 50 */
     select_thread(report, 1);
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_SYSTEM, CHIL_REPORT_SYSTEM_ROOT, 5), 50, 100);
     ASSERT_PERCENT(percent_of(report, CHIL_REPORT_SYSTEM, CHIL_REPORT_SYSTEM_SELECTION, 5), 50, 30);
@@ -384,8 +395,7 @@ static void a_share_of_nothing_is_none(void **state)
     chil_report_free(report);
 }
 
-/* --- Flat ---------------------------------------------------------------------------------------------------------
- */
+/* --- Flat ------------------------------------------------------------------------------------ */
 
 static void KOJ_37_flat_profile_and_modules(void **state)
 {
@@ -411,29 +421,30 @@ static void KOJ_37_flat_profile_and_modules(void **state)
     chil_report_free(report);
 }
 
-/* --- Hierarchies --------------------------------------------------------------------------------------------------
- */
+/* --- Hierarchies ----------------------------------------------------------------------------- */
 
 static void KOJ_18_counters_of_no_hierarchy_are_apart(void **state)
 {
     (void)state;
-    struct chil_exp *exp = rigm_counts((const struct rigm_count[]){{"HIT", 90}, {"MISS", 10}, {"ELSE", 5}, {NULL, 0}});
+    struct chil_exp *exp =
+        rigm_counts((const struct rigm_count[]){{"HIT", 90}, {"MISS", 10}, {"ELSE", 5}, {NULL, 0}});
     struct chil_spec *spec = rigm_spec("compose ACCESS = HIT + MISS\ncompose PARTS = HIT + LOST\n");
     struct chil_report *report = NULL;
     assert_int_equal(chil_report_new(&report, exp, spec, NULL, NULL), 0);
     const struct chil_exp *derived = chil_report_exp(report);
     assert_true(chil_report_is_apart(report, chil_metric_find(derived, "ELSE")));
     assert_false(chil_report_is_apart(report, chil_metric_find(derived, "ACCESS")));
-    assert_null(row_of(report, CHIL_REPORT_METRICS, &everything, chil_metric_find(derived, "ELSE")));
-    assert_non_null(row_of(report, CHIL_REPORT_METRICS, &everything, chil_metric_find(derived, "HIT")));
+    assert_null(
+        row_of(report, CHIL_REPORT_METRICS, &everything, chil_metric_find(derived, "ELSE")));
+    assert_non_null(
+        row_of(report, CHIL_REPORT_METRICS, &everything, chil_metric_find(derived, "HIT")));
     assert_true(derived->metric[chil_metric_find(derived, "PARTS")].partial);
     chil_report_free(report);
     chil_spec_free(spec);
     chil_exp_free(exp);
 }
 
-/* --- For other tools ----------------------------------------------------------------------------------------------
- */
+/* --- For other tools ------------------------------------------------------------------------- */
 
 static char *text_of(FILE *out, char **text)
 {
@@ -449,7 +460,8 @@ static void folded_stacks_have_what_paths_counted_themselves(void **state)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     chil_report_folded(report, out);
-    assert_string_equal(text_of(out, &text), "main 3\nmain;f 20\nmain;f;g 30\nmain;g 50\nmain;f;g;f 50\n");
+    assert_string_equal(text_of(out, &text),
+                        "main 3\nmain;f 20\nmain;f;g 30\nmain;g 50\nmain;f;g;f 50\n");
     free(text);
     chil_report_free(report);
 }
@@ -462,16 +474,17 @@ static void callgrind_files_have_own_costs_and_calls(void **state)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_int_equal(chil_report_callgrind(report, NULL, (const int[]){ALL, OTHER}, 2, out), 2);
-    assert_string_equal(text_of(out, &text),
-                        "# callgrind format\nversion: 1\ncreator: chiliad report\npositions: line\n"
-                        "event: ALL : ALL\nevent: OTHER : OTHER\nevents: ALL OTHER\nsummary: 153 7\n"
-                        "\nob=???\nfl=a.c\nfn=main\n1 3 0\n"
-                        "cob=???\ncfi=a.c\ncfn=f\ncalls=0 11\n1 100 0\n"
-                        "cob=???\ncfi=b.c\ncfn=g\ncalls=0 21\n1 50 7\n"
-                        "\nob=???\nfl=a.c\nfn=f\n11 70 0\n"
-                        "cob=???\ncfi=b.c\ncfn=g\ncalls=0 21\n11 80 0\n"
-                        "\nob=???\nfl=b.c\nfn=g\n21 80 7\n"
-                        "cob=???\ncfi=a.c\ncfn=f\ncalls=0 11\n21 50 0\n");
+    assert_string_equal(
+        text_of(out, &text),
+        "# callgrind format\nversion: 1\ncreator: chiliad report\npositions: line\n"
+        "event: ALL : ALL\nevent: OTHER : OTHER\nevents: ALL OTHER\nsummary: 153 7\n"
+        "\nob=???\nfl=a.c\nfn=main\n1 3 0\n"
+        "cob=???\ncfi=a.c\ncfn=f\ncalls=0 11\n1 100 0\n"
+        "cob=???\ncfi=b.c\ncfn=g\ncalls=0 21\n1 50 7\n"
+        "\nob=???\nfl=a.c\nfn=f\n11 70 0\n"
+        "cob=???\ncfi=b.c\ncfn=g\ncalls=0 21\n11 80 0\n"
+        "\nob=???\nfl=b.c\nfn=g\n21 80 7\n"
+        "cob=???\ncfi=a.c\ncfn=f\ncalls=0 11\n21 50 0\n");
     free(text);
     chil_report_free(report);
 }
@@ -485,19 +498,20 @@ static void what_is_not_whole_is_in_no_callgrind_file(void **state)
     struct chil_report *report = report_of(exp);
     FILE *out = fopen("/dev/null", "w");
     assert_non_null(out);
-    assert_int_equal(chil_report_callgrind(report, NULL, (const int[]){LEFT, RIGHT, OTHER}, 3, out), 1);
+    assert_int_equal(chil_report_callgrind(report, NULL, (const int[]){LEFT, RIGHT, OTHER}, 3, out),
+                     1);
     (void)fclose(out);
     chil_report_free(report);
 }
 
-/* --- Code ---------------------------------------------------------------------------------------------------------
- */
+/* --- Code ------------------------------------------------------------------------------------ */
 
 static void code_is_kept_in_files_and_read(void **state)
 {
     (void)state;
-    static const char text[] = "function f\nobject /a\nfile /a b.c\n00000010 60000000 5 3\n00000014 4e800020 7 0\n"
-                               "function g\n00000020 60000000 18446744073709 2\n";
+    static const char text[] =
+        "function f\nobject /a\nfile /a b.c\n00000010 60000000 5 3\n00000014 4e800020 7 0\n"
+        "function g\n00000020 60000000 18446744073709 2\n";
     struct chil_exp *exp = known(), *again = NULL;
     struct chil_report_code *code;
     struct chil_error err;
@@ -531,16 +545,17 @@ static void code_is_kept_in_files_and_read(void **state)
 static void code_of_512_bytes_and_damaged_code(void **state)
 {
     (void)state;
-    static const char *const damaged[] = {"function f\nnonsense", "function f\n10 20 30",
-                                          "function f\n00000010 60000000 5 3 4",
-                                          "function f\n00000010 60000000 99999999999999999999999 3"};
+    static const char *const damaged[] = {
+        "function f\nnonsense", "function f\n10 20 30", "function f\n00000010 60000000 5 3 4",
+        "function f\n00000010 60000000 99999999999999999999999 3"};
     struct chil_exp *exp = known(), *again = NULL;
     struct chil_report_code *code;
     struct chil_error err;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         chil_exp_set_code(exp, damaged[i], strlen(damaged[i]));
         assert_int_equal(chil_report_code_new(&code, exp, "x.cubex", "f", &err), CHIL_EPARSE);
-        assert_string_equal(err.text, "x.cubex: chiliad.code:2: no instruction; the file is damaged");
+        assert_string_equal(err.text,
+                            "x.cubex: chiliad.code:2: no instruction; the file is damaged");
     }
     char text[513] = "function f\n", path[] = "/tmp/test_report_XXXXXX.cubex";
     memset(text + strlen(text), '\n', sizeof text - 1 - strlen(text));

@@ -1,8 +1,9 @@
-/* Stimuli: the language of docs/formats/stimulus.md, what running one gives, and what is refused and how.
+/* Stimuli: the language of docs/formats/stimulus.md, what running one gives, and what is refused
+ * and how.
  *
- * Rows UPC-21, UPC-33 and UPC-34 of the checklist are shown here, because a stimulus is the shortest way to say them.
- * Random stimuli are texts, so that a failing one can be printed and run by hand. Tests run in the root of the
- * repository.
+ * Rows UPC-21, UPC-33 and UPC-34 of the checklist are shown here, because a stimulus is the
+ * shortest way to say them. Random stimuli are texts, so that a failing one can be printed and run
+ * by hand. Tests run in the root of the repository.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,8 @@
 #include "random.h"
 
 static const char example[] = "docs/examples/misses.stimulus";
-static const struct chil_stimulus_options fast = {CHIL_UPC_FAST, 0}, reference = {CHIL_UPC_REFERENCE, 0};
+static const struct chil_stimulus_options fast = {CHIL_UPC_FAST, 0},
+                                          reference = {CHIL_UPC_REFERENCE, 0};
 
 /* ---- fixtures ---- */
 
@@ -39,7 +41,8 @@ static struct chil_stimulus *parse(const char *text, const struct chil_machine *
 {
     struct chil_stimulus *stimulus = NULL;
     struct chil_error err = {0};
-    if (chil_stimulus_parse(&stimulus, "t", text, strlen(text), machine, &err)) fail_msg("%s\n%s", err.text, text);
+    if (chil_stimulus_parse(&stimulus, "t", text, strlen(text), machine, &err))
+        fail_msg("%s\n%s", err.text, text);
     return stimulus;
 }
 
@@ -54,7 +57,8 @@ static void run_with(struct outcome *outcome, const char *text, const struct chi
 {
     struct chil_error err = {0};
     outcome->stimulus = parse(text, machine);
-    if (chil_stimulus_run(outcome->stimulus, options, &outcome->result, &err)) fail_msg("%s\n%s", err.text, text);
+    if (chil_stimulus_run(outcome->stimulus, options, &outcome->result, &err))
+        fail_msg("%s\n%s", err.text, text);
 }
 
 static void outcome_free(struct outcome *outcome)
@@ -109,14 +113,16 @@ static char *read_file(const char *path, size_t *length)
 static void every_verb_does_what_the_reference_says(void **state)
 {
     (void)state;
-    gives(BGP "0 load 0x910\n", UINT64_MAX);                  /* the threshold after reset */
-    gives(BGP "0 start\n5 pulse 7 10\n100 read 7\n", 10);     /* two cycles apart, one high: the defaults */
+    gives(BGP "0 load 0x910\n", UINT64_MAX); /* the threshold after reset */
+    gives(BGP "0 start\n5 pulse 7 10\n100 read 7\n",
+          10); /* two cycles apart, one high: the defaults */
     gives(BGP "0 start\n5 pulse 7 10 9\n100 read 7\n", 10);   /* period */
     gives(BGP "0 start\n5 pulse 7 10 9 4\n200 read 7\n", 40); /* high time; counted by level */
     gives(BGP "0 count 7 rise\n0 start\n5 pulse 7 10 9 4\n200 read 7\n", 10);
     gives(BGP "0 count 7 fall\n0 start\n5 pulse 7 10 9 4\n200 read 7\n", 10);
     gives(BGP "0 count 7 low\n0 start\n5 pulse 7 10 9 4\n200 read 7\n", 160);
-    gives(BGP "0 count 0x107 high\n0 start\n5 pulse 0x107 3\n9 pulse 7 40\n200 read 0x107\n", 3); /* input 1 of 7 */
+    gives(BGP "0 count 0x107 high\n0 start\n5 pulse 0x107 3\n9 pulse 7 40\n200 read 0x107\n",
+          3); /* input 1 of 7 */
     gives(BGP "0 start\n10 level 7 1\n25 level 7 0\n90 read 7\n", 15);
     gives(BGP "0 preload 7 1000\n0 start\n10 pulse 7 5\n90 read 7\n", 1005);
     gives(BGP "0 start\n0 level 7 1\n40 stop\n60 start\n70 stop\n90 read 7\n", 50);
@@ -130,7 +136,10 @@ static void a_threshold_interrupts_and_a_flip_is_found(void **state)
 {
     (void)state;
     struct outcome o;
-    run(&o, BGP "0 count 7 rise\n0 threshold 7 3\n0 start\n10 pulse 7 5 10\n60 flip 9 0\n60 count 9\n4000 end\n", NULL);
+    run(&o,
+        BGP
+        "0 count 7 rise\n0 threshold 7 3\n0 start\n10 pulse 7 5 10\n60 flip 9 0\n60 count 9\n4000 end\n",
+        NULL);
     assert_int_equal(o.result.end, 4000);
     assert_int_equal(o.result.notice_count, 2);
     assert_int_equal(o.result.notices[0].kind, CHIL_UPC_INTERRUPT);
@@ -166,7 +175,8 @@ static void a_machine_gives_names_modes_and_geometry(void **state)
     assert_int_equal(own->low_bits, 14);
     chil_stimulus_free(stimulus);
 
-    run(&o, "0 count BGP_PU0_DCACHE_MISS\n0 start\n1 pulse 15 4 9 5\n99 read bgp_pu0_dcache_miss\n", *state);
+    run(&o, "0 count BGP_PU0_DCACHE_MISS\n0 start\n1 pulse 15 4 9 5\n99 read bgp_pu0_dcache_miss\n",
+        *state);
     assert_int_equal(o.result.counters[0].config.mode, CHIL_COUNT_RISE); /* as the catalogue says */
     assert_int_equal(o.result.readings[0].value, 4);
     assert_string_equal(o.result.readings[0].what, "bgp_pu0_dcache_miss");
@@ -182,7 +192,8 @@ static void without_an_end_the_run_goes_on_until_the_last_pulse_is_over(void **s
     assert_int_equal(o.result.counters[0].value, 35);
     assert_int_equal(o.result.readings[0].value, 7);
     outcome_free(&o);
-    run(&o, BGP "0 count 3\n0 start\n10 pulse 3 5 100 7\n212 end\n", NULL); /* an end cuts them off */
+    run(&o, BGP "0 count 3\n0 start\n10 pulse 3 5 100 7\n212 end\n",
+        NULL); /* an end cuts them off */
     assert_int_equal(o.result.end, 212);
     assert_int_equal(o.result.counters[0].value, 16);
     outcome_free(&o);
@@ -202,7 +213,8 @@ static void refused(const struct slip *slip, const struct chil_machine *machine)
     if (status != CHIL_EPARSE || err.status != status || strcmp(err.text, slip->message) != 0)
         fail_msg("status %d, '%s'\nwanted '%s'\n%s", status, err.text, slip->message, slip->text);
     assert_null(stimulus);
-    assert_int_equal(chil_stimulus_parse(&stimulus, "t", slip->text, strlen(slip->text), machine, NULL), status);
+    assert_int_equal(
+        chil_stimulus_parse(&stimulus, "t", slip->text, strlen(slip->text), machine, NULL), status);
 }
 
 static void slips_are_told_with_their_line(void **state)
@@ -214,7 +226,8 @@ static void slips_are_told_with_their_line(void **state)
         {"start\n", "t:1: 'start' is no cycle; a line is CYCLE VERB ARGUMENTS"},
         {"0 start\n-1 stop\n", "t:2: '-1' is no cycle; a line is CYCLE VERB ARGUMENTS"},
         {"0 start\n1.5 stop\n", "t:2: '1.5' is no cycle; a line is CYCLE VERB ARGUMENTS"},
-        {"18446744073709551616 start\n", "t:1: '18446744073709551616' is no cycle; a line is CYCLE VERB ARGUMENTS"},
+        {"18446744073709551616 start\n",
+         "t:1: '18446744073709551616' is no cycle; a line is CYCLE VERB ARGUMENTS"},
         {"4611686018427387905 start\n", "t:1: cycle 4611686018427387905 is beyond 2^62"},
         {"0 end\n0 stop\n", "t:2: nothing may follow 'end'"},
         {"9 start\n8 stop\n", "t:2: cycle 8 is before the line above it (9)"},
@@ -227,16 +240,20 @@ static void slips_are_told_with_their_line(void **state)
         {"0 count 1024\n", "t:1: event 1024 is beyond the 256 x 4 inputs of the unit"},
         {"0 count BGP_PU0_DCACHE_MIS\n",
          "t:1: bgp has no event 'BGP_PU0_DCACHE_MIS'; did you mean 'BGP_PU0_DCACHE_MISS'?"},
-        {"0 count 1 high\n0 count 1 hi\n", "t:2: 'hi' is no way to count; use high, rise, fall, low or interrupt"},
+        {"0 count 1 high\n0 count 1 hi\n",
+         "t:2: 'hi' is no way to count; use high, rise, fall, low or interrupt"},
         {"0 threshold 1\n", "t:1: a threshold is missing"},
-        {"0 threshold 1 many\n", "t:1: 'many' is no threshold; write a whole number, decimal or 0x"},
+        {"0 threshold 1 many\n",
+         "t:1: 'many' is no threshold; write a whole number, decimal or 0x"},
         {"0 preload 1\n", "t:1: a value is missing"},
         {"0 level 1\n", "t:1: a level is missing"},
         {"0 level 1 2\n", "t:1: a level is 0 or 1"},
         {"0 pulse 1\n", "t:1: a number of pulses is missing"},
         {"0 pulse 1 0\n", "t:1: pulses must be at least 1, high for 1 cycle up to the period of 2"},
-        {"0 pulse 1 4 3 0\n", "t:1: pulses must be at least 1, high for 1 cycle up to the period of 3"},
-        {"0 pulse 1 4 3 4\n", "t:1: pulses must be at least 1, high for 1 cycle up to the period of 3"},
+        {"0 pulse 1 4 3 0\n",
+         "t:1: pulses must be at least 1, high for 1 cycle up to the period of 3"},
+        {"0 pulse 1 4 3 4\n",
+         "t:1: pulses must be at least 1, high for 1 cycle up to the period of 3"},
         {"0 pulse 1 4 x\n", "t:1: 'x' is no period; write a whole number, decimal or 0x"},
         {"0 pulse 1 4 3 x\n", "t:1: 'x' is no high time; write a whole number, decimal or 0x"},
         {"0 pulse 1 4 3 1 1\n", "t:1: '1' is too much on this line"},
@@ -250,19 +267,23 @@ static void slips_are_told_with_their_line(void **state)
         {"0 flip 1\n", "t:1: a bit number is missing"},
         {"0 start\ngeometry 256 4 12 16\n", "t:2: geometry must come before the first step"},
         {"geometry 256 4 12\n0 start\n", "t:1: a number of slot cycles is missing"},
-        {"geometry 256 4 many 16\n", "t:1: 'many' is no number of low bits; write a whole number, decimal or 0x"},
+        {"geometry 256 4 many 16\n",
+         "t:1: 'many' is no number of low bits; write a whole number, decimal or 0x"},
         {"geometry 8G 4 12 16\n", "t:1: 8589934592 is too large"},
         {"geometry 256 4 12 16 1\n", "t:1: '1' is too much on this line"},
-        {"geometry 257 4 12 16\n", "t:1: 257 counters x 16-cycle slots make a round of 4112 cycles, but a 12-bit low "
-                                   "part can carry every 4096: carries would be lost; use at least 13 low bits"},
-        {"geometry 0 4 12 16\n", "t:1: no counter unit of 0 counters, 4 inputs, 12 low bits, 16-cycle slots: counters "
-                                 "must be 1..65536, inputs 1..32, low bits 1..32, slots at least 1"},
+        {"geometry 257 4 12 16\n",
+         "t:1: 257 counters x 16-cycle slots make a round of 4112 cycles, but a 12-bit low "
+         "part can carry every 4096: carries would be lost; use at least 13 low bits"},
+        {"geometry 0 4 12 16\n",
+         "t:1: no counter unit of 0 counters, 4 inputs, 12 low bits, 16-cycle slots: counters "
+         "must be 1..65536, inputs 1..32, low bits 1..32, slots at least 1"},
     };
     for (size_t i = 0; i < sizeof slips / sizeof *slips; i++)
         refused(&slips[i], *state);
     static const struct slip alone[] = {
         {"0 start\n", "t:1: no counter unit: give a machine (-M) or a geometry line first"},
-        {BGP "0 count BGP_PU0_DCACHE_MISS\n", "t:2: 'BGP_PU0_DCACHE_MISS' is no event id; names need a machine (-M)"},
+        {BGP "0 count BGP_PU0_DCACHE_MISS\n",
+         "t:2: 'BGP_PU0_DCACHE_MISS' is no event id; names need a machine (-M)"},
     };
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         refused(&alone[i], NULL);
@@ -272,7 +293,8 @@ static void files_that_are_no_text_are_refused(void **state)
 {
     struct chil_stimulus *stimulus = NULL;
     struct chil_error err = {0};
-    assert_int_equal(chil_stimulus_parse(&stimulus, "t", "0 start\n\0", 9, *state, &err), CHIL_EPARSE);
+    assert_int_equal(chil_stimulus_parse(&stimulus, "t", "0 start\n\0", 9, *state, &err),
+                     CHIL_EPARSE);
     assert_string_equal(err.text, "t: has a NUL byte; a text file is wanted");
     assert_int_equal(chil_stimulus_open(&stimulus, "docs/examples", *state, &err), CHIL_EIO);
     assert_string_equal(err.text, "cannot read 'docs/examples': Is a directory");
@@ -282,13 +304,15 @@ static void files_that_are_no_text_are_refused(void **state)
 }
 
 /* What only running can tell: the line is named, the result is left empty. */
-static void run_refused(const char *text, const struct chil_stimulus_options *options, int wanted, const char *says)
+static void run_refused(const char *text, const struct chil_stimulus_options *options, int wanted,
+                        const char *says)
 {
     struct chil_stimulus *stimulus = parse(text, NULL);
     struct chil_stimulus_result result;
     struct chil_error err = {0};
     int status = chil_stimulus_run(stimulus, options, &result, &err);
-    if (status != wanted || !strstr(err.text, says)) fail_msg("status %d, '%s'\n%s", status, err.text, text);
+    if (status != wanted || !strstr(err.text, says))
+        fail_msg("status %d, '%s'\n%s", status, err.text, text);
     assert_null(result.counters);
     assert_null(result.readings);
     assert_null(result.notices);
@@ -302,8 +326,10 @@ static void steps_that_cannot_be_done_are_told_with_their_line(void **state)
     const struct chil_stimulus_options *models[] = {&fast, &reference};
     for (int i = 0; i < 2; i++) {
         const struct chil_stimulus_options *m = models[i];
-        run_refused(BGP "0 start\n0 pulse 5 40\n9 pulse 5 1\n", m, CHIL_EORDER, "t:4: the pulses of line 3");
-        run_refused(BGP "0 level 5 1\n9 pulse 5 1\n", m, CHIL_EINVAL, "t:3: these pulses do not fit on their wire");
+        run_refused(BGP "0 start\n0 pulse 5 40\n9 pulse 5 1\n", m, CHIL_EORDER,
+                    "t:4: the pulses of line 3");
+        run_refused(BGP "0 level 5 1\n9 pulse 5 1\n", m, CHIL_EINVAL,
+                    "t:3: these pulses do not fit on their wire");
         run_refused(BGP "0 load 0x903\n", m, CHIL_EINVAL, "t:2: 0x903");
         run_refused(BGP "0 load 0 3\n", m, CHIL_EINVAL, "t:2: 0");
         run_refused(BGP "0 read 0\n0 load 0x9A0\n", m, CHIL_ENOENT, "t:3: 0x9A0");
@@ -320,30 +346,38 @@ static void steps_that_cannot_be_done_are_told_with_their_line(void **state)
 static void work_without_bound_is_refused(void **state)
 {
     (void)state;
-    static const struct chil_stimulus_options often = {CHIL_UPC_FAST, 1}, seldom = {CHIL_UPC_FAST, 1 << 20};
+    static const struct chil_stimulus_options often = {CHIL_UPC_FAST, 1},
+                                              seldom = {CHIL_UPC_FAST, 1 << 20};
     struct outcome o;
     run_refused(BGP "0 start\n16777217 end\n", &reference, CHIL_ERANGE,
                 "16777217 cycles are too many for the reference");
-    run_refused(BGP "0 start\n1 pulse 3 9000000\n", &reference, CHIL_ERANGE, "too many for the reference");
+    run_refused(BGP "0 start\n1 pulse 3 9000000\n", &reference, CHIL_ERANGE,
+                "too many for the reference");
     run_refused("geometry 4096 1 32 1\n0 start\n16777216 end\n", &reference, CHIL_ERANGE,
                 "of 4096 counters are too many");
-    run_refused(BGP "0 start\n4611686018427387904 end\n", &often, CHIL_ERANGE, "is too often; poll at most");
-    run_refused(BGP "0 start\n4611686018427387904 end\n", &seldom, CHIL_ERANGE, "is too often; poll at most");
-    run_with(&o, "geometry 1 1 4 1\n0 count 0\n0 start\n16777216 end\n", NULL, &reference); /* just not */
+    run_refused(BGP "0 start\n4611686018427387904 end\n", &often, CHIL_ERANGE,
+                "is too often; poll at most");
+    run_refused(BGP "0 start\n4611686018427387904 end\n", &seldom, CHIL_ERANGE,
+                "is too often; poll at most");
+    run_with(&o, "geometry 1 1 4 1\n0 count 0\n0 start\n16777216 end\n", NULL,
+             &reference); /* just not */
     outcome_free(&o);
     run_with(&o, BGP "0 count 3\n0 start\n0 level 3 1\n4611686018427387904 end\n", NULL, &fast);
-    assert_int_equal(o.result.counters[0].value, CHIL_UPC_CYCLE_MAX); /* the fast model just does it */
+    assert_int_equal(o.result.counters[0].value,
+                     CHIL_UPC_CYCLE_MAX); /* the fast model just does it */
     outcome_free(&o);
 }
 
 /* ---- what runs show ---- */
 
-/* Misses at cycles 100 + 74 k; the 80th at 5946. Read every 1000 cycles, the count is first seen at 6000. */
+/* Misses at cycles 100 + 74 k; the 80th at 5946. Read every 1000 cycles, the count is first seen at
+ * 6000. */
 static void UPC_21_polling_is_shown_with_its_cost(void **state)
 {
     static const struct {
         uint64_t every, reads, seen;
-    } rows[] = {{1000, 6, 6000}, {100, 60, 6000}, {7, 850, 5950}, {1, 5947, 5947}, {5946, 2, 9000}, {5947, 1, 5947}};
+    } rows[] = {{1000, 6, 6000}, {100, 60, 6000}, {7, 850, 5950},
+                {1, 5947, 5947}, {5946, 2, 9000}, {5947, 1, 5947}};
     struct chil_stimulus *stimulus = NULL;
     assert_int_equal(chil_stimulus_open(&stimulus, example, *state, NULL), 0);
     for (int model = 0; model < 2; model++)
@@ -373,16 +407,20 @@ static void polling_costs_a_read_per_threshold_and_sees_nothing_that_never_comes
     (void)state;
     static const struct chil_stimulus_options options = {CHIL_UPC_FAST, 100};
     struct outcome o;
-    run_with(&o, BGP "0 threshold 1 10\n0 threshold 2 999\n0 start\n0 level 1 1\n0 level 2 1\n950 end\n", NULL,
-             &options);
+    run_with(
+        &o, BGP "0 threshold 1 10\n0 threshold 2 999\n0 start\n0 level 1 1\n0 level 2 1\n950 end\n",
+        NULL, &options);
     assert_int_equal(o.result.poll_count, 2);
     assert_int_equal(o.result.polls[0].seen_cycle, 100);
-    assert_true(o.result.polls[1].seen_cycle == UINT64_MAX && o.result.polls[1].interrupt_cycle == UINT64_MAX);
-    assert_int_equal(o.result.poll_reads, 1 + 10); /* counter 1 once; counter 2 at 100 to 900 and at the end */
+    assert_true(o.result.polls[1].seen_cycle == UINT64_MAX &&
+                o.result.polls[1].interrupt_cycle == UINT64_MAX);
+    assert_int_equal(o.result.poll_reads,
+                     1 + 10); /* counter 1 once; counter 2 at 100 to 900 and at the end */
     outcome_free(&o);
 }
 
-/* Pulses before, inside and after two started regions: only those inside count, whatever the mode. */
+/* Pulses before, inside and after two started regions: only those inside count, whatever the mode.
+ */
 static void UPC_33_events_outside_a_started_region_add_nothing(void **state)
 {
     static const char text[] = "0 count BGP_PU0_DCACHE_MISS rise\n"
@@ -411,31 +449,35 @@ static void UPC_33_events_outside_a_started_region_add_nothing(void **state)
     outcome_free(&o);
 }
 
-/* A program makes an event every 5 cycles; from 400 to 700 a service runs, with an event every cycle. It stops the
- * unit when it begins and starts it again when it ends, here by a call, in the second round by the register. */
+/* A program makes an event every 5 cycles; from 400 to 700 a service runs, with an event every
+ * cycle. It stops the unit when it begins and starts it again when it ends, here by a call, in the
+ * second round by the register. */
 static void UPC_34_a_service_can_stop_counting_around_itself(void **state)
 {
     (void)state;
-    static const char *const stops[] = {"400 stop\n", "400 store 0x900 0\n"}, *const starts[] = {"700 start\n",
-                                                                                                 "700 store 0x900 1\n"};
+    static const char *const stops[] = {"400 stop\n", "400 store 0x900 0\n"},
+                             *const starts[] = {"700 start\n", "700 store 0x900 1\n"};
     for (int i = 0; i < 3; i++) {
         char text[400];
         struct outcome o;
-        (void)snprintf(text, sizeof text,
-                       BGP "0 count 20\n0 threshold 20 81\n0 start\n0 pulse 20 80 5\n%s400 pulse 20 300 1\n%s"
-                           "700 pulse 20 60 5\n1000 stop\n2000 end\n",
-                       i < 2 ? stops[i] : "", i < 2 ? starts[i] : "");
+        (void)snprintf(
+            text, sizeof text,
+            BGP "0 count 20\n0 threshold 20 81\n0 start\n0 pulse 20 80 5\n%s400 pulse 20 300 1\n%s"
+                "700 pulse 20 60 5\n1000 stop\n2000 end\n",
+            i < 2 ? stops[i] : "", i < 2 ? starts[i] : "");
         run(&o, text, NULL);
         assert_int_equal(o.result.counters[0].value, i < 2 ? 80 + 60 : 80 + 300 + 60);
         assert_int_equal(o.result.notice_count, 1);
-        assert_int_equal(o.result.notices[0].cycle, i < 2 ? 700 : 400); /* nor does the service interrupt */
+        assert_int_equal(o.result.notices[0].cycle,
+                         i < 2 ? 700 : 400); /* nor does the service interrupt */
         outcome_free(&o);
     }
 }
 
 /* ---- pulses ---- */
 
-/* One train, cut at every few cycles by lines that do nothing to it, counts as the train told at once. */
+/* One train, cut at every few cycles by lines that do nothing to it, counts as the train told at
+ * once. */
 static void pulses_go_on_past_later_lines(void **state)
 {
     (void)state;
@@ -447,13 +489,14 @@ static void pulses_go_on_past_later_lines(void **state)
             for (unsigned every = 1; every <= 9; every++) {
                 char text[4096];
                 struct outcome whole, cut;
-                size_t used =
-                    (size_t)snprintf(text, sizeof text, BGP "0 count 9 %s\n0 start\n3 pulse 9 %u %u %u\n",
-                                     chil_count_mode_word(mode), trains[i].count, trains[i].period, trains[i].high);
+                size_t used = (size_t)snprintf(
+                    text, sizeof text, BGP "0 count 9 %s\n0 start\n3 pulse 9 %u %u %u\n",
+                    chil_count_mode_word(mode), trains[i].count, trains[i].period, trains[i].high);
                 (void)snprintf(text + used, sizeof text - used, "120 end\n");
                 run(&whole, text, NULL);
                 for (unsigned cycle = 3; cycle < 120; cycle += every)
-                    used += (size_t)snprintf(text + used, sizeof text - used, "%u read 100\n", cycle);
+                    used +=
+                        (size_t)snprintf(text + used, sizeof text - used, "%u read 100\n", cycle);
                 (void)snprintf(text + used, sizeof text - used, "120 end\n");
                 run(&cut, text, NULL);
                 assert_int_equal(cut.result.counters[0].value, whole.result.counters[0].value);
@@ -485,7 +528,8 @@ static unsigned pick(struct writer *w, unsigned limit)
     return (unsigned)random_below(&w->random, limit);
 }
 
-/* One step at `cycle` on a unit of 5 counters x 4 inputs with a 4-bit low part: any verb, often the lively ones. */
+/* One step at `cycle` on a unit of 5 counters x 4 inputs with a 4-bit low part: any verb, often the
+ * lively ones. */
 static void write_step(struct writer *w, unsigned cycle)
 {
     unsigned wire = pick(w, 20), high = 1 + pick(w, 5);
@@ -493,7 +537,9 @@ static void write_step(struct writer *w, unsigned cycle)
     case 0:
     case 1:
     case 2:
-    case 3: say(w, "%u pulse %u %u %u %u\n", cycle, wire, 1 + pick(w, 40), high + pick(w, 5), high); break;
+    case 3:
+        say(w, "%u pulse %u %u %u %u\n", cycle, wire, 1 + pick(w, 40), high + pick(w, 5), high);
+        break;
     case 4:
     case 5:
     case 6:
@@ -505,7 +551,10 @@ static void write_step(struct writer *w, unsigned cycle)
     case 9: say(w, "%u preload %u %u\n", cycle, wire, pick(w, 100)); break;
     case 10: say(w, "%u %s\n", cycle, pick(w, 3) ? "start" : "stop"); break;
     case 11: say(w, "%u load %u %u\n", cycle, pick(w, 18) * 8, pick(w, 2) ? 8 : 4); break;
-    case 12: say(w, "%u store %u 0x%x %u\n", cycle, pick(w, 12) * 8, pick(w, 1 << 20), pick(w, 2) ? 8 : 4); break;
+    case 12:
+        say(w, "%u store %u 0x%x %u\n", cycle, pick(w, 12) * 8, pick(w, 1 << 20),
+            pick(w, 2) ? 8 : 4);
+        break;
     case 13:
         if (pick(w, 5) == 0) say(w, "%u flip %u %u\n", cycle, wire, pick(w, 68));
         break;
@@ -513,17 +562,20 @@ static void write_step(struct writer *w, unsigned cycle)
     }
 }
 
-/* Whether both models run a text alike; a refused step must be refused by both, with the same words. */
+/* Whether both models run a text alike; a refused step must be refused by both, with the same
+ * words. */
 static bool runs_alike(const char *text)
 {
     struct chil_stimulus *stimulus = parse(text, NULL);
     struct chil_stimulus_result a, b;
     struct chil_error e = {0}, f = {0};
     char difference[200];
-    int first = chil_stimulus_run(stimulus, &fast, &a, &e), second = chil_stimulus_run(stimulus, &reference, &b, &f);
+    int first = chil_stimulus_run(stimulus, &fast, &a, &e),
+        second = chil_stimulus_run(stimulus, &reference, &b, &f);
     if (first != second || strcmp(e.text, f.text) != 0)
         fail_msg("fast %d '%s', reference %d '%s'\n%s", first, e.text, second, f.text, text);
-    if (!first && !chil_stimulus_same(&a, &b, difference, sizeof difference)) fail_msg("%s\n%s", difference, text);
+    if (!first && !chil_stimulus_same(&a, &b, difference, sizeof difference))
+        fail_msg("%s\n%s", difference, text);
     chil_stimulus_result_free(&a);
     chil_stimulus_result_free(&b);
     chil_stimulus_free(stimulus);
@@ -550,12 +602,14 @@ static void random_stimuli_run_alike_on_both_models(void **state)
 
 /* ---- mutated examples ---- */
 
-static const char *const pieces[] = {"0", "1",  "99999999999999999999", " ", "\n", "#",  "0x",  "count", "pulse",
-                                     "-", "\t", "geometry 1 1 1 1\n",   "G", "4K", "\r", "end", "flip",  "store 0"};
+static const char *const pieces[] = {
+    "0", "1",  "99999999999999999999", " ", "\n", "#",  "0x",  "count", "pulse",
+    "-", "\t", "geometry 1 1 1 1\n",   "G", "4K", "\r", "end", "flip",  "store 0"};
 
 static size_t mutate(uint64_t *seed, char *bytes, size_t length, size_t room)
 {
-    size_t at = random_below(seed, length + 1), cut = random_below(seed, 3) ? 0 : random_below(seed, 9);
+    size_t at = random_below(seed, length + 1),
+           cut = random_below(seed, 3) ? 0 : random_below(seed, 9);
     const char *piece = pieces[random_below(seed, sizeof pieces / sizeof *pieces)];
     char byte[2] = {(char)random_below(seed, 256), 0};
     if (random_below(seed, 3) == 0) piece = byte;

@@ -1,4 +1,5 @@
-/* Binary traces: what is written reads back, whatever the records are; damaged files are refused with the place. */
+/* Binary traces: what is written reads back, whatever the records are; damaged files are refused
+ * with the place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static struct chil_trace_record any_record(uint64_t *seed, uint64_t *cycle)
                                        .core = r >> 16 & 255 ? r >> 24 & 3 : 255,
                                        .pid = wild ? (int)random_next(seed) : 1000,
                                        .tid = 1000 + (int)(r >> 28 & 1),
-                                       .pc = wild ? (uint32_t)random_next(seed) : 0x10000000 + 4 * (r >> 32 & 63),
+                                       .pc = wild ? (uint32_t)random_next(seed)
+                                                  : 0x10000000 + 4 * (r >> 32 & 63),
                                        .word = wild ? (uint32_t)random_next(seed) : 0x7c290b78,
                                        .access = (enum chil_access)(r >> 40 & 3),
                                        .category = r >> 44 & 63 ? 0 : 15};
@@ -41,9 +43,10 @@ static struct chil_trace_record any_record(uint64_t *seed, uint64_t *cycle)
 
 static bool same(const struct chil_trace_record *a, const struct chil_trace_record *b)
 {
-    return a->cycle == b->cycle && a->core == b->core && a->pid == b->pid && a->tid == b->tid && a->pc == b->pc &&
-           a->word == b->word && a->access == b->access && a->address == b->address && a->size == b->size &&
-           a->category == b->category && a->tag == b->tag;
+    return a->cycle == b->cycle && a->core == b->core && a->pid == b->pid && a->tid == b->tid &&
+           a->pc == b->pc && a->word == b->word && a->access == b->access &&
+           a->address == b->address && a->size == b->size && a->category == b->category &&
+           a->tag == b->tag;
 }
 
 static void instructions_read_back(void **state)
@@ -136,10 +139,10 @@ static void transactions_read_back(void **state)
     for (unsigned i = 0; i < RECORDS; i++) {
         struct chil_transaction t = any_transaction(&seed), *u = &item.transaction;
         assert_int_equal(chil_trace_read(reader, &item, NULL), 1);
-        assert_true(t.start == u->start && t.end == u->end && t.address == u->address && t.pc == u->pc &&
-                    t.size == u->size && t.pid == u->pid && t.tid == u->tid && t.sender == u->sender &&
-                    t.core == u->core && t.kind == u->kind && t.level == u->level && t.category == u->category &&
-                    t.tag == u->tag);
+        assert_true(t.start == u->start && t.end == u->end && t.address == u->address &&
+                    t.pc == u->pc && t.size == u->size && t.pid == u->pid && t.tid == u->tid &&
+                    t.sender == u->sender && t.core == u->core && t.kind == u->kind &&
+                    t.level == u->level && t.category == u->category && t.tag == u->tag);
     }
     assert_int_equal(chil_trace_read(reader, &item, NULL), 0);
     chil_trace_reader_free(reader);
@@ -147,7 +150,8 @@ static void transactions_read_back(void **state)
     free(bytes);
 }
 
-/* Every beginning of a trace that is not all of it is refused, and so is what has something behind it. */
+/* Every beginning of a trace that is not all of it is refused, and so is what has something behind
+ * it. */
 static void a_part_of_a_trace_is_refused(void **state)
 {
     (void)state;

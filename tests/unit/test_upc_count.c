@@ -1,5 +1,6 @@
-/* The counter unit counts: sections 4 and 6 of the paper, rows UPC-01 to UPC-13, UPC-22 to UPC-25, UPC-32 to UPC-35,
- * UPC-50 of the checklist. Behaviour is shown on both models, the workings on the reference. */
+/* The counter unit counts: sections 4 and 6 of the paper, rows UPC-01 to UPC-13, UPC-22 to UPC-25,
+ * UPC-32 to UPC-35, UPC-50 of the checklist. Behaviour is shown on both models, the workings on the
+ * reference. */
 #include "upc_rig.h"
 
 #include "measure/upc/upc_ref.h"
@@ -56,7 +57,8 @@ static void UPC_02_counters_are_12_low_and_52_high_bits(void **state)
     rig_close(&rig);
 }
 
-/* Every one of the 1024 wires reaches its own counter, when that is told to look at it, and no other. */
+/* Every one of the 1024 wires reaches its own counter, when that is told to look at it, and no
+ * other. */
 static void each_wire_has_one_counter(enum chil_upc_model model)
 {
     struct rig rig;
@@ -104,7 +106,8 @@ static void UPC_05_the_low_part_overflows_after_4096_cycles_at_the_earliest(void
         assert_false(upc_ref_counter(rig.upc, c)->carry || upc_ref_counter(rig.upc, c)->word);
     chil_upc_advance(rig.upc, 4096);
     for (uint32_t c = 0; c < 255; c++)
-        assert_true(upc_ref_counter(rig.upc, c)->carry); /* counter 255 is visited in that very cycle */
+        assert_true(
+            upc_ref_counter(rig.upc, c)->carry); /* counter 255 is visited in that very cycle */
     assert_int_equal(upc_ref_counter(rig.upc, 255)->word, 1);
     rig_close(&rig);
 }
@@ -163,11 +166,13 @@ static void UPC_09_UPC_11_one_word_per_16_cycle_slot_one_round_in_4096_cycles(vo
     uint64_t now = chil_upc_now(rig.upc);
     chil_upc_advance(rig.upc, now + 4096);
     assert_int_equal(upc_ref_work(rig.upc)->visits - round.visits, 256);
-    assert_int_equal(upc_ref_work(rig.upc)->increments - round.increments, 256); /* each word once */
+    assert_int_equal(upc_ref_work(rig.upc)->increments - round.increments,
+                     256); /* each word once */
     rig_close(&rig);
 }
 
-/* All counters at one event per cycle: at every cycle the sum is right and no latch is overwritten. */
+/* All counters at one event per cycle: at every cycle the sum is right and no latch is overwritten.
+ */
 static void full_rate(struct chil_upc_geometry geometry, uint64_t cycles)
 {
     struct rig rig;
@@ -203,11 +208,13 @@ static void UPC_12_UPC_13_no_carry_is_overwritten_and_sums_hold_at_every_cycle(v
     chil_upc_free(losing);
 }
 
-/* The fast model for 2^32 cycles, in uneven steps, all counters of three geometries at one event per cycle. */
+/* The fast model for 2^32 cycles, in uneven steps, all counters of three geometries at one event
+ * per cycle. */
 static void UPC_12_UPC_13_UPC_50_sums_are_exact_after_2_32_cycles(void **state)
 {
     (void)state;
-    static const struct chil_upc_geometry geometries[] = {{256, 4, 12, 16}, {4096, 4, 16, 16}, {5, 4, 4, 3}};
+    static const struct chil_upc_geometry geometries[] = {
+        {256, 4, 12, 16}, {4096, 4, 16, 16}, {5, 4, 4, 3}};
     const uint64_t cycles = UINT64_C(1) << 32;
     for (unsigned g = 0; g < 3; g++) {
         struct rig rig;
@@ -219,7 +226,8 @@ static void UPC_12_UPC_13_UPC_50_sums_are_exact_after_2_32_cycles(void **state)
             now += 1 + random_below(&random, 20000000);
             if (now > cycles) now = cycles;
             assert_int_equal(chil_upc_advance(rig.upc, now), 0);
-            assert_int_equal(rig_read(&rig, (uint32_t)random_below(&random, geometries[g].counters)), now);
+            assert_int_equal(
+                rig_read(&rig, (uint32_t)random_below(&random, geometries[g].counters)), now);
         }
         for (uint32_t c = 0; c < geometries[g].counters; c++)
             assert_int_equal(rig_read(&rig, c), cycles);
@@ -250,8 +258,10 @@ static void UPC_50_counters_run_through_all_64_bits_without_a_reset(void **state
 /* One wire: low 3 cycles, then pulses of 5 high and 2 low. Ten pulses in all, 100 cycles. */
 static void four_modes(enum chil_upc_model model)
 {
-    static const uint64_t expected[] = {
-        [CHIL_COUNT_HIGH] = 50, [CHIL_COUNT_RISE] = 10, [CHIL_COUNT_FALL] = 10, [CHIL_COUNT_LOW] = 50};
+    static const uint64_t expected[] = {[CHIL_COUNT_HIGH] = 50,
+                                        [CHIL_COUNT_RISE] = 10,
+                                        [CHIL_COUNT_FALL] = 10,
+                                        [CHIL_COUNT_LOW] = 50};
     for (int mode = 0; mode < 4; mode++) {
         struct rig rig;
         rig_open(&rig, bgp, model);
@@ -280,7 +290,8 @@ static void touching_pulses(enum chil_upc_model model)
     chil_upc_select(rig.upc, 2, CHIL_COUNT_HIGH);
     chil_upc_start(rig.upc);
     for (uint32_t wire = 0; wire < 3; wire++) {
-        struct chil_upc_train trains[] = {{wire, 0, 4, 3, 3}, {wire, 12, 1, 5, 5}, {wire, 20, 1, 1, 1}};
+        struct chil_upc_train trains[] = {
+            {wire, 0, 4, 3, 3}, {wire, 12, 1, 5, 5}, {wire, 20, 1, 1, 1}};
         assert_int_equal(chil_upc_raise_many(rig.upc, trains, 3, NULL), 0);
     }
     assert_int_equal(chil_upc_advance(rig.upc, 30), 0);
@@ -296,7 +307,8 @@ static void pulses_that_touch_are_one(void **state)
     RIG_BOTH(touching_pulses);
 }
 
-/* The same misses on two wires, one counted by level, one by edge; their quotient is the mean latency. */
+/* The same misses on two wires, one counted by level, one by edge; their quotient is the mean
+ * latency. */
 static void level_and_edge(enum chil_upc_model model)
 {
     struct rig rig;
@@ -351,7 +363,8 @@ static void UPC_32_start_and_stop_act_on_all_counters_at_one_cycle(void **state)
     RIG_BOTH(one_start_stop);
 }
 
-/* Calls: initialise, start, reset, read, overflow interrupt with a handler; the set PAPI is built on. */
+/* Calls: initialise, start, reset, read, overflow interrupt with a handler; the set PAPI is built
+ * on. */
 static void papi_level(enum chil_upc_model model)
 {
     struct rig rig;
@@ -361,7 +374,8 @@ static void papi_level(enum chil_upc_model model)
     assert_int_equal(chil_upc_start(rig.upc), 0);
     rig_pulses(&rig, 17, 0, 20, 2, 100);
     assert_int_equal(rig_read(&rig, 17), 20);
-    assert_int_equal(chil_upc_preload(rig.upc, 17, 0), 0); /* reset: the threshold counts from here */
+    assert_int_equal(chil_upc_preload(rig.upc, 17, 0),
+                     0); /* reset: the threshold counts from here */
     rig_pulses(&rig, 17, 100, 29, 2, 200);
     assert_int_equal(rig.count, 0);
     rig_pulses(&rig, 17, 200, 1, 2, 300);
@@ -382,8 +396,9 @@ static void geometry_is_checked(void **state)
 {
     (void)state;
     struct chil_error err;
-    static const struct chil_upc_geometry good[] = {{256, 4, 12, 16},   {1024, 4, 14, 16},      {4096, 4, 16, 16},
-                                                    {16384, 4, 18, 16}, {65536, 32, 32, 65536}, {1, 1, 1, 1}};
+    static const struct chil_upc_geometry good[] = {{256, 4, 12, 16},       {1024, 4, 14, 16},
+                                                    {4096, 4, 16, 16},      {16384, 4, 18, 16},
+                                                    {65536, 32, 32, 65536}, {1, 1, 1, 1}};
     for (unsigned i = 0; i < sizeof good / sizeof *good; i++)
         assert_int_equal(chil_upc_geometry_check(&good[i], &err), 0);
     static const struct {
@@ -404,29 +419,34 @@ static void geometry_is_checked(void **state)
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct chil_upc *upc = NULL;
-        assert_int_equal(chil_upc_new(&upc, &bad[i].geometry, CHIL_UPC_FAST, NULL, NULL, &err), bad[i].status);
+        assert_int_equal(chil_upc_new(&upc, &bad[i].geometry, CHIL_UPC_FAST, NULL, NULL, &err),
+                         bad[i].status);
         assert_null(upc);
         assert_non_null(strstr(err.text, bad[i].says));
     }
 }
 
-/* 1024, 4096 and 16384 counters: one pass over every counter of both models gives the same, right answer. */
+/* 1024, 4096 and 16384 counters: one pass over every counter of both models gives the same, right
+ * answer. */
 static void large_units(enum chil_upc_model model)
 {
-    static const struct chil_upc_geometry large[] = {{1024, 4, 14, 16}, {4096, 4, 16, 16}, {16384, 4, 18, 16}};
+    static const struct chil_upc_geometry large[] = {
+        {1024, 4, 14, 16}, {4096, 4, 16, 16}, {16384, 4, 18, 16}};
     for (unsigned i = 0; i < 3; i++) {
         struct rig rig;
         rig_open(&rig, large[i], model);
         chil_upc_start(rig.upc);
         for (uint32_t c = 0; c < large[i].counters; c++)
-            assert_int_equal(chil_upc_preload(rig.upc, c, (UINT64_C(1) << large[i].low_bits) - c % 20), 0);
+            assert_int_equal(
+                chil_upc_preload(rig.upc, c, (UINT64_C(1) << large[i].low_bits) - c % 20), 0);
         for (uint32_t c = 0; c < large[i].counters; c++) {
             struct chil_upc_train train = {c, 0, c % 50 + 1, 2, 1};
             assert_int_equal(chil_upc_raise(rig.upc, &train), 0);
         }
         assert_int_equal(chil_upc_advance(rig.upc, 120), 0);
         for (uint32_t c = 0; c < large[i].counters; c++)
-            assert_int_equal(rig_read(&rig, c), (UINT64_C(1) << large[i].low_bits) - c % 20 + c % 50 + 1);
+            assert_int_equal(rig_read(&rig, c),
+                             (UINT64_C(1) << large[i].low_bits) - c % 20 + c % 50 + 1);
         rig_close(&rig);
     }
 }
@@ -451,16 +471,19 @@ static void refusals(enum chil_upc_model model)
     assert_int_equal(chil_upc_advance(rig.upc, CHIL_UPC_CYCLE_MAX + 1), CHIL_ERANGE);
     assert_int_equal(chil_upc_advance(rig.upc, 100), 0);
     assert_int_equal(chil_upc_advance(rig.upc, 99), CHIL_EORDER);
-    assert_int_equal(chil_upc_raise(rig.upc, &(struct chil_upc_train){0, 99, 1, 1, 1}), CHIL_EORDER);
+    assert_int_equal(chil_upc_raise(rig.upc, &(struct chil_upc_train){0, 99, 1, 1, 1}),
+                     CHIL_EORDER);
     assert_int_equal(chil_upc_raise(rig.upc, &(struct chil_upc_train){0, 100, 5, 4, 2}), 0);
-    assert_int_equal(chil_upc_raise(rig.upc, &(struct chil_upc_train){0, 110, 1, 1, 1}), CHIL_EORDER);
+    assert_int_equal(chil_upc_raise(rig.upc, &(struct chil_upc_train){0, 110, 1, 1, 1}),
+                     CHIL_EORDER);
     assert_int_equal(chil_upc_read(rig.upc, 0, &value), CHIL_EORDER);
     assert_int_equal(chil_upc_stop(rig.upc), CHIL_EORDER);
     assert_int_equal(chil_upc_advance(rig.upc, 110), CHIL_EORDER);
     assert_int_equal(chil_upc_advance(rig.upc, 118), 0);
     assert_int_equal(chil_upc_read(rig.upc, 256, &value), CHIL_ENOENT);
     assert_int_equal(chil_upc_level(rig.upc, 1, 118, true), 0);
-    assert_int_equal(chil_upc_raise(rig.upc, &(struct chil_upc_train){1, 130, 1, 1, 1}), CHIL_EINVAL);
+    assert_int_equal(chil_upc_raise(rig.upc, &(struct chil_upc_train){1, 130, 1, 1, 1}),
+                     CHIL_EINVAL);
     assert_int_equal(chil_upc_batch(rig.upc, 2, 118, 128, 6, 6), 0);
     assert_int_equal(chil_upc_batch(rig.upc, 3, 118, 128, 6, 12), CHIL_EINVAL);
     assert_int_equal(chil_upc_batch(rig.upc, 3, 128, 118, 0, 0), CHIL_EINVAL);

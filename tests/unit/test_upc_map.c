@@ -1,4 +1,5 @@
-/* The registers: figure 5 byte for byte, rows UPC-24 to UPC-30, ERR-03, ERR-05, and the status block behind them. */
+/* The registers: figure 5 byte for byte, rows UPC-24 to UPC-30, ERR-03, ERR-05, and the status
+ * block behind them. */
 #include "upc_rig.h"
 
 static const struct chil_upc_geometry bgp = {256, 4, 12, 16};
@@ -45,10 +46,10 @@ static void config_fields(enum chil_upc_model model)
     struct chil_upc_config config;
     rig_open(&rig, bgp, model);
     rig_store(&rig, 0x808, UINT64_C(0x02061A0F00000013)); /* counters 8 to 15 */
-    static const struct chil_upc_config expected[] = {{2, CHIL_COUNT_HIGH, false}, {2, CHIL_COUNT_RISE, false},
-                                                      {2, CHIL_COUNT_FALL, true},  {3, CHIL_COUNT_LOW, false},
-                                                      {0, CHIL_COUNT_HIGH, false}, {0, CHIL_COUNT_HIGH, false},
-                                                      {0, CHIL_COUNT_HIGH, false}, {3, CHIL_COUNT_HIGH, true}};
+    static const struct chil_upc_config expected[] = {
+        {2, CHIL_COUNT_HIGH, false}, {2, CHIL_COUNT_RISE, false}, {2, CHIL_COUNT_FALL, true},
+        {3, CHIL_COUNT_LOW, false},  {0, CHIL_COUNT_HIGH, false}, {0, CHIL_COUNT_HIGH, false},
+        {0, CHIL_COUNT_HIGH, false}, {3, CHIL_COUNT_HIGH, true}};
     for (uint32_t i = 0; i < 8; i++) {
         assert_int_equal(chil_upc_config(rig.upc, 8 + i, &config), 0);
         assert_int_equal(config.input, expected[i].input);
@@ -69,7 +70,8 @@ static void UPC_24_UPC_25_mode_input_and_interrupt_are_fields_of_a_shared_regist
     RIG_BOTH(config_fields);
 }
 
-/* All 32 values of a field of all 256 counters, through registers and through calls, agree and touch no neighbour. */
+/* All 32 values of a field of all 256 counters, through registers and through calls, agree and
+ * touch no neighbour. */
 static void UPC_24_each_field_changes_alone(void **state)
 {
     (void)state;
@@ -77,7 +79,8 @@ static void UPC_24_each_field_changes_alone(void **state)
     rig_open(&rig, bgp, CHIL_UPC_FAST);
     for (uint32_t c = 0; c < 256; c++)
         for (uint32_t field = 0; field < 32; field++) {
-            struct chil_upc_config config = {field & 3, (enum chil_count_mode)(field >> 2 & 3), field >> 4 & 1};
+            struct chil_upc_config config = {field & 3, (enum chil_count_mode)(field >> 2 & 3),
+                                             field >> 4 & 1};
             assert_int_equal(chil_upc_configure(rig.upc, c, &config), 0);
             uint64_t word = rig_load(&rig, 0x800 + c / 8 * 8);
             assert_true(word == (uint64_t)field << 8 * (7 - c % 8));
@@ -153,7 +156,8 @@ static void UPC_28_one_register_starts_and_stops_all(void **state)
     RIG_BOTH(start_register);
 }
 
-/* ERR-05: a 32-bit reader that takes the high half first is never torn, however the counter moves in between. */
+/* ERR-05: a 32-bit reader that takes the high half first is never torn, however the counter moves
+ * in between. */
 static void not_torn(enum chil_upc_model model)
 {
     struct rig rig;

@@ -1,4 +1,5 @@
-/* Thresholds, interrupts and parity: section 5 of the paper, rows UPC-08 and UPC-14 to UPC-20, ERR-01, -02, -06, -07.
+/* Thresholds, interrupts and parity: section 5 of the paper, rows UPC-08 and UPC-14 to UPC-20,
+ * ERR-01, -02, -06, -07.
  */
 #include "upc_rig.h"
 
@@ -21,7 +22,8 @@ static void reaches(enum chil_upc_model model)
     assert_int_equal(chil_upc_threshold(rig.upc, 4, 10), 0);
     rig_pulses(&rig, 4, 0, 9, 3, 50);
     assert_int_equal(rig.count, 0);
-    rig_pulses(&rig, 4, 60, 5, 3, 90); /* reached by the first of these, exceeded by the others: one interrupt */
+    rig_pulses(&rig, 4, 60, 5, 3,
+               90); /* reached by the first of these, exceeded by the others: one interrupt */
     assert_int_equal(rig.count, 1);
     assert_int_equal(rig.notices[0].kind, CHIL_UPC_INTERRUPT);
     assert_int_equal(rig.notices[0].cycle, 60);
@@ -57,7 +59,8 @@ static void UPC_15_only_counters_with_interrupt_enable_take_part(void **state)
     RIG_BOTH(only_enabled);
 }
 
-/* Register level: the word is n after n * 4096 events; the visit that finds it arms; the next carry-out interrupts. */
+/* Register level: the word is n after n * 4096 events; the visit that finds it arms; the next
+ * carry-out interrupts. */
 static void UPC_16_a_visit_arms_and_the_next_carry_out_interrupts(void **state)
 {
     (void)state;
@@ -148,7 +151,8 @@ static void by_hand(enum chil_upc_model model)
                     set_interrupt(&rig, slots[slot], true);
                     chil_upc_start(rig.upc);
                     uint64_t wanted = 4096 * ns[n] + ms[m];
-                    rig_pulses(&rig, slots[slot], 11, wanted + 5, period, 11 + (wanted + 6) * period);
+                    rig_pulses(&rig, slots[slot], 11, wanted + 5, period,
+                               11 + (wanted + 6) * period);
                     assert_int_equal(rig.count, 1);
                     assert_int_equal(rig.notices[0].cycle, 11 + (wanted - 1) * period);
                     rig_close(&rig);
@@ -240,7 +244,8 @@ static void UPC_20_comparing_costs_nothing_outside_the_visited_slot(void **state
     rig_close(&rig);
 }
 
-/* ERR-07: rewriting the counter, its configuration or the threshold clears the armed bit and compares again. */
+/* ERR-07: rewriting the counter, its configuration or the threshold clears the armed bit and
+ * compares again. */
 static void rewriting(enum chil_upc_model model)
 {
     struct rig rig;
@@ -296,7 +301,8 @@ static void a_carry_in_its_latch_is_compared_too(void **state)
     RIG_BOTH(pending_carry);
 }
 
-/* Every stored bit of a word, flipped: found at the next visit, or at a read before it; never given out. */
+/* Every stored bit of a word, flipped: found at the next visit, or at a read before it; never given
+ * out. */
 static void each_bit(enum chil_upc_model model)
 {
     struct chil_upc_bits bits;
@@ -357,7 +363,9 @@ static void a_handler_cannot_change_the_past(void **state)
     (void)state;
     for (int model = 0; model < 2; model++) {
         struct meddler meddler = {0};
-        assert_int_equal(chil_upc_new(&meddler.upc, &bgp, (enum chil_upc_model)model, meddle, &meddler, NULL), 0);
+        assert_int_equal(
+            chil_upc_new(&meddler.upc, &bgp, (enum chil_upc_model)model, meddle, &meddler, NULL),
+            0);
         chil_upc_start(meddler.upc);
         chil_upc_threshold(meddler.upc, 0, 1);
         chil_upc_raise(meddler.upc, &(struct chil_upc_train){0, 0, 1, 1, 1});

@@ -18,7 +18,8 @@ void rig_close(struct rig *rig)
     chil_upc_free(rig->upc);
 }
 
-void rig_pulses(struct rig *rig, uint32_t wire, uint64_t cycle, uint64_t count, uint64_t period, uint64_t until)
+void rig_pulses(struct rig *rig, uint32_t wire, uint64_t cycle, uint64_t count, uint64_t period,
+                uint64_t until)
 {
     struct chil_upc_train train = {wire, cycle, count, period, 1};
     if (count) assert_int_equal(chil_upc_raise(rig->upc, &train), 0);

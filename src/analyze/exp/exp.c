@@ -80,8 +80,7 @@ static int find_name(const struct chil_exp *exp, const char *name)
     return found ? (*found)->metric : -1;
 }
 
-/* --- Building ------------------------------------------------------------------------------------------------------
- */
+/* --- Building -------------------------------------------------------------------------------- */
 
 static bool is_parent(int parent, size_t count)
 {
@@ -116,13 +115,16 @@ int chil_exp_add_metric(struct chil_exp *exp, const struct chil_exp_metric *metr
 
 int chil_exp_add_region(struct chil_exp *exp, const struct chil_exp_region *region)
 {
-    exp->region = base_grow(exp->region, &exp->values->region_room, exp->regions + 1, sizeof *exp->region);
+    exp->region =
+        base_grow(exp->region, &exp->values->region_room, exp->regions + 1, sizeof *exp->region);
     struct chil_exp_region *r = &exp->region[exp->regions];
     *r = *region;
     r->name = exp_text(exp, region->name);
-    r->mangled = exp_text(exp, region->mangled && *region->mangled ? region->mangled : region->name);
+    r->mangled =
+        exp_text(exp, region->mangled && *region->mangled ? region->mangled : region->name);
     r->module = exp_text(exp, region->module);
-    r->paradigm = exp_text(exp, region->paradigm && *region->paradigm ? region->paradigm : "compiler");
+    r->paradigm =
+        exp_text(exp, region->paradigm && *region->paradigm ? region->paradigm : "compiler");
     r->role = exp_text(exp, region->role && *region->role ? region->role : "function");
     return (int)exp->regions++;
 }
@@ -142,7 +144,8 @@ void chil_exp_set_call(struct chil_exp *exp, int node, int line, const char *mod
     exp->node[node].module = exp_text(exp, module);
 }
 
-/* Threads are in processes, processes in nodes or machines; nodes may be in nodes (racks, boards). */
+/* Threads are in processes, processes in nodes or machines; nodes may be in nodes (racks, boards).
+ */
 static bool place_fits(const struct chil_exp *exp, int parent, enum chil_exp_level level)
 {
     if (parent == CHIL_EXP_NONE) return level <= CHIL_EXP_NODE;
@@ -157,25 +160,29 @@ static void extend_topologies(struct chil_exp *exp)
     for (size_t i = 0; i < exp->topologies; i++) {
         struct chil_exp_topology *t = &exp->topology[i];
         size_t had = (exp->threads - 1) * t->dimensions, room = had;
-        t->coordinates = base_grow(t->coordinates, &room, had + t->dimensions, sizeof *t->coordinates);
+        t->coordinates =
+            base_grow(t->coordinates, &room, had + t->dimensions, sizeof *t->coordinates);
         for (unsigned d = 0; d < t->dimensions; d++)
             t->coordinates[had + d] = -1;
     }
 }
 
-int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level level, const char *name, int rank)
+int chil_exp_add_place(struct chil_exp *exp, int parent, enum chil_exp_level level,
+                       const char *name, int rank)
 {
     struct chil_exp_values *v = exp->values;
     if (!is_parent(parent, exp->places) || !place_fits(exp, parent, level) || rank < 0) return -1;
     exp->place = base_grow(exp->place, &v->place_room, exp->places + 1, sizeof *exp->place);
     int thread = -1;
     if (level == CHIL_EXP_THREAD) {
-        exp->thread = base_grow(exp->thread, &v->thread_room, exp->threads + 1, sizeof *exp->thread);
+        exp->thread =
+            base_grow(exp->thread, &v->thread_room, exp->threads + 1, sizeof *exp->thread);
         exp->thread[exp->threads] = (int)exp->places;
         thread = (int)exp->threads++;
         extend_topologies(exp);
     }
-    exp->place[exp->places] = (struct chil_exp_place){exp_text(exp, name), level, parent, rank, thread};
+    exp->place[exp->places] =
+        (struct chil_exp_place){exp_text(exp, name), level, parent, rank, thread};
     return (int)exp->places++;
 }
 
@@ -193,9 +200,10 @@ void chil_exp_set_attribute(struct chil_exp *exp, const char *key, const char *v
         found->value = exp_text(exp, value);
         return;
     }
-    exp->attribute =
-        base_grow(exp->attribute, &exp->values->attribute_room, exp->attributes + 1, sizeof *exp->attribute);
-    exp->attribute[exp->attributes++] = (struct chil_exp_attribute){exp_text(exp, key), exp_text(exp, value)};
+    exp->attribute = base_grow(exp->attribute, &exp->values->attribute_room, exp->attributes + 1,
+                               sizeof *exp->attribute);
+    exp->attribute[exp->attributes++] =
+        (struct chil_exp_attribute){exp_text(exp, key), exp_text(exp, value)};
 }
 
 const char *chil_exp_attribute(const struct chil_exp *exp, const char *key)
@@ -213,14 +221,15 @@ int chil_exp_add_topology(struct chil_exp *exp, const struct chil_exp_topology *
         copy.dimension_name[d] = exp_text(exp, topology->dimension_name[d]);
     size_t coordinates = exp->threads * copy.dimensions;
     copy.coordinates = base_calloc(coordinates, sizeof *copy.coordinates);
-    if (coordinates) memcpy(copy.coordinates, topology->coordinates, coordinates * sizeof *copy.coordinates);
-    exp->topology = base_grow(exp->topology, &exp->values->topology_room, exp->topologies + 1, sizeof *exp->topology);
+    if (coordinates)
+        memcpy(copy.coordinates, topology->coordinates, coordinates * sizeof *copy.coordinates);
+    exp->topology = base_grow(exp->topology, &exp->values->topology_room, exp->topologies + 1,
+                              sizeof *exp->topology);
     exp->topology[exp->topologies] = copy;
     return (int)exp->topologies++;
 }
 
-/* --- Asking ----------------------------------------------------------------------------------------------------------
- */
+/* --- Asking ---------------------------------------------------------------------------------- */
 
 int chil_exp_find_metric(const struct chil_exp *exp, const char *name)
 {
@@ -239,8 +248,7 @@ void chil_exp_range(const struct chil_exp *exp, int metric, double *low, double 
     *high = single ? total : m->high;
 }
 
-/* --- Trees as lists of children --------------------------------------------------------------------------------------
- */
+/* --- Trees as lists of children -------------------------------------------------------------- */
 
 int exp_metric_parent(const struct chil_exp *exp, size_t index)
 {
@@ -257,7 +265,8 @@ int exp_place_parent(const struct chil_exp *exp, size_t index)
     return exp->place[index].parent;
 }
 
-void exp_tree_init(struct exp_tree *tree, const struct chil_exp *exp, size_t count, exp_parent_of parent_of)
+void exp_tree_init(struct exp_tree *tree, const struct chil_exp *exp, size_t count,
+                   exp_parent_of parent_of)
 {
     tree->first = base_calloc(count, sizeof *tree->first);
     tree->next = base_calloc(count, sizeof *tree->next);
@@ -278,7 +287,8 @@ void exp_tree_fini(struct exp_tree *tree)
     free(tree->next);
 }
 
-int exp_tree_next(const struct exp_tree *tree, const struct chil_exp *exp, exp_parent_of parent_of, int at)
+int exp_tree_next(const struct exp_tree *tree, const struct chil_exp *exp, exp_parent_of parent_of,
+                  int at)
 {
     if (at < 0) return tree->first_root;
     if (tree->first[at] >= 0) return tree->first[at];

@@ -1,7 +1,8 @@
 /* Inside experiments: how cells are kept, and what the files and the operators share.
  *
- * A metric's cells are one array of 16 bytes each. Cells that come in order are only appended; others are sorted in,
- * and equal places added up, when somebody asks. Strings live in the experiment's arena and die with it.
+ * A metric's cells are one array of 16 bytes each. Cells that come in order are only appended;
+ * others are sorted in, and equal places added up, when somebody asks. Strings live in the
+ * experiment's arena and die with it.
  */
 #ifndef EXP_EXP_H
 #define EXP_EXP_H
@@ -23,7 +24,8 @@ struct chil_exp_values {
     char *code;                /* or NULL; in the arena */
     size_t code_size;
     void *names; /* tree of struct exp_name, by name */
-    size_t metric_room, column_room, region_room, node_room, place_room, thread_room, attribute_room, topology_room;
+    size_t metric_room, column_room, region_room, node_room, place_room, thread_room,
+        attribute_room, topology_room;
 };
 
 _Static_assert(sizeof(struct chil_exp_cell) == 16, "10 million values are 160 MB");
@@ -40,11 +42,11 @@ void exp_make_real(struct chil_exp *exp, int metric);
 /* Puts '_' for each character that CubePL's names cannot have. */
 void exp_make_name(char *name);
 
-/* --- Trees as lists of children --------------------------------------------------------------------------------------
- */
+/* --- Trees as lists of children -------------------------------------------------------------- */
 
 struct exp_tree {
-    int *first, *next; /* the first child of each row, and the next child of its parent; CHIL_EXP_NONE: no more */
+    int *first, *next; /* the first child of each row, and the next child of its parent;
+                          CHIL_EXP_NONE: no more */
     int first_root;
 };
 /* The parent in one of the three trees. */
@@ -52,9 +54,12 @@ typedef int (*exp_parent_of)(const struct chil_exp *exp, size_t index);
 int exp_metric_parent(const struct chil_exp *exp, size_t index);
 int exp_node_parent(const struct chil_exp *exp, size_t index);
 int exp_place_parent(const struct chil_exp *exp, size_t index);
-void exp_tree_init(struct exp_tree *tree, const struct chil_exp *exp, size_t count, exp_parent_of parent_of);
+void exp_tree_init(struct exp_tree *tree, const struct chil_exp *exp, size_t count,
+                   exp_parent_of parent_of);
 void exp_tree_fini(struct exp_tree *tree);
-/* The row after `at` in document order, parents first; after CHIL_EXP_NONE the first, after the last CHIL_EXP_NONE. */
-int exp_tree_next(const struct exp_tree *tree, const struct chil_exp *exp, exp_parent_of parent_of, int at);
+/* The row after `at` in document order, parents first; after CHIL_EXP_NONE the first, after the
+ * last CHIL_EXP_NONE. */
+int exp_tree_next(const struct exp_tree *tree, const struct chil_exp *exp, exp_parent_of parent_of,
+                  int at);
 
 #endif

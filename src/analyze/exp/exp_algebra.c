@@ -1,4 +1,5 @@
-/* Mean and difference of experiments, and the averages that merge uses too. Merge itself is in exp_merge.c. */
+/* Mean and difference of experiments, and the averages that merge uses too. Merge itself is in
+ * exp_merge.c. */
 #include "analyze/exp/exp_algebra.h"
 
 #include <stdlib.h>
@@ -10,10 +11,11 @@ static int64_t saturated(__int128 value)
     return value < INT64_MIN ? INT64_MIN : (int64_t)value;
 }
 
-/* --- Averages ------------------------------------------------------------------------------------------------------
+/* --- Averages
+ * ------------------------------------------------------------------------------------------------------
  *
- * Each part counts as often as it has runs. Counts that do not divide make the metric one of reals. The average of
- * equal reals is that real, to the last bit.
+ * Each part counts as often as it has runs. Counts that do not divide make the metric one of reals.
+ * The average of equal reals is that real, to the last bit.
  */
 
 struct part {
@@ -88,14 +90,15 @@ static void average_reals(struct average *a, struct chil_exp_cell *cell)
     cell->real = equal ? first : sum / (double)a->weight;
 }
 
-static void merge_pedigree(struct chil_exp_metric *to, const struct chil_exp_metric *from, double low, double high,
-                           bool first)
+static void merge_pedigree(struct chil_exp_metric *to, const struct chil_exp_metric *from,
+                           double low, double high, bool first)
 {
     to->runs = first ? from->runs : to->runs + from->runs;
     to->low = first || low < to->low ? low : to->low;
     to->high = first || high > to->high ? high : to->high;
     to->partial = first ? from->partial : to->partial || from->partial;
-    if (strcmp(to->exactness, "exact") == 0 || strcmp(from->exactness, "estimated") == 0) /* the weaker word */
+    if (strcmp(to->exactness, "exact") == 0 ||
+        strcmp(from->exactness, "estimated") == 0) /* the weaker word */
         to->exactness = from->exactness;
 }
 
@@ -118,7 +121,8 @@ void exp_average(const struct exp_aligned *aligned, int metric, const bool *used
         counts = counts && from->kind == CHIL_EXP_COUNT;
         a.weight += from->runs;
         exactness = to->exactness;
-        a.part[a.parts++] = (struct part){exp_aligned_cells(aligned, i, there), 0, from->kind, from->runs};
+        a.part[a.parts++] =
+            (struct part){exp_aligned_cells(aligned, i, there), 0, from->kind, from->runs};
     }
     to->exactness = exp_text(a.exp, exactness);
     to->kind = counts ? CHIL_EXP_COUNT : CHIL_EXP_REAL;
@@ -134,16 +138,15 @@ void exp_average(const struct exp_aligned *aligned, int metric, const bool *used
     free(a.part);
 }
 
-/* --- Operators -----------------------------------------------------------------------------------------------------
- */
+/* --- Operators ------------------------------------------------------------------------------- */
 
 static int compare_inputs(const void *a, const void *b)
 {
     return exp_compare(*(const struct chil_exp *const *)a, *(const struct chil_exp *const *)b);
 }
 
-int exp_align_sorted(struct exp_aligned *aligned, const struct chil_exp *const *input, size_t inputs,
-                     const struct chil_exp_align *align, struct chil_error *err)
+int exp_align_sorted(struct exp_aligned *aligned, const struct chil_exp *const *input,
+                     size_t inputs, const struct chil_exp_align *align, struct chil_error *err)
 {
     if (!inputs) {
         (void)chil_error_set(err, CHIL_EINVAL, "no experiments are given");
@@ -176,13 +179,15 @@ int chil_exp_mean(struct chil_exp **result, const struct chil_exp *const *input,
 }
 
 /* Adds a metric's cells, or takes them away. */
-void exp_add_cells(struct chil_exp *exp, int metric, const struct exp_column *column, enum chil_exp_kind kind, int sign)
+void exp_add_cells(struct chil_exp *exp, int metric, const struct exp_column *column,
+                   enum chil_exp_kind kind, int sign)
 {
     bool real = exp->metric[metric].kind == CHIL_EXP_REAL;
     for (size_t i = 0; i < column->count; i++) {
         struct chil_exp_cell cell = column->cell[i];
         if (real)
-            cell.real = sign * (kind == CHIL_EXP_REAL ? column->cell[i].real : (double)column->cell[i].count);
+            cell.real = sign * (kind == CHIL_EXP_REAL ? column->cell[i].real
+                                                      : (double)column->cell[i].count);
         else
             cell.count = saturated((__int128)sign * cell.count);
         exp_add_cell(exp, metric, cell);
@@ -200,14 +205,16 @@ static void subtract(const struct exp_aligned *aligned, int metric)
         from[i] = &aligned->source[i].exp->metric[there];
         chil_exp_range(aligned->source[i].exp, there, &low[i], &high[i]);
     }
-    to->kind = from[0]->kind == CHIL_EXP_COUNT && from[1]->kind == CHIL_EXP_COUNT ? CHIL_EXP_COUNT : CHIL_EXP_REAL;
+    to->kind = from[0]->kind == CHIL_EXP_COUNT && from[1]->kind == CHIL_EXP_COUNT ? CHIL_EXP_COUNT
+                                                                                  : CHIL_EXP_REAL;
     to->runs = from[0]->runs;
     to->low = low[0] - high[1];
     to->high = high[0] - low[1];
     to->partial = from[0]->partial || from[1]->partial;
     if (strcmp(from[0]->exactness, "exact") == 0) to->exactness = exp_text(exp, from[1]->exactness);
     for (size_t i = 0; i < 2; i++) {
-        struct exp_column column = exp_aligned_cells(aligned, i, aligned->in[i * exp->metrics + (size_t)metric]);
+        struct exp_column column =
+            exp_aligned_cells(aligned, i, aligned->in[i * exp->metrics + (size_t)metric]);
         exp_add_cells(exp, metric, &column, from[i]->kind, i ? -1 : 1);
         free(column.cell);
     }

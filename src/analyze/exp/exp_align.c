@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Indices -------------------------------------------------------------------------------------------------------
- */
+/* --- Indices --------------------------------------------------------------------------------- */
 
 struct index_entry {
     int key[3], value;
@@ -73,9 +72,11 @@ static int word_number(struct words *words, const char *text)
     return words->count++;
 }
 
-/* --- Metrics -------------------------------------------------------------------------------------------------------
+/* --- Metrics
+ * -------------------------------------------------------------------------------------------------------
  *
- * All names first, with the parent that the first input has that gives one; then they are added parents first.
+ * All names first, with the parent that the first input has that gives one; then they are added
+ * parents first.
  */
 
 struct wanted {
@@ -91,24 +92,28 @@ struct pool {
     size_t count, room, needs; /* needs: inputs that must have a metric */
 };
 
-static void collect_metrics(struct pool *pool, struct words *words, int **in, const struct chil_exp *exp)
+static void collect_metrics(struct pool *pool, struct words *words, int **in,
+                            const struct chil_exp *exp)
 {
     *in = base_calloc(exp->metrics, sizeof **in);
     for (size_t m = 0; m < exp->metrics; m++) {
         const struct chil_exp_metric *metric = &exp->metric[m];
         int at = word_number(words, metric->name);
         if ((size_t)at >= pool->count) {
-            pool->wanted = base_grow(pool->wanted, &pool->room, pool->count + 1, sizeof *pool->wanted);
+            pool->wanted =
+                base_grow(pool->wanted, &pool->room, pool->count + 1, sizeof *pool->wanted);
             pool->wanted[pool->count++] = (struct wanted){metric, -1, -1, 0, false};
         }
         assert(pool->wanted);
         pool->wanted[at].inputs++;
-        if (metric->parent >= 0 && pool->wanted[at].parent < 0) pool->wanted[at].parent = (*in)[metric->parent];
+        if (metric->parent >= 0 && pool->wanted[at].parent < 0)
+            pool->wanted[at].parent = (*in)[metric->parent];
         (*in)[m] = at;
     }
 }
 
-/* Adds a metric below the nearest ancestor that is taken. Inputs may contradict each other: a circle is cut open. */
+/* Adds a metric below the nearest ancestor that is taken. Inputs may contradict each other: a
+ * circle is cut open. */
 static void add_metric(struct pool *pool, struct chil_exp *result, int at, int *path)
 {
     size_t depth = 0;
@@ -156,8 +161,7 @@ static void align_metrics(struct exp_aligned *aligned, struct words *words, bool
     free(pool.wanted);
 }
 
-/* --- Call paths ----------------------------------------------------------------------------------------------------
- */
+/* --- Call paths ------------------------------------------------------------------------------ */
 
 struct paths {
     struct exp_index region, node;
@@ -165,15 +169,16 @@ struct paths {
     bool by_name, by_line;
 };
 
-/* Whether the line of a call tells nodes apart, as CUBE says. In an experiment that has one node for all calls of a
- * function by another, it is only where most of them were. */
+/* Whether the line of a call tells nodes apart, as CUBE says. In an experiment that has one node
+ * for all calls of a function by another, it is only where most of them were. */
 static bool has_lines(const struct chil_exp *exp)
 {
     const char *sites = chil_exp_attribute(exp, "call_sites");
     return !sites || strcmp(sites, "merged") != 0;
 }
 
-static int align_region(struct chil_exp *result, const struct chil_exp_region *region, struct paths *paths)
+static int align_region(struct chil_exp *result, const struct chil_exp_region *region,
+                        struct paths *paths)
 {
     int module = paths->by_name ? 0 : word_number(paths->words, region->module);
     int *at = exp_index_at(&paths->region, word_number(paths->words, region->name), module, 0);
@@ -184,24 +189,26 @@ static int align_region(struct chil_exp *result, const struct chil_exp_region *r
 static void align_nodes(struct chil_exp *result, struct exp_source *source, struct paths *paths)
 {
     const struct chil_exp *exp = source->exp;
-    int *region = base_calloc(exp->regions, sizeof *region); /* of the result, plus 1; 0: not met yet */
+    int *region =
+        base_calloc(exp->regions, sizeof *region); /* of the result, plus 1; 0: not met yet */
     source->node = base_calloc(exp->nodes, sizeof *source->node);
     for (size_t i = 0; i < exp->nodes; i++) {
         const struct chil_exp_node *n = &exp->node[i];
-        if (!region[n->region]) region[n->region] = 1 + align_region(result, &exp->region[n->region], paths);
+        if (!region[n->region])
+            region[n->region] = 1 + align_region(result, &exp->region[n->region], paths);
         int parent = n->parent < 0 ? -1 : source->node[n->parent], callee = region[n->region] - 1;
         int *at = exp_index_at(&paths->node, parent, callee, paths->by_line ? n->line : 0);
         if (*at < 0)
             *at = chil_exp_add_node(result, parent, callee, n->line, n->module);
-        else if (n->line != result->node[*at].line || strcmp(n->module, result->node[*at].module) != 0)
+        else if (n->line != result->node[*at].line ||
+                 strcmp(n->module, result->node[*at].module) != 0)
             chil_exp_set_call(result, *at, -1, NULL);
         source->node[i] = *at;
     }
     free(region);
 }
 
-/* --- Places --------------------------------------------------------------------------------------------------------
- */
+/* --- Places ---------------------------------------------------------------------------------- */
 
 struct system {
     struct exp_index upper, process, thread;
@@ -215,8 +222,10 @@ static int occurrence(struct exp_index *seen, int parent, int rank)
     return ++*count;
 }
 
-/* Which process of the result each of the input's is (*: -1 new), and which places above new ones are needed. */
-static void match_processes(const struct chil_exp *exp, struct system *system, int **process, bool *needed)
+/* Which process of the result each of the input's is (*: -1 new), and which places above new ones
+ * are needed. */
+static void match_processes(const struct chil_exp *exp, struct system *system, int **process,
+                            bool *needed)
 {
     struct exp_index seen;
     exp_index_init(&seen);
@@ -224,7 +233,8 @@ static void match_processes(const struct chil_exp *exp, struct system *system, i
         const struct chil_exp_place *p = &exp->place[i];
         if (p->level != CHIL_EXP_PROCESS) continue;
         process[i] = exp_index_at(&system->process, p->rank, occurrence(&seen, 0, p->rank), 0);
-        for (int up = p->parent; *process[i] < 0 && up >= 0 && !needed[up]; up = exp->place[up].parent)
+        for (int up = p->parent; *process[i] < 0 && up >= 0 && !needed[up];
+             up = exp->place[up].parent)
             needed[up] = true;
     }
     exp_index_fini(&seen);
@@ -233,7 +243,8 @@ static void match_processes(const struct chil_exp *exp, struct system *system, i
 static void align_places(struct chil_exp *result, struct exp_source *source, struct system *system)
 {
     const struct chil_exp *exp = source->exp;
-    int **process = base_calloc(exp->places, sizeof *process), *place = base_calloc(exp->places, sizeof *place);
+    int **process = base_calloc(exp->places, sizeof *process),
+        *place = base_calloc(exp->places, sizeof *place);
     bool *needed = base_calloc(exp->places, sizeof *needed);
     struct exp_index seen;
     exp_index_init(&seen);
@@ -245,7 +256,8 @@ static void align_places(struct chil_exp *result, struct exp_source *source, str
         if (p->level == CHIL_EXP_THREAD)
             at = exp_index_at(&system->thread, parent, p->rank, occurrence(&seen, parent, p->rank));
         else if (p->level <= CHIL_EXP_NODE && needed[i])
-            at = exp_index_at(&system->upper, parent, (int)p->level, word_number(system->words, p->name));
+            at = exp_index_at(&system->upper, parent, (int)p->level,
+                              word_number(system->words, p->name));
         if (!at)
             at = &new_place; /* above processes that are matched elsewhere */
         else if (*at < 0)
@@ -259,18 +271,20 @@ static void align_places(struct chil_exp *result, struct exp_source *source, str
     free(process);
 }
 
-/* --- Topologies and attributes -------------------------------------------------------------------------------------
- */
+/* --- Topologies and attributes --------------------------------------------------------------- */
 
-static struct chil_exp_topology *find_topology(struct chil_exp *exp, const struct chil_exp_topology *like)
+static struct chil_exp_topology *find_topology(struct chil_exp *exp,
+                                               const struct chil_exp_topology *like)
 {
     for (size_t i = 0; i < exp->topologies; i++)
         if (strcmp(exp->topology[i].name, like->name) == 0) return &exp->topology[i];
     return NULL;
 }
 
-/* A topology of a name is the first one's, with the coordinates of threads that only others have. */
-static void align_topology(struct chil_exp *result, const struct exp_source *source, const struct chil_exp_topology *t)
+/* A topology of a name is the first one's, with the coordinates of threads that only others have.
+ */
+static void align_topology(struct chil_exp *result, const struct exp_source *source,
+                           const struct chil_exp_topology *t)
 {
     struct chil_exp_topology *to = find_topology(result, t);
     if (!to) {
@@ -286,14 +300,16 @@ static void align_topology(struct chil_exp *result, const struct exp_source *sou
     if (to->dimensions != t->dimensions) return;
     for (size_t i = 0; i < source->exp->threads; i++) {
         int *there = &to->coordinates[(size_t)source->thread[i] * t->dimensions];
-        if (there[0] < 0) memcpy(there, &t->coordinates[i * t->dimensions], t->dimensions * sizeof *there);
+        if (there[0] < 0)
+            memcpy(there, &t->coordinates[i * t->dimensions], t->dimensions * sizeof *there);
     }
 }
 
 static bool has_part(const char *list, const char *part, size_t length)
 {
     for (const char *at = list; at; at = strstr(at, "; ") ? strstr(at, "; ") + 2 : NULL)
-        if (strncmp(at, part, length) == 0 && (!at[length] || strncmp(at + length, "; ", 2) == 0)) return true;
+        if (strncmp(at, part, length) == 0 && (!at[length] || strncmp(at + length, "; ", 2) == 0))
+            return true;
     return false;
 }
 
@@ -320,8 +336,7 @@ static void align_attribute(struct chil_exp *result, const struct chil_exp_attri
     }
 }
 
-/* --- The whole -----------------------------------------------------------------------------------------------------
- */
+/* --- The whole ------------------------------------------------------------------------------- */
 
 void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input, size_t inputs,
                const struct chil_exp_align *align, bool common)
@@ -330,10 +345,12 @@ void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input,
     struct paths paths = {.words = &words, .by_name = align && align->by_name};
     struct system system = {.words = &words};
     enum { INDICES = 5 };
-    struct exp_index *index[INDICES] = {&paths.region, &paths.node, &system.upper, &system.process, &system.thread};
+    struct exp_index *index[INDICES] = {&paths.region, &paths.node, &system.upper, &system.process,
+                                        &system.thread};
     for (size_t i = 0; i < inputs && !paths.by_name && !paths.by_line; i++)
         paths.by_line = has_lines(input[i]);
-    *aligned = (struct exp_aligned){chil_exp_new(), base_calloc(inputs, sizeof *aligned->source), inputs, NULL};
+    *aligned = (struct exp_aligned){chil_exp_new(), base_calloc(inputs, sizeof *aligned->source),
+                                    inputs, NULL};
     for (size_t i = 0; i < INDICES; i++)
         exp_index_init(index[i]);
     for (size_t i = 0; i < inputs; i++)

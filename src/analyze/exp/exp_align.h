@@ -1,8 +1,9 @@
 /* Alignment: the trees of several experiments made one, and where each row of an input went.
  *
- * Metrics are the same when their unique names are; call paths, from the top down, when region, the region's module and
- * the call's line are (or the region's name alone); threads when process rank and thread rank are. What is the same
- * several times in one input, as two processes of one rank on two nodes, is matched first with first and so on.
+ * Metrics are the same when their unique names are; call paths, from the top down, when region, the
+ * region's module and the call's line are (or the region's name alone); threads when process rank
+ * and thread rank are. What is the same several times in one input, as two processes of one rank on
+ * two nodes, is matched first with first and so on.
  */
 #ifndef EXP_ALIGN_H
 #define EXP_ALIGN_H
@@ -21,14 +22,16 @@ struct exp_aligned {
     int *in; /* sources x metrics of the result: the metric there, or -1 */
 };
 
-/* `common`: only metrics that every input has. The caller takes `exp`; the rest goes with exp_aligned_fini. */
+/* `common`: only metrics that every input has. The caller takes `exp`; the rest goes with
+ * exp_aligned_fini. */
 void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input, size_t inputs,
                const struct chil_exp_align *align, bool common);
 void exp_aligned_fini(struct exp_aligned *aligned);
 /* A metric's cells where the result has them; to be freed. */
 struct exp_column exp_aligned_cells(const struct exp_aligned *aligned, size_t source, int metric);
 
-/* An order of experiments by what is in them, larger first; 0 only when all that the operators look at is equal. */
+/* An order of experiments by what is in them, larger first; 0 only when all that the operators look
+ * at is equal. */
 int exp_compare(const struct chil_exp *a, const struct chil_exp *b);
 
 /* Small numbers by three small numbers. */
@@ -40,13 +43,13 @@ void exp_index_init(struct exp_index *index);
 void exp_index_fini(struct exp_index *index);
 int *exp_index_at(struct exp_index *index, int a, int b, int c); /* *: -1 when new */
 
-/* --- Formulas ------------------------------------------------------------------------------------------------------
- */
+/* --- Formulas -------------------------------------------------------------------------------- */
 
 struct exp_term {
     int sign, metric; /* metric -1: not in the experiment */
 };
-/* "A + B - C" as terms, to be freed; the number of them, or -1 for anything else. Operators stand between blanks. */
+/* "A + B - C" as terms, to be freed; the number of them, or -1 for anything else. Operators stand
+ * between blanks. */
 int exp_formula_terms(const struct chil_exp *exp, const char *formula, struct exp_term **terms);
 
 #endif

@@ -23,7 +23,8 @@ static bool is_zero(const struct chil_exp_cell *cell, enum chil_exp_kind kind)
     return kind == CHIL_EXP_COUNT ? cell->count == 0 : cell->real == 0;
 }
 
-static void add_to(struct chil_exp_cell *to, const struct chil_exp_cell *from, enum chil_exp_kind kind)
+static void add_to(struct chil_exp_cell *to, const struct chil_exp_cell *from,
+                   enum chil_exp_kind kind)
 {
     if (kind == CHIL_EXP_COUNT)
         to->count = add_counts(to->count, from->count);
@@ -31,7 +32,8 @@ static void add_to(struct chil_exp_cell *to, const struct chil_exp_cell *from, e
         to->real += from->real;
 }
 
-/* Merge sort from the bottom: stable, so that reals are added up in the order in which they came. */
+/* Merge sort from the bottom: stable, so that reals are added up in the order in which they came.
+ */
 static void sort_cells(struct chil_exp_cell *cell, size_t count)
 {
     struct chil_exp_cell *other = base_calloc(count, sizeof *other), *from = cell, *to = other;
@@ -40,7 +42,9 @@ static void sort_cells(struct chil_exp_cell *cell, size_t count)
             size_t a = at, a_end = at + width < count ? at + width : count;
             size_t b = a_end, b_end = at + 2 * width < count ? at + 2 * width : count;
             for (size_t out = at; out < b_end; out++)
-                to[out] = a < a_end && (b == b_end || key_of(&from[a]) <= key_of(&from[b])) ? from[a++] : from[b++];
+                to[out] = a < a_end && (b == b_end || key_of(&from[a]) <= key_of(&from[b]))
+                              ? from[a++]
+                              : from[b++];
         }
         struct chil_exp_cell *was = from;
         from = to;
@@ -83,20 +87,22 @@ void exp_add_cell(struct chil_exp *exp, int metric, struct chil_exp_cell cell)
         }
         column->loose |= key_of(last) > key_of(&cell);
     }
-    column->cell = base_grow(column->cell, &column->capacity, column->count + 1, sizeof *column->cell);
+    column->cell =
+        base_grow(column->cell, &column->capacity, column->count + 1, sizeof *column->cell);
     column->cell[column->count++] = cell;
 }
 
 static bool is_place(const struct chil_exp *exp, int metric, int node, int thread)
 {
-    return metric >= 0 && (size_t)metric < exp->metrics && node >= 0 && (size_t)node < exp->nodes && thread >= 0 &&
-           (size_t)thread < exp->threads;
+    return metric >= 0 && (size_t)metric < exp->metrics && node >= 0 && (size_t)node < exp->nodes &&
+           thread >= 0 && (size_t)thread < exp->threads;
 }
 
 void chil_exp_add_count(struct chil_exp *exp, int metric, int node, int thread, int64_t count)
 {
     if (!is_place(exp, metric, node, thread)) return;
-    struct chil_exp_cell cell = {.node = (uint32_t)node, .thread = (uint32_t)thread, .count = count};
+    struct chil_exp_cell cell = {
+        .node = (uint32_t)node, .thread = (uint32_t)thread, .count = count};
     if (exp->metric[metric].kind == CHIL_EXP_REAL) cell.real = (double)count;
     exp_add_cell(exp, metric, cell);
 }
@@ -118,8 +124,7 @@ void exp_make_real(struct chil_exp *exp, int metric)
     exp->metric[metric].kind = CHIL_EXP_REAL;
 }
 
-/* --- Asking ----------------------------------------------------------------------------------------------------------
- */
+/* --- Asking ---------------------------------------------------------------------------------- */
 
 const struct chil_exp_cell *chil_exp_cells(const struct chil_exp *exp, int metric, size_t *count)
 {
@@ -143,7 +148,8 @@ static size_t lower_bound(const struct chil_exp_cell *cell, size_t count, uint64
     return low;
 }
 
-static const struct chil_exp_cell *find_cell(const struct chil_exp *exp, int metric, int node, int thread)
+static const struct chil_exp_cell *find_cell(const struct chil_exp *exp, int metric, int node,
+                                             int thread)
 {
     size_t count;
     const struct chil_exp_cell *cell = chil_exp_cells(exp, metric, &count);
@@ -195,7 +201,8 @@ static struct range range_of(const struct chil_exp *exp, int node, bool subtree)
 }
 
 /* The sum of cells of the metric's kind. */
-static struct chil_exp_cell sum_cells(const struct chil_exp *exp, int metric, int node, bool subtree, int thread)
+static struct chil_exp_cell sum_cells(const struct chil_exp *exp, int metric, int node,
+                                      bool subtree, int thread)
 {
     size_t count;
     const struct chil_exp_cell *cell = chil_exp_cells(exp, metric, &count);
@@ -203,14 +210,17 @@ static struct chil_exp_cell sum_cells(const struct chil_exp *exp, int metric, in
     struct range range = range_of(exp, node, subtree);
     struct chil_exp_cell sum = {.count = 0};
     if (kind == CHIL_EXP_REAL) sum.real = 0;
-    for (size_t i = lower_bound(cell, count, (uint64_t)range.from << 32); i < count && cell[i].node < range.to; i++)
-        if ((!range.inside || range.inside[cell[i].node]) && (thread < 0 || cell[i].thread == (uint32_t)thread))
+    for (size_t i = lower_bound(cell, count, (uint64_t)range.from << 32);
+         i < count && cell[i].node < range.to; i++)
+        if ((!range.inside || range.inside[cell[i].node]) &&
+            (thread < 0 || cell[i].thread == (uint32_t)thread))
             add_to(&sum, &cell[i], kind);
     free(range.inside);
     return sum;
 }
 
-int64_t chil_exp_sum_count(const struct chil_exp *exp, int metric, int node, bool subtree, int thread)
+int64_t chil_exp_sum_count(const struct chil_exp *exp, int metric, int node, bool subtree,
+                           int thread)
 {
     struct chil_exp_cell sum = sum_cells(exp, metric, node, subtree, thread);
     return exp->metric[metric].kind == CHIL_EXP_COUNT ? sum.count : to_count(sum.real);
@@ -222,14 +232,17 @@ double chil_exp_sum(const struct chil_exp *exp, int metric, int node, bool subtr
     return exp->metric[metric].kind == CHIL_EXP_COUNT ? (double)sum.count : sum.real;
 }
 
-void chil_exp_sum_nodes(const struct chil_exp *exp, int metric, bool subtree, int thread, double *out)
+void chil_exp_sum_nodes(const struct chil_exp *exp, int metric, bool subtree, int thread,
+                        double *out)
 {
     size_t count;
     const struct chil_exp_cell *cell = chil_exp_cells(exp, metric, &count);
     enum chil_exp_kind kind = exp->metric[metric].kind;
-    struct chil_exp_cell *sum = base_calloc(exp->nodes, sizeof *sum); /* counts stay exact until the end */
+    struct chil_exp_cell *sum =
+        base_calloc(exp->nodes, sizeof *sum); /* counts stay exact until the end */
     for (size_t i = 0; i < count; i++)
-        if (thread < 0 || cell[i].thread == (uint32_t)thread) add_to(&sum[cell[i].node], &cell[i], kind);
+        if (thread < 0 || cell[i].thread == (uint32_t)thread)
+            add_to(&sum[cell[i].node], &cell[i], kind);
     for (size_t i = exp->nodes; subtree && i-- > 0;)
         if (exp->node[i].parent >= 0) add_to(&sum[exp->node[i].parent], &sum[i], kind);
     for (size_t i = 0; i < exp->nodes; i++)

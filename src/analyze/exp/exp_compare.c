@@ -1,7 +1,8 @@
 /* An order of experiments by their contents.
  *
- * Merge and mean put their inputs into this order first, so the order in which they are named changes nothing: not
- * which tree is the first, not which title is kept, not the last bit of a sum of reals.
+ * Merge and mean put their inputs into this order first, so the order in which they are named
+ * changes nothing: not which tree is the first, not which title is kept, not the last bit of a sum
+ * of reals.
  */
 #include "analyze/exp/exp_align.h"
 
@@ -59,7 +60,8 @@ static int compare_places(const struct chil_exp_place *a, const struct chil_exp_
     return order ? order : strcmp(a->name, b->name);
 }
 
-static int compare_attributes(const struct chil_exp_attribute *a, const struct chil_exp_attribute *b)
+static int compare_attributes(const struct chil_exp_attribute *a,
+                              const struct chil_exp_attribute *b)
 {
     int order = strcmp(a->key, b->key);
     return order ? order : strcmp(a->value, b->value);
@@ -68,7 +70,8 @@ static int compare_attributes(const struct chil_exp_attribute *a, const struct c
 static int compare_cells(const struct chil_exp *a, const struct chil_exp *b, int metric)
 {
     size_t x_count, y_count;
-    const struct chil_exp_cell *x = chil_exp_cells(a, metric, &x_count), *y = chil_exp_cells(b, metric, &y_count);
+    const struct chil_exp_cell *x = chil_exp_cells(a, metric, &x_count),
+                               *y = chil_exp_cells(b, metric, &y_count);
     int order = by_size(x_count, y_count);
     return order || !x_count ? order : memcmp(x, y, x_count * sizeof *x);
 }

@@ -1,7 +1,8 @@
 /* What the parts of the CUBE file formats share. docs/formats/experiment.md describes the formats.
  *
- * Writing: a layout says in which order the trees stand in the file, exp_xml_write writes them, exp_rows_write a
- * metric's rows. Reading: exp_xml_read fills a cube_doc from the XML, exp_rows_read adds a metric's rows.
+ * Writing: a layout says in which order the trees stand in the file, exp_xml_write writes them,
+ * exp_rows_write a metric's rows. Reading: exp_xml_read fills a cube_doc from the XML,
+ * exp_rows_read adds a metric's rows.
  */
 #ifndef EXP_CUBE_H
 #define EXP_CUBE_H
@@ -11,9 +12,11 @@
 /* What a metric of a file cannot be taken for is left out; this attribute names it and says why. */
 #define EXP_SKIPPED "chiliad:left out"
 #define EXP_CODE    "chiliad.code" /* a member that other readers pass over */
-/* In CUBE 3, whose metrics have no attributes: one of the file for each, with the metric's name behind it. */
-#define EXP_PEDIGREE  "chiliad:pedigree:"
-#define EXP_SYNTHETIC "chiliad:synthetic" /* "call", "system" or both: roots that only the file has */
+/* In CUBE 3, whose metrics have no attributes: one of the file for each, with the metric's name
+ * behind it. */
+#define EXP_PEDIGREE "chiliad:pedigree:"
+#define EXP_SYNTHETIC                                                                              \
+    "chiliad:synthetic" /* "call", "system" or both: roots that only the file has */
 
 enum {
     EXP_XML_MAX = 256 << 20,   /* bytes of XML, unpacked */
@@ -23,11 +26,10 @@ enum {
 #define EXP_FILE_MAX     ((size_t)4 << 30) /* bytes of a file */
 #define EXP_UNPACKED_MAX ((size_t)1 << 30) /* bytes of a file that was packed as a whole */
 
-/* --- Writing -------------------------------------------------------------------------------------------------------
- */
+/* --- Writing --------------------------------------------------------------------------------- */
 
-/* Document order: `_at` by position, `_position` by index (-1: not in the file). Synthetic roots are position 0 of call
- * paths, so call paths are shifted by one then. */
+/* Document order: `_at` by position, `_position` by index (-1: not in the file). Synthetic roots
+ * are position 0 of call paths, so call paths are shifted by one then. */
 struct exp_layout {
     struct exp_tree metric_tree, node_tree, place_tree;
     int *metric_position, *metric_at;
@@ -41,7 +43,8 @@ void exp_layout_init(struct exp_layout *layout, const struct chil_exp *exp, bool
 void exp_layout_fini(struct exp_layout *layout);
 
 /* The whole of anchor.xml; or of a .cube file but for severities, ending before them. */
-void exp_xml_write(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, bool cube3);
+void exp_xml_write(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout,
+                   bool cube3);
 void exp_xml_write_severity(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout);
 bool exp_has_negative(const struct chil_exp *exp, int metric);
 
@@ -50,13 +53,12 @@ struct exp_bytes { /* that grow */
     size_t size, capacity;
 };
 /* The index and the data of a metric; the buffers are emptied first. */
-void exp_rows_write(const struct chil_exp *exp, const struct exp_layout *layout, int metric, struct exp_bytes *index,
-                    struct exp_bytes *data);
+void exp_rows_write(const struct chil_exp *exp, const struct exp_layout *layout, int metric,
+                    struct exp_bytes *index, struct exp_bytes *data);
 /* Appends room for `size` bytes and returns it. */
 uint8_t *exp_bytes_add(struct exp_bytes *bytes, size_t size);
 
-/* --- Reading -------------------------------------------------------------------------------------------------------
- */
+/* --- Reading --------------------------------------------------------------------------------- */
 
 struct exp_map { /* ids of a file to indices; ids mostly come in order */
     struct exp_map_entry {
@@ -75,7 +77,8 @@ struct exp_dtype {
     unsigned size;
     enum { EXP_UNSIGNED, EXP_SIGNED, EXP_FLOAT } number;
 };
-const struct exp_dtype *exp_dtype_find(const char *name); /* NULL: not a single number that adds up */
+const struct exp_dtype *
+exp_dtype_find(const char *name); /* NULL: not a single number that adds up */
 
 struct cube_metric {
     int id, metric; /* in the file, and in the experiment */
@@ -98,20 +101,19 @@ struct cube_doc {
 int exp_xml_read(struct cube_doc *doc, const uint8_t *bytes, size_t size, struct chil_error *err);
 void cube_doc_fini(struct cube_doc *doc);
 /* Adds a value to a severity. */
-int cube_doc_add(struct cube_doc *doc, const struct cube_metric *metric, int node, int thread, double real,
-                 int64_t count, struct chil_error *err);
+int cube_doc_add(struct cube_doc *doc, const struct cube_metric *metric, int node, int thread,
+                 double real, int64_t count, struct chil_error *err);
 
 struct exp_span {
     const uint8_t *byte;
     size_t size;
 };
-int exp_rows_read(struct cube_doc *doc, const struct cube_metric *metric, const uint32_t *wide, struct exp_span index,
-                  struct exp_span data, struct chil_error *err);
+int exp_rows_read(struct cube_doc *doc, const struct cube_metric *metric, const uint32_t *wide,
+                  struct exp_span index, struct exp_span data, struct chil_error *err);
 /* Positions of call paths in the order of INCLUSIVE metrics: node by row key. To be freed. */
 uint32_t *exp_wide_order(const struct chil_exp *exp);
 
-/* --- Tar -----------------------------------------------------------------------------------------------------------
- */
+/* --- Tar ------------------------------------------------------------------------------------- */
 
 struct exp_tar; /* the members of an archive */
 bool exp_is_tar(const uint8_t *bytes, size_t size);
@@ -123,11 +125,11 @@ void exp_tar_free(struct exp_tar *tar);
 
 struct archive;
 struct archive *exp_tar_create(int fd);
-int exp_tar_add(struct archive *archive, const char *name, const void *bytes, size_t size, struct chil_error *err);
+int exp_tar_add(struct archive *archive, const char *name, const void *bytes, size_t size,
+                struct chil_error *err);
 int exp_tar_close(struct archive *archive, struct chil_error *err); /* frees it */
 
-/* --- Files ---------------------------------------------------------------------------------------------------------
- */
+/* --- Files ----------------------------------------------------------------------------------- */
 
 /* A file that is there whole or not at all; a device or pipe is written to as it is. */
 struct exp_output {

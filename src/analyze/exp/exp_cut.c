@@ -19,8 +19,8 @@ static void copy_metrics(struct chil_exp *to, const struct chil_exp *from)
         chil_exp_set_attribute(to, from->attribute[i].key, from->attribute[i].value);
 }
 
-static void copy_places(struct chil_exp *to, const struct chil_exp *from, bool (*thread)(void *, int), void *context,
-                        struct cut *cut)
+static void copy_places(struct chil_exp *to, const struct chil_exp *from,
+                        bool (*thread)(void *, int), void *context, struct cut *cut)
 {
     bool *used = base_calloc(from->places, sizeof *used);
     int *place = base_calloc(from->places, sizeof *place);
@@ -33,7 +33,8 @@ static void copy_places(struct chil_exp *to, const struct chil_exp *from, bool (
     for (size_t i = 0; i < from->places; i++) {
         const struct chil_exp_place *p = &from->place[i];
         if (!used[i]) continue;
-        place[i] = chil_exp_add_place(to, p->parent < 0 ? -1 : place[p->parent], p->level, p->name, p->rank);
+        place[i] = chil_exp_add_place(to, p->parent < 0 ? -1 : place[p->parent], p->level, p->name,
+                                      p->rank);
         if (p->thread >= 0) cut->thread[p->thread] = to->place[place[i]].thread;
     }
     free(place);
@@ -48,7 +49,8 @@ static void copy_topologies(struct chil_exp *to, const struct chil_exp *from, co
         for (size_t k = 0; k < from->threads; k++)
             if (cut->thread[k] >= 0)
                 memcpy(&t.coordinates[(size_t)cut->thread[k] * t.dimensions],
-                       &from->topology[i].coordinates[k * t.dimensions], t.dimensions * sizeof *t.coordinates);
+                       &from->topology[i].coordinates[k * t.dimensions],
+                       t.dimensions * sizeof *t.coordinates);
         (void)chil_exp_add_topology(to, &t);
         free(t.coordinates);
     }
@@ -69,7 +71,9 @@ static void copy_cells(struct chil_exp *to, const struct chil_exp *from, const s
             moved.thread = (uint32_t)thread;
             exp_add_cell(to, (int)m, moved);
         }
-        if (lost) to->metric[m].low = to->metric[m].high = chil_exp_sum(to, (int)m, CHIL_EXP_NONE, false, -1);
+        if (lost)
+            to->metric[m].low = to->metric[m].high =
+                chil_exp_sum(to, (int)m, CHIL_EXP_NONE, false, -1);
     }
 }
 
@@ -90,8 +94,9 @@ static void finish(struct chil_exp *to, const struct chil_exp *from, struct cut 
     free(cut->thread);
 }
 
-int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp, bool (*keep)(void *context, int node),
-                 bool (*thread)(void *context, int thread), void *context, struct chil_error *err)
+int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp,
+                 bool (*keep)(void *context, int node), bool (*thread)(void *context, int thread),
+                 void *context, struct chil_error *err)
 {
     enum { GONE, ABOVE, KEPT }; /* above: on the way to something kept, and empty */
     struct cut cut;
@@ -101,14 +106,17 @@ int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp, bool (*ke
     (void)err;
     for (size_t i = 0; i < exp->nodes; i++) {
         int parent = exp->node[i].parent;
-        if ((parent >= 0 && state[parent] == KEPT) || !keep || keep(context, (int)i)) state[i] = KEPT;
-        for (int up = state[i] == KEPT ? parent : -1; up >= 0 && state[up] == GONE; up = exp->node[up].parent)
+        if ((parent >= 0 && state[parent] == KEPT) || !keep || keep(context, (int)i))
+            state[i] = KEPT;
+        for (int up = state[i] == KEPT ? parent : -1; up >= 0 && state[up] == GONE;
+             up = exp->node[up].parent)
             state[up] = ABOVE;
     }
     for (size_t i = 0; i < exp->nodes; i++) {
         const struct chil_exp_node *n = &exp->node[i];
         if (state[i] != GONE)
-            at[i] = chil_exp_add_node(to, n->parent < 0 ? -1 : at[n->parent], n->region, n->line, n->module);
+            at[i] = chil_exp_add_node(to, n->parent < 0 ? -1 : at[n->parent], n->region, n->line,
+                                      n->module);
         cut.node[i] = state[i] == KEPT ? at[i] : -1;
     }
     copy_places(to, exp, thread, context, &cut);
@@ -119,8 +127,8 @@ int chil_exp_cut(struct chil_exp **result, const struct chil_exp *exp, bool (*ke
     return 0;
 }
 
-int chil_exp_prune(struct chil_exp **result, const struct chil_exp *exp, bool (*prune)(void *context, int node),
-                   void *context, struct chil_error *err)
+int chil_exp_prune(struct chil_exp **result, const struct chil_exp *exp,
+                   bool (*prune)(void *context, int node), void *context, struct chil_error *err)
 {
     struct cut cut;
     struct chil_exp *to = start(exp, &cut);
@@ -130,7 +138,8 @@ int chil_exp_prune(struct chil_exp **result, const struct chil_exp *exp, bool (*
         const struct chil_exp_node *n = &exp->node[i];
         int above = n->parent < 0 ? -1 : cut.node[n->parent];
         pruned[i] = (n->parent >= 0 && pruned[n->parent]) || prune(context, (int)i);
-        cut.node[i] = pruned[i] ? above : chil_exp_add_node(to, above, n->region, n->line, n->module);
+        cut.node[i] =
+            pruned[i] ? above : chil_exp_add_node(to, above, n->region, n->line, n->module);
     }
     copy_places(to, exp, NULL, NULL, &cut);
     finish(to, exp, &cut);

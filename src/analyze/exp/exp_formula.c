@@ -1,6 +1,8 @@
-/* Formulas of composed and computed metrics, as far as a merge needs them: names added and subtracted.
+/* Formulas of composed and computed metrics, as far as a merge needs them: names added and
+ * subtracted.
  *
- * Names are what stands between blanks, so that HT_I/O_XFER is one. What is richer than this is not evaluated here.
+ * Names are what stands between blanks, so that HT_I/O_XFER is one. What is richer than this is not
+ * evaluated here.
  */
 #include "analyze/exp/exp_align.h"
 
@@ -21,7 +23,8 @@ int exp_formula_terms(const struct chil_exp *exp, const char *formula, struct ex
             good = sign == 0 || count == 0;
             sign = minus ? -1 : 1;
         } else {
-            good = sign != 0 && !strpbrk(word, "*()") && strcmp(word, "/") != 0 && (*word < '0' || *word > '9');
+            good = sign != 0 && !strpbrk(word, "*()") && strcmp(word, "/") != 0 &&
+                   (*word < '0' || *word > '9');
             *terms = base_grow(*terms, &room, count + 1, sizeof **terms);
             (*terms)[count++] = (struct exp_term){sign, chil_exp_find_metric(exp, word)};
             sign = 0;

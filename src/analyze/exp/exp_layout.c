@@ -1,8 +1,10 @@
-/* The order in which an experiment's trees stand in a file: parents first, children in the order of their rows.
+/* The order in which an experiment's trees stand in a file: parents first, children in the order of
+ * their rows.
  *
- * Readers differ in what they take for the column of a location (its id, or its place in the document) and for the key
- * of a row, so ids, columns and keys are all document order. A process comes before the nodes inside its node, as the
- * grammar has it. Readers of .cubex that want one root get one: a synthetic call path or machine above several.
+ * Readers differ in what they take for the column of a location (its id, or its place in the
+ * document) and for the key of a row, so ids, columns and keys are all document order. A process
+ * comes before the nodes inside its node, as the grammar has it. Readers of .cubex that want one
+ * root get one: a synthetic call path or machine above several.
  */
 #include "analyze/exp/exp_cube.h"
 
@@ -11,8 +13,8 @@
 /* Puts processes before nodes among the children of each place. */
 static void processes_first(struct exp_tree *tree, const struct chil_exp *exp)
 {
-    struct exp_tree sorted = {base_calloc(exp->places, sizeof(int)), base_calloc(exp->places, sizeof(int)),
-                              CHIL_EXP_NONE};
+    struct exp_tree sorted = {base_calloc(exp->places, sizeof(int)),
+                              base_calloc(exp->places, sizeof(int)), CHIL_EXP_NONE};
     for (size_t i = 0; i < exp->places; i++)
         sorted.first[i] = CHIL_EXP_NONE;
     for (int processes = 0; processes < 2; processes++)
@@ -33,7 +35,8 @@ static void lay_metrics(struct exp_layout *layout, const struct chil_exp *exp)
     layout->metric_position = base_calloc(exp->metrics, sizeof(int));
     layout->metric_at = base_calloc(exp->metrics, sizeof(int));
     int position = 0;
-    for (int m = CHIL_EXP_NONE; (m = exp_tree_next(&layout->metric_tree, exp, exp_metric_parent, m)) >= 0;) {
+    for (int m = CHIL_EXP_NONE;
+         (m = exp_tree_next(&layout->metric_tree, exp, exp_metric_parent, m)) >= 0;) {
         layout->metric_at[position] = m;
         layout->metric_position[m] = position++;
     }
@@ -48,7 +51,8 @@ static void lay_nodes(struct exp_layout *layout, const struct chil_exp *exp, boo
         roots += exp->node[i].parent < 0;
     layout->synthetic_call = one_root && roots > 1;
     uint32_t position = layout->synthetic_call;
-    for (int n = CHIL_EXP_NONE; (n = exp_tree_next(&layout->node_tree, exp, exp_node_parent, n)) >= 0;)
+    for (int n = CHIL_EXP_NONE;
+         (n = exp_tree_next(&layout->node_tree, exp, exp_node_parent, n)) >= 0;)
         layout->node_position[n] = position++;
 }
 
@@ -65,11 +69,13 @@ static void lay_places(struct exp_layout *layout, const struct chil_exp *exp, bo
     for (size_t i = 0; i < exp->threads; i++)
         for (int p = exp->thread[i]; p >= 0 && !layout->place_used[p]; p = exp->place[p].parent)
             layout->place_used[p] = true;
-    for (int p = CHIL_EXP_NONE; (p = exp_tree_next(&layout->place_tree, exp, exp_place_parent, p)) >= 0;) {
+    for (int p = CHIL_EXP_NONE;
+         (p = exp_tree_next(&layout->place_tree, exp, exp_place_parent, p)) >= 0;) {
         if (!layout->place_used[p]) continue;
         roots += exp->place[p].parent < 0;
         if (exp->place[p].level == CHIL_EXP_PROCESS) layout->process_position[p] = process++;
-        if (exp->place[p].level == CHIL_EXP_THREAD) layout->thread_position[exp->place[p].thread] = thread++;
+        if (exp->place[p].level == CHIL_EXP_THREAD)
+            layout->thread_position[exp->place[p].thread] = thread++;
     }
     layout->synthetic_system = one_root && roots > 1;
 }

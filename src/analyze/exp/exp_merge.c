@@ -1,9 +1,11 @@
-/* Merge: one experiment with all metrics of several, each from where it is known best (paper 003, section 2.3).
+/* Merge: one experiment with all metrics of several, each from where it is known best (paper 003,
+ * section 2.3).
  *
- * A metric that some input measured is the average over those that did. Another is composed or computed: its formula is
- * evaluated again over the merged metrics when an input lacked parts of it, or when its parts come from other runs than
- * it does, so that a parent stays the sum of its children and `~` goes where the parts are now there. Otherwise it is
- * the average over the inputs that have it complete. A computation with parts missing is never evaluated.
+ * A metric that some input measured is the average over those that did. Another is composed or
+ * computed: its formula is evaluated again over the merged metrics when an input lacked parts of
+ * it, or when its parts come from other runs than it does, so that a parent stays the sum of its
+ * children and `~` goes where the parts are now there. Otherwise it is the average over the inputs
+ * that have it complete. A computation with parts missing is never evaluated.
  */
 #include "analyze/exp/exp_algebra.h"
 
@@ -45,7 +47,8 @@ static struct choice choose(struct merge *m, int metric)
     }
     for (size_t i = 0; i < m->aligned.sources; i++) {
         const struct chil_exp_metric *in = metric_in(m, i, metric);
-        used[i] = in && (c.measured ? !in->partial && in->origin == CHIL_EXP_MEASURED : !c.complete || !in->partial);
+        used[i] = in && (c.measured ? !in->partial && in->origin == CHIL_EXP_MEASURED
+                                    : !c.complete || !in->partial);
     }
     return c;
 }
@@ -67,13 +70,15 @@ static void set_origin(struct merge *m, int metric)
 
 static void settle(struct merge *m, int metric);
 
-/* Whether parts come from the same inputs as the metric itself; then its average is theirs added up. */
+/* Whether parts come from the same inputs as the metric itself; then its average is theirs added
+ * up. */
 static bool same_sources(const struct merge *m, int metric, const struct exp_term *term, int terms)
 {
     size_t sources = m->aligned.sources;
     for (int i = 0; i < terms; i++)
         if (m->state[term[i].metric] != AVERAGED ||
-            memcmp(&m->used[(size_t)metric * sources], &m->used[(size_t)term[i].metric * sources], sources) != 0)
+            memcmp(&m->used[(size_t)metric * sources], &m->used[(size_t)term[i].metric * sources],
+                   sources) != 0)
             return false;
     return true;
 }
@@ -126,7 +131,8 @@ static bool derive(struct merge *m, int metric, struct choice c)
         if (whole == terms) /* all parts are there */
             better = c.partial || !same_sources(m, metric, term, terms);
         else
-            better = composed && !c.complete && there; /* still partial, but of all parts that are there */
+            better = composed && !c.complete &&
+                     there; /* still partial, but of all parts that are there */
     }
     if (better) evaluate(m, metric, term, terms);
     free(term);

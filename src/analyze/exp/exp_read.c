@@ -15,8 +15,8 @@ static bool is_gzip(const uint8_t *bytes, size_t size)
 }
 
 /* Unpacks gzip into memory that the caller frees. */
-static int unpack(struct exp_bytes *to, const char *name, const uint8_t *bytes, size_t size, size_t most,
-                  struct chil_error *err)
+static int unpack(struct exp_bytes *to, const char *name, const uint8_t *bytes, size_t size,
+                  size_t most, struct chil_error *err)
 {
     enum { STEP = 1 << 16, WINDOW = 15 + 16 /* gzip */ };
     z_stream stream = {.next_in = (Bytef *)bytes};
@@ -34,8 +34,11 @@ static int unpack(struct exp_bytes *to, const char *name, const uint8_t *bytes, 
         to->size -= stream.avail_out;
     }
     (void)inflateEnd(&stream);
-    if (to->size > most) return chil_error_set(err, CHIL_EPARSE, "%s: too large when unpacked", name);
-    return state == Z_STREAM_END ? 0 : chil_error_set(err, CHIL_EPARSE, "%s: gzip data is damaged or cut off", name);
+    if (to->size > most)
+        return chil_error_set(err, CHIL_EPARSE, "%s: too large when unpacked", name);
+    return state == Z_STREAM_END
+               ? 0
+               : chil_error_set(err, CHIL_EPARSE, "%s: gzip data is damaged or cut off", name);
 }
 
 static int read_anchor(struct cube_doc *doc, struct exp_span anchor, struct chil_error *err)
@@ -53,9 +56,11 @@ static int read_anchor(struct cube_doc *doc, struct exp_span anchor, struct chil
     return status;
 }
 
-/* A metric without its two files is zero everywhere, as cubelib has it; with one of them it is damaged. */
-static int read_metric(struct cube_doc *doc, const struct exp_tar *tar, const struct cube_metric *metric,
-                       const uint32_t *wide, struct chil_error *err)
+/* A metric without its two files is zero everywhere, as cubelib has it; with one of them it is
+ * damaged. */
+static int read_metric(struct cube_doc *doc, const struct exp_tar *tar,
+                       const struct cube_metric *metric, const uint32_t *wide,
+                       struct chil_error *err)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "%d.index", metric->id);
@@ -64,8 +69,9 @@ static int read_metric(struct cube_doc *doc, const struct exp_tar *tar, const st
     struct exp_span data = exp_tar_find(tar, name);
     if (!index.byte && !data.byte && exp_tar_whole(tar)) return 0;
     if (!index.byte || !data.byte)
-        return chil_error_set(err, CHIL_EPARSE, "%s: metric '%s' has no %s; the file is damaged", doc->name,
-                              doc->exp->metric[metric->metric].name, index.byte ? "data" : "index");
+        return chil_error_set(err, CHIL_EPARSE, "%s: metric '%s' has no %s; the file is damaged",
+                              doc->name, doc->exp->metric[metric->metric].name,
+                              index.byte ? "data" : "index");
     return exp_rows_read(doc, metric, wide, index, data, err);
 }
 
@@ -73,8 +79,9 @@ static int read_cubex(struct cube_doc *doc, const struct exp_tar *tar, struct ch
 {
     struct exp_span anchor = exp_tar_find(tar, "anchor.xml");
     if (!anchor.byte)
-        return chil_error_set(err, CHIL_EPARSE,
-                              "%s: there is no whole anchor.xml in it; the file is damaged or no .cubex", doc->name);
+        return chil_error_set(
+            err, CHIL_EPARSE,
+            "%s: there is no whole anchor.xml in it; the file is damaged or no .cubex", doc->name);
     int status = read_anchor(doc, anchor, err);
     if (status) return status;
     uint32_t *wide = exp_wide_order(doc->exp);
@@ -82,7 +89,8 @@ static int read_cubex(struct cube_doc *doc, const struct exp_tar *tar, struct ch
         status = read_metric(doc, tar, &doc->metric[i], wide, err);
     free(wide);
     struct exp_span code = exp_tar_find(tar, EXP_CODE);
-    if (!status && code.byte && code.size) chil_exp_set_code(doc->exp, (const char *)code.byte, code.size);
+    if (!status && code.byte && code.size)
+        chil_exp_set_code(doc->exp, (const char *)code.byte, code.size);
     return status;
 }
 
@@ -90,12 +98,14 @@ static void tell_not_finite(struct cube_doc *doc)
 {
     char text[80];
     if (!doc->not_finite) return;
-    (void)snprintf(text, sizeof text, "%zu values that are not finite numbers are zero", doc->not_finite);
+    (void)snprintf(text, sizeof text, "%zu values that are not finite numbers are zero",
+                   doc->not_finite);
     chil_exp_set_attribute(doc->exp, "chiliad:not finite", text);
 }
 
 /* Of plain bytes. */
-static int read_plain(struct cube_doc *doc, const uint8_t *bytes, size_t size, struct chil_error *err)
+static int read_plain(struct cube_doc *doc, const uint8_t *bytes, size_t size,
+                      struct chil_error *err)
 {
     size_t blank = 0;
     if (exp_is_tar(bytes, size)) {
@@ -106,11 +116,14 @@ static int read_plain(struct cube_doc *doc, const uint8_t *bytes, size_t size, s
     }
     while (blank < size && strchr(" \t\r\n", bytes[blank]) && bytes[blank])
         blank++;
-    if (blank < size && (bytes[blank] == '<' || bytes[blank] == 0xef)) return exp_xml_read(doc, bytes, size, err);
-    return chil_error_set(err, CHIL_EPARSE, "%s: this is neither a .cubex archive nor a .cube file", doc->name);
+    if (blank < size && (bytes[blank] == '<' || bytes[blank] == 0xef))
+        return exp_xml_read(doc, bytes, size, err);
+    return chil_error_set(err, CHIL_EPARSE, "%s: this is neither a .cubex archive nor a .cube file",
+                          doc->name);
 }
 
-int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *bytes, size_t size, struct chil_error *err)
+int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *bytes, size_t size,
+                        struct chil_error *err)
 {
     struct cube_doc doc = {.name = name, .exp = chil_exp_new()};
     struct exp_bytes unpacked = {0};
@@ -137,8 +150,9 @@ static int read_file(struct exp_bytes *to, const char *path, struct chil_error *
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(errno));
-    size_t step =
-        fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 ? (size_t)info.st_size + 1 : 1 << 16;
+    size_t step = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0
+                      ? (size_t)info.st_size + 1
+                      : 1 << 16;
     ssize_t got = 1;
     if (step > EXP_FILE_MAX) step = EXP_FILE_MAX + 1;
     while (got > 0 && to->size <= EXP_FILE_MAX) {
@@ -149,7 +163,9 @@ static int read_file(struct exp_bytes *to, const char *path, struct chil_error *
     int why = errno;
     (void)close(fd);
     if (got < 0) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(why));
-    return to->size > EXP_FILE_MAX ? chil_error_set(err, CHIL_ERANGE, "'%s' is larger than 4 GB", path) : 0;
+    return to->size > EXP_FILE_MAX
+               ? chil_error_set(err, CHIL_ERANGE, "'%s' is larger than 4 GB", path)
+               : 0;
 }
 
 int chil_exp_read(struct chil_exp **exp, const char *path, struct chil_error *err)

@@ -1,8 +1,8 @@
-/* The rows of a metric in a .cubex by anybody: sparse or dense, packed or not, of either byte order, exclusive or
- * inclusive.
+/* The rows of a metric in a .cubex by anybody: sparse or dense, packed or not, of either byte
+ * order, exclusive or inclusive.
  *
- * Every size is checked against what is there before it is used. An inclusive value is added at its call path and taken
- * away from the caller, which leaves the exclusive ones.
+ * Every size is checked against what is there before it is used. An inclusive value is added at its
+ * call path and taken away from the caller, which leaves the exclusive ones.
  */
 #include "analyze/exp/exp_cube.h"
 #include "analyze/exp/exp_zeros.h"
@@ -37,15 +37,16 @@ static uint64_t get(const uint8_t *from, unsigned bytes, bool big)
 
 static int fail(const struct rows *r, const char *what)
 {
-    return chil_error_set(r->err, CHIL_EPARSE, "%s: metric '%s': %s; the file is damaged", r->doc->name,
-                          r->doc->exp->metric[r->metric->metric].name, what);
+    return chil_error_set(r->err, CHIL_EPARSE, "%s: metric '%s': %s; the file is damaged",
+                          r->doc->name, r->doc->exp->metric[r->metric->metric].name, what);
 }
 
-int cube_doc_add(struct cube_doc *doc, const struct cube_metric *metric, int node, int thread, double real,
-                 int64_t count, struct chil_error *err)
+int cube_doc_add(struct cube_doc *doc, const struct cube_metric *metric, int node, int thread,
+                 double real, int64_t count, struct chil_error *err)
 {
     bool is_real = doc->exp->metric[metric->metric].kind == CHIL_EXP_REAL;
-    struct chil_exp_cell cell = {.node = (uint32_t)node, .thread = (uint32_t)thread, .count = count};
+    struct chil_exp_cell cell = {
+        .node = (uint32_t)node, .thread = (uint32_t)thread, .count = count};
     if (is_real) {
         if (!isfinite(real)) {
             doc->not_finite++;
@@ -55,7 +56,8 @@ int cube_doc_add(struct cube_doc *doc, const struct cube_metric *metric, int nod
     }
     if (is_real ? real == 0 : count == 0) return 0;
     if (++doc->cells > EXP_CELLS_MAX)
-        return chil_error_set(err, CHIL_ERANGE, "%s: more than %d values", doc->name, EXP_CELLS_MAX);
+        return chil_error_set(err, CHIL_ERANGE, "%s: more than %d values", doc->name,
+                              EXP_CELLS_MAX);
     exp_add_cell(doc->exp, metric->metric, cell);
     return 0;
 }
@@ -75,7 +77,8 @@ static int add_value(struct rows *r, int node, int thread, const uint8_t *from)
         real = (double)(int64_t)bits;
     } else {
         real = (double)bits;
-        if (bits > INT64_MAX) exp_make_real(r->doc->exp, r->metric->metric); /* more than counts can hold */
+        if (bits > INT64_MAX)
+            exp_make_real(r->doc->exp, r->metric->metric); /* more than counts can hold */
     }
     int status = cube_doc_add(r->doc, r->metric, node, thread, real, (int64_t)bits, r->err);
     int caller = r->doc->exp->node[node].parent;
@@ -106,8 +109,7 @@ static int add_row(struct rows *r, uint64_t row, const uint8_t *bytes)
     return 0;
 }
 
-/* --- The two files -------------------------------------------------------------------------------------------------
- */
+/* --- The two files --------------------------------------------------------------------------- */
 
 static int read_index(struct rows *r, struct exp_span index)
 {
@@ -119,7 +121,8 @@ static int read_index(struct rows *r, struct exp_span index)
         r->count = r->doc->exp->nodes + r->doc->shifted;
         return 0;
     }
-    if (index.byte[17] != SPARSE || index.size < INDEX_HEAD + 4) return fail(r, "its index is of an unknown sort");
+    if (index.byte[17] != SPARSE || index.size < INDEX_HEAD + 4)
+        return fail(r, "its index is of an unknown sort");
     r->count = get(index.byte + INDEX_HEAD, 4, r->swap);
     r->keys = index.byte + INDEX_HEAD + 4;
     return r->count > (index.size - INDEX_HEAD - 4) / 4 ? fail(r, "its index is cut off") : 0;
@@ -127,7 +130,8 @@ static int read_index(struct rows *r, struct exp_span index)
 
 static int read_plain(struct rows *r)
 {
-    if (r->row_bytes && r->count > (r->data.size - PLAIN_HEAD) / r->row_bytes) return fail(r, "its data is cut off");
+    if (r->row_bytes && r->count > (r->data.size - PLAIN_HEAD) / r->row_bytes)
+        return fail(r, "its data is cut off");
     for (uint64_t row = 0; row < r->count; row++) {
         int status = add_row(r, row, r->data.byte + PLAIN_HEAD + row * r->row_bytes);
         if (status) return status;
@@ -147,7 +151,8 @@ static bool unpack(z_stream *stream, struct exp_span packed, uint8_t *row, size_
 }
 
 /* Only the columns that the unpacker found not to be zero. */
-static int add_touched(struct rows *r, uint64_t row, const struct exp_unpacker *unpacker, const uint8_t *bytes)
+static int add_touched(struct rows *r, uint64_t row, const struct exp_unpacker *unpacker,
+                       const uint8_t *bytes)
 {
     int node = node_of(r, row), status = 0;
     if (node == -2) return fail(r, "a row is of no call path");
@@ -214,15 +219,21 @@ static int read_packed(struct rows *r)
     return status;
 }
 
-int exp_rows_read(struct cube_doc *doc, const struct cube_metric *metric, const uint32_t *wide, struct exp_span index,
-                  struct exp_span data, struct chil_error *err)
+int exp_rows_read(struct cube_doc *doc, const struct cube_metric *metric, const uint32_t *wide,
+                  struct exp_span index, struct exp_span data, struct chil_error *err)
 {
-    struct rows r = {.doc = doc, .metric = metric, .wide = metric->inclusive ? wide : NULL, .data = data, .err = err};
+    struct rows r = {.doc = doc,
+                     .metric = metric,
+                     .wide = metric->inclusive ? wide : NULL,
+                     .data = data,
+                     .err = err};
     r.row_bytes = doc->exp->threads * metric->dtype->size;
     int status = read_index(&r, index);
     if (status) return status;
-    if (data.size >= PLAIN_HEAD && memcmp(data.byte, "CUBEX.DATA", PLAIN_HEAD) == 0) return read_plain(&r);
-    if (data.size >= PACKED_HEAD && memcmp(data.byte, "ZCUBEX.DATA", 11) == 0) return read_packed(&r);
+    if (data.size >= PLAIN_HEAD && memcmp(data.byte, "CUBEX.DATA", PLAIN_HEAD) == 0)
+        return read_plain(&r);
+    if (data.size >= PACKED_HEAD && memcmp(data.byte, "ZCUBEX.DATA", 11) == 0)
+        return read_packed(&r);
     return fail(&r, "its data does not start as such");
 }
 

@@ -1,7 +1,8 @@
-/* The rows of a metric in a .cubex: N.index with the sorted keys, N.data with a value for each location.
+/* The rows of a metric in a .cubex: N.index with the sorted keys, N.data with a value for each
+ * location.
  *
- * Rows are dense over locations, so one value costs a whole row; rows are packed, a zlib stream each (exp_zeros.h),
- * when that makes the file smaller.
+ * Rows are dense over locations, so one value costs a whole row; rows are packed, a zlib stream
+ * each (exp_zeros.h), when that makes the file smaller.
  */
 #include "analyze/exp/exp_cube.h"
 #include "analyze/exp/exp_zeros.h"
@@ -30,7 +31,8 @@ struct sheet {
     size_t rows, row_bytes;
 };
 
-static void sheet_init(struct sheet *sheet, const struct chil_exp *exp, const struct exp_layout *layout, int metric)
+static void sheet_init(struct sheet *sheet, const struct chil_exp *exp,
+                       const struct exp_layout *layout, int metric)
 {
     size_t count;
     const struct chil_exp_cell *cell = chil_exp_cells(exp, metric, &count);
@@ -54,7 +56,8 @@ static void write_index(const struct sheet *sheet, struct exp_bytes *index)
     memcpy(exp_bytes_add(index, sizeof head), head, sizeof head);
     put_little(exp_bytes_add(index, 4), sheet->rows, 4);
     for (size_t i = 0; i < sheet->column.count; i++)
-        if (i == 0 || cell[i].node != cell[i - 1].node) put_little(exp_bytes_add(index, 4), cell[i].node, 4);
+        if (i == 0 || cell[i].node != cell[i - 1].node)
+            put_little(exp_bytes_add(index, 4), cell[i].node, 4);
 }
 
 /* Fills one row from the cells at `at`; returns the cell after them. */
@@ -63,7 +66,8 @@ static size_t fill_row(const struct sheet *sheet, size_t at, uint8_t *row)
     const struct chil_exp_cell *cell = sheet->column.cell;
     uint32_t node = cell[at].node;
     for (; at < sheet->column.count && cell[at].node == node; at++)
-        put_little(row + cell[at].thread * sizeof(uint64_t), (uint64_t)cell[at].count, 8); /* a real's bits alike */
+        put_little(row + cell[at].thread * sizeof(uint64_t), (uint64_t)cell[at].count,
+                   8); /* a real's bits alike */
     return at;
 }
 
@@ -97,8 +101,8 @@ static void write_packed(const struct sheet *sheet, struct exp_bytes *data)
     if (data->size % BLOCK == 0) *exp_bytes_add(data, 1) = 0; /* such members confuse cubelib */
 }
 
-void exp_rows_write(const struct chil_exp *exp, const struct exp_layout *layout, int metric, struct exp_bytes *index,
-                    struct exp_bytes *data)
+void exp_rows_write(const struct chil_exp *exp, const struct exp_layout *layout, int metric,
+                    struct exp_bytes *index, struct exp_bytes *data)
 {
     struct sheet sheet;
     sheet_init(&sheet, exp, layout, metric);

@@ -1,8 +1,9 @@
 /* The tar container of .cubex files.
  *
- * libarchive writes it. It does not read it: cubelib gives a member whose size is a multiple of 512 one more block of
- * padding, its release 4.8.0 wrote wrong checksums, and a torn archive should give what is whole. So the headers are
- * followed here, the way cubelib does: zero blocks are passed over, and a member starts where a header is.
+ * libarchive writes it. It does not read it: cubelib gives a member whose size is a multiple of 512
+ * one more block of padding, its release 4.8.0 wrote wrong checksums, and a torn archive should
+ * give what is whole. So the headers are followed here, the way cubelib does: zero blocks are
+ * passed over, and a member starts where a header is.
  */
 #include "analyze/exp/exp_cube.h"
 
@@ -39,22 +40,27 @@ static uint64_t size_of(const uint8_t *header)
             size = size << 8 | field[i];
         return size;
     }
-    for (int i = 0; i < SIZE_DIGITS && field[i] && (field[i] == ' ' || (field[i] >= '0' && field[i] <= '7')); i++)
+    for (int i = 0;
+         i < SIZE_DIGITS && field[i] && (field[i] == ' ' || (field[i] >= '0' && field[i] <= '7'));
+         i++)
         if (field[i] != ' ') size = size << 3 | (unsigned)(field[i] - '0');
     return size;
 }
 
-/* The size that a pax header gives to the member after it, in its record "NN size=N\n"; 0: it gives none. */
+/* The size that a pax header gives to the member after it, in its record "NN size=N\n"; 0: it gives
+ * none. */
 static uint64_t pax_size(const uint8_t *bytes, size_t size)
 {
     const uint8_t *at = memmem(bytes, size, " size=", 6), *end = bytes + size;
     uint64_t value = 0;
-    for (at = at ? at + 6 : end; at < end && *at >= '0' && *at <= '9' && value < UINT64_MAX / 16; at++)
+    for (at = at ? at + 6 : end; at < end && *at >= '0' && *at <= '9' && value < UINT64_MAX / 16;
+         at++)
         value = value * 10 + (unsigned)(*at - '0');
     return value;
 }
 
-static void add_member(struct exp_tar *tar, const uint8_t *header, const uint8_t *bytes, size_t size)
+static void add_member(struct exp_tar *tar, const uint8_t *header, const uint8_t *bytes,
+                       size_t size)
 {
     tar->member = base_grow(tar->member, &tar->room, tar->members + 1, sizeof *tar->member);
     struct member *m = &tar->member[tar->members++];
@@ -111,7 +117,8 @@ struct exp_span exp_tar_find(const struct exp_tar *tar, const char *name)
         else
             high = middle;
     }
-    if (low < tar->members && strcmp(tar->member[low].name, name) == 0) return tar->member[low].span;
+    if (low < tar->members && strcmp(tar->member[low].name, name) == 0)
+        return tar->member[low].span;
     return (struct exp_span){NULL, 0};
 }
 
@@ -122,13 +129,13 @@ void exp_tar_free(struct exp_tar *tar)
     free(tar);
 }
 
-/* --- Writing -------------------------------------------------------------------------------------------------------
- */
+/* --- Writing --------------------------------------------------------------------------------- */
 
 static int fail(struct archive *archive, struct chil_error *err)
 {
     const char *why = archive_error_string(archive);
-    return chil_error_set(err, CHIL_EIO, "cannot write the archive: %s", why ? why : "unknown error");
+    return chil_error_set(err, CHIL_EIO, "cannot write the archive: %s",
+                          why ? why : "unknown error");
 }
 
 struct archive *exp_tar_create(int fd)
@@ -144,7 +151,8 @@ struct archive *exp_tar_create(int fd)
     return NULL;
 }
 
-int exp_tar_add(struct archive *archive, const char *name, const void *bytes, size_t size, struct chil_error *err)
+int exp_tar_add(struct archive *archive, const char *name, const void *bytes, size_t size,
+                struct chil_error *err)
 {
     struct archive_entry *entry = archive_entry_new();
     if (!entry) return chil_error_set(err, CHIL_EIO, "cannot write the archive: out of memory");

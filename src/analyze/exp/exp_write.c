@@ -14,8 +14,8 @@ static const char *what_lacks(const struct chil_exp *exp)
     return exp->threads ? NULL : "threads";
 }
 
-static int add_anchor(struct archive *archive, const struct chil_exp *exp, const struct exp_layout *layout,
-                      struct chil_error *err)
+static int add_anchor(struct archive *archive, const struct chil_exp *exp,
+                      const struct exp_layout *layout, struct chil_error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -24,20 +24,23 @@ static int add_anchor(struct archive *archive, const struct chil_exp *exp, const
     exp_xml_write(out, exp, layout, false);
     (void)fflush(out);
     if (size % 512 == 0) (void)fputc('\n', out); /* such members confuse cubelib */
-    int status = fclose(out) == 0 ? exp_tar_add(archive, "anchor.xml", text, size, err)
-                                  : chil_error_set(err, CHIL_EIO, "cannot make anchor.xml: %s", strerror(errno));
+    int status = fclose(out) == 0
+                     ? exp_tar_add(archive, "anchor.xml", text, size, err)
+                     : chil_error_set(err, CHIL_EIO, "cannot make anchor.xml: %s", strerror(errno));
     free(text);
     return status;
 }
 
-static int add_metric(struct archive *archive, const struct chil_exp *exp, const struct exp_layout *layout, int metric,
-                      struct exp_bytes *index, struct exp_bytes *data, struct chil_error *err)
+static int add_metric(struct archive *archive, const struct chil_exp *exp,
+                      const struct exp_layout *layout, int metric, struct exp_bytes *index,
+                      struct exp_bytes *data, struct chil_error *err)
 {
     static const size_t most = (size_t)1 << 33; /* what a ustar header can say */
     char name[32];
     exp_rows_write(exp, layout, metric, index, data);
     if (index->size >= most || data->size >= most)
-        return chil_error_set(err, CHIL_ERANGE, "metric '%s' needs more than 8 GB; cut the experiment",
+        return chil_error_set(err, CHIL_ERANGE,
+                              "metric '%s' needs more than 8 GB; cut the experiment",
                               exp->metric[metric].name);
     (void)snprintf(name, sizeof name, "%d.data", layout->metric_position[metric]);
     int status = exp_tar_add(archive, name, data->byte, data->size, err);
@@ -60,7 +63,8 @@ static int add_code(struct archive *archive, const struct chil_exp *exp, struct 
     return status;
 }
 
-static int write_cubex(const struct chil_exp *exp, const struct exp_layout *layout, int fd, struct chil_error *err)
+static int write_cubex(const struct chil_exp *exp, const struct exp_layout *layout, int fd,
+                       struct chil_error *err)
 {
     struct exp_bytes index = {0}, data = {0};
     struct archive *archive = exp_tar_create(fd);
@@ -69,14 +73,17 @@ static int write_cubex(const struct chil_exp *exp, const struct exp_layout *layo
     for (size_t i = 0; i < exp->metrics && !status; i++)
         status = add_metric(archive, exp, layout, layout->metric_at[i], &index, &data, err);
     if (!status) status = add_code(archive, exp, err);
-    if (!status) status = add_anchor(archive, exp, layout, err); /* last: what is cut off cannot be read at all */
+    if (!status)
+        status =
+            add_anchor(archive, exp, layout, err); /* last: what is cut off cannot be read at all */
     free(index.byte);
     free(data.byte);
     int closed = exp_tar_close(archive, status ? NULL : err);
     return status ? status : closed;
 }
 
-static int write_cube(const struct chil_exp *exp, const struct exp_layout *layout, int fd, struct chil_error *err)
+static int write_cube(const struct chil_exp *exp, const struct exp_layout *layout, int fd,
+                      struct chil_error *err)
 {
     int copy = dup(fd);
     FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
@@ -84,7 +91,8 @@ static int write_cube(const struct chil_exp *exp, const struct exp_layout *layou
     exp_xml_write(out, exp, layout, true);
     exp_xml_write_severity(out, exp, layout);
     bool bad = ferror(out) != 0;
-    if (fclose(out) != 0 || bad) return chil_error_set(err, CHIL_EIO, "cannot write: %s", strerror(errno));
+    if (fclose(out) != 0 || bad)
+        return chil_error_set(err, CHIL_EIO, "cannot write: %s", strerror(errno));
     return 0;
 }
 
@@ -99,12 +107,15 @@ int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_err
     struct exp_output output;
     struct exp_layout layout;
     const char *lacks = what_lacks(exp);
-    if (lacks) return chil_error_set(err, CHIL_EINVAL, "cannot write '%s': the experiment has no %s", path, lacks);
+    if (lacks)
+        return chil_error_set(err, CHIL_EINVAL, "cannot write '%s': the experiment has no %s", path,
+                              lacks);
     int status = exp_output_open(&output, path, err);
     if (status) return status;
     bool cube3 = ends_with(path, ".cube");
     exp_layout_init(&layout, exp, !cube3);
-    status = cube3 ? write_cube(exp, &layout, output.fd, err) : write_cubex(exp, &layout, output.fd, err);
+    status = cube3 ? write_cube(exp, &layout, output.fd, err)
+                   : write_cubex(exp, &layout, output.fd, err);
     exp_layout_fini(&layout);
     return exp_output_close(&output, status, err);
 }

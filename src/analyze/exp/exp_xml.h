@@ -1,5 +1,6 @@
-/* The reader of CUBE's XML, in parts: exp_xml_read.c follows the elements, exp_xml_rows.c makes metrics, regions and
- * places of what it collected, exp_xml_values.c topologies and the severities of CUBE 3.
+/* The reader of CUBE's XML, in parts: exp_xml_read.c follows the elements, exp_xml_rows.c makes
+ * metrics, regions and places of what it collected, exp_xml_values.c topologies and the severities
+ * of CUBE 3.
  */
 #ifndef EXP_XML_H
 #define EXP_XML_H
@@ -89,7 +90,8 @@ const char *xml_attribute(const XML_Char **attributes, const char *name); /* NUL
 /* The index of the innermost open element of a sort; -1: none, or it was left out. */
 int xml_enclosing(const struct xml_reader *r, enum xml_element element);
 
-/* Starts to collect the fields of a metric, region or place; and what they make when all are there. */
+/* Starts to collect the fields of a metric, region or place; and what they make when all are there.
+ */
 void xml_start_pending(struct xml_reader *r, enum xml_element element, const XML_Char **attributes);
 void xml_set_field(struct xml_reader *r, enum xml_field field, const char *value);
 void xml_end_pending(struct xml_reader *r);

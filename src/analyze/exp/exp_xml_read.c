@@ -1,8 +1,9 @@
 /* Reads the XML of CUBE files by anybody: anchor.xml of CUBE 4, and CUBE 3 with its severities.
  *
- * expat calls back for each element. What belongs to one metric, region or place comes as small elements after its
- * start, so these are collected in `pending` until a child of the same sort or the end shows that it is whole; the
- * table `elements` says what each name is. Anything unknown is passed over.
+ * expat calls back for each element. What belongs to one metric, region or place comes as small
+ * elements after its start, so these are collected in `pending` until a child of the same sort or
+ * the end shows that it is whole; the table `elements` says what each name is. Anything unknown is
+ * passed over.
  */
 #include "analyze/exp/exp_xml.h"
 
@@ -91,8 +92,7 @@ int xml_enclosing(const struct xml_reader *r, enum xml_element element)
     return -1;
 }
 
-/* --- Elements that are whole at their start ------------------------------------------------------------------------
- */
+/* --- Elements that are whole at their start -------------------------------------------------- */
 
 static void take_attribute(struct xml_reader *r, const XML_Char **attributes)
 {
@@ -128,7 +128,8 @@ static void drop_root(struct xml_reader *r, int region)
 
 static void start_node(struct xml_reader *r, struct xml_frame *frame, const XML_Char **attributes)
 {
-    const char *id_text = xml_attribute(attributes, "id"), *callee_text = xml_attribute(attributes, "calleeId");
+    const char *id_text = xml_attribute(attributes, "id"),
+               *callee_text = xml_attribute(attributes, "calleeId");
     const char *line_text = xml_attribute(attributes, "line");
     int id, callee, line = -1;
     if (!id_text || !xml_int(id_text, &id) || !callee_text || !xml_int(callee_text, &callee)) {
@@ -141,15 +142,16 @@ static void start_node(struct xml_reader *r, struct xml_frame *frame, const XML_
         drop_root(r, region);
         return;
     }
-    frame->index = chil_exp_add_node(r->doc->exp, xml_enclosing(r, CNODE), region, line < 0 ? -1 : line,
-                                     xml_attribute(attributes, "mod"));
+    frame->index = chil_exp_add_node(r->doc->exp, xml_enclosing(r, CNODE), region,
+                                     line < 0 ? -1 : line, xml_attribute(attributes, "mod"));
     if (frame->index < 0)
         (void)xml_fail(r, "there is no region %d", callee);
     else
         exp_map_add(&r->doc->node_ids, id, frame->index);
 }
 
-static void start_values(struct xml_reader *r, enum xml_element element, const XML_Char **attributes)
+static void start_values(struct xml_reader *r, enum xml_element element,
+                         const XML_Char **attributes)
 {
     const char *text = xml_attribute(attributes, element == MATRIX ? "metricId" : "cnodeId");
     int id;
@@ -174,15 +176,15 @@ static void end_leaf(struct xml_reader *r, enum xml_field field)
     r->field[field] = arena_strndup(&r->arena, start, (size_t)(end - start));
 }
 
-/* --- expat ---------------------------------------------------------------------------------------------------------
- */
+/* --- expat ----------------------------------------------------------------------------------- */
 
 static void XMLCALL on_start(void *context, const XML_Char *name, const XML_Char **attributes)
 {
     struct xml_reader *r = context;
     struct xml_frame frame = {OTHER, 0, -1};
     for (size_t i = 0; i < sizeof elements / sizeof *elements && frame.element == OTHER; i++)
-        if (strcmp(elements[i].name, name) == 0) frame = (struct xml_frame){elements[i].element, elements[i].field, -1};
+        if (strcmp(elements[i].name, name) == 0)
+            frame = (struct xml_frame){elements[i].element, elements[i].field, -1};
     if (r->depth == 0 && frame.element != CUBE) {
         (void)xml_fail(r, "this is not a CUBE file: it starts with <%.40s>", name);
         return;
@@ -193,8 +195,8 @@ static void XMLCALL on_start(void *context, const XML_Char *name, const XML_Char
     }
     r->text_size = 0;
     if (r->text) r->text[0] = 0;
-    if (frame.element == METRIC || frame.element == REGION || frame.element == SYSTEM_NODE || frame.element == GROUP ||
-        frame.element == LOCATION) {
+    if (frame.element == METRIC || frame.element == REGION || frame.element == SYSTEM_NODE ||
+        frame.element == GROUP || frame.element == LOCATION) {
         xml_end_pending(r);
         xml_start_pending(r, frame.element, attributes);
     }
@@ -228,8 +230,9 @@ static void XMLCALL on_end(void *context, const XML_Char *name)
 static void XMLCALL on_text(void *context, const XML_Char *text, int length)
 {
     struct xml_reader *r = context;
-    if (!r->depth || (r->frame[r->depth - 1].element != LEAF && r->frame[r->depth - 1].element != ROW &&
-                      r->frame[r->depth - 1].element != COORD))
+    if (!r->depth ||
+        (r->frame[r->depth - 1].element != LEAF && r->frame[r->depth - 1].element != ROW &&
+         r->frame[r->depth - 1].element != COORD))
         return;
     r->text = base_grow(r->text, &r->text_room, r->text_size + (size_t)length + 1, 1);
     memcpy(r->text + r->text_size, text, (size_t)length);
@@ -237,8 +240,8 @@ static void XMLCALL on_text(void *context, const XML_Char *text, int length)
     r->text[r->text_size] = 0;
 }
 
-static void XMLCALL on_doctype(void *context, const XML_Char *name, const XML_Char *system, const XML_Char *public,
-                               int internal)
+static void XMLCALL on_doctype(void *context, const XML_Char *name, const XML_Char *system,
+                               const XML_Char *public, int internal)
 {
     (void)name, (void)system, (void)public, (void)internal;
     (void)xml_fail(context, "a CUBE file has no document type");
@@ -250,7 +253,8 @@ static int parse(struct xml_reader *r, const uint8_t *bytes, size_t size)
     for (size_t at = 0;; at += STEP) {
         size_t length = size - at < STEP ? size - at : STEP;
         bool last = at + length == size;
-        if (XML_Parse(r->parser, (const char *)bytes + at, (int)length, last) != XML_STATUS_OK && !r->status)
+        if (XML_Parse(r->parser, (const char *)bytes + at, (int)length, last) != XML_STATUS_OK &&
+            !r->status)
             (void)xml_fail(r, "%s", XML_ErrorString(XML_GetErrorCode(r->parser)));
         if (last || r->status) return r->status;
     }
@@ -263,7 +267,8 @@ static void number_threads(struct cube_doc *doc)
     size_t threads = doc->exp->threads;
     doc->thread_of = base_calloc(threads, sizeof *doc->thread_of);
     numbered = numbered && threads && exp_map_find(&doc->thread_ids, 0) >= 0 &&
-               exp_map_find(&doc->thread_ids, (int)threads - 1) >= 0 && doc->thread_ids.entry[0].id == 0 &&
+               exp_map_find(&doc->thread_ids, (int)threads - 1) >= 0 &&
+               doc->thread_ids.entry[0].id == 0 &&
                doc->thread_ids.entry[threads - 1].id == (int)threads - 1;
     for (size_t i = 0; i < threads; i++)
         doc->thread_of[i] = numbered ? exp_map_find(&doc->thread_ids, (int)i) : (int)i;
@@ -291,9 +296,14 @@ static void drop_pedigrees(struct chil_exp *exp)
 
 int exp_xml_read(struct cube_doc *doc, const uint8_t *bytes, size_t size, struct chil_error *err)
 {
-    struct xml_reader r = {
-        .doc = doc, .err = err, .parser = XML_ParserCreate(NULL), .matrix = -1, .row = -1, .coordinate_of = -1};
-    if (!r.parser) return chil_error_set(err, CHIL_EIO, "%s: cannot start the XML parser", doc->name);
+    struct xml_reader r = {.doc = doc,
+                           .err = err,
+                           .parser = XML_ParserCreate(NULL),
+                           .matrix = -1,
+                           .row = -1,
+                           .coordinate_of = -1};
+    if (!r.parser)
+        return chil_error_set(err, CHIL_EIO, "%s: cannot start the XML parser", doc->name);
     arena_init(&r.arena);
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);

@@ -1,7 +1,7 @@
 /* Metrics, regions and places of CUBE's XML, once all that belongs to one was read.
  *
- * Metrics that are not plain sums of numbers (ghosts, derived ones, minima, histograms) are left out, and an attribute
- * says which.
+ * Metrics that are not plain sums of numbers (ghosts, derived ones, minima, histograms) are left
+ * out, and an attribute says which.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -82,13 +82,18 @@ static int add_metric(struct xml_reader *r, const struct chil_exp_metric *metric
     return index;
 }
 
-/* From the file's attributes, which come before the metrics: "exactness=exact;runs=3;low=1;high=2;formula=A + B". */
+/* From the file's attributes, which come before the metrics:
+ * "exactness=exact;runs=3;low=1;high=2;formula=A + B". */
 static void take_pedigree(struct xml_reader *r)
 {
     static const struct {
         const char *key;
         enum xml_field field;
-    } keys[] = {{"exactness", EXACTNESS}, {"runs", RUNS}, {"low", LOW}, {"high", HIGH}, {"formula", FORMULA}};
+    } keys[] = {{"exactness", EXACTNESS},
+                {"runs", RUNS},
+                {"low", LOW},
+                {"high", HIGH},
+                {"formula", FORMULA}};
     const char *name = xml_field(r, UNIQ_NAME);
     size_t size = sizeof EXP_PEDIGREE + strlen(name);
     char *key = arena_calloc(&r->arena, size, 1);
@@ -131,15 +136,18 @@ static void end_metric(struct xml_reader *r)
                                      .formula = (char *)xml_field(r, FORMULA),
                                      .exactness = (char *)xml_field(r, EXACTNESS),
                                      .parent = -1,
-                                     .kind = dtype->number == EXP_FLOAT ? CHIL_EXP_REAL : CHIL_EXP_COUNT,
+                                     .kind = dtype->number == EXP_FLOAT ? CHIL_EXP_REAL
+                                                                        : CHIL_EXP_COUNT,
                                      .origin = origin_of(xml_field(r, VAL)),
                                      .partial = partial,
                                      .runs = (unsigned)int_field(r, RUNS, 1),
                                      .low = strtod(xml_field(r, LOW), NULL),
                                      .high = strtod(xml_field(r, HIGH), NULL)};
-    if (int_field(r, RUNS, 1) < 1 || !isfinite(metric.low) || !isfinite(metric.high)) metric.runs = 1;
+    if (int_field(r, RUNS, 1) < 1 || !isfinite(metric.low) || !isfinite(metric.high))
+        metric.runs = 1;
     if (metric.runs == 1) metric.low = metric.high = 0;
-    /* This metric's own frame is the innermost one still without an index, so the parent is found above it. */
+    /* This metric's own frame is the innermost one still without an index, so the parent is found
+     * above it. */
     metric.parent = xml_enclosing(r, METRIC);
     int index = add_metric(r, &metric);
     if (index < 0) {
@@ -153,15 +161,17 @@ static void end_metric(struct xml_reader *r)
         }
     doc->metric = base_grow(doc->metric, &doc->metric_room, doc->metrics + 1, sizeof *doc->metric);
     exp_map_add(&doc->metric_ids, id, (int)doc->metrics);
-    doc->metric[doc->metrics++] = (struct cube_metric){id, index, dtype, strcmp(xml_field(r, TYPE), "INCLUSIVE") == 0};
+    doc->metric[doc->metrics++] =
+        (struct cube_metric){id, index, dtype, strcmp(xml_field(r, TYPE), "INCLUSIVE") == 0};
 }
 
 static void end_region(struct xml_reader *r)
 {
     int id;
-    struct chil_exp_region region = {
-        (char *)xml_field(r, NAME), (char *)xml_field(r, MANGLED),  (char *)xml_field(r, MOD), int_field(r, BEGIN, -1),
-        int_field(r, END, -1),      (char *)xml_field(r, PARADIGM), (char *)xml_field(r, ROLE)};
+    struct chil_exp_region region = {(char *)xml_field(r, NAME), (char *)xml_field(r, MANGLED),
+                                     (char *)xml_field(r, MOD),  int_field(r, BEGIN, -1),
+                                     int_field(r, END, -1),      (char *)xml_field(r, PARADIGM),
+                                     (char *)xml_field(r, ROLE)};
     if (!xml_int(xml_field(r, ID), &id))
         (void)xml_fail(r, "a region wants an id");
     else
@@ -170,7 +180,8 @@ static void end_region(struct xml_reader *r)
 
 static void end_place(struct xml_reader *r, enum xml_element element)
 {
-    static const enum xml_element above[] = {[SYSTEM_NODE] = SYSTEM_NODE, [GROUP] = SYSTEM_NODE, [LOCATION] = GROUP};
+    static const enum xml_element above[] = {
+        [SYSTEM_NODE] = SYSTEM_NODE, [GROUP] = SYSTEM_NODE, [LOCATION] = GROUP};
     struct xml_frame *frame = NULL;
     int id, parent = xml_enclosing(r, above[element]);
     for (size_t i = r->depth; i-- > 0 && !frame;)
@@ -190,9 +201,11 @@ static void end_place(struct xml_reader *r, enum xml_element element)
         (void)xml_fail(r, "a place wants an Id");
         return;
     }
-    frame->index = chil_exp_add_place(r->doc->exp, parent, level, xml_field(r, NAME), rank < 0 ? 0 : rank);
+    frame->index =
+        chil_exp_add_place(r->doc->exp, parent, level, xml_field(r, NAME), rank < 0 ? 0 : rank);
     if (frame->index < 0)
-        (void)xml_fail(r, "%s is not inside %s", element == LOCATION ? "a location" : "a location group",
+        (void)xml_fail(r, "%s is not inside %s",
+                       element == LOCATION ? "a location" : "a location group",
                        element == LOCATION ? "a location group" : "a node");
     else if (element == LOCATION)
         exp_map_add(&r->doc->thread_ids, id, r->doc->exp->place[frame->index].thread);

@@ -7,11 +7,13 @@
 void xml_start_topology(struct xml_reader *r, const XML_Char **attributes)
 {
     int dimensions = 0;
-    const char *text = xml_attribute(attributes, "ndims"), *name = xml_attribute(attributes, "name");
+    const char *text = xml_attribute(attributes, "ndims"),
+               *name = xml_attribute(attributes, "name");
     free(r->topology.coordinates);
     r->topology = (struct chil_exp_topology){0};
     r->dims = 0;
-    if (!text || !xml_int(text, &dimensions) || dimensions < 1 || dimensions > 8) return; /* left out */
+    if (!text || !xml_int(text, &dimensions) || dimensions < 1 || dimensions > 8)
+        return; /* left out */
     r->topology.dimensions = (unsigned)dimensions;
     r->topology.name = exp_text(r->doc->exp, name);
     r->topology_threads = r->doc->exp->threads;
@@ -23,11 +25,13 @@ void xml_start_topology(struct xml_reader *r, const XML_Char **attributes)
 
 void xml_take_dimension(struct xml_reader *r, const XML_Char **attributes)
 {
-    const char *size = xml_attribute(attributes, "size"), *periodic = xml_attribute(attributes, "periodic");
+    const char *size = xml_attribute(attributes, "size"),
+               *periodic = xml_attribute(attributes, "periodic");
     if (r->dims >= r->topology.dimensions) return;
     if (!size || !xml_int(size, &r->topology.size[r->dims])) r->topology.size[r->dims] = 0;
     r->topology.periodic[r->dims] = periodic && strcmp(periodic, "true") == 0;
-    r->topology.dimension_name[r->dims++] = exp_text(r->doc->exp, xml_attribute(attributes, "name"));
+    r->topology.dimension_name[r->dims++] =
+        exp_text(r->doc->exp, xml_attribute(attributes, "name"));
 }
 
 void xml_start_coordinates(struct xml_reader *r, const XML_Char **attributes)
@@ -65,7 +69,8 @@ void xml_end_coordinates(struct xml_reader *r)
         const struct chil_exp_place *place = &exp->place[p];
         if ((int)p != r->coordinate_of && place->parent != r->coordinate_of) break;
         if (place->thread >= 0 && (size_t)place->thread < r->topology_threads)
-            memcpy(&r->topology.coordinates[(size_t)place->thread * dimensions], value, dimensions * sizeof(int));
+            memcpy(&r->topology.coordinates[(size_t)place->thread * dimensions], value,
+                   dimensions * sizeof(int));
     }
 }
 
@@ -82,12 +87,14 @@ void xml_end_row(struct xml_reader *r)
         at += strspn(at, " \t\r\n");
         if (!*at) return;
         int64_t count = strtoll(at, &end, 10);
-        if (metric->dtype->number == EXP_FLOAT || !strchr(" \t\r\n", *end)) { /* also 12.0 and 1e6 for counts */
+        if (metric->dtype->number == EXP_FLOAT ||
+            !strchr(" \t\r\n", *end)) { /* also 12.0 and 1e6 for counts */
             real = strtod(at, &end);
             count = real >= -0x1p63 && real < 0x1p63 ? (int64_t)real : 0;
         }
         if (end == at || !strchr(" \t\r\n", *end)) {
-            (void)xml_fail(r, "a row has something that is no number: '%.*s'", (int)strcspn(at, " \t\r\n"), at);
+            (void)xml_fail(r, "a row has something that is no number: '%.*s'",
+                           (int)strcspn(at, " \t\r\n"), at);
             return;
         }
         if (column == doc->exp->threads) {

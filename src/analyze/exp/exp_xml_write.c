@@ -1,8 +1,9 @@
 /* The XML of CUBE files: anchor.xml of .cubex, and all of .cube.
  *
- * Written for the strictest reader, cubelib's lexer: the first line and the version to the letter, no comments, nothing
- * closed by "/>" but attr, dim and parameter, elements in the grammar's order, only the five named escapes. What a
- * metric is and where its numbers come from stands in <val> and in attributes "chiliad:...", which others pass over.
+ * Written for the strictest reader, cubelib's lexer: the first line and the version to the letter,
+ * no comments, nothing closed by "/>" but attr, dim and parameter, elements in the grammar's order,
+ * only the five named escapes. What a metric is and where its numbers come from stands in <val> and
+ * in attributes "chiliad:...", which others pass over.
  */
 #include "analyze/exp/exp_cube.h"
 
@@ -15,11 +16,15 @@ static size_t character_length(const unsigned char *text)
 {
     unsigned char c = text[0];
     if (c < 0x80) return c >= ' ' && c != 0x7f ? 1 : 0;
-    size_t length = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    size_t length = c >= 0xc2 && c < 0xe0   ? 2
+                    : c >= 0xe0 && c < 0xf0 ? 3
+                    : c >= 0xf0 && c < 0xf5 ? 4
+                                            : 0;
     for (size_t i = 1; i < length; i++)
         if ((text[i] & 0xc0) != 0x80) return 0;
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f)) return 0; /* too long; surrogate */
-    if (c == 0xef && text[1] == 0xbf && text[2] >= 0xbe) return 0;                /* not characters */
+    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f))
+        return 0;                                                  /* too long; surrogate */
+    if (c == 0xef && text[1] == 0xbf && text[2] >= 0xbe) return 0; /* not characters */
     if ((c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f)) return 0;
     return length;
 }
@@ -35,7 +40,8 @@ static void put_text(FILE *out, const char *text)
         else if (length)
             (void)fwrite(at, 1, length, out);
         else
-            (void)fputc(*at < ' ' ? ' ' : '?', out); /* attributes cannot have line ends without references */
+            (void)fputc(*at < ' ' ? ' ' : '?',
+                        out); /* attributes cannot have line ends without references */
         at += length ? length : 1;
     }
 }
@@ -59,8 +65,7 @@ static void put_attribute(FILE *out, const char *key, const char *value)
     put(out, " value=\"%s\"/>\n", value);
 }
 
-/* --- Metrics -------------------------------------------------------------------------------------------------------
- */
+/* --- Metrics --------------------------------------------------------------------------------- */
 
 bool exp_has_negative(const struct chil_exp *exp, int metric)
 {
@@ -101,7 +106,8 @@ static void put_pedigree3(FILE *out, const struct chil_exp_metric *m)
     FILE *value = *m->formula || *m->exactness || m->runs > 1 ? open_memstream(&text, &size) : NULL;
     if (!value) return;
     (void)fprintf(value, "exactness=%s;", m->exactness);
-    if (m->runs > 1) (void)fprintf(value, "runs=%u;low=%.17g;high=%.17g;", m->runs, m->low, m->high);
+    if (m->runs > 1)
+        (void)fprintf(value, "runs=%u;low=%.17g;high=%.17g;", m->runs, m->low, m->high);
     (void)fprintf(value, "formula=%s", m->formula);
     (void)fclose(value);
     put(out, "<attr key=\"" EXP_PEDIGREE "%s\"", m->name);
@@ -109,11 +115,13 @@ static void put_pedigree3(FILE *out, const struct chil_exp_metric *m)
     free(text);
 }
 
-static void open_metric(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, int metric, bool cube3)
+static void open_metric(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout,
+                        int metric, bool cube3)
 {
     static const char *const origins[] = {"MEASURED", "COMPOSED", "COMPUTED"};
     const struct chil_exp_metric *m = &exp->metric[metric];
-    (void)fprintf(out, "<metric id=\"%d\"%s>\n", layout->metric_position[metric], cube3 ? "" : " type=\"EXCLUSIVE\"");
+    (void)fprintf(out, "<metric id=\"%d\"%s>\n", layout->metric_position[metric],
+                  cube3 ? "" : " type=\"EXCLUSIVE\"");
     put(out, m->partial ? "<disp_name>~%s</disp_name>\n" : "<disp_name>%s</disp_name>\n", m->title);
     put(out, "<uniq_name>%s</uniq_name>\n", m->name);
     put(out, "<dtype>%s</dtype>\n", dtype_of(exp, metric, cube3));
@@ -123,11 +131,13 @@ static void open_metric(FILE *out, const struct chil_exp *exp, const struct exp_
     if (!cube3) put_pedigree(out, m);
 }
 
-static void write_metrics(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, bool cube3)
+static void write_metrics(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout,
+                          bool cube3)
 {
     int open = CHIL_EXP_NONE;
     (void)fputs("<metrics>\n", out);
-    for (int m = CHIL_EXP_NONE; (m = exp_tree_next(&layout->metric_tree, exp, exp_metric_parent, m)) >= 0; open = m) {
+    for (int m = CHIL_EXP_NONE;
+         (m = exp_tree_next(&layout->metric_tree, exp, exp_metric_parent, m)) >= 0; open = m) {
         for (; open >= 0 && open != exp->metric[m].parent; open = exp->metric[open].parent)
             (void)fputs("</metric>\n", out);
         open_metric(out, exp, layout, m, cube3);
@@ -137,8 +147,7 @@ static void write_metrics(FILE *out, const struct chil_exp *exp, const struct ex
     (void)fputs("</metrics>\n", out);
 }
 
-/* --- Program -------------------------------------------------------------------------------------------------------
- */
+/* --- Program --------------------------------------------------------------------------------- */
 
 static void write_region(FILE *out, const struct chil_exp_region *r, size_t id, bool cube3)
 {
@@ -162,7 +171,8 @@ static void open_node(FILE *out, const struct chil_exp_node *n, uint32_t id)
     (void)fputs(">\n", out);
 }
 
-static void write_program(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, bool cube3)
+static void write_program(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout,
+                          bool cube3)
 {
     static const struct chil_exp_region all = {"all call paths", "all call paths", "", -1, -1,
                                                "measurement",    "artificial"};
@@ -174,7 +184,8 @@ static void write_program(FILE *out, const struct chil_exp *exp, const struct ex
         write_region(out, &all, exp->regions, cube3);
         (void)fprintf(out, "<cnode id=\"0\" calleeId=\"%zu\">\n", exp->regions);
     }
-    for (int n = CHIL_EXP_NONE; (n = exp_tree_next(&layout->node_tree, exp, exp_node_parent, n)) >= 0; open = n) {
+    for (int n = CHIL_EXP_NONE;
+         (n = exp_tree_next(&layout->node_tree, exp, exp_node_parent, n)) >= 0; open = n) {
         for (; open >= 0 && open != exp->node[n].parent; open = exp->node[open].parent)
             (void)fputs("</cnode>\n", out);
         open_node(out, &exp->node[n], layout->node_position[n]);
@@ -185,15 +196,16 @@ static void write_program(FILE *out, const struct chil_exp *exp, const struct ex
     (void)fputs("</program>\n", out);
 }
 
-/* --- System --------------------------------------------------------------------------------------------------------
- */
+/* --- System ---------------------------------------------------------------------------------- */
 
-static const char *const closings[] = {"</systemtreenode>\n", "</systemtreenode>\n", "</locationgroup>\n",
-                                       "</location>\n"};
+static const char *const closings[] = {"</systemtreenode>\n", "</systemtreenode>\n",
+                                       "</locationgroup>\n", "</location>\n"};
 
-static void open_place(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, int place, int *nodes)
+static void open_place(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout,
+                       int place, int *nodes)
 {
-    static const char *const types[] = {[CHIL_EXP_PROCESS] = "process", [CHIL_EXP_THREAD] = "thread"};
+    static const char *const types[] = {
+        [CHIL_EXP_PROCESS] = "process", [CHIL_EXP_THREAD] = "thread"};
     const struct chil_exp_place *p = &exp->place[place];
     if (p->level <= CHIL_EXP_NODE) {
         (void)fprintf(out, "<systemtreenode Id=\"%d\">\n", (*nodes)++);
@@ -213,8 +225,11 @@ static void write_places(FILE *out, const struct chil_exp *exp, const struct exp
 {
     int open = CHIL_EXP_NONE, nodes = 0;
     if (layout->synthetic_system)
-        (void)fprintf(out, "<systemtreenode Id=\"%d\">\n<name>all machines</name>\n<class>machine</class>\n", nodes++);
-    for (int p = CHIL_EXP_NONE; (p = exp_tree_next(&layout->place_tree, exp, exp_place_parent, p)) >= 0;) {
+        (void)fprintf(
+            out, "<systemtreenode Id=\"%d\">\n<name>all machines</name>\n<class>machine</class>\n",
+            nodes++);
+    for (int p = CHIL_EXP_NONE;
+         (p = exp_tree_next(&layout->place_tree, exp, exp_place_parent, p)) >= 0;) {
         if (!layout->place_used[p]) continue;
         for (; open >= 0 && open != exp->place[p].parent; open = exp->place[open].parent)
             (void)fputs(closings[exp->place[open].level], out);
@@ -233,13 +248,15 @@ static bool is_inside(const struct chil_exp *exp, int place, int root)
     return place >= 0;
 }
 
-static void write_process3(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, int process)
+static void write_process3(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout,
+                           int process)
 {
     (void)fprintf(out, "<process Id=\"%d\">\n", layout->process_position[process]);
     put(out, "<name>%s</name>\n", exp->place[process].name);
     (void)fprintf(out, "<rank>%d</rank>\n", exp->place[process].rank);
     for (int t = layout->place_tree.first[process]; t >= 0; t = layout->place_tree.next[t]) {
-        (void)fprintf(out, "<thread Id=\"%" PRIu32 "\">\n", layout->thread_position[exp->place[t].thread]);
+        (void)fprintf(out, "<thread Id=\"%" PRIu32 "\">\n",
+                      layout->thread_position[exp->place[t].thread]);
         put(out, "<name>%s</name>\n", exp->place[t].name);
         (void)fprintf(out, "<rank>%d</rank>\n</thread>\n", exp->place[t].rank);
     }
@@ -255,14 +272,16 @@ static void write_places3(FILE *out, const struct chil_exp *exp, const struct ex
         if (!layout->place_used[root]) continue;
         (void)fprintf(out, "<machine Id=\"%d\">\n", machines++);
         put(out, "<name>%s</name>\n", exp->place[root].name);
-        for (int p = root; p >= 0 && is_inside(exp, p, root); p = exp_tree_next(tree, exp, exp_place_parent, p)) {
+        for (int p = root; p >= 0 && is_inside(exp, p, root);
+             p = exp_tree_next(tree, exp, exp_place_parent, p)) {
             int child = tree->first[p];
             while (child >= 0 && !layout->place_used[child])
                 child = tree->next[child];
             if (child < 0 || exp->place[child].level != CHIL_EXP_PROCESS) continue;
             (void)fprintf(out, "<node Id=\"%d\">\n", nodes++);
             put(out, "<name>%s</name>\n", exp->place[p].name);
-            for (; child >= 0 && exp->place[child].level == CHIL_EXP_PROCESS; child = tree->next[child])
+            for (; child >= 0 && exp->place[child].level == CHIL_EXP_PROCESS;
+                 child = tree->next[child])
                 if (layout->place_used[child]) write_process3(out, exp, layout, child);
             (void)fputs("</node>\n", out);
         }
@@ -276,13 +295,16 @@ static void write_topology(FILE *out, const struct chil_exp *exp, const struct e
     put(out, *t->name && !cube3 ? "<cart name=\"%s\"" : "<cart", t->name);
     (void)fprintf(out, " ndims=\"%u\">\n", t->dimensions);
     for (unsigned d = 0; d < t->dimensions; d++) {
-        put(out, *t->dimension_name[d] && !cube3 ? "<dim name=\"%s\"" : "<dim", t->dimension_name[d]);
-        (void)fprintf(out, " size=\"%d\" periodic=\"%s\"/>\n", t->size[d], t->periodic[d] ? "true" : "false");
+        put(out, *t->dimension_name[d] && !cube3 ? "<dim name=\"%s\"" : "<dim",
+            t->dimension_name[d]);
+        (void)fprintf(out, " size=\"%d\" periodic=\"%s\"/>\n", t->size[d],
+                      t->periodic[d] ? "true" : "false");
     }
     for (size_t i = 0; i < exp->threads; i++) {
         const int *coordinates = &t->coordinates[i * t->dimensions];
         if (coordinates[0] < 0) continue;
-        (void)fprintf(out, "<coord %s=\"%" PRIu32 "\">", cube3 ? "thrdId" : "locId", layout->thread_position[i]);
+        (void)fprintf(out, "<coord %s=\"%" PRIu32 "\">", cube3 ? "thrdId" : "locId",
+                      layout->thread_position[i]);
         for (unsigned d = 0; d < t->dimensions; d++)
             (void)fprintf(out, d ? " %d" : "%d", coordinates[d]);
         (void)fputs("</coord>\n", out);
@@ -290,13 +312,15 @@ static void write_topology(FILE *out, const struct chil_exp *exp, const struct e
     (void)fputs("</cart>\n", out);
 }
 
-/* --- The whole -----------------------------------------------------------------------------------------------------
- */
+/* --- The whole ------------------------------------------------------------------------------- */
 
-void exp_xml_write(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout, bool cube3)
+void exp_xml_write(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout,
+                   bool cube3)
 {
-    (void)fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cube version=\"%s\">\n", cube3 ? "3.0" : "4.4");
-    if (!chil_exp_attribute(exp, "Creator")) put_attribute(out, "Creator", "Chiliad " CHILIAD_VERSION);
+    (void)fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cube version=\"%s\">\n",
+                  cube3 ? "3.0" : "4.4");
+    if (!chil_exp_attribute(exp, "Creator"))
+        put_attribute(out, "Creator", "Chiliad " CHILIAD_VERSION);
     if (layout->synthetic_call || layout->synthetic_system)
         put_attribute(out, EXP_SYNTHETIC,
                       !layout->synthetic_system ? "call"
@@ -322,7 +346,8 @@ void exp_xml_write(FILE *out, const struct chil_exp *exp, const struct exp_layou
 }
 
 /* A number for each thread in the order of their ids. */
-static void write_row(FILE *out, const struct chil_exp *exp, enum chil_exp_kind kind, const struct chil_exp_cell *row)
+static void write_row(FILE *out, const struct chil_exp *exp, enum chil_exp_kind kind,
+                      const struct chil_exp_cell *row)
 {
     for (size_t t = 0; t < exp->threads; t++)
         if (kind == CHIL_EXP_COUNT)

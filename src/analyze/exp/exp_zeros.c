@@ -42,8 +42,7 @@ static struct exp_code code_of(unsigned symbol)
     return turned;
 }
 
-/* --- Packing -------------------------------------------------------------------------------------------------------
- */
+/* --- Packing --------------------------------------------------------------------------------- */
 
 void exp_packer_init(struct exp_packer *packer)
 {
@@ -52,9 +51,11 @@ void exp_packer_init(struct exp_packer *packer)
         packer->literal[i] = code_of(i);
     for (unsigned m = 0; m < MATCHES; m++) {
         struct exp_code code = code_of(257 + m);
-        for (unsigned extra = 0; extra < 1U << matches[m].extra && matches[m].length + extra < ZEROS_LENGTHS; extra++)
-            packer->match[matches[m].length + extra] = (struct exp_code){
-                (uint16_t)(code.bits | extra << code.count), (uint8_t)(code.count + matches[m].extra + DISTANCE_BITS)};
+        for (unsigned extra = 0;
+             extra < 1U << matches[m].extra && matches[m].length + extra < ZEROS_LENGTHS; extra++)
+            packer->match[matches[m].length + extra] =
+                (struct exp_code){(uint16_t)(code.bits | extra << code.count),
+                                  (uint8_t)(code.count + matches[m].extra + DISTANCE_BITS)};
     }
 }
 
@@ -84,7 +85,8 @@ static void put_byte(struct writer *w, uint8_t byte)
     w->b = (w->b + w->a) % ADLER;
 }
 
-/* A run of zeros: one, then matches with it; two at the end that are too short for one are literals. */
+/* A run of zeros: one, then matches with it; two at the end that are too short for one are
+ * literals. */
 static void put_zeros(struct writer *w, size_t run)
 {
     if (!run) return;
@@ -99,12 +101,17 @@ static void put_zeros(struct writer *w, size_t run)
         put(w, w->packer->literal[0]);
 }
 
-void exp_pack_row(const struct exp_packer *packer, const struct chil_exp_cell *cell, size_t cells, size_t row_bytes,
-                  struct exp_bytes *out)
+void exp_pack_row(const struct exp_packer *packer, const struct chil_exp_cell *cell, size_t cells,
+                  size_t row_bytes, struct exp_bytes *out)
 {
-    size_t most = 64 + cells * 40 + row_bytes / 100; /* a value takes at most 72 bits, and four runs of 46 */
+    size_t most =
+        64 + cells * 40 + row_bytes / 100; /* a value takes at most 72 bits, and four runs of 46 */
     uint8_t *start = exp_bytes_add(out, most);
-    struct writer w = {.packer = packer, .at = start, .bits = HEADER | (uint64_t)BLOCK_HEAD << 16, .count = 19, .a = 1};
+    struct writer w = {.packer = packer,
+                       .at = start,
+                       .bits = HEADER | (uint64_t)BLOCK_HEAD << 16,
+                       .count = 19,
+                       .a = 1};
     size_t position = 0;
     for (size_t i = 0; i < cells; i++) {
         uint64_t value = (uint64_t)cell[i].count; /* a real's bits alike */
@@ -123,8 +130,7 @@ void exp_pack_row(const struct exp_packer *packer, const struct chil_exp_cell *c
     out->size -= most - (size_t)(w.at - start);
 }
 
-/* --- Unpacking -----------------------------------------------------------------------------------------------------
- */
+/* --- Unpacking ------------------------------------------------------------------------------- */
 
 void exp_unpacker_init(struct exp_unpacker *unpacker, size_t columns)
 {
@@ -134,7 +140,8 @@ void exp_unpacker_init(struct exp_unpacker *unpacker, size_t columns)
     for (unsigned symbol = 0; symbol < 257 + MATCHES; symbol++) {
         struct exp_code code = code_of(symbol);
         for (unsigned rest = 0; rest < 512U >> code.count; rest++)
-            unpacker->symbol[code.bits | rest << code.count] = (struct exp_symbol){(uint16_t)symbol, code.count};
+            unpacker->symbol[code.bits | rest << code.count] =
+                (struct exp_symbol){(uint16_t)symbol, code.count};
     }
 }
 
@@ -173,8 +180,8 @@ static unsigned take(struct reader *r, unsigned count)
 }
 
 /* The symbols of the block into the row; false where it is not what exp_pack_row writes. */
-static bool unpack_block(struct exp_unpacker *unpacker, struct reader *r, unsigned size, uint8_t *row, size_t row_bytes,
-                         uint32_t *sum)
+static bool unpack_block(struct exp_unpacker *unpacker, struct reader *r, unsigned size,
+                         uint8_t *row, size_t row_bytes, uint32_t *sum)
 {
     uint32_t a = 1, b = 0;
     size_t position = 0;
@@ -211,8 +218,8 @@ static bool unpack_block(struct exp_unpacker *unpacker, struct reader *r, unsign
     return position == row_bytes;
 }
 
-bool exp_unpack_row(struct exp_unpacker *unpacker, struct exp_span packed, unsigned size, uint8_t *row,
-                    size_t row_bytes)
+bool exp_unpack_row(struct exp_unpacker *unpacker, struct exp_span packed, unsigned size,
+                    uint8_t *row, size_t row_bytes)
 {
     uint32_t sum = 0;
     unpacker->touched_count = 0;
@@ -220,7 +227,8 @@ bool exp_unpack_row(struct exp_unpacker *unpacker, struct exp_span packed, unsig
     struct reader r = {.at = packed.byte, .end = packed.byte + packed.size - TAIL};
     fill(&r);
     if (take(&r, 16) != HEADER || r.count < 3 || take(&r, 3) != BLOCK_HEAD) return false;
-    bool good = unpack_block(unpacker, &r, size, row, row_bytes, &sum) && r.count < 8 && r.at == r.end;
+    bool good =
+        unpack_block(unpacker, &r, size, row, row_bytes, &sum) && r.count < 8 && r.at == r.end;
     for (int i = 0; i < TAIL; i++)
         good = good && packed.byte[packed.size - 1 - (size_t)i] == (uint8_t)(sum >> 8 * i);
     if (!good) exp_unpacker_clear(unpacker, size, row);

@@ -1,9 +1,9 @@
 /* The experiment with metric trees, from one with counts (KOJ-44).
  *
- * Base counts are what was measured: a metric's own name, and the counter its formula names, both stand for it. So an
- * experiment that was derived before, or merged from such, is derived anew from the same counts, and compositions that
- * lacked parts have them now. What the specification does not speak of is taken over: trees (time) as they are, single
- * counters apart.
+ * Base counts are what was measured: a metric's own name, and the counter its formula names, both
+ * stand for it. So an experiment that was derived before, or merged from such, is derived anew from
+ * the same counts, and compositions that lacked parts have them now. What the specification does
+ * not speak of is taken over: trees (time) as they are, single counters apart.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -25,8 +25,7 @@ struct derivation {
     int *carried; /* by metric of exp: its index in the result, or METRIC_NONE */
 };
 
-/* --- Everything but metrics
- * -------------------------------------------------------------------------------------------- */
+/* --- Everything but metrics ------------------------------------------------------------------ */
 
 /* A new experiment with the same program, places and metadata. */
 struct chil_exp *metric_copy_frame(const struct chil_exp *exp)
@@ -37,16 +36,17 @@ struct chil_exp *metric_copy_frame(const struct chil_exp *exp)
     for (size_t i = 0; i < exp->regions; i++)
         (void)chil_exp_add_region(to, &exp->region[i]);
     for (size_t i = 0; i < exp->nodes; i++)
-        (void)chil_exp_add_node(to, exp->node[i].parent, exp->node[i].region, exp->node[i].line, exp->node[i].module);
+        (void)chil_exp_add_node(to, exp->node[i].parent, exp->node[i].region, exp->node[i].line,
+                                exp->node[i].module);
     for (size_t i = 0; i < exp->places; i++)
-        (void)chil_exp_add_place(to, exp->place[i].parent, exp->place[i].level, exp->place[i].name, exp->place[i].rank);
+        (void)chil_exp_add_place(to, exp->place[i].parent, exp->place[i].level, exp->place[i].name,
+                                 exp->place[i].rank);
     for (size_t i = 0; i < exp->topologies; i++)
         (void)chil_exp_add_topology(to, &exp->topology[i]);
     return to;
 }
 
-/* --- Bases
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- Bases ----------------------------------------------------------------------------------- */
 
 static void add_name(struct derivation *d, const char *name, size_t base, bool alias)
 {
@@ -87,8 +87,10 @@ static void sort_metrics(struct derivation *d)
 struct chil_machine *metric_machine_of(const struct chil_exp *exp)
 {
     struct chil_machine *machine = NULL;
-    const char *counted = chil_exp_attribute(exp, "counted"), *name = chil_exp_attribute(exp, "machine");
-    if (!counted || strcmp(counted, "all") != 0 || !name || !*name || strchr(name, '/')) return NULL;
+    const char *counted = chil_exp_attribute(exp, "counted"),
+               *name = chil_exp_attribute(exp, "machine");
+    if (!counted || strcmp(counted, "all") != 0 || !name || !*name || strchr(name, '/'))
+        return NULL;
     return chil_machine_open(&machine, name, NULL) ? NULL : machine;
 }
 
@@ -105,7 +107,8 @@ static void add_zeros(struct derivation *d)
     struct chil_machine *machine = metric_machine_of(d->exp);
     for (size_t i = 0; i < d->spec->symbols && machine; i++) {
         const char *name = d->spec->symbol[i].name;
-        if (spec_defines(d->spec, i) || chil_exp_find_metric(d->exp, name) >= 0 || !metric_is_zero(machine, name))
+        if (spec_defines(d->spec, i) || chil_exp_find_metric(d->exp, name) >= 0 ||
+            !metric_is_zero(machine, name))
             continue;
         add_name(d, name, 0, true);
         d->name[d->names - 1].zero = true;
@@ -121,13 +124,13 @@ static void keep_orphans(struct derivation *d)
         const struct chil_exp_metric *m = &d->exp->metric[i];
         int symbol = spec_find_clean(d->spec, m->name);
         if (symbol < 0 || m->origin == CHIL_EXP_MEASURED || m->partial) continue;
-        if (chil_metric_tree_find(tree, d->spec->symbol[symbol].name) < 0) add_name(d, m->name, i, false);
+        if (chil_metric_tree_find(tree, d->spec->symbol[symbol].name) < 0)
+            add_name(d, m->name, i, false);
     }
     chil_metric_tree_free(tree);
 }
 
-/* --- Metrics
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- Metrics --------------------------------------------------------------------------------- */
 
 static void carry(struct derivation *d)
 {
@@ -141,9 +144,11 @@ static void carry(struct derivation *d)
         const struct chil_exp_cell *cell = chil_exp_cells(exp, (int)i, &count);
         for (size_t c = 0; c < count; c++)
             if (metric.kind == CHIL_EXP_COUNT)
-                chil_exp_add_count(d->result, d->carried[i], (int)cell[c].node, (int)cell[c].thread, cell[c].count);
+                chil_exp_add_count(d->result, d->carried[i], (int)cell[c].node, (int)cell[c].thread,
+                                   cell[c].count);
             else
-                chil_exp_add_real(d->result, d->carried[i], (int)cell[c].node, (int)cell[c].thread, cell[c].real);
+                chil_exp_add_real(d->result, d->carried[i], (int)cell[c].node, (int)cell[c].thread,
+                                  cell[c].real);
     }
 }
 
@@ -151,11 +156,13 @@ static const char *joint(const char *so_far, const char *more)
 {
     if (!so_far || strcmp(so_far, more) == 0) return more;
     if (!*so_far || !*more) return "";
-    return strcmp(so_far, "estimated") == 0 || strcmp(more, "estimated") == 0 ? "estimated" : "modelled";
+    return strcmp(so_far, "estimated") == 0 || strcmp(more, "estimated") == 0 ? "estimated"
+                                                                              : "modelled";
 }
 
 /* What a sum of bases is: whole numbers or not, how exact, over how many runs. */
-static void describe(const struct derivation *d, const struct terms *base, struct chil_exp_metric *metric)
+static void describe(const struct derivation *d, const struct terms *base,
+                     struct chil_exp_metric *metric)
 {
     const char *exactness = NULL;
     double low = 0, high = 0;
@@ -164,7 +171,8 @@ static void describe(const struct derivation *d, const struct terms *base, struc
     for (size_t i = 0; i < base->count; i++) {
         const struct chil_exp_metric *from = &d->exp->metric[base->term[i].symbol];
         double factor = base->term[i].factor;
-        if (from->kind == CHIL_EXP_REAL || factor != rint(factor) || fabs(factor) > 1e9) metric->kind = CHIL_EXP_REAL;
+        if (from->kind == CHIL_EXP_REAL || factor != rint(factor) || fabs(factor) > 1e9)
+            metric->kind = CHIL_EXP_REAL;
         exactness = joint(exactness, from->exactness ? from->exactness : "");
         if (from->runs > metric->runs) metric->runs = from->runs;
         low += factor * (factor < 0 ? from->high : from->low);
@@ -225,17 +233,20 @@ static const char *stated_unit(const struct chil_spec *spec, const char *name)
     return "";
 }
 
-static const char *unit_of(const struct derivation *d, const struct chil_metric_tree *tree, size_t row)
+static const char *unit_of(const struct derivation *d, const struct chil_metric_tree *tree,
+                           size_t row)
 {
     const struct terms *base = &tree->detail[row].base;
     const char *counted = base->count ? d->exp->metric[base->term[0].symbol].unit : "";
     const char *unit = stated_unit(d->spec, tree->row[row].name);
-    if (!*unit && strcmp(counted, "sec") != 0 && !tree->row[row].apart) unit = unit_of_root(tree, row);
+    if (!*unit && strcmp(counted, "sec") != 0 && !tree->row[row].apart)
+        unit = unit_of_root(tree, row);
     if (!*unit) unit = counted;
     return *unit ? unit : "occ";
 }
 
-static int add_row(struct derivation *d, const struct chil_metric_tree *tree, size_t row, const int *made)
+static int add_row(struct derivation *d, const struct chil_metric_tree *tree, size_t row,
+                   const int *made)
 {
     char name[METRIC_NAME_MAX];
     const struct chil_metric_row *r = &tree->row[row];
@@ -271,13 +282,16 @@ static int find_clock(struct derivation *d, struct chil_error *err)
 {
     const char *clock = chil_exp_attribute(d->exp, "clock_hz");
     d->clock = clock ? strtod(clock, NULL) : 0;
-    if ((!d->options->seconds && !d->options->time) || (d->clock > 0 && isfinite(d->clock))) return 0;
-    return chil_error_set(err, CHIL_EINVAL,
-                          "cycles cannot be shown in seconds: the experiment has no attribute clock_hz");
+    if ((!d->options->seconds && !d->options->time) || (d->clock > 0 && isfinite(d->clock)))
+        return 0;
+    return chil_error_set(
+        err, CHIL_EINVAL,
+        "cycles cannot be shown in seconds: the experiment has no attribute clock_hz");
 }
 
-int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, const struct chil_spec *spec,
-                       const struct chil_metric_options *options, struct chil_error *err)
+int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp,
+                       const struct chil_spec *spec, const struct chil_metric_options *options,
+                       struct chil_error *err)
 {
     static const struct chil_metric_options defaults;
     struct derivation d = {.exp = exp, .spec = spec, .options = options ? options : &defaults};
@@ -286,7 +300,8 @@ int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp, con
     if (status) return status;
     d.carried = base_calloc(exp->metrics + 1, sizeof *d.carried);
     d.result = metric_copy_frame(exp);
-    int time = d.options->time && chil_exp_find_metric(exp, "TIME") < 0 ? metric_time_root(d.result) : -1;
+    int time =
+        d.options->time && chil_exp_find_metric(exp, "TIME") < 0 ? metric_time_root(d.result) : -1;
     sort_metrics(&d);
     add_zeros(&d);
     keep_orphans(&d);
@@ -327,6 +342,7 @@ int chil_metric_find(const struct chil_exp *exp, const char *name)
     if (found >= 0) return found;
     found = chil_exp_find_metric(exp, chil_metric_clean_name(clean, sizeof clean, name));
     for (size_t i = 0; i < exp->metrics && found < 0; i++)
-        if (exp->metric[i].origin == CHIL_EXP_MEASURED && strcmp(exp->metric[i].formula, name) == 0) found = (int)i;
+        if (exp->metric[i].origin == CHIL_EXP_MEASURED && strcmp(exp->metric[i].formula, name) == 0)
+            found = (int)i;
     return found;
 }

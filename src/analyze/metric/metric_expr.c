@@ -1,7 +1,8 @@
-/* Expressions: + - * /, parentheses, numbers, names, seconds(NAME); with logic also comparisons, and, or, not.
+/* Expressions: + - * /, parentheses, numbers, names, seconds(NAME); with logic also comparisons,
+ * and, or, not.
  *
- * A parsed expression is a row of nodes, operands before operators, so evaluating is a loop and its depth costs no
- * stack; only parsing nests, to DEPTH_MAX.
+ * A parsed expression is a row of nodes, operands before operators, so evaluating is a loop and its
+ * depth costs no stack; only parsing nests, to DEPTH_MAX.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -42,8 +43,9 @@ static bool accept(struct parser *p, const char *text)
 static int fail(struct parser *p, const struct token *token, const char *what)
 {
     if (!p->status)
-        p->status = *token->at ? reader_error(p->r, token->at, p->err, "%s at '%.40s'", what, token->at)
-                               : reader_error(p->r, token->at, p->err, "%s at the end", what);
+        p->status = *token->at
+                        ? reader_error(p->r, token->at, p->err, "%s at '%.40s'", what, token->at)
+                        : reader_error(p->r, token->at, p->err, "%s at the end", what);
     return 0;
 }
 
@@ -53,13 +55,15 @@ static int parse_name(struct parser *p, const struct token *token, enum expr_op 
     if (token->length >= sizeof name) return fail(p, token, "a name is too long");
     memcpy(name, token->at, token->length);
     name[token->length] = 0;
-    return add(p, (struct expr_node){.op = op, .symbol = p->symbol(p->context, name, p->r, token->at)});
+    return add(
+        p, (struct expr_node){.op = op, .symbol = p->symbol(p->context, name, p->r, token->at)});
 }
 
 static int parse_seconds(struct parser *p)
 {
     struct token open = reader_token(p->r), name = reader_token(p->r);
-    if (!token_is(&open, "(") || name.kind != TOKEN_NAME) return fail(p, &open, "seconds(NAME) is wanted");
+    if (!token_is(&open, "(") || name.kind != TOKEN_NAME)
+        return fail(p, &open, "seconds(NAME) is wanted");
     int node = parse_name(p, &name, EXPR_SECONDS);
     struct token close = reader_token(p->r);
     if (!token_is(&close, ")")) return fail(p, &close, "')' is missing");
@@ -152,7 +156,8 @@ static int parse_level(struct parser *p, size_t level)
             found = true;
             int right = parse_operand(p, level);
             if (p->status) return 0;
-            left = add(p, (struct expr_node){.op = levels[level].of[i].op, .left = left, .right = right});
+            left = add(
+                p, (struct expr_node){.op = levels[level].of[i].op, .left = left, .right = right});
         }
     }
     return left;
@@ -173,23 +178,29 @@ static int missing_operator(struct parser *p, const char *before, const struct t
         length++;
     const char *first = before - length;
     return reader_error(
-        p->r, token->at, p->err, "an operator is missing between '%.*s' and '%.*s'; did you mean '%.*s_%.*s'?",
-        (int)(length < 60 ? length : 60), first, (int)(token->length < 60 ? token->length : 60), token->at,
-        (int)(length < 60 ? length : 60), first, (int)(token->length < 60 ? token->length : 60), token->at);
+        p->r, token->at, p->err,
+        "an operator is missing between '%.*s' and '%.*s'; did you mean '%.*s_%.*s'?",
+        (int)(length < 60 ? length : 60), first, (int)(token->length < 60 ? token->length : 60),
+        token->at, (int)(length < 60 ? length : 60), first,
+        (int)(token->length < 60 ? token->length : 60), token->at);
 }
 
 static bool ends(const struct token *token)
 {
-    return token->kind == TOKEN_END || token_is(token, "unit") || token_is(token, "of") || token_is(token, "because");
+    return token->kind == TOKEN_END || token_is(token, "unit") || token_is(token, "of") ||
+           token_is(token, "because");
 }
 
-int expr_parse(struct expr *e, struct reader *r, bool logic, expr_symbol symbol, void *context, struct chil_error *err)
+int expr_parse(struct expr *e, struct reader *r, bool logic, expr_symbol symbol, void *context,
+               struct chil_error *err)
 {
-    struct parser p = {.e = e, .r = r, .logic = logic, .symbol = symbol, .context = context, .err = err};
+    struct parser p = {
+        .e = e, .r = r, .logic = logic, .symbol = symbol, .context = context, .err = err};
     *e = (struct expr){0};
     (void)parse_or(&p);
     struct token token = reader_peek(r);
-    if (!p.status && token.kind == TOKEN_NAME && !ends(&token)) p.status = missing_operator(&p, r->at, &token);
+    if (!p.status && token.kind == TOKEN_NAME && !ends(&token))
+        p.status = missing_operator(&p, r->at, &token);
     if (!p.status && !ends(&token)) (void)fail(&p, &token, "not part of an expression");
     if (p.status) expr_fini(e);
     return p.status;
@@ -201,14 +212,14 @@ void expr_fini(struct expr *e)
     *e = (struct expr){0};
 }
 
-/* --- Sums
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- Sums ------------------------------------------------------------------------------------ */
 
-/* What a node adds, times `factor`; a constant is left in *number. Parts are visited from the root down: a node is
- * part of one other, so each has one factor. */
+/* What a node adds, times `factor`; a constant is left in *number. Parts are visited from the root
+ * down: a node is part of one other, so each has one factor. */
 bool expr_terms(const struct expr *e, struct arena *arena, struct terms *terms)
 {
-    double *factor = base_calloc(e->nodes, sizeof *factor), *number = base_calloc(e->nodes, sizeof *number);
+    double *factor = base_calloc(e->nodes, sizeof *factor),
+           *number = base_calloc(e->nodes, sizeof *number);
     bool *constant = base_calloc(e->nodes, sizeof *constant);
     bool good = true;
     terms->term = arena_calloc(arena, e->nodes, sizeof *terms->term);
@@ -276,8 +287,7 @@ bool expr_terms(const struct expr *e, struct arena *arena, struct terms *terms)
     return good;
 }
 
-/* --- Values
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Values ---------------------------------------------------------------------------------- */
 
 static double divide(double a, double b, size_t node, struct expr_scope *scope)
 {
@@ -300,7 +310,9 @@ double expr_value(const struct expr *e, struct expr_scope *scope)
         switch (n->op) {
         case EXPR_NUMBER: value[i] = n->number; break;
         case EXPR_NAME: value[i] = scope->value(scope->context, n->symbol); break;
-        case EXPR_SECONDS: value[i] = divide(scope->value(scope->context, n->symbol), scope->clock, i, scope); break;
+        case EXPR_SECONDS:
+            value[i] = divide(scope->value(scope->context, n->symbol), scope->clock, i, scope);
+            break;
         case EXPR_NEGATE: value[i] = -a; break;
         case EXPR_NOT: value[i] = a == 0; break;
         case EXPR_ADD: value[i] = a + b; break;

@@ -1,7 +1,7 @@
 /* Platforms from outside, and what a run on one would have seen of an experiment with all counts.
  *
- * A platform's event is a sum of counters of ours (`like` lines), or a metric of its own name in the experiment. The
- * counts are the truth; only the choice of what is counted is the platform's.
+ * A platform's event is a sum of counters of ours (`like` lines), or a metric of its own name in
+ * the experiment. The counts are the truth; only the choice of what is counted is the platform's.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -67,7 +67,8 @@ const char *chil_platform_like(const struct chil_platform *platform, const char 
     return item >= 0 ? platform->likes->item[item].formula : NULL;
 }
 
-int chil_platform_spec(struct chil_spec **spec, const struct chil_platform *platform, struct chil_error *err)
+int chil_platform_spec(struct chil_spec **spec, const struct chil_platform *platform,
+                       struct chil_error *err)
 {
     char path[METRIC_PATH_MAX];
     struct text_file file;
@@ -84,8 +85,7 @@ int chil_platform_spec(struct chil_spec **spec, const struct chil_platform *plat
     return status;
 }
 
-/* --- The limited view
- * ------------------------------------------------------------------------------------------------------ */
+/* --- The limited view ------------------------------------------------------------------------ */
 
 static bool is_no_counter(const struct chil_exp_metric *metric)
 {
@@ -93,11 +93,13 @@ static bool is_no_counter(const struct chil_exp_metric *metric)
 }
 
 /* Adds `factor` times a metric of `exp` to one of `result`. */
-static void add_times(struct chil_exp *result, int to, const struct chil_exp *exp, int from, double factor)
+static void add_times(struct chil_exp *result, int to, const struct chil_exp *exp, int from,
+                      double factor)
 {
     size_t count;
     const struct chil_exp_cell *cell = chil_exp_cells(exp, from, &count);
-    bool whole = result->metric[to].kind == CHIL_EXP_COUNT, counts = exp->metric[from].kind == CHIL_EXP_COUNT;
+    bool whole = result->metric[to].kind == CHIL_EXP_COUNT,
+         counts = exp->metric[from].kind == CHIL_EXP_COUNT;
     for (size_t i = 0; i < count; i++) {
         if (whole)
             chil_exp_add_count(result, to, (int)cell[i].node, (int)cell[i].thread,
@@ -116,9 +118,11 @@ static void copy_metric(struct chil_exp *result, const struct chil_exp *exp, int
     if (made[from] >= 0) add_times(result, made[from], exp, from, 1);
 }
 
-/* The counters of an event in this experiment; false: one of them is not there, or nothing is like it. */
+/* The counters of an event in this experiment; false: one of them is not there, or nothing is like
+ * it. */
 static bool find_terms(const struct chil_platform *platform, const struct chil_exp *exp,
-                       const struct chil_machine *machine, const char *event, struct term *term, size_t *count)
+                       const struct chil_machine *machine, const char *event, struct term *term,
+                       size_t *count)
 {
     int own = chil_metric_find(exp, event), item = like_item(platform, event);
     *count = 0;
@@ -142,32 +146,37 @@ static size_t longest_like(const struct chil_platform *platform)
 {
     size_t longest = 1;
     for (size_t i = 0; i < platform->likes->items; i++)
-        if (platform->likes->detail[i].terms.count > longest) longest = platform->likes->detail[i].terms.count;
+        if (platform->likes->detail[i].terms.count > longest)
+            longest = platform->likes->detail[i].terms.count;
     return longest;
 }
 
-static void add_event(struct chil_exp *result, const struct chil_exp *exp, const char *event, const struct term *term,
-                      size_t count)
+static void add_event(struct chil_exp *result, const struct chil_exp *exp, const char *event,
+                      const struct term *term, size_t count)
 {
     char name[METRIC_NAME_MAX];
-    struct chil_exp_metric metric = {.parent = CHIL_EXP_NONE, .origin = CHIL_EXP_MEASURED, .runs = 1};
+    struct chil_exp_metric metric = {
+        .parent = CHIL_EXP_NONE, .origin = CHIL_EXP_MEASURED, .runs = 1};
     metric.name = (char *)chil_metric_clean_name(name, sizeof name, event);
     metric.title = (char *)event;
     metric.unit = count ? exp->metric[term[0].symbol].unit : (char *)"occ";
     metric.exactness = count ? exp->metric[term[0].symbol].exactness : (char *)"exact";
     for (size_t i = 0; i < count; i++) {
         double factor = term[i].factor;
-        if (exp->metric[term[i].symbol].kind == CHIL_EXP_REAL || factor != rint(factor) || fabs(factor) > 1e9)
+        if (exp->metric[term[i].symbol].kind == CHIL_EXP_REAL || factor != rint(factor) ||
+            fabs(factor) > 1e9)
             metric.kind = CHIL_EXP_REAL;
-        if (strcmp(metric.exactness, exp->metric[term[i].symbol].exactness) != 0) metric.exactness = (char *)"modelled";
+        if (strcmp(metric.exactness, exp->metric[term[i].symbol].exactness) != 0)
+            metric.exactness = (char *)"modelled";
     }
     int to = chil_exp_add_metric(result, &metric);
     for (size_t i = 0; i < count && to >= 0; i++)
         add_times(result, to, exp, (int)term[i].symbol, term[i].factor);
 }
 
-int chil_metric_limit(struct chil_exp **result, const struct chil_exp *exp, const struct chil_platform *platform,
-                      const char *const *events, size_t count, struct chil_error *err)
+int chil_metric_limit(struct chil_exp **result, const struct chil_exp *exp,
+                      const struct chil_platform *platform, const char *const *events, size_t count,
+                      struct chil_error *err)
 {
     char why[250];
     *result = NULL;

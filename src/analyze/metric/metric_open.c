@@ -1,10 +1,12 @@
-/* Specifications from outside: opened, asked for their statements and for names that nothing explains. */
+/* Specifications from outside: opened, asked for their statements and for names that nothing
+ * explains. */
 #include "analyze/metric/metric_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int finish(struct chil_spec **out, struct chil_spec *spec, int status, struct chil_error *err)
+static int finish(struct chil_spec **out, struct chil_spec *spec, int status,
+                  struct chil_error *err)
 {
     if (!status) status = spec_link(spec, err);
     *out = status ? NULL : spec;
@@ -23,16 +25,17 @@ static int no_such(const char *kind, const char *what, const char *name, struct 
     size_t count;
     if (metric_names(&names, &count, kind, NULL))
         return chil_error_set(err, CHIL_ENOENT, "there is no %s '%s'", what, name);
-    int status = chil_error_set(err, CHIL_ENOENT, "there is no %s '%.80s'%s; 'chiliad list %s' shows them", what, name,
-                                text_hint(hint, sizeof hint, text_nearest(name, names, count, listed_at)), kind);
+    int status = chil_error_set(
+        err, CHIL_ENOENT, "there is no %s '%.80s'%s; 'chiliad list %s' shows them", what, name,
+        text_hint(hint, sizeof hint, text_nearest(name, names, count, listed_at)), kind);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     free(names);
     return status;
 }
 
-int metric_open(struct text_file *file, char path[METRIC_PATH_MAX], const char *kind, const char *what,
-                const char *name, struct chil_error *err)
+int metric_open(struct text_file *file, char path[METRIC_PATH_MAX], const char *kind,
+                const char *what, const char *name, struct chil_error *err)
 {
     if (!*name || *name == '.') {
         if (!strchr(name, '/')) return no_such(kind, what, name, err);
@@ -55,7 +58,8 @@ int chil_spec_open(struct chil_spec **spec, const char *name, struct chil_error 
     return finish(spec, new, status, err);
 }
 
-int chil_spec_parse(struct chil_spec **spec, const char *name, const void *bytes, size_t length, struct chil_error *err)
+int chil_spec_parse(struct chil_spec **spec, const char *name, const void *bytes, size_t length,
+                    struct chil_error *err)
 {
     struct text_file file;
     *spec = NULL;
@@ -103,8 +107,7 @@ int chil_spec_names(char ***names, size_t *count, struct chil_error *err)
     return metric_names(names, count, "metrics", err);
 }
 
-/* --- Names that nothing explains
- * --------------------------------------------------------------------------------------- */
+/* --- Names that nothing explains ------------------------------------------------------------- */
 
 struct explained {
     const struct chil_spec *spec;
@@ -117,15 +120,16 @@ static const char *explained_at(const void *table, size_t index)
     return e->spec->symbol[e->symbol[index]].name;
 }
 
-static bool is_explained(const struct chil_spec *spec, size_t i, bool (*known)(void *, const char *), void *context)
+static bool is_explained(const struct chil_spec *spec, size_t i,
+                         bool (*known)(void *, const char *), void *context)
 {
     const struct symbol *s = &spec->symbol[i];
     return spec_defines(spec, i) || s->ratio >= 0 || (known && known(context, s->name));
 }
 
 void chil_spec_unknown(const struct chil_spec *spec, bool (*known)(void *context, const char *name),
-                       void (*each)(void *context, const char *file, unsigned line, const char *name,
-                                    const char *nearest),
+                       void (*each)(void *context, const char *file, unsigned line,
+                                    const char *name, const char *nearest),
                        void *context)
 {
     size_t *symbol = base_calloc(spec->symbols + 1, sizeof *symbol), count = 0;
@@ -144,7 +148,8 @@ void chil_spec_unknown(const struct chil_spec *spec, bool (*known)(void *context
     for (size_t i = 0; i < spec->symbols; i++) {
         const struct symbol *s = &spec->symbol[i];
         if (!used[i] || is_explained(spec, i, known, context)) continue;
-        each(context, s->file, s->line, s->name, text_nearest(s->name, &table, count, explained_at));
+        each(context, s->file, s->line, s->name,
+             text_nearest(s->name, &table, count, explained_at));
     }
     free(used);
     free(symbol);

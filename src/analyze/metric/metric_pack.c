@@ -1,11 +1,12 @@
 /* The fewest runs for a set of events.
  *
- * With counters that can each count certain events, the number of runs is known beforehand: for every choice T of
- * counters, the events that only T can count need at least their number / |T| runs, and the largest of these bounds is
- * reached (events and pairs of run and counter are a bipartite graph; Hall's theorem says when all events are matched).
- * That leaves room to choose: computations are taken one by one, largest first, and kept together where everything
- * still fits, with backtracking up to a fixed number of tries. A counter that is free in the end takes a copy of an
- * event if that brings a computation together.
+ * With counters that can each count certain events, the number of runs is known beforehand: for
+ * every choice T of counters, the events that only T can count need at least their number / |T|
+ * runs, and the largest of these bounds is reached (events and pairs of run and counter are a
+ * bipartite graph; Hall's theorem says when all events are matched). That leaves room to choose:
+ * computations are taken one by one, largest first, and kept together where everything still fits,
+ * with backtracking up to a fixed number of tries. A counter that is free in the end takes a copy
+ * of an event if that brings a computation together.
  *
  * With fixed groups it is a set cover, searched to the end or to a fixed number of steps.
  */
@@ -15,10 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES_MAX = 3000, STEPS_MAX = 20000, COVER_STEPS_MAX = 400000, SLOTS = PLATFORM_COUNTERS_MAX };
+enum {
+    TRIES_MAX = 3000,
+    STEPS_MAX = 20000,
+    COVER_STEPS_MAX = 400000,
+    SLOTS = PLATFORM_COUNTERS_MAX
+};
 
-/* --- Events and free counters
- * -------------------------------------------------------------------------------------------- */
+/* --- Events and free counters ---------------------------------------------------------------- */
 
 /* Matching of events to slots: slot = run * SLOTS + counter. */
 struct match {
@@ -79,8 +84,7 @@ static size_t counters_bound(const struct pack *pack)
     return bound;
 }
 
-/* --- Computations kept together
- * ------------------------------------------------------------------------------------------- */
+/* --- Computations kept together -------------------------------------------------------------- */
 
 /* Clusters of events that share a run: the places of pack->event, joined. */
 struct cluster_search {
@@ -128,7 +132,8 @@ static void pin(struct cluster_search *s, int root, int run)
         if (root_of(s->joined, (int)i) == root) s->pinned[i] = run;
 }
 
-/* The next cluster of at least two events that has no run, after `after`; METRIC_NONE: all have one. */
+/* The next cluster of at least two events that has no run, after `after`; METRIC_NONE: all have
+ * one. */
 static int next_cluster(const struct cluster_search *s, int after)
 {
     for (size_t i = (size_t)after + 1; i < s->pack->events; i++) {
@@ -151,7 +156,8 @@ static bool place_clusters(struct cluster_search *s, int after, size_t used)
         size_t run = k ? used - k : used;
         if (run >= s->pack->runs) continue;
         pin(s, root, (int)run);
-        if (run_fits(s, (int)run) && place_clusters(s, root, run == used ? used + 1 : used)) return true;
+        if (run_fits(s, (int)run) && place_clusters(s, root, run == used ? used + 1 : used))
+            return true;
         pin(s, root, METRIC_NONE);
     }
     return false;
@@ -229,8 +235,7 @@ static void keep_together(struct pack *pack, int *taken)
     free(s.best_choice);
 }
 
-/* --- Runs
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- Runs ------------------------------------------------------------------------------------ */
 
 static bool run_has(const struct pack *pack, size_t run, int event)
 {
@@ -260,7 +265,8 @@ static bool complete_with_copies(struct pack *pack, size_t run, const struct pac
         }
     if (!platform_seats(pack->platform, list, count, taken, &without)) return false;
     for (size_t c = 0; c < SLOTS; c++)
-        pack->run[run * SLOTS + c] = c < pack->platform->counters && taken[c] >= 0 ? list[taken[c]] : METRIC_NONE;
+        pack->run[run * SLOTS + c] =
+            c < pack->platform->counters && taken[c] >= 0 ? list[taken[c]] : METRIC_NONE;
     return true;
 }
 
@@ -294,8 +300,7 @@ static void solve_counters(struct pack *pack)
     mark_together(pack, true);
 }
 
-/* --- Fixed groups
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Fixed groups ---------------------------------------------------------------------------- */
 
 struct cover {
     struct pack *pack;
@@ -319,7 +324,8 @@ static size_t count_splits(const struct cover *c)
         for (size_t i = 0; i < c->depth && !together; i++) {
             together = true;
             for (size_t e = 0; e < group->count; e++)
-                together &= has(c, (size_t)c->chosen[i], (size_t)place_of(c->pack, group->event[e]));
+                together &=
+                    has(c, (size_t)c->chosen[i], (size_t)place_of(c->pack, group->event[e]));
         }
         splits += !together;
     }
@@ -407,7 +413,8 @@ static void solve_groups(struct pack *pack)
     c.best = base_calloc(pack->events + 1, sizeof *c.best);
     for (size_t g = 0; g < p->groups; g++)
         for (size_t i = 0; i < pack->events; i++)
-            c.has[g * pack->events + i] = platform_in_group(&p->group[g], &p->event[pack->event[i]], 1);
+            c.has[g * pack->events + i] =
+                platform_in_group(&p->group[g], &p->event[pack->event[i]], 1);
     cover_search(&c);
     pack->runs = c.best_depth;
     pack->bound = c.steps <= COVER_STEPS_MAX ? pack->runs : independent(&c);

@@ -1,4 +1,5 @@
-/* Packing events into runs: the solver behind chil_plan_new. Events are indexes into the platform's. */
+/* Packing events into runs: the solver behind chil_plan_new. Events are indexes into the
+ * platform's. */
 #ifndef METRIC_PACK_H
 #define METRIC_PACK_H
 
@@ -19,11 +20,13 @@ struct pack {
     size_t groups;
 
     size_t runs, bound; /* out */
-    int *run;           /* out: runs x PLATFORM_COUNTERS_MAX events by counter, METRIC_NONE where a counter is free */
-    int *fixed;         /* out: on a platform with groups, the group of each run */
+    int *run; /* out: runs x PLATFORM_COUNTERS_MAX events by counter, METRIC_NONE where a counter is
+                 free */
+    int *fixed; /* out: on a platform with groups, the group of each run */
 };
 
-/* The fewest runs; among plans of so many, one that keeps as many computations together as it can find. */
+/* The fewest runs; among plans of so many, one that keeps as many computations together as it can
+ * find. */
 void pack_solve(struct pack *pack);
 void pack_fini(struct pack *pack);
 

@@ -1,8 +1,9 @@
 /* Plans: which events a metric needs on a platform, and in how few runs they can be had.
  *
- * What can be had at all is the tree that all events of the platform together give. A wanted metric needs the events of
- * its value and, unless only that is asked for, those of everything below it, since detail is what the paper's sets are
- * for: 18 runs on UltraSPARC count the parts of a stall that is measured as a whole.
+ * What can be had at all is the tree that all events of the platform together give. A wanted metric
+ * needs the events of its value and, unless only that is asked for, those of everything below it,
+ * since detail is what the paper's sets are for: 18 runs on UltraSPARC count the parts of a stall
+ * that is measured as a whole.
  */
 #include "analyze/metric/metric_pack.h"
 
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const core_metrics[] = {"CYCLES", "INSTRUCTION", "DATA_ACCESS", "INST_ACCESS", "TLB_ACCESS"};
+static const char *const core_metrics[] = {"CYCLES", "INSTRUCTION", "DATA_ACCESS", "INST_ACCESS",
+                                           "TLB_ACCESS"};
 enum { CORE_METRICS = sizeof core_metrics / sizeof *core_metrics };
 
 struct planning {
@@ -55,8 +57,8 @@ static int fail(const struct planning *p, const char *name, struct chil_error *e
 {
     char hint[100];
     if (spec_find_clean(p->spec, name) >= 0)
-        return chil_error_set(err, CHIL_ENOENT, "'%.80s' cannot be had from the counters of '%s'", name,
-                              p->platform->name);
+        return chil_error_set(err, CHIL_ENOENT, "'%.80s' cannot be had from the counters of '%s'",
+                              name, p->platform->name);
     const char *near = text_nearest(name, p->tree, p->tree->rows, row_at);
     if (!near) near = text_nearest(name, p->spec, p->spec->symbols, symbol_at);
     return chil_error_set(err, CHIL_ENOENT, "'%s' has no metric '%.80s'%s", p->spec->name, name,
@@ -66,7 +68,8 @@ static int fail(const struct planning *p, const char *name, struct chil_error *e
 static int find_row(const struct planning *p, const char *name)
 {
     int row = chil_metric_tree_find(p->tree, name), symbol = spec_find_clean(p->spec, name);
-    return row < 0 && symbol >= 0 ? chil_metric_tree_find(p->tree, p->spec->symbol[symbol].name) : row;
+    return row < 0 && symbol >= 0 ? chil_metric_tree_find(p->tree, p->spec->symbol[symbol].name)
+                                  : row;
 }
 
 static void note(struct planning *p, const char *name, bool partial)
@@ -110,7 +113,8 @@ static int want(struct planning *p, const char *name, struct chil_error *err)
     return 0;
 }
 
-static int want_all(struct planning *p, const char *const *metrics, size_t count, struct chil_error *err)
+static int want_all(struct planning *p, const char *const *metrics, size_t count,
+                    struct chil_error *err)
 {
     int status = 0;
     size_t wanted = 0;
@@ -119,7 +123,8 @@ static int want_all(struct planning *p, const char *const *metrics, size_t count
     for (size_t i = 0; i < CORE_METRICS && !count; i++)
         if (find_row(p, core_metrics[i]) >= 0) wanted += want(p, core_metrics[i], err) == 0;
     if (!status && !count && !wanted)
-        status = chil_error_set(err, CHIL_ENOENT, "'%s' has none of the usual hierarchies; name the metrics you want",
+        status = chil_error_set(err, CHIL_ENOENT,
+                                "'%s' has none of the usual hierarchies; name the metrics you want",
                                 p->spec->name);
     return status;
 }
@@ -143,7 +148,8 @@ static size_t find_groups(struct planning *p, struct pack_group *group, const ch
     return count;
 }
 
-static const char *find_set(const struct chil_platform *platform, const struct chil_plan_run *run, struct arena *arena)
+static const char *find_set(const struct chil_platform *platform, const struct chil_plan_run *run,
+                            struct arena *arena)
 {
     for (size_t i = 0; i < platform->sets; i++)
         if (platform_in_group(&platform->set[i], run->events, run->count))
@@ -166,7 +172,8 @@ static void take_runs(struct planning *p, const struct pack *pack)
         for (unsigned c = 0; c < platform->counters; c++) {
             int event = pack->run[r * PLATFORM_COUNTERS_MAX + c];
             if (event < 0) continue;
-            const char *where = pack->fixed ? platform->group[pack->fixed[r]].name : platform->counter[c];
+            const char *where =
+                pack->fixed ? platform->group[pack->fixed[r]].name : platform->counter[c];
             run->counters[run->count] = arena_strdup(p->arena, where);
             run->events[run->count++] = arena_strdup(p->arena, platform->event[event]);
         }
@@ -192,9 +199,9 @@ static void solve(struct planning *p)
     free(event);
 }
 
-int chil_plan_new(struct chil_plan **plan, const struct chil_spec *spec, const struct chil_platform *platform,
-                  const char *const *metrics, size_t count, const struct chil_plan_options *options,
-                  struct chil_error *err)
+int chil_plan_new(struct chil_plan **plan, const struct chil_spec *spec,
+                  const struct chil_platform *platform, const char *const *metrics, size_t count,
+                  const struct chil_plan_options *options, struct chil_error *err)
 {
     struct planning p = {.spec = spec, .platform = platform, .only = options && options->only};
     *plan = NULL;

@@ -1,8 +1,9 @@
 /* Ratios, and findings, which are rules over metrics and ratios.
  *
- * Both are evaluated after counts were added up, for a call path or the program (a quotient of sums, never a sum of
- * quotients). A name is a ratio, a metric of the experiment, or a number among its attributes. A division by zero
- * leaves the value undefined; a denominator below a thousandth of the whole program's marks it as small.
+ * Both are evaluated after counts were added up, for a call path or the program (a quotient of
+ * sums, never a sum of quotients). A name is a ratio, a metric of the experiment, or a number among
+ * its attributes. A division by zero leaves the value undefined; a denominator below a thousandth
+ * of the whole program's marks it as small.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -41,15 +42,17 @@ struct values {
     int node; /* at which names are evaluated; CHIL_EXP_NONE: the program */
     bool by_node;
     struct flags flags; /* of what is being evaluated */
-    const char *needs;  /* what would have to be on for a value that is not there; of the catalogue's keys */
-    double hoped;       /* the last value, even where it is undefined */
+    const char *
+        needs; /* what would have to be on for a value that is not there; of the catalogue's keys */
+    double hoped; /* the last value, even where it is undefined */
 };
 
-static void values_init(struct values *v, const struct chil_exp *exp, const struct chil_spec *spec, bool by_node,
-                        bool subtree, int thread)
+static void values_init(struct values *v, const struct chil_exp *exp, const struct chil_spec *spec,
+                        bool by_node, bool subtree, int thread)
 {
     const char *clock = chil_exp_attribute(exp, "clock_hz");
-    *v = (struct values){.exp = exp, .spec = spec, .by_node = by_node, .subtree = subtree, .thread = thread};
+    *v = (struct values){
+        .exp = exp, .spec = spec, .by_node = by_node, .subtree = subtree, .thread = thread};
     v->node = CHIL_EXP_NONE;
     v->clock = clock ? strtod(clock, NULL) : 0;
     v->of = base_calloc(spec->symbols + 1, sizeof *v->of);
@@ -68,7 +71,8 @@ static void values_fini(struct values *v)
     chil_machine_free(v->machine);
 }
 
-/* "busy" and "user_time" are what rows of chiliad stat call the cycles of a core, and the same in seconds. */
+/* "busy" and "user_time" are what rows of chiliad stat call the cycles of a core, and the same in
+ * seconds. */
 static const char *other_name(const char *name)
 {
     return strcmp(name, "busy") == 0 || strcmp(name, "user_time") == 0 ? "CYCLES" : NULL;
@@ -101,9 +105,11 @@ static void load(struct values *v, size_t symbol)
     if (metric < 0 && s->ratio >= 0) return;
     value->ratio = METRIC_NONE;
     if (metric < 0) {
-        /* What a specification speaks of and the machine does not have is no number at all, save if it is absent. */
+        /* What a specification speaks of and the machine does not have is no number at all, save if
+         * it is absent. */
         load_attribute(v, s->name, value);
-        if (s->absent || (!value->there && metric_is_zero(v->machine, s->name))) value->there = true;
+        if (s->absent || (!value->there && metric_is_zero(v->machine, s->name)))
+            value->there = true;
         const char *needs = value->there ? NULL : needs_of(v->machine, s->name);
         if (!needs) return;
         v->needs = needs;
@@ -166,7 +172,8 @@ static const double *whole_denominators(struct values *v, int item)
     const struct expr *e = &v->spec->detail[item].expr;
     if (v->denominator[item]) return v->denominator[item];
     double *all = v->denominator[item] = base_calloc(e->nodes + 1, sizeof *all);
-    struct expr_scope scope = {.value = value_of, .context = v, .clock = v->clock, .denominator = all};
+    struct expr_scope scope = {
+        .value = value_of, .context = v, .clock = v->clock, .denominator = all};
     struct flags outer = v->flags;
     int node = v->node;
     v->node = CHIL_EXP_NONE;
@@ -204,18 +211,20 @@ static const char *ratio_at(const void *table, size_t index)
     return spec->item[index].kind == CHIL_SPEC_RATIO ? spec->item[index].name : "";
 }
 
-static int find_ratio(const struct chil_spec *spec, const char *name, int *item, struct chil_error *err)
+static int find_ratio(const struct chil_spec *spec, const char *name, int *item,
+                      struct chil_error *err)
 {
     char hint[100];
     int symbol = spec_find_clean(spec, name);
     *item = symbol >= 0 ? spec->symbol[symbol].ratio : METRIC_NONE;
     if (*item >= 0) return 0;
-    return chil_error_set(err, CHIL_ENOENT, "'%s' has no ratio '%.80s'%s", spec->name, name,
-                          text_hint(hint, sizeof hint, text_nearest(name, spec, spec->items, ratio_at)));
+    return chil_error_set(
+        err, CHIL_ENOENT, "'%s' has no ratio '%.80s'%s", spec->name, name,
+        text_hint(hint, sizeof hint, text_nearest(name, spec, spec->items, ratio_at)));
 }
 
-int chil_ratio_nodes(const struct chil_exp *exp, const struct chil_spec *spec, const char *name, bool subtree,
-                     int thread, struct chil_ratio_value *out, struct chil_error *err)
+int chil_ratio_nodes(const struct chil_exp *exp, const struct chil_spec *spec, const char *name,
+                     bool subtree, int thread, struct chil_ratio_value *out, struct chil_error *err)
 {
     struct values v;
     int item, status = find_ratio(spec, name, &item, err);
@@ -227,8 +236,8 @@ int chil_ratio_nodes(const struct chil_exp *exp, const struct chil_spec *spec, c
     return 0;
 }
 
-int chil_ratio(const struct chil_exp *exp, const struct chil_spec *spec, const char *name, int node, bool subtree,
-               int thread, struct chil_ratio_value *value, struct chil_error *err)
+int chil_ratio(const struct chil_exp *exp, const struct chil_spec *spec, const char *name, int node,
+               bool subtree, int thread, struct chil_ratio_value *value, struct chil_error *err)
 {
     struct values v;
     int item, status = find_ratio(spec, name, &item, err);
@@ -239,8 +248,7 @@ int chil_ratio(const struct chil_exp *exp, const struct chil_spec *spec, const c
     return 0;
 }
 
-/* --- Findings
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- Findings -------------------------------------------------------------------------------- */
 
 struct finder {
     struct values values;
@@ -321,7 +329,8 @@ static void look(struct finder *f, int item, int node, double share)
     struct chil_findings *out = f->out;
     out->finding = base_grow(out->finding, &f->capacity, out->count + 1, sizeof *out->finding);
     struct chil_finding *finding = &out->finding[out->count++];
-    *finding = (struct chil_finding){.name = f->values.spec->item[item].name, .node = node, .share = share};
+    *finding = (struct chil_finding){
+        .name = f->values.spec->item[item].name, .node = node, .share = share};
     f->values.node = node;
     finding->text = fill_text(f, f->values.spec->item[item].text);
     add_evidence(f, &f->values.spec->detail[item].expr, finding);
@@ -370,8 +379,8 @@ static int by_share(const void *a, const void *b)
     return order ? order : (x->node > y->node) - (x->node < y->node);
 }
 
-int chil_findings_new(struct chil_findings **findings, const struct chil_exp *exp, const struct chil_spec *spec,
-                      struct chil_error *err)
+int chil_findings_new(struct chil_findings **findings, const struct chil_exp *exp,
+                      const struct chil_spec *spec, struct chil_error *err)
 {
     struct finder f = {0};
     (void)err;

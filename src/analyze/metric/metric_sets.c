@@ -1,7 +1,9 @@
-/* Platforms: how many counters there are, what each can count, and the sets worth a run (paper 003, appendix A.1).
+/* Platforms: how many counters there are, what each can count, and the sets worth a run (paper 003,
+ * appendix A.1).
  *
- * A set fits if its events can be given counters, each event one that can count it and no counter twice; on a platform
- * with fixed groups, if one group has them all. Every set of a file is proved to fit when the file is read.
+ * A set fits if its events can be given counters, each event one that can count it and no counter
+ * twice; on a platform with fixed groups, if one group has them all. Every set of a file is proved
+ * to fit when the file is read.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -10,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[] = {"platform", "metrics", "counters", "events", "group", "aggroup", "like", "compute"};
+static const char *const words[] = {"platform", "metrics", "counters", "events",
+                                    "group",    "aggroup", "like",     "compute"};
 enum word { PLATFORM, METRICS, COUNTERS, EVENTS, GROUP, AGGROUP, LIKE, COMPUTE, WORDS };
 
 static int word_of(const char *word, size_t length)
@@ -43,11 +46,11 @@ int platform_event(const struct chil_platform *platform, const char *name)
     return METRIC_NONE;
 }
 
-/* --- Whether events fit
- * ------------------------------------------------------------------------------------------------ */
+/* --- Whether events fit ---------------------------------------------------------------------- */
 
 /* Gives `event` a counter, moving others if need be. */
-static bool seat(const struct chil_platform *p, const int *events, size_t event, int *taken, uint32_t *tried)
+static bool seat(const struct chil_platform *p, const int *events, size_t event, int *taken,
+                 uint32_t *tried)
 {
     uint32_t rest = p->allowed[events[event]] & ~*tried;
     for (; rest; rest = p->allowed[events[event]] & ~*tried) {
@@ -61,7 +64,8 @@ static bool seat(const struct chil_platform *p, const int *events, size_t event,
     return false;
 }
 
-bool platform_seats(const struct chil_platform *platform, const int *events, size_t count, int *taken, size_t *without)
+bool platform_seats(const struct chil_platform *platform, const int *events, size_t count,
+                    int *taken, size_t *without)
 {
     for (unsigned i = 0; i < platform->counters; i++)
         taken[i] = METRIC_NONE;
@@ -87,7 +91,8 @@ bool platform_in_group(const struct chil_set *group, const char *const *events, 
     return true;
 }
 
-__attribute__((format(printf, 3, 4))) static bool say(char *why, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool say(char *why, size_t size, const char *format,
+                                                      ...)
 {
     if (!why) return false;
     va_list args;
@@ -97,17 +102,19 @@ __attribute__((format(printf, 3, 4))) static bool say(char *why, size_t size, co
     return false;
 }
 
-static void name_counters(const struct chil_platform *p, uint32_t allowed, char *buffer, size_t size)
+static void name_counters(const struct chil_platform *p, uint32_t allowed, char *buffer,
+                          size_t size)
 {
     size_t used = 0;
     *buffer = 0;
     for (unsigned i = 0; i < p->counters && used < size; i++)
         if (allowed >> i & 1)
-            used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? " or " : "", p->counter[i]);
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? " or " : "",
+                                     p->counter[i]);
 }
 
-bool chil_platform_fits(const struct chil_platform *platform, const char *const *events, size_t count, char *why,
-                        size_t size)
+bool chil_platform_fits(const struct chil_platform *platform, const char *const *events,
+                        size_t count, char *why, size_t size)
 {
     int index[PLATFORM_COUNTERS_MAX], taken[PLATFORM_COUNTERS_MAX];
     char hint[100], counters[120];
@@ -116,12 +123,13 @@ bool chil_platform_fits(const struct chil_platform *platform, const char *const 
         int event = platform_event(platform, events[i]);
         if (event < 0)
             return say(why, size, "'%s' counts no '%s'%s", platform->name, events[i],
-                       text_hint(hint, sizeof hint, text_nearest(events[i], platform, platform->events, event_at)));
+                       text_hint(hint, sizeof hint,
+                                 text_nearest(events[i], platform, platform->events, event_at)));
         if (i < PLATFORM_COUNTERS_MAX) index[i] = event;
     }
     if (count > platform->counters)
-        return say(why, size, "%zu events do not fit the %u counters of '%s'", count, platform->counters,
-                   platform->name);
+        return say(why, size, "%zu events do not fit the %u counters of '%s'", count,
+                   platform->counters, platform->name);
     if (platform->groups) {
         for (size_t i = 0; i < platform->groups; i++)
             if (platform_in_group(&platform->group[i], events, count)) return true;
@@ -129,11 +137,11 @@ bool chil_platform_fits(const struct chil_platform *platform, const char *const 
     }
     if (platform_seats(platform, index, count, taken, &without)) return true;
     name_counters(platform, platform->allowed[index[without]], counters, sizeof counters);
-    return say(why, size, "'%s' needs counter %s, which the others need too", events[without], counters);
+    return say(why, size, "'%s' needs counter %s, which the others need too", events[without],
+               counters);
 }
 
-/* --- Reading
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- Reading --------------------------------------------------------------------------------- */
 
 struct reading {
     struct chil_platform *platform;
@@ -144,8 +152,10 @@ struct reading {
 static int fail_name(struct reading *in, const char *name, const char *at)
 {
     char hint[100];
-    return reader_error(&in->reader, at, in->err, "'%.80s' is no event of the platform%s", name,
-                        text_hint(hint, sizeof hint, text_nearest(name, in->platform, in->platform->events, event_at)));
+    return reader_error(
+        &in->reader, at, in->err, "'%.80s' is no event of the platform%s", name,
+        text_hint(hint, sizeof hint,
+                  text_nearest(name, in->platform, in->platform->events, event_at)));
 }
 
 static int read_text(struct reading *in, const char **to)
@@ -159,7 +169,8 @@ static int read_platform(struct reading *in)
 {
     char name[METRIC_NAME_MAX];
     if (*in->platform->name)
-        return reader_error(&in->reader, in->reader.text, in->err, "a file is of one platform; this is the second");
+        return reader_error(&in->reader, in->reader.text, in->err,
+                            "a file is of one platform; this is the second");
     int status = reader_name(&in->reader, "a name", name, in->err);
     if (status) return status;
     in->platform->name = arena_strdup(&in->platform->arena, name);
@@ -170,14 +181,18 @@ static int read_platform(struct reading *in)
 static int read_counters(struct reading *in)
 {
     struct chil_platform *p = in->platform;
-    if (p->counters) return reader_error(&in->reader, in->reader.text, in->err, "'counters' is given again");
+    if (p->counters)
+        return reader_error(&in->reader, in->reader.text, in->err, "'counters' is given again");
     while (reader_peek(&in->reader).kind != TOKEN_END) {
         const char *name = reader_raw(&in->reader, &p->arena, true);
         if (p->counters == PLATFORM_COUNTERS_MAX)
-            return reader_error(&in->reader, in->reader.text, in->err, "more than %d counters", PLATFORM_COUNTERS_MAX);
+            return reader_error(&in->reader, in->reader.text, in->err, "more than %d counters",
+                                PLATFORM_COUNTERS_MAX);
         p->counter[p->counters++] = name;
     }
-    return p->counters ? 0 : reader_error(&in->reader, in->reader.text, in->err, "names of counters are missing");
+    return p->counters ? 0
+                       : reader_error(&in->reader, in->reader.text, in->err,
+                                      "names of counters are missing");
 }
 
 /* The counters before '=': names, or '*' for all. */
@@ -212,7 +227,8 @@ static int read_events(struct reading *in)
         int at = platform_event(p, name);
         if (at < 0) {
             p->event = base_grow(p->event, &p->event_capacity, p->events + 1, sizeof *p->event);
-            p->allowed = base_grow(p->allowed, &p->allowed_capacity, p->events + 1, sizeof *p->allowed);
+            p->allowed =
+                base_grow(p->allowed, &p->allowed_capacity, p->events + 1, sizeof *p->allowed);
             p->event[p->events] = arena_strdup(&p->arena, name);
             p->allowed[p->events] = 0;
             at = (int)p->events++;
@@ -231,8 +247,8 @@ static int read_set(struct reading *in, struct chil_set **sets, size_t *count, s
     int status = reader_name(&in->reader, "a name", name, in->err);
     for (size_t i = 0; i < *count && !status; i++)
         if (strcmp((*sets)[i].name, name) == 0)
-            status = reader_error(&in->reader, in->reader.text, in->err, "'%s' is given again; line %u has it", name,
-                                  (*sets)[i].line);
+            status = reader_error(&in->reader, in->reader.text, in->err,
+                                  "'%s' is given again; line %u has it", name, (*sets)[i].line);
     if (!status) {
         set.name = arena_strdup(&p->arena, name);
         status = reader_expect(&in->reader, "=", in->err);
@@ -243,10 +259,12 @@ static int read_set(struct reading *in, struct chil_set **sets, size_t *count, s
         if (!status && event < 0) status = fail_name(in, name, in->reader.at - 1);
         for (size_t i = 0; i < set.count && !status; i++)
             if (list[i] == p->event[event])
-                status = reader_error(&in->reader, in->reader.at - 1, in->err, "'%s' is there twice", name);
+                status = reader_error(&in->reader, in->reader.at - 1, in->err,
+                                      "'%s' is there twice", name);
         if (!status && set.count == p->counters)
             status = reader_error(&in->reader, in->reader.at - 1, in->err,
-                                  "set '%s' does not fit: more than the %u counters", set.name, p->counters);
+                                  "set '%s' does not fit: more than the %u counters", set.name,
+                                  p->counters);
         if (!status) list[set.count++] = p->event[event];
     }
     if (status) return status;
@@ -263,7 +281,8 @@ static int read_like(struct reading *in)
     struct reader ahead = in->reader;
     char name[METRIC_NAME_MAX];
     int status = reader_name(&ahead, "an event", name, in->err);
-    if (!status && platform_event(in->platform, name) < 0) status = fail_name(in, name, reader_peek(&in->reader).at);
+    if (!status && platform_event(in->platform, name) < 0)
+        status = fail_name(in, name, reader_peek(&in->reader).at);
     return status ? status : spec_read_compute(in->platform->likes, &in->reader, in->err);
 }
 
@@ -303,16 +322,19 @@ static int check(const struct reading *in)
 {
     const struct chil_platform *p = in->platform;
     char why[250];
-    if (!*p->name) return chil_error_set(in->err, CHIL_EPARSE, "%s: 'platform NAME' is missing", p->file);
-    if (!p->counters) return chil_error_set(in->err, CHIL_EPARSE, "%s: 'counters' is missing", p->file);
+    if (!*p->name)
+        return chil_error_set(in->err, CHIL_EPARSE, "%s: 'platform NAME' is missing", p->file);
+    if (!p->counters)
+        return chil_error_set(in->err, CHIL_EPARSE, "%s: 'counters' is missing", p->file);
     for (size_t i = 0; i < p->events && p->groups; i++)
         if (!is_in_a_group(p, p->event[i]))
-            return chil_error_set(in->err, CHIL_EPARSE, "%s: event '%s' is in no group; add it to one", p->file,
+            return chil_error_set(in->err, CHIL_EPARSE,
+                                  "%s: event '%s' is in no group; add it to one", p->file,
                                   p->event[i]);
     for (size_t i = 0; i < p->sets; i++)
         if (!chil_platform_fits(p, p->set[i].events, p->set[i].count, why, sizeof why))
-            return chil_error_set(in->err, CHIL_EPARSE, "%s:%u: set '%s' does not fit: %s", p->file, p->set[i].line,
-                                  p->set[i].name, why);
+            return chil_error_set(in->err, CHIL_EPARSE, "%s:%u: set '%s' does not fit: %s", p->file,
+                                  p->set[i].line, p->set[i].name, why);
     return 0;
 }
 
@@ -349,8 +371,8 @@ int chil_platform_open(struct chil_platform **platform, const char *name, struct
     return status ? status : read_all(platform, &file, err);
 }
 
-int chil_platform_parse(struct chil_platform **platform, const char *name, const void *bytes, size_t length,
-                        struct chil_error *err)
+int chil_platform_parse(struct chil_platform **platform, const char *name, const void *bytes,
+                        size_t length, struct chil_error *err)
 {
     struct text_file file;
     *platform = NULL;

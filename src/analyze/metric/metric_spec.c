@@ -1,9 +1,9 @@
 /* Reading specifications: statements become items over symbols.
  *
- * A symbol is any name that occurs: a metric, a counter, or a gap that nothing measures. What a file says replaces
- * what the files it uses say, wherever `use` stands in it; twice in one file is a mistake. Only `measure` may be
- * repeated: its lines are alternatives. Symbols are kept by the spelling that experiments can hold, so two names that
- * would become one are found here.
+ * A symbol is any name that occurs: a metric, a counter, or a gap that nothing measures. What a
+ * file says replaces what the files it uses say, wherever `use` stands in it; twice in one file is
+ * a mistake. Only `measure` may be repeated: its lines are alternatives. Symbols are kept by the
+ * spelling that experiments can hold, so two names that would become one are found here.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -46,14 +46,14 @@ static bool is_keyword(const char *word, size_t length)
     return kind_of(word, length) >= 0;
 }
 
-/* --- Symbols --------------------------------------------------------------------------------------------------------
- */
+/* --- Symbols --------------------------------------------------------------------------------- */
 
 const char *chil_metric_clean_name(char *buffer, size_t size, const char *name)
 {
     size_t i = 0;
     for (; name[i] && i + 1 < size; i++)
-        buffer[i] = (char)(isalnum((unsigned char)name[i]) || strchr("_:=", name[i]) ? name[i] : '_');
+        buffer[i] =
+            (char)(isalnum((unsigned char)name[i]) || strchr("_:=", name[i]) ? name[i] : '_');
     if (size) buffer[i] = 0;
     return buffer;
 }
@@ -97,7 +97,8 @@ static size_t symbol_get(struct chil_spec *spec, const char *name, const char *f
     if ((spec->symbols + 1) * 2 > spec->index_size) index_grow(spec);
     size_t slot = slot_of(spec, chil_metric_clean_name(clean, sizeof clean, name));
     if (spec->index[slot]) return spec->index[slot] - 1;
-    spec->symbol = base_grow(spec->symbol, &spec->symbol_capacity, spec->symbols + 1, sizeof *spec->symbol);
+    spec->symbol =
+        base_grow(spec->symbol, &spec->symbol_capacity, spec->symbols + 1, sizeof *spec->symbol);
     spec->symbol[spec->symbols] = (struct symbol){.name = arena_strdup(&spec->arena, name),
                                                   .clean = arena_strdup(&spec->arena, clean),
                                                   .compose = METRIC_NONE,
@@ -117,8 +118,7 @@ bool spec_defines(const struct chil_spec *spec, size_t symbol)
     return s->compose >= 0 || s->compute >= 0 || s->measures || s->absent;
 }
 
-/* --- Statements
- * ------------------------------------------------------------------------------------------------------- */
+/* --- Statements ------------------------------------------------------------------------------ */
 
 /* A statement while it is read. */
 struct reading {
@@ -136,8 +136,9 @@ static size_t symbol_at(void *context, const char *name, const struct reader *r,
     struct reading *in = context;
     size_t symbol = symbol_get(in->spec, name, in->file, reader_line(r, at));
     if (strcmp(in->spec->symbol[symbol].name, name) != 0 && !in->status)
-        in->status = reader_error(r, at, in->err, "'%s' and '%s' are one name to experiments, '%s'; rename one", name,
-                                  in->spec->symbol[symbol].name, in->spec->symbol[symbol].clean);
+        in->status = reader_error(
+            r, at, in->err, "'%s' and '%s' are one name to experiments, '%s'; rename one", name,
+            in->spec->symbol[symbol].name, in->spec->symbol[symbol].clean);
     return symbol;
 }
 
@@ -164,8 +165,8 @@ static int read_names(struct reading *in, const char *what, struct terms *terms)
         if (status) break;
         for (size_t i = 0; i < terms->count && !status; i++)
             if (list[i].symbol == symbol)
-                status = reader_error(in->reader, in->reader->at - 1, in->err, "'%s' is there twice",
-                                      in->spec->symbol[symbol].name);
+                status = reader_error(in->reader, in->reader->at - 1, in->err,
+                                      "'%s' is there twice", in->spec->symbol[symbol].name);
         list = base_grow(list, &capacity, terms->count + 1, sizeof *list);
         list[terms->count++] = (struct term){.symbol = symbol, .factor = 1};
     } while (!status && reader_peek(in->reader).kind != TOKEN_END);
@@ -181,10 +182,13 @@ static int read_unit(struct reading *in, struct chil_spec_item *item)
     if (!token_is(&token, "unit")) return 0;
     (void)reader_token(in->reader);
     item->unit = reader_raw(in->reader, &in->spec->arena, true);
-    return *item->unit ? 0 : reader_error(in->reader, token.at, in->err, "a unit is missing behind 'unit'");
+    return *item->unit
+               ? 0
+               : reader_error(in->reader, token.at, in->err, "a unit is missing behind 'unit'");
 }
 
-static int parse_expression(struct reading *in, struct item *detail, bool logic, struct chil_spec_item *item)
+static int parse_expression(struct reading *in, struct item *detail, bool logic,
+                            struct chil_spec_item *item)
 {
     const char *begin = in->reader->at;
     int status = expr_parse(&detail->expr, in->reader, logic, symbol_at, in, in->err);
@@ -200,13 +204,17 @@ static int check_terms(struct reading *in, const struct chil_spec_item *item, st
     const struct expr *e = &detail->expr;
     for (size_t i = 0; i < e->nodes; i++) {
         if (item->kind == CHIL_SPEC_MEASURE && e->node[i].op != EXPR_NAME)
-            return reader_error(r, r->text, in->err, "'measure %s' takes one counter; use 'compose' or 'compute'",
+            return reader_error(r, r->text, in->err,
+                                "'measure %s' takes one counter; use 'compose' or 'compute'",
                                 item->name);
-        if (item->kind == CHIL_SPEC_COMPOSE && e->node[i].op != EXPR_NAME && e->node[i].op != EXPR_ADD)
-            return reader_error(r, r->text, in->err, "'compose %s' only adds names; use 'compute'", item->name);
+        if (item->kind == CHIL_SPEC_COMPOSE && e->node[i].op != EXPR_NAME &&
+            e->node[i].op != EXPR_ADD)
+            return reader_error(r, r->text, in->err, "'compose %s' only adds names; use 'compute'",
+                                item->name);
     }
     if (!expr_terms(e, &in->spec->arena, &detail->terms))
-        return reader_error(r, r->text, in->err, "'%s %s' is no sum of counts; use 'ratio' for anything else",
+        return reader_error(r, r->text, in->err,
+                            "'%s %s' is no sum of counts; use 'ratio' for anything else",
                             words[item->kind], item->name);
     for (size_t i = 0; i < detail->terms.count && item->kind == CHIL_SPEC_COMPOSE; i++)
         if (detail->terms.term[i].factor != 1)
@@ -241,7 +249,9 @@ static int read_finding(struct reading *in, struct chil_spec_item *item, struct 
     if (!status) status = reader_expect(in->reader, "because", in->err);
     if (status) return status;
     item->text = reader_raw(in->reader, &in->spec->arena, false);
-    return *item->text ? 0 : reader_error(in->reader, in->reader->text, in->err, "a text is missing behind 'because'");
+    return *item->text ? 0
+                       : reader_error(in->reader, in->reader->text, in->err,
+                                      "a text is missing behind 'because'");
 }
 
 static int read_list(struct reading *in, struct chil_spec_item *item, struct item *detail)
@@ -251,25 +261,30 @@ static int read_list(struct reading *in, struct chil_spec_item *item, struct ite
     if (item->kind == CHIL_SPEC_AGGROUP) status = reader_expect(in->reader, "=", in->err);
     if (item->kind == CHIL_SPEC_APPROXIMATE) status = reader_expect(in->reader, "without", in->err);
     if (item->kind != CHIL_SPEC_ABSENT) begin = in->reader->at;
-    if (!status && item->kind == CHIL_SPEC_ABSENT && reader_peek(in->reader).kind == TOKEN_END) return 0;
+    if (!status && item->kind == CHIL_SPEC_ABSENT && reader_peek(in->reader).kind == TOKEN_END)
+        return 0;
     if (!status) status = read_names(in, "a name", &detail->terms);
     item->formula = reader_since(in->reader, &in->spec->arena, begin);
     return status;
 }
 
-/* --- Items
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Items ----------------------------------------------------------------------------------- */
 
-/* Where the new item goes: the end, or the place of one that it replaces; nowhere if what is there comes first. */
-static int place_item(struct reading *in, const struct chil_spec_item *item, const struct item *detail, size_t *place)
+/* Where the new item goes: the end, or the place of one that it replaces; nowhere if what is there
+ * comes first. */
+static int place_item(struct reading *in, const struct chil_spec_item *item,
+                      const struct item *detail, size_t *place)
 {
     *place = in->spec->items;
     for (size_t i = 0; i < in->spec->items; i++) {
         struct item *old = &in->spec->detail[i];
-        if (old->dead || old->symbol != detail->symbol || in->spec->item[i].kind != item->kind) continue;
-        if (old->source == detail->source && item->kind != CHIL_SPEC_MEASURE && item->kind != CHIL_SPEC_ABSENT)
-            return reader_error(in->reader, in->reader->text, in->err, "'%s %s' is given again; line %u has it",
-                                words[item->kind], item->name, in->spec->item[i].line);
+        if (old->dead || old->symbol != detail->symbol || in->spec->item[i].kind != item->kind)
+            continue;
+        if (old->source == detail->source && item->kind != CHIL_SPEC_MEASURE &&
+            item->kind != CHIL_SPEC_ABSENT)
+            return reader_error(in->reader, in->reader->text, in->err,
+                                "'%s %s' is given again; line %u has it", words[item->kind],
+                                item->name, in->spec->item[i].line);
         if (old->source == detail->source) continue;
         old->dead = old->depth >= in->depth;
         if (*place == in->spec->items) *place = old->dead ? i : SIZE_MAX;
@@ -296,7 +311,8 @@ static int keep_item(struct reading *in, struct chil_spec_item *item, struct ite
         return 0;
     }
     spec->item = base_grow(spec->item, &spec->item_capacity, spec->items + 1, sizeof *spec->item);
-    spec->detail = base_grow(spec->detail, &spec->detail_capacity, spec->items + 1, sizeof *spec->detail);
+    spec->detail =
+        base_grow(spec->detail, &spec->detail_capacity, spec->items + 1, sizeof *spec->detail);
     spec->item[spec->items] = *item;
     spec->detail[spec->items++] = *detail;
     return 0;
@@ -304,11 +320,13 @@ static int keep_item(struct reading *in, struct chil_spec_item *item, struct ite
 
 static int read_use(struct reading *in);
 
-/* "text ; unit ; formula", the rows of chiliad stat: a ratio whose name is made of its text and unit. */
+/* "text ; unit ; formula", the rows of chiliad stat: a ratio whose name is made of its text and
+ * unit. */
 static int read_row(struct reading *in)
 {
     struct chil_spec *spec = in->spec;
-    struct chil_spec_item item = {.kind = CHIL_SPEC_RATIO, .unit = "", .text = "", .file = in->file};
+    struct chil_spec_item item = {
+        .kind = CHIL_SPEC_RATIO, .unit = "", .text = "", .file = in->file};
     struct item detail = {0};
     struct reader *r = in->reader;
     char name[METRIC_NAME_MAX], clean[METRIC_NAME_MAX];
@@ -339,13 +357,15 @@ static int unknown_statement(struct reading *in, const struct token *word)
 {
     char name[60], hint[100];
     (void)snprintf(name, sizeof name, "%.*s", (int)word->length, word->at);
-    return reader_error(in->reader, word->at, in->err, "'%.40s' begins no statement%s", word->length ? name : word->at,
+    return reader_error(in->reader, word->at, in->err, "'%.40s' begins no statement%s",
+                        word->length ? name : word->at,
                         text_hint(hint, sizeof hint, text_nearest(name, words, KINDS, word_at)));
 }
 
 static int read_kind(struct reading *in, enum chil_spec_kind kind, const char *at)
 {
-    struct chil_spec_item item = {.kind = kind, .formula = "", .unit = "", .text = "", .file = in->file};
+    struct chil_spec_item item = {
+        .kind = kind, .formula = "", .unit = "", .text = "", .file = in->file};
     struct item detail = {0};
     item.line = reader_line(in->reader, at);
     int status = read_symbol(in, "a name", &detail.symbol);
@@ -374,8 +394,7 @@ static int read_statement(struct reading *in)
     return read_kind(in, (enum chil_spec_kind)kind, word.at);
 }
 
-/* --- Files
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Files ----------------------------------------------------------------------------------- */
 
 /* Where a used file is: beside the using one, or in the data directory. */
 static int find_used(struct reading *in, const char *name, char path[METRIC_PATH_MAX])
@@ -384,14 +403,16 @@ static int find_used(struct reading *in, const char *name, char path[METRIC_PATH
     int folder = slash ? (int)(slash - in->path + 1) : 0;
     static const char *const endings[] = {"", ".metrics"};
     for (size_t i = 0; i < 2 && in->path && *name != '/'; i++) {
-        int length = snprintf(path, METRIC_PATH_MAX, "%.*s%s%s", folder, in->path, name, endings[i]);
+        int length =
+            snprintf(path, METRIC_PATH_MAX, "%.*s%s%s", folder, in->path, name, endings[i]);
         FILE *file = length < METRIC_PATH_MAX ? fopen(path, "re") : NULL;
         if (!file) continue;
         (void)fclose(file);
         return 0;
     }
     if (!in->path && strchr(name, '/'))
-        return reader_error(in->reader, in->reader->text, in->err, "a text in memory uses no files by path");
+        return reader_error(in->reader, in->reader->text, in->err,
+                            "a text in memory uses no files by path");
     return metric_path(path, "metrics", name, in->err);
 }
 
@@ -399,10 +420,12 @@ static int read_use(struct reading *in)
 {
     char path[METRIC_PATH_MAX];
     const char *name = reader_raw(in->reader, &in->spec->arena, true);
-    if (!*name) return reader_error(in->reader, in->reader->text, in->err, "a file is missing behind 'use'");
+    if (!*name)
+        return reader_error(in->reader, in->reader->text, in->err,
+                            "a file is missing behind 'use'");
     if (in->depth + 1 > USE_DEPTH_MAX)
-        return reader_error(in->reader, in->reader->text, in->err, "files use one another more than %d deep",
-                            USE_DEPTH_MAX);
+        return reader_error(in->reader, in->reader->text, in->err,
+                            "files use one another more than %d deep", USE_DEPTH_MAX);
     int status = reader_end(in->reader, in->err);
     if (!status) status = find_used(in, name, path);
     if (status) return status;
@@ -413,7 +436,8 @@ static int read_use(struct reading *in)
     return spec_read(in->spec, &file, path, in->depth + 1, in->err);
 }
 
-int spec_read(struct chil_spec *spec, struct text_file *file, const char *path, unsigned depth, struct chil_error *err)
+int spec_read(struct chil_spec *spec, struct text_file *file, const char *path, unsigned depth,
+              struct chil_error *err)
 {
     struct reader reader;
     struct reading in = {.spec = spec, .reader = &reader, .depth = depth, .path = path, .err = err};
@@ -438,7 +462,8 @@ int spec_read_compute(struct chil_spec *spec, struct reader *r, struct chil_erro
 static bool computes(const struct chil_spec *spec, size_t symbol)
 {
     for (size_t i = 0; i < spec->items; i++)
-        if (!spec->detail[i].dead && spec->detail[i].symbol == symbol && spec->item[i].kind == CHIL_SPEC_COMPUTE)
+        if (!spec->detail[i].dead && spec->detail[i].symbol == symbol &&
+            spec->item[i].kind == CHIL_SPEC_COMPUTE)
             return true;
     return false;
 }
@@ -459,18 +484,20 @@ int spec_add(struct chil_spec *spec, const struct chil_spec *from)
         for (size_t t = 0; t < terms->count; t++) {
             const char *name = from->symbol[terms->term[t].symbol].name;
             detail.terms.term[detail.terms.count++] =
-                (struct term){.symbol = symbol_get(spec, name, item.file, item.line), .factor = terms->term[t].factor};
+                (struct term){.symbol = symbol_get(spec, name, item.file, item.line),
+                              .factor = terms->term[t].factor};
         }
-        spec->item = base_grow(spec->item, &spec->item_capacity, spec->items + 1, sizeof *spec->item);
-        spec->detail = base_grow(spec->detail, &spec->detail_capacity, spec->items + 1, sizeof *spec->detail);
+        spec->item =
+            base_grow(spec->item, &spec->item_capacity, spec->items + 1, sizeof *spec->item);
+        spec->detail =
+            base_grow(spec->detail, &spec->detail_capacity, spec->items + 1, sizeof *spec->detail);
         spec->item[spec->items] = item;
         spec->detail[spec->items++] = detail;
     }
     return 0;
 }
 
-/* --- Putting together
- * ------------------------------------------------------------------------------------------------- */
+/* --- Putting together ------------------------------------------------------------------------ */
 
 static void bind(struct chil_spec *spec, size_t index)
 {
@@ -486,7 +513,8 @@ static void bind(struct chil_spec *spec, size_t index)
             spec->symbol[spec->detail[index].terms.term[i].symbol].absent = true;
         break;
     case CHIL_SPEC_MEASURE:
-        if (!symbol->measure) symbol->measure = arena_calloc(&spec->arena, spec->items, sizeof *symbol->measure);
+        if (!symbol->measure)
+            symbol->measure = arena_calloc(&spec->arena, spec->items, sizeof *symbol->measure);
         symbol->measure[symbol->measures++] = (int)index;
         break;
     default: break;
@@ -516,10 +544,11 @@ static int visit(struct chil_spec *spec, size_t at, unsigned depth, struct chil_
     if (symbol->mark == DONE) return 0;
     const struct chil_spec_item *item = &spec->item[of[0] >= 0 ? of[0] : of[1] >= 0 ? of[1] : 0];
     if (symbol->mark == OPEN)
-        return chil_error_set(err, CHIL_EPARSE, "%s:%u: '%s' is part of itself", item->file, item->line, symbol->name);
+        return chil_error_set(err, CHIL_EPARSE, "%s:%u: '%s' is part of itself", item->file,
+                              item->line, symbol->name);
     if (depth > NEST_MAX)
-        return chil_error_set(err, CHIL_EPARSE, "%s:%u: '%s' is more than %d levels deep", item->file, item->line,
-                              symbol->name, NEST_MAX);
+        return chil_error_set(err, CHIL_EPARSE, "%s:%u: '%s' is more than %d levels deep",
+                              item->file, item->line, symbol->name, NEST_MAX);
     symbol->mark = OPEN;
     int status = 0;
     for (size_t k = 0; k < 2; k++) {

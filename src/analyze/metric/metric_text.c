@@ -1,8 +1,8 @@
 /* Statements and tokens.
  *
- * The paper prints statements over several lines and comments after them, so a statement is put together first, and
- * every place in it remembers its line. Names may hold '$', ':' and, between two other characters, '/'
- * (HT_I/O_XFER): so a division has a blank before or after it.
+ * The paper prints statements over several lines and comments after them, so a statement is put
+ * together first, and every place in it remembers its line. Names may hold '$', ':' and, between
+ * two other characters, '/' (HT_I/O_XFER): so a division has a blank before or after it.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -43,10 +43,10 @@ void reader_fini(struct reader *r)
     text_file_close(&r->file);
 }
 
-/* --- Statements -----------------------------------------------------------------------------------------------------
- */
+/* --- Statements ------------------------------------------------------------------------------ */
 
-/* The next line with something on it, '#' and what follows cut off; *indented: it began with a blank. */
+/* The next line with something on it, '#' and what follows cut off; *indented: it began with a
+ * blank. */
 static char *next_line(struct reader *r, bool *indented)
 {
     for (char *line; (line = text_next_line(&r->file));) {
@@ -109,7 +109,8 @@ unsigned reader_line(const struct reader *r, const char *at)
     return line;
 }
 
-int reader_error(const struct reader *r, const char *at, struct chil_error *err, const char *format, ...)
+int reader_error(const struct reader *r, const char *at, struct chil_error *err, const char *format,
+                 ...)
 {
     char what[300];
     va_list args;
@@ -119,8 +120,7 @@ int reader_error(const struct reader *r, const char *at, struct chil_error *err,
     return chil_error_set(err, CHIL_EPARSE, "%s:%u: %s", r->file.name, reader_line(r, at), what);
 }
 
-/* --- Tokens ---------------------------------------------------------------------------------------------------------
- */
+/* --- Tokens ---------------------------------------------------------------------------------- */
 
 static size_t name_length(const char *at)
 {
@@ -195,15 +195,16 @@ char *reader_since(const struct reader *r, struct arena *arena, const char *at)
     return text;
 }
 
-int reader_name(struct reader *r, const char *what, char name[METRIC_NAME_MAX], struct chil_error *err)
+int reader_name(struct reader *r, const char *what, char name[METRIC_NAME_MAX],
+                struct chil_error *err)
 {
     struct token token = reader_token(r);
     if (token.kind != TOKEN_NAME)
-        return reader_error(r, token.at, err, "%s is missing%s%.20s%s", what, *token.at ? " at '" : "", token.at,
-                            *token.at ? "'" : "");
+        return reader_error(r, token.at, err, "%s is missing%s%.20s%s", what,
+                            *token.at ? " at '" : "", token.at, *token.at ? "'" : "");
     if (token.length >= METRIC_NAME_MAX)
-        return reader_error(r, token.at, err, "name '%.40s...' is longer than %d characters", token.at,
-                            METRIC_NAME_MAX - 1);
+        return reader_error(r, token.at, err, "name '%.40s...' is longer than %d characters",
+                            token.at, METRIC_NAME_MAX - 1);
     memcpy(name, token.at, token.length);
     name[token.length] = 0;
     return 0;
@@ -224,10 +225,10 @@ int reader_end(struct reader *r, struct chil_error *err)
     return reader_error(r, token.at, err, "'%.40s' is not expected here", token.at);
 }
 
-/* --- Files ----------------------------------------------------------------------------------------------------------
- */
+/* --- Files ----------------------------------------------------------------------------------- */
 
-int metric_path(char path[METRIC_PATH_MAX], const char *kind, const char *name, struct chil_error *err)
+int metric_path(char path[METRIC_PATH_MAX], const char *kind, const char *name,
+                struct chil_error *err)
 {
     int length;
     if (strchr(name, '/')) {
@@ -238,7 +239,8 @@ int metric_path(char path[METRIC_PATH_MAX], const char *kind, const char *name, 
         if (status) return status;
         length = snprintf(path, METRIC_PATH_MAX, "%s/%s/%s.%s", folder, kind, name, kind);
     }
-    if (length >= METRIC_PATH_MAX) return chil_error_set(err, CHIL_ERANGE, "path '%.80s...' is too long", name);
+    if (length >= METRIC_PATH_MAX)
+        return chil_error_set(err, CHIL_ERANGE, "path '%.80s...' is too long", name);
     return 0;
 }
 

@@ -1,5 +1,5 @@
-/* Time with the counters' metrics in it (paper 003, section 4): what cycles were spent on, where they are the program's
- * own.
+/* Time with the counters' metrics in it (paper 003, section 4): what cycles were spent on, where
+ * they are the program's own.
  *
  *     Time
  *       Execution          BUSY, STALL, ... of CYCLES
@@ -7,9 +7,10 @@
  *       OpenMP             barriers, critical sections, locks, waiting for tasks
  *       Threads            mutexes, conditions, barriers, joins
  *
- * A cycle of communication or synchronisation is there, and only there: a stall while a barrier waits is the barrier's,
- * not the memory's. So the parts add up to the whole. Which call paths these are, regions say by CUBE's words; what
- * they call is theirs, but what a team or a thread does that they start is the program's.
+ * A cycle of communication or synchronisation is there, and only there: a stall while a barrier
+ * waits is the barrier's, not the memory's. So the parts add up to the whole. Which call paths
+ * these are, regions say by CUBE's words; what they call is theirs, but what a team or a thread
+ * does that they start is the program's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +30,11 @@ static const struct {
 };
 
 /* Regions that only begin something. */
-static const char *const beginnings[] = {"parallel", "thread create", "task create", "loop", "single", "sections"};
+static const char *const beginnings[] = {"parallel", "thread create", "task create",
+                                         "loop",     "single",        "sections"};
 
-/* What a path is, below one of this class. A team's function, as gcc calls it, is the program's wherever a runtime
- * takes it up. */
+/* What a path is, below one of this class. A team's function, as gcc calls it, is the program's
+ * wherever a runtime takes it up. */
 static int class_of(const struct chil_exp_region *region, int above)
 {
     if (strstr(region->name, "._omp_fn.")) return EXECUTION;
@@ -44,8 +46,8 @@ static int class_of(const struct chil_exp_region *region, int above)
     return EXECUTION;
 }
 
-static int add_metric(struct chil_exp *exp, const char *name, const char *title, const char *text, int parent,
-                      const struct chil_exp_metric *like)
+static int add_metric(struct chil_exp *exp, const char *name, const char *title, const char *text,
+                      int parent, const struct chil_exp_metric *like)
 {
     const struct chil_exp_metric metric = {.name = (char *)name,
                                            .title = (char *)title,
@@ -61,15 +63,18 @@ static int add_metric(struct chil_exp *exp, const char *name, const char *title,
 }
 
 /* The cells of a metric, those of call paths of one class or of all (-1). */
-static void add_cells(struct chil_exp *exp, int from, int to, const int *class, int wanted, double clock)
+static void add_cells(struct chil_exp *exp, int from, int to, const int *class, int wanted,
+                      double clock)
 {
     size_t count;
     const struct chil_exp_cell *cell = chil_exp_cells(exp, from, &count);
-    bool whole = exp->metric[from].kind == CHIL_EXP_COUNT, seconds = strcmp(exp->metric[from].unit, "sec") == 0;
+    bool whole = exp->metric[from].kind == CHIL_EXP_COUNT,
+         seconds = strcmp(exp->metric[from].unit, "sec") == 0;
     for (size_t i = 0; i < count; i++) {
         double value = whole ? (double)cell[i].count : cell[i].real;
         if (wanted < 0 || class[cell[i].node] == wanted)
-            chil_exp_add_real(exp, to, (int)cell[i].node, (int)cell[i].thread, seconds ? value : value / clock);
+            chil_exp_add_real(exp, to, (int)cell[i].node, (int)cell[i].thread,
+                              seconds ? value : value / clock);
     }
 }
 
@@ -83,11 +88,15 @@ int metric_add_time(struct chil_exp *exp, int time, double clock, struct chil_er
 {
     int cycles = chil_exp_find_metric(exp, "CYCLES");
     size_t metrics = exp->metrics;
-    if (cycles < 0) return chil_error_set(err, CHIL_EINVAL, "time cannot be told: the experiment has no CYCLES");
-    int *class = base_calloc(exp->nodes + 1, sizeof *class), *time_of = base_calloc(metrics, sizeof *time_of);
+    if (cycles < 0)
+        return chil_error_set(err, CHIL_EINVAL,
+                              "time cannot be told: the experiment has no CYCLES");
+    int *class = base_calloc(exp->nodes + 1, sizeof *class),
+        *time_of = base_calloc(metrics, sizeof *time_of);
     for (size_t n = 0; n < exp->nodes; n++) {
         int parent = exp->node[n].parent;
-        class[n] = class_of(&exp->region[exp->node[n].region], parent < 0 ? EXECUTION : class[parent]);
+        class[n] =
+            class_of(&exp->region[exp->node[n].region], parent < 0 ? EXECUTION : class[parent]);
     }
     const struct chil_exp_metric like = exp->metric[cycles];
     exp->metric[time].partial = like.partial;

@@ -1,12 +1,14 @@
 /* Which metrics a set of counters gives, and as what sum of them (paper 003, section 2.1).
  *
- * A metric is, in this order: measured, under its own name or by the first of its `measure` lines whose counter is
- * there; composed of all its parts; computed from all its inputs; composed of some of its parts, then partial; and only
- * if asked, approximated or computed from some inputs, then partial too. Otherwise it is left out. What is `absent`
- * counts as nothing: it is not missing, and not shown.
+ * A metric is, in this order: measured, under its own name or by the first of its `measure` lines
+ * whose counter is there; composed of all its parts; computed from all its inputs; composed of some
+ * of its parts, then partial; and only if asked, approximated or computed from some inputs, then
+ * partial too. Otherwise it is left out. What is `absent` counts as nothing: it is not missing, and
+ * not shown.
  *
- * Only compositions make children; a name in several compositions is the child of the first. A counter that another
- * metric is measured with is not shown by itself, and what is composed below it goes to that metric.
+ * Only compositions make children; a name in several compositions is the child of the first. A
+ * counter that another metric is measured with is not shown by itself, and what is composed below
+ * it goes to that metric.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -34,8 +36,7 @@ struct work {
     int *base;           /* by symbol: the base under this name */
 };
 
-/* --- What there is --------------------------------------------------------------------------------------------------
- */
+/* --- What there is --------------------------------------------------------------------------- */
 
 static void resolve(struct work *w, size_t symbol);
 
@@ -58,9 +59,11 @@ static struct terms flatten(struct work *w, const struct terms *over)
     for (size_t i = 0; i < over->count; i++) {
         const struct terms *part = &w->found[over->term[i].symbol].base;
         for (size_t t = 0; t < part->count; t++)
-            add_term(&sum, &capacity, part->term[t].symbol, part->term[t].factor * over->term[i].factor);
+            add_term(&sum, &capacity, part->term[t].symbol,
+                     part->term[t].factor * over->term[i].factor);
     }
-    struct terms kept = {.term = arena_calloc(&w->tree->arena, sum.count + 1, sizeof *sum.term), .count = sum.count};
+    struct terms kept = {.term = arena_calloc(&w->tree->arena, sum.count + 1, sizeof *sum.term),
+                         .count = sum.count};
     if (sum.count) memcpy(kept.term, sum.term, sum.count * sizeof *sum.term);
     free(sum.term);
     return kept;
@@ -109,7 +112,8 @@ static struct have have_parts(struct work *w, const struct terms *terms)
     return have;
 }
 
-static void derive(struct work *w, size_t symbol, int item, enum chil_exp_origin origin, enum state state)
+static void derive(struct work *w, size_t symbol, int item, enum chil_exp_origin origin,
+                   enum state state)
 {
     struct found *f = &w->found[symbol];
     f->state = state;
@@ -123,7 +127,8 @@ static bool approximable(struct work *w, size_t symbol)
 {
     const struct symbol *s = &w->spec->symbol[symbol];
     if (!w->options->approximate || s->approximate < 0 || s->compute < 0) return false;
-    const struct terms *terms = &w->spec->detail[s->compute].terms, *minor = &w->spec->detail[s->approximate].terms;
+    const struct terms *terms = &w->spec->detail[s->compute].terms,
+                       *minor = &w->spec->detail[s->approximate].terms;
     for (size_t i = 0; i < terms->count; i++) {
         enum state state = w->found[terms->term[i].symbol].state;
         bool may = state == COMPLETE || state == ABSENT;
@@ -152,17 +157,18 @@ static void resolve(struct work *w, size_t symbol)
         derive(w, symbol, s->compute, CHIL_EXP_COMPUTED, COMPLETE);
     else if (s->compose >= 0 && parts.shown)
         derive(w, symbol, s->compose, CHIL_EXP_COMPOSED, PARTIAL);
-    else if (s->compute >= 0 && inputs.shown && (w->options->partial_computations || approximable(w, symbol)))
+    else if (s->compute >= 0 && inputs.shown &&
+             (w->options->partial_computations || approximable(w, symbol)))
         derive(w, symbol, s->compute, CHIL_EXP_COMPUTED, PARTIAL);
 }
 
-/* --- What is shown
- * ---------------------------------------------------------------------------------------------------- */
+/* --- What is shown --------------------------------------------------------------------------- */
 
 static int add_row(struct chil_metric_tree *tree, struct chil_metric_row row, struct terms base)
 {
     tree->row = base_grow(tree->row, &tree->capacity, tree->rows + 1, sizeof *tree->row);
-    tree->detail = base_grow(tree->detail, &tree->detail_capacity, tree->rows + 1, sizeof *tree->detail);
+    tree->detail =
+        base_grow(tree->detail, &tree->detail_capacity, tree->rows + 1, sizeof *tree->detail);
     tree->row[tree->rows] = row;
     tree->detail[tree->rows].base = base;
     return (int)tree->rows++;
@@ -181,7 +187,8 @@ static void show_parts(struct work *w, size_t symbol, int row)
     if (item < 0) return;
     const struct terms *parts = &w->spec->detail[item].terms;
     for (size_t i = 0; i < parts->count; i++)
-        if (w->spec->symbol[parts->term[i].symbol].parent == (int)symbol) show(w, parts->term[i].symbol, row);
+        if (w->spec->symbol[parts->term[i].symbol].parent == (int)symbol)
+            show(w, parts->term[i].symbol, row);
 }
 
 static void show(struct work *w, size_t symbol, int parent)
@@ -206,7 +213,8 @@ static void show_hierarchies(struct work *w)
     for (size_t i = 0; i < w->spec->items; i++) {
         size_t symbol = w->spec->detail[i].symbol;
         enum chil_spec_kind kind = w->spec->item[i].kind;
-        if (kind != CHIL_SPEC_COMPOSE && kind != CHIL_SPEC_MEASURE && kind != CHIL_SPEC_COMPUTE) continue;
+        if (kind != CHIL_SPEC_COMPOSE && kind != CHIL_SPEC_MEASURE && kind != CHIL_SPEC_COMPUTE)
+            continue;
         int parent = w->spec->symbol[symbol].parent;
         if (parent >= 0 && is_there(w, (size_t)parent)) continue;
         if (parent < 0 && w->found[symbol].alias >= 0) continue;
@@ -220,7 +228,8 @@ static void show_apart(struct work *w, const struct tree_base *names, size_t cou
         int symbol = spec_find_clean(w->spec, names[i].name);
         if (names[i].alias) continue;
         if (symbol >= 0 && (w->found[symbol].row >= 0 || w->found[symbol].alias >= 0)) continue;
-        struct terms base = {.term = arena_calloc(&w->tree->arena, 1, sizeof(struct term)), .count = 1};
+        struct terms base = {.term = arena_calloc(&w->tree->arena, 1, sizeof(struct term)),
+                             .count = 1};
         base.term[0] = (struct term){.symbol = names[i].base, .factor = 1};
         (void)add_row(w->tree,
                       (struct chil_metric_row){.name = arena_strdup(&w->tree->arena, names[i].name),
@@ -231,8 +240,8 @@ static void show_apart(struct work *w, const struct tree_base *names, size_t cou
     }
 }
 
-struct chil_metric_tree *tree_new(const struct chil_spec *spec, const struct tree_base *names, size_t count,
-                                  const struct chil_metric_options *options)
+struct chil_metric_tree *tree_new(const struct chil_spec *spec, const struct tree_base *names,
+                                  size_t count, const struct chil_metric_options *options)
 {
     static const struct chil_metric_options defaults;
     struct work w = {.spec = spec, .options = options ? options : &defaults};
@@ -246,7 +255,8 @@ struct chil_metric_tree *tree_new(const struct chil_spec *spec, const struct tre
     for (size_t pass = 0; pass < 2; pass++) /* own names first */
         for (size_t i = 0; i < count; i++) {
             int symbol = spec_find_clean(spec, names[i].name);
-            if (symbol < 0 || names[i].alias != (pass == 1) || w.base[symbol] != METRIC_NONE) continue;
+            if (symbol < 0 || names[i].alias != (pass == 1) || w.base[symbol] != METRIC_NONE)
+                continue;
             w.base[symbol] = names[i].zero ? BASE_ZERO : (int)names[i].base;
         }
     for (size_t i = 0; i < spec->symbols; i++)
@@ -258,10 +268,10 @@ struct chil_metric_tree *tree_new(const struct chil_spec *spec, const struct tre
     return w.tree;
 }
 
-/* --- From outside
- * ------------------------------------------------------------------------------------------------------- */
+/* --- From outside ---------------------------------------------------------------------------- */
 
-struct chil_metric_tree *chil_metric_tree_new(const struct chil_spec *spec, const char *const *counters, size_t count,
+struct chil_metric_tree *chil_metric_tree_new(const struct chil_spec *spec,
+                                              const char *const *counters, size_t count,
                                               const struct chil_metric_options *options)
 {
     struct tree_base *names = base_calloc(count + 1, sizeof *names);
@@ -272,7 +282,8 @@ struct chil_metric_tree *chil_metric_tree_new(const struct chil_spec *spec, cons
     return tree;
 }
 
-const struct chil_metric_row *chil_metric_tree_rows(const struct chil_metric_tree *tree, size_t *count)
+const struct chil_metric_row *chil_metric_tree_rows(const struct chil_metric_tree *tree,
+                                                    size_t *count)
 {
     *count = tree->rows;
     return tree->row;

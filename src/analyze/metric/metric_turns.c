@@ -1,9 +1,10 @@
 /* Time-multiplexed counting: what one run estimates in which counter sets take turns.
  *
- * An event is seen only while a set that has it is on; its count there is scaled by the thread's time over the time it
- * was on, call path by call path, as perf and PAPI do. An event that several sets have was on in the turns of all of
- * them. Time is the thread's own: cycles in which it ran. A thread that did not run while an event was on has no
- * estimate, which is zero. Visits and times are no counters and stay as they are.
+ * An event is seen only while a set that has it is on; its count there is scaled by the thread's
+ * time over the time it was on, call path by call path, as perf and PAPI do. An event that several
+ * sets have was on in the turns of all of them. Time is the thread's own: cycles in which it ran. A
+ * thread that did not run while an event was on has no estimate, which is zero. Visits and times
+ * are no counters and stay as they are.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -38,7 +39,8 @@ static void time_on(const struct turns *t, const char *name, double *on)
                 on[i] += t->on[s * t->threads + i];
 }
 
-static void add_estimate(const struct turns *t, struct chil_exp *result, const struct chil_exp_metric *like)
+static void add_estimate(const struct turns *t, struct chil_exp *result,
+                         const struct chil_exp_metric *like)
 {
     struct chil_exp_metric metric = *like;
     double *on = base_calloc(t->threads + 1, sizeof *on);
@@ -50,33 +52,36 @@ static void add_estimate(const struct turns *t, struct chil_exp *result, const s
     for (size_t s = 0; s < t->sets && to >= 0; s++) {
         size_t count;
         int from = chil_exp_find_metric(t->view[s], metric.name);
-        const struct chil_exp_cell *cell = from >= 0 ? chil_exp_cells(t->view[s], from, &count) : NULL;
+        const struct chil_exp_cell *cell =
+            from >= 0 ? chil_exp_cells(t->view[s], from, &count) : NULL;
         bool counts = from >= 0 && t->view[s]->metric[from].kind == CHIL_EXP_COUNT;
         for (size_t i = 0; cell && i < count; i++) {
             double seen = counts ? (double)cell[i].count : cell[i].real;
             uint32_t thread = cell[i].thread;
             if (on[thread] > 0)
-                chil_exp_add_real(result, to, (int)cell[i].node, (int)thread, seen * t->time[thread] / on[thread]);
+                chil_exp_add_real(result, to, (int)cell[i].node, (int)thread,
+                                  seen * t->time[thread] / on[thread]);
         }
     }
     free(on);
 }
 
-static int view_all(struct turns *t, const struct chil_exp *const *turn, const struct chil_platform *platform,
-                    struct chil_error *err)
+static int view_all(struct turns *t, const struct chil_exp *const *turn,
+                    const struct chil_platform *platform, struct chil_error *err)
 {
     add_time(t->exp, t->time);
     for (size_t s = 0; s < t->sets; s++) {
         add_time(turn[s], &t->on[s * t->threads]);
-        int status = chil_metric_limit(&t->view[s], turn[s], platform, t->set[s]->events, t->set[s]->count, err);
+        int status = chil_metric_limit(&t->view[s], turn[s], platform, t->set[s]->events,
+                                       t->set[s]->count, err);
         if (status) return status;
     }
     return 0;
 }
 
-int chil_metric_turns(struct chil_exp **result, const struct chil_exp *exp, const struct chil_exp *const *turn,
-                      const struct chil_platform *platform, const struct chil_set *const *set, size_t sets,
-                      struct chil_error *err)
+int chil_metric_turns(struct chil_exp **result, const struct chil_exp *exp,
+                      const struct chil_exp *const *turn, const struct chil_platform *platform,
+                      const struct chil_set *const *set, size_t sets, struct chil_error *err)
 {
     struct turns t = {.exp = exp, .set = set, .sets = sets, .threads = exp->threads};
     struct chil_exp *limited = NULL;
@@ -85,7 +90,8 @@ int chil_metric_turns(struct chil_exp **result, const struct chil_exp *exp, cons
     t.time = base_calloc(t.threads + 1, sizeof *t.time);
     t.on = base_calloc(sets * t.threads + 1, sizeof *t.on);
     int status = view_all(&t, turn, platform, err);
-    if (!status) status = chil_metric_limit(&limited, exp, platform, NULL, 0, err); /* visits and times */
+    if (!status)
+        status = chil_metric_limit(&limited, exp, platform, NULL, 0, err); /* visits and times */
     for (size_t s = 0; s < sets && !status; s++)
         for (size_t e = 0; e < t.view[s]->metrics; e++)
             if (chil_exp_find_metric(limited, t.view[s]->metric[e].name) < 0)

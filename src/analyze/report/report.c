@@ -8,8 +8,7 @@
 
 #include "base/text.h"
 
-/* --- A report -----------------------------------------------------------------------------------------------------
- */
+/* --- A report -------------------------------------------------------------------------------- */
 
 void chil_report_free(struct chil_report *report)
 {
@@ -55,23 +54,28 @@ static bool find_apart(const struct chil_report *report, int metric)
 
 static const char *const usual_metrics[] = {"TIME", "CYCLES", "time", "BGL_CYCLES"};
 
-int chil_report_new(struct chil_report **report, const struct chil_exp *exp, const struct chil_spec *spec,
-                    const struct chil_metric_options *options, struct chil_error *err)
+int chil_report_new(struct chil_report **report, const struct chil_exp *exp,
+                    const struct chil_spec *spec, const struct chil_metric_options *options,
+                    struct chil_error *err)
 {
     struct chil_exp *derived = NULL;
     *report = NULL;
     if (!exp->metrics || !exp->nodes || !exp->threads)
-        return chil_error_set(err, CHIL_EINVAL, "the experiment has no metrics, call paths or threads");
-    int status =
-        spec ? chil_metric_derive(&derived, exp, spec, options, err) : chil_exp_merge(&derived, &exp, 1, NULL, err);
+        return chil_error_set(err, CHIL_EINVAL,
+                              "the experiment has no metrics, call paths or threads");
+    int status = spec ? chil_metric_derive(&derived, exp, spec, options, err)
+                      : chil_exp_merge(&derived, &exp, 1, NULL, err);
     if (status) return status;
     if (!derived->metrics) {
         chil_exp_free(derived);
-        return chil_error_set(err, CHIL_EINVAL, "nothing can be derived from the experiment's metrics");
+        return chil_error_set(err, CHIL_EINVAL,
+                              "nothing can be derived from the experiment's metrics");
     }
     struct chil_report *r = base_calloc(1, sizeof *r);
-    *r = (struct chil_report){
-        .exp = derived, .spec = spec, .at = {CHIL_REPORT_METRICS, CHIL_REPORT_CALLS, CHIL_REPORT_SYSTEM}, .metric = -1};
+    *r = (struct chil_report){.exp = derived,
+                              .spec = spec,
+                              .at = {CHIL_REPORT_METRICS, CHIL_REPORT_CALLS, CHIL_REPORT_SYSTEM},
+                              .metric = -1};
     r->chosen = base_calloc(derived->nodes + 1, sizeof *r->chosen);
     r->node_in = base_calloc(derived->nodes + 1, sizeof *r->node_in);
     r->thread_in = base_calloc(derived->threads + 1, sizeof *r->thread_in);
@@ -85,8 +89,7 @@ int chil_report_new(struct chil_report **report, const struct chil_exp *exp, con
     return 0;
 }
 
-/* --- Selections ---------------------------------------------------------------------------------------------------
- */
+/* --- Selections ------------------------------------------------------------------------------ */
 
 int chil_report_order(struct chil_report *report, const char *letters, struct chil_error *err)
 {
@@ -100,7 +103,8 @@ int chil_report_order(struct chil_report *report, const char *letters, struct ch
         seen |= 1U << at[i];
     }
     if (seen != 7)
-        return chil_error_set(err, CHIL_EINVAL, "an order of trees is m, c and s once each, not '%s'", letters);
+        return chil_error_set(err, CHIL_EINVAL,
+                              "an order of trees is m, c and s once each, not '%s'", letters);
     memcpy(report->at, at, sizeof at);
     return 0;
 }
@@ -118,7 +122,8 @@ int chil_report_select_metric(struct chil_report *report, const char *name, stru
     if (metric < 0)
         return chil_error_set(
             err, CHIL_ENOENT, "there is no metric '%s'%s", name,
-            text_hint(hint, sizeof hint, text_nearest(name, report->exp, report->exp->metrics, title_at)));
+            text_hint(hint, sizeof hint,
+                      text_nearest(name, report->exp, report->exp->metrics, title_at)));
     report->metric = metric;
     return 0;
 }
@@ -153,11 +158,13 @@ static int take_pattern(struct pattern *p, const char *text, struct chil_error *
         while (p->steps < STEPS && rest)
             p->step[p->steps++] = strsep(&rest, "/");
     }
-    if (rest || !p->steps) return chil_error_set(err, CHIL_EINVAL, "'%.100s' is no pattern of call paths", text);
+    if (rest || !p->steps)
+        return chil_error_set(err, CHIL_EINVAL, "'%.100s' is no pattern of call paths", text);
     return 0;
 }
 
-/* Bit n is set when the first n steps can stand for the path so far; a step of "**" may stand for nothing. */
+/* Bit n is set when the first n steps can stand for the path so far; a step of "**" may stand for
+ * nothing. */
 static uint64_t skip_any(const struct pattern *p, uint64_t state)
 {
     for (unsigned i = 0; i < p->steps; i++)
@@ -188,7 +195,8 @@ static int choose(struct chil_report *report, const char *text, struct chil_erro
     uint64_t *state = base_calloc(exp->nodes, sizeof *state), first = skip_any(&p, 1);
     for (size_t n = 0; n < exp->nodes; n++) {
         int parent = exp->node[n].parent;
-        state[n] = next_state(&p, parent < 0 ? first : state[parent], exp->region[exp->node[n].region].name);
+        state[n] = next_state(&p, parent < 0 ? first : state[parent],
+                              exp->region[exp->node[n].region].name);
         if (state[n] >> p.steps & 1) report->chosen[n] = found = true;
     }
     free(state);
@@ -205,11 +213,13 @@ int chil_report_select_calls(struct chil_report *report, const char *const *patt
     for (size_t i = 0; i < count && !status; i++)
         status = choose(report, patterns[i], err);
     for (size_t n = 0; n < exp->nodes; n++)
-        report->node_in[n] = report->chosen[n] || (exp->node[n].parent >= 0 && report->node_in[exp->node[n].parent]);
+        report->node_in[n] =
+            report->chosen[n] || (exp->node[n].parent >= 0 && report->node_in[exp->node[n].parent]);
     return status;
 }
 
-int chil_report_select_threads(struct chil_report *report, bool (*wanted)(void *context, int thread), void *context,
+int chil_report_select_threads(struct chil_report *report,
+                               bool (*wanted)(void *context, int thread), void *context,
                                struct chil_error *err)
 {
     bool found = false;
@@ -246,37 +256,38 @@ static bool is_thread_in(void *context, int thread)
     return report->thread_in[thread];
 }
 
-int chil_report_cut(const struct chil_report *report, enum chil_report_pane pane, struct chil_exp **exp,
-                    struct chil_error *err)
+int chil_report_cut(const struct chil_report *report, enum chil_report_pane pane,
+                    struct chil_exp **exp, struct chil_error *err)
 {
     struct report_masks masks = report_masks_of(report, pane);
-    return chil_exp_cut(exp, report->exp, masks.calls ? is_chosen : NULL, masks.threads ? is_thread_in : NULL,
-                        (void *)report, err);
+    return chil_exp_cut(exp, report->exp, masks.calls ? is_chosen : NULL,
+                        masks.threads ? is_thread_in : NULL, (void *)report, err);
 }
 
-/* --- Sums ---------------------------------------------------------------------------------------------------------
- */
+/* --- Sums ------------------------------------------------------------------------------------ */
 
-static bool holds(const struct chil_report *r, const struct chil_exp_cell *cell, struct report_masks masks)
+static bool holds(const struct chil_report *r, const struct chil_exp_cell *cell,
+                  struct report_masks masks)
 {
     if (masks.calls && !(r->own ? r->chosen : r->node_in)[cell->node]) return false;
     return !masks.threads || r->thread_in[cell->thread];
 }
 
 /* Adds `sign` times a metric's cells, by call path or by thread. */
-static void add_cells(const struct chil_report *r, int metric, double sign, struct report_masks masks, bool by_thread,
-                      double *out)
+static void add_cells(const struct chil_report *r, int metric, double sign,
+                      struct report_masks masks, bool by_thread, double *out)
 {
     size_t count;
     const struct chil_exp_cell *cell = chil_exp_cells(r->exp, metric, &count);
     bool whole = r->exp->metric[metric].kind == CHIL_EXP_COUNT;
     for (size_t i = 0; i < count; i++)
         if (holds(r, &cell[i], masks))
-            out[by_thread ? cell[i].thread : cell[i].node] += sign * (whole ? (double)cell[i].count : cell[i].real);
+            out[by_thread ? cell[i].thread : cell[i].node] +=
+                sign * (whole ? (double)cell[i].count : cell[i].real);
 }
 
-static void add_metric(const struct chil_report *r, int metric, bool open, struct report_masks masks, bool by_thread,
-                       double *out)
+static void add_metric(const struct chil_report *r, int metric, bool open,
+                       struct report_masks masks, bool by_thread, double *out)
 {
     memset(out, 0, (by_thread ? r->exp->threads : r->exp->nodes) * sizeof *out);
     add_cells(r, metric, 1, masks, by_thread, out);
@@ -284,17 +295,20 @@ static void add_metric(const struct chil_report *r, int metric, bool open, struc
         if (r->exp->metric[i].parent == metric) add_cells(r, (int)i, -1, masks, by_thread, out);
 }
 
-void report_by_node(const struct chil_report *report, int metric, bool open, struct report_masks masks, double *out)
+void report_by_node(const struct chil_report *report, int metric, bool open,
+                    struct report_masks masks, double *out)
 {
     add_metric(report, metric, open, masks, false, out);
 }
 
-void report_by_thread(const struct chil_report *report, int metric, bool open, struct report_masks masks, double *out)
+void report_by_thread(const struct chil_report *report, int metric, bool open,
+                      struct report_masks masks, double *out)
 {
     add_metric(report, metric, open, masks, true, out);
 }
 
-double report_total(const struct chil_report *report, int metric, bool open, struct report_masks masks)
+double report_total(const struct chil_report *report, int metric, bool open,
+                    struct report_masks masks)
 {
     double *own = base_calloc(report->exp->threads + 1, sizeof *own), total = 0;
     report_by_thread(report, metric, open, masks, own);
@@ -310,8 +324,7 @@ void report_fold_nodes(const struct chil_exp *exp, double *values)
         if (exp->node[n].parent >= 0) values[exp->node[n].parent] += values[n];
 }
 
-/* --- Percentages --------------------------------------------------------------------------------------------------
- */
+/* --- Percentages ----------------------------------------------------------------------------- */
 
 static const char *const mode_words[] = {
 #define REPORT_WORD(mode, word) word,
@@ -333,13 +346,14 @@ const char *chil_report_mode_word(int mode)
 
 enum chil_report_mode report_mode_in(enum chil_report_pane pane, enum chil_report_mode mode)
 {
-    static const enum chil_report_mode usual[] = {CHIL_REPORT_OWN_ROOT, CHIL_REPORT_METRIC_SELECTION,
-                                                  CHIL_REPORT_CALL_SELECTION};
+    static const enum chil_report_mode usual[] = {
+        CHIL_REPORT_OWN_ROOT, CHIL_REPORT_METRIC_SELECTION, CHIL_REPORT_CALL_SELECTION};
     bool peer = mode == CHIL_REPORT_PEER || mode == CHIL_REPORT_PEER_RANGE;
     return mode == CHIL_REPORT_USUAL || (peer && pane != CHIL_REPORT_SYSTEM) ? usual[pane] : mode;
 }
 
-/* The selected call paths' value, or that of the roots above them, as the tree of call paths shows them. */
+/* The selected call paths' value, or that of the roots above them, as the tree of call paths shows
+ * them. */
 static double base_of_calls(const struct chil_report *r, bool roots)
 {
     const struct chil_exp *exp = r->exp;
@@ -390,7 +404,8 @@ double report_base(const struct chil_report *r, enum chil_report_mode mode)
     while (r->exp->metric[root].parent >= 0)
         root = r->exp->metric[root].parent;
     switch (mode) {
-    case CHIL_REPORT_METRIC_ROOT: return report_total(r, root, false, report_masks_of(r, CHIL_REPORT_METRICS));
+    case CHIL_REPORT_METRIC_ROOT:
+        return report_total(r, root, false, report_masks_of(r, CHIL_REPORT_METRICS));
     case CHIL_REPORT_METRIC_SELECTION:
         return report_total(r, r->metric, r->own, report_masks_of(r, CHIL_REPORT_METRICS));
     case CHIL_REPORT_CALL_ROOT: return base_of_calls(r, true);

@@ -1,9 +1,9 @@
 /* Callgrind's format, for KCachegrind and callgrind_annotate.
  *
- * It knows functions and calls, not paths: a function's costs are those of all its paths, a call's are those of all
- * paths from the one function to the other, with everything below. A call stands at its line, if it is in the caller's
- * file, else where the caller begins. So do a function's own costs, but for the instructions that were executed: with
- * the code, their lines are known exactly.
+ * It knows functions and calls, not paths: a function's costs are those of all its paths, a call's
+ * are those of all paths from the one function to the other, with everything below. A call stands
+ * at its line, if it is in the caller's file, else where the caller begins. So do a function's own
+ * costs, but for the instructions that were executed: with the code, their lines are known exactly.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -80,10 +80,12 @@ static void add_edge(struct callgrind *c, int node)
     struct edge *edge = NULL;
     const struct chil_exp_node *n = &exp->node[node];
     int caller = exp->node[n->parent].region, callee = n->region;
-    bool here = n->line > 0 && exp->region[caller].begin > 0 && strcmp(n->module, exp->region[caller].module) == 0;
+    bool here = n->line > 0 && exp->region[caller].begin > 0 &&
+                strcmp(n->module, exp->region[caller].module) == 0;
     int line = here ? n->line : line_of(exp, caller);
     for (size_t i = 0; i < c->edges && !edge; i++)
-        if (c->edge[i].caller == caller && c->edge[i].callee == callee && c->edge[i].line == line) edge = &c->edge[i];
+        if (c->edge[i].caller == caller && c->edge[i].callee == callee && c->edge[i].line == line)
+            edge = &c->edge[i];
     if (!edge) {
         c->edge = base_grow(c->edge, &c->edge_capacity, c->edges + 1, sizeof *c->edge);
         edge = &c->edge[c->edges++];
@@ -122,7 +124,7 @@ static void print_costs(const struct callgrind *c, int line, const double *cost)
     (void)fputc('\n', c->out);
 }
 
-/* --- Instructions by line ----------------------------------------------------------------------------------------- */
+/* --- Instructions by line -------------------------------------------------------------------- */
 
 struct line_cost {
     const char *file;
@@ -142,9 +144,10 @@ static int compare_costs(const void *a, const void *b)
     return order ? order : x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* The function's of this name that is in the region's file; false: what it executed is not what the region counted,
- * because threads or call paths are chosen, or because there are several. */
-static bool find_costs(const struct callgrind *c, int region, double total, struct line_costs *costs)
+/* The function's of this name that is in the region's file; false: what it executed is not what the
+ * region counted, because threads or call paths are chosen, or because there are several. */
+static bool find_costs(const struct callgrind *c, int region, double total,
+                       struct line_costs *costs)
 {
     const struct chil_exp_region *g = &c->report->exp->region[region];
     double sum = 0;
@@ -157,9 +160,10 @@ static bool find_costs(const struct callgrind *c, int region, double total, stru
         for (size_t i = 0; here && i < function->count; i++) {
             const struct chil_report_instruction *at = &function->instruction[i];
             bool known = at->line > 0 && *at->file;
-            costs->cost = base_grow(costs->cost, &costs->capacity, costs->count + 1, sizeof *costs->cost);
-            costs->cost[costs->count++] =
-                (struct line_cost){known ? at->file : g->module, known ? at->line : g->begin, (double)at->count};
+            costs->cost =
+                base_grow(costs->cost, &costs->capacity, costs->count + 1, sizeof *costs->cost);
+            costs->cost[costs->count++] = (struct line_cost){
+                known ? at->file : g->module, known ? at->line : g->begin, (double)at->count};
             sum += (double)at->count;
         }
     }
@@ -174,7 +178,8 @@ static void print_lines(const struct callgrind *c, int region, const struct line
     size_t end;
     for (size_t i = 0; i < costs->count; i = end) {
         cost[c->instructions] = 0;
-        for (end = i; end < costs->count && compare_costs(&costs->cost[i], &costs->cost[end]) == 0; end++)
+        for (end = i; end < costs->count && compare_costs(&costs->cost[i], &costs->cost[end]) == 0;
+             end++)
             cost[c->instructions] += costs->cost[end].count;
         if (strcmp(costs->cost[i].file, file) != 0) {
             (void)fprintf(c->out, "fi=");
@@ -199,7 +204,8 @@ static void print_own(const struct callgrind *c, int region)
     for (size_t n = 0; n < exp->nodes; n++)
         for (size_t m = 0; exp->node[n].region == region && m < c->metrics; m++)
             cost[m] += c->own[m][n];
-    bool by_line = c->instructions < c->metrics && find_costs(c, region, cost[c->instructions], &costs);
+    bool by_line =
+        c->instructions < c->metrics && find_costs(c, region, cost[c->instructions], &costs);
     if (by_line) cost[c->instructions] = 0;
     print_costs(c, line_of(exp, region), cost);
     if (by_line) print_lines(c, region, &costs);
@@ -207,8 +213,7 @@ static void print_own(const struct callgrind *c, int region)
     free(cost);
 }
 
-/* --- The file ------------------------------------------------------------------------------------------------------
- */
+/* --- The file -------------------------------------------------------------------------------- */
 
 static void print_region(const struct callgrind *c, int region, size_t *edge)
 {
@@ -255,8 +260,8 @@ static void print_head(const struct callgrind *c)
     (void)fputc('\n', c->out);
 }
 
-size_t chil_report_callgrind(const struct chil_report *report, const struct chil_report_code *code, const int *metrics,
-                             size_t count, FILE *out)
+size_t chil_report_callgrind(const struct chil_report *report, const struct chil_report_code *code,
+                             const int *metrics, size_t count, FILE *out)
 {
     const struct chil_exp *exp = report->exp;
     struct callgrind c = {.report = report, .code = code, .out = out};
@@ -267,7 +272,8 @@ size_t chil_report_callgrind(const struct chil_report *report, const struct chil
     while (c.instructions < c.metrics && c.metric[c.instructions] != instructions)
         c.instructions++;
     c.visits = base_calloc(exp->nodes, sizeof *c.visits);
-    if (visits >= 0) report_by_node(report, visits, false, report_masks_of(report, CHIL_REPORT_CALLS), c.visits);
+    if (visits >= 0)
+        report_by_node(report, visits, false, report_masks_of(report, CHIL_REPORT_CALLS), c.visits);
     for (size_t n = 0; n < exp->nodes; n++)
         if (exp->node[n].parent >= 0) add_edge(&c, (int)n);
     if (c.edges) qsort(c.edge, c.edges, sizeof *c.edge, compare_edges);

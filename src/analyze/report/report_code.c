@@ -1,4 +1,5 @@
-/* Code in an experiment: the text that recording writes (docs/formats/experiment.md, "chiliad.code"). */
+/* Code in an experiment: the text that recording writes (docs/formats/experiment.md,
+ * "chiliad.code"). */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,10 @@ static void add_function(struct reader *r, const char *name)
     r->wanted = fnmatch(r->pattern, name, 0) == 0;
     r->file = "";
     if (!r->wanted) return;
-    code->function = base_grow(code->function, &r->function_capacity, code->count + 1, sizeof *code->function);
-    code->function[code->count++] = (struct chil_report_function){.name = arena_strdup(r->arena, name), .object = ""};
+    code->function =
+        base_grow(code->function, &r->function_capacity, code->count + 1, sizeof *code->function);
+    code->function[code->count++] =
+        (struct chil_report_function){.name = arena_strdup(r->arena, name), .object = ""};
     r->instruction_capacity = 0;
 }
 
@@ -47,13 +50,17 @@ static bool take_number(const char **at, int base, int digits, uint64_t *value)
 static int add_instruction(struct reader *r, const char *at, struct chil_error *err)
 {
     uint64_t address, word, count, line;
-    if (!take_number(&at, 16, 8, &address) || !take_number(&at, 16, 8, &word) || !take_number(&at, 10, 19, &count) ||
-        !take_number(&at, 10, 9, &line) || *at)
+    if (!take_number(&at, 16, 8, &address) || !take_number(&at, 16, 8, &word) ||
+        !take_number(&at, 10, 19, &count) || !take_number(&at, 10, 9, &line) || *at)
         return fail(r, err, "no instruction; the file is damaged");
-    struct chil_report_instruction new = {
-        .address = (uint32_t)address, .word = (uint32_t)word, .count = count, .file = r->file, .line = (int)line};
+    struct chil_report_instruction new = {.address = (uint32_t)address,
+                                          .word = (uint32_t)word,
+                                          .count = count,
+                                          .file = r->file,
+                                          .line = (int)line};
     struct chil_report_function *f = &r->code->function[r->code->count - 1];
-    f->instruction = base_grow(f->instruction, &r->instruction_capacity, f->count + 1, sizeof *f->instruction);
+    f->instruction =
+        base_grow(f->instruction, &r->instruction_capacity, f->count + 1, sizeof *f->instruction);
     f->instruction[f->count++] = new;
     return 0;
 }
@@ -78,25 +85,28 @@ static int read_line(struct reader *r, const char *line, struct chil_error *err)
     return add_instruction(r, line, err);
 }
 
-int chil_report_code_new(struct chil_report_code **code, const struct chil_exp *exp, const char *name,
-                         const char *pattern, struct chil_error *err)
+int chil_report_code_new(struct chil_report_code **code, const struct chil_exp *exp,
+                         const char *name, const char *pattern, struct chil_error *err)
 {
     size_t size;
     const char *text = chil_exp_code(exp, &size);
     *code = NULL;
     if (!text)
-        return chil_error_set(err, CHIL_ENOENT,
-                              "%s: there is no code in it; files that 'chiliad record' writes have it", name);
+        return chil_error_set(
+            err, CHIL_ENOENT,
+            "%s: there is no code in it; files that 'chiliad record' writes have it", name);
     struct chil_report_code *new = base_calloc(1, sizeof *new);
     struct arena *arena = new->memory = base_calloc(1, sizeof *arena);
     arena_init(arena);
-    struct reader reader = {.name = name, .pattern = pattern, .code = new, .arena = arena, .file = ""};
+    struct reader reader = {
+        .name = name, .pattern = pattern, .code = new, .arena = arena, .file = ""};
     char *copy = arena_strndup(arena, text, size), *rest = copy;
     int status = 0;
     for (char *line; !status && (line = strsep(&rest, "\n"));)
         status = read_line(&reader, line, err);
     if (!status && !new->count)
-        status = chil_error_set(err, CHIL_ENOENT, "%s: no function that was executed matches '%.100s'", name, pattern);
+        status = chil_error_set(
+            err, CHIL_ENOENT, "%s: no function that was executed matches '%.100s'", name, pattern);
     if (status)
         chil_report_code_free(new);
     else

@@ -21,8 +21,10 @@ static size_t group_get(struct groups *g, const struct chil_exp *exp, int region
     for (size_t i = 0; by_module && i < g->count; i++)
         if (strcmp(g->flat[i].module, module) == 0) return i;
     g->flat = base_grow(g->flat, &g->capacity, g->count + 1, sizeof *g->flat);
-    g->flat[g->count] = (struct chil_report_flat){
-        .name = by_module ? module : exp->region[region].name, .module = module, .region = by_module ? -1 : region};
+    g->flat[g->count] =
+        (struct chil_report_flat){.name = by_module ? module : exp->region[region].name,
+                                  .module = module,
+                                  .region = by_module ? -1 : region};
     return g->count++;
 }
 
@@ -44,12 +46,13 @@ static bool is_inside(const struct groups *g, const struct chil_exp *exp, int no
     return false;
 }
 
-struct chil_report_flat *chil_report_flat(const struct chil_report *r, bool by_module, enum chil_report_mode mode,
-                                          size_t *count)
+struct chil_report_flat *chil_report_flat(const struct chil_report *r, bool by_module,
+                                          enum chil_report_mode mode, size_t *count)
 {
     const struct chil_exp *exp = r->exp;
     struct groups g = {.of_region = base_calloc(exp->regions + 1, sizeof *g.of_region)};
-    double *own = base_calloc(exp->nodes, sizeof *own), *whole = base_calloc(exp->nodes, sizeof *whole);
+    double *own = base_calloc(exp->nodes, sizeof *own),
+           *whole = base_calloc(exp->nodes, sizeof *whole);
     double *visits = base_calloc(exp->nodes, sizeof *visits);
     struct report_masks masks = report_masks_of(r, CHIL_REPORT_CALLS);
     int visited = chil_metric_find(exp, "visits");

@@ -26,11 +26,14 @@ struct report_masks {
 /* Those to the left of a tree. */
 struct report_masks report_masks_of(const struct chil_report *report, enum chil_report_pane pane);
 
-/* What each call path counted itself (out[nodes]), or each thread (out[threads]); of a metric, or with `open` of it
- * without its children. */
-void report_by_node(const struct chil_report *report, int metric, bool open, struct report_masks masks, double *out);
-void report_by_thread(const struct chil_report *report, int metric, bool open, struct report_masks masks, double *out);
-double report_total(const struct chil_report *report, int metric, bool open, struct report_masks masks);
+/* What each call path counted itself (out[nodes]), or each thread (out[threads]); of a metric, or
+ * with `open` of it without its children. */
+void report_by_node(const struct chil_report *report, int metric, bool open,
+                    struct report_masks masks, double *out);
+void report_by_thread(const struct chil_report *report, int metric, bool open,
+                      struct report_masks masks, double *out);
+double report_total(const struct chil_report *report, int metric, bool open,
+                    struct report_masks masks);
 /* Own values become those with all below. */
 void report_fold_nodes(const struct chil_exp *exp, double *values);
 

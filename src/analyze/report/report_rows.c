@@ -1,8 +1,9 @@
 /* The rows of the three trees: which nodes are open, what each shows, and in percent of what.
  *
- * Metrics and the system are open down to a depth. Of call paths those stay that weigh enough: a path's weight is the
- * sum of what it and all below it counted, without signs, so that differences of runs do not hide behind each other.
- * The light ones below a caller are one row; so what is shown adds up to the whole.
+ * Metrics and the system are open down to a depth. Of call paths those stay that weigh enough: a
+ * path's weight is the sum of what it and all below it counted, without signs, so that differences
+ * of runs do not hide behind each other. The light ones below a caller are one row; so what is
+ * shown adds up to the whole.
  */
 #include "analyze/report/report_impl.h"
 
@@ -23,12 +24,12 @@ static struct chil_report_row *add_row(struct rows *rows)
     return row;
 }
 
-/* --- Metrics ------------------------------------------------------------------------------------------------------
- */
+/* --- Metrics --------------------------------------------------------------------------------- */
 
 /* `base` is of the root above, here or in the reference, or one for all. */
-static void add_metric_rows(const struct chil_report *r, const struct chil_report_view *view, const double *whole,
-                            int parent, unsigned depth, enum chil_report_mode mode, double base, struct rows *rows)
+static void add_metric_rows(const struct chil_report *r, const struct chil_report_view *view,
+                            const double *whole, int parent, unsigned depth,
+                            enum chil_report_mode mode, double base, struct rows *rows)
 {
     for (size_t i = 0; i < r->exp->metrics; i++) {
         double children = 0;
@@ -49,13 +50,15 @@ static void add_metric_rows(const struct chil_report *r, const struct chil_repor
         row->open = has && depth < view->depth && depth < CHIL_REPORT_DEPTH_MOST;
         row->whole = whole[i];
         row->value = row->open ? whole[i] - children : whole[i];
-        if (fabs(row->value) < 1e-12 * fabs(whole[i])) row->value = 0; /* what rounding left of seconds */
+        if (fabs(row->value) < 1e-12 * fabs(whole[i]))
+            row->value = 0; /* what rounding left of seconds */
         row->percent = report_percent(row->value, base, &row->defined);
         if (row->open) add_metric_rows(r, view, whole, (int)i, depth + 1, mode, base, rows);
     }
 }
 
-static void metric_rows(const struct chil_report *r, const struct chil_report_view *view, struct rows *rows)
+static void metric_rows(const struct chil_report *r, const struct chil_report_view *view,
+                        struct rows *rows)
 {
     struct report_masks masks = report_masks_of(r, CHIL_REPORT_METRICS);
     double *whole = base_calloc(r->exp->metrics, sizeof *whole);
@@ -66,16 +69,16 @@ static void metric_rows(const struct chil_report *r, const struct chil_report_vi
     free(whole);
 }
 
-/* --- Call paths ---------------------------------------------------------------------------------------------------
- */
+/* --- Call paths ------------------------------------------------------------------------------ */
 
 struct call_tree {
     const struct chil_report *report;
     const struct chil_report_view *view;
     double *own, *whole, *weight;
-    int *child;    /* all nodes, those of a parent together, heaviest first */
-    size_t *first; /* by node + 1: where its children begin in `child`; first[nodes + 1] is the end */
-    double least;  /* weight of a path that stays */
+    int *child; /* all nodes, those of a parent together, heaviest first */
+    size_t
+        *first; /* by node + 1: where its children begin in `child`; first[nodes + 1] is the end */
+    double least; /* weight of a path that stays */
     double base;
     struct rows *rows;
 };
@@ -113,8 +116,8 @@ static bool stays(const struct call_tree *tree, int node)
 static bool is_open(const struct call_tree *tree, int node, unsigned depth)
 {
     size_t first = tree->first[node + 1];
-    return depth < tree->view->depth && depth < CHIL_REPORT_DEPTH_MOST && first < tree->first[node + 2] &&
-           stays(tree, tree->child[first]);
+    return depth < tree->view->depth && depth < CHIL_REPORT_DEPTH_MOST &&
+           first < tree->first[node + 2] && stays(tree, tree->child[first]);
 }
 
 static void set_call_percent(const struct call_tree *tree, struct chil_report_row *row, double root)
@@ -151,7 +154,8 @@ static void add_call_rows(struct call_tree *tree, int parent, unsigned depth, do
     *add_row(tree->rows) = others;
 }
 
-static void call_rows(const struct chil_report *r, const struct chil_report_view *view, struct rows *rows)
+static void call_rows(const struct chil_report *r, const struct chil_report_view *view,
+                      struct rows *rows)
 {
     size_t nodes = r->exp->nodes;
     struct call_tree tree = {.report = r, .view = view, .rows = rows};
@@ -180,11 +184,10 @@ static void call_rows(const struct chil_report *r, const struct chil_report_view
     free(tree.first);
 }
 
-/* --- The system ---------------------------------------------------------------------------------------------------
- */
+/* --- The system ------------------------------------------------------------------------------ */
 
-static void add_place_rows(const struct chil_report *r, const struct chil_report_view *view, const double *whole,
-                           int parent, unsigned depth, struct rows *rows)
+static void add_place_rows(const struct chil_report *r, const struct chil_report_view *view,
+                           const double *whole, int parent, unsigned depth, struct rows *rows)
 {
     for (size_t i = 0; i < r->exp->places; i++) {
         if (r->exp->place[i].parent != parent) continue;
@@ -201,7 +204,8 @@ static void add_place_rows(const struct chil_report *r, const struct chil_report
 }
 
 /* Of the greatest on a level, or within the range of the level. */
-static void set_peer_percent(const struct chil_exp *exp, struct rows *rows, const double *whole, bool range)
+static void set_peer_percent(const struct chil_exp *exp, struct rows *rows, const double *whole,
+                             bool range)
 {
     for (size_t i = 0; i < rows->count; i++) {
         struct chil_report_row *row = &rows->row[i];
@@ -216,11 +220,13 @@ static void set_peer_percent(const struct chil_exp *exp, struct rows *rows, cons
     }
 }
 
-static void system_rows(const struct chil_report *r, const struct chil_report_view *view, struct rows *rows)
+static void system_rows(const struct chil_report *r, const struct chil_report_view *view,
+                        struct rows *rows)
 {
     const struct chil_exp *exp = r->exp;
     enum chil_report_mode mode = report_mode_in(CHIL_REPORT_SYSTEM, view->mode);
-    double *whole = base_calloc(exp->places, sizeof *whole), *thread = base_calloc(exp->threads, sizeof *thread);
+    double *whole = base_calloc(exp->places, sizeof *whole),
+           *thread = base_calloc(exp->threads, sizeof *thread);
     report_by_thread(r, r->metric, r->own, report_masks_of(r, CHIL_REPORT_SYSTEM), thread);
     for (size_t i = exp->places; i-- > 0;) {
         if (exp->place[i].thread >= 0) whole[i] = thread[exp->place[i].thread];
@@ -236,14 +242,16 @@ static void system_rows(const struct chil_report *r, const struct chil_report_vi
             int root = row->index;
             while (exp->place[root].parent >= 0)
                 root = exp->place[root].parent;
-            row->percent = report_percent(row->value, mode == CHIL_REPORT_OWN_ROOT ? whole[root] : base, &row->defined);
+            row->percent = report_percent(
+                row->value, mode == CHIL_REPORT_OWN_ROOT ? whole[root] : base, &row->defined);
         }
     }
     free(whole);
     free(thread);
 }
 
-struct chil_report_row *chil_report_rows(const struct chil_report *report, enum chil_report_pane pane,
+struct chil_report_row *chil_report_rows(const struct chil_report *report,
+                                         enum chil_report_pane pane,
                                          const struct chil_report_view *view, size_t *count)
 {
     static void (*const make[])(const struct chil_report *, const struct chil_report_view *,

@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
-/* --- Tags ----------------------------------------------------------------------------------------------------- */
+/* --- Tags ------------------------------------------------------------------------------------ */
 
 /* Sets that fit lie in one line of the host. */
 enum { HOST_LINE = 64 };
@@ -40,13 +40,16 @@ static struct ways ways_of(uint32_t count, enum cache_policy policy)
     return (struct ways){.count = count, .stride = padded(count), .policy = policy};
 }
 
-void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy, uint64_t seed)
+void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy,
+               uint64_t seed)
 {
     if (!lines) return;
     uint64_t sets = lines / ways;
-    *tags = (struct tags){.random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways_of(ways, policy)};
+    *tags = (struct tags){
+        .random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways_of(ways, policy)};
     tags->line = tags_new(sets * tags->ways.stride);
-    if (policy == CACHE_LRU) tags->used = base_calloc_aligned(sets * tags->ways.stride, sizeof *tags->used, HOST_LINE);
+    if (policy == CACHE_LRU)
+        tags->used = base_calloc_aligned(sets * tags->ways.stride, sizeof *tags->used, HOST_LINE);
     if (policy != CACHE_ROUND_ROBIN) return;
     tags->turn = base_calloc(sets, sizeof *tags->turn);
     for (uint64_t i = 0; i < sets; i++)
@@ -60,11 +63,13 @@ void tags_fini(struct tags *tags)
     free(tags->turn);
 }
 
-/* --- The node ------------------------------------------------------------------------------------------------- */
+/* --- The node -------------------------------------------------------------------------------- */
 
-/* Random replacement of the k-th array draws from splitmix64 of seed + k: L1I 2 * core, L1D 2 * core + 1, then banks.
+/* Random replacement of the k-th array draws from splitmix64 of seed + k: L1I 2 * core, L1D 2 *
+ * core + 1, then banks.
  */
-static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_t seed, uint8_t bits)
+static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_t seed,
+                    uint8_t bits)
 {
     tags_init(&l1->tags, config->size / config->line, config->ways, config->policy, seed);
     size_t ways = (size_t)(l1->tags.set_mask + 1) * l1->tags.ways.stride;
@@ -140,7 +145,8 @@ static void core_init(struct cache *cache, unsigned number)
     front_init_none(&core->front);
     core->most_misses = 1;
     for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
-        core->open[i] = (struct open_line){NULL, &core->open[(i + 1) % config->store_lines], NO_LINE};
+        core->open[i] =
+            (struct open_line){NULL, &core->open[(i + 1) % config->store_lines], NO_LINE};
     core->tlb = base_calloc(config->tlb_entries, sizeof *core->tlb);
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
@@ -164,8 +170,8 @@ static void bank_init(struct cache *cache, unsigned number)
 {
     const struct cache_config *config = &cache->config;
     struct bank *bank = cache->bank[number] = base_calloc(1, sizeof *bank);
-    tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways, config->l3_policy,
-              config->seed + 2 * config->cores + number);
+    tags_init(&bank->tags, config->l3_size / config->l3_line / config->l3_banks, config->l3_ways,
+              config->l3_policy, config->seed + 2 * config->cores + number);
     bank->first = number * sets_of(bank) * bank->tags.ways.stride;
 }
 
@@ -173,19 +179,21 @@ static void l3_init(struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
     size_t banks = config->l3_banks;
-    cache->bank = base_calloc(banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
+    cache->bank =
+        base_calloc(banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
     for (unsigned i = 0; i < banks; i++)
         bank_init(cache, i);
     size_t sets = banks * sets_of(cache->bank[0]);
-    cache->directory = 2 * banks <= LANES ? cache->lane : base_calloc(2 * banks, sizeof *cache->directory);
+    cache->directory =
+        2 * banks <= LANES ? cache->lane : base_calloc(2 * banks, sizeof *cache->directory);
     cache->returned = base_calloc(2 * banks, sizeof *cache->returned);
     cache->deposited = base_calloc(2 * banks, sizeof *cache->deposited);
     for (size_t i = 0; i < 2 * banks; i++) {
         cache->deposited[i] = NO_LINE;
         cache->returned[i] = -(uint64_t)config->l3_transfer; /* long ago */
     }
-    cache->fetched =
-        base_calloc_aligned(sets * cache->bank[0]->tags.ways.stride + 1, sizeof *cache->fetched, HOST_LINE);
+    cache->fetched = base_calloc_aligned(sets * cache->bank[0]->tags.ways.stride + 1,
+                                         sizeof *cache->fetched, HOST_LINE);
     cache->order = base_calloc_aligned(sets + 1, sizeof *cache->order, HOST_LINE);
     for (unsigned i = 0; i < ORDERED << L3_BITS; i++) {
         unsigned way = i >> L3_BITS;
@@ -216,7 +224,8 @@ static struct shape shape_of(const struct cache_config *config)
 static bool is_common(struct shape shape)
 {
     uint32_t ways = shape.l1d.count;
-    if (shape.l1d.policy != CACHE_ROUND_ROBIN || ways & (ways - 1) || ways != shape.l1d.stride) return false;
+    if (shape.l1d.policy != CACHE_ROUND_ROBIN || ways & (ways - 1) || ways != shape.l1d.stride)
+        return false;
     shape.l1d = blue_gene.l1d;
     shape.l1i = blue_gene.l1i;
     shape.l1i_shift = blue_gene.l1i_shift;
@@ -252,17 +261,22 @@ struct cache *cache_new(const struct cache_config *config)
     if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
     cache->far_after = cache->far_busy - cache->l3_latency;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
-    cache->miss_most = (uint32_t)(cache->l3_latency + cache->ddr_latency) + config->store_time +
-                       (config->l2_depth + 2) * (config->l3_busy + config->l3_transfer + 2 * config->ddr_busy);
-    /* Written back, a line that comes may be another core's dirty one, or one that stores have joined out of L1. */
+    cache->miss_most =
+        (uint32_t)(cache->l3_latency + cache->ddr_latency) + config->store_time +
+        (config->l2_depth + 2) * (config->l3_busy + config->l3_transfer + 2 * config->ddr_busy);
+    /* Written back, a line that comes may be another core's dirty one, or one that stores have
+     * joined out of L1. */
     bool lanes = cache->is_common && config->l3_size && config->l3_banks == LANE_BANKS;
-    cache->quick_loads = lanes && is_near(cache) && cache->streaming && cache->l3_latency > config->l3_busy &&
+    cache->quick_loads = lanes && is_near(cache) && cache->streaming &&
+                         cache->l3_latency > config->l3_busy &&
                          cache->l3_latency >= config->l3_transfer &&
                          (config->write_through || (!config->coherent && config->store_allocate));
-    cache->quick_stores = lanes && config->write_through && !config->store_allocate && config->coherent &&
-                          config->snoop_filter && config->cores > 1;
-    /* With more cores than ports, several share one, and what its snoop cache has seen is no longer one core's. */
-    if (config->snoop_filter && config->cores <= CACHE_PORTS) cache->idle = (1U << config->cores) - 1;
+    cache->quick_stores = lanes && config->write_through && !config->store_allocate &&
+                          config->coherent && config->snoop_filter && config->cores > 1;
+    /* With more cores than ports, several share one, and what its snoop cache has seen is no longer
+     * one core's. */
+    if (config->snoop_filter && config->cores <= CACHE_PORTS)
+        cache->idle = (1U << config->cores) - 1;
     l3_init(cache);
     spaces_init(cache);
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
@@ -314,24 +328,29 @@ void cache_free(struct cache *cache)
     free(cache);
 }
 
-static void tell_many(const struct cache *cache, const struct cache_core *of, unsigned kind, unsigned level,
-                      uint32_t stall, uint64_t count)
+static void tell_many(const struct cache *cache, const struct cache_core *of, unsigned kind,
+                      unsigned level, uint32_t stall, uint64_t count)
 {
-    const struct cache_transaction transaction = {
-        .core = (uint8_t)of->number, .sender = (uint8_t)of->number, .kind = (uint8_t)kind, .level = (uint8_t)level};
+    const struct cache_transaction transaction = {.core = (uint8_t)of->number,
+                                                  .sender = (uint8_t)of->number,
+                                                  .kind = (uint8_t)kind,
+                                                  .level = (uint8_t)level};
     if (count) cache->listener->tell_alike(cache->listener->context, transaction, stall, count);
 }
 
 static void tell_alike_of(const struct cache *cache, struct cache_core *of)
 {
     struct alike *alike = of->alike;
-    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L2, cache->l2_latency, of->counts.near - alike->near);
-    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency, counts_far(&of->counts) - alike->far);
+    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L2, cache->l2_latency,
+              of->counts.near - alike->near);
+    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency,
+              counts_far(&of->counts) - alike->far);
     alike->near = of->counts.near;
     alike->far = counts_far(&of->counts);
     for (uint32_t i = 0; i < alike->used; i++) {
         unsigned index = alike->index[i], row = index / ALIKE_STALLS;
-        tell_many(cache, of, row / ALIKE_LEVELS, row % ALIKE_LEVELS, index % ALIKE_STALLS, alike->count[index]);
+        tell_many(cache, of, row / ALIKE_LEVELS, row % ALIKE_LEVELS, index % ALIKE_STALLS,
+                  alike->count[index]);
         alike->count[index] = 0;
     }
     alike->used = 0;
@@ -340,7 +359,8 @@ static void tell_alike_of(const struct cache *cache, struct cache_core *of)
 void cache_tell_alike(struct cache *cache, unsigned core)
 {
     for (unsigned i = 0; i < cache->config.cores; i++)
-        if (cache->core[i]->alike && (core == i || core == CACHE_ALL)) tell_alike_of(cache, cache->core[i]);
+        if (cache->core[i]->alike && (core == i || core == CACHE_ALL))
+            tell_alike_of(cache, cache->core[i]);
 }
 
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
@@ -375,5 +395,6 @@ const struct cache_config *cache_config_get(const struct cache *cache)
 
 bool cache_is_slow(const struct cache *cache)
 {
-    return cache->config.l1d.policy == CACHE_LRU || cache->config.l1i.policy == CACHE_LRU || cache->config.miss_kinds;
+    return cache->config.l1d.policy == CACHE_LRU || cache->config.l1i.policy == CACHE_LRU ||
+           cache->config.miss_kinds;
 }

@@ -1,24 +1,29 @@
-/* The memory hierarchy of a node: what a load, a store or a fetch finds, what it costs, and what the counters see.
+/* The memory hierarchy of a node: what a load, a store or a fetch finds, what it costs, and what
+ * the counters see.
  *
- * It keeps no data, only where lines are: L1 I and D and a TLB per core, a prefetch buffer (L2) per core, L3 banks, DDR
- * controllers, L1 coherence and its snoop filters. It knows nothing of cores but their numbers and their clocks. What
- * is modelled, from which source, and what is a guess: docs/model-memory.md.
+ * It keeps no data, only where lines are: L1 I and D and a TLB per core, a prefetch buffer (L2) per
+ * core, L3 banks, DDR controllers, L1 coherence and its snoop filters. It knows nothing of cores
+ * but their numbers and their clocks. What is modelled, from which source, and what is a guess:
+ * docs/model-memory.md.
  *
- * The common case is not in here. For each core and address space there is a table with one byte per 32 bytes of guest
- * address (cache_lines). A set bit promises: this access hits in L1 and in the TLB, costs nothing and changes nothing,
- * so whoever executes the access need not call. When the bit is clear, call cache_load, cache_store or cache_fetch; the
- * call does everything and sets the bit when the next such access is free. Bits may be clear without need (after a TLB
- * entry came back), never set without right. Where a hit changes state (an LRU L1, or data with `miss_kinds`), bits
- * are never set: cache_is_slow.
+ * The common case is not in here. For each core and address space there is a table with one byte
+ * per 32 bytes of guest address (cache_lines). A set bit promises: this access hits in L1 and in
+ * the TLB, costs nothing and changes nothing, so whoever executes the access need not call. When
+ * the bit is clear, call cache_load, cache_store or cache_fetch; the call does everything and sets
+ * the bit when the next such access is free. Bits may be clear without need (after a TLB entry came
+ * back), never set without right. Where a hit changes state (an LRU L1, or data with `miss_kinds`),
+ * bits are never set: cache_is_slow.
  *
- * Hits are therefore not counted here: hits = accesses - misses, and the caller knows its accesses (two where one
- * crosses a line; cache management apart, ERR-11).
+ * Hits are therefore not counted here: hits = accesses - misses, and the caller knows its accesses
+ * (two where one crosses a line; cache management apart, ERR-11).
  *
- * Time: `now` is the calling core's cycle and never goes back on one core. Calls return the cycles that the core has to
- * wait. Clocks of different cores may be apart; a core that is behind never waits for what began in its future.
- * Cycles of something that is still under way are counted when it begins.
+ * Time: `now` is the calling core's cycle and never goes back on one core. Calls return the cycles
+ * that the core has to wait. Clocks of different cores may be apart; a core that is behind never
+ * waits for what began in its future. Cycles of something that is still under way are counted when
+ * it begins.
  *
- * Not thread-safe: one node is one thread at a time. Same calls, same bits: no host address, clock or hash is used.
+ * Not thread-safe: one node is one thread at a time. Same calls, same bits: no host address, clock
+ * or hash is used.
  */
 #ifndef CACHE_H
 #define CACHE_H
@@ -46,7 +51,8 @@ struct cache_l1_config {
     enum cache_policy policy;
 };
 
-/* All times in core cycles. A latency is load-to-use from the core; the stall is what is beyond that of L1. */
+/* All times in core cycles. A latency is load-to-use from the core; the stall is what is beyond
+ * that of L1. */
 struct cache_config {
     unsigned cores;
     struct cache_l1_config l1i, l1d;
@@ -61,7 +67,8 @@ struct cache_config {
     uint32_t l2_entries, l2_line, l2_streams, l2_depth, l2_filter, l2_latency;
     uint64_t l3_size; /* all banks together; 0: there is none */
     uint32_t l3_banks, l3_line, l3_ways, l3_latency, l3_busy, l3_transfer;
-    uint32_t l3_refresh_interval, l3_refresh; /* how often, and for how long, eDRAM refreshes itself; 0: never */
+    uint32_t l3_refresh_interval,
+        l3_refresh; /* how often, and for how long, eDRAM refreshes itself; 0: never */
     enum cache_policy l3_policy;
     uint32_t controllers, ddr_latency, ddr_busy, ddr_row;
     uint32_t device_latency;
@@ -72,9 +79,12 @@ struct cache_config {
     bool miss_kinds; /* misses of L1D and L3 are told apart: cold, capacity, conflict, coherence */
 };
 
-/* What a machine file says; keys it does not give have the values of the table in cache_config.c. */
-int cache_config_read(struct cache_config *config, const struct chil_machine *machine, struct chil_error *err);
-/* Whether sizes, lines and times fit together: one line that says what does not. cache_new needs a good one. */
+/* What a machine file says; keys it does not give have the values of the table in cache_config.c.
+ */
+int cache_config_read(struct cache_config *config, const struct chil_machine *machine,
+                      struct chil_error *err);
+/* Whether sizes, lines and times fit together: one line that says what does not. cache_new needs a
+ * good one. */
 int cache_config_check(const struct cache_config *config, struct chil_error *err);
 
 struct cache;
@@ -85,20 +95,23 @@ const struct cache_config *cache_config_get(const struct cache *cache);
 /* Whether every data access, or every fetch, has to be a call. */
 bool cache_is_slow(const struct cache *cache);
 
-/* --- Address spaces ------------------------------------------------------------------------------------------- */
+/* --- Address spaces -------------------------------------------------------------------------- */
 
-/* A space maps pages of 4 KiB to physical frames, given out in the order of first touch. Numbers are small; the lowest
- * free one is taken. */
+/* A space maps pages of 4 KiB to physical frames, given out in the order of first touch. Numbers
+ * are small; the lowest free one is taken. */
 unsigned cache_space_new(struct cache *cache);
 void cache_space_free(struct cache *cache, unsigned space);
-/* The pages of the range are no longer mapped (munmap): their TLB entries go, their frames are free. Lines stay in
- * the caches, which are physical. Bytes of partial pages are rounded outwards. */
+/* The pages of the range are no longer mapped (munmap): their TLB entries go, their frames are
+ * free. Lines stay in the caches, which are physical. Bytes of partial pages are rounded outwards.
+ */
 void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length);
-/* Rights of the range have changed: its accesses come to the calls once more. Nothing of the model changes. */
+/* Rights of the range have changed: its accesses come to the calls once more. Nothing of the model
+ * changes. */
 void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length);
-/* Pages of `space` at `address` become the frames of `from` at `from_address` (shared memory). All page-aligned. */
-void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from, uint32_t from_address,
-                 uint64_t length);
+/* Pages of `space` at `address` become the frames of `from` at `from_address` (shared memory). All
+ * page-aligned. */
+void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from,
+                 uint32_t from_address, uint64_t length);
 
 enum { CACHE_GRANULE_BITS = 5, CACHE_GRANULES = 1 << (32 - CACHE_GRANULE_BITS) };
 
@@ -107,13 +120,15 @@ enum cache_bit {
     CACHE_STORE = 2,
     CACHE_FETCH = 4,
     CACHE_PAGE = 8,  /* the model's own, in the first byte of a page: it is in the TLB */
-    CACHE_HERE = 16, /* the model's own: the line came into L1D by this address and is there, whatever the TLB has */
-    CACHE_OPEN = 128 /* the model's own: the line was opened by a store to this address, likewise; the sign, which is
-                        easily tested */
+    CACHE_HERE = 16, /* the model's own: the line came into L1D by this address and is there,
+                        whatever the TLB has */
+    CACHE_OPEN = 128 /* the model's own: the line was opened by a store to this address, likewise;
+                        the sign, which is easily tested */
 };
 
-/* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the space. It is followed by
- * 15 times as many bytes that are always 0, so that who puts low bits of the address above the index finds no bit set.
+/* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the
+ * space. It is followed by 15 times as many bytes that are always 0, so that who puts low bits of
+ * the address above the index finds no bit set.
  */
 #define CACHE_TABLE ((size_t)16 * CACHE_GRANULES)
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
@@ -122,83 +137,103 @@ struct cache_view;
 struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space);
 struct cache_front *cache_front(struct cache_view *view); /* its core's */
 
-/* --- Accesses ------------------------------------------------------------------------------------------------- */
+/* --- Accesses -------------------------------------------------------------------------------- */
 
-uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
-uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now);
-/* The same for an access within a line, where that is quick; else nothing happens and CACHE_ELSE comes back. The page
- * has the rights it needs. They touch no vector registers of the host where CACHE_KEEPS_VECTORS is defined, and tell
- * nobody, which is for the caller then. */
+uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address,
+                    uint32_t size, uint64_t now);
+uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address,
+                     uint32_t size, uint64_t now);
+/* The same for an access within a line, where that is quick; else nothing happens and CACHE_ELSE
+ * comes back. The page has the rights it needs. They touch no vector registers of the host where
+ * CACHE_KEEPS_VECTORS is defined, and tell nobody, which is for the caller then. */
 #define CACHE_ELSE  UINT32_MAX
 #define CACHE_HEARD (UINT32_C(1) << 31) /* in a stall: somebody listens, who has to be told */
 uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now);
 uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now);
-uint32_t cache_zero_quick(struct cache_view *view, uint32_t address, uint64_t now); /* CACHE_ZERO of cache_manage */
+uint32_t cache_zero_quick(struct cache_view *view, uint32_t address,
+                          uint64_t now); /* CACHE_ZERO of cache_manage */
 void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
-/* Of a stall with CACHE_HEARD: the same, or without, if whoever listens is content with a count (tell_alike). As quick.
+/* Of a stall with CACHE_HEARD: the same, or without, if whoever listens is content with a count
+ * (tell_alike). As quick.
  */
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
-#if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ &&                   \
+    !defined __SANITIZE_THREAD__
 #define CACHE_KEEPS_VECTORS
 #endif
-/* Most misses need not be waited for at once. From here on up to CACHE_MISSES quick accesses of the core change L1 and
- * return 0; what becomes of them behind L1, and what they cost, follows when so many have come together (the quick call
- * then returns what all of them cost), or by cache_settle. `now` of the calls is the time without what is still to
- * come. As long as it is less than what is returned here, all of it together is less than `limit`. Only quick accesses
- * may be made and nothing may be looked at before cache_settle. `none`: that would be too often, so none is postponed.
+/* Most misses need not be waited for at once. From here on up to CACHE_MISSES quick accesses of the
+ * core change L1 and return 0; what becomes of them behind L1, and what they cost, follows when so
+ * many have come together (the quick call then returns what all of them cost), or by cache_settle.
+ * `now` of the calls is the time without what is still to come. As long as it is less than what is
+ * returned here, all of it together is less than `limit`. Only quick accesses may be made and
+ * nothing may be looked at before cache_settle. `none`: that would be too often, so none is
+ * postponed.
  */
 uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, bool none);
-/* Before every access that is not quick: what was postponed is done. Returns what it cost; `now` is the time without
- * that. The end: nothing more is postponed. */
+/* Before every access that is not quick: what was postponed is done. Returns what it cost; `now` is
+ * the time without that. The end: nothing more is postponed. */
 uint32_t cache_settle(struct cache_view *view, uint64_t now);
 uint32_t cache_postpone_end(struct cache_view *view);
 /* The line that holds the instruction at `address`. */
-uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now);
+uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address,
+                     uint64_t now);
 
 /* Cache management: the line that holds `address`. */
 enum cache_op {
-    CACHE_ZERO,            /* dcbz */
-    CACHE_FLUSH,           /* dcbf: written back and gone, from all L1D where they are coherent */
-    CACHE_CLEAN,           /* dcbst */
-    CACHE_INVALIDATE,      /* dcbi: gone, unwritten */
-    CACHE_TOUCH,           /* dcbt, dcbtst: fills without waiting; nothing on a TLB miss or with all fills taken */
+    CACHE_ZERO,       /* dcbz */
+    CACHE_FLUSH,      /* dcbf: written back and gone, from all L1D where they are coherent */
+    CACHE_CLEAN,      /* dcbst */
+    CACHE_INVALIDATE, /* dcbi: gone, unwritten */
+    CACHE_TOUCH, /* dcbt, dcbtst: fills without waiting; nothing on a TLB miss or with all fills
+                    taken */
     CACHE_INVALIDATE_CODE, /* icbi */
 };
 
-uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsigned space, uint32_t address,
-                      uint64_t now);
+uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsigned space,
+                      uint32_t address, uint64_t now);
 /* sync, msync: until the store queue is empty. */
 uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now);
 /* An access to a device's register, past the caches. */
 uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t now);
 
-/* --- Listening ------------------------------------------------------------------------------------------------ */
+/* --- Listening ------------------------------------------------------------------------------- */
 
-/* A transaction of the hierarchy, told when what it costs the core is known. Without a listener a miss costs a test. */
-enum cache_transaction_kind { CACHE_LOAD_MISS, CACHE_STORE_MISS, CACHE_FETCH_MISS, CACHE_INVALIDATION };
+/* A transaction of the hierarchy, told when what it costs the core is known. Without a listener a
+ * miss costs a test. */
+enum cache_transaction_kind {
+    CACHE_LOAD_MISS,
+    CACHE_STORE_MISS,
+    CACHE_FETCH_MISS,
+    CACHE_INVALIDATION
+};
 enum cache_level { CACHE_NOWHERE, CACHE_IN_L2, CACHE_IN_L3, CACHE_IN_DDR };
 struct cache_transaction {
-    uint8_t core, sender; /* whose L1 it is; who caused it: another core's store for an invalidation */
-    uint8_t kind, level;  /* level: where the line was found */
-    uint32_t address;     /* of the access; an invalidated line's first, as whoever mapped its frame last sees it */
+    uint8_t core,
+        sender; /* whose L1 it is; who caused it: another core's store for an invalidation */
+    uint8_t kind, level; /* level: where the line was found */
+    uint32_t address;    /* of the access; an invalidated line's first, as whoever mapped its frame
+                            last sees it */
 };
 struct cache_listener {
     /* The core waited from `start` to `end`. All in registers: this is on the way of every miss. */
     void (*tell)(void *context, struct cache_transaction transaction, uint64_t start, uint64_t end);
-    /* NULL: nothing but `tell`. Else most misses are not told one by one but here, later and all that differ in
-     * nothing but address (0) and time: `count` misses that stalled for `stall` cycles. */
-    void (*tell_alike)(void *context, struct cache_transaction transaction, uint32_t stall, uint64_t count);
+    /* NULL: nothing but `tell`. Else most misses are not told one by one but here, later and all
+     * that differ in nothing but address (0) and time: `count` misses that stalled for `stall`
+     * cycles. */
+    void (*tell_alike)(void *context, struct cache_transaction transaction, uint32_t stall,
+                       uint64_t count);
     void *context;
 };
 /* While a miss of L1D is told: what kind it is (enum kind of cache_kinds.h), with `miss_kinds`. */
 unsigned cache_miss_kind(const struct cache *cache, unsigned core);
-/* Borrowed; NULL: nobody listens any more. Who listened before is told first what it has still to be told. */
+/* Borrowed; NULL: nobody listens any more. Who listened before is told first what it has still to
+ * be told. */
 void cache_listen(struct cache *cache, const struct cache_listener *listener);
-/* Tells by `tell_alike` what has not been told yet, of a core or of all (CACHE_ALL): for a listener that adds something
- * of its own, before that changes. */
+/* Tells by `tell_alike` what has not been told yet, of a core or of all (CACHE_ALL): for a listener
+ * that adds something of its own, before that changes. */
 void cache_tell_alike(struct cache *cache, unsigned core);
 
-/* --- Wires ---------------------------------------------------------------------------------------------------- */
+/* --- Wires ----------------------------------------------------------------------------------- */
 
 /* What a wire's number counts. */
 enum cache_scope {
@@ -231,11 +266,12 @@ enum { CACHE_NAME = 48 };
 void cache_wire_name(struct cache_wire wire, char *name);
 enum cache_scope cache_wire_scope(enum cache_wire_id id);
 uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id);
-/* How often it rose since the beginning, and for how many core cycles it was high. An event without a duration is high
- * for one cycle of its unit: a core cycle, or two from L2 on. */
-void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences, uint64_t *high_cycles);
+/* How often it rose since the beginning, and for how many core cycles it was high. An event without
+ * a duration is high for one cycle of its unit: a core cycle, or two from L2 on. */
+void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences,
+                      uint64_t *high_cycles);
 
-/* --- Who caused what -------------------------------------------------------------------------------------------- */
+/* --- Who caused what ------------------------------------------------------------------------- */
 
 /* What a caller has to answer for: counts of every unit that worked for it. Begins as {0}. */
 struct cache_bill {
@@ -247,14 +283,16 @@ void cache_account_free(struct cache_account *account);
 /* Adds to the bill all that was counted since the last charge; `core` has been running. */
 void cache_account_charge(struct cache_account *account, unsigned core, struct cache_bill *bill);
 void cache_bill_fini(const struct cache_account *account, struct cache_bill *bill);
-/* Nothing but counts, for cache_wire_count and what else asks for them: none, and those of bills added up. */
+/* Nothing but counts, for cache_wire_count and what else asks for them: none, and those of bills
+ * added up. */
 struct cache *cache_counts_new(const struct cache *like);
 void cache_counts_free(struct cache *counts);
 void cache_counts_clear(struct cache *counts);
-void cache_counts_add(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill);
+void cache_counts_add(struct cache *counts, const struct cache_account *account,
+                      const struct cache_bill *bill);
 
-/* What always holds between wires, all instances added up: sum of signed terms = 0. Checked by tests and after every
- * run (src/machine/node/node_laws.c). */
+/* What always holds between wires, all instances added up: sum of signed terms = 0. Checked by
+ * tests and after every run (src/machine/node/node_laws.c). */
 struct cache_law {
     const char *text;
     struct {
@@ -264,10 +302,10 @@ struct cache_law {
 };
 extern const struct cache_law cache_laws[];
 extern const unsigned cache_law_count;
-/* The terms with sign 1 and those with -1, added up, of all instances (CACHE_ALL) or of one core. Laws of what is not
- * counted on this node (`miss_kinds`) hold: 0 = 0. */
-void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core, uint64_t *left,
-                     uint64_t *right);
+/* The terms with sign 1 and those with -1, added up, of all instances (CACHE_ALL) or of one core.
+ * Laws of what is not counted on this node (`miss_kinds`) hold: 0 = 0. */
+void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core,
+                     uint64_t *left, uint64_t *right);
 /* Whether all its wires are a core's or its L2's, so that it holds for each core by itself. */
 bool cache_law_of_core(const struct cache_law *law);
 /* The difference of both sides for all of this node; 0 when the law holds. */

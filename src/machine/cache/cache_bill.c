@@ -1,8 +1,9 @@
 /* Who caused what: the counts of the hierarchy, divided among callers.
  *
- * The counters stay where they are and know nothing of it. An account remembers what every unit had counted when it was
- * last looked at; what has been added since is charged to whoever ran meanwhile. A bill has room for a unit when that
- * unit was first used on it, so bills of callers that hit in L1 are empty.
+ * The counters stay where they are and know nothing of it. An account remembers what every unit had
+ * counted when it was last looked at; what has been added since is charged to whoever ran
+ * meanwhile. A bill has room for a unit when that unit was first used on it, so bills of callers
+ * that hit in L1 are empty.
  *
  * What is not a sum cannot be divided: eDRAM refreshes follow the clock and are on no bill.
  */
@@ -18,8 +19,8 @@ struct unit_seen {
     size_t count;
 };
 
-/* Units in this order: counts of each core, ports of each core, banks, controllers; and on bills one more, with what
- * was sent to idle cores. */
+/* Units in this order: counts of each core, ports of each core, banks, controllers; and on bills
+ * one more, with what was sent to idle cores. */
 struct cache_account {
     const struct cache *cache;
     size_t count;
@@ -45,7 +46,8 @@ static uint64_t *unit_at(const struct cache *cache, size_t unit, size_t *count)
 {
     size_t cores = cache->config.cores, banks = cache->config.l3_banks;
     if (unit < cores) {
-        size_t kept = cache->config.miss_kinds ? sizeof(struct core_counts) : offsetof(struct core_counts, load_kind);
+        size_t kept = cache->config.miss_kinds ? sizeof(struct core_counts)
+                                               : offsetof(struct core_counts, load_kind);
         *count = kept / sizeof(uint64_t);
         return (uint64_t *)&cache->core[unit]->counts;
     }
@@ -54,7 +56,8 @@ static uint64_t *unit_at(const struct cache *cache, size_t unit, size_t *count)
         return (uint64_t *)cache->core[unit - cores]->ports;
     }
     if (unit < 2 * cores + banks) {
-        size_t kept = cache->config.miss_kinds ? sizeof(struct bank_counts) : offsetof(struct bank_counts, miss_kind);
+        size_t kept = cache->config.miss_kinds ? sizeof(struct bank_counts)
+                                               : offsetof(struct bank_counts, miss_kind);
         *count = kept / sizeof(uint64_t);
         return (uint64_t *)&cache->bank[unit - 2 * cores]->counts;
     }
@@ -86,20 +89,24 @@ void cache_account_free(struct cache_account *account)
     free(account);
 }
 
-static inline uint64_t *bill_unit(const struct cache_account *account, struct cache_bill *bill, size_t unit)
+static inline uint64_t *bill_unit(const struct cache_account *account, struct cache_bill *bill,
+                                  size_t unit)
 {
     if (bill->unit && bill->unit[unit]) return bill->unit[unit];
     if (!bill->unit)
-        bill->unit = base_calloc(account->count + 1, sizeof *bill->unit); // NOLINT(bugprone-sizeof-expression)
+        bill->unit = base_calloc(account->count + 1,
+                                 sizeof *bill->unit); // NOLINT(bugprone-sizeof-expression)
     size_t cores = account->cache->config.cores;
-    if (unit == account->count) return bill->unit[unit] = base_calloc((cores + 1) * cores, sizeof(struct shown));
+    if (unit == account->count)
+        return bill->unit[unit] = base_calloc((cores + 1) * cores, sizeof(struct shown));
     return bill->unit[unit] = base_calloc(account->units[unit].count, sizeof(uint64_t));
 }
 
-/* --- Cores that never filled a line -------------------------------------------------------------------------------
+/* --- Cores that never filled a line
+ * -------------------------------------------------------------------------------
  *
- * Their filters count together, with the core that sends (cache_snoop.c). Bills have what was sent while the same cores
- * were idle; it is multiplied when someone asks. */
+ * Their filters count together, with the core that sends (cache_snoop.c). Bills have what was sent
+ * while the same cores were idle; it is multiplied when someone asks. */
 
 static struct port_counts port_of(const struct cache *cache, uint64_t sent, uint64_t again)
 {
@@ -118,13 +125,16 @@ static void wake(struct cache_account *account)
 {
     const struct cache *cache = account->cache;
     size_t cores = cache->config.cores;
-    for (uint32_t woken = account->idle[account->period] & ~cache->idle; woken; woken &= woken - 1) {
+    for (uint32_t woken = account->idle[account->period] & ~cache->idle; woken;
+         woken &= woken - 1) {
         unsigned core = (unsigned)__builtin_ctz(woken);
         struct port_counts *ports = (struct port_counts *)account->units[cores + core].seen;
         for (unsigned source = 0; source < cores; source++) {
-            const struct core_counts *counts = (const struct core_counts *)account->units[source].seen;
+            const struct core_counts *counts =
+                (const struct core_counts *)account->units[source].seen;
             if (source != core)
-                ports[snoop_port(core, source)] = port_of(cache, counts_sent(counts), account->shown_again[source]);
+                ports[snoop_port(core, source)] =
+                    port_of(cache, counts_sent(counts), account->shown_again[source]);
         }
     }
     account->idle[++account->period] = cache->idle;
@@ -145,7 +155,8 @@ static void charge_idle(struct cache_account *account, unsigned core, struct cac
     account->shown_again[core] = again;
 }
 
-static void show_idle(struct cache *counts, const struct cache_account *account, const struct shown *shown)
+static void show_idle(struct cache *counts, const struct cache_account *account,
+                      const struct shown *shown)
 {
     unsigned cores = counts->config.cores;
     for (unsigned period = 0; period <= account->period; period++)
@@ -159,7 +170,7 @@ static void show_idle(struct cache *counts, const struct cache_account *account,
             }
 }
 
-/* --- Charging ----------------------------------------------------------------------------------------------------- */
+/* --- Charging -------------------------------------------------------------------------------- */
 
 typedef uint32_t words __attribute__((vector_size(16), may_alias, aligned(8)));
 typedef uint64_t pair __attribute__((vector_size(16), may_alias, aligned(8)));
@@ -168,7 +179,8 @@ enum { GROUP = 8 };
 static inline bool group_same(const uint64_t *a, const uint64_t *b)
 {
     const words *x = (const words *)a, *y = (const words *)b;
-    return !tags_any((tag_vector)((x[0] != y[0]) | (x[1] != y[1]) | (x[2] != y[2]) | (x[3] != y[3])));
+    return !tags_any(
+        (tag_vector)((x[0] != y[0]) | (x[1] != y[1]) | (x[2] != y[2]) | (x[3] != y[3])));
 }
 
 static void charge_unit(const struct cache_account *account, size_t number, struct cache_bill *bill)
@@ -198,7 +210,8 @@ void cache_account_charge(struct cache_account *account, unsigned core, struct c
 {
     const struct cache *cache = account->cache;
     size_t cores = cache->config.cores;
-    uint32_t awake = cache->core[core]->others & (~cache->idle | cache->l2_users); /* who else may have noticed */
+    uint32_t awake = cache->core[core]->others &
+                     (~cache->idle | cache->l2_users); /* who else may have noticed */
     if (cache->idle != account->idle[account->period]) wake(account);
     if (cache->idle) charge_idle(account, core, bill);
     charge_unit(account, core, bill);
@@ -222,16 +235,18 @@ void cache_bill_fini(const struct cache_account *account, struct cache_bill *bil
     bill->unit = NULL;
 }
 
-/* --- Asking ----------------------------------------------------------------------------------------------------- */
+/* --- Asking ---------------------------------------------------------------------------------- */
 
 struct cache *cache_counts_new(const struct cache *like)
 {
     struct cache *counts = base_calloc(1, sizeof *counts);
     counts->config = like->config;
-    counts->bank = base_calloc(like->config.l3_banks, sizeof *counts->bank); // NOLINT(bugprone-sizeof-expression)
+    counts->bank = base_calloc(like->config.l3_banks,
+                               sizeof *counts->bank); // NOLINT(bugprone-sizeof-expression)
     counts->ddr = base_calloc(like->config.controllers, sizeof *counts->ddr);
     for (unsigned i = 0; i < like->config.cores; i++) {
-        counts->core[i] = base_calloc_aligned(1, sizeof *counts->core[i], _Alignof(struct cache_core));
+        counts->core[i] =
+            base_calloc_aligned(1, sizeof *counts->core[i], _Alignof(struct cache_core));
         counts->core[i]->port = like->core[i]->port;
     }
     for (unsigned i = 0; i < like->config.l3_banks; i++)
@@ -260,7 +275,8 @@ void cache_counts_clear(struct cache *counts)
     }
 }
 
-void cache_counts_add(struct cache *counts, const struct cache_account *account, const struct cache_bill *bill)
+void cache_counts_add(struct cache *counts, const struct cache_account *account,
+                      const struct cache_bill *bill)
 {
     if (!bill->unit) return;
     for (size_t i = 0, units = unit_count(counts); i < units; i++) {
@@ -269,5 +285,6 @@ void cache_counts_add(struct cache *counts, const struct cache_account *account,
         for (size_t k = 0; bill->unit[i] && k < count; k++)
             at[k] += bill->unit[i][k];
     }
-    if (bill->unit[account->count]) show_idle(counts, account, (const struct shown *)bill->unit[account->count]);
+    if (bill->unit[account->count])
+        show_idle(counts, account, (const struct shown *)bill->unit[account->count]);
 }

@@ -1,6 +1,8 @@
-/* From a machine file to a configuration: one table of keys with the value of each that is not given.
+/* From a machine file to a configuration: one table of keys with the value of each that is not
+ * given.
  *
- * To add a parameter: a field in struct cache_config, a row here, a row in src/catalog/catalog_keys.c.
+ * To add a parameter: a field in struct cache_config, a row here, a row in
+ * src/catalog/catalog_keys.c.
  */
 #include "machine/cache/cache.h"
 #include "machine/cache/cache_kinds.h"
@@ -87,27 +89,30 @@ static void put(struct cache_config *config, const struct row *row, uint64_t val
         *(uint64_t *)at = value;
 }
 
-static int read_row(struct cache_config *config, const struct row *row, const struct chil_machine *machine,
-                    struct chil_error *err)
+static int read_row(struct cache_config *config, const struct row *row,
+                    const struct chil_machine *machine, struct chil_error *err)
 {
     uint64_t value = row->otherwise;
     const char *word = chil_machine_word(machine, row->key);
     if (word && !row->words) {
         (void)chil_machine_number(machine, row->key, &value);
         if (row->size == sizeof(uint32_t) && value > UINT32_MAX)
-            return chil_error_set(err, CHIL_ERANGE, "'%s' of %s is too large; give less than 4G", word, row->key);
+            return chil_error_set(err, CHIL_ERANGE, "'%s' of %s is too large; give less than 4G",
+                                  word, row->key);
     } else if (word) {
         for (value = 0; row->words[value] && strcmp(row->words[value], word) != 0;)
             value++;
         if (!row->words[value])
-            return chil_error_set(err, CHIL_EINVAL, "'%s' of %s is not known; see docs/formats/machine.md", word,
+            return chil_error_set(err, CHIL_EINVAL,
+                                  "'%s' of %s is not known; see docs/formats/machine.md", word,
                                   row->key);
     }
     put(config, row, value);
     return 0;
 }
 
-int cache_config_read(struct cache_config *config, const struct chil_machine *machine, struct chil_error *err)
+int cache_config_read(struct cache_config *config, const struct chil_machine *machine,
+                      struct chil_error *err)
 {
     *config = (struct cache_config){0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -117,24 +122,27 @@ int cache_config_read(struct cache_config *config, const struct chil_machine *ma
     return cache_config_check(config, err);
 }
 
-/* --- Whether it fits together --------------------------------------------------------------------------------- */
+/* --- Whether it fits together ---------------------------------------------------------------- */
 
 static bool is_power(uint64_t value)
 {
     return value && !(value & (value - 1));
 }
 
-static int check_array(const char *name, uint64_t size, uint64_t line, uint64_t ways, struct chil_error *err)
+static int check_array(const char *name, uint64_t size, uint64_t line, uint64_t ways,
+                       struct chil_error *err)
 {
     if (!is_power(line) || line < 32 || line > 4096)
-        return chil_error_set(err, CHIL_ERANGE, "%s.line of %" PRIu64 " is not a power of two from 32 to 4096", name,
+        return chil_error_set(err, CHIL_ERANGE,
+                              "%s.line of %" PRIu64 " is not a power of two from 32 to 4096", name,
                               line);
     if (!ways || ways > 65535)
-        return chil_error_set(err, CHIL_ERANGE, "%s.ways of %" PRIu64 " is not from 1 to 65535", name, ways);
+        return chil_error_set(err, CHIL_ERANGE, "%s.ways of %" PRIu64 " is not from 1 to 65535",
+                              name, ways);
     if (size % (line * ways) || !is_power(size / (line * ways)))
         return chil_error_set(err, CHIL_EINVAL,
-                              "%s has no whole power of two of sets: size %" PRIu64 " / (line %" PRIu64
-                              " x ways %" PRIu64 "); change one of them",
+                              "%s has no whole power of two of sets: size %" PRIu64
+                              " / (line %" PRIu64 " x ways %" PRIu64 "); change one of them",
                               name, size, line, ways);
     return 0;
 }
@@ -176,7 +184,8 @@ static int check_limits(const struct cache_config *c, struct chil_error *err)
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (limits[i].value < limits[i].low || limits[i].value > limits[i].high)
-            return chil_error_set(err, CHIL_ERANGE, "%s of %" PRIu64 " is out of range; give %" PRIu64 " to %" PRIu64,
+            return chil_error_set(err, CHIL_ERANGE,
+                                  "%s of %" PRIu64 " is out of range; give %" PRIu64 " to %" PRIu64,
                                   limits[i].key, limits[i].value, limits[i].low, limits[i].high);
     return 0;
 }
@@ -184,13 +193,15 @@ static int check_limits(const struct cache_config *c, struct chil_error *err)
 static int check_powers(const struct cache_config *c, struct chil_error *err)
 {
     const struct limit powers[] = {
-        {"tlb.page", c->page, 0, 0},     {"l2.line", c->l2_line, 0, 0},    {"l3.line", c->l3_line, 0, 0},
-        {"l3.banks", c->l3_banks, 0, 0}, {"memory.row", c->ddr_row, 0, 0},
+        {"tlb.page", c->page, 0, 0},      {"l2.line", c->l2_line, 0, 0},
+        {"l3.line", c->l3_line, 0, 0},    {"l3.banks", c->l3_banks, 0, 0},
+        {"memory.row", c->ddr_row, 0, 0},
     };
     for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
         if (!is_power(powers[i].value))
-            return chil_error_set(err, CHIL_EINVAL, "%s of %" PRIu64 " is not a power of two; give one", powers[i].key,
-                                  powers[i].value);
+            return chil_error_set(err, CHIL_EINVAL,
+                                  "%s of %" PRIu64 " is not a power of two; give one",
+                                  powers[i].key, powers[i].value);
     return 0;
 }
 
@@ -203,30 +214,35 @@ static int check_lines(const struct cache_config *c, struct chil_error *err)
                               "than that of the level behind it",
                               l1, c->l2_line, c->l3_line);
     if (l1 > c->page)
-        return chil_error_set(err, CHIL_EINVAL, "L1 lines of %u bytes are longer than pages of %u; shorten them", l1,
+        return chil_error_set(err, CHIL_EINVAL,
+                              "L1 lines of %u bytes are longer than pages of %u; shorten them", l1,
                               c->page);
     return 0;
 }
 
 static int check_times(const struct cache_config *c, struct chil_error *err)
 {
-    if (c->l1_latency >= c->l2_latency || c->l2_latency > c->l3_latency || c->l3_latency > c->ddr_latency)
-        return chil_error_set(err, CHIL_EINVAL,
-                              "latencies %u, %u, %u, %u of L1, L2, L3 and memory do not rise; they are from the core",
-                              c->l1_latency, c->l2_latency, c->l3_latency, c->ddr_latency);
+    if (c->l1_latency >= c->l2_latency || c->l2_latency > c->l3_latency ||
+        c->l3_latency > c->ddr_latency)
+        return chil_error_set(
+            err, CHIL_EINVAL,
+            "latencies %u, %u, %u, %u of L1, L2, L3 and memory do not rise; they are from the core",
+            c->l1_latency, c->l2_latency, c->l3_latency, c->ddr_latency);
     if (c->device_latency < c->l1_latency)
-        return chil_error_set(err, CHIL_EINVAL, "device.latency %u is less than l1d.latency %u", c->device_latency,
-                              c->l1_latency);
+        return chil_error_set(err, CHIL_EINVAL, "device.latency %u is less than l1d.latency %u",
+                              c->device_latency, c->l1_latency);
     if (c->l3_refresh > c->l3_refresh_interval)
         return chil_error_set(
             err, CHIL_EINVAL,
-            "l3.refresh_cycles %u is more than l3.refresh_interval %u; a refresh ends before the next", c->l3_refresh,
-            c->l3_refresh_interval);
+            "l3.refresh_cycles %u is more than l3.refresh_interval %u; a refresh ends before the next",
+            c->l3_refresh, c->l3_refresh_interval);
     if (c->miss_kinds && c->l3_size / c->l3_line >= KINDS_LINES)
-        return chil_error_set(err, CHIL_ERANGE,
-                              "misses.kinds is on, which wants less than 1G lines of L3; switch it off");
+        return chil_error_set(
+            err, CHIL_ERANGE,
+            "misses.kinds is on, which wants less than 1G lines of L3; switch it off");
     if (c->snoop_filter && !c->coherent)
-        return chil_error_set(err, CHIL_EINVAL, "snoop.filter is on but coherence.l1d is none; there are no snoops");
+        return chil_error_set(err, CHIL_EINVAL,
+                              "snoop.filter is on but coherence.l1d is none; there are no snoops");
     return 0;
 }
 
@@ -234,10 +250,13 @@ int cache_config_check(const struct cache_config *config, struct chil_error *err
 {
     int status = check_limits(config, err);
     if (!status) status = check_powers(config, err);
-    if (!status) status = check_array("l1i", config->l1i.size, config->l1i.line, config->l1i.ways, err);
-    if (!status) status = check_array("l1d", config->l1d.size, config->l1d.line, config->l1d.ways, err);
+    if (!status)
+        status = check_array("l1i", config->l1i.size, config->l1i.line, config->l1i.ways, err);
+    if (!status)
+        status = check_array("l1d", config->l1d.size, config->l1d.line, config->l1d.ways, err);
     if (!status && config->l3_size)
-        status = check_array("l3", config->l3_size / config->l3_banks, config->l3_line, config->l3_ways, err);
+        status = check_array("l3", config->l3_size / config->l3_banks, config->l3_line,
+                             config->l3_ways, err);
     if (!status) status = check_lines(config, err);
     if (!status) status = check_times(config, err);
     return status;

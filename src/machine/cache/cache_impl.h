@@ -1,9 +1,11 @@
-/* What the parts of the hierarchy share. The flow of a miss is cache_l1 -> cache_l2 -> cache_l3, or cache_quick ->
- * cache_settle; cache_space has spaces, frames, line bytes and the TLB; cache_snoop what other cores notice.
+/* What the parts of the hierarchy share. The flow of a miss is cache_l1 -> cache_l2 -> cache_l3, or
+ * cache_quick -> cache_settle; cache_space has spaces, frames, line bytes and the TLB; cache_snoop
+ * what other cores notice.
  *
- * The way of a miss through them is inline code, which the calls in cache_l1.c have in two copies: one for the sizes
- * that are in both Blue Genes (blue_gene below), where lengths of loops and vectors are constants, one for any. Hence
- * the parameter `shape`; what is off that way takes the node's own. */
+ * The way of a miss through them is inline code, which the calls in cache_l1.c have in two copies:
+ * one for the sizes that are in both Blue Genes (blue_gene below), where lengths of loops and
+ * vectors are constants, one for any. Hence the parameter `shape`; what is off that way takes the
+ * node's own. */
 #ifndef CACHE_IMPL_H
 #define CACHE_IMPL_H
 
@@ -22,7 +24,8 @@ enum { FRAME_BITS = 12, FRAME = 1 << FRAME_BITS, FRAMES_OF_SPACE = 1 << (32 - FR
 enum { FRAME_LINES = FRAME / 32, FRAME_L2_LINES = FRAME / 128 };
 /* Nobody but this page ever had the frame: its lines in L1D have CACHE_HERE. */
 enum { FRAME_OWN = 1 };
-/* The host begins to fetch what is there. (GCC knows no prefetch where vector registers are not to be touched.) */
+/* The host begins to fetch what is there. (GCC knows no prefetch where vector registers are not to
+ * be touched.) */
 #ifdef __x86_64__
 #define FETCH_EARLY(at) __asm__ volatile("prefetcht0 %0" : : "m"(*(const char *)(at)))
 #else
@@ -40,29 +43,35 @@ enum { FRAME_OWN = 1 };
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* --- Counts --------------------------------------------------------------------------------------------------- */
+/* --- Counts ---------------------------------------------------------------------------------- */
 
 struct span_count {
     uint64_t count, cycles;
 };
 
-/* With Blue Gene's sizes and two banks of L3: by the lowest bits of a line, its bank and directory. */
+/* With Blue Gene's sizes and two banks of L3: by the lowest bits of a line, its bank and directory.
+ */
 enum { LANES = 4, LANE_BANKS = 2 };
 
 struct core_counts {
-    /* Loads that missed while nothing else was being filled. They count in many places, but everywhere the same, so
-     * counts_of adds them there when someone asks. `near`, `far`: those of them that just took as
-     * long as L2 does, and L3, by lane. */
+    /* Loads that missed while nothing else was being filled. They count in many places, but
+     * everywhere the same, so counts_of adds them there when someone asks. `near`, `far`: those of
+     * them that just took as long as L2 does, and L3, by lane. */
     struct span_count calm;
     uint64_t near, far[LANES];
-    uint64_t ahead[LANES], collided[LANE_BANKS]; /* prefetches of the common kind; those late on their port, by bank */
-    /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their port, by bank. */
+    uint64_t ahead[LANES],
+        collided[LANE_BANKS]; /* prefetches of the common kind; those late on their port, by bank */
+    /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their
+     * port, by bank. */
     uint64_t stored[LANES], merged[LANE_BANKS];
     struct span_count l3_write_wait[LANE_BANKS]; /* of those, for a directory */
-    uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate, invalidated, castout;
-    uint64_t i2_miss, code_hit, data_ahead, code_ahead; /* hits in L2; first uses there of lines that came from DDR */
+    uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate,
+        invalidated, castout;
+    uint64_t i2_miss, code_hit, data_ahead,
+        code_ahead; /* hits in L2; first uses there of lines that came from DDR */
     struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;
-    uint64_t l2_read, l2_miss, filter_hit, stream_hit, self_hit, page_present, snoop_hit_same, snoop_hit_other;
+    uint64_t l2_read, l2_miss, filter_hit, stream_hit, self_hit, page_present, snoop_hit_same,
+        snoop_hit_other;
     uint64_t l2_rise[CACHE_FILLS + 1], l2_level[CACHE_FILLS + 1]; /* by reads outstanding */
     struct span_count prefetch;
     uint64_t l3_pending, l3_wait, write, device_read, device_write;
@@ -88,7 +97,8 @@ INLINE uint64_t counts_sent(const struct core_counts *c)
 }
 
 struct port_counts {
-    uint64_t rejected, cache_rejected, cache_updated, both, range_rejected, active_hit, history_hit, stream_rejected;
+    uint64_t rejected, cache_rejected, cache_updated, both, range_rejected, active_hit, history_hit,
+        stream_rejected;
 };
 
 struct write_counts {
@@ -98,7 +108,8 @@ struct write_counts {
 
 struct bank_counts {
     struct {
-        uint64_t single, burst, collision, hit[2], miss[2]; /* single: filled in when someone asks */
+        uint64_t single, burst, collision, hit[2],
+            miss[2]; /* single: filled in when someone asks */
     } read[2];
     struct write_counts write[2];
     uint64_t lookup[2]; /* reads are added when someone asks */
@@ -111,7 +122,7 @@ struct ddr_counts {
     uint64_t fetch, store, open, close;
 };
 
-/* --- Shape ---------------------------------------------------------------------------------------------------- */
+/* --- Shape ----------------------------------------------------------------------------------- */
 
 /* The ways of a set. `stride`: padded with NO_LINE to whole vectors. */
 struct ways {
@@ -139,15 +150,15 @@ static const struct shape blue_gene = {
     .register_stride = 8,
 };
 
-/* Whether the order in which the ways of a set of L3 were used is kept as a matrix of bits, a byte for each way, in
- * which there is a bit for each way that was used before it. */
+/* Whether the order in which the ways of a set of L3 were used is kept as a matrix of bits, a byte
+ * for each way, in which there is a bit for each way that was used before it. */
 enum { ORDERED = 8 };
 INLINE bool ways_in_order(const struct ways *ways)
 {
     return ways->policy == CACHE_LRU && ways->count == ORDERED && ways->stride == ORDERED;
 }
 
-/* --- Sets of ways --------------------------------------------------------------------------------------------- */
+/* --- Sets of ways ---------------------------------------------------------------------------- */
 
 /* Of struct turn: no way. */
 #define NO_WAY UINT32_MAX
@@ -175,7 +186,8 @@ INLINE bool tags_any(tag_vector vector)
 /* All but the first of a vector, and the first of the next. */
 INLINE tag_vector tags_shift(tag_vector vector, tag_vector next)
 {
-    return (tag_vector)_mm_or_si128(_mm_srli_si128((__m128i)vector, 4), _mm_slli_si128((__m128i)next, 12));
+    return (tag_vector)_mm_or_si128(_mm_srli_si128((__m128i)vector, 4),
+                                    _mm_slli_si128((__m128i)next, 12));
 }
 
 /* Which of TAG_STRIDE tags are `line`, a bit for each. */
@@ -220,10 +232,11 @@ INLINE int tags_scan(const uint32_t *tags, uint32_t count, uint32_t line)
 
 /* `count` tags that are no line; NULL for 0. */
 uint32_t *tags_new(size_t count);
-void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy, uint64_t seed);
+void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy,
+               uint64_t seed);
 void tags_fini(struct tags *tags);
-/* Where `line` is, an index into tags->line, or -1. `set` is line & set_mask unless the array is banked; `ways` are
- * those of `tags`. */
+/* Where `line` is, an index into tags->line, or -1. `set` is line & set_mask unless the array is
+ * banked; `ways` are those of `tags`. */
 INLINE int tags_find(const struct tags *tags, const struct ways *ways, uint32_t set, uint32_t line)
 {
     uint32_t first = set * ways->stride;
@@ -259,7 +272,7 @@ INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
     return (int)way;
 }
 
-/* --- The node ------------------------------------------------------------------------------------------------- */
+/* --- The node -------------------------------------------------------------------------------- */
 
 /* A unit that serves one request at a time. `from`: since when it has been busy without a break. */
 struct unit {
@@ -289,29 +302,39 @@ INLINE uint64_t cover(uint64_t *until, uint64_t start, uint64_t end)
 
 struct l1 {
     struct tags tags;
-    uint8_t *dirty;    /* by index of the way; L1D only */
-    uint8_t **at;      /* by index of the way: the only line bytes that know of the line; NULL: there may be others */
+    uint8_t *dirty; /* by index of the way; L1D only */
+    uint8_t **at; /* by index of the way: the only line bytes that know of the line; NULL: there may
+                     be others */
     unsigned shift;    /* of a line */
     uint32_t granules; /* bytes of a line in cache_lines */
     uint8_t bits;      /* line bits that a line in here allows, 0 when a hit changes state */
 };
 
-/* What an L2 knows of a line, by the line. Lines leave the buffer, and the filter of lines that would begin a stream,
- * in the order they came. So they are numbered in that order, and nothing has to be done where one leaves. */
+/* What an L2 knows of a line, by the line. Lines leave the buffer, and the filter of lines that
+ * would begin a stream, in the order they came. So they are numbered in that order, and nothing has
+ * to be done where one leaves. */
 struct l2_known {
-    uint32_t put;  /* its number in the buffer, in steps of L2_PUT, + L2_…; it is there from l2->oldest on */
-    uint32_t next; /* its number in the filter, which expects it from l2->expects on, + L2_STREAM * the stream that has
-                      reached the line before it, and no other since */
+    uint32_t put;  /* its number in the buffer, in steps of L2_PUT, + L2_…; it is there from
+                      l2->oldest on */
+    uint32_t next; /* its number in the filter, which expects it from l2->expects on, + L2_STREAM *
+                      the stream that has reached the line before it, and no other since */
 };
 
-enum l2_state { L2_PREFETCHED = 1, L2_UNUSED = 2, L2_FROM_DDR = 4, L2_LATE = 8 /* see l2->ready */ };
+enum l2_state {
+    L2_PREFETCHED = 1,
+    L2_UNUSED = 2,
+    L2_FROM_DDR = 4,
+    L2_LATE = 8 /* see l2->ready */
+};
 enum { L2_PUT = 16, L2_STREAM = 1 << 24, L2_PLACES = UINT8_MAX + 1 };
 
 struct l2 {
     struct l2_known *known;
-    uint32_t oldest, span;     /* what the buffer's oldest line has at least; how much more the next one gets */
-    uint32_t expects, spans;   /* likewise for the filter */
-    uint64_t ready[L2_PLACES]; /* by number: when a line is there that is L2_LATE; others are when they are asked for */
+    uint32_t oldest,
+        span; /* what the buffer's oldest line has at least; how much more the next one gets */
+    uint32_t expects, spans;    /* likewise for the filter */
+    uint64_t ready[L2_PLACES];  /* by number: when a line is there that is L2_LATE; others are when
+                                   they are asked for */
     uint32_t stream[L2_PLACES]; /* the line that each stream has reached, from 1 */
     uint32_t next_stream;
     uint64_t pending_until, prefetch_until; /* for cover */
@@ -323,10 +346,11 @@ enum { L2_NUMBERS = 1 << 10 };
 #define L2_EXPECTED (L2_STREAM - 1U)
 #define L2_EXPECTS  (L2_EXPECTED - 16 * L2_PLACES)
 
-/* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in when a snoop wants to
- * know, or never if none does while they matter. */
+/* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in
+ * when a snoop wants to know, or never if none does while they matter. */
 enum { SNOOP_LOG = 4096, SNOOPS_LOG = 2048, SNOOPS_FULL = SNOOPS_LOG - CACHE_MISSES };
-/* Among them, in the active set's log, snoops of lines that are not in L1D, with their port + 1 in the bits from here.
+/* Among them, in the active set's log, snoops of lines that are not in L1D, with their port + 1 in
+ * the bits from here.
  */
 enum { SNOOPED = 29 };
 _Static_assert(MISS_LINE < 1U << SNOOPED && CACHE_PORTS < 8, "both fit");
@@ -334,8 +358,8 @@ _Static_assert(MISS_LINE < 1U << SNOOPED && CACHE_PORTS < 8, "both fit");
 struct stream_set {
     uint32_t *base, *mask;
     uint32_t count;
-    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; beyond log_full, where there is room for
-                                           CACHE_MISSES more, what is logged is taken in */
+    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; beyond log_full, where there is
+                                           room for CACHE_MISSES more, what is logged is taken in */
 };
 
 /* The snoop cache of a port: the lines snooped last that are known not to be in L1D. */
@@ -351,10 +375,12 @@ struct snoop {
     bool any_absent; /* whether any of these ever had a line */
     bool snooped;    /* snoops are logged */
     uint32_t sets_full;
-    /* What the ports of cores that never filled a line have seen of this core: for all of them the same. */
+    /* What the ports of cores that never filled a line have seen of this core: for all of them the
+     * same. */
     struct absent shown;
     uint64_t shown_again;                        /* snoops that `shown` knew */
-    uint32_t shown_log[TAG_STRIDE + SNOOPS_LOG]; /* snoops that are still to be shown, behind room for what it has */
+    uint32_t shown_log[TAG_STRIDE + SNOOPS_LOG]; /* snoops that are still to be shown, behind room
+                                                    for what it has */
     uint64_t shown_logged;
 };
 
@@ -375,16 +401,23 @@ struct tlb_entry {
     uint32_t space, page; /* space UINT32_MAX: empty */
 };
 
-/* Misses that are still to be told, by their kind, level and stall; those with a longer one are told at once. */
-enum { ALIKE_STALLS = 256, ALIKE_LEVELS = CACHE_IN_DDR + 1, ALIKES = CACHE_INVALIDATION * ALIKE_LEVELS * ALIKE_STALLS };
+/* Misses that are still to be told, by their kind, level and stall; those with a longer one are
+ * told at once. */
+enum {
+    ALIKE_STALLS = 256,
+    ALIKE_LEVELS = CACHE_IN_DDR + 1,
+    ALIKES = CACHE_INVALIDATION * ALIKE_LEVELS * ALIKE_STALLS
+};
 struct alike {
     uint64_t count[ALIKES];
     uint16_t index[ALIKES]; /* those that are not 0 */
     uint32_t used;
-    uint64_t near, far; /* of the core's counts, those that have been told: they have all that is to be told */
+    uint64_t near,
+        far; /* of the core's counts, those that have been told: they have all that is to be told */
 };
 
-INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, unsigned level, uint64_t stall)
+INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, unsigned level,
+                      uint64_t stall)
 {
     uint64_t index = ((uint64_t)kind * ALIKE_LEVELS + level) * ALIKE_STALLS + stall;
     if (SELDOM(!alike->count[index])) alike->index[alike->used++] = (uint16_t)index;
@@ -409,14 +442,15 @@ struct cache_core {
     uint64_t *returned;               /* by bank: when that read port last delivered */
     uint32_t *deposited;              /* by bank: that write port's line in the data buffer */
     uint32_t fills;                   /* of fill_end, those not known to have ended */
-    uint64_t fills_until;             /* when the last fill ends: of fill_end, or a calm one since then */
-    uint64_t listed_until;            /* when the last of fill_end ends */
+    uint64_t fills_until;  /* when the last fill ends: of fill_end, or a calm one since then */
+    uint64_t listed_until; /* when the last of fill_end ends */
     uint64_t data_fill_until, code_fill_until;
-    struct queued queue[CACHE_STORES], *next_store; /* in the order of time; the one that ends first */
-    struct kinds *kinds;                            /* of L1D's misses; NULL: they are not told apart */
-    struct alike *alike;                            /* NULL: each miss is told, if somebody listens */
-    uint8_t miss_kind;                              /* enum kind: of the last access, if it missed */
-    uint8_t served;                                 /* enum cache_level: where L2 last found a line */
+    struct queued queue[CACHE_STORES],
+        *next_store;     /* in the order of time; the one that ends first */
+    struct kinds *kinds; /* of L1D's misses; NULL: they are not told apart */
+    struct alike *alike; /* NULL: each miss is told, if somebody listens */
+    uint8_t miss_kind;   /* enum kind: of the last access, if it missed */
+    uint8_t served;      /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
     cache_miss misses[CACHE_MISSES];
     uint64_t missed_from;  /* a time that is not later than theirs, and less than 1 << 32 before */
@@ -426,9 +460,9 @@ struct cache_core {
     bool tired;            /* nothing is quick before quick_rest has looked at logs and fills */
 };
 
-/* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among those of all banks, + 8
- * (so that a set of eight has a number, from 1 on), in the bits above these. L3_ASKED: it did not come from DDR for a
- * prefetch, or somebody has asked for it since. */
+/* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among
+ * those of all banks, + 8 (so that a set of eight has a number, from 1 on), in the bits above
+ * these. L3_ASKED: it did not come from DDR for a prefetch, or somebody has asked for it since. */
 enum { L3_ASKED = 1, L3_DIRTY = 2, L3_BITS = 2 };
 
 struct bank {
@@ -453,8 +487,9 @@ struct cache_view {
     struct cache_core *of;
     uint32_t space;
     uint8_t *lines; /* line bytes */
-    /* By page that alone has its frame: what is quick in it, since such an access was allowed, + how much the number of
-     * its first line of L1D is more than that of its first byte in `lines`; else 0. Blue Gene's sizes only. */
+    /* By page that alone has its frame: what is quick in it, since such an access was allowed, +
+     * how much the number of its first line of L1D is more than that of its first byte in `lines`;
+     * else 0. Blue Gene's sizes only. */
     uint32_t *pages;
 };
 
@@ -468,20 +503,23 @@ struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
     uint32_t heard;                 /* CACHE_HEARD, if there is one */
-    uint64_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_HEARD if a count of what is alike will not do */
+    uint64_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_HEARD if a count of what is
+                                       alike will not do */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
     bool is_common;                 /* but for L1I and the number of L1D's ways, a power of two */
     bool streaming;                 /* L2 prefetches */
     bool quick_loads, quick_stores; /* cache_quick.c may be asked */
     struct cache_core *core[CACHE_CORES];
-    uint32_t joining;  /* those with an open line */
-    uint32_t opening;  /* those with a page that is PAGE_OPENED, now or before */
-    uint32_t idle;     /* cores that never filled L1D, where such cores' snoops are counted together */
+    uint32_t joining; /* those with an open line */
+    uint32_t opening; /* those with a page that is PAGE_OPENED, now or before */
+    uint32_t idle; /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
-    uint64_t bank_changes;  /* how often banks may have counted something, or DDR, which only they use */
-    struct unit *directory; /* of banks, by the lowest bits of a line; `lane`, where these have room */
+    uint64_t
+        bank_changes; /* how often banks may have counted something, or DDR, which only they use */
+    struct unit
+        *directory; /* of banks, by the lowest bits of a line; `lane`, where these have room */
     struct unit lane[LANES];
     uint64_t *returned; /* by port and bank; see cache_core */
     uint32_t *deposited;
@@ -493,12 +531,15 @@ struct cache {
     size_t known_frames; /* that l3_line and l2.known have room for */
     struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
-    uint64_t latest;         /* when a request last came to L3 that a directory or a store queue does not tell of */
+    uint64_t latest; /* when a request last came to L3 that a directory or a store queue does not
+                        tell of */
     uint64_t fetching_until; /* when the last line from DDR is there */
-    uint64_t busy_until;     /* the last cycle in which L3 may be reading, for anybody; see settle_all for some loads */
-    uint64_t far_busy;       /* how long a load is the cause of that */
-    uint64_t far_after;      /* how much longer than its latency, -1 if it is less */
-    uint32_t miss_most;      /* cycles by which a miss may delay its core and others behind it, at most */
+    uint64_t busy_until; /* the last cycle in which L3 may be reading, for anybody; see settle_all
+                            for some loads */
+    uint64_t far_busy;   /* how long a load is the cause of that */
+    uint64_t far_after;  /* how much longer than its latency, -1 if it is less */
+    uint32_t
+        miss_most; /* cycles by which a miss may delay its core and others behind it, at most */
     struct space *spaces;
     size_t space_count, space_capacity;
     uint32_t *no_pages;      /* like those of a view, of which none is quick */
@@ -510,7 +551,8 @@ struct cache {
     uint32_t *free_frames;
     size_t free_frame_count, free_frame_capacity;
     uint64_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
-    uint64_t store_time, l3_busy, l3_transfer;    /* those of `config`, as wide as what they are added to */
+    uint64_t store_time, l3_busy,
+        l3_transfer; /* those of `config`, as wide as what they are added to */
     unsigned bank_shift, row_shift;
     uint32_t bank_mask, directory_mask;
     uint32_t line_mask;   /* the bits of an address that say which line of L1D */
@@ -541,11 +583,13 @@ INLINE struct physical space_translate(struct cache *cache, unsigned space, uint
 {
     uint32_t frame = cache->spaces[space].frames[address >> FRAME_BITS];
     if (!frame) frame = space_touch(cache, space, address >> FRAME_BITS);
-    return (struct physical){(uint64_t)(frame / 2 - 1) << FRAME_BITS | (address & (FRAME - 1)), frame & FRAME_OWN};
+    return (struct physical){(uint64_t)(frame / 2 - 1) << FRAME_BITS | (address & (FRAME - 1)),
+                             frame & FRAME_OWN};
 }
 
 /* Takes bits from the bytes of a physical line of L1 in all spaces. */
-void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length, uint8_t bits);
+void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length,
+                 uint8_t bits);
 /* A page that is not in the TLB comes into it. */
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address);
 /* The entry of the TLB to be replaced. */
@@ -556,14 +600,15 @@ INLINE struct tlb_entry *take_tlb_entry(const struct cache *cache, struct cache_
     return entry;
 }
 
-/* What a page gets by a load. Where others have open lines somewhere, the next load will look whether they have some
- * there (cache_others.c). */
+/* What a page gets by a load. Where others have open lines somewhere, the next load will look
+ * whether they have some there (cache_others.c). */
 INLINE uint32_t quick_load(const struct cache_view *view)
 {
     return QUICK_CARE | (view->cache->opening & view->of->others ? 0U : QUICK_LOAD);
 }
 
-/* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but CACHE_HERE and CACHE_OPEN; it enters.
+/* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but CACHE_HERE and
+ * CACHE_OPEN; it enters.
  */
 INLINE void page_leave(struct cache_view *view, uint32_t page)
 {
@@ -573,8 +618,8 @@ INLINE void page_leave(struct cache_view *view, uint32_t page)
     UNROLL
     for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
         bytes[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
-    view->pages[page] =
-        (was & ~(FRAME_LINES - 1U)) | (was & QUICK_CARE ? OUT_LOAD : 0U) | (was & QUICK_STORE ? OUT_STORE : 0U);
+    view->pages[page] = (was & ~(FRAME_LINES - 1U)) | (was & QUICK_CARE ? OUT_LOAD : 0U) |
+                        (was & QUICK_STORE ? OUT_STORE : 0U);
 }
 
 INLINE void page_enter(struct cache_view *view, uint32_t page)
@@ -589,7 +634,8 @@ INLINE void page_enter(struct cache_view *view, uint32_t page)
 /* The first line byte of a page. */
 INLINE uint8_t *space_page(const struct shape *shape, uint8_t *lines, uint32_t address)
 {
-    return lines + ((uint64_t)(address >> shape->page_shift) << (shape->page_shift - CACHE_GRANULE_BITS));
+    return lines +
+           ((uint64_t)(address >> shape->page_shift) << (shape->page_shift - CACHE_GRANULE_BITS));
 }
 void spaces_init(struct cache *cache);
 void spaces_fini(struct cache *cache);
@@ -597,8 +643,10 @@ void spaces_fini(struct cache *cache);
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */
 void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open);
 void l1_close(struct cache *cache, struct cache_core *of);
-/* The same for other cores' stores to a line, of 1 << (their shift + more) bytes, that has been used by this one. */
-INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, uint32_t line, unsigned more)
+/* The same for other cores' stores to a line, of 1 << (their shift + more) bytes, that has been
+ * used by this one. */
+INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, uint32_t line,
+                            unsigned more)
 {
     for (uint32_t others = cache->joining & of->others; SELDOM(others); others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
@@ -606,10 +654,12 @@ INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, ui
             if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);
     }
 }
-void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, uint64_t now); /* of L1D */
+void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write,
+             uint64_t now); /* of L1D */
 
 /* A line of L1D, or of L3, is used: what kind a miss is. */
-INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bool missed, bool brings)
+INLINE uint8_t note_use(struct kinds *kinds, uint64_t *counts, uint32_t line, bool missed,
+                        bool brings)
 {
     enum kind kind = kinds_use(kinds, line, brings);
     counts[kind] += missed;
@@ -624,14 +674,16 @@ void quick_open(const struct cache_view *view, uint32_t page);
 void quick_pages(struct cache_core *of);
 /* cache_postpone.c: a core that was tired no longer is. */
 void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now);
-/* A line is being filled while its core goes on, or logs are full: nothing is quick until quick_rest. */
+/* A line is being filled while its core goes on, or logs are full: nothing is quick until
+ * quick_rest. */
 INLINE void quick_tire(struct cache_core *of)
 {
     of->tired = true;
     of->front.ready = 0;
     of->front.load_pages = of->front.store_pages = of->cache->no_pages;
 }
-/* Whether misses may go on to be postponed, at `now`: nothing that they may have to wait for takes too long. */
+/* Whether misses may go on to be postponed, at `now`: nothing that they may have to wait for takes
+ * too long. */
 bool can_postpone(const struct cache *cache, uint64_t now);
 
 /* cache_snoop.c */

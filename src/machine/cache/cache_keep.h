@@ -1,5 +1,6 @@
-/* Included first, by files whose code touches no host register but the plain ones where CACHE_KEEPS_VECTORS is defined,
- * so that translated code, which calls it, need not save the others. */
+/* Included first, by files whose code touches no host register but the plain ones where
+ * CACHE_KEEPS_VECTORS is defined, so that translated code, which calls it, need not save the
+ * others. */
 #ifndef CACHE_KEEP_H
 #define CACHE_KEEP_H
 

@@ -1,9 +1,10 @@
 /* A fully associative LRU cache that keeps no data, and what it remembers of lines.
  *
- * Lines are physical, and frames are given out from 0 on, so what is known of a line is in an array by its number. The
- * order of use is a ring through `place`, whose first element is no line: behind it is the newest, before it the
- * oldest. A line that was taken away stays in the order: sharing is to be blamed only where the line would still have
- * been there without it. A cache of no lines remembers all the same what it has seen.
+ * Lines are physical, and frames are given out from 0 on, so what is known of a line is in an array
+ * by its number. The order of use is a ring through `place`, whose first element is no line: behind
+ * it is the newest, before it the oldest. A line that was taken away stays in the order: sharing is
+ * to be blamed only where the line would still have been there without it. A cache of no lines
+ * remembers all the same what it has seen.
  */
 #include "machine/cache/cache_kinds.h"
 
@@ -12,7 +13,8 @@
 
 #include "base/mem.h"
 
-/* Of a line: its place in the order, 0 for none; whether it ever came in; whether it was then taken away. */
+/* Of a line: its place in the order, 0 for none; whether it ever came in; whether it was then taken
+ * away. */
 #define STATE_TAKEN (UINT32_C(1) << 31)
 #define STATE_EVER  KINDS_LINES
 #define STATE_PLACE (STATE_EVER - 1)
@@ -48,7 +50,8 @@ static uint32_t *state_of(struct kinds *kinds, uint32_t line)
 {
     if (line >= kinds->capacity) {
         size_t before = kinds->capacity;
-        kinds->state = base_grow(kinds->state, &kinds->capacity, (size_t)line + 1, sizeof *kinds->state);
+        kinds->state =
+            base_grow(kinds->state, &kinds->capacity, (size_t)line + 1, sizeof *kinds->state);
         memset(kinds->state + before, 0, (kinds->capacity - before) * sizeof *kinds->state);
     }
     return &kinds->state[line];

@@ -1,9 +1,10 @@
 /* Why a cache missed: cold, capacity, conflict, coherence (docs/model-memory.md).
  *
- * For an L1D or L3 there is, besides what it is, what it could have been: a fully associative LRU cache of as many
- * lines that takes in what it takes in, and one without limits. Every use of a line is told to both, so that while this
- * is on there are no free accesses: cache_new gives no line bits to loads and stores. It is on where `shape->kinds` is,
- * which is a constant, false, in the copies of the code for Blue Gene; so it costs nothing when it is off.
+ * For an L1D or L3 there is, besides what it is, what it could have been: a fully associative LRU
+ * cache of as many lines that takes in what it takes in, and one without limits. Every use of a
+ * line is told to both, so that while this is on there are no free accesses: cache_new gives no
+ * line bits to loads and stores. It is on where `shape->kinds` is, which is a constant, false, in
+ * the copies of the code for Blue Gene; so it costs nothing when it is off.
  */
 #ifndef CACHE_KINDS_H
 #define CACHE_KINDS_H
@@ -24,7 +25,8 @@ struct kinds;
 
 struct kinds *kinds_new(uint64_t lines);
 void kinds_free(struct kinds *kinds);
-/* A line is used; `brings`: it is in the cache from now on. Returns what kind of miss it is if it is one. */
+/* A line is used; `brings`: it is in the cache from now on. Returns what kind of miss it is if it
+ * is one. */
 enum kind kinds_use(struct kinds *kinds, uint32_t line, bool brings);
 /* A line that is in the cache is taken away. */
 void kinds_take(struct kinds *kinds, uint32_t line);

@@ -1,9 +1,10 @@
 /* L1 and the accesses themselves.
  *
- * Decisions (docs/model-memory.md has their sources): physical index and tag; a load or fetch that misses waits for its
- * line; a store never waits for data, only for a free fill or store-queue entry; a store to a line that one of the
- * core's last few stores to memory went to joins it, however long ago that was, unless another core used the line
- * since; round-robin replaces the next way whether or not another is empty; cache management counts as no access.
+ * Decisions (docs/model-memory.md has their sources): physical index and tag; a load or fetch that
+ * misses waits for its line; a store never waits for data, only for a free fill or store-queue
+ * entry; a store to a line that one of the core's last few stores to memory went to joins it,
+ * however long ago that was, unless another core used the line since; round-robin replaces the next
+ * way whether or not another is empty; cache management counts as no access.
  */
 #include "machine/cache/cache_quick.h"
 
@@ -15,7 +16,8 @@ INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, i
 }
 
 /* Whether a line is in L1D, and where; `at` are bytes of the mapping `own` speaks of. */
-INLINE bool is_here(const struct l1 *l1, const struct ways *ways, uint32_t line, bool own, const uint8_t *at, int *way)
+INLINE bool is_here(const struct l1 *l1, const struct ways *ways, uint32_t line, bool own,
+                    const uint8_t *at, int *way)
 {
     *way = -1;
     return !(own && !(*at & CACHE_HERE)) && is_in(l1, ways, line, way);
@@ -42,7 +44,8 @@ INLINE void known_at(struct l1 *l1, int way, const uint8_t *at)
 }
 
 /* Bytes that know of a line lose bits: those at `at`, or all that map it. */
-INLINE void forbid(struct cache *cache, unsigned shift, struct cache_core *of, uint8_t *at, uint32_t line, uint8_t bits)
+INLINE void forbid(struct cache *cache, unsigned shift, struct cache_core *of, uint8_t *at,
+                   uint32_t line, uint8_t bits)
 {
     if (!at)
         space_clear(cache, of->number, (uint64_t)line << shift, 1U << shift, bits);
@@ -84,8 +87,9 @@ INLINE void close_one(struct cache *cache, struct cache_core *of, uint32_t line)
 }
 
 /* A miss is over. */
-APART static void tell_miss(const struct cache *cache, const struct cache_core *of, enum cache_transaction_kind kind,
-                            uint32_t address, uint64_t start, uint64_t end)
+APART static void tell_miss(const struct cache *cache, const struct cache_core *of,
+                            enum cache_transaction_kind kind, uint32_t address, uint64_t start,
+                            uint64_t end)
 {
     bool filled = kind != CACHE_STORE_MISS || cache->config.store_allocate;
     if (of->alike && end - start < ALIKE_STALLS) {
@@ -105,7 +109,7 @@ void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, 
     tell_miss(view->cache, view->of, CACHE_LOAD_MISS, address, start, start + stall);
 }
 
-/* --- Lines leave ---------------------------------------------------------------------------------------------- */
+/* --- Lines leave ----------------------------------------------------------------------------- */
 
 APART static void cast_out(struct cache *cache, struct cache_core *of, int way, uint64_t now)
 {
@@ -140,11 +144,11 @@ static void drop_code(struct cache *cache, struct cache_core *of, int way)
     tags_drop(&l1->tags, way);
 }
 
-/* --- Lines come ----------------------------------------------------------------------------------------------- */
+/* --- Lines come ------------------------------------------------------------------------------ */
 
 /* A line, known by the bytes at `at`, takes a way of L1D; the one that was there goes. */
-INLINE int install(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
-                   uint64_t now)
+INLINE int install(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                   uint32_t line, uint8_t *at, uint64_t now)
 {
     struct tags *tags = &of->data.tags;
     int way = tags_victim(tags, &shape->l1d, line & tags->set_mask);
@@ -159,7 +163,8 @@ INLINE int install(struct cache *cache, const struct shape *shape, struct cache_
     else
         of->snoop.active.log_end = of->snoop.active.log; /* nobody will want to know */
     if (old != NO_LINE) forbid(cache, shape->l1d_shift, of, old_at, old, cache->line_bits);
-    if (!cache->config.write_through) close_one(cache, of, line); /* from now on stores stay in L1 */
+    if (!cache->config.write_through)
+        close_one(cache, of, line); /* from now on stores stay in L1 */
     return way;
 }
 
@@ -240,8 +245,8 @@ struct fill {
     uint64_t start, end;
 };
 
-INLINE struct fill fetch_line(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l2_line,
-                              bool data, uint64_t now)
+INLINE struct fill fetch_line(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                              uint32_t l2_line, bool data, uint64_t now)
 {
     struct fill fill;
     fill.start = fill_start(cache, of, now);
@@ -252,7 +257,8 @@ INLINE struct fill fetch_line(struct cache *cache, const struct shape *shape, st
 }
 
 /* Others' dirty copies reach memory before it is read (write-back with coherence only). */
-APART static void clean_others(struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
+APART static void clean_others(struct cache *cache, const struct cache_core *of, uint32_t line,
+                               uint64_t now)
 {
     for (uint32_t others = of->others; others; others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
@@ -261,22 +267,23 @@ APART static void clean_others(struct cache *cache, const struct cache_core *of,
     }
 }
 
-INLINE struct fill fill_data(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
-                             uint8_t *at, uint64_t now, int *way)
+INLINE struct fill fill_data(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                             uint32_t line, uint8_t *at, uint64_t now, int *way)
 {
     if (!cache->config.write_through && cache->config.coherent) clean_others(cache, of, line, now);
-    struct fill fill = fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
+    struct fill fill =
+        fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
     of->counts.data_fill.count++;
     of->counts.data_fill.cycles += cover(&of->data_fill_until, fill.start, fill.end);
     *way = install(cache, shape, of, line, at, fill.start);
     return fill;
 }
 
-/* --- Stores --------------------------------------------------------------------------------------------------- */
+/* --- Stores ---------------------------------------------------------------------------------- */
 
 /* A store goes on to memory; returns when it has found a place in the queue. */
-INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint8_t *at,
-                     uint64_t now)
+INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                     uint32_t line, uint8_t *at, uint64_t now)
 {
     struct open_line *open = find_open(cache, of, line);
     if (open) {
@@ -309,10 +316,11 @@ static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint
     of->data.dirty[way] = 1;
 }
 
-/* --- One line ------------------------------------------------------------------------------------------------- */
+/* --- One line -------------------------------------------------------------------------------- */
 
-INLINE struct physical translate(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
-                                 uint32_t address, uint8_t *lines, uint64_t *misses, uint64_t *now)
+INLINE struct physical translate(struct cache *cache, const struct shape *shape,
+                                 struct cache_core *of, unsigned space, uint32_t address,
+                                 uint8_t *lines, uint64_t *misses, uint64_t *now)
 {
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) {
         space_tlb_fill(cache, of->number, space, address);
@@ -323,44 +331,51 @@ INLINE struct physical translate(struct cache *cache, const struct shape *shape,
 }
 
 /* From now on such an access to the page may be quick. */
-INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address, uint32_t line, uint32_t what)
+INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address,
+                     uint32_t line, uint32_t what)
 {
-    uint32_t *page = &view->pages[address >> FRAME_BITS], more = line - (address >> CACHE_GRANULE_BITS);
+    uint32_t *page = &view->pages[address >> FRAME_BITS],
+             more = line - (address >> CACHE_GRANULE_BITS);
     if (!cache->is_common || line > MISS_LINE) return;
     *page = more | (*page & (FRAME_LINES - 1)) | what;
-    if (SELDOM(what & QUICK_STORE && !(*page & PAGE_OPENED))) quick_open(view, address >> FRAME_BITS);
+    if (SELDOM(what & QUICK_STORE && !(*page & PAGE_OPENED)))
+        quick_open(view, address >> FRAME_BITS);
 }
 
 /* A load misses while other fills are under way. */
-APART static uint64_t load_crowded(struct cache *cache, struct cache_core *of, uint32_t line, uint8_t *at, uint64_t now)
+APART static uint64_t load_crowded(struct cache *cache, struct cache_core *of, uint32_t line,
+                                   uint8_t *at, uint64_t now)
 {
     int way;
     of->counts.load_miss++;
-    uint64_t end = cache->is_blue_gene ? fill_data(cache, &blue_gene, of, line, at, now, &way).end
-                                       : fill_data(cache, &cache->shape, of, line, at, now, &way).end;
+    uint64_t end = cache->is_blue_gene
+                       ? fill_data(cache, &blue_gene, of, line, at, now, &way).end
+                       : fill_data(cache, &cache->shape, of, line, at, now, &way).end;
     of->counts.stall_load.count++;
     of->counts.stall_load.cycles += end - now;
     return end;
 }
 
 /* While there are none, which is the common case. */
-INLINE uint64_t load_calm(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
-                          uint8_t *at, uint64_t now)
+INLINE uint64_t load_calm(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                          uint32_t line, uint8_t *at, uint64_t now)
 {
     if (!cache->config.write_through && cache->config.coherent) clean_others(cache, of, line, now);
-    uint64_t end = l2_read(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
+    uint64_t end =
+        l2_read(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
     count_calm(of, now, end);
     (void)install(cache, shape, of, line, at, now);
     return end;
 }
 
-INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
-                          uint32_t address, uint64_t now)
+INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                          unsigned space, uint32_t address, uint64_t now)
 {
     struct l1 *l1 = &of->data;
     struct cache_view *view = space_view(cache, of->number, space);
     uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
-    struct physical physical = translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
+    struct physical physical =
+        translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
     if (physical.own) be_quick(cache, view, address, line, quick_load(view));
@@ -371,8 +386,8 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
         known_at(l1, way, at);
     } else {
         uint64_t start = now;
-        now =
-            of->fills_until > now ? load_crowded(cache, of, line, at, now) : load_calm(cache, shape, of, line, at, now);
+        now = of->fills_until > now ? load_crowded(cache, of, line, at, now)
+                                    : load_calm(cache, shape, of, line, at, now);
         if (SELDOM(cache->listener)) tell_miss(cache, of, CACHE_LOAD_MISS, address, start, now);
     }
     allow(l1, shape->l1d_shift, at, CACHE_LOAD);
@@ -385,20 +400,21 @@ struct taken {
 };
 
 /* A store fills its line. */
-APART static struct taken store_fill(struct cache *cache, struct cache_core *of, uint32_t line, uint8_t *at,
-                                     uint64_t now)
+APART static struct taken store_fill(struct cache *cache, struct cache_core *of, uint32_t line,
+                                     uint8_t *at, uint64_t now)
 {
     struct taken taken;
-    taken.start = cache->is_blue_gene ? fill_data(cache, &blue_gene, of, line, at, now, &taken.way).start
-                                      : fill_data(cache, &cache->shape, of, line, at, now, &taken.way).start;
+    taken.start = cache->is_blue_gene
+                      ? fill_data(cache, &blue_gene, of, line, at, now, &taken.way).start
+                      : fill_data(cache, &cache->shape, of, line, at, now, &taken.way).start;
     quick_tire(of);
     return taken;
 }
 
-/* Where a store finds its line; -1 where it stays out of L1. A store that joins the one before is no miss. dcbz needs
- * nothing of the line's old contents. */
-INLINE int store_way(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, bool own,
-                     uint8_t *at, bool zero, uint64_t *now)
+/* Where a store finds its line; -1 where it stays out of L1. A store that joins the one before is
+ * no miss. dcbz needs nothing of the line's old contents. */
+INLINE int store_way(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                     uint32_t line, bool own, uint8_t *at, bool zero, uint64_t *now)
 {
     const struct cache_config *config = &cache->config;
     struct l1 *l1 = &of->data;
@@ -418,13 +434,14 @@ INLINE int store_way(struct cache *cache, const struct shape *shape, struct cach
     return way;
 }
 
-INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
-                           uint32_t address, bool zero, uint64_t now)
+INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                           unsigned space, uint32_t address, bool zero, uint64_t now)
 {
     struct l1 *l1 = &of->data;
     struct cache_view *view = space_view(cache, of->number, space);
     uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
-    struct physical physical = translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
+    struct physical physical =
+        translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint64_t start = now;
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     if (physical.own) be_quick(cache, view, address, line, QUICK_STORE | QUICK_HEARD);
@@ -442,28 +459,32 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
         start = send(cache, shape, of, line, at, start);
     count_stall(&of->counts.stall_store, now, start);
     if (shape->kinds)
-        of->miss_kind = note_use(of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
-                                 way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
+        of->miss_kind = note_use(
+            of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
+            way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
     allow(l1, shape->l1d_shift, at, bits);
     if (SELDOM(cache->listener) && misses != of->counts.store_miss)
         tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
     return start;
 }
 
-INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struct cache_core *of, unsigned space,
-                           uint32_t address, uint64_t now)
+INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                           unsigned space, uint32_t address, uint64_t now)
 {
     struct l1 *l1 = &of->code;
     struct tags *tags = &l1->tags;
-    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1i_shift);
-    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.itlb_miss, &now).address;
+    uint8_t *lines = space_lines(cache, of->number, space),
+            *at = bytes_of(lines, address, shape->l1i_shift);
+    uint64_t physical =
+        translate(cache, shape, of, space, address, lines, &of->counts.itlb_miss, &now).address;
     uint32_t line = (uint32_t)(physical >> shape->l1i_shift), set = line & tags->set_mask;
     int way;
     if (is_in(l1, &shape->l1i, line, &way)) {
         tags_use(tags, &shape->l1i, way);
         known_at(l1, way, at);
     } else {
-        struct fill fill = fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1i_shift), false, now);
+        struct fill fill =
+            fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1i_shift), false, now);
         of->counts.code_fill.count++;
         of->counts.code_fill.cycles += cover(&of->code_fill_until, fill.start, fill.end);
         of->counts.stall_fetch.count++;
@@ -478,27 +499,28 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
     return now;
 }
 
-APART static uint64_t store_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address, bool zero,
-                                uint64_t now)
+APART static uint64_t store_any(struct cache *cache, struct cache_core *of, unsigned space,
+                                uint32_t address, bool zero, uint64_t now)
 {
     return store_line(cache, &cache->shape, of, space, address, zero, now);
 }
 
-APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
-                                      uint64_t now)
+APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of, unsigned space,
+                                      uint32_t address, uint64_t now)
 {
     return store_line(cache, &blue_gene, of, space, address, false, now);
 }
 
-/* --- Calls ---------------------------------------------------------------------------------------------------- */
+/* --- Calls ----------------------------------------------------------------------------------- */
 
-APART static uint64_t load_any(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
-                               uint64_t now)
+APART static uint64_t load_any(struct cache *cache, struct cache_core *of, unsigned space,
+                               uint32_t address, uint64_t now)
 {
     return load_line(cache, &cache->shape, of, space, address, now);
 }
 
-uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now)
+uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address,
+                    uint32_t size, uint64_t now)
 {
     struct cache_core *of = cache->core[core];
     uint32_t last = address + size - 1;
@@ -516,7 +538,8 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     return (uint32_t)(end - now);
 }
 
-uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint32_t size, uint64_t now)
+uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address,
+                     uint32_t size, uint64_t now)
 {
     struct cache_core *of = cache->core[core];
     uint32_t last = address + size - 1;
@@ -533,7 +556,8 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
     return (uint32_t)(end - now);
 }
 
-uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address, uint64_t now)
+uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address,
+                     uint64_t now)
 {
     struct cache_core *of = cache->core[core];
     uint64_t end = cache->is_blue_gene ? fetch_code(cache, &blue_gene, of, space, address, now)
@@ -541,11 +565,13 @@ uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_
     return (uint32_t)(end - now);
 }
 
-static void touch(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address, uint64_t now)
+static void touch(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
+                  uint64_t now)
 {
     const struct shape *shape = &cache->shape;
     struct l1 *l1 = &of->data;
-    uint8_t *lines = space_lines(cache, of->number, space), *at = bytes_of(lines, address, shape->l1d_shift);
+    uint8_t *lines = space_lines(cache, of->number, space),
+            *at = bytes_of(lines, address, shape->l1d_shift);
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) return;
     uint32_t line = (uint32_t)(space_translate(cache, space, address).address >> shape->l1d_shift);
     int way;
@@ -562,13 +588,16 @@ static void touch(struct cache *cache, struct cache_core *of, unsigned space, ui
 }
 
 /* Other cores too, where L1D are coherent. */
-static void manage_data(struct cache *cache, enum cache_op op, struct cache_core *of, uint32_t line, uint64_t now)
+static void manage_data(struct cache *cache, enum cache_op op, struct cache_core *of, uint32_t line,
+                        uint64_t now)
 {
     close_one(cache, of, line);
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *one = cache->core[i];
         int way;
-        if ((one != of && !cache->config.coherent) || !is_in(&one->data, &cache->shape.l1d, line, &way)) continue;
+        if ((one != of && !cache->config.coherent) ||
+            !is_in(&one->data, &cache->shape.l1d, line, &way))
+            continue;
         if (op == CACHE_CLEAN)
             clean(cache, one, way, now);
         else
@@ -586,8 +615,8 @@ static void manage_code(struct cache *cache, const struct cache_core *of, uint32
     }
 }
 
-uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsigned space, uint32_t address,
-                      uint64_t now)
+uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsigned space,
+                      uint32_t address, uint64_t now)
 {
     const struct shape *shape = &cache->shape;
     struct cache_core *of = cache->core[core];
@@ -598,7 +627,8 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
         return 0;
     }
     uint8_t *lines = space_lines(cache, core, space);
-    uint64_t physical = translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &end).address;
+    uint64_t physical =
+        translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &end).address;
     if (op != CACHE_INVALIDATE_CODE)
         manage_data(cache, op, of, (uint32_t)(physical >> shape->l1d_shift), end);
     else

@@ -1,15 +1,17 @@
 /* L2: a core's prefetch buffer and its stream engine.
  *
- * Decisions: the buffer keeps whole L2 lines, replaced in the order they came; what was demanded and what was fetched
- * ahead share it. A read that misses and is the line after one that missed lately (the filter) begins a stream; a
- * stream that is followed keeps `depth` lines ahead, upwards only, never past a 4 KiB frame, whose neighbour may be
- * another's. A write to memory updates the own buffer and takes the line out of the others'.
+ * Decisions: the buffer keeps whole L2 lines, replaced in the order they came; what was demanded
+ * and what was fetched ahead share it. A read that misses and is the line after one that missed
+ * lately (the filter) begins a stream; a stream that is followed keeps `depth` lines ahead, upwards
+ * only, never past a 4 KiB frame, whose neighbour may be another's. A write to memory updates the
+ * own buffer and takes the line out of the others'.
  */
 #include "machine/cache/cache_keep.h"
 
 #include "machine/cache/cache_l2.h"
 
-INLINE void prefetch(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, uint64_t now)
+INLINE void prefetch(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                     uint32_t line, uint64_t now)
 {
     struct l3_answer answer = l3_read(cache, shape, of, line, true, now);
     of->counts.prefetch.count++;
@@ -24,8 +26,8 @@ void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint
     prefetch(cache, &blue_gene, of, line, now);
 }
 
-INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
-                      uint64_t now)
+INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                      uint32_t line, uint64_t now)
 {
     uint32_t frame_lines = (uint32_t)(FRAME >> shape->l2_shift);
     for (uint32_t i = 1; i <= cache->config.l2_depth; i++) {
@@ -39,7 +41,8 @@ INLINE void run_ahead(struct cache *cache, const struct shape *shape, struct cac
     }
 }
 
-void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now)
+void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream,
+                uint64_t now)
 {
     l2_reach(&of->l2, line, stream);
     if (cache->is_blue_gene)
@@ -51,7 +54,8 @@ void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint3
 void l2_renumber(struct cache *cache, struct l2 *l2)
 {
     uint64_t lines = (uint64_t)cache->frame_count << FRAME_BITS >> cache->shape.l2_shift;
-    uint32_t put = (l2->oldest / L2_PUT - 1) / L2_PLACES * L2_PLACES * L2_PUT; /* so that `ready` stays where it is */
+    uint32_t put = (l2->oldest / L2_PUT - 1) / L2_PLACES * L2_PLACES *
+                   L2_PUT; /* so that `ready` stays where it is */
     uint32_t expects = l2->expects - 1;
     for (uint64_t line = 0; line <= lines; line++) {
         struct l2_known *known = &l2->known[line];

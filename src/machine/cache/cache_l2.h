@@ -47,8 +47,8 @@ INLINE void l2_check_numbers(struct cache *cache, struct l2 *l2)
     if (SELDOM(l2->oldest > L2_MOST || l2->expects > L2_EXPECTS)) l2_renumber(cache, l2);
 }
 
-INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line,
-                    uint64_t ready, uint32_t state)
+INLINE void l2_keep(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                    uint32_t line, uint64_t ready, uint32_t state)
 {
     /* Stores that join an open one are not noticed; others' to this line are from now on. */
     l1_close_others(cache, of, line, shape->l2_shift - shape->l1d_shift);
@@ -103,11 +103,13 @@ INLINE uint32_t l2_begin(const struct cache *cache, struct cache_core *of, struc
 }
 
 /* A line is read that is the next of a stream, or its first. */
-void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream, uint64_t now);
+void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t stream,
+                uint64_t now);
 /* A line is fetched ahead, with Blue Gene's sizes. */
 void l2_prefetch(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
 
-INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line, bool missed, uint64_t now)
+INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line, bool missed,
+                      uint64_t now)
 {
     struct l2 *l2 = &of->l2;
     struct l2_known *known = &l2->known[line];
@@ -121,7 +123,8 @@ INLINE void l2_follow(struct cache *cache, struct cache_core *of, uint32_t line,
 }
 
 /* A prefetched line, that L2 has with `put`, is used for the first time: what that means for L3. */
-INLINE void l2_claim(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t put, bool data)
+INLINE void l2_claim(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t put,
+                     bool data)
 {
     struct core_counts *counts = &of->counts;
     if (!l3_claim(cache, line, put & L2_FROM_DDR)) return;
@@ -129,7 +132,8 @@ INLINE void l2_claim(struct cache *cache, struct cache_core *of, uint32_t line, 
     *(data ? &counts->data_ahead : &counts->code_ahead) += 1;
 }
 
-INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, bool data)
+INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *known,
+                   uint32_t line, bool data)
 {
     of->counts.self_hit++;
     known->put &= ~(uint32_t)L2_UNUSED;
@@ -137,8 +141,8 @@ INLINE void l2_use(struct cache *cache, struct cache_core *of, struct l2_known *
 }
 
 /* When the line is there for L1; the caller counts l2_read. */
-INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line, bool data,
-                        uint64_t now)
+INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                        uint32_t line, bool data, uint64_t now)
 {
     struct core_counts *counts = &of->counts;
     struct l2 *l2 = &of->l2;
@@ -151,7 +155,8 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
         if (!data) counts->code_hit++;
         if (known->put & L2_UNUSED) l2_use(cache, of, known, line, data);
         end = now + cache->l2_latency;
-        if (known->put & L2_LATE && *l2_ready(l2, known->put) > end) end = *l2_ready(l2, known->put);
+        if (known->put & L2_LATE && *l2_ready(l2, known->put) > end)
+            end = *l2_ready(l2, known->put);
     } else {
         struct l3_answer answer = l3_read(cache, shape, of, line, false, now);
         end = answer.ready;
@@ -167,8 +172,8 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
 }
 
 /* A write to an L1D line leaves its core for memory; L2 buffers notice. */
-INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l1_line,
-                     uint64_t now)
+INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                     uint32_t l1_line, uint64_t now)
 {
     uint32_t line = l1_line >> (shape->l2_shift - shape->l1d_shift);
     of->counts.write++;

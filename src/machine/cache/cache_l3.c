@@ -1,9 +1,10 @@
 /* L3 banks and the DDR behind them.
  *
- * Decisions: banks by the lowest bit of the line number, directories by the next; a pair of cores (on a node of two
- * cores, a core) has a read and a write port of every bank; a lookup occupies its directory, a line its DDR controller
- * and its return its port; lines are allocated by reads and writes alike, and a write fetches the rest of its line; a
- * write to the line that its port wrote last joins that one in the data buffer and looks nothing up.
+ * Decisions: banks by the lowest bit of the line number, directories by the next; a pair of cores
+ * (on a node of two cores, a core) has a read and a write port of every bank; a lookup occupies its
+ * directory, a line its DDR controller and its return its port; lines are allocated by reads and
+ * writes alike, and a write fetches the rest of its line; a write to the line that its port wrote
+ * last joins that one in the data buffer and looks nothing up.
  */
 #include "machine/cache/cache_keep.h"
 
@@ -67,12 +68,13 @@ static uint32_t order_oldest(uint64_t order)
 static uint32_t victim(const struct cache *cache, struct bank *bank, uint32_t set)
 {
     const struct ways *ways = &bank->tags.ways;
-    if (ways_in_order(ways)) return set * ORDERED + order_oldest(cache->order[bank->first / ORDERED + set + 1]);
+    if (ways_in_order(ways))
+        return set * ORDERED + order_oldest(cache->order[bank->first / ORDERED + set + 1]);
     return (uint32_t)tags_victim(&bank->tags, ways, set);
 }
 
-/* Lines mostly come one after the other. The host begins to fetch what will be asked about those that will go for the
- * next of this bank. */
+/* Lines mostly come one after the other. The host begins to fetch what will be asked about those
+ * that will go for the next of this bank. */
 static void fetch_ahead(const struct cache *cache, const struct bank *bank, uint32_t set)
 {
     const struct tags *tags = &bank->tags;
@@ -83,7 +85,8 @@ static void fetch_ahead(const struct cache *cache, const struct bank *bank, uint
     if (line != NO_LINE) FETCH_EARLY(cache->l3_line + line);
 }
 
-uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now, unsigned state)
+uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now,
+                     unsigned state)
 {
     struct tags *tags = &bank->tags;
     uint64_t start = ddr_fetch(cache, bank, line, now), ready = start + cache->ddr_latency;

@@ -1,4 +1,5 @@
-/* The way of reads and writes through L3 that find their line there; the rest, and what is decided: cache_l3.c. */
+/* The way of reads and writes through L3 that find their line there; the rest, and what is decided:
+ * cache_l3.c. */
 #ifndef CACHE_L3_H
 #define CACHE_L3_H
 
@@ -9,7 +10,8 @@ struct l3_answer {
     bool from_ddr, found; /* found: in L3 */
 };
 
-INLINE struct place place_of(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l2_line)
+INLINE struct place place_of(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                             uint32_t l2_line)
 {
     uint32_t line = l2_line >> (shape->l3_shift - shape->l2_shift);
     return (struct place){
@@ -56,14 +58,16 @@ INLINE void l3_use(struct cache *cache, struct bank *bank, const struct ways *wa
 }
 
 /* The line comes from DDR and takes a way of its set, with `state`; when it is there. */
-uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now, unsigned state);
+uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now,
+                     unsigned state);
 /* A line is written to DDR. */
 void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now);
 
 /* A prefetched line is used for the first time. Whether that is what its fetch from DDR was for. */
 INLINE bool l3_claim(struct cache *cache, uint32_t l2_line, bool from_ddr)
 {
-    uint32_t line = l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift), known = cache->l3_line[line];
+    uint32_t line = l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift),
+             known = cache->l3_line[line];
     if (!known) return from_ddr; /* replaced since */
     cache->l3_line[line] = known | L3_ASKED;
     return !(known & L3_ASKED);
@@ -78,7 +82,8 @@ INLINE bool in_flight(const struct cache *cache, uint32_t known, uint64_t now, u
     return now - start < cache->ddr_latency;
 }
 
-/* A request comes. The directory may forget since when it has been busy, if cores' clocks differ. */
+/* A request comes. The directory may forget since when it has been busy, if cores' clocks differ.
+ */
 INLINE void l3_note_latest(struct cache *cache, const struct unit *directory, uint64_t now)
 {
     if (now > cache->latest) cache->latest = now;
@@ -104,8 +109,9 @@ INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t re
     return ready;
 }
 
-INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l2_line,
-                                bool prefetch, uint64_t now)
+INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape,
+                                struct cache_core *of, uint32_t l2_line, bool prefetch,
+                                uint64_t now)
 {
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
@@ -144,7 +150,8 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape, 
     return answer;
 }
 
-/* A write comes: true if it joins the one before on its port; else its directory is asked at `start`. */
+/* A write comes: true if it joins the one before on its port; else its directory is asked at
+ * `start`. */
 INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now, uint64_t *start)
 {
     struct bank_counts *counts = &at->bank->counts;
@@ -162,8 +169,8 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
     return false;
 }
 
-INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t l2_line,
-                     uint64_t now)
+INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                     uint32_t l2_line, uint64_t now)
 {
     struct place at = place_of(cache, shape, of, l2_line);
     struct bank *bank = at.bank;
@@ -187,11 +194,13 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     l3_store_ddr(cache, at.line, start);
 }
 
-/* --- With Blue Gene's sizes, what is common ----------------------------------------------------------------------
- * counts_of and bank_counts_of know of what is not counted here. */
+/* --- With Blue Gene's sizes, what is common
+ * ---------------------------------------------------------------------- counts_of and
+ * bank_counts_of know of what is not counted here. */
 
 /* A read finds its line, and everybody it needs is free. */
-INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known, uint64_t now)
+INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known,
+                    uint64_t now)
 {
     cache->lane[line % LANES] = (struct unit){now, now + cache->l3_busy};
     of->returned[line % LANE_BANKS] = now + cache->l3_latency;

@@ -1,12 +1,13 @@
 /* What cores notice of each other where accesses are of the common kind (cache_quick.c).
  *
- * A store is shown to all other cores. Those that have the line in L1D, or whose own stores join it, lose it: that is
- * not common. For the others' snoop filters it is a count, which is worked out later (cache_snoop.c), and L2 forgets
- * the line.
+ * A store is shown to all other cores. Those that have the line in L1D, or whose own stores join
+ * it, lose it: that is not common. For the others' snoop filters it is a count, which is worked out
+ * later (cache_snoop.c), and L2 forgets the line.
  *
- * A load ends the joining of other cores' stores to what it brings into L2. Who opens a line in a page takes from all
- * others the right to load there without looking (QUICK_LOAD); who looks and finds no open line there has it again.
- * While nobody else could notice, pages are not marked; when somebody can, those of open lines are.
+ * A load ends the joining of other cores' stores to what it brings into L2. Who opens a line in a
+ * page takes from all others the right to load there without looking (QUICK_LOAD); who looks and
+ * finds no open line there has it again. While nobody else could notice, pages are not marked; when
+ * somebody can, those of open lines are.
  */
 #include "machine/cache/cache_keep.h"
 
@@ -35,9 +36,11 @@ void quick_open(const struct cache_view *view, uint32_t page)
 APART static void mark_open(const struct cache *cache, const struct cache_core *of)
 {
     for (uint32_t i = 0; i < cache->config.store_lines; i++) {
-        uint32_t line = of->open[i].line, at = line == NO_LINE ? 0 : cache->frame_mapping[line / FRAME_LINES];
+        uint32_t line = of->open[i].line,
+                 at = line == NO_LINE ? 0 : cache->frame_mapping[line / FRAME_LINES];
         if (!at) continue;
-        const struct mapping *mapping = &cache->mappings[at]; /* if there are more, nothing is quick there */
+        const struct mapping *mapping =
+            &cache->mappings[at]; /* if there are more, nothing is quick there */
         const struct cache_view *view = cache->spaces[mapping->space].view[of->number];
         if (view) quick_open(view, mapping->page);
     }
@@ -58,7 +61,8 @@ void quick_change(struct cache *cache)
             of->unmarked = false;
         }
         of->front.ready = 0;
-        if (cache->quick_loads && loads && !of->tired) of->front.ready |= QUICK_CARE | (care ? 0U : QUICK_LOAD);
+        if (cache->quick_loads && loads && !of->tired)
+            of->front.ready |= QUICK_CARE | (care ? 0U : QUICK_LOAD);
         if (cache->quick_stores && !of->tired) {
             if (stores) of->front.ready |= QUICK_HEARD;
             if (!cache->heard) of->front.ready |= stores ? QUICK_STORE : QUICK_SEEN;
@@ -86,7 +90,8 @@ bool others_join(const struct cache_view *view, uint32_t page, uint32_t line)
         const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
         if (other) other->pages[page] &= ~(uint32_t)PAGE_OPENED;
     }
-    if (view->pages[page] & QUICK_CARE) view->pages[page] |= QUICK_LOAD; /* else it is out of the TLB */
+    if (view->pages[page] & QUICK_CARE)
+        view->pages[page] |= QUICK_LOAD; /* else it is out of the TLB */
     return false;
 }
 

@@ -1,9 +1,10 @@
 /* When misses may be postponed, and how many.
  *
- * A core that runs translated code is asked how far it has come only at the ends of blocks, and has to stop at the
- * first one at or behind its limit. So what is postponed must be known to end before that: each miss adds some cycles
- * at most to what some unit has to do, and takes some latencies itself (miss_most); and what all units had to do before
- * it is looked at whenever misses are settled. If that is more than PATIENCE, none is postponed until it is less.
+ * A core that runs translated code is asked how far it has come only at the ends of blocks, and has
+ * to stop at the first one at or behind its limit. So what is postponed must be known to end before
+ * that: each miss adds some cycles at most to what some unit has to do, and takes some latencies
+ * itself (miss_most); and what all units had to do before it is looked at whenever misses are
+ * settled. If that is more than PATIENCE, none is postponed until it is less.
  */
 #include "machine/cache/cache_keep.h"
 

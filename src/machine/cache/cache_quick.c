@@ -1,13 +1,14 @@
 /* Misses and stores of the common kind, on a node with Blue Gene's sizes, or nearly so.
  *
- * Common is: the page alone has its frame, so that the line's byte tells whether L1D has it; nothing else is being
- * filled; the line that goes is clean and known by one byte; and for other cores it is no more than a count
- * (cache_others.c). All that is looked at before anything changes; whatever is not so is left to cache_l1.c, which does
- * the same in general. Most calls of most programs end here.
+ * Common is: the page alone has its frame, so that the line's byte tells whether L1D has it;
+ * nothing else is being filled; the line that goes is clean and known by one byte; and for other
+ * cores it is no more than a count (cache_others.c). All that is looked at before anything changes;
+ * whatever is not so is left to cache_l1.c, which does the same in general. Most calls of most
+ * programs end here.
  *
- * They come in two parts. L1D and open lines change at once, here, since the next access asks for them. L2 and L3 hear
- * of a miss when it is settled (cache_settle.c): at once too, or, while the core postpones (cache_postpone.c), when
- * many have come together.
+ * They come in two parts. L1D and open lines change at once, here, since the next access asks for
+ * them. L2 and L3 hear of a miss when it is settled (cache_settle.c): at once too, or, while the
+ * core postpones (cache_postpone.c), when many have come together.
  */
 #include "machine/cache/cache_keep.h"
 
@@ -30,12 +31,14 @@ INLINE uint32_t miss_note(struct cache_core *of, uint64_t now, uint32_t what)
     return miss == of->front.full ? settle_all(of->cache, of) : 0;
 }
 
-/* --- Loads ---------------------------------------------------------------------------------------------------- */
+/* --- Loads ----------------------------------------------------------------------------------- */
 
-/* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is far away. */
+/* The host begins to fetch what a miss of the line will want to know: where the TLB misses, that is
+ * far away. */
 static void fetch_early(const struct cache *cache, const struct cache_core *of, uint32_t line)
 {
-    uint32_t l2_line = line >> (blue_gene.l2_shift - blue_gene.l1d_shift); /* L3's lines are as long */
+    uint32_t l2_line =
+        line >> (blue_gene.l2_shift - blue_gene.l1d_shift); /* L3's lines are as long */
     const struct bank *bank = cache->bank[l2_line & cache->bank_mask];
     uint32_t set = l2_line >> cache->bank_shift & bank->tags.set_mask;
     FETCH_EARLY(&of->l2.known[l2_line]);
@@ -52,7 +55,8 @@ static void fill_tlb(struct cache_view *view, uint32_t address)
     uint32_t page = address >> FRAME_BITS;
     struct tlb_entry *entry = take_tlb_entry(cache, of);
     fetch_early(cache, of, line_of(view->pages[page], address >> CACHE_GRANULE_BITS));
-    if (entry->space != UINT32_MAX) page_leave(cache->spaces[entry->space].view[of->number], entry->page);
+    if (entry->space != UINT32_MAX)
+        page_leave(cache->spaces[entry->space].view[of->number], entry->page);
     *entry = (struct tlb_entry){view->space, page};
     page_enter(view, page);
     of->counts.dtlb_miss++;
@@ -60,8 +64,8 @@ static void fill_tlb(struct cache_view *view, uint32_t address)
 
 APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now);
 
-/* How an access is quick: as most are; with a look at what is seldom so; likewise, and the TLB misses; a line that is
- * zeroed, which is a store as most are, but never a miss. */
+/* How an access is quick: as most are; with a look at what is seldom so; likewise, and the TLB
+ * misses; a line that is zeroed, which is a store as most are, but never a miss. */
 enum how { PLAIN, CAREFUL, TLB_MISSES, ZEROES };
 
 INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t now, enum how how)
@@ -70,7 +74,8 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule;
-    if (how == PLAIN && !(page & of->front.ready & QUICK_LOAD)) return load_else(view, address, now);
+    if (how == PLAIN && !(page & of->front.ready & QUICK_LOAD))
+        return load_else(view, address, now);
     if (SELDOM(*at & CACHE_HERE)) { /* the page is, or has been, out of the TLB */
         if (how == TLB_MISSES) fill_tlb(view, address);
         *at |= CACHE_LOAD;
@@ -88,7 +93,8 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     if (!old_at) return CACHE_ELSE;
     if (how != PLAIN) {
         if (!of->cache->config.write_through && of->data.dirty[way]) return CACHE_ELSE;
-        if (!(page & QUICK_LOAD) && others_join(view, address >> FRAME_BITS, line)) return CACHE_ELSE;
+        if (!(page & QUICK_LOAD) && others_join(view, address >> FRAME_BITS, line))
+            return CACHE_ELSE;
         if (next == turn->last) { /* as in snoop_filled */
             if (of->snoop.sets_full == of->data.tags.set_mask) return CACHE_ELSE;
             of->snoop.sets_full++;
@@ -109,7 +115,8 @@ APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint6
 {
     uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
     if (page & ready & QUICK_CARE) return load_quick(view, address, now, CAREFUL);
-    if (page & OUT_LOAD && ready & QUICK_CARE && !view->cache->heard) return load_quick(view, address, now, TLB_MISSES);
+    if (page & OUT_LOAD && ready & QUICK_CARE && !view->cache->heard)
+        return load_quick(view, address, now, TLB_MISSES);
     return CACHE_ELSE;
 }
 
@@ -127,7 +134,7 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
     return cycles;
 }
 
-/* --- Stores --------------------------------------------------------------------------------------------------- */
+/* --- Stores ---------------------------------------------------------------------------------- */
 
 /* Somebody has to be told of a store miss that is about to be: whether a count will do. */
 APART static bool count_store(const struct cache_core *of, uint64_t now)
@@ -176,7 +183,8 @@ APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint
     uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
     if (page & ready & QUICK_HEARD || (page & QUICK_STORE && ready & QUICK_SEEN))
         return store_quick(view, address, now, CAREFUL);
-    if (page & OUT_STORE && ready & (QUICK_STORE | QUICK_SEEN)) return store_quick(view, address, now, TLB_MISSES);
+    if (page & OUT_STORE && ready & (QUICK_STORE | QUICK_SEEN))
+        return store_quick(view, address, now, TLB_MISSES);
     return CACHE_ELSE;
 }
 

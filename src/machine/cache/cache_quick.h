@@ -45,14 +45,15 @@ INLINE struct open_line *take_open(struct cache_core *of)
 /* A line of L2 has 1 << L1_TO_L2 of L1D. */
 enum { L1_TO_L2 = 7 - 5 };
 
-/* cache_others.c: whether stores of other cores join a line that L2 may get by a load of this one, of its own or one
- * ahead. */
+/* cache_others.c: whether stores of other cores join a line that L2 may get by a load of this one,
+ * of its own or one ahead. */
 bool others_join(const struct cache_view *view, uint32_t page, uint32_t line);
-/* A store is shown to other cores; false: it is not, since that may be more than a count for one of them. */
+/* A store is shown to other cores; false: it is not, since that may be more than a count for one of
+ * them. */
 bool others_see(const struct cache_view *view, uint32_t granule, uint32_t line);
 
-/* cache_settle.c: L2 and L3 hear of a miss, its line and MISS_…, at `now`; likewise, and somebody has to be told; of
- * all that have come together, at least one. Returns what that costs. */
+/* cache_settle.c: L2 and L3 hear of a miss, its line and MISS_…, at `now`; likewise, and somebody
+ * has to be told; of all that have come together, at least one. Returns what that costs. */
 uint32_t settle_one(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
 uint32_t settle_heard(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
 uint32_t settle_all(struct cache *cache, struct cache_core *of);

@@ -1,20 +1,23 @@
 /* What L2 and L3 make of misses and stores of the common kind (cache_quick.c), and what that costs.
  *
- * They hear of a miss when it is settled: at once, or, while the core postpones (cache_postpone.c), when many have come
- * together. The guest does not wait for what they say, only its time does; nor does the host then, which may have begun
- * with the next instructions of the guest, and does the work of one miss while it waits for the data of another's.
+ * They hear of a miss when it is settled: at once, or, while the core postpones (cache_postpone.c),
+ * when many have come together. The guest does not wait for what they say, only its time does; nor
+ * does the host then, which may have begun with the next instructions of the guest, and does the
+ * work of one miss while it waits for the data of another's.
  */
 #include "machine/cache/cache_keep.h"
 
 #include "machine/cache/cache_quick.h"
 
-/* A value is worked out where it is written so, not again or later, where it would need more registers. */
+/* A value is worked out where it is written so, not again or later, where it would need more
+ * registers. */
 #define SETTLED(value) __asm__("" : "+r"(value))
 
-/* --- Loads, behind L1 ----------------------------------------------------------------------------------------- */
+/* --- Loads, behind L1 ------------------------------------------------------------------------ */
 
 /* A load goes on, not just to a line that was used in L2 or is in L3. */
-APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t l2_line)
+APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64_t now,
+                              uint32_t l2_line)
 {
     uint64_t end = l2_read(cache, &blue_gene, of, l2_line, true, now);
     count_calm(of, now, end);
@@ -22,8 +25,8 @@ APART static uint32_t load_on(struct cache *cache, struct cache_core *of, uint64
     return (uint32_t)(end - now) | cache->heard;
 }
 
-/* A load takes a line from L2, which has it with `put`. That it is being filled until then is noted nowhere, since the
- * core waits. */
+/* A load takes a line from L2, which has it with `put`. That it is being filled until then is noted
+ * nowhere, since the core waits. */
 INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint32_t put)
 {
     of->counts.near++;
@@ -31,8 +34,10 @@ INLINE uint32_t take_near(const struct cache *cache, struct cache_core *of, uint
     return (uint32_t)cache->near_stall;
 }
 
-/* Whether those units of L3 that a load needs are busy; what they do in its future is in nobody's way. */
-INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line, uint64_t now)
+/* Whether those units of L3 that a load needs are busy; what they do in its future is in nobody's
+ * way. */
+INLINE bool is_busy(const struct cache *cache, const struct cache_core *of, uint32_t line,
+                    uint64_t now)
 {
     const struct unit *directory = &cache->lane[line % LANES];
     return (now >= directory->from && now <= directory->until) ||
@@ -45,7 +50,8 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
     return now > cache->busy_until && now > cache->lane[line % LANES].until;
 }
 
-/* [now, end) is high on a wire, for which counts_of adds all of it: what has been counted before is taken back. */
+/* [now, end) is high on a wire, for which counts_of adds all of it: what has been counted before is
+ * taken back. */
 INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles)
 {
     uint64_t first = *until > now ? *until : now;
@@ -57,8 +63,8 @@ INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *c
 }
 
 /* A load takes a line from L3 into L2. */
-INLINE void take_far(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint32_t there,
-                     uint64_t now)
+INLINE void take_far(struct cache *cache, struct cache_core *of, struct l2_known *known,
+                     uint32_t line, uint32_t there, uint64_t now)
 {
     of->counts.far[line % LANES]++;
     l3_take(cache, of, line, there, now);
@@ -66,17 +72,18 @@ INLINE void take_far(struct cache *cache, struct cache_core *of, struct l2_known
 }
 
 /* While L3 is free. */
-INLINE void take_free(struct cache *cache, struct cache_core *of, struct l2_known *known, uint32_t line, uint32_t there,
-                      uint64_t now)
+INLINE void take_free(struct cache *cache, struct cache_core *of, struct l2_known *known,
+                      uint32_t line, uint32_t there, uint64_t now)
 {
     cache->busy_until = now + cache->far_busy;
     of->l2.pending_until = now + cache->l3_latency;
     take_far(cache, of, known, line, there, now);
 }
 
-/* A stream asks for a line, if it is in L3 and its directory is free; false: it is not. It may follow another line on
- * its port: the last one, or what the stream was begun for. */
-INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, size_t line, struct l2_known *known)
+/* A stream asks for a line, if it is in L3 and its directory is free; false: it is not. It may
+ * follow another line on its port: the last one, or what the stream was begun for. */
+INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, size_t line,
+                      struct l2_known *known)
 {
     struct l2 *l2 = &of->l2;
     uint32_t there = cache->l3_line[line];
@@ -103,8 +110,8 @@ INLINE bool ask_ahead(struct cache *cache, struct cache_core *of, uint64_t now, 
 }
 
 /* A stream asks for lines up to `last`, in any way. Returns `stall`. */
-APART static uint32_t load_ahead_else(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                      uint32_t last, uint32_t stall)
+APART static uint32_t load_ahead_else(struct cache *cache, struct cache_core *of, uint64_t now,
+                                      uint32_t line, uint32_t last, uint32_t stall)
 {
     for (; line <= last; line++) {
         struct l2_known *known = &of->l2.known[line];
@@ -116,10 +123,10 @@ APART static uint32_t load_ahead_else(struct cache *cache, struct cache_core *of
     return stall;
 }
 
-/* The stream that has reached the line before this one reaches it, and asks for those ahead, as l2_advance does.
- * Returns `stall`. */
-APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                 struct l2_known *known, uint32_t stall)
+/* The stream that has reached the line before this one reaches it, and asks for those ahead, as
+ * l2_advance does. Returns `stall`. */
+APART static uint32_t load_ahead(struct cache *cache, struct cache_core *of, uint64_t now,
+                                 uint32_t line, struct l2_known *known, uint32_t stall)
 {
     uint32_t last = line + cache->config.l2_depth, frame = line | (FRAME_L2_LINES - 1);
     l2_reach_next(&of->l2, known, line);
@@ -147,15 +154,18 @@ INLINE uint32_t load_follow(struct cache *cache, struct cache_core *of, uint64_t
     return load_ahead(cache, of, now, line, known, stall);
 }
 
-/* A load of a line that is in L3 and not in L2, while L3 is busy, perhaps with what is in nobody's way. */
-APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                struct l2_known *known)
+/* A load of a line that is in L3 and not in L2, while L3 is busy, perhaps with what is in nobody's
+ * way. */
+APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint64_t now,
+                                uint32_t line, struct l2_known *known)
 {
     uint32_t there = cache->l3_line[line];
     uint64_t ready;
-    if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now)) return load_on(cache, of, now, line);
+    if (in_flight(cache, there, now, &ready) || is_busy(cache, of, line, now))
+        return load_on(cache, of, now, line);
     const struct unit *directory = &cache->lane[line % LANES];
-    if (now <= directory->until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
+    if (now <= directory->until)
+        l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
     l3_note_busy(cache, now + cache->far_busy);
     cover_again(&of->l2.pending_until, now, now + cache->l3_latency, &of->counts.l3_pending);
     take_far(cache, of, known, line, there, now);
@@ -163,8 +173,8 @@ APART static uint32_t load_busy(struct cache *cache, struct cache_core *of, uint
 }
 
 /* A load of a line that is not in L2, of any kind. */
-APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                               struct l2_known *known)
+APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint64_t now,
+                               uint32_t line, struct l2_known *known)
 {
     uint32_t there = cache->l3_line[line];
     if (SELDOM(!(there & L3_ASKED))) return load_on(cache, of, now, line);
@@ -173,10 +183,10 @@ APART static uint32_t load_far(struct cache *cache, struct cache_core *of, uint6
     return load_follow(cache, of, now, line, known);
 }
 
-/* A load of a line that L2 has but that nobody used there, or that may still be on its way, or that a stream is about
- * to reach. */
-APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t line,
-                                struct l2_known *known)
+/* A load of a line that L2 has but that nobody used there, or that may still be on its way, or that
+ * a stream is about to reach. */
+APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint64_t now,
+                                uint32_t line, struct l2_known *known)
 {
     uint32_t put = known->put;
     if (SELDOM(put & L2_LATE && *l2_ready(&of->l2, put) > now + cache->l2_latency))
@@ -191,7 +201,7 @@ APART static uint32_t load_near(struct cache *cache, struct cache_core *of, uint
     return load_ahead(cache, of, now, line, known, stall);
 }
 
-/* --- Stores, behind L1 ---------------------------------------------------------------------------------------- */
+/* --- Stores, behind L1 ----------------------------------------------------------------------- */
 
 /* What misses that are settled together change of their core, put back at the end. */
 struct settling {
@@ -203,7 +213,8 @@ struct settling {
     uint64_t tags;        /* of stores, what they are above their lines, added up */
 };
 enum { MISS_TAG = 29 };
-_Static_assert(MISS_HERE == 1 << MISS_TAG && MISS_STORE == 2 << MISS_TAG, "a store's tag is 2, or 3 if it is here");
+_Static_assert(MISS_HERE == 1 << MISS_TAG && MISS_STORE == 2 << MISS_TAG,
+               "a store's tag is 2, or 3 if it is here");
 
 INLINE struct settling settle_begin(struct cache_core *of, uint64_t time)
 {
@@ -223,7 +234,8 @@ INLINE void settle_end(struct cache_core *of, const struct settling *settling)
 }
 
 /* A store goes to a line that is in L3, and written there. */
-INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now, size_t line, uint32_t there)
+INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now, size_t line,
+                        uint32_t there)
 {
     of->deposited[line % LANE_BANKS] = (uint32_t)line;
     order_use(cache, there);
@@ -231,7 +243,8 @@ INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now
     struct unit *directory = &cache->lane[line % LANES];
     uint64_t until = directory->until;
     if (!SELDOM(now <= until && now >= directory->from)) {
-        if (now <= until) l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
+        if (now <= until)
+            l3_note_latest(cache, directory, now); /* it is ahead of this core, for another */
         directory->from = now;
         directory->until = now + cache->l3_busy;
         return;
@@ -243,7 +256,8 @@ INLINE void store_there(struct cache *cache, struct cache_core *of, uint64_t now
 }
 
 /* The line is not there, or was not written, or some line is on its way. */
-APART static void store_behind_else(struct cache *cache, struct cache_core *of, uint64_t now, size_t line)
+APART static void store_behind_else(struct cache *cache, struct cache_core *of, uint64_t now,
+                                    size_t line)
 {
     const struct unit *directory = &cache->lane[line % LANES];
     uint32_t there = cache->l3_line[line];
@@ -258,7 +272,8 @@ APART static void store_behind_else(struct cache *cache, struct cache_core *of, 
 }
 
 /* It has to wait for its entry of the queue. */
-INLINE uint64_t store_wait(struct cache_core *of, struct settling *settling, uint64_t came, const struct queued *entry)
+INLINE uint64_t store_wait(struct cache_core *of, struct settling *settling, uint64_t came,
+                           const struct queued *entry)
 {
     SETTLED(entry); /* its end is read again, not kept */
     uint64_t start = entry->end;
@@ -269,8 +284,8 @@ INLINE uint64_t store_wait(struct cache_core *of, struct settling *settling, uin
 }
 
 /* A store takes a place in the queue, as in take_store_entry, and goes on to L3. */
-INLINE void store_behind(struct cache *cache, struct cache_core *of, struct settling *settling, uint64_t now,
-                         uint32_t what)
+INLINE void store_behind(struct cache *cache, struct cache_core *of, struct settling *settling,
+                         uint64_t now, uint32_t what)
 {
     uint32_t l1_line = what & MISS_LINE;
     size_t line = l1_line >> L1_TO_L2;
@@ -293,10 +308,11 @@ INLINE void store_behind(struct cache *cache, struct cache_core *of, struct sett
         store_there(cache, of, now, line, there);
 }
 
-/* --- Settling ------------------------------------------------------------------------------------------------- */
+/* --- Settling -------------------------------------------------------------------------------- */
 
-/* What units of L3 did last for loads of the common kind from there, by lane (settle_all). Others may meet it there,
- * and so may this core, whose time goes back a little when an instruction in the middle of a block stops. */
+/* What units of L3 did last for loads of the common kind from there, by lane (settle_all). Others
+ * may meet it there, and so may this core, whose time goes back a little when an instruction in the
+ * middle of a block stops. */
 INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint64_t *far_at)
 {
     for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -306,27 +322,32 @@ INLINE void settle_units(struct cache *cache, struct cache_core *of, const uint6
         if (now > directory->from) *directory = (struct unit){now, now + cache->l3_busy};
         if ((int64_t)(now + cache->l3_latency - *returned) > 0) *returned = now + cache->l3_latency;
         l3_note_busy(cache, now + cache->far_busy);
-        if (of->l2.pending_until < now + cache->l3_latency) of->l2.pending_until = now + cache->l3_latency;
+        if (of->l2.pending_until < now + cache->l3_latency)
+            of->l2.pending_until = now + cache->l3_latency;
     }
 }
 
-/* A load takes a line that L2 has: whether it was used there, is surely there, and no stream is about to reach it. */
+/* A load takes a line that L2 has: whether it was used there, is surely there, and no stream is
+ * about to reach it. */
 INLINE bool is_plain_near(const struct l2_known *known, uint32_t put)
 {
     return !SELDOM(put & (L2_UNUSED | L2_LATE) || known->next >= L2_STREAM);
 }
 
-/* Or one that it has not: whether no stream cares, L3 has it and did not fetch it in vain, and everybody is free. */
-INLINE bool is_plain_far(const struct cache *cache, const struct l2_known *known, uint32_t expects, uint32_t there,
-                         uint32_t line, uint64_t now)
+/* Or one that it has not: whether no stream cares, L3 has it and did not fetch it in vain, and
+ * everybody is free. */
+INLINE bool is_plain_far(const struct cache *cache, const struct l2_known *known, uint32_t expects,
+                         uint32_t there, uint32_t line, uint64_t now)
 {
-    return !SELDOM(known->next >= expects || l2_reached(known) || !(there & L3_ASKED) || !is_free(cache, line, now));
+    return !SELDOM(known->next >= expects || l2_reached(known) || !(there & L3_ASKED) ||
+                   !is_free(cache, line, now));
 }
 
 /* Of logs that misses go to: whether they have to be looked at. */
 INLINE bool logs_full(const struct cache_core *of)
 {
-    return of->snoop.active.log_end > of->snoop.active.log_full || of->snoop.shown_logged > SNOOPS_FULL;
+    return of->snoop.active.log_end > of->snoop.active.log_full ||
+           of->snoop.shown_logged > SNOOPS_FULL;
 }
 
 /* How many misses may come together next. */
@@ -338,8 +359,9 @@ APART static void settle_else(const struct cache *cache, struct cache_core *of, 
 
 /* L2 and L3 hear of misses, at least one. Returns what that costs.
  *
- * A load that takes a line from L3 while everybody is free waits for longer than any unit has to do with it, so nothing
- * that the same core does behind it can meet it there. When it was is noted for other cores, at the end. */
+ * A load that takes a line from L3 while everybody is free waits for longer than any unit has to do
+ * with it, so nothing that the same core does behind it can meet it there. When it was is noted for
+ * other cores, at the end. */
 APART uint32_t settle_all(struct cache *cache, struct cache_core *of)
 {
     struct l2 *l2 = &of->l2;
@@ -352,7 +374,8 @@ APART uint32_t settle_all(struct cache *cache, struct cache_core *of)
     do {
         uint32_t what = (uint32_t)*miss;
         if (what >= MISS_STORE) {
-            store_behind(cache, of, &settling, settling.time + ((*miss - of->missed_since) >> 32), what);
+            store_behind(cache, of, &settling, settling.time + ((*miss - of->missed_since) >> 32),
+                         what);
             continue;
         }
         size_t line = what >> L1_TO_L2;
@@ -412,7 +435,8 @@ APART uint32_t settle_one(struct cache *cache, struct cache_core *of, uint64_t n
         uint32_t put = known->put, there = cache->l3_line[line];
         *of->snoop.active.log_end++ = what;
         if (put >= l2->oldest)
-            stall = is_plain_near(known, put) ? take_near(cache, of, put) : load_near(cache, of, now, line, known);
+            stall = is_plain_near(known, put) ? take_near(cache, of, put)
+                                              : load_near(cache, of, now, line, known);
         else if (is_plain_far(cache, known, l2->expects, there, line, now)) {
             take_free(cache, of, known, line, there, now);
             l2_expect(l2, known);
@@ -441,7 +465,8 @@ uint32_t cache_settle_front(struct cache_front *front)
     if (of->most_misses > 1) return settle_all(of->cache, of);
     /* Read as they were just written, in halves, or the host waits. */
     typedef uint32_t half __attribute__((may_alias));
-    uint32_t what = ((const half *)of->misses)[0], late = ((const half *)of->misses)[1] - (uint32_t)of->missed_from;
+    uint32_t what = ((const half *)of->misses)[0],
+             late = ((const half *)of->misses)[1] - (uint32_t)of->missed_from;
     front->next_miss = of->misses;
     return of->cache->heard ? settle_heard(of->cache, of, of->missed_from + late, what)
                             : settle_one(of->cache, of, of->missed_from + late, what);
@@ -451,6 +476,7 @@ uint32_t cache_settle(struct cache_view *view, uint64_t now)
 {
     struct cache_core *of = view->of;
     if (of->front.next_miss != of->misses) return settle_all(view->cache, of);
-    if (of->most_misses > 1) settle_else(view->cache, of, now); /* of what accesses that were not quick have left */
+    if (of->most_misses > 1)
+        settle_else(view->cache, of, now); /* of what accesses that were not quick have left */
     return 0;
 }

@@ -1,16 +1,18 @@
 /* L1 coherence by invalidation, and the filters that keep most snoops away from L1.
  *
- * Every store that leaves a core is shown to all other cores, whose filter drops it where L1D cannot hold the line. Of
- * the real filter only its parts are known (a snoop cache, stream registers in an active and a history set, a range
- * filter, the wrap of L1, four ports); their sizes and rules are guesses. What must hold does: a filter never drops a
- * snoop of a line that is in L1D, and requests = dropped + passed on every port.
+ * Every store that leaves a core is shown to all other cores, whose filter drops it where L1D
+ * cannot hold the line. Of the real filter only its parts are known (a snoop cache, stream
+ * registers in an active and a history set, a range filter, the wrap of L1, four ports); their
+ * sizes and rules are guesses. What must hold does: a filter never drops a snoop of a line that is
+ * in L1D, and requests = dropped + passed on every port.
  *
- * Ports 0 to 2 are the other cores in order of their numbers; port 3, devices, has no requests here.
- * Stream registers: a base and a mask of bits that all lines of the stream share. A line that fits none opens a free
- * register, or widens the one that keeps most mask bits. When every set of L1D has been refilled whole (a wrap), all
- * that L1D holds came since the wrap before: the active set becomes the history, and a new one begins. Only round-robin
- * wraps. The range is from the lowest to the highest line ever filled. The snoop cache of a port has the lines snooped
- * last, until L1D fills them.
+ * Ports 0 to 2 are the other cores in order of their numbers; port 3, devices, has no requests
+ * here. Stream registers: a base and a mask of bits that all lines of the stream share. A line that
+ * fits none opens a free register, or widens the one that keeps most mask bits. When every set of
+ * L1D has been refilled whole (a wrap), all that L1D holds came since the wrap before: the active
+ * set becomes the history, and a new one begins. Only round-robin wraps. The range is from the
+ * lowest to the highest line ever filled. The snoop cache of a port has the lines snooped last,
+ * until L1D fills them.
  */
 #include "machine/cache/cache_snoop.h"
 
@@ -20,14 +22,14 @@
 
 #include "base/mem.h"
 
-/* --- A snoop arrives ------------------------------------------------------------------------------------------ */
+/* --- A snoop arrives ------------------------------------------------------------------------- */
 
 /* What a filter says of a snoop. */
 enum { IN_RANGE = 1, ACTIVE = 2, HISTORY = 4, KNOWN = 8, SAYINGS = 16 };
 
 /* All is taken in that came before. */
-INLINE unsigned ask_filter(const struct cache *cache, const struct shape *shape, struct snoop *snoop, unsigned port,
-                           uint32_t line)
+INLINE unsigned ask_filter(const struct cache *cache, const struct shape *shape,
+                           struct snoop *snoop, unsigned port, uint32_t line)
 {
     bool in_range = line >= snoop->low && line <= snoop->high;
     bool active = snoop_fits(shape, &snoop->active, line);
@@ -37,7 +39,8 @@ INLINE unsigned ask_filter(const struct cache *cache, const struct shape *shape,
 }
 
 /* It said so `times` times; whether such a snoop passes. */
-INLINE bool count_said(const struct shape *shape, struct port_counts *counts, unsigned said, uint64_t times)
+INLINE bool count_said(const struct shape *shape, struct port_counts *counts, unsigned said,
+                       uint64_t times)
 {
     bool in_range = said & IN_RANGE, known = said & KNOWN, fits = said & (ACTIVE | HISTORY);
     bool pass = in_range & fits & !known;
@@ -53,8 +56,8 @@ INLINE bool count_said(const struct shape *shape, struct port_counts *counts, un
 }
 
 /* A store of `source` takes a line from an L1D. */
-APART static void tell_invalidation(const struct cache *cache, unsigned core, unsigned source, uint32_t line,
-                                    uint64_t now)
+APART static void tell_invalidation(const struct cache *cache, unsigned core, unsigned source,
+                                    uint32_t line, uint64_t now)
 {
     uint64_t physical = (uint64_t)line << cache->shape.l1d_shift;
     uint32_t mapping = cache->frame_mapping[physical >> FRAME_BITS];
@@ -62,18 +65,20 @@ APART static void tell_invalidation(const struct cache *cache, unsigned core, un
     const struct cache_transaction transaction = {.core = (uint8_t)core,
                                                   .sender = (uint8_t)source,
                                                   .kind = CACHE_INVALIDATION,
-                                                  .address = page << FRAME_BITS | (uint32_t)(physical & (FRAME - 1))};
+                                                  .address = page << FRAME_BITS |
+                                                             (uint32_t)(physical & (FRAME - 1))};
     cache->listener->tell(cache->listener->context, transaction, now, now);
 }
 
-INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned core, unsigned source, uint32_t line,
-                      uint64_t now)
+INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned core,
+                      unsigned source, uint32_t line, uint64_t now)
 {
     struct cache_core *of = cache->core[core];
     if (cache->config.snoop_filter) {
         snoop_catch_up(cache, of);
         of->snoop.any_absent = true;
-        unsigned port = snoop_port(core, source), said = ask_filter(cache, shape, &of->snoop, port, line);
+        unsigned port = snoop_port(core, source),
+                 said = ask_filter(cache, shape, &of->snoop, port, line);
         if (!count_said(shape, &of->ports[port], said, 1)) return;
     }
     of->counts.invalidate++;
@@ -95,7 +100,7 @@ void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t 
     }
 }
 
-/* --- Cores that never filled a line --------------------------------------------------------------------------- */
+/* --- Cores that never filled a line ---------------------------------------------------------- */
 
 typedef uint32_t any_tags __attribute__((vector_size(16), may_alias, aligned(4)));
 
@@ -114,11 +119,13 @@ static bool eight_again(const uint32_t *lines)
     return tags_any(again);
 }
 
-/* A snoop cache of eight lines sees `count` lines, before which there is room for eight; returns how many it knew. As
- * long as it knows none, it has the last eight, and eight are looked at together. */
+/* A snoop cache of eight lines sees `count` lines, before which there is room for eight; returns
+ * how many it knew. As long as it knows none, it has the last eight, and eight are looked at
+ * together. */
 static uint64_t show_eight(struct absent *absent, uint32_t *lines, uint64_t count)
 {
-    tag_vector first, last; /* what it has, the line that came first in front, since it knew one of the last eight */
+    tag_vector first, last; /* what it has, the line that came first in front, since it knew one of
+                               the last eight */
     uint32_t in_order[TAG_STRIDE], unknown = 0, in_a_row = TAG_STRIDE;
     for (uint32_t i = 0; i < TAG_STRIDE; i++)
         lines[(int)i - TAG_STRIDE] = absent->line[(absent->next + i) % TAG_STRIDE];
@@ -155,15 +162,18 @@ void snoop_show_logged(const struct cache *cache, struct cache_core *of)
     if (!(of->others & cache->idle))
         ; /* nobody is left who would know */
     else if (cache->config.snoop_lines == TAG_STRIDE)
-        snoop->shown_again += show_eight(&snoop->shown, snoop->shown_log + TAG_STRIDE, snoop->shown_logged);
+        snoop->shown_again +=
+            show_eight(&snoop->shown, snoop->shown_log + TAG_STRIDE, snoop->shown_logged);
     else
         for (uint32_t i = 0; i < snoop->shown_logged; i++)
-            snoop->shown_again += snoop_look_up(cache, &cache->shape, &snoop->shown, snoop->shown_log[TAG_STRIDE + i]);
+            snoop->shown_again += snoop_look_up(cache, &cache->shape, &snoop->shown,
+                                                snoop->shown_log[TAG_STRIDE + i]);
     snoop->shown_logged = 0;
 }
 
-/* Their filters drop every snoop by range and stream registers; only the snoop cache knows some lines and not others,
- * and for one source it is the same in all of them. So it is kept once, with the source, until a core wakes up. */
+/* Their filters drop every snoop by range and stream registers; only the snoop cache knows some
+ * lines and not others, and for one source it is the same in all of them. So it is kept once, with
+ * the source, until a core wakes up. */
 static struct port_counts idle_counts(const struct cache *cache, unsigned source)
 {
     struct cache_core *of = cache->core[source];
@@ -199,14 +209,15 @@ void snoop_wake(struct cache *cache, struct cache_core *of)
         of->ports[port] = idle_counts(cache, source);
         of->snoop.absent[port].next = shown->next;
         if (!shown->line) continue;
-        memcpy(of->snoop.absent[port].line, shown->line, cache->shape.absent_stride * sizeof *shown->line);
+        memcpy(of->snoop.absent[port].line, shown->line,
+               cache->shape.absent_stride * sizeof *shown->line);
         of->snoop.any_absent |= shown->line[0] != NO_LINE;
     }
     cache->idle &= ~(1U << of->number);
     quick_change(cache);
 }
 
-/* --- L1D changes ---------------------------------------------------------------------------------------------- */
+/* --- L1D changes ----------------------------------------------------------------------------- */
 
 /* A line comes that fits no stream register. */
 static void widen(const struct cache *cache, struct stream_set *set, uint32_t line)
@@ -240,8 +251,8 @@ INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t lin
     }
 }
 
-/* Whether any of four lines is out of a range: more above its low end than the high one is. Comparisons have a sign, so
- * both are moved by half of what there is. */
+/* Whether any of four lines is out of a range: more above its low end than the high one is.
+ * Comparisons have a sign, so both are moved by half of what there is. */
 INLINE tag_vector four_outside(const uint32_t *lines, tag_vector move, tag_vector most)
 {
     typedef int32_t four __attribute__((vector_size(16)));
@@ -263,21 +274,23 @@ static bool any_outside(const uint32_t *line, const uint32_t *end, uint32_t low,
 static void extend(struct snoop *snoop, const struct stream_set *set)
 {
     const uint32_t *line = set->log, *whole = line + (set->log_end - line) / 8 * 8;
-    if (snoop->low <= snoop->high && !any_outside(line, whole, snoop->low, snoop->high)) line = whole;
+    if (snoop->low <= snoop->high && !any_outside(line, whole, snoop->low, snoop->high))
+        line = whole;
     for (; line < set->log_end; line++) {
         if (*line < snoop->low) snoop->low = *line;
         if (*line > snoop->high) snoop->high = *line;
     }
 }
 
-INLINE void take_in(const struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set,
-                    uint32_t line)
+INLINE void take_in(const struct cache *cache, const struct shape *shape, struct snoop *snoop,
+                    struct stream_set *set, uint32_t line)
 {
     if (!snoop_fits(shape, set, line)) widen(cache, set, line);
     if (snoop->any_absent) present(shape, snoop, line);
 }
 
-INLINE void catch_up(const struct cache *cache, const struct shape *shape, struct snoop *snoop, struct stream_set *set)
+INLINE void catch_up(const struct cache *cache, const struct shape *shape, struct snoop *snoop,
+                     struct stream_set *set)
 {
     extend(snoop, set);
     for (const uint32_t *line = set->log; line < set->log_end; line++)
@@ -285,8 +298,10 @@ INLINE void catch_up(const struct cache *cache, const struct shape *shape, struc
     set->log_end = set->log;
 }
 
-/* The same where there are snoops among the lines of the active set: each meets what came before it. */
-INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shape, struct cache_core *of)
+/* The same where there are snoops among the lines of the active set: each meets what came before
+ * it. */
+INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shape,
+                             struct cache_core *of)
 {
     struct snoop *snoop = &of->snoop;
     uint32_t times[CACHE_PORTS * SAYINGS]; /* by port and what was said, of those that were: */
@@ -308,14 +323,17 @@ INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shap
     snoop->snooped = false;
     for (; counted; counted &= counted - 1) {
         unsigned i = (unsigned)__builtin_ctzll(counted);
-        if (count_said(shape, &of->ports[i / SAYINGS], i % SAYINGS, times[i])) of->counts.invalidate += times[i];
+        if (count_said(shape, &of->ports[i / SAYINGS], i % SAYINGS, times[i]))
+            of->counts.invalidate += times[i];
     }
 }
 
-INLINE void catch_up_both(const struct cache *cache, const struct shape *shape, struct cache_core *of)
+INLINE void catch_up_both(const struct cache *cache, const struct shape *shape,
+                          struct cache_core *of)
 {
     struct snoop *snoop = &of->snoop;
-    if (SELDOM(snoop->history.log_end != snoop->history.log)) catch_up(cache, shape, snoop, &snoop->history);
+    if (SELDOM(snoop->history.log_end != snoop->history.log))
+        catch_up(cache, shape, snoop, &snoop->history);
     if (snoop->snooped)
         catch_up_snooped(cache, shape, of);
     else if (snoop->active.log_end != snoop->active.log)
@@ -365,7 +383,7 @@ void snoop_set_full(struct cache *cache, struct cache_core *of)
     if (++of->snoop.sets_full == of->data.tags.set_mask + 1) wrap(cache, of);
 }
 
-/* --- Life ----------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------ */
 
 static void set_init(struct stream_set *set, uint32_t stride)
 {

@@ -1,5 +1,5 @@
-/* What stores and fills do in snoop filters, as far as every one does it; the rest, and what is decided:
- * cache_snoop.c. */
+/* What stores and fills do in snoop filters, as far as every one does it; the rest, and what is
+ * decided: cache_snoop.c. */
 #ifndef CACHE_SNOOP_H
 #define CACHE_SNOOP_H
 
@@ -11,8 +11,10 @@ INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, 
     const tag_vector wanted = {line, line, line, line};
     tag_vector found = {0};
     for (uint32_t i = 0; i < shape->register_stride; i += TAG_STRIDE) {
-        const tag_vector *base = (const tag_vector *)(set->base + i), *mask = (const tag_vector *)(set->mask + i);
-        found |= (tag_vector)(((base[0] ^ wanted) & mask[0]) == 0) | (tag_vector)(((base[1] ^ wanted) & mask[1]) == 0);
+        const tag_vector *base = (const tag_vector *)(set->base + i),
+                         *mask = (const tag_vector *)(set->mask + i);
+        found |= (tag_vector)(((base[0] ^ wanted) & mask[0]) == 0) |
+                 (tag_vector)(((base[1] ^ wanted) & mask[1]) == 0);
     }
     return tags_any(found);
 }
@@ -26,7 +28,8 @@ INLINE void snoop_add(const struct cache *cache, struct absent *absent, uint32_t
 }
 
 /* Whether a port's snoop cache knows the line; if not, now it does. */
-INLINE bool snoop_look_up(const struct cache *cache, const struct shape *shape, struct absent *absent, uint32_t line)
+INLINE bool snoop_look_up(const struct cache *cache, const struct shape *shape,
+                          struct absent *absent, uint32_t line)
 {
     if (tags_scan(absent->line, shape->absent_stride, line) >= 0) return true;
     if (shape->absent_stride) snoop_add(cache, absent, line);
@@ -43,8 +46,8 @@ INLINE void snoop_show(const struct cache *cache, struct cache_core *of, uint32_
     if (of->snoop.shown_logged > SNOOPS_FULL) snoop_show_logged(cache, of);
 }
 
-/* A core notices another's store to a line that is not in its L1D: nothing but counts can come of it, some time. There
- * has to be room in the log. */
+/* A core notices another's store to a line that is not in its L1D: nothing but counts can come of
+ * it, some time. There has to be room in the log. */
 INLINE void snoop_note(struct cache_core *of, unsigned source, uint32_t line)
 {
     struct snoop *snoop = &of->snoop;
@@ -73,7 +76,8 @@ void snoop_catch_up(const struct cache *cache, struct cache_core *of);
 void snoop_set_full(struct cache *cache, struct cache_core *of);
 
 /* A line came into an L1D. */
-INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct cache_core *of, uint32_t line)
+INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct cache_core *of,
+                         uint32_t line)
 {
     struct snoop *snoop = &of->snoop;
     if (cache->idle >> of->number & 1) snoop_wake(cache, of);

@@ -1,9 +1,10 @@
 /* Address spaces: which frame is behind a page, which bytes tell the core so, and the TLB.
  *
- * Decisions: frames are given out in the order of first touch, the frame freed last first; a page of a space is in a
- * core's TLB when the CACHE_PAGE bit of its first line byte is set, so the TLB needs no search; the TLB is one for data
- * and code, tagged with the space, replaced round-robin by the handler (Linux on the 440 does so); losing an entry
- * clears the bytes of its page, or, where the page is larger than L1, those of all lines in L1.
+ * Decisions: frames are given out in the order of first touch, the frame freed last first; a page
+ * of a space is in a core's TLB when the CACHE_PAGE bit of its first line byte is set, so the TLB
+ * needs no search; the TLB is one for data and code, tagged with the space, replaced round-robin by
+ * the handler (Linux on the 440 does so); losing an entry clears the bytes of its page, or, where
+ * the page is larger than L1, those of all lines in L1.
  */
 #include "machine/cache/cache_impl.h"
 
@@ -14,8 +15,8 @@
 
 #include "base/mem.h"
 
-/* `bytes` of zeros, of which the first `written` may be written to: a host that promises no more memory than it has
- * counts these only. */
+/* `bytes` of zeros, of which the first `written` may be written to: a host that promises no more
+ * memory than it has counts these only. */
 static void *reserve_part(size_t bytes, size_t written)
 {
     void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -47,7 +48,8 @@ static void grow_known(struct cache *cache, size_t frames)
     unsigned l2 = cache->shape.l2_shift, l3 = cache->shape.l3_shift;
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct l2_known **known = &cache->core[i]->l2.known;
-        *known = (struct l2_known *)regrow(*known ? *known - NEXT_TO : NULL, table_bytes(before, l2, sizeof **known),
+        *known = (struct l2_known *)regrow(*known ? *known - NEXT_TO : NULL,
+                                           table_bytes(before, l2, sizeof **known),
                                            table_bytes(frames, l2, sizeof **known)) +
                  NEXT_TO;
     }
@@ -67,15 +69,16 @@ static void free_known(struct cache *cache)
 }
 
 /* As with CACHE_TABLE, 15 times as many follow. */
-static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t), pages_table = 16 * pages_bytes;
+static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t),
+                    pages_table = 16 * pages_bytes;
 
 void spaces_init(struct cache *cache)
 {
     cache->no_pages = reserve_part(pages_table, 0);
 }
 
-/* Behind the frames of a space, by group of pages: how many of these have one. All of a space is forgotten when its
- * program ends: what was never touched is then passed over. */
+/* Behind the frames of a space, by group of pages: how many of these have one. All of a space is
+ * forgotten when its program ends: what was never touched is then passed over. */
 enum { GROUP = 1024, GROUPS = FRAMES_OF_SPACE / GROUP };
 static const size_t frames_bytes = (FRAMES_OF_SPACE + GROUPS) * sizeof(uint32_t);
 
@@ -90,7 +93,8 @@ unsigned cache_space_new(struct cache *cache)
     while (space < cache->space_count && cache->spaces[space].used)
         space++;
     if (space == cache->space_count) {
-        cache->spaces = base_grow(cache->spaces, &cache->space_capacity, cache->space_count + 1, sizeof *cache->spaces);
+        cache->spaces = base_grow(cache->spaces, &cache->space_capacity, cache->space_count + 1,
+                                  sizeof *cache->spaces);
         cache->space_count++;
     }
     cache->spaces[space] = (struct space){.used = true, .frames = base_reserve(frames_bytes)};
@@ -101,7 +105,8 @@ struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned s
 {
     assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
     struct cache_view *view = base_calloc(1, sizeof *view);
-    *view = (struct cache_view){cache, cache->core[core], space, reserve_part(CACHE_TABLE, CACHE_GRANULES),
+    *view = (struct cache_view){cache, cache->core[core], space,
+                                reserve_part(CACHE_TABLE, CACHE_GRANULES),
                                 reserve_part(pages_table, pages_bytes)};
     return cache->spaces[space].view[core] = view;
 }
@@ -130,16 +135,18 @@ static void slow_page(struct cache *cache, unsigned space, uint32_t page)
     }
 }
 
-/* --- Frames --------------------------------------------------------------------------------------------------- */
+/* --- Frames ---------------------------------------------------------------------------------- */
 
 static uint32_t take_frame(struct cache *cache, bool *own)
 {
     *own = !cache->free_frame_count;
     if (!*own) return cache->free_frames[--cache->free_frame_count];
     size_t need = cache->frame_count + 1;
-    cache->frame_mapping = base_grow(cache->frame_mapping, &cache->frame_capacity, need, sizeof *cache->frame_mapping);
+    cache->frame_mapping =
+        base_grow(cache->frame_mapping, &cache->frame_capacity, need, sizeof *cache->frame_mapping);
     cache->frame_mapping[cache->frame_count] = 0;
-    if (need > cache->known_frames) grow_known(cache, cache->known_frames ? 2 * cache->known_frames : FIRST_FRAMES);
+    if (need > cache->known_frames)
+        grow_known(cache, cache->known_frames ? 2 * cache->known_frames : FIRST_FRAMES);
     return (uint32_t)cache->frame_count++;
 }
 
@@ -151,8 +158,8 @@ static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t fra
     else {
         at = cache->mapping_count ? (uint32_t)cache->mapping_count : 1;
         cache->mapping_count = at + 1;
-        cache->mappings =
-            base_grow(cache->mappings, &cache->mapping_capacity, cache->mapping_count, sizeof *cache->mappings);
+        cache->mappings = base_grow(cache->mappings, &cache->mapping_capacity, cache->mapping_count,
+                                    sizeof *cache->mappings);
     }
     cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
     cache->frame_mapping[frame] = at;
@@ -182,7 +189,8 @@ static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint3
         leave_open(cache->core[core], bytes);
         for (uint32_t i = 0; i < FRAME >> CACHE_GRANULE_BITS; i += l1->granules) {
             if (!(bytes[i] & CACHE_HERE)) continue;
-            uint32_t line = (uint32_t)(((uint64_t)frame << FRAME_BITS | i << CACHE_GRANULE_BITS) >> l1->shift);
+            uint32_t line =
+                (uint32_t)(((uint64_t)frame << FRAME_BITS | i << CACHE_GRANULE_BITS) >> l1->shift);
             int way = tags_find(&l1->tags, &l1->tags.ways, line & l1->tags.set_mask, line);
             if (way >= 0) l1->at[way] = NULL;
             for (uint32_t k = 0; k < l1->granules; k++)
@@ -207,7 +215,8 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
     --*group_of(&cache->spaces[space], page);
     if (cache->frame_mapping[frame]) return;
     size_t need = cache->free_frame_count + 1;
-    cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need, sizeof *cache->free_frames);
+    cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need,
+                                   sizeof *cache->free_frames);
     cache->free_frames[cache->free_frame_count++] = frame;
 }
 
@@ -222,15 +231,17 @@ uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page)
     return frames[page];
 }
 
-/* --- Line bytes ----------------------------------------------------------------------------------------------- */
+/* --- Line bytes ------------------------------------------------------------------------------ */
 
 static void clear_bytes(uint8_t *bytes, size_t count, uint8_t bits)
 {
     for (size_t i = 0; i < count; i++)
-        if (bytes[i] & bits) bytes[i] &= (uint8_t)~bits; /* no store into host pages that nobody touched */
+        if (bytes[i] & bits)
+            bytes[i] &= (uint8_t)~bits; /* no store into host pages that nobody touched */
 }
 
-void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length, uint8_t bits)
+void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length,
+                 uint8_t bits)
 {
     uint64_t frame = physical >> FRAME_BITS;
     uint32_t offset = (uint32_t)(physical & (FRAME - 1)) >> CACHE_GRANULE_BITS;
@@ -243,7 +254,7 @@ void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t
     }
 }
 
-/* --- TLB ------------------------------------------------------------------------------------------------------ */
+/* --- TLB ------------------------------------------------------------------------------------- */
 
 enum { CLEAR_AT_ONCE = 64 << 10 };
 
@@ -254,9 +265,10 @@ struct page_bytes {
     size_t count;
 };
 
-/* Bytes that know of a line lose all bits if they are of the page, or if all that map it have to be looked for. */
-static void clear_line(struct cache *cache, unsigned core, const struct l1 *l1, uint32_t line, uint8_t *at,
-                       struct page_bytes page)
+/* Bytes that know of a line lose all bits if they are of the page, or if all that map it have to be
+ * looked for. */
+static void clear_line(struct cache *cache, unsigned core, const struct l1 *l1, uint32_t line,
+                       uint8_t *at, struct page_bytes page)
 {
     if (line == NO_LINE) return;
     if (!at)
@@ -265,18 +277,20 @@ static void clear_line(struct cache *cache, unsigned core, const struct l1 *l1, 
         clear_bytes(at, l1->granules, ACCESS_BITS);
 }
 
-static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1, struct page_bytes page)
+static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1,
+                     struct page_bytes page)
 {
     uint32_t size = (l1->tags.set_mask + 1) * l1->tags.ways.stride;
     for (uint32_t i = 0; i < size; i++)
         clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
 }
 
-/* All bytes of a page lose all bits but CACHE_HERE and CACHE_OPEN. A page that is too large for that has no bits but
- * for lines in L1 and the open ones. */
+/* All bytes of a page lose all bits but CACHE_HERE and CACHE_OPEN. A page that is too large for
+ * that has no bits but for lines in L1 and the open ones. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
-    uint8_t *first = space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
+    uint8_t *first =
+        space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
     struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
     if (cache->is_common) {
         page_leave(space_view(cache, core, space), page);
@@ -284,7 +298,8 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
     }
     if (cache->config.page <= CLEAR_AT_ONCE) {
         typedef uint64_t eight __attribute__((may_alias));
-        for (size_t i = 0; i < bytes.count / sizeof(eight); i++) /* a page has at least 32 bytes of them */
+        for (size_t i = 0; i < bytes.count / sizeof(eight);
+             i++) /* a page has at least 32 bytes of them */
             ((eight *)first)[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
         return;
     }
@@ -318,7 +333,7 @@ static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64
         }
 }
 
-/* --- Ranges --------------------------------------------------------------------------------------------------- */
+/* --- Ranges ---------------------------------------------------------------------------------- */
 
 void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
 {
@@ -336,13 +351,14 @@ void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_
     }
 }
 
-void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from, uint32_t from_address,
-                 uint64_t length)
+void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from,
+                 uint32_t from_address, uint64_t length)
 {
     assert(address % FRAME == 0 && from_address % FRAME == 0 && length % FRAME == 0);
     cache_forget(cache, space, address, length);
     for (uint32_t i = 0; i < length >> FRAME_BITS; i++) {
-        uint32_t page = (from_address >> FRAME_BITS) + i, frame = space_touch(cache, from, page) / 2 - 1;
+        uint32_t page = (from_address >> FRAME_BITS) + i,
+                 frame = space_touch(cache, from, page) / 2 - 1;
         cache->spaces[from].frames[page] &= ~(uint32_t)FRAME_OWN;
         slow_page(cache, from, page);
         map(cache, space, (address >> FRAME_BITS) + i, frame, false);
@@ -371,7 +387,8 @@ static void forget_bytes(struct cache_core *of)
 {
     struct l1 *l1[] = {&of->data, &of->code};
     for (unsigned i = 0; i < 2; i++)
-        memset(l1[i]->at, 0, (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.ways.stride * sizeof *l1[i]->at);
+        memset(l1[i]->at, 0,
+               (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.ways.stride * sizeof *l1[i]->at);
     for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++)
         of->open[i].at = NULL;
 }
@@ -398,12 +415,14 @@ void spaces_fini(struct cache *cache)
 
 void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
 {
-    for (uint64_t page = address >> FRAME_BITS; length && page <= (address + length - 1) >> FRAME_BITS; page++)
+    for (uint64_t page = address >> FRAME_BITS;
+         length && page <= (address + length - 1) >> FRAME_BITS; page++)
         slow_page(cache, space, (uint32_t)page);
     for (unsigned core = 0; core < cache->config.cores; core++) {
         const struct cache_view *view = cache->spaces[space].view[core];
         if (!view) continue;
         uint8_t *first = view->lines + (address >> CACHE_GRANULE_BITS);
-        clear_bytes(first, (size_t)(length >> CACHE_GRANULE_BITS), CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
+        clear_bytes(first, (size_t)(length >> CACHE_GRANULE_BITS),
+                    CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
     }
 }

@@ -1,7 +1,7 @@
 /* Wires by name, their counts, and the laws between them.
  *
- * A count that follows from others is worked out here when someone asks and kept nowhere: every store is shown to every
- * L2, so what an L2 was shown is the sum of the others' writes.
+ * A count that follows from others is worked out here when someone asks and kept nowhere: every
+ * store is shown to every L2, so what an L2 was shown is the sum of the others' writes.
  */
 #include "machine/cache/cache_snoop.h"
 
@@ -37,7 +37,7 @@ uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id)
     return 0;
 }
 
-/* --- Names ---------------------------------------------------------------------------------------------------- */
+/* --- Names ----------------------------------------------------------------------------------- */
 
 void cache_wire_name(struct cache_wire wire, char *name)
 {
@@ -58,7 +58,8 @@ void cache_wire_name(struct cache_wire wire, char *name)
         break;
     case CACHE_OF_SNOOP: (void)snprintf(name, CACHE_NAME, "snoop.%u.%s", n, last); break;
     case CACHE_OF_PORT:
-        (void)snprintf(name, CACHE_NAME, "snoop.%u.port%u.%s", n / CACHE_PORTS, n % CACHE_PORTS, last);
+        (void)snprintf(name, CACHE_NAME, "snoop.%u.port%u.%s", n / CACHE_PORTS, n % CACHE_PORTS,
+                       last);
         break;
     case CACHE_OF_BANK: (void)snprintf(name, CACHE_NAME, "l3.%u.%s", n, last); break;
     case CACHE_OF_DDR: (void)snprintf(name, CACHE_NAME, "ddr.%u.%s", n, last); break;
@@ -137,7 +138,7 @@ bool cache_wire_find(const struct cache *cache, const char *name, struct cache_w
     return false;
 }
 
-/* --- Counts --------------------------------------------------------------------------------------------------- */
+/* --- Counts ---------------------------------------------------------------------------------- */
 
 static uint64_t counts_tlb(const struct core_counts *c)
 {
@@ -157,7 +158,8 @@ static struct core_counts counts_of(const struct cache *cache, const struct cach
 {
     struct core_counts c = of->counts;
     uint64_t near_cycles = c.near * (cache->config.l2_latency - cache->config.l1_latency);
-    uint64_t far = counts_far(&c), far_cycles = far * (cache->config.l3_latency - cache->config.l1_latency);
+    uint64_t far = counts_far(&c),
+             far_cycles = far * (cache->config.l3_latency - cache->config.l1_latency);
     c.calm.count += c.near + far;
     c.calm.cycles += near_cycles + far_cycles;
     c.l2_miss += far;
@@ -219,7 +221,8 @@ static struct bank_counts bank_counts_of(const struct cache *cache, unsigned num
     return b;
 }
 
-/* Whose writes an L2 is shown: 0 its own core's, 1 its pair's other core's, 2 and 3 cores 0 and 1 of other pairs. */
+/* Whose writes an L2 is shown: 0 its own core's, 1 its pair's other core's, 2 and 3 cores 0 and 1
+ * of other pairs. */
 static unsigned relation(unsigned core, unsigned source)
 {
     if (core == source) return 0;
@@ -239,7 +242,8 @@ static uint64_t counts_requests(const struct cache *cache, unsigned instance)
     unsigned core = instance / CACHE_PORTS;
     uint64_t sum = 0;
     for (unsigned i = 0; i < cache->config.cores; i++)
-        if (i != core && snoop_port(core, i) == instance % CACHE_PORTS) sum += counts_sent(&cache->core[i]->counts);
+        if (i != core && snoop_port(core, i) == instance % CACHE_PORTS)
+            sum += counts_sent(&cache->core[i]->counts);
     return sum;
 }
 
@@ -250,7 +254,8 @@ static uint64_t counts_read_misses(const struct bank_counts *b, unsigned port)
 
 static uint64_t counts_misses(const struct bank_counts *b)
 {
-    return counts_read_misses(b, 0) + counts_read_misses(b, 1) + b->write[0].miss + b->write[1].miss;
+    return counts_read_misses(b, 0) + counts_read_misses(b, 1) + b->write[0].miss +
+           b->write[1].miss;
 }
 
 static uint64_t counts_reads(const struct bank_counts *b)
@@ -273,13 +278,16 @@ static uint64_t counts_refreshes(const struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
     uint64_t latest = cache->latest, since = config->store_time;
-    for (unsigned i = 0; cache->directory && i < 2 * config->l3_banks; i++) /* there are none in an account's */
+    for (unsigned i = 0; cache->directory && i < 2 * config->l3_banks;
+         i++) /* there are none in an account's */
         if (cache->directory[i].from > latest) latest = cache->directory[i].from;
     /* Quick stores are noted nowhere else than in the queue. */
     for (unsigned i = 0; i < config->cores; i++)
         for (unsigned k = 0; k < config->stores; k++)
-            if (cache->core[i]->queue[k].end > latest + since) latest = cache->core[i]->queue[k].end - since;
-    return config->l3_size && config->l3_refresh_interval ? latest / config->l3_refresh_interval : 0;
+            if (cache->core[i]->queue[k].end > latest + since)
+                latest = cache->core[i]->queue[k].end - since;
+    return config->l3_size && config->l3_refresh_interval ? latest / config->l3_refresh_interval
+                                                          : 0;
 }
 
 /* Counts are structs of nothing but uint64_t. */
@@ -300,7 +308,8 @@ struct view {
     struct core_counts core;
 };
 
-static void look(struct view *view, const struct cache *cache, enum cache_scope scope, uint32_t instance)
+static void look(struct view *view, const struct cache *cache, enum cache_scope scope,
+                 uint32_t instance)
 {
     static const struct core_counts no_core;
     static const struct port_counts no_port;
@@ -337,8 +346,8 @@ static uint64_t pulse(uint64_t occurrences, enum cache_scope scope)
     return scope == CACHE_OF_CORE ? occurrences : 2 * occurrences;
 }
 
-static void count_one(const struct cache *cache, enum cache_wire_id id, uint32_t instance, uint64_t *occurrences,
-                      uint64_t *high)
+static void count_one(const struct cache *cache, enum cache_wire_id id, uint32_t instance,
+                      uint64_t *occurrences, uint64_t *high)
 {
     const struct cache_config *cf = &cache->config;
     enum cache_scope scope = wires[id].scope;
@@ -349,17 +358,18 @@ static void count_one(const struct cache *cache, enum cache_wire_id id, uint32_t
     const struct bank_counts *b = view.b, *n = &view.n;
     const struct ddr_counts *d = view.d, *m = &view.m;
     switch (id) {
-#define CACHE_WIRE(scope_, id_, name_, occurrences_, high_)                                                            \
-    case CACHE_WIRE_##id_:                                                                                             \
-        *occurrences = (occurrences_);                                                                                 \
-        *high = (high_);                                                                                               \
+#define CACHE_WIRE(scope_, id_, name_, occurrences_, high_)                                        \
+    case CACHE_WIRE_##id_:                                                                         \
+        *occurrences = (occurrences_);                                                             \
+        *high = (high_);                                                                           \
         break;
 #include "machine/cache/cache_wires.def"
     case CACHE_WIRES: break;
     }
 }
 
-void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences, uint64_t *high_cycles)
+void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences,
+                      uint64_t *high_cycles)
 {
     uint32_t first = wire.instance, last = wire.instance;
     if (wire.instance == CACHE_ALL) first = 0, last = cache_wire_instances(cache, wire.id) - 1;
@@ -373,32 +383,36 @@ void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_
     }
 }
 
-/* --- Laws ----------------------------------------------------------------------------------------------------- */
+/* --- Laws ------------------------------------------------------------------------------------ */
 
-#define PLUS(id)                                                                                                       \
-    {                                                                                                                  \
-        1, CACHE_WIRE_##id                                                                                             \
+#define PLUS(id)                                                                                   \
+    {                                                                                              \
+        1, CACHE_WIRE_##id                                                                         \
     }
-#define MINUS(id)                                                                                                      \
-    {                                                                                                                  \
-        -1, CACHE_WIRE_##id                                                                                            \
+#define MINUS(id)                                                                                  \
+    {                                                                                              \
+        -1, CACHE_WIRE_##id                                                                        \
     }
 
 const struct cache_law cache_laws[] = {
-    {"L1D misses = load misses + store misses", {PLUS(L1D_MISS), MINUS(L1D_MISS_LOAD), MINUS(L1D_MISS_STORE)}},
-    {"reads of L2 = fills of L1D + fills of L1I", {PLUS(L2_READ), MINUS(L1D_FILL), MINUS(L1I_FILL)}},
+    {"L1D misses = load misses + store misses",
+     {PLUS(L1D_MISS), MINUS(L1D_MISS_LOAD), MINUS(L1D_MISS_STORE)}},
+    {"reads of L2 = fills of L1D + fills of L1I",
+     {PLUS(L2_READ), MINUS(L1D_FILL), MINUS(L1I_FILL)}},
     {"L1I misses = fills of L1I", {PLUS(L1I_MISS), MINUS(L1I_FILL)}},
     {"reads of L2 = hits + misses", {PLUS(L2_READ), MINUS(L2_HIT), MINUS(L2_MISS)}},
-    {"L2's reads of L3 = its misses + its prefetches", {PLUS(L2_READ_L3), MINUS(L2_MISS), MINUS(L2_PREFETCH)}},
+    {"L2's reads of L3 = its misses + its prefetches",
+     {PLUS(L2_READ_L3), MINUS(L2_MISS), MINUS(L2_PREFETCH)}},
     {"L2's reads of L3 = lines that L3 delivers",
      {PLUS(L2_READ_L3), MINUS(RD0_SINGLE), MINUS(RD0_BURST), MINUS(RD1_SINGLE), MINUS(RD1_BURST)}},
     {"demanded lines of L3 = misses of L2", {PLUS(RD0_SINGLE), PLUS(RD1_SINGLE), MINUS(L2_MISS)}},
     {"reads of L3 = hits + misses of its directories",
-     {PLUS(L2_READ_L3), MINUS(RD0_HIT0), MINUS(RD0_HIT1), MINUS(RD0_MISS0), MINUS(RD0_MISS1), MINUS(RD1_HIT0),
-      MINUS(RD1_HIT1), MINUS(RD1_MISS0), MINUS(RD1_MISS1)}},
+     {PLUS(L2_READ_L3), MINUS(RD0_HIT0), MINUS(RD0_HIT1), MINUS(RD0_MISS0), MINUS(RD0_MISS1),
+      MINUS(RD1_HIT0), MINUS(RD1_HIT1), MINUS(RD1_MISS0), MINUS(RD1_MISS1)}},
     {"writes to memory = deposits in L3", {PLUS(L2_WRITE), MINUS(WR0_DEPOSIT), MINUS(WR1_DEPOSIT)}},
     {"deposits = buffer lines + joined ones",
-     {PLUS(L3_WRITE0), PLUS(L3_WRITE1), MINUS(L3_WRITE0_HIT), MINUS(L3_WRITE1_HIT), MINUS(L3_BUFFER_ALLOCATE)}},
+     {PLUS(L3_WRITE0), PLUS(L3_WRITE1), MINUS(L3_WRITE0_HIT), MINUS(L3_WRITE1_HIT),
+      MINUS(L3_BUFFER_ALLOCATE)}},
     {"lookups = reads + buffer lines",
      {PLUS(DIR0_LOOKUP), PLUS(DIR1_LOOKUP), MINUS(L2_READ_L3), MINUS(L3_BUFFER_ALLOCATE)}},
     {"lookups = hits + in flight + requested",
@@ -413,8 +427,8 @@ const struct cache_law cache_laws[] = {
      {PLUS(L1D_MISS_LOAD), MINUS(L1D_LOAD_COLD), MINUS(L1D_LOAD_CAPACITY), MINUS(L1D_LOAD_CONFLICT),
       MINUS(L1D_LOAD_COHERENCE)}},
     {"store misses = cold + capacity + conflict + coherence",
-     {PLUS(L1D_MISS_STORE), MINUS(L1D_STORE_COLD), MINUS(L1D_STORE_CAPACITY), MINUS(L1D_STORE_CONFLICT),
-      MINUS(L1D_STORE_COHERENCE)}},
+     {PLUS(L1D_MISS_STORE), MINUS(L1D_STORE_COLD), MINUS(L1D_STORE_CAPACITY),
+      MINUS(L1D_STORE_CONFLICT), MINUS(L1D_STORE_COHERENCE)}},
     {"misses of L3 = cold + capacity + conflict",
      {PLUS(L3_REQUEST), MINUS(L3_COLD), MINUS(L3_CAPACITY), MINUS(L3_CONFLICT)}},
     {"snoops = dropped by the filter + passed to L1D",
@@ -430,8 +444,8 @@ static bool is_kind(enum cache_wire_id id)
            (id >= CACHE_WIRE_L3_COLD && id <= CACHE_WIRE_L3_CONFLICT);
 }
 
-void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core, uint64_t *left,
-                     uint64_t *right)
+void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core,
+                     uint64_t *left, uint64_t *right)
 {
     *left = *right = 0;
     if (!cache->config.miss_kinds && is_kind(law->terms[1].id)) return;

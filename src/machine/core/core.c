@@ -182,7 +182,8 @@ void core_cr_set(struct core_regs *regs, uint32_t cr)
 
 uint32_t core_xer_get(const struct core_regs *regs)
 {
-    return (uint32_t)regs->xer_so << 31 | (uint32_t)regs->xer_ov << 30 | (uint32_t)regs->xer_ca << 29 | regs->xer_count;
+    return (uint32_t)regs->xer_so << 31 | (uint32_t)regs->xer_ov << 30 |
+           (uint32_t)regs->xer_ca << 29 | regs->xer_count;
 }
 
 void core_xer_set(struct core_regs *regs, uint32_t xer)

@@ -1,14 +1,16 @@
 /* Processor cores: what the architecture says they are, and how they are run.
  *
- * The cores of a node come as one group (struct cores), since they share what was decoded of each address space. A
- * core executes the registers it is given: `regs` belongs to a thread, and a task switch is one pointer change. It
- * stops for one reason at a time, told in struct core_exit, with the registers exact: pc is the instruction that
- * stopped (for CORE_SYSCALL and CORE_CALLTHRU the one after it), and nothing of that instruction has happened. (After
- * CORE_FP it has, but for the results that the enabled exception suppresses.) What to do about it is the operating
- * system's business (src/machine/os).
+ * The cores of a node come as one group (struct cores), since they share what was decoded of each
+ * address space. A core executes the registers it is given: `regs` belongs to a thread, and a task
+ * switch is one pointer change. It stops for one reason at a time, told in struct core_exit, with
+ * the registers exact: pc is the instruction that stopped (for CORE_SYSCALL and CORE_CALLTHRU the
+ * one after it), and nothing of that instruction has happened. (After CORE_FP it has, but for the
+ * results that the enabled exception suppresses.) What to do about it is the operating system's
+ * business (src/machine/os).
  *
- * Counting: what a block of instructions does is known when it is decoded. A core keeps one execution count per block
- * and a block a list of weights; core_signal_count adds them up when someone asks. Cores do not know who that is.
+ * Counting: what a block of instructions does is known when it is decoded. A core keeps one
+ * execution count per block and a block a list of weights; core_signal_count adds them up when
+ * someone asks. Cores do not know who that is.
  */
 #ifndef CORE_H
 #define CORE_H
@@ -40,7 +42,8 @@ struct core_regs {
     bool reserved;
 };
 
-uint32_t core_cr_get(const struct core_regs *regs); /* all eight fields, field 0 in the most significant bits */
+uint32_t core_cr_get(
+    const struct core_regs *regs); /* all eight fields, field 0 in the most significant bits */
 void core_cr_set(struct core_regs *regs, uint32_t cr);
 uint32_t core_xer_get(const struct core_regs *regs);
 void core_xer_set(struct core_regs *regs, uint32_t xer);
@@ -76,8 +79,9 @@ struct record_path;
 struct core_step {
     uint64_t cycle; /* in which it issued */
     uint32_t pc, word;
-    uint32_t address, size;         /* of its data access; size 0 without one */
-    bool store, manages;            /* what the access is: a store, or a cache instruction, whose size is a line's */
+    uint32_t address, size; /* of its data access; size 0 without one */
+    bool store,
+        manages; /* what the access is: a store, or a cache instruction, whose size is a line's */
     const struct record_path *path; /* that it is in; NULL unless call paths are recorded */
 };
 
@@ -88,8 +92,8 @@ struct core_trace {
     bool on;
 };
 
-/* Who makes faster code of blocks that are entered often (src/machine/jit). Nothing of it may be seen: a translated
- * block does to registers, memory, time and counts what the interpreter does. */
+/* Who makes faster code of blocks that are entered often (src/machine/jit). Nothing of it may be
+ * seen: a translated block does to registers, memory, time and counts what the interpreter does. */
 struct block;
 struct code;
 struct record;
@@ -101,7 +105,8 @@ enum core_hot {
 struct core_translator {
     void *context;
     uint32_t patience; /* how often a block is entered before `hot` is asked */
-    enum core_hot (*hot)(void *context, struct core *core, struct block *block, uint64_t limit, struct core_exit *exit);
+    enum core_hot (*hot)(void *context, struct core *core, struct block *block, uint64_t limit,
+                         struct core_exit *exit);
     void (*forget)(void *context, struct code *code); /* some of its code has changed, or it ends */
     void (*rest)(void *context);                      /* no core is inside any code */
     /* Runs a core instead of core_run's own way, for comparing engines; NULL: nobody does. */
@@ -110,10 +115,14 @@ struct core_translator {
 
 struct core_options {
     uint32_t units;      /* which instructions exist: isa_unit_bit() of each */
-    struct cache *cache; /* the memory hierarchy that loads, stores and fetches go through; NULL: memory without cost */
-    struct core_trace *trace; /* borrowed; NULL: never. Needs a cache. Time and counts are the same with and without. */
-    const struct core_translator *translator; /* borrowed; NULL: none. Needs a cache, and no trace. */
-    struct record *record; /* borrowed; NULL: call paths are not recorded (core_record.h). Needs a cache. */
+    struct cache *cache; /* the memory hierarchy that loads, stores and fetches go through; NULL:
+                            memory without cost */
+    struct core_trace *trace; /* borrowed; NULL: never. Needs a cache. Time and counts are the same
+                                 with and without. */
+    const struct core_translator
+        *translator; /* borrowed; NULL: none. Needs a cache, and no trace. */
+    struct record
+        *record; /* borrowed; NULL: call paths are not recorded (core_record.h). Needs a cache. */
 };
 
 struct cores *cores_new(unsigned count, const struct core_options *options);
@@ -125,23 +134,28 @@ void cores_forget(struct cores *cores, struct mem *mem);
 /* Which thread, in which address space. */
 void core_switch(struct core *core, struct core_regs *regs, struct mem *mem);
 
-/* Runs until something stops it, at least one instruction, at most until `budget` cycles have passed (a little more:
- * blocks are whole). */
+/* Runs until something stops it, at least one instruction, at most until `budget` cycles have
+ * passed (a little more: blocks are whole). */
 struct core_exit core_run(struct core *core, uint64_t budget);
 
-/* An instruction that was done for the core from outside (a device access): it counts and takes its time. */
+/* An instruction that was done for the core from outside (a device access): it counts and takes its
+ * time. */
 void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 
-const struct record_path *core_path(const struct core *core); /* NULL unless call paths are recorded */
-const struct mem *core_memory(const struct core *core);       /* the address space that it has now */
-/* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its block. */
+const struct record_path *
+core_path(const struct core *core);                     /* NULL unless call paths are recorded */
+const struct mem *core_memory(const struct core *core); /* the address space that it has now */
+/* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its
+ * block. */
 uint32_t core_access_pc(const struct core *core);
-/* The trace was switched on while that instruction, which is no fetch, asks: it is the first that is told. */
+/* The trace was switched on while that instruction, which is no fetch, asks: it is the first that
+ * is told. */
 void core_trace_begin(struct core *core);
 uint64_t core_cycles(const struct core *core);           /* since the beginning */
 void core_idle_until(struct core *core, uint64_t cycle); /* nothing to run: time passes */
 uint64_t core_idle_cycles(const struct core *core);      /* how much of it passed so */
-/* Whether `word`, about to execute, accesses data, and which: fills in all but cycle, pc and word. */
+/* Whether `word`, about to execute, accesses data, and which: fills in all but cycle, pc and word.
+ */
 bool core_access(const struct core_regs *regs, uint32_t word, struct core_step *step);
 
 /* The wires that instructions raise. */
@@ -154,12 +168,13 @@ enum core_signal {
 /* Data accesses that touched a second line, which the memory hierarchy sees as two. */
 uint64_t core_crossings(const struct core *core);
 
-/* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum core_signal n) and
- * how many more may be raised; `left` counts down and is 0 for those that were reached. `cycle`, unless 0, stops it
- * behind the instruction in which the core's clock gets there, or what follows it in its block when memory was slow.
- * `ask`, if given, says how much is left of anything else that cores do, 0 when it was reached; it is asked behind
- * every instruction when that is little. Borrowed; NULL to watch nothing. A core close to what it watches for runs
- * slower. */
+/* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum
+ * core_signal n) and how many more may be raised; `left` counts down and is 0 for those that were
+ * reached. `cycle`, unless 0, stops it behind the instruction in which the core's clock gets there,
+ * or what follows it in its block when memory was slow. `ask`, if given, says how much is left of
+ * anything else that cores do, 0 when it was reached; it is asked behind every instruction when
+ * that is little. Borrowed; NULL to watch nothing. A core close to what it watches for runs slower.
+ */
 enum { CORE_WATCHES = 256 };
 struct core_watch {
     struct {
@@ -169,7 +184,8 @@ struct core_watch {
     uint64_t cycle;
     uint64_t (*ask)(void *context);
     void *context;
-    /* The core's own: far from everything it does not look, and the sums are those of counts `seen` until `safe`. */
+    /* The core's own: far from everything it does not look, and the sums are those of counts `seen`
+     * until `safe`. */
     uint64_t seen[CORE_SIGNAL_COUNT], safe;
     bool lagging;
 };
@@ -177,8 +193,8 @@ void core_set_watch(struct core *core, struct core_watch *watch);
 
 /* How often each wire was raised: counts[CORE_SIGNAL_COUNT]. */
 void core_signal_counts(struct core *core, uint64_t *counts);
-/* The signal behind a wire's name ("core0.load") and its core; without a number ("core.load") the core is CORE_ALL.
- * False when no core raises such a wire. */
+/* The signal behind a wire's name ("core0.load") and its core; without a number ("core.load") the
+ * core is CORE_ALL. False when no core raises such a wire. */
 #define CORE_ALL UINT32_MAX
 bool core_signal_find(const char *wire, unsigned *core, enum core_signal *signal);
 

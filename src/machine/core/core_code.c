@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "machine/core/core_impl.h"
 
-/* --- Decoding ------------------------------------------------------------------------------------------------- */
+/* --- Decoding -------------------------------------------------------------------------------- */
 
 static bool has_operand(const struct isa_row *row, enum isa_operand operand)
 {
@@ -50,14 +50,17 @@ static unsigned special_label(enum isa_id id, uint32_t word)
 static bool decode(const struct cores *cores, uint32_t word, uint32_t pc, struct op *op)
 {
     enum isa_id id = isa_decode(word);
-    if (id != ISA_ILLEGAL && !(cores->options.units & isa_unit_bit((enum isa_unit)isa_row(id)->unit))) id = ISA_ILLEGAL;
+    if (id != ISA_ILLEGAL &&
+        !(cores->options.units & isa_unit_bit((enum isa_unit)isa_row(id)->unit)))
+        id = ISA_ILLEGAL;
     if (id == ISA_ILLEGAL) {
         *op = (struct op){.label = cores->labels[ISA_ILLEGAL]};
         return true;
     }
     const struct isa_row *row = isa_row(id);
     *op = (struct op){
-        .label = cores->labels[isa_is_privileged(id, word) ? LABEL_PRIVILEGED : special_label(id, word)],
+        .label =
+            cores->labels[isa_is_privileged(id, word) ? LABEL_PRIVILEGED : special_label(id, word)],
         .t = (uint8_t)isa_rt(word),
         .a = (uint8_t)isa_ra(word),
         .b = (uint8_t)isa_rb(word),
@@ -75,11 +78,13 @@ static uint32_t new_id(struct cores *cores, struct block *block)
         return id;
     }
     size_t before = cores->block_capacity;
-    cores->blocks = base_grow(cores->blocks, &cores->block_capacity, cores->block_count + 1, sizeof(struct block *));
+    cores->blocks = base_grow(cores->blocks, &cores->block_capacity, cores->block_count + 1,
+                              sizeof(struct block *));
     for (unsigned i = 0; before != cores->block_capacity && i < cores->count; i++) {
         size_t capacity = before;
         struct core *core = &cores->core[i];
-        core->counts = base_grow(core->counts, &capacity, cores->block_capacity, sizeof *core->counts);
+        core->counts =
+            base_grow(core->counts, &capacity, cores->block_capacity, sizeof *core->counts);
         memset(core->counts + before, 0, (cores->block_capacity - before) * sizeof *core->counts);
     }
     cores->blocks[cores->block_count] = block;
@@ -101,11 +106,13 @@ static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
     struct block *block = base_calloc(1, sizeof *block + (count + 1) * sizeof *ops);
     memcpy(block->ops, ops, count * sizeof *ops);
     block->ops[count].label =
-        code->cores->labels[LABEL_END]; /* reached when nothing ended it, or a branch fell through */
+        code->cores
+            ->labels[LABEL_END]; /* reached when nothing ended it, or a branch fell through */
     block->pc = pc;
     block->end = pc + 4 * count;
     block->count = (uint16_t)count;
-    if (code->cores->options.translator) block->patience = code->cores->options.translator->patience;
+    if (code->cores->options.translator)
+        block->patience = code->cores->options.translator->patience;
     block_schedule(block, words, weights);
     block->weights = base_calloc(block->weight_count, sizeof *weights);
     memcpy(block->weights, weights, block->weight_count * sizeof *weights);
@@ -127,7 +134,8 @@ struct block *code_block(struct code *code, uint32_t pc)
     struct block **page = code->pages[pc / MEM_PAGE];
     if (pc % 4) return NULL;
     if (page && page[pc % MEM_PAGE / 4]) return page[pc % MEM_PAGE / 4];
-    if ((code->mem->rights[pc / MEM_PAGE] & (MEM_READ | MEM_EXEC)) != (MEM_READ | MEM_EXEC)) return NULL;
+    if ((code->mem->rights[pc / MEM_PAGE] & (MEM_READ | MEM_EXEC)) != (MEM_READ | MEM_EXEC))
+        return NULL;
     if (!page) {
         page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof(struct block *));
         code->decoded[pc / MEM_PAGE / CODE_GROUP]++;
@@ -136,10 +144,10 @@ struct block *code_block(struct code *code, uint32_t pc)
     return page[pc % MEM_PAGE / 4] = make_block(code, pc, BLOCK_OPS);
 }
 
-/* --- Stopping inside a block ------------------------------------------------------------------------------------ */
+/* --- Stopping inside a block ----------------------------------------------------------------- */
 
-void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason, uint32_t address,
-                     unsigned size)
+void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason,
+                     uint32_t address, unsigned size)
 {
     unsigned right = reason == CORE_LOAD ? MEM_READ : MEM_WRITE | MEM_SHADOW;
     for (uint32_t last = address + size - 1;
@@ -150,7 +158,8 @@ void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_
 
 void core_count_part(struct core *core, const struct block *block, unsigned done)
 {
-    uint32_t lines = ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
+    uint32_t lines =
+        ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
     core->cycles -= block->cycles;
     core->folded[CORE_SIGNAL_FETCH] += lines;
     if (done) core->cycles += block_weigh(block->words, done, core->folded);
@@ -167,18 +176,20 @@ void core_count_part(struct core *core, const struct block *block, unsigned done
             core->folded[block->weights[w].signal] -= block->weights[w].count;
 }
 
-/* --- Forgetting ----------------------------------------------------------------------------------------------- */
+/* --- Forgetting ------------------------------------------------------------------------------ */
 
 void block_bury(struct cores *cores, struct block *block)
 {
     for (unsigned i = 0; i < cores->count; i++) {
         struct core *core = &cores->core[i];
         for (unsigned w = 0; w < block->weight_count; w++)
-            core->folded[block->weights[w].signal] += core->counts[block->id] * block->weights[w].count;
+            core->folded[block->weights[w].signal] +=
+                core->counts[block->id] * block->weights[w].count;
         core->counts[block->id] = 0;
     }
     cores->blocks[block->id] = NULL;
-    cores->free_ids = base_grow(cores->free_ids, &cores->free_capacity, cores->free_count + 1, sizeof *cores->free_ids);
+    cores->free_ids = base_grow(cores->free_ids, &cores->free_capacity, cores->free_count + 1,
+                                sizeof *cores->free_ids);
     cores->free_ids[cores->free_count++] = block->id;
     block->buried = cores->graveyard;
     cores->graveyard = block;

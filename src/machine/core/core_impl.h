@@ -1,10 +1,11 @@
 /* Inside the cores: decoded blocks, and what the interpreter works on.
  *
- * A block is straight-line code within one page, up to and including the first instruction that ends it. It is decoded
- * once: each instruction becomes a struct op with the address of the interpreter's code for it, and the block gets its
- * weights and cycles (core_schedule.c). Blocks of an address space are found through a table of pages; direct branches
- * remember the block they led to. When a page's code changes, its blocks are buried: their counts are folded into
- * `folded`, and they are freed once no core is inside one.
+ * A block is straight-line code within one page, up to and including the first instruction that
+ * ends it. It is decoded once: each instruction becomes a struct op with the address of the
+ * interpreter's code for it, and the block gets its weights and cycles (core_schedule.c). Blocks of
+ * an address space are found through a table of pages; direct branches remember the block they led
+ * to. When a page's code changes, its blocks are buried: their counts are folded into `folded`, and
+ * they are freed once no core is inside one.
  */
 #ifndef CORE_IMPL_H
 #define CORE_IMPL_H
@@ -15,7 +16,12 @@
 #include "machine/fp/fp_fast.h"
 #include "machine/isa/isa.h"
 
-enum { BLOCK_OPS = 64, CODE_PAGE_OPS = MEM_PAGE / 4, CODE_GROUP = 1024, CODE_GROUPS = MEM_PAGES / CODE_GROUP };
+enum {
+    BLOCK_OPS = 64,
+    CODE_PAGE_OPS = MEM_PAGE / 4,
+    CODE_GROUP = 1024,
+    CODE_GROUPS = MEM_PAGES / CODE_GROUP
+};
 
 struct op {
     const void *label;
@@ -36,9 +42,11 @@ struct block {
     uint32_t cycles;
     struct block *next[2]; /* where it goes: not taken or falling through, taken */
     struct block *buried;  /* list of those to be freed */
-    uint32_t patience;     /* entries until the translator is asked; from 0 on it wraps, which is never */
-    void *translated;      /* the translator's */
-    /* In a recorded run, once it was entered: whose it is, and the index of its count in paths of that function. */
+    uint32_t
+        patience; /* entries until the translator is asked; from 0 on it wraps, which is never */
+    void *translated; /* the translator's */
+    /* In a recorded run, once it was entered: whose it is, and the index of its count in paths of
+     * that function. */
     struct record_function *function;
     uint32_t index;
     struct weight *weights;
@@ -62,13 +70,15 @@ enum { HABITS = 128, HABIT_PASTS = 16 };
 struct habit {
     uint32_t pc, block;   /* block: its id, as several may have the load */
     uint32_t past;        /* the last gaps between its misses, a byte each */
-    uint64_t first, last; /* how often its block had been entered when it was first noted, and when it missed last */
+    uint64_t first, last; /* how often its block had been entered when it was first noted, and when
+                             it missed last */
     uint64_t surprises;   /* gaps that were not those that came after the same past before */
     uint8_t then[HABIT_PASTS]; /* by past, about: what came */
 };
 
 struct core {
-    uint8_t fp_sure[2048]; /* for translated code: which results need nothing but a note (jit_impl.h) */
+    uint8_t
+        fp_sure[2048]; /* for translated code: which results need nothing but a note (jit_impl.h) */
     struct cores *cores;
     unsigned number;
     struct core_regs *regs;
@@ -103,8 +113,9 @@ struct core {
     uint64_t *path_counts;        /* per index of block */
     struct record_thread *thread; /* that it runs */
     uint64_t path_since, path_crossings;
-    bool touched;                /* the memory hierarchy was called since it came to the path */
-    struct habit habits[HABITS]; /* of loads in code that may be translated; others take their places */
+    bool touched; /* the memory hierarchy was called since it came to the path */
+    struct habit
+        habits[HABITS]; /* of loads in code that may be translated; others take their places */
 };
 
 struct cores {
@@ -121,24 +132,34 @@ struct cores {
 };
 
 /* Extra entries of the interpreter's label table, after those of the ISA's rows. */
-enum { LABEL_END = ISA_COUNT, LABEL_PRIVILEGED, LABEL_BC_CR, LABEL_BDNZ, LABEL_LI, LABEL_MR, LABEL_COUNT };
+enum {
+    LABEL_END = ISA_COUNT,
+    LABEL_PRIVILEGED,
+    LABEL_BC_CR,
+    LABEL_BDNZ,
+    LABEL_LI,
+    LABEL_MR,
+    LABEL_COUNT
+};
 
 /* The block that starts at pc, decoded if need be; NULL when it cannot be fetched. */
 struct block *code_block(struct code *code, uint32_t pc);
 struct code *code_of(struct cores *cores, struct mem *mem);
 void code_free_buried(struct cores *cores);
 
-/* The load that core->at says is not free: its cycles. And whether nobody could foresee when a load is not. */
+/* The load that core->at says is not free: its cycles. And whether nobody could foresee when a load
+ * is not. */
 uint32_t core_load(struct core *core, uint32_t address, unsigned size);
 bool core_is_irregular(const struct core *core, const struct block *block, unsigned op);
 
 /* Takes a block's count back and counts its first `done` instructions instead. */
 void core_count_part(struct core *core, const struct block *block, unsigned done);
 /* What an access that is not allowed looks like to the operating system. */
-void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason, uint32_t address,
-                     unsigned size);
+void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason,
+                     uint32_t address, unsigned size);
 
-/* A block of its first `count` instructions, in no page; and burying one that is in none any more. */
+/* A block of its first `count` instructions, in no page; and burying one that is in none any more.
+ */
 struct block *block_cut(struct code *code, const struct block *block, unsigned count);
 void block_bury(struct cores *cores, struct block *block);
 /* Runs to the limit, with a watch or without. */
@@ -153,25 +174,31 @@ uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts);
 /* The cycle of the block in which each of its instructions issues. */
 void block_issue(const struct block *block, uint32_t *cycles);
 
-/* The interpreter without and with a memory hierarchy, with a trace, recording, and with both; with a NULL core it
- * returns its label table. Labels are of one of the five, so a core stays with one. */
+/* The interpreter without and with a memory hierarchy, with a trace, recording, and with both; with
+ * a NULL core it returns its label table. Labels are of one of the five, so a core stays with one.
+ */
 const void *const *core_interpret(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_cached(struct core *core, uint64_t limit, struct core_exit *exit);
 const void *const *core_interpret_traced(struct core *core, uint64_t limit, struct core_exit *exit);
-const void *const *core_interpret_recorded(struct core *core, uint64_t limit, struct core_exit *exit);
-const void *const *core_interpret_followed(struct core *core, uint64_t limit, struct core_exit *exit);
+const void *const *core_interpret_recorded(struct core *core, uint64_t limit,
+                                           struct core_exit *exit);
+const void *const *core_interpret_followed(struct core *core, uint64_t limit,
+                                           struct core_exit *exit);
 /* The one that a group of cores uses. */
-typedef const void *const *(*core_interpreter)(struct core *core, uint64_t limit, struct core_exit *exit);
+typedef const void *const *(*core_interpreter)(struct core *core, uint64_t limit,
+                                               struct core_exit *exit);
 static inline core_interpreter core_interpreter_of(const struct core_options *options)
 {
-    if (options->trace && options->cache) return options->record ? core_interpret_followed : core_interpret_traced;
+    if (options->trace && options->cache)
+        return options->record ? core_interpret_followed : core_interpret_traced;
     if (options->record) return core_interpret_recorded;
     return options->cache ? core_interpret_cached : core_interpret;
 }
 
-/* --- Recording (core_record.c) ---------------------------------------------------------------------------------- */
+/* --- Recording (core_record.c) --------------------------------------------------------------- */
 
-/* A branch that links, or one to LR, is about to go to `to`; regs->lr is set already. core->cycles must be right. */
+/* A branch that links, or one to LR, is about to go to `to`; regs->lr is set already. core->cycles
+ * must be right. */
 void core_record_call(struct core *core, uint32_t to);
 void core_record_return(struct core *core, uint32_t to);
 /* A block is entered that is not of the path's function, or was never entered before. */
@@ -181,7 +208,7 @@ void core_record_end(struct core *core);   /* behind core_run */
 /* Signals that are raised besides whole blocks, by these instructions. */
 uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words, unsigned count);
 
-/* --- Tracing (core_trace.c) -------------------------------------------------------------------------------------- */
+/* --- Tracing (core_trace.c) ------------------------------------------------------------------ */
 
 /* The instruction that a core is about to do; told when it is done. */
 struct core_pending {
@@ -190,8 +217,9 @@ struct core_pending {
     const struct block *block; /* whose times these are, until core_trace_end */
     uint32_t issued[BLOCK_OPS];
 };
-void core_trace_op(struct core *core, const struct block *block, unsigned op); /* op: its index, or behind the last */
-void core_trace_fault(struct core *core);                                      /* it will not be done */
-void core_trace_end(struct core *core);                                        /* the core stops behind it */
+void core_trace_op(struct core *core, const struct block *block,
+                   unsigned op);          /* op: its index, or behind the last */
+void core_trace_fault(struct core *core); /* it will not be done */
+void core_trace_end(struct core *core);   /* the core stops behind it */
 
 #endif

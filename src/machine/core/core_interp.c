@@ -1,11 +1,13 @@
 /* The interpreter: the reference for what instructions do.
  *
- * Threaded code over decoded blocks. The semantics are bodies in four files, one SEM(ID) for each row of isa.def (a row
- * without a body does not compile: its label is missing), written in the manual's terms: G(x) a GPR, F(x) the primary
- * and F2(x) the secondary FPR, T A B C the fields of the instruction, IMM its immediate, mask or target.
+ * Threaded code over decoded blocks. The semantics are bodies in four files, one SEM(ID) for each
+ * row of isa.def (a row without a body does not compile: its label is missing), written in the
+ * manual's terms: G(x) a GPR, F(x) the primary and F2(x) the secondary FPR, T A B C the fields of
+ * the instruction, IMM its immediate, mask or target.
  *
- * A block counts when it is entered. If an instruction in it faults, the block's count is taken back and the
- * instructions before the fault are weighed one by one, so that counts are exact at every stop.
+ * A block counts when it is entered. If an instruction in it faults, the block's count is taken
+ * back and the instructions before the fault are weighed one by one, so that counts are exact at
+ * every stop.
  */
 #include "machine/core/core_impl.h"
 
@@ -21,7 +23,7 @@
 #define CORE_INTERPRET core_interpret
 #endif
 
-/* --- Small things the bodies use ------------------------------------------------------------------------------ */
+/* --- Small things the bodies use ------------------------------------------------------------- */
 
 static inline uint8_t compare_signed(int32_t x, int32_t y, uint8_t so)
 {
@@ -41,7 +43,8 @@ static inline unsigned cr_bit(const struct core_regs *regs, unsigned bit)
 static inline void set_cr_bit(struct core_regs *regs, unsigned bit, unsigned value)
 {
     uint8_t mask = (uint8_t)(8 >> (bit & 3));
-    regs->cr[bit >> 2] = (uint8_t)(value & 1 ? regs->cr[bit >> 2] | mask : regs->cr[bit >> 2] & ~mask);
+    regs->cr[bit >> 2] =
+        (uint8_t)(value & 1 ? regs->cr[bit >> 2] | mask : regs->cr[bit >> 2] & ~mask);
 }
 
 static inline void set_overflow(struct core_regs *regs, unsigned overflow)
@@ -58,12 +61,12 @@ static inline uint32_t rotate(uint32_t value, unsigned by)
 /* Trap conditions of tw and twi. */
 static bool traps(unsigned to, uint32_t a, uint32_t b)
 {
-    return (to & 16 && (int32_t)a < (int32_t)b) || (to & 8 && (int32_t)a > (int32_t)b) || (to & 4 && a == b) ||
-           (to & 2 && a < b) || (to & 1 && a > b);
+    return (to & 16 && (int32_t)a < (int32_t)b) || (to & 8 && (int32_t)a > (int32_t)b) ||
+           (to & 4 && a == b) || (to & 2 && a < b) || (to & 1 && a > b);
 }
 
-/* Whether [address, address + size) may be read or written; the slow half of every access. A store to a page with
- * decoded code drops that code first. */
+/* Whether [address, address + size) may be read or written; the slow half of every access. A store
+ * to a page with decoded code drops that code first. */
 static bool can_load(const struct mem *mem, uint32_t address, unsigned size)
 {
     return mem_readable(mem, address, size) != NULL;
@@ -102,7 +105,8 @@ static bool write_spr(struct core *core, unsigned spr, uint32_t value)
     }
 }
 
-/* dlmzb: how many bytes of high || low up to and including the first zero byte; 8 when there is none. */
+/* dlmzb: how many bytes of high || low up to and including the first zero byte; 8 when there is
+ * none. */
 static unsigned zero_byte(uint32_t high, uint32_t low, bool *found)
 {
     uint64_t bytes = (uint64_t)high << 32 | low;
@@ -115,7 +119,8 @@ static unsigned zero_byte(uint32_t high, uint32_t low, bool *found)
     return 8;
 }
 
-/* The 440's multiply-accumulate: accumulator plus product, saturating if asked. Both as wide integers. */
+/* The 440's multiply-accumulate: accumulator plus product, saturating if asked. Both as wide
+ * integers. */
 static uint32_t accumulate(int64_t sum, bool is_unsigned, bool saturate, unsigned *overflow)
 {
     int64_t least = is_unsigned ? 0 : INT32_MIN, most = is_unsigned ? UINT32_MAX : INT32_MAX;
@@ -124,9 +129,10 @@ static uint32_t accumulate(int64_t sum, bool is_unsigned, bool saturate, unsigne
     return (uint32_t)sum;
 }
 
-/* --- Loads and stores of many registers ----------------------------------------------------------------------- */
+/* --- Loads and stores of many registers ------------------------------------------------------ */
 
-/* lmw, lswi, lswx and their stores: `bytes` bytes, four to a register from `first` on, wrapping after r31. */
+/* lmw, lswi, lswx and their stores: `bytes` bytes, four to a register from `first` on, wrapping
+ * after r31. */
 static void load_string(struct core *core, unsigned first, uint32_t address, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++) {
@@ -139,7 +145,8 @@ static void load_string(struct core *core, unsigned first, uint32_t address, uns
 static void store_string(const struct core *core, unsigned first, uint32_t address, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
-        core->mem->base[address + i] = (uint8_t)(core->regs->gpr[(first + i / 4) & 31] >> (24 - 8 * (i % 4)));
+        core->mem->base[address + i] =
+            (uint8_t)(core->regs->gpr[(first + i / 4) & 31] >> (24 - 8 * (i % 4)));
 }
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
@@ -158,21 +165,24 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 
 /* A traced core tells each instruction when it comes to the next. */
 #ifdef CORE_TRACED
-#define TRACE()       (core->cores->options.trace->on ? core_trace_op(core, block, (unsigned)(op - block->ops)) : (void)0)
+#define TRACE()                                                                                    \
+    (core->cores->options.trace->on ? core_trace_op(core, block, (unsigned)(op - block->ops))      \
+                                    : (void)0)
 #define TRACE_FAULT() core_trace_fault(core)
 #else
 #define TRACE()       ((void)0)
 #define TRACE_FAULT() ((void)0)
 #endif
 
-/* A recorded one tells where it goes by calls and returns, and when it comes to another function's code. TOUCHED is
- * for what the memory hierarchy may count. */
+/* A recorded one tells where it goes by calls and returns, and when it comes to another function's
+ * code. TOUCHED is for what the memory hierarchy may count. */
 #ifdef CORE_RECORDED
 #define RECORD_CALL(to)   core_record_call(core, to)
 #define RECORD_RETURN(to) core_record_return(core, to)
-#define RECORD_ENTER()    (UNLIKELY(block->function != core->path->function) ? core_record_enter(core, block) : (void)0)
-#define RECORD_COUNT()    (core->path_counts[block->index]++)
-#define TOUCHED(cycles)   (core->touched = true, (cycles))
+#define RECORD_ENTER()                                                                             \
+    (UNLIKELY(block->function != core->path->function) ? core_record_enter(core, block) : (void)0)
+#define RECORD_COUNT()  (core->path_counts[block->index]++)
+#define TOUCHED(cycles) (core->touched = true, (cycles))
 #else
 #define RECORD_CALL(to)   ((void)0)
 #define RECORD_RETURN(to) ((void)0)
@@ -182,57 +192,63 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #endif
 
 #define SEM(ID) op_##ID:
-#define NEXT                                                                                                           \
-    do {                                                                                                               \
-        op++;                                                                                                          \
-        TRACE();                                                                                                       \
-        goto * op->label;                                                                                              \
+#define NEXT                                                                                       \
+    do {                                                                                           \
+        op++;                                                                                      \
+        TRACE();                                                                                   \
+        goto * op->label;                                                                          \
     } while (0)
 
 /* Whether EA may be read or written; if not, leaves for the fault. EA must be a variable. */
-#define CHECK_LOAD_RIGHT(ea, size)                                                                                     \
-    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_READ) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&        \
-        !can_load(core->mem, ea, size)) {                                                                              \
-        core_tell_fault(core, exit, CORE_LOAD, ea, size);                                                              \
-        goto fault;                                                                                                    \
+#define CHECK_LOAD_RIGHT(ea, size)                                                                 \
+    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_READ) ||                                    \
+                 ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&                                   \
+        !can_load(core->mem, ea, size)) {                                                          \
+        core_tell_fault(core, exit, CORE_LOAD, ea, size);                                          \
+        goto fault;                                                                                \
     }
-#define CHECK_STORE_RIGHT(ea, size)                                                                                    \
-    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_WRITE) || ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&       \
-        !can_store(core->mem, ea, size)) {                                                                             \
-        core_tell_fault(core, exit, CORE_STORE, ea, size);                                                             \
-        goto fault;                                                                                                    \
+#define CHECK_STORE_RIGHT(ea, size)                                                                \
+    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_WRITE) ||                                   \
+                 ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&                                   \
+        !can_store(core->mem, ea, size)) {                                                         \
+        core_tell_fault(core, exit, CORE_STORE, ea, size);                                         \
+        goto fault;                                                                                \
     }
-/* The same with what the access finds in the memory hierarchy. A set bit of the line's byte says that it is allowed,
- * hits and costs nothing; everything else is a call. Fetches are looked up line by line when a block is entered. */
+/* The same with what the access finds in the memory hierarchy. A set bit of the line's byte says
+ * that it is allowed, hits and costs nothing; everything else is a call. Fetches are looked up line
+ * by line when a block is entered. */
 #ifdef CORE_CACHED
 /* Who listens to the hierarchy may want to know which instruction asks. */
 #define ASK(first) (core->at.block = block, core->at.op = (first))
-#define CHECK_LOAD(ea, size)                                                                                           \
-    if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_LOAD) || ((ea)&31) + (size) > 32)) {                      \
-        CHECK_LOAD_RIGHT(ea, size)                                                                                     \
-        core->crossings += ((ea)&31) + (size) > 32;                                                                    \
-        ASK(op);                                                                                                       \
-        core->cycles += TOUCHED(core_load(core, ea, size));                                                            \
+#define CHECK_LOAD(ea, size)                                                                       \
+    if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_LOAD) || ((ea)&31) + (size) > 32)) {  \
+        CHECK_LOAD_RIGHT(ea, size)                                                                 \
+        core->crossings += ((ea)&31) + (size) > 32;                                                \
+        ASK(op);                                                                                   \
+        core->cycles += TOUCHED(core_load(core, ea, size));                                        \
     }
-#define CHECK_STORE(ea, size)                                                                                          \
-    if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) {                     \
-        CHECK_STORE_RIGHT(ea, size)                                                                                    \
-        core->crossings += ((ea)&31) + (size) > 32;                                                                    \
-        ASK(op);                                                                                                       \
-        core->cycles += TOUCHED(cache_store(cache, core->number, core->code->space, ea, size, core->cycles));          \
+#define CHECK_STORE(ea, size)                                                                      \
+    if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) { \
+        CHECK_STORE_RIGHT(ea, size)                                                                \
+        core->crossings += ((ea)&31) + (size) > 32;                                                \
+        ASK(op);                                                                                   \
+        core->cycles +=                                                                            \
+            TOUCHED(cache_store(cache, core->number, core->code->space, ea, size, core->cycles));  \
     }
-#define MANAGE(what, ea)                                                                                               \
-    do {                                                                                                               \
-        ASK(op);                                                                                                       \
-        core->cycles += TOUCHED(cache_manage(cache, what, core->number, core->code->space, ea, core->cycles));         \
+#define MANAGE(what, ea)                                                                           \
+    do {                                                                                           \
+        ASK(op);                                                                                   \
+        core->cycles +=                                                                            \
+            TOUCHED(cache_manage(cache, what, core->number, core->code->space, ea, core->cycles)); \
     } while (0)
 #define SYNC() (core->cycles += TOUCHED(cache_sync(cache, core->number, core->cycles)))
-#define FETCH_BLOCK()                                                                                                  \
-    for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)      \
-        if (UNLIKELY(!(lines[line] & CACHE_FETCH))) {                                                                  \
-            ASK(block->ops);                                                                                           \
-            core->cycles += TOUCHED(                                                                                   \
-                cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles));        \
+#define FETCH_BLOCK()                                                                              \
+    for (uint32_t line = block->pc >> CACHE_GRANULE_BITS;                                          \
+         line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)                                   \
+        if (UNLIKELY(!(lines[line] & CACHE_FETCH))) {                                              \
+            ASK(block->ops);                                                                       \
+            core->cycles += TOUCHED(cache_fetch(cache, core->number, core->code->space,            \
+                                                line << CACHE_GRANULE_BITS, core->cycles));        \
         }
 #else
 #define CHECK_LOAD(ea, size)  CHECK_LOAD_RIGHT(ea, size)
@@ -242,28 +258,29 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define FETCH_BLOCK()         ((void)0)
 #endif
 /* After a store: if it changed code, the rest of this block may be stale. */
-#define NEXT_STORED                                                                                                    \
-    do {                                                                                                               \
-        if (UNLIKELY(core->code_changed)) goto changed;                                                                \
-        NEXT;                                                                                                          \
+#define NEXT_STORED                                                                                \
+    do {                                                                                           \
+        if (UNLIKELY(core->code_changed)) goto changed;                                            \
+        NEXT;                                                                                      \
     } while (0)
 
 /* A block that was entered often enough: the translator may have code for it. */
 #if defined CORE_CACHED && !defined CORE_TRACED
-#define ENTER_TRANSLATED()                                                                                             \
-    do {                                                                                                               \
-        if (UNLIKELY(--block->patience == 0)) {                                                                        \
-            enum core_hot hot = core_hot(core, block, limit, exit);                                                    \
-            if (hot == CORE_HOT_STOPPED) return NULL;                                                                  \
-            if (hot == CORE_HOT_RAN) {                                                                                 \
-                target = regs->pc;                                                                                     \
-                block = NULL;                                                                                          \
-                goto find;                                                                                             \
-            }                                                                                                          \
-        }                                                                                                              \
+#define ENTER_TRANSLATED()                                                                         \
+    do {                                                                                           \
+        if (UNLIKELY(--block->patience == 0)) {                                                    \
+            enum core_hot hot = core_hot(core, block, limit, exit);                                \
+            if (hot == CORE_HOT_STOPPED) return NULL;                                              \
+            if (hot == CORE_HOT_RAN) {                                                             \
+                target = regs->pc;                                                                 \
+                block = NULL;                                                                      \
+                goto find;                                                                         \
+            }                                                                                      \
+        }                                                                                          \
     } while (0)
 
-static enum core_hot core_hot(struct core *core, struct block *block, uint64_t limit, struct core_exit *exit)
+static enum core_hot core_hot(struct core *core, struct block *block, uint64_t limit,
+                              struct core_exit *exit)
 {
     const struct core_translator *translator = core->cores->options.translator;
     if (!translator) return CORE_HOT_NOTHING;
@@ -320,7 +337,8 @@ find : {
     struct block *found = code_block(core->code, target);
     if (!found) {
         regs->pc = target;
-        *exit = (struct core_exit){CORE_FETCH, target, core->mem->rights[target / MEM_PAGE] & MEM_MAPPED};
+        *exit = (struct core_exit){CORE_FETCH, target,
+                                   core->mem->rights[target / MEM_PAGE] & MEM_MAPPED};
         return NULL;
     }
     if (block) block->next[taken] = found;
@@ -342,7 +360,8 @@ op_END:
     taken = false;
     goto branch;
 
-    /* This core's store changed code: what it has done of the block counts, and the rest is decoded anew. */
+    /* This core's store changed code: what it has done of the block counts, and the rest is decoded
+     * anew. */
 changed : {
     unsigned done = (unsigned)(op - block->ops) + 1;
     core->code_changed = false;

@@ -11,8 +11,7 @@
 enum { FRAMES_MOST = 1 << 20 };
 enum { BACK_NEVER = 1 }; /* no return leads there */
 
-/* --- Moving -------------------------------------------------------------------------------------------------------
- */
+/* --- Moving ---------------------------------------------------------------------------------- */
 
 /* Charges what was counted since the core came to its path. */
 static void settle(struct core *core)
@@ -61,13 +60,14 @@ void record_turn_next(struct cores *cores)
         if (cores->core[i].path) move(&cores->core[i], cores->core[i].path);
 }
 
-static struct record_frame *push(struct record_thread *thread, struct record_path *caller, uint32_t back, uint32_t sp)
+static struct record_frame *push(struct record_thread *thread, struct record_path *caller,
+                                 uint32_t back, uint32_t sp)
 {
     if (thread->frame_count == FRAMES_MOST)
         thread->frame_count = 0; /* calls that never return: what led here is lost */
     if (thread->frame_count == thread->frame_capacity)
-        thread->frames =
-            base_grow(thread->frames, &thread->frame_capacity, thread->frame_count + 1, sizeof *thread->frames);
+        thread->frames = base_grow(thread->frames, &thread->frame_capacity, thread->frame_count + 1,
+                                   sizeof *thread->frames);
     struct record_frame *frame = &thread->frames[thread->frame_count++];
     *frame = (struct record_frame){.caller = caller, .back = back, .sp = sp};
     return frame;
@@ -82,27 +82,31 @@ static struct record_function *find_callee(const struct core *core, struct code 
     return block->function;
 }
 
-static inline struct way *way_of(struct record *record, const struct record_path *from, uint32_t to, uint32_t back)
+static inline struct way *way_of(struct record *record, const struct record_path *from, uint32_t to,
+                                 uint32_t back)
 {
-    uint32_t hash = from->number * UINT32_C(0x9E3779B1) + to / 4 + to % 4 + back * UINT32_C(0x85EBCA6B);
+    uint32_t hash =
+        from->number * UINT32_C(0x9E3779B1) + to / 4 + to % 4 + back * UINT32_C(0x85EBCA6B);
     return &record->ways[hash % RECORD_WAYS];
 }
 
-/* Of a call, or of a jump (its `to` is odd) by a function that `above` called. Threads may begin with the function, or
- * it may start threads: such ways are not kept. */
-static struct way *way_find(struct core *core, struct way *way, const struct way *wanted, struct record_path *above,
-                            struct record_function *function)
+/* Of a call, or of a jump (its `to` is odd) by a function that `above` called. Threads may begin
+ * with the function, or it may start threads: such ways are not kept. */
+static struct way *way_find(struct core *core, struct way *way, const struct way *wanted,
+                            struct record_path *above, struct record_function *function)
 {
     struct record *record = core->cores->options.record;
     uint32_t at = wanted->back == BACK_NEVER ? 0 : wanted->back - 4;
     bool known = false;
-    struct record_path *below = wanted->to & 1 ? NULL : record_starts_take(core, wanted->to, &known);
+    struct record_path *below =
+        wanted->to & 1 ? NULL : record_starts_take(core, wanted->to, &known);
     if (known || function->role >= RECORD_FORKS) way = &record->once;
     *way = *wanted;
     way->path = record_callee_get(record, below ? below : above, function, below ? 0 : at);
     way->site = record_site_get(way->path, (below ? below : above)->function, below ? 0 : at);
     if (below) way->path->start = true;
-    if (function->role >= RECORD_FORKS && function->symbol != wanted->from->symbol && /* not its cold part */
+    if (function->role >= RECORD_FORKS &&
+        function->symbol != wanted->from->symbol && /* not its cold part */
         (wanted->to & ~UINT32_C(3)) == function->low)
         record_starts_announce(core, way->path);
     return way;
@@ -133,7 +137,8 @@ static void end_call(struct core *core, bool returned)
     if (!thread->call.told || thread->call.frame <= thread->frame_count) return;
     struct record_call call = thread->call;
     thread->call.told = 0;
-    if (returned && call.frame == thread->frame_count + 1) o->returned(o->context, &call, core->regs->gpr[3]);
+    if (returned && call.frame == thread->frame_count + 1)
+        o->returned(o->context, &call, core->regs->gpr[3]);
 }
 
 void core_record_call(struct core *core, uint32_t to)
@@ -192,7 +197,8 @@ static bool unwind(struct core *core, const struct record_function *function)
     return core->path->function == function;
 }
 
-/* Where stubs lead to as long as nobody has looked the function up: a branch to the code that does. */
+/* Where stubs lead to as long as nobody has looked the function up: a branch to the code that does.
+ */
 static bool is_stub_too(const struct block *block)
 {
     enum { B = 18 };
@@ -219,23 +225,26 @@ void core_record_enter(struct core *core, struct block *block)
     end_call(core, false);
     if (back) return;
     struct record_path *path = core->path;
-    bool runtime = path->function->role != RECORD_PLAIN && path->function->symbol != function->symbol;
+    bool runtime =
+        path->function->role != RECORD_PLAIN && path->function->symbol != function->symbol;
     struct record_path *above = path->parent && !runtime ? path->parent : path;
-    const struct way wanted = {.from = path, .to = block->pc + 1, .back = back_from(core->thread, above)};
+    const struct way wanted = {
+        .from = path, .to = block->pc + 1, .back = back_from(core->thread, above)};
     struct way *way = way_of(record, path, wanted.to, wanted.back);
     path->function->callee = function;
     function->stub |= path->function->stub && is_stub_too(block);
-    if (way->from != path || way->to != wanted.to || way->back != wanted.back || way->path->function != function)
+    if (way->from != path || way->to != wanted.to || way->back != wanted.back ||
+        way->path->function != function)
         way = way_find(core, way, &wanted, above, function);
     move(core, way->path);
     if (function->told && block->pc == function->low) tell_call(core);
-    if (block->pc != function->low || function->symbol == path->symbol) return; /* its cold part is no call */
+    if (block->pc != function->low || function->symbol == path->symbol)
+        return; /* its cold part is no call */
     core->path->calls++;
     if (way->site) way->site->calls++;
 }
 
-/* --- Threads ------------------------------------------------------------------------------------------------------
- */
+/* --- Threads --------------------------------------------------------------------------------- */
 
 static struct record_thread *thread_find(const struct record *record, int tid)
 {
@@ -269,7 +278,8 @@ static void take_from_core(struct core *core)
 }
 
 /* Another program, or none yet: at its root. */
-static void start_program(struct record *record, struct record_thread *thread, struct mem *mem, unsigned core)
+static void start_program(struct record *record, struct record_thread *thread, struct mem *mem,
+                          unsigned core)
 {
     const void *symbol = record->options.program(record->options.context, mem);
     if (thread->mem) record_starts_forget(record, thread->pid);
@@ -319,7 +329,8 @@ void record_fork_thread(struct cores *cores, int from, int pid, int tid)
     thread->path = record_twin(record, core ? core->path : parent->path, thread, parent->core);
     thread->frames = base_calloc(parent->frame_count, sizeof *thread->frames);
     thread->frame_count = thread->frame_capacity = parent->frame_count;
-    if (parent->frame_count) memcpy(thread->frames, parent->frames, parent->frame_count * sizeof *thread->frames);
+    if (parent->frame_count)
+        memcpy(thread->frames, parent->frames, parent->frame_count * sizeof *thread->frames);
     change_core(record, thread, parent->core);
 }
 
@@ -354,11 +365,12 @@ uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words
         core->path_counts = path->now.counts;
         path->now.counts[index]++;
     }
-    if (!path->now.folded) path->now.folded = base_calloc(CORE_SIGNAL_COUNT, sizeof *path->now.folded);
+    if (!path->now.folded)
+        path->now.folded = base_calloc(CORE_SIGNAL_COUNT, sizeof *path->now.folded);
     return path->now.folded;
 }
 
-/* --- Signals and regions ----------------------------------------------------------------------------------------- */
+/* --- Signals and regions --------------------------------------------------------------------- */
 
 /* Where a thread is, and going somewhere else. */
 static struct record_path *thread_path(struct cores *cores, const struct record_thread *thread)
@@ -374,7 +386,8 @@ static void thread_move(struct cores *cores, struct record_thread *thread, struc
     if (core) move(core, to);
 }
 
-void record_signal(struct cores *cores, int tid, const struct core_regs *regs, struct mem *mem, const void *symbol)
+void record_signal(struct cores *cores, int tid, const struct core_regs *regs, struct mem *mem,
+                   const void *symbol)
 {
     struct record *record = cores->options.record;
     struct record_thread *thread = thread_find(record, tid);
@@ -386,7 +399,8 @@ void record_signal(struct cores *cores, int tid, const struct core_regs *regs, s
     struct block *way_back = code_block(code, back);
     if (!way_back) return;
     if (!way_back->function) record_name_block(core, code, way_back, true);
-    struct record_path *between = record_child_get(record, from, RECORD_SIGNAL, way_back->function, symbol, 0);
+    struct record_path *between =
+        record_child_get(record, from, RECORD_SIGNAL, way_back->function, symbol, 0);
     struct record_function *function = find_callee(core, code, regs->pc);
     if (!function) return;
     struct record_path *handler = record_callee_get(record, between, function, 0);
@@ -402,7 +416,8 @@ static struct record_path **path_up(struct core *core, unsigned levels)
 {
     struct record_thread *thread = core->thread;
     if (!levels) return &core->path;
-    return levels <= thread->frame_count ? &thread->frames[thread->frame_count - levels].caller : NULL;
+    return levels <= thread->frame_count ? &thread->frames[thread->frame_count - levels].caller
+                                         : NULL;
 }
 
 const void *record_function_up(struct cores *cores, unsigned core, unsigned levels)
@@ -417,7 +432,8 @@ static bool region_begin(struct core *core, const void *symbol, unsigned levels)
     struct record_thread *thread = core->thread;
     struct record_path **at = path_up(core, levels), *from = at ? *at : NULL;
     if (!from) return false;
-    struct record_path *region = record_child_get(record, from, RECORD_REGION, &record->nowhere, symbol, 0);
+    struct record_path *region =
+        record_child_get(record, from, RECORD_REGION, &record->nowhere, symbol, 0);
     struct record_path *inside =
         record_child_get(record, region, RECORD_INSIDE, from->function, from->function->symbol, 0);
     uint32_t sp = levels ? thread->frames[thread->frame_count - levels].sp : core->regs->gpr[1];
@@ -452,7 +468,8 @@ static bool region_end(struct core *core, const void *symbol, unsigned levels)
     return true;
 }
 
-bool record_region(struct cores *cores, unsigned number, bool begin, const void *symbol, unsigned levels)
+bool record_region(struct cores *cores, unsigned number, bool begin, const void *symbol,
+                   unsigned levels)
 {
     struct core *core = &cores->core[number];
     if (!core->thread) return false;

@@ -1,23 +1,26 @@
 /* Recording: what every call path did, exactly, from calls and returns as cores execute them.
  *
- * A path is a function and the path that called it. While a core runs in a path, the execution count of every block
- * also goes to the path's own array (blocks are numbered within their function), time and what the memory hierarchy
- * counts are charged to it when the core leaves it. A run that is not recorded has none of this: recording is a variant
- * of the interpreter and of translated code.
+ * A path is a function and the path that called it. While a core runs in a path, the execution
+ * count of every block also goes to the path's own array (blocks are numbered within their
+ * function), time and what the memory hierarchy counts are charged to it when the core leaves it. A
+ * run that is not recorded has none of this: recording is a variant of the interpreter and of
+ * translated code.
  *
- * Which path a core is in: a branch that links, to anywhere but behind itself, is a call and makes a frame with its
- * return address and stack pointer; a branch to LR that fits the top frame is a return. Everything else that leads to
- * another function is found when its first block is entered:
+ * Which path a core is in: a branch that links, to anywhere but behind itself, is a call and makes
+ * a frame with its return address and stack pointer; a branch to LR that fits the top frame is a
+ * return. Everything else that leads to another function is found when its first block is entered:
  *   - the handler of a signal has returned, and the interrupted path goes on;
- *   - a jump to the middle of a function that has called, with its stack pointer: longjmp, exceptions; frames go;
- *   - a jump to anywhere else: a tail call, the function takes the other's place, unless that has a role, whose work
- *     this is.
- * Functions are what the caller's symbols say; where there are none, what a call leads to.
+ *   - a jump to the middle of a function that has called, with its stack pointer: longjmp,
+ * exceptions; frames go;
+ *   - a jump to anywhere else: a tail call, the function takes the other's place, unless that has a
+ * role, whose work this is. Functions are what the caller's symbols say; where there are none, what
+ * a call leads to.
  *
- * Functions that a thread is started with, or a team of threads, are below the call that started them
- * (core_record_starts.c).
+ * Functions that a thread is started with, or a team of threads, are below the call that started
+ * them (core_record_starts.c).
  *
- * Each thread has a tree for each core it ran on. Paths deeper than the limit are kept side by side at the limit.
+ * Each thread has a tree for each core it ran on. Paths deeper than the limit are kept side by side
+ * at the limit.
  */
 #ifndef CORE_RECORD_H
 #define CORE_RECORD_H
@@ -30,7 +33,8 @@ struct weight;
 /* A block of a function, kept when the block is long gone. */
 struct record_block {
     uint32_t pc;
-    uint16_t count, weight_count; /* a part of a block has no weights: what it raised is in `folded` */
+    uint16_t count,
+        weight_count; /* a part of a block has no weights: what it raised is in `folded` */
     const uint32_t *words;
     struct weight *weights;
 };
@@ -38,8 +42,9 @@ struct record_block {
 enum record_role {
     RECORD_PLAIN,
     RECORD_CONSTRUCT, /* of a language: a path for each place where the program has it */
-    RECORD_FORKS,     /* such a one, with a function for a team of threads: r3, and its argument in r4 */
-    RECORD_CREATES    /* a thread, with a function for it in r5 and its argument in r6 */
+    RECORD_FORKS,  /* such a one, with a function for a team of threads: r3, and its argument in r4
+                    */
+    RECORD_CREATES /* a thread, with a function for it in r5 and its argument in r6 */
 };
 
 struct record_function {
@@ -71,7 +76,8 @@ struct record_site {
     uint64_t calls;
 };
 
-/* What a path did while one of several sets of counters was on; without sets that take turns, all it did. */
+/* What a path did while one of several sets of counters was on; without sets that take turns, all
+ * it did. */
 struct record_ledger {
     uint64_t cycles, crossings;
     uint64_t *counts; /* per block of the function */
@@ -87,13 +93,14 @@ struct record_path {
     struct record_thread *thread;
     enum record_kind kind;
     unsigned core, depth, number;
-    uint32_t at;               /* the only place where it is called, for paths that are split by it; else 0 */
-    bool start;                /* a thread began here, which another one told to */
+    uint32_t at; /* the only place where it is called, for paths that are split by it; else 0 */
+    bool start;  /* a thread began here, which another one told to */
     struct record_site *sites; /* where it was called */
     uint64_t calls;
-    unsigned turn;               /* that `now` is of */
-    struct record_ledger now;    /* what is counted goes here, */
-    struct record_ledger *other; /* and here, by turn, went what was counted in others; NULL: nothing */
+    unsigned turn;            /* that `now` is of */
+    struct record_ledger now; /* what is counted goes here, */
+    struct record_ledger
+        *other; /* and here, by turn, went what was counted in others; NULL: nothing */
 };
 
 struct record_frame {
@@ -102,7 +109,8 @@ struct record_frame {
     uint32_t back, sp;          /* where it returns to, and with which r1 */
 };
 
-/* A call of a function that somebody wants to be told of. Of those that call each other, the first. */
+/* A call of a function that somebody wants to be told of. Of those that call each other, the first.
+ */
 enum { RECORD_ARGUMENTS = 3 };
 struct record_call {
     uint8_t told;  /* what record_options.told said; 0: there is no such call */
@@ -132,15 +140,17 @@ struct record_options {
     bool by_site;   /* a path for each place where a function is called */
     unsigned turns; /* sets of counters that take turns; 0: one that is always on */
     void *context;
-    /* The symbol at pc in an address space, where it begins and ends there, and where it begins in its file; NULL:
-     * there is none. */
-    const void *(*function)(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
-                            uint32_t *address);
-    /* A symbol for code that has none, at its first instruction; and for the program in an address space. */
+    /* The symbol at pc in an address space, where it begins and ends there, and where it begins in
+     * its file; NULL: there is none. */
+    const void *(*function)(void *context, struct mem *mem, uint32_t pc, uint32_t *low,
+                            uint32_t *high, uint32_t *address);
+    /* A symbol for code that has none, at its first instruction; and for the program in an address
+     * space. */
     const void *(*unnamed)(void *context, struct mem *mem, uint32_t pc);
     const void *(*program)(void *context, struct mem *mem);
-    /* Whether calls of a function are to be told: 0, or a number that they will have. NULL: never. Then `called`,
-     * before the function has done anything, and, if it returns to where it was called from, `returned`. */
+    /* Whether calls of a function are to be told: 0, or a number that they will have. NULL: never.
+     * Then `called`, before the function has done anything, and, if it returns to where it was
+     * called from, `returned`. */
     uint8_t (*told)(void *context, const void *symbol);
     void (*called)(void *context, const struct record_call *call);
     void (*returned)(void *context, const struct record_call *call, uint32_t result);
@@ -155,29 +165,34 @@ void record_switch_thread(struct cores *cores, unsigned core, int pid, int tid);
 /* A thread begins where another one is: fork. (Others begin at a root.) */
 void record_fork_thread(struct cores *cores, int from, int pid, int tid);
 /* A thread's registers have been set to run the handler of a signal. */
-void record_signal(struct cores *cores, int tid, const struct core_regs *regs, struct mem *mem, const void *symbol);
-/* The thread on a core enters or leaves a region of the user's; `levels` functions further up than where it is. False:
- * there is no such region or no such level. */
-bool record_region(struct cores *cores, unsigned core, bool begin, const void *symbol, unsigned levels);
+void record_signal(struct cores *cores, int tid, const struct core_regs *regs, struct mem *mem,
+                   const void *symbol);
+/* The thread on a core enters or leaves a region of the user's; `levels` functions further up than
+ * where it is. False: there is no such region or no such level. */
+bool record_region(struct cores *cores, unsigned core, bool begin, const void *symbol,
+                   unsigned levels);
 /* Which function runs `levels` further up: its symbol, NULL for none. */
 const void *record_function_up(struct cores *cores, unsigned core, unsigned levels);
 
 /* The next turn begins on all cores, none of which is running. */
 void record_turn_next(struct cores *cores);
 
-/* --- When all is over -------------------------------------------------------------------------------------------- */
+/* --- When all is over ------------------------------------------------------------------------ */
 
 /* All paths, parents before children, in the order in which they were first taken. */
 struct record_path *const *record_paths(const struct record *record, size_t *count);
-const struct cache_account *record_account(const struct record *record); /* that the paths' bills are of */
+const struct cache_account *
+record_account(const struct record *record); /* that the paths' bills are of */
 /* All functions that have blocks, each called back once, in no order. */
-void record_each_function(const struct record *record, void (*each)(void *context, const struct record_function *f),
+void record_each_function(const struct record *record,
+                          void (*each)(void *context, const struct record_function *f),
                           void *context);
 /* What the path did in a turn, from 0 on; NULL: nothing. */
-const struct record_ledger *record_path_ledger(const struct record *record, const struct record_path *path,
-                                               unsigned turn);
+const struct record_ledger *record_path_ledger(const struct record *record,
+                                               const struct record_path *path, unsigned turn);
 unsigned record_turns(const struct record *record); /* at least 1 */
 /* Adds what instructions raised there, to counts[CORE_SIGNAL_COUNT]. */
-void record_path_signals(const struct record_path *path, const struct record_ledger *ledger, uint64_t *counts);
+void record_path_signals(const struct record_path *path, const struct record_ledger *ledger,
+                         uint64_t *counts);
 
 #endif

@@ -1,5 +1,5 @@
-/* Inside recording: the tree of paths (core_record_tree.c), how cores move in it (core_record.c), and functions that
- * other threads begin with (core_record_starts.c). */
+/* Inside recording: the tree of paths (core_record_tree.c), how cores move in it (core_record.c),
+ * and functions that other threads begin with (core_record_starts.c). */
 #ifndef CORE_RECORD_IMPL_H
 #define CORE_RECORD_IMPL_H
 
@@ -31,34 +31,37 @@ struct record {
     size_t start_count;
 };
 
-/* --- The tree ------------------------------------------------------------------------------------------------------
- */
+/* --- The tree -------------------------------------------------------------------------------- */
 
-/* Says whose a block is, and its number there. Cores that are in the function need room for its count at once. */
-void record_name_block(const struct core *core, const struct code *code, struct block *block, bool called);
+/* Says whose a block is, and its number there. Cores that are in the function need room for its
+ * count at once. */
+void record_name_block(const struct core *core, const struct code *code, struct block *block,
+                       bool called);
 uint32_t record_block_index(struct record_function *function, const struct record_block *block);
 void record_path_grow(struct record_path *path);
 
-struct record_path *record_root_get(struct record *record, struct record_thread *thread, unsigned core,
-                                    const void *symbol);
+struct record_path *record_root_get(struct record *record, struct record_thread *thread,
+                                    unsigned core, const void *symbol);
 /* `at`: of a call, for those that are a path for each place they are called at; else 0. */
-struct record_path *record_child_get(struct record *record, struct record_path *parent, enum record_kind kind,
-                                     struct record_function *function, const void *symbol, uint32_t at);
+struct record_path *record_child_get(struct record *record, struct record_path *parent,
+                                     enum record_kind kind, struct record_function *function,
+                                     const void *symbol, uint32_t at);
 /* The path of a function that is called; `at` is where, 0 for unknown. */
-struct record_path *record_callee_get(struct record *record, struct record_path *from, struct record_function *function,
-                                      uint32_t at);
+struct record_path *record_callee_get(struct record *record, struct record_path *from,
+                                      struct record_function *function, uint32_t at);
 /* The same path on another core, or in another thread. */
-struct record_path *record_twin(struct record *record, const struct record_path *path, struct record_thread *thread,
-                                unsigned core);
-struct record_site *record_site_get(struct record_path *path, const struct record_function *caller, uint32_t at);
+struct record_path *record_twin(struct record *record, const struct record_path *path,
+                                struct record_thread *thread, unsigned core);
+struct record_site *record_site_get(struct record_path *path, const struct record_function *caller,
+                                    uint32_t at);
 
-/* --- Starts --------------------------------------------------------------------------------------------------------
- */
+/* --- Starts ---------------------------------------------------------------------------------- */
 
 /* A function with such a role is called in this path, with its arguments in registers. */
 void record_starts_announce(struct core *core, struct record_path *path);
-/* The path below which the core's thread begins with the code at `to`, in its own tree, or NULL: it is an ordinary
- * call. `known`: some thread begins there, so the way must be looked for each time. */
+/* The path below which the core's thread begins with the code at `to`, in its own tree, or NULL: it
+ * is an ordinary call. `known`: some thread begins there, so the way must be looked for each time.
+ */
 struct record_path *record_starts_take(struct core *core, uint32_t to, bool *known);
 void record_starts_forget(struct record *record, int pid); /* another program */
 void record_starts_free(struct record *record);

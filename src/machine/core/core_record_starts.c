@@ -1,11 +1,13 @@
 /* Functions that threads begin with: where in the tree they belong.
  *
- * A runtime is told a function and its argument, by a thread that forks a team or creates a thread, and calls it later
- * in another one. That call, with that argument, is then not kept below the runtime's own code, where the thread waits
- * for work, but below the path that forked or created, in the tree of the thread that makes it.
+ * A runtime is told a function and its argument, by a thread that forks a team or creates a thread,
+ * and calls it later in another one. That call, with that argument, is then not kept below the
+ * runtime's own code, where the thread waits for work, but below the path that forked or created,
+ * in the tree of the thread that makes it.
  *
- * A team's function is known until it is told again or many others are; a created thread begins once. Threads that a
- * runtime creates for a team stay at their root: what they do besides the team's work is nobody's.
+ * A team's function is known until it is told again or many others are; a created thread begins
+ * once. Threads that a runtime creates for a team stay at their root: what they do besides the
+ * team's work is nobody's.
  */
 #include <stdlib.h>
 
@@ -31,10 +33,12 @@ static void drop(struct record *record, struct record_start **at)
     record->start_count--;
 }
 
-static struct record_start **find(struct record *record, int pid, uint32_t function, const uint32_t *argument)
+static struct record_start **find(struct record *record, int pid, uint32_t function,
+                                  const uint32_t *argument)
 {
     struct record_start **at = &record->starts;
-    while (*at && ((*at)->pid != pid || (*at)->function != function || (argument && (*at)->argument != *argument)))
+    while (*at && ((*at)->pid != pid || (*at)->function != function ||
+                   (argument && (*at)->argument != *argument)))
         at = &(*at)->next;
     return at;
 }
@@ -49,7 +53,10 @@ static bool is_of_team(const struct record_path *path)
 
 void record_starts_announce(struct core *core, struct record_path *path)
 {
-    enum { FORK_FUNCTION = 3, CREATE_FUNCTION = 5 }; /* registers; the argument is in the next one */
+    enum {
+        FORK_FUNCTION = 3,
+        CREATE_FUNCTION = 5
+    }; /* registers; the argument is in the next one */
     struct record *record = core->cores->options.record;
     bool once = path->function->role == RECORD_CREATES;
     const uint32_t *told = &core->regs->gpr[once ? CREATE_FUNCTION : FORK_FUNCTION];

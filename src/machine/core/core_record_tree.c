@@ -44,7 +44,9 @@ void record_free(struct record *record)
     for (size_t i = 0; i < record->path_count; i++) {
         struct record_path *path = record->paths[i];
         for (unsigned t = 0; t < record_turns(record); t++)
-            ledger_fini(record, t == path->turn ? &path->now : path->other ? &path->other[t] : NULL);
+            ledger_fini(record, t == path->turn ? &path->now
+                                : path->other   ? &path->other[t]
+                                                : NULL);
         free(path->other);
         while (path->sites) {
             struct record_site *next = path->sites->next;
@@ -83,14 +85,15 @@ unsigned record_turns(const struct record *record)
     return record->options.turns ? record->options.turns : 1;
 }
 
-const struct record_ledger *record_path_ledger(const struct record *record, const struct record_path *path,
-                                               unsigned turn)
+const struct record_ledger *record_path_ledger(const struct record *record,
+                                               const struct record_path *path, unsigned turn)
 {
     if (turn == path->turn) return &path->now;
     return path->other && turn < record_turns(record) ? &path->other[turn] : NULL;
 }
 
-void record_path_signals(const struct record_path *path, const struct record_ledger *ledger, uint64_t *counts)
+void record_path_signals(const struct record_path *path, const struct record_ledger *ledger,
+                         uint64_t *counts)
 {
     for (unsigned i = 0; ledger->folded && i < CORE_SIGNAL_COUNT; i++)
         counts[i] += ledger->folded[i];
@@ -101,7 +104,8 @@ void record_path_signals(const struct record_path *path, const struct record_led
     }
 }
 
-void record_each_function(const struct record *record, void (*each)(void *context, const struct record_function *f),
+void record_each_function(const struct record *record,
+                          void (*each)(void *context, const struct record_function *f),
                           void *context)
 {
     for (unsigned i = 0; i < RECORD_FUNCTIONS; i++)
@@ -109,18 +113,20 @@ void record_each_function(const struct record *record, void (*each)(void *contex
             if (f->block_count) each(context, f);
 }
 
-/* --- Functions ----------------------------------------------------------------------------------------------------
- */
+/* --- Functions ------------------------------------------------------------------------------- */
 
-static struct record_function *function_get(struct record *record, const void *symbol, uint32_t low, uint32_t high)
+static struct record_function *function_get(struct record *record, const void *symbol, uint32_t low,
+                                            uint32_t high)
 {
     struct record_function **bucket = &record->functions[low / 4 % RECORD_FUNCTIONS];
     for (struct record_function *f = *bucket; f; f = f->next)
         if (f->low == low && f->symbol == symbol) return f;
     struct record_function *function = base_calloc(1, sizeof *function);
-    *function = (struct record_function){.symbol = symbol, .low = low, .high = high, .next = *bucket};
+    *function =
+        (struct record_function){.symbol = symbol, .low = low, .high = high, .next = *bucket};
     function->role = record->options.role(record->options.context, symbol);
-    if (record->options.told && low != high) function->told = record->options.told(record->options.context, symbol);
+    if (record->options.told && low != high)
+        function->told = record->options.told(record->options.context, symbol);
     return *bucket = function;
 }
 
@@ -130,17 +136,21 @@ static bool is_stub(const struct block *block)
     enum { MTCTR_R11 = 0x7d6903a6, BCTR = 0x4e800420, LWZ_R11 = 0x40b };
     const uint32_t *words = block->words;
     unsigned n = block->count;
-    return (n == 3 || n == 4) && words[n - 1] == BCTR && words[n - 2] == MTCTR_R11 && words[n - 3] >> 21 == LWZ_R11;
+    return (n == 3 || n == 4) && words[n - 1] == BCTR && words[n - 2] == MTCTR_R11 &&
+           words[n - 3] >> 21 == LWZ_R11;
 }
 
-/* The function of a block. Code that nobody names belongs to the unnamed function that first comes to it. */
-static struct record_function *find_function(struct record *record, const struct core *core, const struct code *code,
-                                             const struct block *block, bool called)
+/* The function of a block. Code that nobody names belongs to the unnamed function that first comes
+ * to it. */
+static struct record_function *find_function(struct record *record, const struct core *core,
+                                             const struct code *code, const struct block *block,
+                                             bool called)
 {
     const struct record_options *o = &record->options;
     uint32_t low, high, address;
     bool stub = called && is_stub(block);
-    const void *symbol = stub ? NULL : o->function(o->context, code->mem, block->pc, &low, &high, &address);
+    const void *symbol =
+        stub ? NULL : o->function(o->context, code->mem, block->pc, &low, &high, &address);
     if (symbol) {
         struct record_function *known = function_get(record, symbol, low, high);
         known->address = address;
@@ -159,7 +169,8 @@ void record_path_grow(struct record_path *path)
     struct record_ledger *ledger = &path->now;
     size_t before = ledger->capacity;
     if (before >= path->function->block_count) return;
-    ledger->counts = base_grow(ledger->counts, &ledger->capacity, path->function->block_count, sizeof *ledger->counts);
+    ledger->counts = base_grow(ledger->counts, &ledger->capacity, path->function->block_count,
+                               sizeof *ledger->counts);
     memset(ledger->counts + before, 0, (ledger->capacity - before) * sizeof *ledger->counts);
 }
 
@@ -168,34 +179,37 @@ uint32_t record_block_index(struct record_function *function, const struct recor
 {
     for (size_t i = 0; i < function->block_count; i++) {
         const struct record_block *known = &function->blocks[i];
-        if (known->pc == block->pc && known->count == block->count && known->weight_count == block->weight_count &&
+        if (known->pc == block->pc && known->count == block->count &&
+            known->weight_count == block->weight_count &&
             memcmp(known->words, block->words, block->count * sizeof *block->words) == 0 &&
-            (!block->weight_count ||
-             memcmp(known->weights, block->weights, block->weight_count * sizeof *block->weights) == 0))
+            (!block->weight_count || memcmp(known->weights, block->weights,
+                                            block->weight_count * sizeof *block->weights) == 0))
             return (uint32_t)i;
     }
-    function->blocks =
-        base_grow(function->blocks, &function->block_capacity, function->block_count + 1, sizeof *function->blocks);
+    function->blocks = base_grow(function->blocks, &function->block_capacity,
+                                 function->block_count + 1, sizeof *function->blocks);
     struct record_block *new = &function->blocks[function->block_count];
     *new = *block;
     uint32_t *words = base_calloc(block->count, sizeof *words);
     memcpy(words, block->words, block->count * sizeof *words);
     new->words = words;
     new->weights = base_calloc(block->weight_count + 1U, sizeof *new->weights);
-    if (block->weight_count) memcpy(new->weights, block->weights, block->weight_count * sizeof *new->weights);
+    if (block->weight_count)
+        memcpy(new->weights, block->weights, block->weight_count * sizeof *new->weights);
     return (uint32_t)function->block_count++;
 }
 
-void record_name_block(const struct core *core, const struct code *code, struct block *block, bool called)
+void record_name_block(const struct core *core, const struct code *code, struct block *block,
+                       bool called)
 {
     struct cores *cores = core->cores;
     block->function = find_function(cores->options.record, core, code, block, called);
-    block->index =
-        record_block_index(block->function, &(struct record_block){.pc = block->pc,
-                                                                   .count = (uint16_t)block->count,
-                                                                   .weight_count = (uint16_t)block->weight_count,
-                                                                   .words = block->words,
-                                                                   .weights = block->weights});
+    block->index = record_block_index(
+        block->function, &(struct record_block){.pc = block->pc,
+                                                .count = (uint16_t)block->count,
+                                                .weight_count = (uint16_t)block->weight_count,
+                                                .words = block->words,
+                                                .weights = block->weights});
     for (unsigned i = 0; i < cores->count; i++) {
         struct core *other = &cores->core[i];
         if (!other->path || other->path->function != block->function) continue;
@@ -204,8 +218,7 @@ void record_name_block(const struct core *core, const struct code *code, struct 
     }
 }
 
-/* --- Paths --------------------------------------------------------------------------------------------------------
- */
+/* --- Paths ----------------------------------------------------------------------------------- */
 
 static struct record_path *path_new(struct record *record, const struct record_path *like)
 {
@@ -213,34 +226,39 @@ static struct record_path *path_new(struct record *record, const struct record_p
     *path = *like;
     path->number = (unsigned)record->path_count;
     path->turn = record->turn;
-    record->paths =
-        base_grow(record->paths, &record->path_capacity, record->path_count + 1, sizeof(struct record_path *));
+    record->paths = base_grow(record->paths, &record->path_capacity, record->path_count + 1,
+                              sizeof(struct record_path *));
     return record->paths[record->path_count++] = path;
 }
 
-struct record_path *record_root_get(struct record *record, struct record_thread *thread, unsigned core,
-                                    const void *symbol)
+struct record_path *record_root_get(struct record *record, struct record_thread *thread,
+                                    unsigned core, const void *symbol)
 {
     for (struct record_path *root = thread->roots; root; root = root->sibling)
         if (root->core == core && root->symbol == symbol) return root;
-    struct record_path *root = path_new(
-        record,
-        &(struct record_path){
-            .kind = RECORD_ROOT, .function = &record->nowhere, .symbol = symbol, .thread = thread, .core = core});
+    struct record_path *root = path_new(record, &(struct record_path){.kind = RECORD_ROOT,
+                                                                      .function = &record->nowhere,
+                                                                      .symbol = symbol,
+                                                                      .thread = thread,
+                                                                      .core = core});
     root->sibling = thread->roots;
     return thread->roots = root;
 }
 
 static struct record_path *child_find(const struct record_path *parent, enum record_kind kind,
-                                      const struct record_function *function, const void *symbol, uint32_t at)
+                                      const struct record_function *function, const void *symbol,
+                                      uint32_t at)
 {
     for (struct record_path *path = parent->child; path; path = path->sibling)
-        if (path->kind == kind && path->function == function && path->symbol == symbol && path->at == at) return path;
+        if (path->kind == kind && path->function == function && path->symbol == symbol &&
+            path->at == at)
+            return path;
     return NULL;
 }
 
-struct record_path *record_child_get(struct record *record, struct record_path *parent, enum record_kind kind,
-                                     struct record_function *function, const void *symbol, uint32_t at)
+struct record_path *record_child_get(struct record *record, struct record_path *parent,
+                                     enum record_kind kind, struct record_function *function,
+                                     const void *symbol, uint32_t at)
 {
     while (kind != RECORD_INSIDE && parent->parent && parent->depth > record->options.depth)
         parent = parent->parent;
@@ -264,9 +282,10 @@ struct record_path *record_child_get(struct record *record, struct record_path *
     return parent->child = path;
 }
 
-/* Stubs are split because what they lead to may be. What a runtime calls of itself is no construct of the program's. */
-struct record_path *record_callee_get(struct record *record, struct record_path *from, struct record_function *function,
-                                      uint32_t at)
+/* Stubs are split because what they lead to may be. What a runtime calls of itself is no construct
+ * of the program's. */
+struct record_path *record_callee_get(struct record *record, struct record_path *from,
+                                      struct record_function *function, uint32_t at)
 {
     bool construct = function->role == RECORD_CONSTRUCT || function->role == RECORD_FORKS;
     bool inside = from->function->role == RECORD_CONSTRUCT || from->function->role == RECORD_FORKS;
@@ -274,18 +293,20 @@ struct record_path *record_callee_get(struct record *record, struct record_path 
     return record_child_get(record, from, RECORD_CALL, function, function->symbol, split ? at : 0);
 }
 
-struct record_path *record_twin(struct record *record, const struct record_path *path, struct record_thread *thread,
-                                unsigned core)
+struct record_path *record_twin(struct record *record, const struct record_path *path,
+                                struct record_thread *thread, unsigned core)
 {
     if (!path->parent) return record_root_get(record, thread, core, path->symbol);
     struct record_path *parent = record_twin(record, path->parent, thread, core);
-    struct record_path *same = record_child_get(record, parent, path->kind, path->function, path->symbol, path->at);
+    struct record_path *same =
+        record_child_get(record, parent, path->kind, path->function, path->symbol, path->at);
     same->start |= path->start;
     if (path->at && path->sites) (void)record_site_get(same, path->sites->caller, path->at);
     return same;
 }
 
-struct record_site *record_site_get(struct record_path *path, const struct record_function *caller, uint32_t at)
+struct record_site *record_site_get(struct record_path *path, const struct record_function *caller,
+                                    uint32_t at)
 {
     if (!at || !caller->symbol) return NULL;
     for (struct record_site *site = path->sites; site; site = site->next)

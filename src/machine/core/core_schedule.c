@@ -1,10 +1,11 @@
 /* What a block does and how long it takes: the pipe model, in one place.
  *
- * In-order dual issue, as the 440 does it (docs/model.md, "Pipes"): at most two instructions issue in a cycle, each to
- * a pipe of its own (I, J, L, F; a floating-point compare takes F and I), when their operands are ready and the pipe is
- * free. An instruction that may go to I or J takes the one that is free first, J if both are. Latency and occupancy are
- * those of the instruction table. Every block starts with all pipes free and all operands ready, and ends with the
- * cycle in which its last instruction issues: stalls across blocks are not modelled yet.
+ * In-order dual issue, as the 440 does it (docs/model.md, "Pipes"): at most two instructions issue
+ * in a cycle, each to a pipe of its own (I, J, L, F; a floating-point compare takes F and I), when
+ * their operands are ready and the pipe is free. An instruction that may go to I or J takes the one
+ * that is free first, J if both are. Latency and occupancy are those of the instruction table.
+ * Every block starts with all pipes free and all operands ready, and ends with the cycle in which
+ * its last instruction issues: stalls across blocks are not modelled yet.
  */
 #include <string.h>
 
@@ -20,7 +21,8 @@ struct schedule {
 };
 
 static const uint8_t raises[ISA_CLASS_COUNT][2] = {
-#define CORE_RAISE(klass, in_i, in_j) [ISA_CLASS_##klass] = {CORE_SIGNAL_##in_i, CORE_SIGNAL_##in_j},
+#define CORE_RAISE(klass, in_i, in_j)                                                              \
+    [ISA_CLASS_##klass] = {CORE_SIGNAL_##in_i, CORE_SIGNAL_##in_j},
 #include "machine/core/core_signals.def"
 };
 
@@ -42,7 +44,8 @@ static void set_ready(uint32_t *ready, uint32_t set, uint32_t cycle)
 static unsigned choose_pipe(const struct schedule *s, enum isa_pipe pipe, uint32_t cycle)
 {
     switch (pipe) {
-    case ISA_PIPE_IJ: return s->free[PIPE_J] <= cycle || s->free[PIPE_J] <= s->free[PIPE_I] ? PIPE_J : PIPE_I;
+    case ISA_PIPE_IJ:
+        return s->free[PIPE_J] <= cycle || s->free[PIPE_J] <= s->free[PIPE_I] ? PIPE_J : PIPE_I;
     case ISA_PIPE_L: return PIPE_L;
     case ISA_PIPE_F:
     case ISA_PIPE_FI: return PIPE_F;
@@ -69,7 +72,8 @@ static unsigned issue(struct schedule *s, enum isa_id id, uint32_t word)
     s->issued = cycle == s->cycle ? s->issued + 1 : 1;
     s->cycle = cycle;
     uint32_t occupancy = timing->occupancy;
-    if (row->flags & ISA_MULTIPLE && !(row->flags & ISA_COUNT_READ)) occupancy *= isa_words_moved(id, word, 0);
+    if (row->flags & ISA_MULTIPLE && !(row->flags & ISA_COUNT_READ))
+        occupancy *= isa_words_moved(id, word, 0);
     s->free[pipe] = cycle + occupancy;
     if (both) s->free[PIPE_I] = cycle + occupancy;
     set_ready(s->gpr, deps.gpr_write, cycle + timing->latency);
@@ -135,10 +139,13 @@ void block_schedule(struct block *block, const uint32_t *words, struct weight *w
 {
     uint64_t counts[CORE_SIGNAL_COUNT] = {0};
     block->cycles = block_weigh(words, block->count, counts);
-    counts[CORE_SIGNAL_FETCH] = ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
+    counts[CORE_SIGNAL_FETCH] =
+        ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
     block->weight_count = 0;
     for (unsigned signal = 0; signal < CORE_SIGNAL_COUNT; signal++)
-        if (counts[signal]) weights[block->weight_count++] = (struct weight){(uint8_t)signal, (uint8_t)counts[signal]};
+        if (counts[signal])
+            weights[block->weight_count++] =
+                (struct weight){(uint8_t)signal, (uint8_t)counts[signal]};
 }
 
 void block_issue(const struct block *block, uint32_t *cycles)

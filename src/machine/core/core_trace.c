@@ -1,9 +1,9 @@
 /* Telling instructions one by one, as they complete.
  *
- * A traced core runs the same blocks in the same time as any other; the interpreter's traced variant comes by before
- * every instruction. What it is about to do is kept, since its registers may change, and told when the core comes by
- * again or stops: an instruction that faults is not told, as it does not count. So the trace of a run has as many
- * instructions as the run counts.
+ * A traced core runs the same blocks in the same time as any other; the interpreter's traced
+ * variant comes by before every instruction. What it is about to do is kept, since its registers
+ * may change, and told when the core comes by again or stops: an instruction that faults is not
+ * told, as it does not count. So the trace of a run has as many instructions as the run counts.
  */
 #include "machine/core/core_impl.h"
 
@@ -58,7 +58,8 @@ void core_trace_op(struct core *core, const struct block *block, unsigned op)
 {
     struct core_pending *pending = core->pending;
     tell(core);
-    if (op == block->count || !core->cores->options.trace->on) return; /* who was told may have had enough */
+    if (op == block->count || !core->cores->options.trace->on)
+        return; /* who was told may have had enough */
     if (pending->block != block) block_issue(block, pending->issued);
     pending->block = block;
     pending->step.cycle = core->cycles - block->cycles + pending->issued[op];

@@ -1,12 +1,13 @@
-/* Stopping a core exactly at an event: blocks are run one at a time, and a block in which a watched sum would be
- * reached is cut behind the instruction that reaches it. Slower than running on, and only done while something is
- * watched.
+/* Stopping a core exactly at an event: blocks are run one at a time, and a block in which a watched
+ * sum would be reached is cut behind the instruction that reaches it. Slower than running on, and
+ * only done while something is watched.
  *
- * What instructions raise is known beforehand, so the cut is right before the block runs. What memory does is not: with
- * `ask`, every instruction is a block of its own, and the question is asked behind each.
+ * What instructions raise is known beforehand, so the cut is right before the block runs. What
+ * memory does is not: with `ask`, every instruction is a block of its own, and the question is
+ * asked behind each.
  *
- * Far from everything that is watched none of that is needed: in a cycle no sum grows by more than MOST, so the core
- * runs on for as many cycles as are safe, and looks then.
+ * Far from everything that is watched none of that is needed: in a cycle no sum grows by more than
+ * MOST, so the core runs on for as many cycles as are safe, and looks then.
  */
 #include <stdlib.h>
 
@@ -27,7 +28,8 @@ static void weigh(const struct block *block, unsigned instructions, uint64_t *co
         counts[i] = 0;
     for (unsigned w = 0; instructions == block->count && w < block->weight_count; w++)
         counts[block->weights[w].signal] = block->weights[w].count;
-    if (instructions && instructions < block->count) (void)block_weigh(block->words, instructions, counts);
+    if (instructions && instructions < block->count)
+        (void)block_weigh(block->words, instructions, counts);
 }
 
 /* A sum's part in a whole block. */
@@ -39,7 +41,8 @@ static uint64_t sum_of_block(const struct block *block, uint64_t signals)
     return sum;
 }
 
-/* How many instructions of the block may run: up to and including the first that reaches a watched sum. */
+/* How many instructions of the block may run: up to and including the first that reaches a watched
+ * sum. */
 static unsigned allowed(const struct core_watch *watch, const struct block *block, uint64_t cycles)
 {
     uint64_t counts[CORE_SIGNAL_COUNT];
@@ -58,7 +61,8 @@ static unsigned allowed(const struct core_watch *watch, const struct block *bloc
 }
 
 /* Runs the first `count` instructions of the block at pc, or all of it. */
-static void run_block(struct core *core, struct block *block, unsigned count, struct core_exit *exit)
+static void run_block(struct core *core, struct block *block, unsigned count,
+                      struct core_exit *exit)
 {
     struct block **place = &core->code->pages[block->pc / MEM_PAGE][block->pc % MEM_PAGE / 4];
     struct block *cut = count < block->count ? block_cut(core->code, block, count) : NULL;
@@ -89,19 +93,22 @@ static bool count_down(const struct core *core, const uint64_t *did)
     return reached || (watch->ask && watch->ask(watch->context) == 0);
 }
 
-/* What a block did, whole, cut or up to a fault: the instructions from its start to where the core stands. */
+/* What a block did, whole, cut or up to a fault: the instructions from its start to where the core
+ * stands. */
 static unsigned executed(const struct core *core, const struct block *block, unsigned count,
                          const struct core_exit *exit)
 {
-    bool faulted = exit->reason != CORE_BUDGET && exit->reason != CORE_SYSCALL && exit->reason != CORE_CALLTHRU;
+    bool faulted = exit->reason != CORE_BUDGET && exit->reason != CORE_SYSCALL &&
+                   exit->reason != CORE_CALLTHRU;
     return faulted ? (core->regs->pc - block->pc) / 4 : count;
 }
 
-/* --- Far from it -------------------------------------------------------------------------------------------------- */
+/* --- Far from it ----------------------------------------------------------------------------- */
 
-/* Two instructions issue in a cycle, each raises a wire of its class, a pipe's, a few sums, and at most four flops: no
- * sum grows by more than MOST in a cycle. A core stops between blocks, so a block more may run than the cycles say:
- * what its instructions raise, and what its accesses take when memory is slow. */
+/* Two instructions issue in a cycle, each raises a wire of its class, a pipe's, a few sums, and at
+ * most four flops: no sum grows by more than MOST in a cycle. A core stops between blocks, so a
+ * block more may run than the cycles say: what its instructions raise, and what its accesses take
+ * when memory is slow. */
 enum { MOST = 32, BLOCK_RAISES = BLOCK_OPS * MOST / 2, BLOCK_TAKES = BLOCK_OPS * 128 };
 
 static uint64_t beyond(uint64_t left, uint64_t margin)
@@ -119,7 +126,8 @@ static uint64_t safe_cycles(const struct core *core)
         if (safe < cycles) cycles = safe;
     }
     if (watch->cycle) {
-        uint64_t safe = watch->cycle > core->cycles ? beyond(watch->cycle - core->cycles, BLOCK_TAKES) : 0;
+        uint64_t safe =
+            watch->cycle > core->cycles ? beyond(watch->cycle - core->cycles, BLOCK_TAKES) : 0;
         if (safe < cycles) cycles = safe;
     }
     if (watch->ask && cycles) {
@@ -154,15 +162,15 @@ static uint64_t safe_until(struct core *core)
     return watch->safe = core->cycles + cycles;
 }
 
-/* --- Close to it ---------------------------------------------------------------------------------------------------
- */
+/* --- Close to it ----------------------------------------------------------------------------- */
 
 static void run_to(struct core *core, struct core_exit *exit)
 {
     uint64_t did[CORE_SIGNAL_COUNT];
     struct block *block = code_block(core->code, core->regs->pc);
     if (!block) {
-        (void)core_interpreter_of (&core->cores->options)(core, core->cycles + 1, exit); /* tells the fault */
+        (void)core_interpreter_of (&core->cores->options)(core, core->cycles + 1,
+                                                          exit); /* tells the fault */
         return;
     }
     unsigned count = allowed(core->watch, block, core->cycles);
@@ -176,7 +184,8 @@ void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit)
     while (exit->reason == CORE_BUDGET && core->cycles < limit) {
         uint64_t safe = safe_until(core);
         if (safe > core->cycles)
-            (void)core_interpreter_of (&core->cores->options)(core, safe < limit ? safe : limit, exit);
+            (void)core_interpreter_of (&core->cores->options)(core, safe < limit ? safe : limit,
+                                                              exit);
         else
             run_to(core, exit);
     }

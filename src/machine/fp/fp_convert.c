@@ -1,4 +1,5 @@
-/* Conversions: to single, to and from integers, and the formats of single-precision loads and stores. */
+/* Conversions: to single, to and from integers, and the formats of single-precision loads and
+ * stores. */
 #include "machine/fp/fp_impl.h"
 
 void fp_do_rsp(struct fp_calc *calc, uint64_t a, uint64_t b, uint64_t c)
@@ -29,12 +30,13 @@ void fp_do_cfid(struct fp_calc *calc, uint64_t a, uint64_t b, uint64_t c)
     fp_give_number(calc, (struct fp_number){sign, 63 - zeros, (fp_u128)(magnitude << zeros) << 64});
 }
 
-/* To a signed integer of `bits` bits, which is sign-extended into the register: the manual leaves the high word of
- * fctiw undefined. FPRF, undefined too, stays. */
+/* To a signed integer of `bits` bits, which is sign-extended into the register: the manual leaves
+ * the high word of fctiw undefined. FPRF, undefined too, stays. */
 static void convert(struct fp_calc *calc, uint64_t b, unsigned rn, unsigned bits)
 {
     struct fp_unpacked x = fp_unpack(b);
-    uint64_t limit = UINT64_C(1) << (bits - 1); /* of a negative magnitude; a positive one is below it */
+    uint64_t limit =
+        UINT64_C(1) << (bits - 1); /* of a negative magnitude; a positive one is below it */
     bool nan = fp_is_nan(b);
     if (fp_is_snan(b)) calc->raised |= FP_VXSNAN;
 

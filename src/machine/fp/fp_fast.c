@@ -1,19 +1,20 @@
 /* What the inline fast path leaves over, with the host's arithmetic as far as that goes.
  *
- * An instruction's rounded result, and the sign of what rounding took away, tell everything: whether the result is
- * exact, so that nothing sticky changes whatever XX was, and a note is enough (fp_slow: that keeps programs fast that
- * compute in whole numbers and never set XX, and products with zero, whose result the inline test refuses); and later,
- * when the note is settled, FI (whether anything was taken away) and FR (whether it points from the result to zero).
- * Everything the proofs do not cover is the reference's.
+ * An instruction's rounded result, and the sign of what rounding took away, tell everything:
+ * whether the result is exact, so that nothing sticky changes whatever XX was, and a note is enough
+ * (fp_slow: that keeps programs fast that compute in whole numbers and never set XX, and products
+ * with zero, whose result the inline test refuses); and later, when the note is settled, FI
+ * (whether anything was taken away) and FR (whether it points from the result to zero). Everything
+ * the proofs do not cover is the reference's.
  *
  * The proofs (r is the host's rounded result, all in round-to-nearest):
  *   sum       TwoSum's error term; a NaN, which proves nothing, if one of its steps overflows.
- *   product   fma(a, c, -r), with r large enough that this cannot underflow; nothing if a factor is 0.
- *   quotient  the sign of fma(-r, b, a), turned if b is negative, with a and r large enough; nothing if a is 0, b not.
- *   fused     the sign of the error term of fma as Boldo and Muller compute it (IEEE TC 60, 2011): the product and its
- *             error term are added to b by two TwoSums; b, product and r large enough or 0.
- *   single    what rounding the double took away, if that is anything, as it is more than half the double's last place;
- *             else what is missing in the double.
+ *   product   fma(a, c, -r), with r large enough that this cannot underflow; nothing if a factor is
+ * 0. quotient  the sign of fma(-r, b, a), turned if b is negative, with a and r large enough;
+ * nothing if a is 0, b not. fused     the sign of the error term of fma as Boldo and Muller compute
+ * it (IEEE TC 60, 2011): the product and its error term are added to b by two TwoSums; b, product
+ * and r large enough or 0. single    what rounding the double took away, if that is anything, as it
+ * is more than half the double's last place; else what is missing in the double.
  */
 #include "machine/fp/fp_fast.h"
 #include "machine/fp/fp_impl.h"
@@ -107,7 +108,8 @@ static bool on_host(enum fp_op op, uint64_t a, uint64_t b, uint64_t c, struct ro
     return fp_sum_ok(r->value) && r->rest == r->rest; /* and it is not tiny, unless it is exact */
 }
 
-unsigned fp_slow(struct fp_state *s, enum fp_op op, uint64_t *target, uint64_t a, uint64_t b, uint64_t c)
+unsigned fp_slow(struct fp_state *s, enum fp_op op, uint64_t *target, uint64_t a, uint64_t b,
+                 uint64_t c)
 {
     struct rounded r;
     if (FP_HOST_IEEE && !(s->fpscr & (FP_FEX | FP_UE | FP_RN)) && on_host(op, a, b, c, &r) &&
@@ -151,7 +153,8 @@ unsigned fp_slow_compare(struct fp_state *s, bool ordered, uint64_t a, uint64_t 
 static bool described_on_host(const struct fp_state *s, enum fp_op op, uint32_t *described)
 {
     struct rounded r;
-    if (!FP_HOST_IEEE || s->fpscr & (FP_UE | FP_RN) || !on_host(op, s->a, s->b, s->c, &r)) return false;
+    if (!FP_HOST_IEEE || s->fpscr & (FP_UE | FP_RN) || !on_host(op, s->a, s->b, s->c, &r))
+        return false;
     bool minus = fp_from_host(r.value) >> 63;
     uint64_t magnitude = fp_abs(fp_from_host(r.value));
     unsigned fprf = minus ? FP_CLASS_NEG_NORMAL : FP_CLASS_NORMAL;
@@ -175,7 +178,8 @@ void fp_settle(struct fp_state *s)
     if (op != FP_OP_NONE) {
         uint32_t again = s->fpscr;
         uint64_t result;
-        if (!described_on_host(s, op, &again)) (void)fp_arith(op, &again, &result, s->a, s->b, s->c);
+        if (!described_on_host(s, op, &again))
+            (void)fp_arith(op, &again, &result, s->a, s->b, s->c);
         s->fpscr = (s->fpscr & ~FP_DESCRIBED) | (again & FP_DESCRIBED);
     }
     if (s->noted & FP_NOTED_COMPARE) s->fpscr = (s->fpscr & ~FP_FPCC) | (s->noted & FP_FPCC);
@@ -184,14 +188,16 @@ void fp_settle(struct fp_state *s)
     s->noted = FP_OP_NONE;
 }
 
-/* fp_settle does a noted instruction again with the FPSCR of then, so nothing that decides its result may have changed.
- * Translated code notes what C has done for it too, whatever came of it. */
+/* fp_settle does a noted instruction again with the FPSCR of then, so nothing that decides its
+ * result may have changed. Translated code notes what C has done for it too, whatever came of it.
+ */
 void fp_write_fpscr(struct fp_state *s, uint32_t mask, uint32_t value)
 {
     uint32_t after = (s->fpscr & ~mask) | (value & mask);
     if ((mask & FP_DESCRIBED) == FP_DESCRIBED) {
         s->noted = FP_OP_NONE;
-    } else if (mask & FP_DESCRIBED || (after | s->fpscr) & (FP_UE | FP_RN) || (after ^ s->fpscr) & FP_DECIDING) {
+    } else if (mask & FP_DESCRIBED || (after | s->fpscr) & (FP_UE | FP_RN) ||
+               (after ^ s->fpscr) & FP_DECIDING) {
         fp_sync(s);
         after = (s->fpscr & ~mask) | (value & mask);
     }

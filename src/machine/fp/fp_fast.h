@@ -1,24 +1,28 @@
-/* The same arithmetic at the host's speed, for interpreters and translated code: equal to fp.h after fp_sync, always.
+/* The same arithmetic at the host's speed, for interpreters and translated code: equal to fp.h
+ * after fp_sync, always.
  *
- * Why it is sound. The host rounds to nearest as the guest does, so a result is the guest's if it is finite and surely
- * not tiny; then no exception but inexact is possible. That is tested on the result alone, in two integer operations,
- * since an infinity, a NaN, an invalid operation or a zero divide always shows in it. A single-precision instruction is
- * computed in double and rounded again, where that is the same as rounding once. Everything else is left to the
- * reference; so is all that happens while FPSCR[RN] is not nearest, while underflow is enabled (exact results underflow
- * too, then) and while FEX is set.
+ * Why it is sound. The host rounds to nearest as the guest does, so a result is the guest's if it
+ * is finite and surely not tiny; then no exception but inexact is possible. That is tested on the
+ * result alone, in two integer operations, since an infinity, a NaN, an invalid operation or a zero
+ * divide always shows in it. A single-precision instruction is computed in double and rounded
+ * again, where that is the same as rounding once. Everything else is left to the reference; so is
+ * all that happens while FPSCR[RN] is not nearest, while underflow is enabled (exact results
+ * underflow too, then) and while FEX is set.
  *
- * Why it is cheap. XX is sticky: once it is set, nothing sticky is left to find out, and FR, FI and FPRF only describe
- * the last instruction. They are not computed; the instruction and its operands are noted, and fp_sync finds out what
- * it has to say when someone reads the FPSCR. Until XX is set, fp_slow finds out whether the result is exact. Both use
- * error-free transformations on the host (fp_fast.c).
+ * Why it is cheap. XX is sticky: once it is set, nothing sticky is left to find out, and FR, FI and
+ * FPRF only describe the last instruction. They are not computed; the instruction and its operands
+ * are noted, and fp_sync finds out what it has to say when someone reads the FPSCR. Until XX is
+ * set, fp_slow finds out whether the result is exact. Both use error-free transformations on the
+ * host (fp_fast.c).
  *
- * Who uses this must call fp_sync before anything but this header reads or writes state->fpscr (fp_read_fpscr does);
- * leave the host rounding to nearest and not flushing denormals; compile without -ffast-math and with
- * -ffp-contract=off. Without fp_sync, the sticky, summary, enable and RN bits are right at any time; FR, FI and FPRF
- * are not. A state belongs to one thread at a time and may be copied.
+ * Who uses this must call fp_sync before anything but this header reads or writes state->fpscr
+ * (fp_read_fpscr does); leave the host rounding to nearest and not flushing denormals; compile
+ * without -ffast-math and with -ffp-contract=off. Without fp_sync, the sticky, summary, enable and
+ * RN bits are right at any time; FR, FI and FPRF are not. A state belongs to one thread at a time
+ * and may be copied.
  *
- * A translator may leave out the note of any instruction that another noted one surely follows before anything can look
- * at the FPSCR.
+ * A translator may leave out the note of any instruction that another noted one surely follows
+ * before anything can look at the FPSCR.
  */
 #ifndef FP_FP_FAST_H
 #define FP_FP_FAST_H
@@ -44,13 +48,15 @@
 
 struct fp_state {
     uint32_t fpscr;
-    uint32_t noted;     /* enum fp_op of the instruction whose FR, FI and FPRF are yet to be put into fpscr, or 0 */
-    uint64_t a, b, c;   /* its operands */
+    uint32_t noted;   /* enum fp_op of the instruction whose FR, FI and FPRF are yet to be put into
+                         fpscr, or 0 */
+    uint64_t a, b, c; /* its operands */
     uint64_t converted; /* with FP_NOTED_CONVERT */
 };
 /* Added to `noted` by what came later. */
 enum {
-    FP_NOTED_COMPARE = 0x100, /* FPCC is that of a comparison, which is in `noted` where fpscr has it */
+    FP_NOTED_COMPARE =
+        0x100, /* FPCC is that of a comparison, which is in `noted` where fpscr has it */
     FP_NOTED_CONVERT = 0x200, /* FR and FI are those of fctiwz with the operand `converted` */
 };
 _Static_assert((int)FP_OP_COUNT <= (int)FP_NOTED_COMPARE, "noted holds an enum fp_op and these");
@@ -76,16 +82,18 @@ static inline uint32_t fp_read_fpscr(struct fp_state *s)
 
 /* What a note has yet to say. */
 #define FP_DESCRIBED (FP_FR | FP_FI | FP_FPRF)
-/* What decides what the result of a noted instruction was, and so may not change before it is settled. */
+/* What decides what the result of a noted instruction was, and so may not change before it is
+ * settled. */
 #define FP_DECIDING (FP_VE | FP_OE | FP_UE | FP_ZE)
 
-/* mtfsf, mtfsfi and mtfsb0: the bits of `mask` become those of `value`. A note stays where it will say the same later,
- * and is forgotten where all it would say is written over. */
+/* mtfsf, mtfsfi and mtfsb0: the bits of `mask` become those of `value`. A note stays where it will
+ * say the same later, and is forgotten where all it would say is written over. */
 void fp_write_fpscr(struct fp_state *s, uint32_t mask, uint32_t value);
 
-/* Any instruction of FP_OPS, not inline: host arithmetic where that shows the result to be exact, else the reference.
- * Returns what fp_arith does. */
-unsigned fp_slow(struct fp_state *s, enum fp_op op, uint64_t *target, uint64_t a, uint64_t b, uint64_t c);
+/* Any instruction of FP_OPS, not inline: host arithmetic where that shows the result to be exact,
+ * else the reference. Returns what fp_arith does. */
+unsigned fp_slow(struct fp_state *s, enum fp_op op, uint64_t *target, uint64_t a, uint64_t b,
+                 uint64_t c);
 
 static inline double fp_to_host(uint64_t bits)
 {
@@ -100,8 +108,8 @@ static inline uint64_t fp_from_host(double x)
     return bits;
 }
 
-/* x*y + z, rounded once. Built for plain x86-64 the compiler would call libm; a host that has the instruction gets it
- * in line, behind a branch that always goes the same way. */
+/* x*y + z, rounded once. Built for plain x86-64 the compiler would call libm; a host that has the
+ * instruction gets it in line, behind a branch that always goes the same way. */
 static inline double fp_host_fma(double x, double y, double z)
 {
 #if defined(__x86_64__) && !defined(__FMA__)
@@ -127,13 +135,15 @@ static inline void fp_note(struct fp_state *s, enum fp_op op, uint64_t a, uint64
     s->c = c;
 }
 
-/* Tests of a rounded result's bits, by exponent field. From `least` on, the result before rounding was not tiny. */
+/* Tests of a rounded result's bits, by exponent field. From `least` on, the result before rounding
+ * was not tiny. */
 static inline bool fp_exponent_within(uint64_t bits, unsigned least)
 {
     return (bits << 1) - ((uint64_t)least << 53) < (uint64_t)(0x7ff - least) << 53;
 }
 enum { FP_SURE_DOUBLE = 2, FP_SURE_SINGLE = 898 }; /* one more than the least normal exponent */
-/* The one from which products and remainders of 53-bit numbers do not reach below the least denormal. */
+/* The one from which products and remainders of 53-bit numbers do not reach below the least
+ * denormal. */
 enum { FP_REST_SAFE = 200 };
 
 /* A sum of doubles is exact if it is tiny, so any finite one will do. */
@@ -145,9 +155,10 @@ static inline bool fp_double_ok(double r)
 {
     return fp_exponent_within(fp_from_host(r), FP_SURE_DOUBLE);
 }
-/* A single-precision instruction: d is its result rounded to double, r that rounded to single. Rounding twice is right
- * if d is not halfway between two singles; or, for one sum, product or quotient of singles, always, since 53 bits are
- * two more than twice 24 (Figueroa 1995). Halfway is rare for fused results and common for sums. */
+/* A single-precision instruction: d is its result rounded to double, r that rounded to single.
+ * Rounding twice is right if d is not halfway between two singles; or, for one sum, product or
+ * quotient of singles, always, since 53 bits are two more than twice 24 (Figueroa 1995). Halfway is
+ * rare for fused results and common for sums. */
 static inline bool fp_single_ok(double r)
 {
     return fp_exponent_within(fp_from_host(r), FP_SURE_SINGLE);
@@ -161,20 +172,21 @@ static inline bool fp_both_singles(uint64_t x, uint64_t y)
     return !((x | y) & 0x1fffffff);
 }
 
-/* One function per instruction: unsigned fp_fast_fadd(state, &target, a, b), fp_fast_fmul(state, &target, a, c),
- * fp_fast_fmadd(state, &target, a, b, c) ... Operands by register field, returns what fp_arith does. `fields` says
- * which operands there are and are noted. */
-#define FP_FAST(name, upper, fields, value, result, ok)                                                                \
-    static inline unsigned fp_fast_##name(struct fp_state *s, uint64_t *target, FP_PARAMETERS_##fields)                \
-    {                                                                                                                  \
-        double d = value;                                                                                              \
-        double r = result;                                                                                             \
-        if (__builtin_expect(!(fp_notes_suffice(s) && (ok)), 0))                                                       \
-            return fp_slow(s, FP_##upper, target, FP_ARGUMENTS_##fields);                                              \
-        s->noted = FP_##upper;                                                                                         \
-        FP_NOTE_##fields;                                                                                              \
-        *target = fp_from_host(r);                                                                                     \
-        return FP_WRITTEN;                                                                                             \
+/* One function per instruction: unsigned fp_fast_fadd(state, &target, a, b), fp_fast_fmul(state,
+ * &target, a, c), fp_fast_fmadd(state, &target, a, b, c) ... Operands by register field, returns
+ * what fp_arith does. `fields` says which operands there are and are noted. */
+#define FP_FAST(name, upper, fields, value, result, ok)                                            \
+    static inline unsigned fp_fast_##name(struct fp_state *s, uint64_t *target,                    \
+                                          FP_PARAMETERS_##fields)                                  \
+    {                                                                                              \
+        double d = value;                                                                          \
+        double r = result;                                                                         \
+        if (__builtin_expect(!(fp_notes_suffice(s) && (ok)), 0))                                   \
+            return fp_slow(s, FP_##upper, target, FP_ARGUMENTS_##fields);                          \
+        s->noted = FP_##upper;                                                                     \
+        FP_NOTE_##fields;                                                                          \
+        *target = fp_from_host(r);                                                                 \
+        return FP_WRITTEN;                                                                         \
     }
 #define FP_PARAMETERS_ab  uint64_t a, uint64_t b
 #define FP_PARAMETERS_ac  uint64_t a, uint64_t c
@@ -219,7 +231,8 @@ FP_FAST(fnmsubs, FNMSUBS, abc, FP_FUSED(-), -FP_TO_SINGLE, fp_single_ok(r) && fp
 static inline unsigned fp_fast_frsp(struct fp_state *s, uint64_t *target, uint64_t b)
 {
     double r = (double)(float)fp_to_host(b);
-    if (__builtin_expect(!(fp_notes_suffice(s) && fp_single_ok(r)), 0)) return fp_slow(s, FP_FRSP, target, 0, b, 0);
+    if (__builtin_expect(!(fp_notes_suffice(s) && fp_single_ok(r)), 0))
+        return fp_slow(s, FP_FRSP, target, 0, b, 0);
     fp_note(s, FP_FRSP, 0, b, 0);
     *target = fp_from_host(r);
     return FP_WRITTEN;

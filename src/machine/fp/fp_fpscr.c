@@ -1,7 +1,7 @@
 /* The FPSCR's own instructions, and comparison, which changes nothing else.
  *
- * FX is sticky: any instruction here but mtfsf and mtfsfi raises it with an exception bit. FEX and VX are never
- * stored, always derived.
+ * FX is sticky: any instruction here but mtfsf and mtfsfi raises it with an exception bit. FEX and
+ * VX are never stored, always derived.
  */
 #include "machine/fp/fp_impl.h"
 
@@ -16,7 +16,8 @@ uint32_t fp_summarise(uint32_t fpscr)
     return fpscr;
 }
 
-_Static_assert(FP_VX >> 22 == FP_VE && FP_XX >> 22 == FP_XE, "fp_summarise pairs exceptions with their enable bits");
+_Static_assert(FP_VX >> 22 == FP_VE && FP_XX >> 22 == FP_XE,
+               "fp_summarise pairs exceptions with their enable bits");
 
 static uint32_t raise_bits(uint32_t fpscr, uint32_t bits)
 {
@@ -66,7 +67,10 @@ static int64_t order(uint64_t x)
 
 static unsigned compare(uint32_t *fpscr, uint64_t a, uint64_t b, uint32_t exceptions)
 {
-    unsigned cc = fp_is_nan(a) || fp_is_nan(b) ? 1 : order(a) < order(b) ? 8 : order(a) > order(b) ? 4 : 2;
+    unsigned cc = fp_is_nan(a) || fp_is_nan(b) ? 1
+                  : order(a) < order(b)        ? 8
+                  : order(a) > order(b)        ? 4
+                                               : 2;
     *fpscr = raise_bits((*fpscr & ~FP_FPCC) | cc << FP_FPRF_SHIFT, exceptions);
     return cc;
 }

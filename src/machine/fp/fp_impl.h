@@ -1,5 +1,5 @@
-/* The reference's inside: numbers taken apart, one instruction under way, and rounding. Only src/machine/fp includes
- * this. */
+/* The reference's inside: numbers taken apart, one instruction under way, and rounding. Only
+ * src/machine/fp includes this. */
 #ifndef FP_FP_IMPL_H
 #define FP_FP_IMPL_H
 
@@ -7,11 +7,12 @@
 
 __extension__ typedef unsigned __int128 fp_u128;
 
-#define FP_SIGN       (UINT64_C(1) << 63)
-#define FP_INFINITY   UINT64_C(0x7ff0000000000000)
-#define FP_QUIET      (UINT64_C(1) << 51)
-#define FP_FRACTION   ((UINT64_C(1) << 52) - 1)
-#define FP_NAN_SINGLE (~UINT64_C(0) << 29) /* what of a NaN survives a single-precision instruction */
+#define FP_SIGN     (UINT64_C(1) << 63)
+#define FP_INFINITY UINT64_C(0x7ff0000000000000)
+#define FP_QUIET    (UINT64_C(1) << 51)
+#define FP_FRACTION ((UINT64_C(1) << 52) - 1)
+#define FP_NAN_SINGLE                                                                              \
+    (~UINT64_C(0) << 29) /* what of a NaN survives a single-precision instruction */
 
 /* FPRF: C, then FL FG FE FU. */
 enum fp_class {
@@ -28,7 +29,8 @@ enum fp_class {
 
 enum fp_kind { FP_KIND_ZERO, FP_KIND_FINITE, FP_KIND_INF, FP_KIND_QNAN, FP_KIND_SNAN };
 
-/* A register taken apart. A finite value is sig * 2^(exp - 63) with bit 63 of sig set, denormals too. */
+/* A register taken apart. A finite value is sig * 2^(exp - 63) with bit 63 of sig set, denormals
+ * too. */
 struct fp_unpacked {
     enum fp_kind kind;
     bool sign;
@@ -36,8 +38,8 @@ struct fp_unpacked {
     uint64_t sig;
 };
 
-/* A result before rounding: sig * 2^(exp - 127), bit 127 of sig set; bit 0 of sig also stands for any nonzero tail.
- * sig 0 is zero. */
+/* A result before rounding: sig * 2^(exp - 127), bit 127 of sig set; bit 0 of sig also stands for
+ * any nonzero tail. sig 0 is zero. */
 struct fp_number {
     bool sign;
     int exp;
@@ -46,7 +48,8 @@ struct fp_number {
 
 enum fp_target { FP_TARGET_DOUBLE, FP_TARGET_SINGLE, FP_TARGET_INTEGER };
 
-/* One instruction under way. Workers leave the result and what it raised; fp_arith does the rest. */
+/* One instruction under way. Workers leave the result and what it raised; fp_arith does the rest.
+ */
 struct fp_calc {
     uint32_t before; /* the FPSCR before the instruction: RN and the enable bits are read from it */
     enum fp_target target;
@@ -72,9 +75,12 @@ static inline bool fp_is_snan(uint64_t bits)
 
 static inline struct fp_unpacked fp_unpack(uint64_t bits)
 {
-    struct fp_unpacked u = {.sign = bits >> 63, .exp = (int)(bits >> 52 & 0x7ff), .sig = bits << 11};
+    struct fp_unpacked u = {
+        .sign = bits >> 63, .exp = (int)(bits >> 52 & 0x7ff), .sig = bits << 11};
     if (u.exp == 0x7ff) {
-        u.kind = !(bits & FP_FRACTION) ? FP_KIND_INF : bits & FP_QUIET ? FP_KIND_QNAN : FP_KIND_SNAN;
+        u.kind = !(bits & FP_FRACTION) ? FP_KIND_INF
+                 : bits & FP_QUIET     ? FP_KIND_QNAN
+                                       : FP_KIND_SNAN;
     } else if (u.exp) {
         u.kind = FP_KIND_FINITE;
         u.sig |= FP_SIGN;
@@ -96,8 +102,8 @@ static inline fp_u128 fp_shift_right_jam(fp_u128 x, unsigned shift)
     return x >> shift | ((x << (128 - shift)) != 0);
 }
 
-/* Whether rounding in mode rn moves a magnitude up, given its last kept bit and the lost part: 0 nothing, 1 below a
- * half, 2 a half, 3 above. */
+/* Whether rounding in mode rn moves a magnitude up, given its last kept bit and the lost part: 0
+ * nothing, 1 below a half, 2 a half, 3 above. */
 bool fp_rounds_up(unsigned rn, bool sign, bool odd, unsigned lost);
 
 /* Ends a worker: the rounded number, an exact zero or infinity, a NaN. */
@@ -105,7 +111,8 @@ void fp_give_number(struct fp_calc *calc, struct fp_number x);
 void fp_give_zero(struct fp_calc *calc, bool sign);
 void fp_give_infinity(struct fp_calc *calc, bool sign);
 void fp_give_invalid(struct fp_calc *calc, uint32_t cause); /* the generated QNaN */
-/* If an operand is a NaN, gives the first one, quiet, in the order of the arguments, and returns true. */
+/* If an operand is a NaN, gives the first one, quiet, in the order of the arguments, and returns
+ * true. */
 bool fp_give_nan(struct fp_calc *calc, uint64_t first, uint64_t second, uint64_t third);
 
 #endif

@@ -1,9 +1,9 @@
 /* Exact arithmetic: sums, products, quotients, roots, fused sums of products.
  *
- * Each worker computes the result exactly, or to 126 bits and more with the rest gathered in the lowest bit, and
- * leaves rounding to fp_give_number. That the gathered bit suffices: where an operand of a sum is shifted far enough
- * to lose bits (by 22 or more), at most one leading bit cancels, so the gathered bit stays far below the 53 that are
- * kept and their half.
+ * Each worker computes the result exactly, or to 126 bits and more with the rest gathered in the
+ * lowest bit, and leaves rounding to fp_give_number. That the gathered bit suffices: where an
+ * operand of a sum is shifted far enough to lose bits (by 22 or more), at most one leading bit
+ * cancels, so the gathered bit stays far below the 53 that are kept and their half.
  */
 #include "machine/fp/fp_impl.h"
 
@@ -15,7 +15,8 @@ static struct fp_number number_of(struct fp_unpacked u)
 static struct fp_number normalised(bool sign, int exp, fp_u128 sig)
 {
     uint64_t high = (uint64_t)(sig >> 64);
-    int zeros = high ? __builtin_clzll(high) : 64 + ((uint64_t)sig ? __builtin_clzll((uint64_t)sig) : 0);
+    int zeros =
+        high ? __builtin_clzll(high) : 64 + ((uint64_t)sig ? __builtin_clzll((uint64_t)sig) : 0);
     return (struct fp_number){sign, exp - zeros, sig << zeros};
 }
 
@@ -73,7 +74,8 @@ static struct fp_number product(struct fp_unpacked x, struct fp_unpacked y)
 /* Whether x*y is infinity times zero, and whether it is infinite; neither is a NaN. */
 static bool inf_times_zero(struct fp_unpacked x, struct fp_unpacked y)
 {
-    return (x.kind == FP_KIND_INF && y.kind == FP_KIND_ZERO) || (x.kind == FP_KIND_ZERO && y.kind == FP_KIND_INF);
+    return (x.kind == FP_KIND_INF && y.kind == FP_KIND_ZERO) ||
+           (x.kind == FP_KIND_ZERO && y.kind == FP_KIND_INF);
 }
 
 static bool inf_product(struct fp_unpacked x, struct fp_unpacked y)
@@ -104,7 +106,8 @@ void fp_do_madd(struct fp_calc *calc, uint64_t a, uint64_t b, uint64_t c)
     struct fp_unpacked z = fp_unpack(b);
     bool imz = inf_times_zero(x, y);
     if (fp_give_nan(calc, a, b, c)) {
-        /* Only frB can be the NaN here: infinity times zero counts even when a NaN is added to it. */
+        /* Only frB can be the NaN here: infinity times zero counts even when a NaN is added to it.
+         */
         if (imz) calc->raised |= FP_VXIMZ;
         return;
     }
@@ -192,9 +195,9 @@ void fp_do_sqrt(struct fp_calc *calc, uint64_t a, uint64_t b, uint64_t c)
         fp_give_number(calc, square_root(x));
 }
 
-/* fres and frsqrte. The manual asks for 1/256 and 1/32 and lets an implementation be better; ours are rounded
- * quotients, so a program's iterations start from the same value as under qemu-ppc. An estimate never raises XX, and
- * leaves FR and FI 0 where the manual leaves them undefined. */
+/* fres and frsqrte. The manual asks for 1/256 and 1/32 and lets an implementation be better; ours
+ * are rounded quotients, so a program's iterations start from the same value as under qemu-ppc. An
+ * estimate never raises XX, and leaves FR and FI 0 where the manual leaves them undefined. */
 #define ONE UINT64_C(0x3ff0000000000000)
 
 static void forget_inexact(struct fp_calc *calc)

@@ -1,9 +1,9 @@
 /* Rounding and the end of an instruction: the one place where results meet the FPSCR.
  *
- * The manual's order is kept: an intermediate result of unbounded range and precision is tested for tininess, then
- * denormalised or (underflow enabled) brought into range by adding 1536 or 192 to its exponent, rounded, then tested
- * for overflow. A single-precision result is a double whose value single format can hold, and FPRF calls it denormal
- * if it would be one there.
+ * The manual's order is kept: an intermediate result of unbounded range and precision is tested for
+ * tininess, then denormalised or (underflow enabled) brought into range by adding 1536 or 192 to
+ * its exponent, rounded, then tested for overflow. A single-precision result is a double whose
+ * value single format can hold, and FPRF calls it denormal if it would be one there.
  */
 #include "machine/fp/fp_impl.h"
 
@@ -28,13 +28,15 @@ bool fp_rounds_up(unsigned rn, bool sign, bool odd, unsigned lost)
     }
 }
 
-static void give_class(struct fp_calc *calc, bool sign, enum fp_class positive, enum fp_class negative)
+static void give_class(struct fp_calc *calc, bool sign, enum fp_class positive,
+                       enum fp_class negative)
 {
     calc->fprf = sign ? negative : positive;
 }
 
 /* sig, of `precision` bits or fewer, is in units of 2^(exp - precision + 1). */
-static void give_rounded(struct fp_calc *calc, const struct fp_format *format, bool sign, int exp, uint64_t sig)
+static void give_rounded(struct fp_calc *calc, const struct fp_format *format, bool sign, int exp,
+                         uint64_t sig)
 {
     bool denormal = !(sig >> (format->precision - 1));
     sign ^= calc->negate_result;
@@ -51,9 +53,10 @@ static void give_rounded(struct fp_calc *calc, const struct fp_format *format, b
         sig <<= zeros;
         exp -= zeros;
     }
-    /* An adjusted exponent that even double format cannot hold comes only from operands that are no singles, for
-     * which the manual defines nothing; its low bits are kept. */
-    calc->result = (uint64_t)sign << 63 | ((uint64_t)(exp + 1023) & 0x7ff) << 52 | (sig & FP_FRACTION);
+    /* An adjusted exponent that even double format cannot hold comes only from operands that are no
+     * singles, for which the manual defines nothing; its low bits are kept. */
+    calc->result =
+        (uint64_t)sign << 63 | ((uint64_t)(exp + 1023) & 0x7ff) << 52 | (sig & FP_FRACTION);
     if (denormal)
         give_class(calc, sign, FP_CLASS_DENORMAL, FP_CLASS_NEG_DENORMAL);
     else
@@ -134,7 +137,8 @@ bool fp_give_nan(struct fp_calc *calc, uint64_t first, uint64_t second, uint64_t
     uint64_t nan = fp_is_nan(first) ? first : fp_is_nan(second) ? second : third;
     if (!fp_is_nan(nan)) return false;
     if (fp_is_snan(first) || fp_is_snan(second) || fp_is_snan(third)) calc->raised |= FP_VXSNAN;
-    calc->result = (nan | FP_QUIET) & (calc->target == FP_TARGET_SINGLE ? FP_NAN_SINGLE : ~UINT64_C(0));
+    calc->result =
+        (nan | FP_QUIET) & (calc->target == FP_TARGET_SINGLE ? FP_NAN_SINGLE : ~UINT64_C(0));
     calc->fprf = FP_CLASS_QNAN;
     return true;
 }
@@ -147,7 +151,7 @@ struct fp_row {
     bool negate_addend, negate_result;
 };
 
-#define FP_ROW(upper, name, operands, worker, precision, addend, result)                                               \
+#define FP_ROW(upper, name, operands, worker, precision, addend, result)                           \
     [FP_##upper] = {#name, operands, fp_do_##worker, FP_TARGET_##precision, addend, result},
 static const struct fp_row rows[FP_OP_COUNT] = {FP_OPS(FP_ROW)};
 #undef FP_ROW
@@ -167,7 +171,8 @@ const char *fp_op_operands(enum fp_op op)
     return rows[op].operands;
 }
 
-unsigned fp_arith(enum fp_op op, uint32_t *fpscr, uint64_t *target, uint64_t a, uint64_t b, uint64_t c)
+unsigned fp_arith(enum fp_op op, uint32_t *fpscr, uint64_t *target, uint64_t a, uint64_t b,
+                  uint64_t c)
 {
     const struct fp_row *row = &rows[op];
     uint32_t before = *fpscr;
@@ -177,7 +182,8 @@ unsigned fp_arith(enum fp_op op, uint32_t *fpscr, uint64_t *target, uint64_t a, 
                            .negate_result = row->negate_result};
     row->work(&calc, a, b, c);
 
-    bool suppressed = (calc.raised & FP_VX_ALL && before & FP_VE) || (calc.raised & FP_ZX && before & FP_ZE);
+    bool suppressed =
+        (calc.raised & FP_VX_ALL && before & FP_VE) || (calc.raised & FP_ZX && before & FP_ZE);
     uint32_t after = (before & ~(FP_FR | FP_FI)) | calc.raised;
     if (calc.raised & FP_EXCEPTIONS & ~before) after |= FP_FX;
     if (!suppressed) {

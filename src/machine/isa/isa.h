@@ -1,12 +1,15 @@
-/* The instruction set: PowerPC 440 with its FPU, and the two-pipe FPU ("FP2", double hummer) of Blue Gene.
+/* The instruction set: PowerPC 440 with its FPU, and the two-pipe FPU ("FP2", double hummer) of
+ * Blue Gene.
  *
- * One table, isa.def, has one row per instruction; everything here is made from it: the identifiers, the decoder, the
- * disassembler, and for others the timing, the signal weights, the interpreter's dispatch and the tests. docs/isa.md
- * tells how to read and extend it and which decisions it rests on.
+ * One table, isa.def, has one row per instruction; everything here is made from it: the
+ * identifiers, the decoder, the disassembler, and for others the timing, the signal weights, the
+ * interpreter's dispatch and the tests. docs/isa.md tells how to read and extend it and which
+ * decisions it rests on.
  *
- * All tables are constant; nothing here allocates, prints or keeps state, so every function may be called from any
- * thread. A word is an instruction as a number (big-endian memory order already undone). PowerPC numbers bits from the
- * most significant, 0, to the least, 31: isa_bits() is the only place that knows.
+ * All tables are constant; nothing here allocates, prints or keeps state, so every function may be
+ * called from any thread. A word is an instruction as a number (big-endian memory order already
+ * undone). PowerPC numbers bits from the most significant, 0, to the least, 31: isa_bits() is the
+ * only place that knows.
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
@@ -23,7 +26,8 @@ enum isa_id {
     ISA_COUNT
 };
 
-/* What a machine must have for the instruction to exist. A machine's set is the or of isa_unit_bit(). */
+/* What a machine must have for the instruction to exist. A machine's set is the or of
+ * isa_unit_bit(). */
 enum isa_unit {
 #define ISA_UNIT(id, name) ISA_UNIT_##id,
 #include "machine/isa/isa.def"
@@ -43,7 +47,8 @@ enum isa_timing {
     ISA_TIMING_COUNT
 };
 
-/* I complex integer and branch, J simple integer, L load/store, F floating point; IJ either of the two, FI both. */
+/* I complex integer and branch, J simple integer, L load/store, F floating point; IJ either of the
+ * two, FI both. */
 enum isa_pipe { ISA_PIPE_I, ISA_PIPE_IJ, ISA_PIPE_L, ISA_PIPE_F, ISA_PIPE_FI };
 
 enum isa_operand {
@@ -101,21 +106,23 @@ enum isa_flag {
     ISA_LR_WRITE = 1 << 10,
     ISA_CTR_READ = 1 << 11, /* in bc and bclr: if BO says so */
     ISA_CTR_WRITE = 1 << 12,
-    ISA_FPSCR_READ = 1 << 13,   /* as data; that arithmetic obeys RN and the enables goes without saying */
+    ISA_FPSCR_READ =
+        1 << 13, /* as data; that arithmetic obeys RN and the enables goes without saying */
     ISA_FPSCR_WRITE = 1 << 14,  /* status bits or as a target */
     ISA_PRIVILEGED = 1 << 15,   /* always; see isa_is_privileged() for mfspr, mtspr */
     ISA_SYNCHRONIZES = 1 << 16, /* waits for all earlier instructions */
-    ISA_ENDS_BLOCK = 1 << 17,   /* the next instruction may not be the next word, or may run in another context */
-    ISA_UPDATE = 1 << 18,       /* RA gets the effective address */
-    ISA_INDEXED = 1 << 19,      /* the address is (RA|0) + RB */
-    ISA_SIGNED = 1 << 20,       /* lha: sign-extends */
-    ISA_REVERSED = 1 << 21,     /* bytes reversed */
-    ISA_MULTIPLE = 1 << 22,     /* lmw, stmw and the strings: as many words as isa_words_moved() */
-    ISA_RESERVATION = 1 << 23,  /* lwarx, stwcx. */
-    ISA_SINGLE = 1 << 24,       /* rounds to, loads or stores single precision */
-    ISA_PAIR = 1 << 25,         /* works in both halves */
-    ISA_CROSS = 1 << 26,        /* loads and stores: the secondary half is at the lower address */
-    ISA_P_READ = 1 << 27,       /* which halves of the named FPRs are read and written */
+    ISA_ENDS_BLOCK =
+        1 << 17, /* the next instruction may not be the next word, or may run in another context */
+    ISA_UPDATE = 1 << 18,      /* RA gets the effective address */
+    ISA_INDEXED = 1 << 19,     /* the address is (RA|0) + RB */
+    ISA_SIGNED = 1 << 20,      /* lha: sign-extends */
+    ISA_REVERSED = 1 << 21,    /* bytes reversed */
+    ISA_MULTIPLE = 1 << 22,    /* lmw, stmw and the strings: as many words as isa_words_moved() */
+    ISA_RESERVATION = 1 << 23, /* lwarx, stwcx. */
+    ISA_SINGLE = 1 << 24,      /* rounds to, loads or stores single precision */
+    ISA_PAIR = 1 << 25,        /* works in both halves */
+    ISA_CROSS = 1 << 26,       /* loads and stores: the secondary half is at the lower address */
+    ISA_P_READ = 1 << 27,      /* which halves of the named FPRs are read and written */
     ISA_S_READ = 1 << 28,
     ISA_P_WRITE = 1 << 29,
     ISA_S_WRITE = 1 << 30,
@@ -124,9 +131,10 @@ enum isa_flag {
 enum { ISA_OPERANDS_MAX = 5, ISA_OPERAND_BITS = 6 };
 
 struct isa_row {
-    const char *name; /* the basic mnemonic, "." and "o" included */
-    uint32_t match;   /* the fixed bits */
-    uint32_t mask;    /* where the fixed bits are; what is in neither the mask nor an operand is reserved and ignored */
+    const char *name;  /* the basic mnemonic, "." and "o" included */
+    uint32_t match;    /* the fixed bits */
+    uint32_t mask;     /* where the fixed bits are; what is in neither the mask nor an operand is
+                          reserved and ignored */
     uint32_t operands; /* packed in assembler order; see isa_row_operand() */
     uint32_t flags;    /* of enum isa_flag */
     uint8_t unit;      /* enum isa_unit */
@@ -155,7 +163,8 @@ const struct isa_operand_row *isa_operand_row(enum isa_operand operand);
 const struct isa_timing_row *isa_timing_row(enum isa_timing timing);
 const char *isa_unit_name(enum isa_unit unit);
 const char *isa_class_name(enum isa_class klass);
-/* The Blue Gene/P event of core n without its "BGP_PUn_", "" when there is none. `in_j` for work done in the J pipe. */
+/* The Blue Gene/P event of core n without its "BGP_PUn_", "" when there is none. `in_j` for work
+ * done in the J pipe. */
 const char *isa_class_event(enum isa_class klass, bool in_j);
 
 /* Which instruction a word is, ISA_ILLEGAL when none. Two table reads and a compare. */
@@ -163,15 +172,17 @@ enum isa_id isa_decode(uint32_t word);
 
 /* Whether a user-mode program may not execute `word`, which is instruction `id`. */
 bool isa_is_privileged(enum isa_id id, uint32_t word);
-/* Whether the operands make an invalid form, whose result the architecture leaves undefined: update with RA = 0 or
- * RA = RT, a multiple or string load over its own address register, bcctr that decrements CTR, BO with must-be-zero
- * bits. The 440 executes them without an exception; tests and comparisons want to leave them out. */
+/* Whether the operands make an invalid form, whose result the architecture leaves undefined: update
+ * with RA = 0 or RA = RT, a multiple or string load over its own address register, bcctr that
+ * decrements CTR, BO with must-be-zero bits. The 440 executes them without an exception; tests and
+ * comparisons want to leave them out. */
 bool isa_is_invalid_form(enum isa_id id, uint32_t word);
-/* How many registers lmw, stmw, lswi or stswi moves; lswx and stswx need the byte count in XER[25:31], `count`. */
+/* How many registers lmw, stmw, lswi or stswi moves; lswx and stswx need the byte count in
+ * XER[25:31], `count`. */
 unsigned isa_words_moved(enum isa_id id, uint32_t word, unsigned count);
 
-/* What an instruction reads and writes. GPRs and FPRs: bit n is register n. CR: bit 0x80 >> n is field n.
- * lswx and stswx count as touching the most registers they could. */
+/* What an instruction reads and writes. GPRs and FPRs: bit n is register n. CR: bit 0x80 >> n is
+ * field n. lswx and stswx count as touching the most registers they could. */
 enum isa_special {
     ISA_SPECIAL_CA = 1 << 0,
     ISA_SPECIAL_OV = 1 << 1, /* XER[SO,OV] */
@@ -188,15 +199,17 @@ struct isa_deps {
 };
 void isa_deps(enum isa_id id, uint32_t word, struct isa_deps *deps);
 
-/* Assembler text as `objdump -M 440,raw` prints it, and with the usual simplified mnemonics (li, mr, blr, bne+ ...).
- * Words that are no instruction give ".long 0x...". Returns the length as snprintf does. ISA_TEXT_MAX always suffices.
+/* Assembler text as `objdump -M 440,raw` prints it, and with the usual simplified mnemonics (li,
+ * mr, blr, bne+ ...). Words that are no instruction give ".long 0x...". Returns the length as
+ * snprintf does. ISA_TEXT_MAX always suffices.
  */
 enum { ISA_TEXT_MAX = 80 };
 int isa_disassemble(uint32_t word, uint32_t pc, char *buffer, size_t size);
 int isa_disassemble_simplified(uint32_t word, uint32_t pc, char *buffer, size_t size);
 
-/* Looks for overlapping and unreachable rows, fixed bits outside the mask, operands over fixed bits or each other, and
- * columns that contradict one another. 0, or -1 with what is wrong in `message`. Takes about a millisecond. */
+/* Looks for overlapping and unreachable rows, fixed bits outside the mask, operands over fixed bits
+ * or each other, and columns that contradict one another. 0, or -1 with what is wrong in `message`.
+ * Takes about a millisecond. */
 int isa_self_check(char *message, size_t size);
 
 static inline uint32_t isa_unit_bit(enum isa_unit unit)
@@ -226,7 +239,8 @@ static inline int32_t isa_sign_extend(uint32_t value, unsigned bits)
 /* Operand `index` of a row, ISA_OP_NONE past the last. */
 static inline enum isa_operand isa_row_operand(const struct isa_row *row, unsigned index)
 {
-    return (enum isa_operand)(row->operands >> (index * ISA_OPERAND_BITS) & ((1 << ISA_OPERAND_BITS) - 1));
+    return (enum isa_operand)(row->operands >> (index * ISA_OPERAND_BITS) &
+                              ((1 << ISA_OPERAND_BITS) - 1));
 }
 
 /* The fields by the manuals' names. Register numbers are 0 to 31. */
@@ -297,7 +311,8 @@ static inline int32_t isa_li(uint32_t word)
     return isa_sign_extend(isa_bits(word, 6, 29), 24) * 4;
 }
 
-/* BO, five bits: 0x10 ignore the condition, 0x08 its wanted value, 0x04 leave CTR alone, 0x02 branch when CTR is 0. */
+/* BO, five bits: 0x10 ignore the condition, 0x08 its wanted value, 0x04 leave CTR alone, 0x02
+ * branch when CTR is 0. */
 static inline bool isa_bo_uses_ctr(unsigned bo)
 {
     return !(bo & 0x04);

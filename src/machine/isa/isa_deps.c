@@ -1,6 +1,7 @@
-/* What an instruction word reads and writes, and which words are privileged or invalid forms: what follows from a row
- * and its operands together. The rows give the rule, this file the few exceptions that depend on a field's value:
- * BO (does the branch use CTR and CR?), the SPR number, and the ranges of the multiple and string instructions. */
+/* What an instruction word reads and writes, and which words are privileged or invalid forms: what
+ * follows from a row and its operands together. The rows give the rule, this file the few
+ * exceptions that depend on a field's value: BO (does the branch use CTR and CR?), the SPR number,
+ * and the ranges of the multiple and string instructions. */
 #include "machine/isa/isa.h"
 
 #include <string.h>
@@ -20,7 +21,10 @@ static uint8_t cr_field_bit(unsigned field)
 
 static uint8_t spr_special(unsigned spr)
 {
-    return spr == SPR_XER ? XER_ALL : spr == SPR_LR ? ISA_SPECIAL_LR : spr == SPR_CTR ? ISA_SPECIAL_CTR : 0;
+    return spr == SPR_XER   ? XER_ALL
+           : spr == SPR_LR  ? ISA_SPECIAL_LR
+           : spr == SPR_CTR ? ISA_SPECIAL_CTR
+                            : 0;
 }
 
 static void add_operand(struct isa_deps *deps, const struct isa_operand_row *operand, uint32_t word)
@@ -40,7 +44,9 @@ static void add_operand(struct isa_deps *deps, const struct isa_operand_row *ope
     case ISA_ROLE_CR_FIELD_READ: deps->cr_read |= cr_field_bit(value); break;
     case ISA_ROLE_CR_FIELD_WRITE: deps->cr_write |= cr_field_bit(value); break;
     case ISA_ROLE_CR_BIT_READ: deps->cr_read |= cr_field_bit(value / 4); break;
-    case ISA_ROLE_CR_BIT_READ_BO: deps->cr_read |= isa_bo_uses_cr(isa_rt(word)) ? cr_field_bit(value / 4) : 0; break;
+    case ISA_ROLE_CR_BIT_READ_BO:
+        deps->cr_read |= isa_bo_uses_cr(isa_rt(word)) ? cr_field_bit(value / 4) : 0;
+        break;
     case ISA_ROLE_CR_BIT_WRITE: /* the field's other bits stay */
         deps->cr_read |= cr_field_bit(value / 4);
         deps->cr_write |= cr_field_bit(value / 4);
@@ -86,8 +92,10 @@ void isa_deps(enum isa_id id, uint32_t word, struct isa_deps *deps)
     const struct isa_row *row = isa_row(id);
     uint32_t flags = row->flags;
     memset(deps, 0, sizeof *deps);
-    /* bc and bclr count CTR down unless BO says not to; bcctr reads it as its target in any case. */
-    if ((flags & ISA_CTR_WRITE) && !isa_bo_uses_ctr(isa_rt(word))) flags &= ~(uint32_t)(ISA_CTR_READ | ISA_CTR_WRITE);
+    /* bc and bclr count CTR down unless BO says not to; bcctr reads it as its target in any case.
+     */
+    if ((flags & ISA_CTR_WRITE) && !isa_bo_uses_ctr(isa_rt(word)))
+        flags &= ~(uint32_t)(ISA_CTR_READ | ISA_CTR_WRITE);
     add_flags(deps, flags);
     for (unsigned i = 0; i < ISA_OPERANDS_MAX && isa_row_operand(row, i) != ISA_OP_NONE; i++)
         add_operand(deps, isa_operand_row(isa_row_operand(row, i)), word);
@@ -113,7 +121,8 @@ bool isa_is_privileged(enum isa_id id, uint32_t word)
     return isa_row(id)->flags & ISA_PRIVILEGED;
 }
 
-/* The bits of BO that must be 0 ("z" in the manuals): each depends on what the others say is ignored. */
+/* The bits of BO that must be 0 ("z" in the manuals): each depends on what the others say is
+ * ignored. */
 static bool bo_has_z(unsigned bo)
 {
     unsigned z = 0;

@@ -1,6 +1,6 @@
-/* Assembler text. The basic syntax follows the rows: mnemonic, then the operands in the row's order. The simplified
- * syntax tries a table of aliases first and falls back on the basic one; branches have their own few lines, since
- * their mnemonic is made from BO and BI. */
+/* Assembler text. The basic syntax follows the rows: mnemonic, then the operands in the row's
+ * order. The simplified syntax tries a table of aliases first and falls back on the basic one;
+ * branches have their own few lines, since their mnemonic is made from BO and BI. */
 #include "machine/isa/isa.h"
 
 #include <stdarg.h>
@@ -21,12 +21,14 @@ static struct text text_into(char *buffer, size_t size)
     return text;
 }
 
-__attribute__((format(printf, 2, 3))) static void text_add(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void text_add(struct text *text, const char *format,
+                                                           ...)
 {
     size_t used = text->length < text->size ? text->length : text->size;
     va_list args;
     va_start(args, format);
-    int added = vsnprintf(used < text->size ? text->buffer + used : NULL, text->size - used, format, args);
+    int added =
+        vsnprintf(used < text->size ? text->buffer + used : NULL, text->size - used, format, args);
     va_end(args);
     if (added > 0) text->length += (size_t)added;
 }
@@ -43,7 +45,8 @@ static void text_cr_bit(struct text *text, unsigned bit)
     text_add(text, "%s", names[bit % 4]);
 }
 
-static void text_operand(struct text *text, const struct isa_operand_row *operand, uint32_t word, uint32_t pc)
+static void text_operand(struct text *text, const struct isa_operand_row *operand, uint32_t word,
+                         uint32_t pc)
 {
     unsigned bits = operand->last - operand->first + 1U;
     unsigned value = isa_bits(word, operand->first, operand->last);
@@ -96,7 +99,8 @@ int isa_disassemble(uint32_t word, uint32_t pc, char *buffer, size_t size)
 
 enum { BO_ALWAYS = 20 };
 
-/* Aliases with a fixed encoding. SAME_RB: RS and RB must be the same register, which the alias names once. */
+/* Aliases with a fixed encoding. SAME_RB: RS and RB must be the same register, which the alias
+ * names once. */
 #define OPERAND(a, place) ((uint32_t)ISA_OP_##a << (place)*ISA_OPERAND_BITS)
 #define OPS1(a)           OPERAND(a, 0)
 #define OPS2(a, b)        (OPERAND(a, 0) | OPERAND(b, 1))
@@ -133,7 +137,8 @@ static const struct alias {
     {"trap", 0x7fe00008, 0xffffffff, 0, false},
 };
 
-/* "bdnz", "beq", "b": the mnemonic of a branch without its ending; false when BO has no simplified name. */
+/* "bdnz", "beq", "b": the mnemonic of a branch without its ending; false when BO has no simplified
+ * name. */
 static bool branch_name(unsigned bo, unsigned bi, char name[8])
 {
     static const char *const when[2][4] = {{"ge", "le", "ne", "ns"}, {"lt", "gt", "eq", "so"}};
@@ -149,8 +154,9 @@ static bool branch_name(unsigned bo, unsigned bi, char name[8])
     return true;
 }
 
-/* bc, bclr and bcctr with their LK and AA forms. The "+" or "-" is what the processor predicts: taken for a branch
- * backwards, not taken otherwise, the other way round if the last bit of BO is set. */
+/* bc, bclr and bcctr with their LK and AA forms. The "+" or "-" is what the processor predicts:
+ * taken for a branch backwards, not taken otherwise, the other way round if the last bit of BO is
+ * set. */
 static bool text_branch(struct text *text, enum isa_id id, uint32_t word, uint32_t pc)
 {
     static const struct {
@@ -158,8 +164,9 @@ static bool text_branch(struct text *text, enum isa_id id, uint32_t word, uint32
         enum isa_id id;
         enum isa_operand target;
     } branches[] = {
-        {"", ISA_BC, ISA_OP_BD},         {"l", ISA_BCL, ISA_OP_BD},         {"a", ISA_BCA, ISA_OP_BDA},
-        {"la", ISA_BCLA, ISA_OP_BDA},    {"lr", ISA_BCLR, ISA_OP_NONE},     {"lrl", ISA_BCLRL, ISA_OP_NONE},
+        {"", ISA_BC, ISA_OP_BD},         {"l", ISA_BCL, ISA_OP_BD},
+        {"a", ISA_BCA, ISA_OP_BDA},      {"la", ISA_BCLA, ISA_OP_BDA},
+        {"lr", ISA_BCLR, ISA_OP_NONE},   {"lrl", ISA_BCLRL, ISA_OP_NONE},
         {"ctr", ISA_BCCTR, ISA_OP_NONE}, {"ctrl", ISA_BCCTRL, ISA_OP_NONE},
     };
     for (size_t i = 0; i < sizeof branches / sizeof branches[0]; i++) {
@@ -170,7 +177,10 @@ static bool text_branch(struct text *text, enum isa_id id, uint32_t word, uint32
         if (isa_is_invalid_form(id, word) || !branch_name(bo, bi, name)) return false;
         if (bo == BO_ALWAYS && has_target) return false; /* b does that */
         bool taken = (has_target && isa_bd(word) < 0) != (bo & 1);
-        snprintf(full, sizeof full, "%s%s%s", name, branches[i].ending, bo == BO_ALWAYS ? "" : taken ? "+" : "-");
+        snprintf(full, sizeof full, "%s%s%s", name, branches[i].ending,
+                 bo == BO_ALWAYS ? ""
+                 : taken         ? "+"
+                                 : "-");
         unsigned field = isa_bo_uses_cr(bo) ? bi / 4 : 0;
         text_name(text, full, field || has_target);
         if (field) text_add(text, "cr%u%s", field, has_target ? "," : "");
@@ -185,7 +195,9 @@ int isa_disassemble_simplified(uint32_t word, uint32_t pc, char *buffer, size_t 
     struct text text = text_into(buffer, size);
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
         const struct alias *alias = &aliases[i];
-        if ((word & alias->mask) != alias->match || (alias->same_rb && isa_rt(word) != isa_rb(word))) continue;
+        if ((word & alias->mask) != alias->match ||
+            (alias->same_rb && isa_rt(word) != isa_rb(word)))
+            continue;
         text_name(&text, alias->name, alias->operands != 0);
         text_operands(&text, alias->operands, word, pc);
         return (int)text.length;

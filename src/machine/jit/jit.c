@@ -1,11 +1,13 @@
 /* When what is translated, where it is kept, and when it goes.
  *
- * Two threads. The first runs the guest; it chooses regions, hands them over as struct work, looks whether they are
- * done when their block is entered again, and runs them. The second makes code and frees it. A struct work changes
- * hands with its state, which is atomic; what else they share is the queue, under a lock.
+ * Two threads. The first runs the guest; it chooses regions, hands them over as struct work, looks
+ * whether they are done when their block is entered again, and runs them. The second makes code and
+ * frees it. A struct work changes hands with its state, which is atomic; what else they share is
+ * the queue, under a lock.
  *
- * Code goes when a page that it was made of changes, when its address space ends, or to make room: always all of an
- * address space. Since that may happen inside translated code (its own store), nothing is freed before `rest`.
+ * Code goes when a page that it was made of changes, when its address space ends, or to make room:
+ * always all of an address space. Since that may happen inside translated code (its own store),
+ * nothing is freed before `rest`.
  */
 #include "machine/jit/jit.h"
 
@@ -67,13 +69,13 @@ struct jit {
     struct jit_figures figures;
 };
 
-/* --- The second thread ---------------------------------------------------------------------------------------------
- */
+/* --- The second thread ----------------------------------------------------------------------- */
 
 static uint64_t cpu_time(void)
 {
     struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* allowed: a figure for people, in no result */
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID,
+                        &t); /* allowed: a figure for people, in no result */
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -143,8 +145,7 @@ static void *second_thread(void *context)
     return NULL;
 }
 
-/* --- Dropping ------------------------------------------------------------------------------------------------------
- */
+/* --- Dropping -------------------------------------------------------------------------------- */
 
 /* All of a space's code goes to the graveyard; its blocks are as new. */
 static void drop(struct jit *jit, struct space *space)
@@ -212,8 +213,7 @@ static bool is_full(struct jit *jit)
     return full;
 }
 
-/* --- Hot blocks ----------------------------------------------------------------------------------------------------
- */
+/* --- Hot blocks ------------------------------------------------------------------------------ */
 
 static struct space *space_of(struct jit *jit, struct code *code)
 {
@@ -279,8 +279,8 @@ static struct work *order(struct jit *jit, struct core *core, struct block *bloc
     return work;
 }
 
-static enum core_hot run(struct core *core, struct block *block, const struct work *work, uint64_t limit,
-                         struct core_exit *exit)
+static enum core_hot run(struct core *core, struct block *block, const struct work *work,
+                         uint64_t limit, struct core_exit *exit)
 {
     struct jump *jump = &work->region.jumps[jump_index(block->pc)];
     *jump = (struct jump){block->pc, ir_code_target(work->code)};
@@ -294,15 +294,15 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
 #endif
     /* The registers for these have other bits in their lowest bytes (jit_fast.h). */
     assert(!(((uintptr_t)core->mem->base | (uintptr_t)core->lines) & UINT8_MAX));
-    limit =
-        cache_postpone(core->view, core->cycles, limit, work->region.recorded); /* calls and returns look at counts */
+    limit = cache_postpone(core->view, core->cycles, limit,
+                           work->region.recorded); /* calls and returns look at counts */
     work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
     core->cycles += cache_postpone_end(core->view);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }
 
-/* Translation may take an eighth of the time that the guest has run, loading LLVM included: no run gets much slower by
- * it. That decides when code is there, and so no result. */
+/* Translation may take an eighth of the time that the guest has run, loading LLVM included: no run
+ * gets much slower by it. That decides when code is there, and so no result. */
 static bool can_afford(struct jit *jit)
 {
     if (jit->options.wait || jit->frozen) return true;
@@ -314,7 +314,8 @@ static bool can_afford(struct jit *jit)
     return spent < cpu_time() / SHARE;
 }
 
-static enum core_hot hot(void *context, struct core *core, struct block *block, uint64_t limit, struct core_exit *exit)
+static enum core_hot hot(void *context, struct core *core, struct block *block, uint64_t limit,
+                         struct core_exit *exit)
 {
     struct jit *jit = context;
     if (!block->translated && !can_afford(jit)) {
@@ -346,8 +347,7 @@ bool jit_diverged(const struct jit *jit)
     return jit->diverged;
 }
 
-/* --- Making and ending ---------------------------------------------------------------------------------------------
- */
+/* --- Making and ending ----------------------------------------------------------------------- */
 
 const char *jit_unavailable(bool llvm)
 {
@@ -389,7 +389,8 @@ void jit_free(struct jit *jit)
     pthread_cond_broadcast(&jit->changed);
     pthread_mutex_unlock(&jit->lock);
     if (jit->started) pthread_join(jit->thread, NULL);
-    free_works(jit, NULL, jit->to_free); /* of a thread that could not be started: nothing was made */
+    free_works(jit, NULL,
+               jit->to_free); /* of a thread that could not be started: nothing was made */
     pthread_mutex_destroy(&jit->lock);
     pthread_cond_destroy(&jit->changed);
     free(jit);

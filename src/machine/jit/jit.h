@@ -1,9 +1,9 @@
 /* The translator: hot code becomes host code, and nothing else changes.
  *
- * It plugs into a group of cores (struct core_translator). The interpreter asks when a block was entered often enough;
- * a region around it is then translated on a second thread, while the interpreter goes on, and run from the next time
- * on. Since translated code does to registers, memory, time and counts what the interpreter does, when it becomes ready
- * changes no result.
+ * It plugs into a group of cores (struct core_translator). The interpreter asks when a block was
+ * entered often enough; a region around it is then translated on a second thread, while the
+ * interpreter goes on, and run from the next time on. Since translated code does to registers,
+ * memory, time and counts what the interpreter does, when it becomes ready changes no result.
  */
 #ifndef JIT_H
 #define JIT_H
@@ -22,7 +22,8 @@ struct jit_options {
     bool wait;         /* for each translation, instead of going on: for tests */
     bool llvm;         /* translate with LLVM where there is a quicker way */
     bool irregular;    /* take all loads for irregular ones: for tests */
-    uint64_t lockstep; /* cycles after which translated code and the interpreter are compared; 0: never */
+    uint64_t lockstep; /* cycles after which translated code and the interpreter are compared; 0:
+                          never */
     void (*say)(void *context, const char *line); /* how they differ, several lines */
     void *context;
 };
@@ -32,11 +33,11 @@ struct jit_figures {
     uint64_t irregular;                     /* loads of those that ask without a test */
     uint64_t nanoseconds;                   /* that took, on the second thread */
     uint64_t failed;                        /* regions that could not be */
-    uint64_t dropped;                       /* regions whose code changed or that had to make room */
+    uint64_t dropped; /* regions whose code changed or that had to make room */
 };
 
-/* Why nothing can be translated; NULL when it can. May load LLVM, which takes a moment: jit_new does without asking,
- * and then interprets everything. */
+/* Why nothing can be translated; NULL when it can. May load LLVM, which takes a moment: jit_new
+ * does without asking, and then interprets everything. */
 const char *jit_unavailable(bool llvm);
 /* NULL when this Chiliad was built without a translator. */
 struct jit *jit_new(const struct jit_options *options);

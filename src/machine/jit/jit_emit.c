@@ -1,9 +1,9 @@
-/* A region as host code: its frame, how blocks begin and end, registers. What instructions do is in the rows of
- * jit_integer.c, jit_memory.c and jit_fp.c.
+/* A region as host code: its frame, how blocks begin and end, registers. What instructions do is in
+ * the rows of jit_integer.c, jit_memory.c and jit_fp.c.
  *
- * Entering a block counts it, adds its cycles and looks whether its lines are in the instruction cache, as the
- * interpreter does; leaving it looks at the time limit. A way out of the region looks up the code for where it goes and
- * continues there without coming back to C.
+ * Entering a block counts it, adds its cycles and looks whether its lines are in the instruction
+ * cache, as the interpreter does; leaving it looks at the time limit. A way out of the region looks
+ * up the code for where it goes and continues there without coming back to C.
  */
 #include <stddef.h>
 #include <string.h>
@@ -13,8 +13,9 @@
 #include "machine/jit/jit_miss.h"
 
 /* What emitted code assumes of the structures it reads and writes. */
-#define ELEMENT(structure, member, size)                                                                               \
-    _Static_assert(sizeof(((structure *)0)->member) == (size), #structure "." #member " is of another size")
+#define ELEMENT(structure, member, size)                                                           \
+    _Static_assert(sizeof(((structure *)0)->member) == (size),                                     \
+                   #structure "." #member " is of another size")
 ELEMENT(struct core_regs, gpr[0], 4);
 ELEMENT(struct core_regs, pc, 4);
 ELEMENT(struct core_regs, lr, 4);
@@ -41,15 +42,15 @@ _Static_assert(sizeof(struct jump) == 16, "emitted code steps over jumps");
 #define CORE(member) offsetof(struct core, member)
 #define REGS(member) offsetof(struct core_regs, member)
 
-/* --- Registers -----------------------------------------------------------------------------------------------------
- */
+/* --- Registers ------------------------------------------------------------------------------- */
 
 ir_value emit_const(struct emit *e, uint32_t value)
 {
     return ir_const(e->ir, IR_I32, value);
 }
 
-static ir_variable lazily(struct emit *e, ir_variable *variable, enum ir_type type, ir_value base, size_t offset)
+static ir_variable lazily(struct emit *e, ir_variable *variable, enum ir_type type, ir_value base,
+                          size_t offset)
 {
     if (!*variable) *variable = ir_variable_new(e->ir, type, base, offset);
     return *variable;
@@ -150,7 +151,8 @@ void emit_reload_cr(struct emit *e, unsigned field)
 ir_value emit_special(struct emit *e, bool is_ctr)
 {
     ir_variable *variable = is_ctr ? &e->ctr : &e->lr;
-    return ir_get(e->ir, IR_I32, lazily(e, variable, IR_I32, e->regs, is_ctr ? REGS(ctr) : REGS(lr)));
+    return ir_get(e->ir, IR_I32,
+                  lazily(e, variable, IR_I32, e->regs, is_ctr ? REGS(ctr) : REGS(lr)));
 }
 
 void emit_set_special(struct emit *e, bool is_ctr, ir_value v)
@@ -161,8 +163,7 @@ void emit_set_special(struct emit *e, bool is_ctr, ir_value v)
     ir_store(e->ir, v, e->regs, NULL, offset);
 }
 
-/* --- Conditions ------------------------------------------------------------------------------------------------------
- */
+/* --- Conditions ------------------------------------------------------------------------------ */
 
 _Static_assert(CR_LT == 8 && CR_GT == 4 && CR_EQ == 2, "a comparison is what ir_compare makes");
 /* XER[SO] is 0 in translated code (jit.c), so no compare sets CR's copy. */
@@ -192,8 +193,7 @@ ir_value emit_cr_bit(struct emit *e, unsigned bit)
     return ir_test(e->ir, IR_NE, masked, emit_const(e, 0));
 }
 
-/* --- Calls -----------------------------------------------------------------------------------------------------------
- */
+/* --- Calls ----------------------------------------------------------------------------------- */
 
 ir_value emit_cycles(struct emit *e)
 {
@@ -217,7 +217,8 @@ void emit_write_note(struct emit *e)
         if (operands[i].v) ir_store(e->ir, operands[i].v, e->core, NULL, operands[i].offset);
 }
 
-/* Where a call that stopped goes: out, with what is noted. Calls behind the same operation share it. */
+/* Where a call that stopped goes: out, with what is noted. Calls behind the same operation share
+ * it. */
 static ir_block stop_block(struct emit *e)
 {
     if (!e->note.noted) return e->leave;
@@ -261,7 +262,8 @@ bool emit_can_ask(const struct emit *e)
     return CAN_ASK && ir_can_ask(e->ir);
 }
 
-void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done, ir_block otherwise)
+void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
+              ir_block otherwise)
 {
     struct ir *ir = e->ir;
     if (!emit_can_ask(e)) {
@@ -285,15 +287,16 @@ ir_value emit_call_result(struct emit *e)
     return ir_load(e->ir, IR_I64, e->core, NULL, CORE(call.value));
 }
 
-/* --- Blocks ----------------------------------------------------------------------------------------------------------
- */
+/* --- Blocks ---------------------------------------------------------------------------------- */
 
 static void count_block(struct emit *e)
 {
     struct ir *ir = e->ir;
     ir_increment(ir, ir_get(ir, IR_POINTER, e->counts), (uint64_t)e->block->id * 8);
-    if (e->region->recorded) ir_increment(ir, ir_get(ir, IR_POINTER, e->path_counts), (uint64_t)e->block->index * 8);
-    ir_set(ir, e->cycles, ir_op(ir, IR_ADD, emit_cycles(e), ir_const(ir, IR_I64, e->block->cycles)));
+    if (e->region->recorded)
+        ir_increment(ir, ir_get(ir, IR_POINTER, e->path_counts), (uint64_t)e->block->index * 8);
+    ir_set(ir, e->cycles,
+           ir_op(ir, IR_ADD, emit_cycles(e), ir_const(ir, IR_I64, e->block->cycles)));
 }
 
 /* Whether `count` (at most 8) lines from `first` on are all in the instruction cache. */
@@ -303,13 +306,15 @@ static ir_value fetched(struct emit *e, uint32_t first, unsigned count)
     uint64_t each = UINT64_C(0x0101010101010101) * CACHE_FETCH;
     ir_value all = ir_const(e->ir, type, each >> (64 - 8 * count));
     ir_value bits = ir_load(e->ir, type, e->lines, NULL, first);
-    if (count == 1) return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, bits, all), ir_const(e->ir, type, 0));
+    if (count == 1)
+        return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, bits, all), ir_const(e->ir, type, 0));
     return ir_test(e->ir, IR_EQ, ir_op(e->ir, IR_AND, bits, all), all);
 }
 
 static void fetch_block(struct emit *e)
 {
-    uint32_t first = e->block->pc >> CACHE_GRANULE_BITS, last = (e->block->end - 4) >> CACHE_GRANULE_BITS;
+    uint32_t first = e->block->pc >> CACHE_GRANULE_BITS,
+             last = (e->block->end - 4) >> CACHE_GRANULE_BITS;
     unsigned lines = last - first + 1;
     ir_block slow = ir_block_new(e->ir), on = ir_block_new(e->ir);
     ir_value there = fetched(e, first, lines > 8 ? 8 : lines);
@@ -342,12 +347,13 @@ static void go_to(struct emit *e, ir_value pc, ir_value table, uint64_t offset)
     return_to(e, ir_convert(ir, IR_TRUNC, IR_I32, pc));
 }
 
-/* The block that goes to a known address: inside, or a way out, made once. Recorded code goes to another function by
- * calls only; other ways are the interpreter's. */
+/* The block that goes to a known address: inside, or a way out, made once. Recorded code goes to
+ * another function by calls only; other ways are the interpreter's. */
 static ir_block way_to(struct emit *e, uint32_t pc, bool called)
 {
     int inside = region_find(e->region, pc);
-    bool same = !e->region->recorded || (inside >= 0 && e->region->blocks[inside].function == e->block->function);
+    bool same = !e->region->recorded ||
+                (inside >= 0 && e->region->blocks[inside].function == e->block->function);
     if (inside >= 0 && (same || called)) return e->start[inside];
     for (unsigned i = 0; i < e->exit_count; i++)
         if (e->exits[i].pc == pc) return e->exits[i].block;
@@ -374,7 +380,8 @@ static void guess_returns(struct emit *e, ir_value pc)
         int to = region_find(e->region, from->end);
         if (!branch.links || to < 0) continue;
         ir_block next = ir_block_new(e->ir);
-        ir_branch(e->ir, ir_test(e->ir, IR_EQ, pc, emit_const(e, from->end)), e->start[to], next, IR_EVEN);
+        ir_branch(e->ir, ir_test(e->ir, IR_EQ, pc, emit_const(e, from->end)), e->start[to], next,
+                  IR_EVEN);
         ir_place(e->ir, next);
         guesses++;
     }
@@ -386,8 +393,10 @@ static ir_block way_to_register(struct emit *e, ir_value pc, bool is_return)
     ir_block way = ir_block_new(ir);
     ir_place(ir, way);
     if (is_return) guess_returns(e, pc);
-    ir_value index = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, pc, emit_const(e, 2)), emit_const(e, JUMPS - 1));
-    ir_value offset = ir_op(ir, IR_MUL, ir_convert(ir, IR_ZEXT, IR_I64, index), ir_const(ir, IR_I64, 16));
+    ir_value index =
+        ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, pc, emit_const(e, 2)), emit_const(e, JUMPS - 1));
+    ir_value offset =
+        ir_op(ir, IR_MUL, ir_convert(ir, IR_ZEXT, IR_I64, index), ir_const(ir, IR_I64, 16));
     ir_value table = ir_offset(ir, ir_address(ir, e->region->jumps), offset);
     go_to(e, ir_convert(ir, IR_ZEXT, IR_I64, pc), table, 0);
     return way;
@@ -416,8 +425,7 @@ static ir_value taken(struct emit *e, const struct branch *branch, ir_value ctr)
     return go;
 }
 
-/* --- Recording: calls and returns tell C, which may move the counts -------------------------------------------------
- */
+/* --- Recording: calls and returns tell C, which may move the counts -------------------------- */
 
 static void record_edge(struct emit *e, jit_function *function, ir_value to)
 {
@@ -432,7 +440,8 @@ static void record_edge(struct emit *e, jit_function *function, ir_value to)
 /* What is called when the branch is taken; NULL: nothing. */
 static jit_function *edge_of(const struct region_block *block, const struct branch *branch)
 {
-    if (branch->links) return branch->indirect || branch->target != block->end ? JIT_CALL(jit_record_call) : NULL;
+    if (branch->links)
+        return branch->indirect || branch->target != block->end ? JIT_CALL(jit_record_call) : NULL;
     return branch->indirect && !branch->through_ctr ? JIT_CALL(jit_record_return) : NULL;
 }
 
@@ -449,13 +458,14 @@ static ir_block through_edge(struct emit *e, jit_function *function, ir_value to
     return way;
 }
 
-/* Code is entered from anywhere; if the path is of another function, the interpreter sorts it out. */
+/* Code is entered from anywhere; if the path is of another function, the interpreter sorts it out.
+ */
 static void check_path(struct emit *e)
 {
     struct ir *ir = e->ir;
     ir_block other = ir_block_new(ir);
-    ir_value function = ir_load(ir, IR_POINTER, ir_load(ir, IR_POINTER, e->core, NULL, CORE(path)), NULL,
-                                offsetof(struct record_path, function));
+    ir_value function = ir_load(ir, IR_POINTER, ir_load(ir, IR_POINTER, e->core, NULL, CORE(path)),
+                                NULL, offsetof(struct record_path, function));
     ir_value same = ir_test(ir, IR_EQ, function, ir_address(ir, e->region->blocks[0].function));
     ir_branch(ir, same, e->start[0], other, IR_LIKELY);
     ir_place(ir, other);
@@ -472,15 +482,17 @@ static void end_block(struct emit *e)
         e->note.noted = 0;
     }
     ir_value to = emit_const(e, branch.is_branch ? branch.target : block->end);
-    if (branch.indirect) to = ir_op(ir, IR_AND, emit_special(e, branch.through_ctr), emit_const(e, ~UINT32_C(3)));
+    if (branch.indirect)
+        to = ir_op(ir, IR_AND, emit_special(e, branch.through_ctr), emit_const(e, ~UINT32_C(3)));
     if (branch.links) emit_set_special(e, false, emit_const(e, block->end));
     ir_value ctr = count_down(e, &branch);
     bool conditional = branch.uses_ctr || branch.uses_cr;
     ir_block over = ir_block_new(ir), on = ir_block_new(ir);
     jit_function *edge = e->region->recorded && branch.is_branch ? edge_of(block, &branch) : NULL;
     ir_block before = ir_here(ir);
-    ir_block there = branch.indirect ? way_to_register(e, to, !branch.through_ctr)
-                                     : way_to(e, branch.is_branch ? branch.target : block->end, edge != NULL);
+    ir_block there = branch.indirect
+                         ? way_to_register(e, to, !branch.through_ctr)
+                         : way_to(e, branch.is_branch ? branch.target : block->end, edge != NULL);
     ir_place(ir, before);
     if (edge) { /* before the time is looked at: it is part of the instruction */
         ir_block tell = through_edge(e, edge, to, there), not_taken = ir_block_new(ir);
@@ -496,7 +508,8 @@ static void end_block(struct emit *e)
     }
     ir_branch(ir, ir_test(ir, IR_UGE, emit_cycles(e), e->limit), over, on, IR_UNLIKELY);
     ir_place(ir, over);
-    return_to(e, conditional ? ir_select(ir, taken(e, &branch, ctr), to, emit_const(e, block->end)) : to);
+    return_to(e, conditional ? ir_select(ir, taken(e, &branch, ctr), to, emit_const(e, block->end))
+                             : to);
     ir_place(ir, on);
     if (conditional)
         ir_branch(ir, taken(e, &branch, ctr), there, way_to(e, block->end, false), IR_EVEN);
@@ -504,12 +517,12 @@ static void end_block(struct emit *e)
         ir_jump(ir, there);
 }
 
-/* --- Rows ------------------------------------------------------------------------------------------------------------
- */
+/* --- Rows ------------------------------------------------------------------------------------ */
 
 static const struct emit_entry *row_of(enum isa_id id)
 {
-    const struct emit_entry *const tables[] = {emit_integer_rows, emit_memory_rows, emit_fp_rows, emit_fpscr_rows};
+    const struct emit_entry *const tables[] = {emit_integer_rows, emit_memory_rows, emit_fp_rows,
+                                               emit_fpscr_rows};
     for (unsigned i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (tables[i][id].emit) return &tables[i][id];
     return NULL;
@@ -518,9 +531,11 @@ static const struct emit_entry *row_of(enum isa_id id)
 bool emit_knows(uint32_t word)
 {
     enum isa_id id = isa_decode(word);
-    if (id == ISA_ILLEGAL || isa_is_privileged(id, word) || isa_is_invalid_form(id, word)) return false;
+    if (id == ISA_ILLEGAL || isa_is_privileged(id, word) || isa_is_invalid_form(id, word))
+        return false;
     if (branch_of(word, 0).is_branch) return true;
-    if (id == ISA_MFSPR || id == ISA_MFTB || id == ISA_MTSPR) return emit_knows_spr(id, isa_spr(word));
+    if (id == ISA_MFSPR || id == ISA_MFTB || id == ISA_MTSPR)
+        return emit_knows_spr(id, isa_spr(word));
     return row_of(id) != NULL;
 }
 
@@ -556,7 +571,8 @@ struct ir_code *emit_region(struct ir_maker *maker, struct region *region)
     e.cycles = ir_variable_of(e.ir, ir_argument(e.ir, 4));
     e.limit = ir_argument(e.ir, 5);
     e.counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(counts));
-    if (region->recorded) e.path_counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(path_counts));
+    if (region->recorded)
+        e.path_counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(path_counts));
     for (unsigned i = 0; i < region->count; i++)
         e.start[i] = ir_anchor_new(e.ir, region->blocks[i].weight);
     e.leave = ir_anchor_new(e.ir, 0);

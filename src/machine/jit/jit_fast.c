@@ -1,4 +1,5 @@
-/* The quick maker: takes functions down as nodes, and keeps the code that is made of them. See jit_fast.h. */
+/* The quick maker: takes functions down as nodes, and keeps the code that is made of them. See
+ * jit_fast.h. */
 #include "machine/jit/jit_fast.h"
 
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void fast_maker_free(struct ir_maker *maker)
     free(maker);
 }
 
-/* --- Functions ---------------------------------------------------------------------------------------------------- */
+/* --- Functions ------------------------------------------------------------------------------- */
 
 static int node_new(struct fast *f, struct node node)
 {
@@ -135,7 +136,7 @@ static void fast_code_free(struct ir_maker *maker, struct ir_code *code)
     free(code);
 }
 
-/* --- Values ------------------------------------------------------------------------------------------------------- */
+/* --- Values ---------------------------------------------------------------------------------- */
 
 /* A node that is done where it stands, in the block that is built. */
 static int add(struct ir *ir, struct node node)
@@ -164,22 +165,25 @@ static ir_value fast_argument(struct ir *ir, unsigned n)
 
 static ir_value fast_const(struct ir *ir, enum ir_type type, uint64_t value)
 {
-    static const uint64_t masks[] = {[IR_I1] = 1, [IR_I8] = 0xFF, [IR_I16] = 0xFFFF, [IR_I32] = UINT32_MAX};
+    static const uint64_t masks[] = {
+        [IR_I1] = 1, [IR_I8] = 0xFF, [IR_I16] = 0xFFFF, [IR_I32] = UINT32_MAX};
     if (type < IR_I64) value &= masks[type];
-    return V(node_new(F(ir), (struct node){.kind = NODE_CONST, .type = (uint8_t)type, .imm = value}));
+    return V(
+        node_new(F(ir), (struct node){.kind = NODE_CONST, .type = (uint8_t)type, .imm = value}));
 }
 
 static ir_value fast_address(struct ir *ir, const void *p)
 {
-    return V(node_new(F(ir), (struct node){.kind = NODE_CONST, .type = IR_POINTER, .imm = (uintptr_t)p}));
+    return V(node_new(F(ir),
+                      (struct node){.kind = NODE_CONST, .type = IR_POINTER, .imm = (uintptr_t)p}));
 }
 
-/* --- Of constants: what rows leave of the operands that are part of an instruction ---------------------------------
- */
+/* --- Of constants: what rows leave of the operands that are part of an instruction ----------- */
 
 static unsigned bits_of(unsigned type)
 {
-    static const uint8_t bits[] = {[IR_I1] = 1, [IR_I8] = 8, [IR_I16] = 16, [IR_I32] = 32, [IR_I64] = 64};
+    static const uint8_t bits[] = {
+        [IR_I1] = 1, [IR_I8] = 8, [IR_I16] = 16, [IR_I32] = 32, [IR_I64] = 64};
     return bits[type];
 }
 
@@ -228,43 +232,61 @@ static ir_value fast_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b
     uint64_t result;
     if (known(ir, a) && known(ir, b) && fold_op(op, known(ir, a), known(ir, b), &result))
         return fast_const(ir, (enum ir_type)type_of(ir, a), result);
-    return V(
-        add(ir, (struct node){.kind = NODE_BINARY, .type = type_of(ir, a), .how = (uint8_t)op, .a = N(a), .b = N(b)}));
+    return V(add(ir, (struct node){.kind = NODE_BINARY,
+                                   .type = type_of(ir, a),
+                                   .how = (uint8_t)op,
+                                   .a = N(a),
+                                   .b = N(b)}));
 }
 
 static ir_value fast_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
 {
-    if (known(ir, a) && known(ir, b)) return fast_const(ir, IR_I1, fold_test(test, known(ir, a), known(ir, b)));
-    return V(add(ir, (struct node){.kind = NODE_TEST, .type = IR_I1, .how = (uint8_t)test, .a = N(a), .b = N(b)}));
+    if (known(ir, a) && known(ir, b))
+        return fast_const(ir, IR_I1, fold_test(test, known(ir, a), known(ir, b)));
+    return V(
+        add(ir, (struct node){
+                    .kind = NODE_TEST, .type = IR_I1, .how = (uint8_t)test, .a = N(a), .b = N(b)}));
 }
 
 static ir_value fast_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b)
 {
-    return V(add(ir, (struct node){.kind = NODE_ORDER, .type = IR_I1, .how = (uint8_t)order, .a = N(a), .b = N(b)}));
+    return V(add(
+        ir, (struct node){
+                .kind = NODE_ORDER, .type = IR_I1, .how = (uint8_t)order, .a = N(a), .b = N(b)}));
 }
 
 static ir_value fast_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
 {
-    return V(add(ir, (struct node){.kind = NODE_COMPARE, .type = IR_I32, .how = is_signed, .a = N(a), .b = N(b)}));
+    return V(
+        add(ir, (struct node){
+                    .kind = NODE_COMPARE, .type = IR_I32, .how = is_signed, .a = N(a), .b = N(b)}));
 }
 
 static ir_value fast_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
 {
     if (known(ir, condition)) return known(ir, condition)->imm ? a : b;
-    return V(
-        add(ir, (struct node){.kind = NODE_SELECT, .type = type_of(ir, a), .a = N(condition), .b = N(a), .c = N(b)}));
+    return V(add(
+        ir,
+        (struct node){
+            .kind = NODE_SELECT, .type = type_of(ir, a), .a = N(condition), .b = N(a), .c = N(b)}));
 }
 
 static ir_value fast_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
 {
-    if (known(ir, v) && how == IR_SEXT) return fast_const(ir, to, (uint64_t)signed_of(known(ir, v)));
-    if (known(ir, v) && (how == IR_ZEXT || how == IR_TRUNC)) return fast_const(ir, to, known(ir, v)->imm);
-    return V(add(ir, (struct node){.kind = NODE_CONVERT, .type = (uint8_t)to, .how = (uint8_t)how, .a = N(v)}));
+    if (known(ir, v) && how == IR_SEXT)
+        return fast_const(ir, to, (uint64_t)signed_of(known(ir, v)));
+    if (known(ir, v) && (how == IR_ZEXT || how == IR_TRUNC))
+        return fast_const(ir, to, known(ir, v)->imm);
+    return V(add(
+        ir,
+        (struct node){.kind = NODE_CONVERT, .type = (uint8_t)to, .how = (uint8_t)how, .a = N(v)}));
 }
 
 static ir_value of(struct ir *ir, enum node_kind kind, ir_value a, ir_value b, ir_value c)
 {
-    return V(add(ir, (struct node){.kind = (uint8_t)kind, .type = type_of(ir, a), .a = N(a), .b = N(b), .c = N(c)}));
+    return V(add(
+        ir, (struct node){
+                .kind = (uint8_t)kind, .type = type_of(ir, a), .a = N(a), .b = N(b), .c = N(c)}));
 }
 
 static ir_value fast_negate(struct ir *ir, ir_value v)
@@ -294,7 +316,9 @@ static ir_value fast_widen(struct ir *ir, ir_value v)
 
 static ir_value fast_words(struct ir *ir, ir_value high, ir_value low, bool flip)
 {
-    return V(add(ir, (struct node){.kind = NODE_WORDS, .type = IR_F64, .how = flip, .a = N(high), .b = N(low)}));
+    return V(add(
+        ir,
+        (struct node){.kind = NODE_WORDS, .type = IR_F64, .how = flip, .a = N(high), .b = N(low)}));
 }
 
 static ir_value fast_leading_zeros(struct ir *ir, ir_value v)
@@ -307,17 +331,22 @@ static ir_value fast_rotate(struct ir *ir, ir_value v, ir_value left)
     return of(ir, NODE_ROTATE, v, left, NULL);
 }
 
-/* --- Memory and variables ----------------------------------------------------------------------------------------- */
+/* --- Memory and variables -------------------------------------------------------------------- */
 
 static ir_value fast_offset(struct ir *ir, ir_value base, ir_value by)
 {
-    return V(add(ir, (struct node){.kind = NODE_BINARY, .type = IR_POINTER, .how = IR_ADD, .a = N(base), .b = N(by)}));
+    return V(add(
+        ir, (struct node){
+                .kind = NODE_BINARY, .type = IR_POINTER, .how = IR_ADD, .a = N(base), .b = N(by)}));
 }
 
-static ir_value fast_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset)
+static ir_value fast_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index,
+                          uint64_t offset)
 {
-    return V(
-        add(ir, (struct node){.kind = NODE_LOAD, .type = (uint8_t)type, .a = N(base), .b = N(index), .imm = offset}));
+    return V(add(
+        ir,
+        (struct node){
+            .kind = NODE_LOAD, .type = (uint8_t)type, .a = N(base), .b = N(index), .imm = offset}));
 }
 
 static void fast_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
@@ -326,11 +355,13 @@ static void fast_store(struct ir *ir, ir_value v, ir_value base, ir_value index,
     int last = f->blocks[f->here].last;
     struct node *set = &f->nodes[last];
     const struct variable *variable = &f->variables[set->variable];
-    if (last && set->kind == NODE_SET && set->a == N(v) && variable->has_home && variable->home == N(base) && !index &&
-        variable->offset == offset)
+    if (last && set->kind == NODE_SET && set->a == N(v) && variable->has_home &&
+        variable->home == N(base) && !index && variable->offset == offset)
         set->homed = true; /* as promised */
     else
-        (void)add(ir, (struct node){.kind = NODE_STORE, .a = N(base), .b = N(index), .c = N(v), .imm = offset});
+        (void)add(ir,
+                  (struct node){
+                      .kind = NODE_STORE, .a = N(base), .b = N(index), .c = N(v), .imm = offset});
 }
 
 static void fast_prefetch(struct ir *ir, ir_value base, ir_value index)
@@ -346,27 +377,34 @@ static void fast_increment(struct ir *ir, ir_value base, uint64_t offset)
 static ir_variable variable_new(struct ir *ir, struct variable variable)
 {
     struct fast *f = F(ir);
-    f->variables = base_grow(f->variables, &f->variable_capacity, f->variable_count + 1, sizeof *f->variables);
+    f->variables =
+        base_grow(f->variables, &f->variable_capacity, f->variable_count + 1, sizeof *f->variables);
     f->variables[f->variable_count++] = variable;
     return ((union handle){.number = (intptr_t)f->variable_count}).variable;
 }
 
-static ir_variable fast_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
+static ir_variable fast_variable_new(struct ir *ir, enum ir_type type, ir_value base,
+                                     uint64_t offset)
 {
-    return variable_new(
-        ir, (struct variable){.type = (uint8_t)type, .has_home = true, .home = N(base), .offset = offset, .pin = NONE});
+    return variable_new(ir, (struct variable){.type = (uint8_t)type,
+                                              .has_home = true,
+                                              .home = N(base),
+                                              .offset = offset,
+                                              .pin = NONE});
 }
 
 static ir_variable fast_variable_of(struct ir *ir, ir_value first)
 {
     bool is_time = F(ir)->nodes[N(first)].kind == NODE_ARGUMENT;
-    return variable_new(ir,
-                        (struct variable){.type = type_of(ir, first), .first = N(first), .pin = is_time ? R13 : NONE});
+    return variable_new(ir, (struct variable){.type = type_of(ir, first),
+                                              .first = N(first),
+                                              .pin = is_time ? R13 : NONE});
 }
 
 static ir_value fast_get(struct ir *ir, enum ir_type type, ir_variable variable)
 {
-    return V(add(ir, (struct node){.kind = NODE_GET, .type = (uint8_t)type, .variable = VAR(variable)}));
+    return V(
+        add(ir, (struct node){.kind = NODE_GET, .type = (uint8_t)type, .variable = VAR(variable)}));
 }
 
 static void fast_set(struct ir *ir, ir_variable variable, ir_value v)
@@ -374,14 +412,17 @@ static void fast_set(struct ir *ir, ir_variable variable, ir_value v)
     (void)add(ir, (struct node){.kind = NODE_SET, .variable = VAR(variable), .a = N(v)});
 }
 
-static void fast_reload(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base, uint64_t offset)
+static void fast_reload(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base,
+                        uint64_t offset)
 {
-    (void)add(ir,
-              (struct node){
-                  .kind = NODE_RELOAD, .type = (uint8_t)type, .variable = VAR(variable), .a = N(base), .imm = offset});
+    (void)add(ir, (struct node){.kind = NODE_RELOAD,
+                                .type = (uint8_t)type,
+                                .variable = VAR(variable),
+                                .a = N(base),
+                                .imm = offset});
 }
 
-/* --- Flow --------------------------------------------------------------------------------------------------------- */
+/* --- Flow ------------------------------------------------------------------------------------ */
 
 static ir_block fast_block_new(struct ir *ir)
 {
@@ -403,7 +444,8 @@ static ir_block fast_here(struct ir *ir)
     return ((union handle){.number = F(ir)->here}).block;
 }
 
-static void end(struct ir *ir, enum ending ending, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)
+static void end(struct ir *ir, enum ending ending, ir_value condition, ir_block yes, ir_block no,
+                enum ir_odds odds)
 {
     struct fast_block *block = &F(ir)->blocks[F(ir)->here];
     block->ending = ending;
@@ -418,7 +460,8 @@ static void fast_jump(struct ir *ir, ir_block block)
     end(ir, END_JUMP, NULL, block, NULL, IR_EVEN);
 }
 
-static void fast_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)
+static void fast_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no,
+                        enum ir_odds odds)
 {
     end(ir, END_BRANCH, condition, yes, no, odds);
 }

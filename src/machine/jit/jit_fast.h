@@ -1,16 +1,19 @@
-/* Inside the quick maker of code (x86-64 only), which translates in microseconds what LLVM does in milliseconds.
+/* Inside the quick maker of code (x86-64 only), which translates in microseconds what LLVM does in
+ * milliseconds.
  *
- * A function is a list of nodes in blocks (jit_fast.c). Blocks are of two kinds. An anchor may be jumped to from
- * anywhere, and no value of another block is used in it: the beginnings of guest blocks, ways out. From each anchor the
- * likely way is followed and becomes one straight piece of code, a trace; what leaves it is a detour, placed behind
- * all traces, that ends elsewhere or comes back to the trace.
+ * A function is a list of nodes in blocks (jit_fast.c). Blocks are of two kinds. An anchor may be
+ * jumped to from anywhere, and no value of another block is used in it: the beginnings of guest
+ * blocks, ways out. From each anchor the likely way is followed and becomes one straight piece of
+ * code, a trace; what leaves it is a detour, placed behind all traces, that ends elsewhere or comes
+ * back to the trace.
  *
- * jit_fast_plan.c follows the traces before, numbers their nodes, and says how long each value is used, which nodes
- * are done together with their user, and which variables stay in a register of the host's throughout: those that loops
- * need, as many as fit. jit_fast_regs.c knows what is in which register at each point. On a trace, a variable that is
- * set once more later on is not written to its memory unless its register is needed before; a detour begins by writing
- * what is pending so. Memory is right wherever C can look at it. jit_fast_make.c makes the instructions of a node,
- * jit_fast_flow.c puts them together.
+ * jit_fast_plan.c follows the traces before, numbers their nodes, and says how long each value is
+ * used, which nodes are done together with their user, and which variables stay in a register of
+ * the host's throughout: those that loops need, as many as fit. jit_fast_regs.c knows what is in
+ * which register at each point. On a trace, a variable that is set once more later on is not
+ * written to its memory unless its register is needed before; a detour begins by writing what is
+ * pending so. Memory is right wherever C can look at it. jit_fast_make.c makes the instructions of
+ * a node, jit_fast_flow.c puts them together.
  */
 #ifndef JIT_FAST_H
 #define JIT_FAST_H
@@ -54,7 +57,8 @@ struct node {
     uint8_t kind, type, how; /* enum ir_type; enum ir_binary and the like */
     bool lazy;               /* done where it is used */
     bool by_branch;          /* its user is the end of its block */
-    bool homed, again; /* of a change of a variable: it goes to the variable's memory, too; the trace has another */
+    bool homed, again; /* of a change of a variable: it goes to the variable's memory, too; the
+                          trace has another */
     int a, b, c;       /* operands; of memory: base, index, what is stored */
     uint64_t imm;      /* constant, offset, address of a function */
     uint32_t mask;     /* of a question */
@@ -67,7 +71,8 @@ struct node {
     int slot;       /* on the stack, from 1 on */
     int set;        /* the variable that it becomes, from 1 on */
     int position;
-    int next_get; /* of an access to a variable: position of the next that reads what it left, or 0 */
+    int next_get; /* of an access to a variable: position of the next that reads what it left, or 0
+                   */
 };
 
 enum ending { END_NONE, END_JUMP, END_BRANCH, END_ASK, END_RETURN, END_GO };
@@ -113,12 +118,13 @@ enum {
 };
 #define BIT(reg) (UINT32_C(1) << (reg))
 /* Those that values are in; others have one use throughout (jit_fast_flow.c). */
-#define PLAIN_REGISTERS  (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
+#define PLAIN_REGISTERS                                                                            \
+    (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
 /* Those of them that a question changes (jit_miss.c). */
 #define LOST_REGISTERS (BIT(RDX) | BIT(R8) | BIT(R9) | BIT(R10))
-/* The frame: the limit, constants, registers that a question keeps, slots from 1 on. Calls find rsp on 16
- * bytes. Of FRAME_SIGN_32 16 bytes are read. */
+/* The frame: the limit, constants, registers that a question keeps, slots from 1 on. Calls find rsp
+ * on 16 bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {
     KEPT = 4,
     SLOTS = 128,
@@ -132,16 +138,17 @@ enum {
     FRAME = 104 + 8 * SLOTS
 };
 
-/* What is known at a point of the code: the value in each register, and for each variable its value (0: in memory only)
- * and whether that is yet to be written to memory; it is a constant or in a register then. */
+/* What is known at a point of the code: the value in each register, and for each variable its value
+ * (0: in memory only) and whether that is yet to be written to memory; it is a constant or in a
+ * register then. */
 struct known_variable {
     int value;
     bool pending;
 };
 struct state {
     int content[REGISTERS];
-    int tested; /* where a detour begins: the number of which the scratch register has the index of a byte that was
-                   tested (make_index), or 0 */
+    int tested; /* where a detour begins: the number of which the scratch register has the index of
+                   a byte that was tested (make_index), or 0 */
     struct known_variable variables[];
 };
 
@@ -169,7 +176,8 @@ struct fast {
     struct fast_block *blocks;
     struct variable *variables;
     struct change *changes;
-    size_t node_count, node_capacity, block_count, block_capacity, variable_count, variable_capacity;
+    size_t node_count, node_capacity, block_count, block_capacity, variable_count,
+        variable_capacity;
     size_t change_count, change_capacity;
     int here; /* block that is built */
     /* While code is made: */
@@ -208,9 +216,10 @@ static inline bool is_const(const struct fast *f, int n)
     return f->nodes[n].kind == NODE_CONST;
 }
 
-/* What some registers have beyond the argument they stand for. rbp points behind the first of the guest's registers, so
- * that more of them are near. r14 and r15, whose arguments begin pages, have the lowest bytes 1 and 2: a test of memory
- * with such a byte, and not with a constant, is one operation of the host's together with its jump. */
+/* What some registers have beyond the argument they stand for. rbp points behind the first of the
+ * guest's registers, so that more of them are near. r14 and r15, whose arguments begin pages, have
+ * the lowest bytes 1 and 2: a test of memory with such a byte, and not with a constant, is one
+ * operation of the host's together with its jump. */
 enum { REGS_BIAS = 128, MEMORY_BIAS = 1 };
 static inline int32_t bias_of(const struct fast *f, int n)
 {
@@ -222,22 +231,24 @@ static inline int32_t bias_of(const struct fast *f, int n)
 void fast_plan(struct fast *f);
 
 /* Registers. */
-void state_clear(struct fast *f, bool bare); /* as at an anchor: pinned variables only; bare: not even them */
+void state_clear(struct fast *f,
+                 bool bare); /* as at an anchor: pinned variables only; bare: not even them */
 struct state *state_new(struct fast *f);
 struct state *state_copy(struct fast *f, const struct state *state);
 void state_become(struct fast *f, const struct state *state);
-/* Makes `state`, of a detour from `position`, one that is also right for what is now; false when it cannot be. */
+/* Makes `state`, of a detour from `position`, one that is also right for what is now; false when it
+ * cannot be. */
 bool state_share(struct fast *f, struct state *state, int position);
 void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
 void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
-bool reg_needed(const struct fast *f, int n);                   /* whether a value is used behind this point */
-int reg_find(const struct fast *f, int n);                      /* the register that has it, or NONE */
-int reg_use(struct fast *f, int n, int scratch);                /* likewise, or loaded into the scratch one */
+bool reg_needed(const struct fast *f, int n);    /* whether a value is used behind this point */
+int reg_find(const struct fast *f, int n);       /* the register that has it, or NONE */
+int reg_use(struct fast *f, int n, int scratch); /* likewise, or loaded into the scratch one */
 int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
 void reg_clear(struct fast *f, int reg);                        /* its content moves elsewhere */
 void reg_move(struct fast *f, int to, int from);
-/* Around a question, behind which, in a detour, `wanted` is the state: registers of LOST_REGISTERS that are needed
- * still, and what has their values meanwhile. */
+/* Around a question, behind which, in a detour, `wanted` is the state: registers of LOST_REGISTERS
+ * that are needed still, and what has their values meanwhile. */
 struct kept {
     unsigned count;
     struct {
@@ -252,10 +263,11 @@ void variable_get(struct fast *f, int n);
 void variable_set(struct fast *f, const struct node *set);
 void variables_write(struct fast *f); /* all that are pending */
 void variable_reload(struct fast *f, int n);
-void state_anchor(struct fast *f);                                 /* makes it that of an anchor, which is jumped to */
-void state_arrive(struct fast *f, int block);                      /* on the trace, where detours come back */
-void state_meet(struct fast *f, const struct fast_block *block);   /* in a detour that comes back */
-bool state_is_met(struct fast *f, const struct fast_block *block); /* whether that would do nothing */
+void state_anchor(struct fast *f);            /* makes it that of an anchor, which is jumped to */
+void state_arrive(struct fast *f, int block); /* on the trace, where detours come back */
+void state_meet(struct fast *f, const struct fast_block *block); /* in a detour that comes back */
+bool state_is_met(struct fast *f,
+                  const struct fast_block *block); /* whether that would do nothing */
 
 /* Making; false when it cannot be done. */
 bool fast_make(struct fast *f);

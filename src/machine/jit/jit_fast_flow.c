@@ -1,8 +1,8 @@
 /* Traces, their detours, and how code is entered and left: see jit_fast.h.
  *
- * Throughout, rdi is the core, rbp its registers (REGS_BIAS), r14 memory, r15 the lines, r13 the time, and the limit,
- * constants and the core are at rsp. So code of one region goes on in another's by a jump, and calls of C find the core
- * where they expect it.
+ * Throughout, rdi is the core, rbp its registers (REGS_BIAS), r14 memory, r15 the lines, r13 the
+ * time, and the limit, constants and the core are at rsp. So code of one region goes on in
+ * another's by a jump, and calls of C find the core where they expect it.
  */
 #include <string.h>
 
@@ -17,11 +17,13 @@ static void add_detour(struct fast *f, unsigned label, int block, int position, 
     f->detours = detour;
 }
 
-/* The label of a detour to the block that is still to be made and that does from here, too; or 0. */
+/* The label of a detour to the block that is still to be made and that does from here, too; or 0.
+ */
 static unsigned find_detour(struct fast *f, int block)
 {
     for (struct detour *detour = f->detours; detour; detour = detour->next)
-        if (detour->block == block) return state_share(f, detour->state, detour->position) ? detour->label : 0;
+        if (detour->block == block)
+            return state_share(f, detour->state, detour->position) ? detour->label : 0;
     return 0;
 }
 
@@ -57,8 +59,9 @@ static bool leaves_trace(const struct fast *f, const struct fast_block *b, int f
     return b->ending != END_BRANCH || f->blocks[b->yes].anchor || f->blocks[b->no].anchor;
 }
 
-/* Asks, with the number in rax. Of the registers that change only what is needed is kept, behind the question or where
- * the detour comes back to. The carry says whether there is no answer in rax. */
+/* Asks, with the number in rax. Of the registers that change only what is needed is kept, behind
+ * the question or where the detour comes back to. The carry says whether there is no answer in rax.
+ */
 static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
 {
     struct x86 *x = &f->x;
@@ -77,7 +80,8 @@ static void make_question(struct fast *f, const struct node *ask, const struct s
     regs_restore(f, &kept);
 }
 
-/* Whether nothing is left to do before a block that a question leads to, which has changed the variable to n. */
+/* Whether nothing is left to do before a block that a question leads to, which has changed the
+ * variable to n. */
 static bool goes_straight(struct fast *f, const struct fast_block *to, unsigned variable, int n)
 {
     int pin = f->variables[variable].pin, position = f->position;
@@ -96,7 +100,8 @@ static void make_ask_here(struct fast *f, const struct fast_block *b, int positi
     struct x86 *x = &f->x;
     const struct node *ask = &f->nodes[b->last];
     int pin = f->variables[ask->variable].pin;
-    if (!f->nodes[ask->a].lazy || pin != TIME || reg_needed(f, f->now->content[pin])) f->failed = true;
+    if (!f->nodes[ask->a].lazy || pin != TIME || reg_needed(f, f->now->content[pin]))
+        f->failed = true;
     make_question(f, ask, NULL);
     unsigned refused = x86_label(x), no = x86_label(x);
     x86_jump_if(x, CC_AE, refused);
@@ -144,7 +149,8 @@ static void make_ask(struct fast *f, const struct fast_block *b, int position)
 static int make_ending(struct fast *f, const struct fast_block *b, int position, int next_anchor)
 {
     int follows = f->in_detour ? 0 : b->follows;
-    bool to_anchor = (b->ending == END_BRANCH && (f->blocks[b->yes].weight || f->blocks[b->no].weight));
+    bool to_anchor =
+        (b->ending == END_BRANCH && (f->blocks[b->yes].weight || f->blocks[b->no].weight));
     if (leaves_trace(f, b, follows)) variables_write(f);
     if (to_anchor) state_anchor(f);
     switch (b->ending) {
@@ -289,14 +295,16 @@ static bool to_be_made(const struct fast *f, int block)
     return b->anchor && !b->made && b->label != f->leave;
 }
 
-/* The trace to be placed behind that of `anchor`: of those it leads to the most executed, else the next one. */
+/* The trace to be placed behind that of `anchor`: of those it leads to the most executed, else the
+ * next one. */
 static int anchor_behind(const struct fast *f, int anchor)
 {
     int best = 0;
     for (int block = anchor; block; block = f->blocks[block].follows) {
         const int ways[] = {f->blocks[block].yes, f->blocks[block].no};
         for (unsigned i = 0; i < 2; i++)
-            if (to_be_made(f, ways[i]) && f->blocks[ways[i]].weight > f->blocks[best].weight) best = ways[i];
+            if (to_be_made(f, ways[i]) && f->blocks[ways[i]].weight > f->blocks[best].weight)
+                best = ways[i];
     }
     for (int i = 1; i < (int)f->block_count && !best; i++)
         if (to_be_made(f, i)) best = i;
@@ -314,8 +322,8 @@ static void make_leave(struct fast *f)
     x86_byte(&f->x, 0xC3);
 }
 
-/* How C enters: constants on the stack, arguments go to their registers, the limit on the stack. Other code jumps to
- * what follows. */
+/* How C enters: constants on the stack, arguments go to their registers, the limit on the stack.
+ * Other code jumps to what follows. */
 static void make_entry(struct fast *f)
 {
     struct x86 *x = &f->x;

@@ -1,7 +1,8 @@
 /* Instructions for nodes: see jit_fast.h.
  *
- * Integers in registers have zeros above their type's bits, so widening them is nothing. rax, r11 and three vector
- * registers are for the moment only: r11 for addresses, rax for the rest; calls keep all registers but these two.
+ * Integers in registers have zeros above their type's bits, so widening them is nothing. rax, r11
+ * and three vector registers are for the moment only: r11 for addresses, rax for the rest; calls
+ * keep all registers but these two.
  */
 #include <limits.h>
 
@@ -9,8 +10,9 @@
 
 #define X(n) (x86_reg((n)&15))
 
-static const uint64_t masks[] = {[IR_I1] = 1,           [IR_I8] = 0xFF,        [IR_I16] = 0xFFFF,
-                                 [IR_I32] = UINT32_MAX, [IR_I64] = UINT64_MAX, [IR_POINTER] = UINT64_MAX};
+static const uint64_t masks[] = {
+    [IR_I1] = 1,           [IR_I8] = 0xFF,        [IR_I16] = 0xFFFF,
+    [IR_I32] = UINT32_MAX, [IR_I64] = UINT64_MAX, [IR_POINTER] = UINT64_MAX};
 
 static struct node *real(struct fast *f, int n)
 {
@@ -34,14 +36,15 @@ static void alu_imm(struct fast *f, unsigned what, unsigned type, int reg, uint6
         x86_op_imm(&f->x, 0x81 | width(type), (int)what, x86_reg(reg), value, 4);
 }
 
-/* --- Memory ------------------------------------------------------------------------------------------------------- */
+/* --- Memory ---------------------------------------------------------------------------------- */
 
 /* A lazy index, in the scratch register. */
 static int make_index(struct fast *f, const struct node *index)
 {
     const struct node *masked = &f->nodes[index->a], *rotated = &f->nodes[masked->a];
     int from = reg_use(f, rotated->a, SCRATCH);
-    x86_vex_imm(&f->x, 0xF0 | X86_0F3A | X86_F2, SCRATCH, 0, x86_reg(from), -f->nodes[rotated->b].imm & 31); /* rorx */
+    x86_vex_imm(&f->x, 0xF0 | X86_0F3A | X86_F2, SCRATCH, 0, x86_reg(from),
+                -f->nodes[rotated->b].imm & 31); /* rorx */
     alu_imm(f, alu[IR_AND], IR_I32, SCRATCH, f->nodes[masked->b].imm);
     return SCRATCH;
 }
@@ -54,7 +57,8 @@ static struct x86_at memory(struct fast *f, const struct node *n)
     if (n->b && real(f, n->b)->kind == NODE_CONST)
         disp += real(f, n->b)->imm;
     else if (n->b)
-        index = f->nodes[n->b].lazy ? make_index(f, &f->nodes[n->b]) : reg_use(f, n->b, SCRATCH_ADDRESS);
+        index = f->nodes[n->b].lazy ? make_index(f, &f->nodes[n->b])
+                                    : reg_use(f, n->b, SCRATCH_ADDRESS);
     if (disp > INT32_MAX) { /* rare: an address that is known */
         if (index != NONE) f->failed = true;
         x86_set(&f->x, SCRATCH_ADDRESS, disp);
@@ -83,7 +87,8 @@ void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to)
     } else if (fits(imm, type)) {
         x86_op_imm(x, 0xC7 | width(type), 0, to, (int32_t)imm, 4);
     } else {
-        int scratch = to.reg == SCRATCH_ADDRESS || to.index == SCRATCH_ADDRESS ? SCRATCH : SCRATCH_ADDRESS;
+        int scratch =
+            to.reg == SCRATCH_ADDRESS || to.index == SCRATCH_ADDRESS ? SCRATCH : SCRATCH_ADDRESS;
         x86_set(x, scratch, imm);
         reg_store(f, type, scratch, to);
     }
@@ -107,7 +112,7 @@ static void make_store(struct fast *f, int n)
         reg_store(f, type, reg_use(f, node->c, is_float(type) ? SCRATCH_VECTOR : SCRATCH), to);
 }
 
-/* --- Integers ----------------------------------------------------------------------------------------------------- */
+/* --- Integers -------------------------------------------------------------------------------- */
 
 /* reg = reg what n */
 static void alu_with(struct fast *f, unsigned what, unsigned type, int reg, int n)
@@ -185,7 +190,8 @@ static void make_logic(struct fast *f, int n, int a, int b)
         by = from;
     else
         reg_move(f, to, from);
-    x86_op(&f->x, (how == IR_MUL ? 0xAF | X86_0F : (unsigned)alu[how] << 3 | 3) | width(type), to, x86_reg(by));
+    x86_op(&f->x, (how == IR_MUL ? 0xAF | X86_0F : (unsigned)alu[how] << 3 | 3) | width(type), to,
+           x86_reg(by));
 }
 
 static void make_shift(struct fast *f, int n)
@@ -234,10 +240,12 @@ static void make_quotient(struct fast *f, int n)
 static void make_float_operation(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
-    static const uint8_t codes[] = {[IR_FADD] = 0x58, [IR_FSUB] = 0x5C, [IR_FMUL] = 0x59, [IR_FDIV] = 0x5E};
+    static const uint8_t codes[] = {
+        [IR_FADD] = 0x58, [IR_FSUB] = 0x5C, [IR_FMUL] = 0x59, [IR_FDIV] = 0x5E};
     int a = reg_use(f, node->a, SCRATCH_VECTOR), b = reg_use(f, node->b, SCRATCH_VECTOR + 1);
     int to = reg_new(f, n, a, 0);
-    x86_vex(&f->x, codes[node->how] | X86_0F | (node->type == IR_F32 ? X86_F3 : X86_F2), to - VECTOR, a - VECTOR, X(b));
+    x86_vex(&f->x, codes[node->how] | X86_0F | (node->type == IR_F32 ? X86_F3 : X86_F2),
+            to - VECTOR, a - VECTOR, X(b));
 }
 
 /* The node is a constant after all: variables have become some. */
@@ -255,7 +263,8 @@ static void become_const(struct fast *f, int n, uint64_t imm)
 static bool is_folded(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n], *a = real(f, node->a), *b = real(f, node->b);
-    if (f->in_detour || a->kind != NODE_CONST || b->kind != NODE_CONST || is_float(node->type)) return false;
+    if (f->in_detour || a->kind != NODE_CONST || b->kind != NODE_CONST || is_float(node->type))
+        return false;
     switch (node->how) {
     case IR_ADD: become_const(f, n, a->imm + b->imm); return true;
     case IR_OR: become_const(f, n, a->imm | b->imm); return true;
@@ -285,13 +294,14 @@ static void make_binary(struct fast *f, int n)
     }
 }
 
-/* --- Conditions --------------------------------------------------------------------------------------------------- */
+/* --- Conditions ------------------------------------------------------------------------------ */
 
 /* Compares; the answer is yes when the condition holds. */
 static enum x86_condition make_test(struct fast *f, const struct node *node)
 {
-    static const uint8_t conditions[] = {[IR_EQ] = CC_E,  [IR_NE] = CC_NE, [IR_ULT] = CC_B, [IR_UGE] = CC_AE,
-                                         [IR_UGT] = CC_A, [IR_SLT] = CC_L, [IR_SGT] = CC_G};
+    static const uint8_t conditions[] = {
+        [IR_EQ] = CC_E,  [IR_NE] = CC_NE, [IR_ULT] = CC_B, [IR_UGE] = CC_AE,
+        [IR_UGT] = CC_A, [IR_SLT] = CC_L, [IR_SGT] = CC_G};
     const struct node *a = &f->nodes[node->a];
     unsigned type = a->type;
     if (a->lazy) { /* bits, of memory or a register */
@@ -300,7 +310,8 @@ static enum x86_condition make_test(struct fast *f, const struct node *node)
         if (of->lazy && of->type == IR_I8 && (mask == MEMORY_BIAS || mask == LINES_BIAS))
             x86_op(&f->x, 0x84 | X86_BYTE, mask == MEMORY_BIAS ? R14 : R15, memory(f, of));
         else if (of->lazy)
-            x86_op_imm(&f->x, of->type == IR_I8 ? 0xF6 : 0xF7, 0, memory(f, of), mask, of->type == IR_I8 ? 1 : 4);
+            x86_op_imm(&f->x, of->type == IR_I8 ? 0xF6 : 0xF7, 0, memory(f, of), mask,
+                       of->type == IR_I8 ? 1 : 4);
         else if (mask <= UINT8_MAX)
             x86_op_imm(&f->x, 0xF6 | X86_BYTE, 0, x86_reg(reg_use(f, a->a, SCRATCH)), mask, 1);
         else
@@ -319,7 +330,8 @@ static enum x86_condition make_order(struct fast *f, const struct node *node)
 {
     int a = reg_use(f, node->a, SCRATCH_VECTOR), b = reg_use(f, node->b, SCRATCH_VECTOR + 1);
     if (node->how == IR_SAME) {
-        x86_vex_imm(&f->x, 0xC2 | X86_0F | X86_F2, SCRATCH_VECTOR + 2 - VECTOR, a - VECTOR, X(b), 0);
+        x86_vex_imm(&f->x, 0xC2 | X86_0F | X86_F2, SCRATCH_VECTOR + 2 - VECTOR, a - VECTOR, X(b),
+                    0);
         x86_vex(&f->x, 0x7E | X86_0F | X86_66, SCRATCH_VECTOR + 2 - VECTOR, 0, x86_reg(SCRATCH));
         x86_op(&f->x, 0x85, SCRATCH, x86_reg(SCRATCH));
         return CC_NE;
@@ -375,7 +387,8 @@ int fast_tested(const struct fast *f, int condition)
 static void make_truth(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
-    enum x86_condition condition = node->kind == NODE_TEST ? make_test(f, node) : make_order(f, node);
+    enum x86_condition condition =
+        node->kind == NODE_TEST ? make_test(f, node) : make_order(f, node);
     x86_op(&f->x, 0x90 | condition | X86_0F | X86_BYTE, 0, x86_reg(SCRATCH));
     int to = reg_new(f, n, NONE, 0);
     x86_op(&f->x, 0xB6 | X86_0F | X86_BYTE, to, x86_reg(SCRATCH));
@@ -390,7 +403,8 @@ static uint32_t regs_of(const struct fast *f, int n)
     return reg == NONE ? 0 : BIT(reg);
 }
 
-/* 4, or 2 or 8 from the frame (a move where one number is above another takes the host twice as long). */
+/* 4, or 2 or 8 from the frame (a move where one number is above another takes the host twice as
+ * long). */
 static void make_compare(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
@@ -398,7 +412,8 @@ static void make_compare(struct fast *f, int n)
     int a = reg_use(f, node->a, vector ? SCRATCH_VECTOR : SCRATCH);
     int to = reg_new(f, n, NONE, BIT(a) | regs_of(f, node->b));
     if (vector)
-        x86_vex(&f->x, 0x2E | X86_0F | X86_66, a - VECTOR, 0, X(reg_use(f, node->b, SCRATCH_VECTOR + 1)));
+        x86_vex(&f->x, 0x2E | X86_0F | X86_66, a - VECTOR, 0,
+                X(reg_use(f, node->b, SCRATCH_VECTOR + 1)));
     else
         alu_with(f, ALU_COMPARE, f->nodes[node->a].type, a, node->b);
     x86_set(&f->x, to, 4);
@@ -426,7 +441,7 @@ static void make_select(struct fast *f, int n)
     x86_op(&f->x, 0x40 | condition | X86_0F | width(f->nodes[n].type), to, x86_reg(yes));
 }
 
-/* --- The rest ----------------------------------------------------------------------------------------------------- */
+/* --- The rest -------------------------------------------------------------------------------- */
 
 static void make_narrow(struct fast *f, int n)
 {
@@ -435,7 +450,8 @@ static void make_narrow(struct fast *f, int n)
         become_const(f, n, of->imm);
         return;
     }
-    bool is_shifted = of->kind == NODE_BINARY && of->how == IR_LSHR && of->type == IR_I64 && is_const(f, of->b);
+    bool is_shifted =
+        of->kind == NODE_BINARY && of->how == IR_LSHR && of->type == IR_I64 && is_const(f, of->b);
     bool is_small = is_shifted && f->nodes[of->b].imm >= 32 && node->type == IR_I32;
     if (is_small || of->kind == NODE_COMPARE) { /* nothing to cut off */
         make_same(f, n, node->a);
@@ -456,7 +472,9 @@ static void make_signed(struct fast *f, int n)
     int from = reg_use(f, node->a, SCRATCH);
     int to = reg_new(f, n, from, 0);
     switch (f->nodes[node->a].type) {
-    case IR_I8: x86_op(&f->x, 0xBE | X86_0F | X86_BYTE | width(node->type), to, x86_reg(from)); break;
+    case IR_I8:
+        x86_op(&f->x, 0xBE | X86_0F | X86_BYTE | width(node->type), to, x86_reg(from));
+        break;
     case IR_I16: x86_op(&f->x, 0xBF | X86_0F | width(node->type), to, x86_reg(from)); break;
     default: x86_op(&f->x, 0x63 | X86_W, to, x86_reg(from)); break;
     }
@@ -490,7 +508,8 @@ static void make_convert(struct fast *f, int n)
     case IR_NARROW:
         from = reg_use(f, node->a, SCRATCH_VECTOR);
         to = reg_new(f, n, from, 0);
-        x86_vex(&f->x, 0x5A | X86_0F | (node->how == IR_WIDEN ? X86_F3 : X86_F2), to - VECTOR, from - VECTOR, X(from));
+        x86_vex(&f->x, 0x5A | X86_0F | (node->how == IR_WIDEN ? X86_F3 : X86_F2), to - VECTOR,
+                from - VECTOR, X(from));
         return;
     case IR_TO_SIGNED:
         from = reg_use(f, node->a, SCRATCH_VECTOR);
@@ -500,8 +519,10 @@ static void make_convert(struct fast *f, int n)
     default:
         from = reg_use(f, node->a, SCRATCH);
         to = reg_new(f, n, NONE, 0);
-        x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, to - VECTOR, X(to)); /* no old value to wait for */
-        x86_vex(&f->x, 0x2A | X86_0F | X86_F2 | width(f->nodes[node->a].type), to - VECTOR, to - VECTOR, x86_reg(from));
+        x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, to - VECTOR,
+                X(to)); /* no old value to wait for */
+        x86_vex(&f->x, 0x2A | X86_0F | X86_F2 | width(f->nodes[node->a].type), to - VECTOR,
+                to - VECTOR, x86_reg(from));
         return;
     }
 }
@@ -510,7 +531,8 @@ static void make_negate(struct fast *f, int n)
 {
     int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
     int to = reg_new(f, n, from, 0);
-    x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, from - VECTOR, x86_mem(RSP, NONE, FRAME_SIGN));
+    x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, from - VECTOR,
+            x86_mem(RSP, NONE, FRAME_SIGN));
 }
 
 /* x * y + z: into z's register, x's, or a copy of z. Of z and x the negative may be meant. */
@@ -518,7 +540,8 @@ static void make_fma(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool minus = f->nodes[node->c].lazy, negated = f->nodes[node->a].lazy;
-    int factor = negated ? f->nodes[node->a].a : node->a, addend = minus ? f->nodes[node->c].a : node->c;
+    int factor = negated ? f->nodes[node->a].a : node->a,
+        addend = minus ? f->nodes[node->c].a : node->c;
     int x = reg_use(f, factor, SCRATCH_VECTOR), y = reg_use(f, node->b, SCRATCH_VECTOR + 1);
     int z = reg_use(f, addend, SCRATCH_VECTOR + 2);
     int to = reg_new(f, n, z, 0);
@@ -577,14 +600,16 @@ static void make_words(struct fast *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int low = reg_use(f, node->b, SCRATCH_VECTOR);
-    x86_vex(&f->x, 0x6E | X86_0F | X86_66, SCRATCH_VECTOR + 1 - VECTOR, 0, x86_reg(reg_use(f, node->a, SCRATCH)));
+    x86_vex(&f->x, 0x6E | X86_0F | X86_66, SCRATCH_VECTOR + 1 - VECTOR, 0,
+            x86_reg(reg_use(f, node->a, SCRATCH)));
     if (node->how) {
         x86_vex(&f->x, 0xEF | X86_0F | X86_66, SCRATCH_VECTOR - VECTOR, low - VECTOR,
                 x86_mem(RSP, NONE, FRAME_SIGN_32)); /* vpxor */
         low = SCRATCH_VECTOR;
     }
     int to = reg_new(f, n, NONE, 0);
-    x86_vex(&f->x, 0x62 | X86_0F | X86_66, to - VECTOR, low - VECTOR, X(SCRATCH_VECTOR + 1)); /* vpunpckldq */
+    x86_vex(&f->x, 0x62 | X86_0F | X86_66, to - VECTOR, low - VECTOR,
+            X(SCRATCH_VECTOR + 1)); /* vpunpckldq */
 }
 
 static void make_leading_zeros(struct fast *f, int n)
@@ -623,8 +648,9 @@ static void make_call(struct fast *f, int n)
 
 static bool has_effect(const struct node *n)
 {
-    return n->kind == NODE_STORE || n->kind == NODE_SET || n->kind == NODE_RELOAD || n->kind == NODE_ADD_TO ||
-           n->kind == NODE_CALL || n->kind == NODE_ASK || n->kind == NODE_PREFETCH;
+    return n->kind == NODE_STORE || n->kind == NODE_SET || n->kind == NODE_RELOAD ||
+           n->kind == NODE_ADD_TO || n->kind == NODE_CALL || n->kind == NODE_ASK ||
+           n->kind == NODE_PREFETCH;
 }
 
 void fast_node(struct fast *f, int n)

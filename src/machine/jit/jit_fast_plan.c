@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "machine/jit/jit_fast.h"
 
-/* Where a trace goes on behind a block; 0: it ends there. A trace never enters an anchor or what is in a trace. */
+/* Where a trace goes on behind a block; 0: it ends there. A trace never enters an anchor or what is
+ * in a trace. */
 static bool can_follow(const struct fast *f, int block)
 {
     return !f->blocks[block].anchor && !f->blocks[block].in_trace;
@@ -12,7 +13,8 @@ static bool can_follow(const struct fast *f, int block)
 
 static int follow(const struct fast *f, const struct fast_block *block)
 {
-    if (block->ending == END_JUMP || block->ending == END_ASK) return can_follow(f, block->yes) ? block->yes : 0;
+    if (block->ending == END_JUMP || block->ending == END_ASK)
+        return can_follow(f, block->yes) ? block->yes : 0;
     if (block->ending != END_BRANCH) return 0;
     bool yes = can_follow(f, block->yes), no = can_follow(f, block->no);
     if (yes && no) return block->odds == IR_UNLIKELY ? block->no : block->yes;
@@ -20,11 +22,12 @@ static int follow(const struct fast *f, const struct fast_block *block)
     return no && block->odds != IR_LIKELY ? block->no : 0;
 }
 
-/* --- Nodes that are done where they are used ---------------------------------------------------------------------- */
+/* --- Nodes that are done where they are used ------------------------------------------------- */
 
 static bool is_truth(const struct node *n)
 {
-    return n->kind == NODE_BINARY && n->type == IR_I1 && (n->how == IR_AND || n->how == IR_OR || n->how == IR_XOR);
+    return n->kind == NODE_BINARY && n->type == IR_I1 &&
+           (n->how == IR_AND || n->how == IR_OR || n->how == IR_XOR);
 }
 
 static bool is_zero(const struct fast *f, int n)
@@ -37,22 +40,27 @@ static bool is_undisturbed(const struct fast *f, const struct node *load, int us
 {
     for (int n = load->next; n; n = f->nodes[n].next) {
         if (n == user) return true;
-        if (f->nodes[n].kind == NODE_STORE || f->nodes[n].kind == NODE_CALL || f->nodes[n].kind == NODE_ADD_TO)
+        if (f->nodes[n].kind == NODE_STORE || f->nodes[n].kind == NODE_CALL ||
+            f->nodes[n].kind == NODE_ADD_TO)
             return false;
     }
     return user == 0;
 }
 
-/* Whether an index is a number rotated and masked by constants (a line, jit_memory.c), for nothing but a byte that is
- * tested at the end of the block: the scratch register will do for it. */
+/* Whether an index is a number rotated and masked by constants (a line, jit_memory.c), for nothing
+ * but a byte that is tested at the end of the block: the scratch register will do for it. */
 static bool is_tested_line(const struct fast *f, const struct node *index)
 {
-    const struct node *load = &f->nodes[index->user], *masked = &f->nodes[index->a], *rotated = &f->nodes[masked->a];
-    if (index->how != IR_ZEXT || load->kind != NODE_LOAD || !load->lazy || &f->nodes[load->b] != index) return false;
+    const struct node *load = &f->nodes[index->user], *masked = &f->nodes[index->a],
+                      *rotated = &f->nodes[masked->a];
+    if (index->how != IR_ZEXT || load->kind != NODE_LOAD || !load->lazy ||
+        &f->nodes[load->b] != index)
+        return false;
     if (!f->nodes[f->nodes[load->user].user].by_branch) return false;
-    return masked->kind == NODE_BINARY && masked->how == IR_AND && masked->type == IR_I32 && masked->uses == 1 &&
-           is_const(f, masked->b) && masked->block == index->block && rotated->kind == NODE_ROTATE &&
-           rotated->uses == 1 && is_const(f, rotated->b) && rotated->block == index->block;
+    return masked->kind == NODE_BINARY && masked->how == IR_AND && masked->type == IR_I32 &&
+           masked->uses == 1 && is_const(f, masked->b) && masked->block == index->block &&
+           rotated->kind == NODE_ROTATE && rotated->uses == 1 && is_const(f, rotated->b) &&
+           rotated->block == index->block;
 }
 
 static bool is_lazy_index(const struct node *n)
@@ -73,15 +81,18 @@ static bool to_be_lazy(const struct fast *f, const struct node *n)
     case NODE_TEST:
     case NODE_ORDER: return user->kind == NODE_SELECT || (user->lazy && is_truth(user));
     case NODE_BINARY:
-        if (is_truth(n) && user->lazy && is_truth(user)) return n->how != IR_XOR || is_const(f, n->b);
+        if (is_truth(n) && user->lazy && is_truth(user))
+            return n->how != IR_XOR || is_const(f, n->b);
         if (is_lazy_index(user)) return true;
-        return n->how == IR_AND && is_const(f, n->b) && user->kind == NODE_TEST && user->lazy && user->how <= IR_NE &&
-               is_zero(f, user->b) && f->nodes[n->b].imm <= INT32_MAX;
+        return n->how == IR_AND && is_const(f, n->b) && user->kind == NODE_TEST && user->lazy &&
+               user->how <= IR_NE && is_zero(f, user->b) && f->nodes[n->b].imm <= INT32_MAX;
     case NODE_LOAD:
-        if ((n->type == IR_I8 || n->type == IR_I32) && user->lazy && user->kind == NODE_BINARY && user->how == IR_AND)
+        if ((n->type == IR_I8 || n->type == IR_I32) && user->lazy && user->kind == NODE_BINARY &&
+            user->how == IR_AND)
             return is_undisturbed(f, n, 0);
         if (user->kind == NODE_SWAP)
-            return (n->type == IR_I32 || n->type == IR_I64) && !user->lazy && is_undisturbed(f, n, n->user);
+            return (n->type == IR_I32 || n->type == IR_I64) && !user->lazy &&
+                   is_undisturbed(f, n, n->user);
         return user->kind == NODE_ASK && n->type == IR_POINTER && is_undisturbed(f, n, n->user);
     case NODE_SWAP: return user->kind == NODE_STORE && (n->type == IR_I32 || n->type == IR_I64);
     case NODE_NEGATE: return user->kind == NODE_FMA;
@@ -100,7 +111,8 @@ static void count_use(struct fast *f, int of, int user, bool by_branch)
     n->by_branch = by_branch;
 }
 
-/* Behind this: each node's number of users, and whether it is lazy. Nodes come after what they use. */
+/* Behind this: each node's number of users, and whether it is lazy. Nodes come after what they use.
+ */
 static void find_lazy(struct fast *f)
 {
     for (int i = 1; i < (int)f->node_count; i++) {
@@ -115,7 +127,7 @@ static void find_lazy(struct fast *f)
         f->nodes[i].lazy = to_be_lazy(f, &f->nodes[i]);
 }
 
-/* --- Traces, positions, uses -------------------------------------------------------------------------------------- */
+/* --- Traces, positions, uses ----------------------------------------------------------------- */
 
 static void use_at(struct fast *f, int n, int position)
 {
@@ -140,12 +152,14 @@ static void note_change(struct fast *f, int block, unsigned variable)
     struct fast_block *b = &f->blocks[block];
     for (int i = b->changed; i; i = f->changes[i].next)
         if (f->changes[i].variable == variable) return;
-    f->changes = base_grow(f->changes, &f->change_capacity, f->change_count + 1, sizeof *f->changes);
+    f->changes =
+        base_grow(f->changes, &f->change_capacity, f->change_count + 1, sizeof *f->changes);
     f->changes[f->change_count] = (struct change){variable, b->changed};
     b->changed = (int)f->change_count++;
 }
 
-/* A detour that leaves a trace at `position`: what it uses is used there. `path` are the blocks before this one. */
+/* A detour that leaves a trace at `position`: what it uses is used there. `path` are the blocks
+ * before this one. */
 struct path {
     int block;
     const struct path *before;
@@ -158,7 +172,8 @@ static void walk_detour(struct fast *f, int block, int position, const struct pa
     if (b->in_trace) { /* it comes back: what changed on the way */
         for (const struct path *p = before; p; p = p->before)
             for (int n = f->blocks[p->block].first; n; n = f->nodes[n].next)
-                if (f->nodes[n].kind == NODE_SET || f->nodes[n].kind == NODE_RELOAD || f->nodes[n].kind == NODE_ASK)
+                if (f->nodes[n].kind == NODE_SET || f->nodes[n].kind == NODE_RELOAD ||
+                    f->nodes[n].kind == NODE_ASK)
                     note_change(f, block, f->nodes[n].variable);
         return;
     }
@@ -202,7 +217,8 @@ static void number_block(struct fast *f, int anchor, int block, int *position)
         struct variable *variable = &f->variables[node->variable];
         if (node->kind == NODE_GET) variable->last_get = node->position;
         if (node->kind == NODE_GET || node->kind == NODE_SET) note_access(f, anchor, n);
-        if (node->kind == NODE_SET && !f->nodes[node->a].set) f->nodes[node->a].set = (int)node->variable + 1;
+        if (node->kind == NODE_SET && !f->nodes[node->a].set)
+            f->nodes[node->a].set = (int)node->variable + 1;
         if (!node->lazy) use_operands(f, node, node->position);
     }
     b->end = *position;
@@ -229,16 +245,17 @@ static void find_detours(struct fast *f)
         if (!b->in_trace) continue;
         if ((b->ending == END_BRANCH || b->ending == END_ASK) && b->no != b->follows)
             walk_detour(f, b->no, b->end + 1, NULL);
-        if (b->ending == END_BRANCH && b->yes != b->follows) walk_detour(f, b->yes, b->end + 1, NULL);
+        if (b->ending == END_BRANCH && b->yes != b->follows)
+            walk_detour(f, b->yes, b->end + 1, NULL);
     }
 }
 
-/* --- Pins: variables that blocks in loops begin by reading -------------------------------------------------------- */
+/* --- Pins: variables that blocks in loops begin by reading ----------------------------------- */
 
 enum { LOOP_ANCHORS = 64 };
-static const uint8_t pins[] = {
-    RBX,        R12,        RSI,        R8,         R9,         VECTOR,    VECTOR + 1,
-    VECTOR + 2, VECTOR + 3, VECTOR + 4, VECTOR + 5, VECTOR + 6, VECTOR + 7}; /* C keeps two */
+static const uint8_t pins[] = {RBX,        R12,        RSI,        R8,         R9,
+                               VECTOR,     VECTOR + 1, VECTOR + 2, VECTOR + 3, VECTOR + 4,
+                               VECTOR + 5, VECTOR + 6, VECTOR + 7}; /* C keeps two */
 
 static void add_gains(struct fast *f, int anchor)
 {
@@ -261,7 +278,8 @@ static uint64_t reached(const struct fast *f, int anchor, const int *anchors, un
     uint64_t set = 0;
     for (int b = anchor; b; b = f->blocks[b].follows)
         for (unsigned i = 0; i < count; i++)
-            if (f->blocks[b].yes == anchors[i] || f->blocks[b].no == anchors[i]) set |= UINT64_C(1) << i;
+            if (f->blocks[b].yes == anchors[i] || f->blocks[b].no == anchors[i])
+                set |= UINT64_C(1) << i;
     return set;
 }
 

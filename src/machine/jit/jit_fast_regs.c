@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "machine/jit/jit_fast.h"
 
-/* --- States ------------------------------------------------------------------------------------------------------- */
+/* --- States ---------------------------------------------------------------------------------- */
 
 static size_t state_size(const struct fast *f)
 {
@@ -33,7 +33,8 @@ void state_become(struct fast *f, const struct state *state)
 static int value_new(struct fast *f, unsigned variable)
 {
     f->nodes = base_grow(f->nodes, &f->node_capacity, f->node_count + 1, sizeof *f->nodes);
-    f->nodes[f->node_count] = (struct node){.kind = NODE_VALUE, .type = f->variables[variable].type};
+    f->nodes[f->node_count] =
+        (struct node){.kind = NODE_VALUE, .type = f->variables[variable].type};
     return (int)f->node_count++;
 }
 
@@ -48,7 +49,7 @@ void state_clear(struct fast *f, bool bare)
     }
 }
 
-/* --- Memory ------------------------------------------------------------------------------------------------------- */
+/* --- Memory ---------------------------------------------------------------------------------- */
 
 void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from)
 {
@@ -76,7 +77,7 @@ void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to)
     }
 }
 
-/* --- Registers ---------------------------------------------------------------------------------------------------- */
+/* --- Registers ------------------------------------------------------------------------------- */
 
 bool reg_needed(const struct fast *f, int n)
 {
@@ -92,7 +93,8 @@ int reg_find(const struct fast *f, int n)
     return NONE;
 }
 
-/* When the variable whose value it is will be read next; INT_MAX: never, here; 0: it is no variable's. */
+/* When the variable whose value it is will be read next; INT_MAX: never, here; 0: it is no
+ * variable's. */
 static int next_get(const struct fast *f, int n)
 {
     int next = 0;
@@ -130,7 +132,8 @@ int reg_use(struct fast *f, int n, int scratch)
 
 static struct x86_at home_of(const struct fast *f, const struct variable *variable)
 {
-    return x86_mem(reg_find(f, variable->home), NONE, (int32_t)variable->offset - bias_of(f, variable->home));
+    return x86_mem(reg_find(f, variable->home), NONE,
+                   (int32_t)variable->offset - bias_of(f, variable->home));
 }
 
 /* Variables with the value n, which is in a register, are written. */
@@ -151,7 +154,8 @@ static void reg_lose(struct fast *f, int reg)
     if (!n || reg_find(f, n) != NONE) return;
     write_value(f, n, reg);
     for (unsigned i = 0; i < f->variable_count; i++)
-        if (f->now->variables[i].value == n && f->variables[i].has_home) f->now->variables[i].value = 0;
+        if (f->now->variables[i].value == n && f->variables[i].has_home)
+            f->now->variables[i].value = 0;
 }
 
 static void spill(struct fast *f, int reg)
@@ -167,8 +171,9 @@ static void spill(struct fast *f, int reg)
     reg_store(f, f->nodes[n].type, reg, fast_slot(f, n));
 }
 
-/* Of these registers: a free one, else one whose value is not used any more, else one that only saves a load, the
- * latest, else any. What is pinned is loaded again at the end of the trace, if not before. */
+/* Of these registers: a free one, else one whose value is not used any more, else one that only
+ * saves a load, the latest, else any. What is pinned is loaded again at the end of the trace, if
+ * not before. */
 static int reg_among(struct fast *f, uint32_t candidates)
 {
     int cached = NONE, far = NONE, latest = 0;
@@ -223,14 +228,16 @@ static bool may_replace(const struct fast *f, int reg, int variable)
     return true;
 }
 
-/* Whether the variable that node n will become is set before anything can want to know its old value. */
+/* Whether the variable that node n will become is set before anything can want to know its old
+ * value. */
 static bool is_set_next(const struct fast *f, int n)
 {
     unsigned variable = (unsigned)f->nodes[n].set - 1;
     for (int i = f->nodes[n].next; i; i = f->nodes[i].next) {
         const struct node *node = &f->nodes[i];
         if (node->kind == NODE_SET && node->variable == variable) return true;
-        if (node->kind == NODE_CALL || (node->kind == NODE_GET && node->variable == variable)) return false;
+        if (node->kind == NODE_CALL || (node->kind == NODE_GET && node->variable == variable))
+            return false;
     }
     return false;
 }
@@ -243,12 +250,14 @@ int reg_new(struct fast *f, int n, int prefer, uint32_t avoid)
     if (reg == NONE || avoid & BIT(reg) || f->in_detour || !may_replace(f, reg, node->set)) {
         uint32_t usable = (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~f->pinned;
         reg = prefer;
-        if (prefer == NONE || !(usable & BIT(prefer)) || avoid & BIT(prefer) || !may_replace(f, prefer, node->set))
+        if (prefer == NONE || !(usable & BIT(prefer)) || avoid & BIT(prefer) ||
+            !may_replace(f, prefer, node->set))
             reg = reg_any(f, vector, avoid);
     }
     if (node->set && f->now->content[reg]) {
         struct known_variable *old = &f->now->variables[node->set - 1];
-        if (old->pending && old->value == f->now->content[reg] && is_set_next(f, n)) old->pending = false;
+        if (old->pending && old->value == f->now->content[reg] && is_set_next(f, n))
+            old->pending = false;
     }
     reg_lose(f, reg);
     take(f, reg, n);
@@ -279,7 +288,7 @@ void reg_clear(struct fast *f, int reg)
     reg_lose(f, reg);
 }
 
-/* --- Variables ---------------------------------------------------------------------------------------------------- */
+/* --- Variables ------------------------------------------------------------------------------- */
 
 static void variable_load(struct fast *f, unsigned variable, int reg)
 {
@@ -315,7 +324,9 @@ static void variable_write(struct fast *f, unsigned variable)
     if (is_const(f, known->value))
         const_store(f, v->type, f->nodes[known->value].imm, home_of(f, v));
     else
-        reg_store(f, v->type, reg_use(f, known->value, is_float(v->type) ? SCRATCH_VECTOR : SCRATCH), home_of(f, v));
+        reg_store(f, v->type,
+                  reg_use(f, known->value, is_float(v->type) ? SCRATCH_VECTOR : SCRATCH),
+                  home_of(f, v));
     known->pending = false;
 }
 
@@ -330,8 +341,10 @@ void variable_set(struct fast *f, const struct node *set)
     unsigned variable = set->variable;
     struct variable *v = &f->variables[variable];
     int n = node_real(f, set->a);
-    if (!v->has_home && v->pin == NONE && f->nodes[n].kept < v->last_get) f->nodes[n].kept = v->last_get;
-    if (v->pin != NONE && (!v->has_home || reg_find(f, n) == NONE) && f->now->content[v->pin] != n) {
+    if (!v->has_home && v->pin == NONE && f->nodes[n].kept < v->last_get)
+        f->nodes[n].kept = v->last_get;
+    if (v->pin != NONE && (!v->has_home || reg_find(f, n) == NONE) &&
+        f->now->content[v->pin] != n) {
         f->now->variables[variable] = (struct known_variable){0, false};
         reg_clear(f, v->pin);
         int reg = reg_use(f, n, v->pin);
@@ -350,11 +363,12 @@ void variable_reload(struct fast *f, int n)
     f->now->variables[variable] = (struct known_variable){0, false};
     if (v->has_home) return;
     /* the time: memory is right only now */
-    reg_load(f, v->type, v->pin, x86_mem(reg_find(f, f->nodes[n].a), NONE, (int32_t)f->nodes[n].imm));
+    reg_load(f, v->type, v->pin,
+             x86_mem(reg_find(f, f->nodes[n].a), NONE, (int32_t)f->nodes[n].imm));
     f->now->content[v->pin] = f->now->variables[variable].value = n;
 }
 
-/* --- Questions ---------------------------------------------------------------------------------------------------- */
+/* --- Questions ------------------------------------------------------------------------------- */
 
 /* The variable with a home whose value it is, or NULL. */
 static const struct variable *variable_at_home(const struct fast *f, int n)
@@ -367,8 +381,10 @@ static const struct variable *variable_at_home(const struct fast *f, int n)
 void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept)
 {
     kept->count = 0;
-    for (unsigned i = 0; f->in_detour && i < f->variable_count; i++) /* the trace has written it meanwhile */
-        if (f->now->variables[i].pending && !(wanted && wanted->variables[i].pending)) variable_write(f, i);
+    for (unsigned i = 0; f->in_detour && i < f->variable_count;
+         i++) /* the trace has written it meanwhile */
+        if (f->now->variables[i].pending && !(wanted && wanted->variables[i].pending))
+            variable_write(f, i);
     for (int reg = 0; reg < VECTOR; reg++) {
         int n = f->now->content[reg];
         if (!(LOST_REGISTERS & BIT(reg)) || !n) continue;
@@ -378,7 +394,8 @@ void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept)
             continue;
         }
         write_value(f, n, reg);
-        struct x86_at at = v ? home_of(f, v) : x86_mem(RSP, NONE, FRAME_KEPT + 8 * (int)kept->count);
+        struct x86_at at =
+            v ? home_of(f, v) : x86_mem(RSP, NONE, FRAME_KEPT + 8 * (int)kept->count);
         unsigned type = v ? v->type : IR_I64;
         if (!v) reg_store(f, type, reg, at);
         kept->value[kept->count].reg = reg;
@@ -393,7 +410,7 @@ void regs_restore(struct fast *f, const struct kept *kept)
         reg_load(f, kept->value[i].type, kept->value[i].reg, kept->value[i].at);
 }
 
-/* --- Where ways meet ---------------------------------------------------------------------------------------------- */
+/* --- Where ways meet ------------------------------------------------------------------------- */
 
 void state_anchor(struct fast *f)
 {
@@ -428,7 +445,8 @@ void state_arrive(struct fast *f, int block)
             continue;
         }
         int fresh = value_new(f, variable);
-        if (reg == NONE || f->nodes[n].last > f->position || (!v->has_home && v->pin != NONE && v->pin != reg)) {
+        if (reg == NONE || f->nodes[n].last > f->position ||
+            (!v->has_home && v->pin != NONE && v->pin != reg)) {
             int to = v->pin;
             if (to == NONE)
                 to = reg_any(f, is_float(v->type), 0);
@@ -461,7 +479,8 @@ static struct move move_for(struct fast *f, const struct state *wanted, int reg)
         int from = value ? reg_find(f, value) : NONE;
         if (from == reg) return none;
         if (from != NONE) return (struct move){reg, from, 0, -1};
-        if (value && (is_const(f, value) || f->nodes[value].slot)) return (struct move){reg, NONE, value, -1};
+        if (value && (is_const(f, value) || f->nodes[value].slot))
+            return (struct move){reg, NONE, value, -1};
         if (f->variables[i].has_home) return (struct move){reg, NONE, 0, (int)i};
     }
     if (f->nodes[n].last < f->position && f->nodes[n].kept < f->position) return none;
@@ -503,7 +522,8 @@ static void do_moves(struct fast *f, struct move *moves, unsigned count)
             }
         }
         if (left != before) continue;
-        int to = moves[first].to, aside = to >= VECTOR ? SCRATCH_VECTOR : SCRATCH; /* they wait for each other */
+        int to = moves[first].to,
+            aside = to >= VECTOR ? SCRATCH_VECTOR : SCRATCH; /* they wait for each other */
         reg_move(f, aside, to);
         for (unsigned i = 0; i < count; i++)
             if (moves[i].from == to) moves[i].from = aside;
@@ -514,7 +534,8 @@ static void do_moves(struct fast *f, struct move *moves, unsigned count)
 static bool to_stack(const struct fast *f, const struct fast_block *block, int reg)
 {
     int n = f->now->content[reg];
-    if (!n || !f->nodes[n].slot || (f->nodes[n].last < block->position && f->nodes[n].kept < block->position))
+    if (!n || !f->nodes[n].slot ||
+        (f->nodes[n].last < block->position && f->nodes[n].kept < block->position))
         return false;
     for (int other = 0; other < REGISTERS; other++)
         if (block->state->content[other] == n) return false;
@@ -531,7 +552,8 @@ void state_meet(struct fast *f, const struct fast_block *block)
         if (f->now->variables[i].pending && !wanted->variables[i].pending) variable_write(f, i);
     for (int reg = 0; reg < REGISTERS; reg++)
         if (to_stack(f, block, reg))
-            reg_store(f, f->nodes[f->now->content[reg]].type, reg, fast_slot(f, f->now->content[reg]));
+            reg_store(f, f->nodes[f->now->content[reg]].type, reg,
+                      fast_slot(f, f->now->content[reg]));
     for (int reg = 0; reg < REGISTERS; reg++) {
         if (!wanted->content[reg]) continue;
         struct move move = move_for(f, wanted, reg);
@@ -547,7 +569,9 @@ bool state_is_met(struct fast *f, const struct fast_block *block)
     for (unsigned i = 0; i < f->variable_count; i++)
         if (f->now->variables[i].pending && !wanted->variables[i].pending) return false;
     for (int reg = 0; reg < REGISTERS; reg++)
-        if (to_stack(f, block, reg) || (wanted->content[reg] && move_for(f, wanted, reg).to != NONE)) return false;
+        if (to_stack(f, block, reg) ||
+            (wanted->content[reg] && move_for(f, wanted, reg).to != NONE))
+            return false;
     return true;
 }
 
@@ -564,11 +588,13 @@ bool state_share(struct fast *f, struct state *state, int position)
     for (unsigned i = 0; i < f->variable_count; i++) {
         const struct known_variable *a = &state->variables[i], *b = &f->now->variables[i];
         if (a->value != b->value && !f->variables[i].has_home) return false;
-        if (a->pending ? a->value != b->value || !is_shared(f, state, a->value) : b->pending) return false;
+        if (a->pending ? a->value != b->value || !is_shared(f, state, a->value) : b->pending)
+            return false;
     }
     for (int reg = 0; reg < REGISTERS; reg++) {
         int n = state->content[reg];
-        if (n && n != f->now->content[reg] && (f->nodes[n].last >= position || f->nodes[n].kept >= position))
+        if (n && n != f->now->content[reg] &&
+            (f->nodes[n].last >= position || f->nodes[n].kept >= position))
             return false;
     }
     for (unsigned i = 0; i < f->variable_count; i++) {

@@ -1,6 +1,7 @@
-/* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h shows that to be the
- * guest's. The test of a result is the same as there, its exponent lies in a range, and looked up in a table; while the
- * FPSCR does not allow the short way, that is one of zeros.
+/* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h
+ * shows that to be the guest's. The test of a result is the same as there, its exponent lies in a
+ * range, and looked up in a table; while the FPSCR does not allow the short way, that is one of
+ * zeros.
  *
  * Notes (fp_fast.h) are written at the end of a block and before calls, the last operation's only.
  */
@@ -31,12 +32,12 @@ static ir_value real(struct emit *e, ir_value v)
 
 /* Of two neighbouring exponents at a time. */
 #define EXPONENT(n) (2 * ((n) % 1024))
-#define SURE(n)                                                                                                        \
-    (EXPONENT(n) + 1 == 0x7ff                                                                                          \
-         ? 0                                                                                                           \
-         : SURE_SUM | (EXPONENT(n) >= FP_SURE_DOUBLE ? SURE_DOUBLE : 0) |                                              \
-               (EXPONENT(n) >= FP_SURE_SINGLE ? SURE_SINGLE : 0) | (EXPONENT(n) >= FP_REST_SAFE ? SURE_REST : 0) |     \
-               (EXPONENT(n) + 1 < 1023 + 31 ? SURE_INTEGER : 0))
+#define SURE(n)                                                                                    \
+    (EXPONENT(n) + 1 == 0x7ff ? 0                                                                  \
+                              : SURE_SUM | (EXPONENT(n) >= FP_SURE_DOUBLE ? SURE_DOUBLE : 0) |     \
+                                    (EXPONENT(n) >= FP_SURE_SINGLE ? SURE_SINGLE : 0) |            \
+                                    (EXPONENT(n) >= FP_REST_SAFE ? SURE_REST : 0) |                \
+                                    (EXPONENT(n) + 1 < 1023 + 31 ? SURE_INTEGER : 0))
 #define SURE_4(n)   SURE(n), SURE((n) + 1), SURE((n) + 2), SURE((n) + 3)
 #define SURE_16(n)  SURE_4(n), SURE_4((n) + 4), SURE_4((n) + 8), SURE_4((n) + 12)
 #define SURE_64(n)  SURE_16(n), SURE_16((n) + 16), SURE_16((n) + 32), SURE_16((n) + 48)
@@ -49,7 +50,8 @@ ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of)
 {
     struct ir *ir = e->ir;
     ir_value index = ir_op(ir, IR_LSHR, bits(e, r), i64(e, FP_SURE_SHIFT));
-    ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->core, index, CORE(fp_sure)), ir_const(ir, IR_I8, of));
+    ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->core, index, CORE(fp_sure)),
+                          ir_const(ir, IR_I8, of));
     return ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
 }
 
@@ -112,7 +114,8 @@ static uint8_t sure_of(enum fp_op op)
 }
 
 /* What else must hold of a single-precision result: see fp_single_ok. */
-static ir_value single_ok(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, ir_value d)
+static ir_value single_ok(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c,
+                          ir_value d)
 {
     if (op == FP_FRSP) return NULL;
     if (is_fused(op)) return low_bits(e, bits(e, d), 0x10000000, IR_NE);
@@ -120,12 +123,15 @@ static ir_value single_ok(struct emit *e, enum fp_op op, ir_value a, ir_value b,
     return low_bits(e, ir_op(e->ir, IR_OR, bits(e, a), bits(e, product ? c : b)), 0, IR_EQ);
 }
 
-/* A call for what the host does not show; `quiet`: the other half comes still, and will stop if this one should. */
-static void do_slowly(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, unsigned target, bool quiet)
+/* A call for what the host does not show; `quiet`: the other half comes still, and will stop if
+ * this one should. */
+static void do_slowly(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c,
+                      unsigned target, bool quiet)
 {
     emit_write_note(e);
     emit_call(e, JIT_CALL(jit_fp),
-              &(struct emit_call){INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}, true});
+              &(struct emit_call){
+                  INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}, true});
     emit_reload_fpr(e, target);
 }
 
@@ -139,7 +145,8 @@ static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value
     e->note.leave = NULL;
 }
 
-/* Whether the double is 0, and surely exact: what the test of the exponent refuses and programs have most. */
+/* Whether the double is 0, and surely exact: what the test of the exponent refuses and programs
+ * have most. */
 static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value c, ir_value d)
 {
     struct ir *ir = e->ir;
@@ -148,10 +155,12 @@ static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
 }
 
-/* Of a fused operation: the same result, without waiting for a factor that was negated before. Of one that negates its
- * result, if `negated`: that, and no other where it is neither 0 nor a NaN, since rounding to the nearest has no side.
+/* Of a fused operation: the same result, without waiting for a factor that was negated before. Of
+ * one that negates its result, if `negated`: that, and no other where it is neither 0 nor a NaN,
+ * since rounding to the nearest has no side.
  */
-static ir_value compute_fused(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, bool negated)
+static ir_value compute_fused(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c,
+                              bool negated)
 {
     ir_value positive = e->negated[FA] ? e->negated[FA] : e->negated[FC];
     bool minus = op == FP_FMSUB || op == FP_FMSUBS || op == FP_FNMSUB || op == FP_FNMSUBS;
@@ -161,14 +170,16 @@ static ir_value compute_fused(struct emit *e, enum fp_op op, ir_value a, ir_valu
 }
 
 /* `d` is what compute says, or that with the sign that the result has, as compute_fused says. */
-static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c, ir_value d, unsigned target,
-                       bool negated, bool quiet)
+static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c,
+                       ir_value d, unsigned target, bool negated, bool quiet)
 {
     struct ir *ir = e->ir;
-    ir_block fast = ir_block_new(ir), other = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_block fast = ir_block_new(ir), other = ir_block_new(ir), slow = ir_block_new(ir),
+             on = ir_block_new(ir);
     ir_block zero = negated ? ir_block_new(ir) : fast;
     ir_value r = d;
-    if (fp_op_is_single(op)) r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
+    if (fp_op_is_single(op))
+        r = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_NARROW, IR_F32, d));
     if (negates(op) && !negated) r = ir_negate(ir, r);
     ir_value ok = emit_is_sure(e, r, sure_of(op));
     ir_value also = fp_op_is_single(op) ? single_ok(e, op, a, b, c, d) : NULL;
@@ -266,9 +277,7 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     }
 }
 
-/* --- Moves
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* --- Moves ----------------------------------------------------------------------------------- */
 
 enum { MOVE, NEGATE, ABSOLUTE, NEGATIVE };
 
@@ -295,7 +304,8 @@ static void emit_move(struct emit *e, unsigned how)
 static ir_value selected(struct emit *e, ir_value a, ir_value b, ir_value c)
 {
     ir_value zero = real(e, i64(e, 0));
-    ir_value below = ir_op(e->ir, IR_OR, ir_order(e->ir, IR_LESS, a, zero), ir_order(e->ir, IR_UNORDERED, a, zero));
+    ir_value below = ir_op(e->ir, IR_OR, ir_order(e->ir, IR_LESS, a, zero),
+                           ir_order(e->ir, IR_UNORDERED, a, zero));
     return ir_select(e->ir, below, b, c);
 }
 
@@ -305,9 +315,7 @@ static void emit_select(struct emit *e, unsigned variant)
     emit_set_fpr(e, FT, selected(e, emit_fpr(e, FA), emit_fpr(e, FB), emit_fpr(e, FC)));
 }
 
-/* --- Compare
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* --- Compare --------------------------------------------------------------------------------- */
 
 enum { COMPARE_ORDERED = 1, COMPARE_SECOND = 2 };
 
@@ -329,12 +337,14 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_value cc = ir_compare(ir, false, a, b);
     emit_set_cr(e, field, cc);
     bool pending = e->note.noted;
-    if (!pending) note_more(e, FP_FPCC, ir_op(ir, IR_OR, compared(e, cc), emit_const(e, FP_NOTED_COMPARE)));
+    if (!pending)
+        note_more(e, FP_FPCC, ir_op(ir, IR_OR, compared(e, cc), emit_const(e, FP_NOTED_COMPARE)));
     ir_jump(ir, on);
     ir_place(ir, slow);
     emit_write_note(e);
-    emit_call(e, JIT_CALL(jit_compare),
-              &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}, true});
+    emit_call(
+        e, JIT_CALL(jit_compare),
+        &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}, true});
     emit_reload_cr(e, field);
     ir_jump(ir, on);
     ir_place(ir, on);
@@ -348,8 +358,7 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     e->compared[field].how = COMPARED_FLOAT;
 }
 
-/* --- Pairs: secondary first, so that the notes are the primary's
- * ----------------------------------------------------------------- */
+/* --- Pairs: secondary first, so that the notes are the primary's ----------------------------- */
 
 /* A half's operation, and which half of A and of C it multiplies. */
 #define HALF(op, a, c) ((unsigned)(op) | (unsigned)(a) << 5 | (unsigned)(c) << 6)
@@ -368,8 +377,10 @@ static void emit_pair(struct emit *e, unsigned variant)
         unsigned half = !i, how = variant >> (8 * half) & 0xFF;
         enum fp_op op = (enum fp_op)(how & 31);
         const char *operands = fp_op_operands(op);
-        bool has_a = *operands == 'a', has_b = *operands == 'b' || operands[1] == 'b' || (operands[1] && operands[2]);
-        ir_value x = has_a ? a[how >> 5 & 1] : NULL, y = has_a && operands[1] == 'c' ? c[how >> 6 & 1] : NULL;
+        bool has_a = *operands == 'a',
+             has_b = *operands == 'b' || operands[1] == 'b' || (operands[1] && operands[2]);
+        ir_value x = has_a ? a[how >> 5 & 1] : NULL,
+                 y = has_a && operands[1] == 'c' ? c[how >> 6 & 1] : NULL;
         ir_value z = has_b ? b[half] : NULL;
         arithmetic(e, op, x, z, y, compute(e, op, x, z, y), FT + 32 * half, false, half == S);
     }
@@ -377,7 +388,7 @@ static void emit_pair(struct emit *e, unsigned variant)
 
 /* Moves of pairs: what each half becomes, from which half. */
 enum { KEEP = 4 };
-#define MOVES(p, from_p, s, from_s)                                                                                    \
+#define MOVES(p, from_p, s, from_s)                                                                \
     ((unsigned)(p) | (unsigned)(from_p) << 3 | (unsigned)(s) << 4 | (unsigned)(from_s) << 7)
 
 static void emit_move_pair(struct emit *e, unsigned variant)
@@ -400,12 +411,12 @@ static void emit_select_pair(struct emit *e, unsigned variant)
 
 #define ARITHMETIC(id) [ISA_##id] = {emit_arithmetic, FP_##id}
 #define SLOW(id)       [ISA_##id] = {emit_slow, FP_##id}
-#define FUSED_PAIRS(END)                                                                                               \
-    [ISA_FP##END] = {emit_pair, PAIR(HALF(FP_F##END, P, P), HALF(FP_F##END, S, S))},                                   \
-    [ISA_FX##END] = {emit_pair, PAIR(HALF(FP_F##END, S, P), HALF(FP_F##END, P, S))},                                   \
-    [ISA_FXCP##END] = {emit_pair, PAIR(HALF(FP_F##END, P, P), HALF(FP_F##END, P, S))},                                 \
+#define FUSED_PAIRS(END)                                                                           \
+    [ISA_FP##END] = {emit_pair, PAIR(HALF(FP_F##END, P, P), HALF(FP_F##END, S, S))},               \
+    [ISA_FX##END] = {emit_pair, PAIR(HALF(FP_F##END, S, P), HALF(FP_F##END, P, S))},               \
+    [ISA_FXCP##END] = {emit_pair, PAIR(HALF(FP_F##END, P, P), HALF(FP_F##END, P, S))},             \
     [ISA_FXCS##END] = {emit_pair, PAIR(HALF(FP_F##END, S, P), HALF(FP_F##END, S, S))}
-#define COMPLEX(id, op_p, ap, cp, op_s, as, cs)                                                                        \
+#define COMPLEX(id, op_p, ap, cp, op_s, as, cs)                                                    \
     [ISA_##id] = {emit_pair, PAIR(HALF(FP_##op_p, ap, cp), HALF(FP_##op_s, as, cs))}
 
 const struct emit_entry emit_fp_rows[ISA_COUNT] = {

@@ -1,7 +1,8 @@
-/* Rows that read and write the FPSCR. Writing is in line as long as no exception and no mode changes, as when what was
- * saved is restored. Reading settles what is noted (fp_fast.h): in line for the operations that mostly come before a
- * square root, whose code in C libraries begins by saving the FPSCR; for others, and where the proofs of fp_fast.c need
- * more than operands in the middle of the range, in C.
+/* Rows that read and write the FPSCR. Writing is in line as long as no exception and no mode
+ * changes, as when what was saved is restored. Reading settles what is noted (fp_fast.h): in line
+ * for the operations that mostly come before a square root, whose code in C libraries begins by
+ * saving the FPSCR; for others, and where the proofs of fp_fast.c need more than operands in the
+ * middle of the range, in C.
  */
 #include <stddef.h>
 
@@ -26,10 +27,10 @@ static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
     return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, fpscr, emit_const(e, bit)), emit_const(e, 0));
 }
 
-/* --- Settling a note in line: fp_fast.c's described_on_host ------------------------------------------------------- */
+/* --- Settling a note in line: fp_fast.c's described_on_host ---------------------------------- */
 
-/* A rounded result in double precision, what is missing in it, an integer with the sign of that, and whether this is
- * proven. */
+/* A rounded result in double precision, what is missing in it, an integer with the sign of that,
+ * and whether this is proven. */
 struct rounded {
     ir_value value, rest, sign, proven;
 };
@@ -79,13 +80,15 @@ static void divide(struct emit *e, ir_value a, ir_value b, struct rounded *r)
     struct ir *ir = e->ir;
     r->value = ir_op(ir, IR_FDIV, a, b);
     r->rest = ir_fma(ir, r->value, b, ir_negate(ir, a)); /* negative */
-    r->sign = ir_op(ir, IR_XOR, ir_op(ir, IR_XOR, bits(e, r->rest), bits(e, b)), i64(e, UINT64_C(1) << 63));
+    r->sign = ir_op(ir, IR_XOR, ir_op(ir, IR_XOR, bits(e, r->rest), bits(e, b)),
+                    i64(e, UINT64_C(1) << 63));
     r->proven = is_safe(e, a);
 }
 
 static bool has_rest(enum fp_op op)
 {
-    return op == FP_FADD || op == FP_FSUB || op == FP_FMUL || op == FP_FDIV || op == FP_FMADD || op == FP_FMSUB;
+    return op == FP_FADD || op == FP_FSUB || op == FP_FMUL || op == FP_FDIV || op == FP_FMADD ||
+           op == FP_FMSUB;
 }
 
 /* What the noted operation said, of those. */
@@ -106,7 +109,8 @@ static void find_rest(struct emit *e, enum fp_op op, struct rounded *r)
     default: multiply_add(e, v[0], v[2], op == FP_FMSUB ? ir_negate(ir, v[1]) : v[1], r); break;
     }
     if (!r->sign) r->sign = bits(e, r->rest);
-    ir_value is_number = ir_op(ir, IR_XOR, ir_order(ir, IR_UNORDERED, r->rest, r->rest), ir_const(ir, IR_I1, 1));
+    ir_value is_number =
+        ir_op(ir, IR_XOR, ir_order(ir, IR_UNORDERED, r->rest, r->rest), ir_const(ir, IR_I1, 1));
     ir_value proven = both(e, is_safe(e, r->value), is_number);
     r->proven = r->proven ? both(e, r->proven, proven) : proven;
 }
@@ -118,7 +122,8 @@ static ir_value described(struct emit *e, const struct rounded *r)
     enum { SIGN_SHIFT = 63, FR_SHIFT = 18 };
     _Static_assert(FP_FR == 1 << FR_SHIFT, "FR is where it is");
     ir_value minus = ir_op(ir, IR_LSHR, bits(e, r->value), i64(e, SIGN_SHIFT));
-    ir_value away = ir_op(ir, IR_LSHR, ir_op(ir, IR_XOR, r->sign, bits(e, r->value)), i64(e, SIGN_SHIFT));
+    ir_value away =
+        ir_op(ir, IR_LSHR, ir_op(ir, IR_XOR, r->sign, bits(e, r->value)), i64(e, SIGN_SHIFT));
     ir_value fi = i64(e, FP_FI), fr = ir_op(ir, IR_SHL, away, i64(e, FR_SHIFT));
     ir_value exact = ir_order(ir, IR_SAME, r->rest, ir_convert(ir, IR_BITS, IR_F64, i64(e, 0)));
     ir_value rounding = ir_select(ir, exact, i64(e, 0), ir_op(ir, IR_OR, fr, fi));
@@ -126,8 +131,8 @@ static ir_value described(struct emit *e, const struct rounded *r)
     return ir_convert(ir, IR_TRUNC, IR_I32, ir_op(ir, IR_OR, rounding, fprf));
 }
 
-/* Settles a note of `op`: goes on at `done`, or at `otherwise` when it is not that, or more than a comparison came
- * later. */
+/* Settles a note of `op`: goes on at `done`, or at `otherwise` when it is not that, or more than a
+ * comparison came later. */
 static void settle(struct emit *e, ir_value noted, enum fp_op op, ir_block done, ir_block otherwise)
 {
     struct ir *ir = e->ir;
@@ -140,7 +145,8 @@ static void settle(struct emit *e, ir_value noted, enum fp_op op, ir_block done,
     ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
     ir_branch(ir, r.proven, proven, otherwise, IR_LIKELY);
     ir_place(ir, proven);
-    fpscr = ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_DESCRIBED)), described(e, &r));
+    fpscr =
+        ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_DESCRIBED)), described(e, &r));
     ir_value compared = ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_FPCC)),
                               ir_op(ir, IR_AND, noted, emit_const(e, FP_FPCC)));
     fpscr = ir_select(ir, has(e, noted, FP_NOTED_COMPARE), compared, fpscr);
@@ -149,7 +155,7 @@ static void settle(struct emit *e, ir_value noted, enum fp_op op, ir_block done,
     ir_jump(ir, done);
 }
 
-/* --- Which operation that mostly is ------------------------------------------------------------------------------- */
+/* --- Which operation that mostly is ---------------------------------------------------------- */
 
 /* The block of the region that goes to pc and runs most often, or -1. */
 static int block_before(const struct region *region, uint32_t pc)
@@ -159,8 +165,10 @@ static int block_before(const struct region *region, uint32_t pc)
         const struct region_block *b = &region->blocks[i];
         struct branch branch = branch_of(b->words[b->count - 1], b->end - 4);
         bool goes_on = !branch.is_branch || branch.uses_ctr || branch.uses_cr;
-        bool leads = (goes_on && b->end == pc) || (branch.is_branch && !branch.indirect && branch.target == pc);
-        if (leads && b->pc != pc && (found < 0 || b->weight > region->blocks[found].weight)) found = (int)i;
+        bool leads = (goes_on && b->end == pc) ||
+                     (branch.is_branch && !branch.indirect && branch.target == pc);
+        if (leads && b->pc != pc && (found < 0 || b->weight > region->blocks[found].weight))
+            found = (int)i;
     }
     return found;
 }
@@ -206,10 +214,10 @@ static void emit_read_fpscr(struct emit *e, unsigned variant)
     emit_set_fpr(e, FT, ir_convert(ir, IR_BITS, IR_F64, ir_convert(ir, IR_ZEXT, IR_I64, fpscr)));
 }
 
-/* --- Writing ------------------------------------------------------------------------------------------------------ */
+/* --- Writing --------------------------------------------------------------------------------- */
 
-/* fp_write_fpscr, of what may go without C: notes suffice, and neither an exception nor a mode changes; so a note in
- * memory stays good, unless it is forgotten. */
+/* fp_write_fpscr, of what may go without C: notes suffice, and neither an exception nor a mode
+ * changes; so a note in memory stays good, unless it is forgotten. */
 static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool raises)
 {
     struct ir *ir = e->ir;
@@ -222,7 +230,8 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
     } else {
         uint32_t written = mask & ~(FP_FEX | FP_VX | FP_RESERVED);
         ir_value before = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
-        ir_value other = has(e, ir_op(ir, IR_XOR, before, value), written & ~(FP_DESCRIBED | FP_NI));
+        ir_value other =
+            has(e, ir_op(ir, IR_XOR, before, value), written & ~(FP_DESCRIBED | FP_NI));
         ir_value unsure = ir_op(ir, IR_XOR, emit_notes_suffice(e), ir_const(ir, IR_I1, 1));
         ir_branch(ir, ir_op(ir, IR_OR, other, unsure), slow, fast, IR_UNLIKELY);
         ir_place(ir, fast);
@@ -234,8 +243,10 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
     }
     ir_place(ir, slow);
     emit_call(e, JIT_CALL(jit_fpscr),
-              &(struct emit_call){
-                  INFO(e->op, raises ? 1 : 0, 0), NULL, {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)}, true});
+              &(struct emit_call){INFO(e->op, raises ? 1 : 0, 0),
+                                  NULL,
+                                  {ir_convert(ir, IR_ZEXT, IR_I64, value), i64(e, mask)},
+                                  true});
     ir_jump(ir, on);
     ir_place(ir, on);
 }
@@ -245,10 +256,12 @@ static void emit_write_fpscr(struct emit *e, unsigned id)
     uint32_t bit = fp_bit(FT);
     switch (id) {
     case ISA_MTFSF:
-        write_fpscr(e, fp_fields(isa_flm(e->word)), ir_convert(e->ir, IR_TRUNC, IR_I32, emit_fpr_bits(e, FB)), false);
+        write_fpscr(e, fp_fields(isa_flm(e->word)),
+                    ir_convert(e->ir, IR_TRUNC, IR_I32, emit_fpr_bits(e, FB)), false);
         break;
     case ISA_MTFSFI:
-        write_fpscr(e, fp_field(isa_bf(e->word)), emit_const(e, isa_u(e->word) * UINT32_C(0x11111111)), false);
+        write_fpscr(e, fp_field(isa_bf(e->word)),
+                    emit_const(e, isa_u(e->word) * UINT32_C(0x11111111)), false);
         break;
     case ISA_MTFSB0: write_fpscr(e, bit, emit_const(e, 0), false); break;
     default: write_fpscr(e, bit, emit_const(e, bit), (bit & FP_EXCEPTIONS) != 0); break;

@@ -1,13 +1,14 @@
 /* Inside the translator.
  *
- * A region is a piece of a program's flow: blocks that the interpreter found hot, joined by the branches between them,
- * entered at the first. It is copied out of the core's structures when it is chosen (jit_region.c), so that a second
- * thread can translate it (jit_emit.c and the files of its rows) while the interpreter goes on. The code made calls
- * back for everything that is not common (jit_run.c): misses, faults, odd floating point.
+ * A region is a piece of a program's flow: blocks that the interpreter found hot, joined by the
+ * branches between them, entered at the first. It is copied out of the core's structures when it is
+ * chosen (jit_region.c), so that a second thread can translate it (jit_emit.c and the files of its
+ * rows) while the interpreter goes on. The code made calls back for everything that is not common
+ * (jit_run.c): misses, faults, odd floating point.
  *
- * In translated code guest registers are values of the host's; every change is also stored to struct core_regs, and the
- * registers in memory are exact wherever something may stop. Time is a value too, and is in
- * core->cycles whenever C code runs.
+ * In translated code guest registers are values of the host's; every change is also stored to
+ * struct core_regs, and the registers in memory are exact wherever something may stop. Time is a
+ * value too, and is in core->cycles whenever C code runs.
  */
 #ifndef JIT_IMPL_H
 #define JIT_IMPL_H
@@ -15,7 +16,7 @@
 #include "machine/core/core_impl.h"
 #include "machine/jit/jit_ir.h"
 
-/* --- Regions ------------------------------------------------------------------------------------------------------ */
+/* --- Regions --------------------------------------------------------------------------------- */
 
 enum { REGION_BLOCKS = 64, REGION_RETURNS = 4 };
 
@@ -75,17 +76,18 @@ static inline unsigned jump_index(uint32_t pc)
     return pc / 4 % JUMPS;
 }
 
-/* --- What translated code is and calls ------------------------------------------------------------------------------
- */
+/* --- What translated code is and calls ------------------------------------------------------- */
 
-typedef void region_code(struct core *core, struct core_regs *regs, uint8_t *base, const uint8_t *lines,
-                         uint64_t cycles, uint64_t limit);
+typedef void region_code(struct core *core, struct core_regs *regs, uint8_t *base,
+                         const uint8_t *lines, uint64_t cycles, uint64_t limit);
 #define REGION_ARGUMENTS "ppppll"
 
-/* An instruction for a callback: which of its block, bytes it moves, register that gets the address. */
+/* An instruction for a callback: which of its block, bytes it moves, register that gets the
+ * address. */
 #define INFO(op, size, update) ((uint32_t)(op) | (uint32_t)(size) << 8 | (uint32_t)(update) << 16)
 enum { NO_UPDATE = 32 };
-#define INFO_QUIET UINT32_C(0x80000000) /* a first half: its exception stops the core behind the second */
+#define INFO_QUIET                                                                                 \
+    UINT32_C(0x80000000) /* a first half: its exception stops the core behind the second */
 
 /* What a call is about: made when the code is, read when it runs. */
 struct site {
@@ -93,32 +95,32 @@ struct site {
     uint32_t info;
 };
 
-/* Arguments are in core->call, results too. All return true when the core has stopped or must leave the region:
- * regs->pc and counts are right then. */
-#define JIT_CALLS(X)                                                                                                   \
-    X(jit_fetch);                                                                                                      \
-    X(jit_store_8);                                                                                                    \
-    X(jit_store_16);                                                                                                   \
-    X(jit_store_32);                                                                                                   \
-    X(jit_store_64);                                                                                                   \
-    X(jit_store_pair);                                                                                                 \
-    X(jit_store_many);                                                                                                 \
-    X(jit_misaligned);                                                                                                 \
-    X(jit_manage);                                                                                                     \
-    X(jit_time);                                                                                                       \
-    X(jit_sync);                                                                                                       \
-    X(jit_fp);                                                                                                         \
-    X(jit_settle);                                                                                                     \
-    X(jit_fpscr);                                                                                                      \
-    X(jit_compare);                                                                                                    \
-    X(jit_load_single);                                                                                                \
-    X(jit_store_single);                                                                                               \
-    X(jit_record_call);                                                                                                \
+/* Arguments are in core->call, results too. All return true when the core has stopped or must leave
+ * the region: regs->pc and counts are right then. */
+#define JIT_CALLS(X)                                                                               \
+    X(jit_fetch);                                                                                  \
+    X(jit_store_8);                                                                                \
+    X(jit_store_16);                                                                               \
+    X(jit_store_32);                                                                               \
+    X(jit_store_64);                                                                               \
+    X(jit_store_pair);                                                                             \
+    X(jit_store_many);                                                                             \
+    X(jit_misaligned);                                                                             \
+    X(jit_manage);                                                                                 \
+    X(jit_time);                                                                                   \
+    X(jit_sync);                                                                                   \
+    X(jit_fp);                                                                                     \
+    X(jit_settle);                                                                                 \
+    X(jit_fpscr);                                                                                  \
+    X(jit_compare);                                                                                \
+    X(jit_load_single);                                                                            \
+    X(jit_store_single);                                                                           \
+    X(jit_record_call);                                                                            \
     X(jit_record_return)
 #ifdef __x86_64__
 #define JIT_CALL(name) name##_thunk
-#define JIT_DECLARE(name)                                                                                              \
-    bool name(struct core *core);                                                                                      \
+#define JIT_DECLARE(name)                                                                          \
+    bool name(struct core *core);                                                                  \
     bool name##_thunk(struct core *core)
 #else
 #define JIT_CALL(name)    name
@@ -128,26 +130,30 @@ JIT_CALLS(JIT_DECLARE);
 JIT_DECLARE(jit_load);
 bool jit_count_load(struct core *core);  /* jit_quick.c */
 void jit_set_fp_sure(struct core *core); /* after the FPSCR may have changed */
-/* By sign and exponent of a result, but for its last bit, the operations that it is sure of (fp_fast.h): nothing
- * happened but rounding. Code looks at the core's copy; while notes do not suffice, nothing is sure there. */
-enum { FP_SURE_SHIFT = 53, FP_SURES = 2048, FP_SURE_1 = 1023 / 2 }; /* the last: where that of 1.0 is */
+/* By sign and exponent of a result, but for its last bit, the operations that it is sure of
+ * (fp_fast.h): nothing happened but rounding. Code looks at the core's copy; while notes do not
+ * suffice, nothing is sure there. */
+enum {
+    FP_SURE_SHIFT = 53,
+    FP_SURES = 2048,
+    FP_SURE_1 = 1023 / 2
+}; /* the last: where that of 1.0 is */
 enum { SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8, SURE_REST = 16 };
 extern const uint8_t jit_fp_sure[FP_SURES];
 
-/* --- Comparing (jit_lockstep.c)
- * --------------------------------------------------------------------------------------- */
+/* --- Comparing (jit_lockstep.c) -------------------------------------------------------------- */
 
 struct lockstep {
     void (*say)(void *context, const char *line);
     void *context;
     bool *frozen; /* set in copies of this process, which have one thread */
 };
-/* Runs to the limit twice, in a copy of this process with the interpreter and here with translated code; false when the
- * results differ, after saying how and since when. */
-bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t limit, struct core_exit *exit);
+/* Runs to the limit twice, in a copy of this process with the interpreter and here with translated
+ * code; false when the results differ, after saying how and since when. */
+bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t limit,
+                  struct core_exit *exit);
 
-/* --- Emitting --------------------------------------------------------------------------------------------------------
- */
+/* --- Emitting -------------------------------------------------------------------------------- */
 
 enum { KNOWN_WORDS = 32 };
 
@@ -177,15 +183,18 @@ struct emit {
         ir_value compared; /* the part of a comparison, 32 bits */
         ir_block leave;    /* writes it and leaves the region; NULL until a call needs that */
     } note;
-    /* The double whose lower word a register is, if that is known, but for its sign if `flipped`. */
+    /* The double whose lower word a register is, if that is known, but for its sign if `flipped`.
+     */
     struct emit_half {
         ir_value of;
         bool flipped;
     } half[32];
-    ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from the vector unit, */
+    ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from
+                             the vector unit, */
     ir_value low[64];     /* and the double with its lower word as it was made */
     ir_value negated[64]; /* what registers are the negative of */
-    /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c). */
+    /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c).
+     */
     struct {
         unsigned base; /* the register that the displacement `at` is added to; 0: none */
         int32_t at;
@@ -202,8 +211,8 @@ struct emit_entry {
     emit_row *emit;
     unsigned variant;
 };
-extern const struct emit_entry emit_integer_rows[ISA_COUNT], emit_memory_rows[ISA_COUNT], emit_fp_rows[ISA_COUNT],
-    emit_fpscr_rows[ISA_COUNT];
+extern const struct emit_entry emit_integer_rows[ISA_COUNT], emit_memory_rows[ISA_COUNT],
+    emit_fp_rows[ISA_COUNT], emit_fpscr_rows[ISA_COUNT];
 
 /* Translates; NULL when LLVM does not. */
 struct ir_code *emit_region(struct ir_maker *maker, struct region *region);
@@ -225,8 +234,8 @@ void emit_compare(struct emit *e, unsigned field, bool is_signed, ir_value a, ir
 void emit_record(struct emit *e, ir_value v); /* CR0 */
 ir_value emit_special(struct emit *e, bool is_ctr);
 void emit_set_special(struct emit *e, bool is_ctr, ir_value v);
-/* A call: goes on in a new block unless it stopped the core. `info` as by INFO(); the rest may be NULL. Time goes to
- * memory and comes back. */
+/* A call: goes on in a new block unless it stopped the core. `info` as by INFO(); the rest may be
+ * NULL. Time goes to memory and comes back. */
 struct emit_call {
     uint32_t info;
     ir_value address;  /* 32 bits */
@@ -236,21 +245,22 @@ struct emit_call {
 typedef bool jit_function(struct core *core);
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call);
 ir_value emit_call_result(struct emit *e); /* 64 bits */
-/* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two; goes on at `done` when it is
- * aligned, counted, and waited for, else at `otherwise`. `code`: offset in struct cache_front of what knows such
- * accesses. */
+/* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two; goes on at
+ * `done` when it is aligned, counted, and waited for, else at `otherwise`. `code`: offset in struct
+ * cache_front of what knows such accesses. */
 bool emit_can_ask(const struct emit *e);
-void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done, ir_block otherwise);
+void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
+              ir_block otherwise);
 void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
 ir_value emit_notes_suffice(struct emit *e);
 ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of); /* by that table */
-enum fp_op emit_operation(uint32_t word);                      /* of one that is noted, or FP_OP_NONE */
+enum fp_op emit_operation(uint32_t word); /* of one that is noted, or FP_OP_NONE */
 bool emit_knows_spr(enum isa_id id, unsigned spr);
-/* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in memory at `by`
- * bytes behind its address, or NULL, and what double it is of; both words as a double if they were stored as one, or
- * NULL. */
+/* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in
+ * memory at `by` bytes behind its address, or NULL, and what double it is of; both words as a
+ * double if they were stored as one, or NULL. */
 void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double, struct emit_half half);
 ir_value emit_known_word(struct emit *e, unsigned by, struct emit_half *half);
 ir_value emit_known_double(struct emit *e);

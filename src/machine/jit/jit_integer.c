@@ -1,6 +1,6 @@
-/* Rows of the integer unit, the condition register and the special registers: what sem_integer.inc and sem_branch.inc
- * do. Without a row, and so left to the interpreter: overflow forms (XER[SO] stays 0 in translated code), the 440's
- * multiply-accumulate, traps, strings.
+/* Rows of the integer unit, the condition register and the special registers: what sem_integer.inc
+ * and sem_branch.inc do. Without a row, and so left to the interpreter: overflow forms (XER[SO]
+ * stays 0 in translated code), the 440's multiply-accumulate, traps, strings.
  */
 #include <stddef.h>
 
@@ -25,8 +25,7 @@ static bool records(const struct emit *e)
     return isa_row(isa_decode(e->word))->flags & ISA_RC;
 }
 
-/* --- Sums: x + y + carry in ------------------------------------------------------------------------------------------
- */
+/* --- Sums: x + y + carry in ------------------------------------------------------------------ */
 
 enum {
     X_NOT = 1, /* x is the complement of RA, else RA */
@@ -60,10 +59,12 @@ static void emit_sum(struct emit *e, unsigned variant)
     if (variant & CARRIES) {
         ir_value carry = in == IN_CA ? emit_ca(e) : emit_const(e, in == IN_1);
         if (variant & X_NOT) x = not(e, x);
-        ir_value wide = op(e, IR_ADD, ir_convert(ir, IR_ZEXT, IR_I64, x), ir_convert(ir, IR_ZEXT, IR_I64, y));
+        ir_value wide =
+            op(e, IR_ADD, ir_convert(ir, IR_ZEXT, IR_I64, x), ir_convert(ir, IR_ZEXT, IR_I64, y));
         wide = op(e, IR_ADD, wide, ir_convert(ir, IR_ZEXT, IR_I64, carry));
         sum = ir_convert(ir, IR_TRUNC, IR_I32, wide);
-        emit_set_ca(e, ir_convert(ir, IR_TRUNC, IR_I1, op(e, IR_LSHR, wide, ir_const(ir, IR_I64, 32))));
+        emit_set_ca(
+            e, ir_convert(ir, IR_TRUNC, IR_I1, op(e, IR_LSHR, wide, ir_const(ir, IR_I64, 32))));
     } else {
         sum = variant & X_NOT ? op(e, IR_SUB, y, x) : op(e, IR_ADD, x, y); /* ~x + y + 1 */
     }
@@ -74,11 +75,11 @@ static void emit_sum(struct emit *e, unsigned variant)
 static void emit_addi(struct emit *e, unsigned shift)
 {
     uint32_t value = (uint32_t)isa_si(e->word) << shift;
-    emit_set_gpr(e, RT, RA ? op(e, IR_ADD, emit_gpr(e, RA), emit_const(e, value)) : emit_const(e, value));
+    emit_set_gpr(e, RT,
+                 RA ? op(e, IR_ADD, emit_gpr(e, RA), emit_const(e, value)) : emit_const(e, value));
 }
 
-/* --- Products and quotients
- * ---------------------------------------------------------------------------------------------- */
+/* --- Products and quotients ------------------------------------------------------------------ */
 
 enum { PRODUCT_LOW, PRODUCT_HIGH, PRODUCT_HIGH_UNSIGNED, PRODUCT_IMMEDIATE };
 
@@ -91,7 +92,8 @@ static void emit_product(struct emit *e, unsigned variant)
         result = op(e, IR_MUL, x, y);
     } else {
         enum ir_convert how = variant == PRODUCT_HIGH ? IR_SEXT : IR_ZEXT;
-        ir_value wide = op(e, IR_MUL, ir_convert(ir, how, IR_I64, x), ir_convert(ir, how, IR_I64, y));
+        ir_value wide =
+            op(e, IR_MUL, ir_convert(ir, how, IR_I64, x), ir_convert(ir, how, IR_I64, y));
         result = ir_convert(ir, IR_TRUNC, IR_I32, op(e, IR_LSHR, wide, ir_const(ir, IR_I64, 32)));
     }
     emit_set_gpr(e, RT, result);
@@ -115,8 +117,7 @@ static void emit_quotient(struct emit *e, unsigned is_signed)
     if (records(e)) emit_record(e, result);
 }
 
-/* --- Compare, select
- * ------------------------------------------------------------------------------------------------------- */
+/* --- Compare, select ------------------------------------------------------------------------- */
 
 enum { COMPARE_SIGNED = 1, COMPARE_IMMEDIATE = 2 };
 
@@ -131,11 +132,12 @@ static void emit_compare_row(struct emit *e, unsigned variant)
 static void emit_isel(struct emit *e, unsigned variant)
 {
     (void)variant;
-    emit_set_gpr(e, RT, ir_select(e->ir, emit_cr_bit(e, isa_frc(e->word)), emit_gpr_or_0(e, RA), emit_gpr(e, RB)));
+    emit_set_gpr(
+        e, RT,
+        ir_select(e->ir, emit_cr_bit(e, isa_frc(e->word)), emit_gpr_or_0(e, RA), emit_gpr(e, RB)));
 }
 
-/* --- Logic and shifts: from RT's field to RA's
- * ----------------------------------------------------------------------------- */
+/* --- Logic and shifts: from RT's field to RA's ----------------------------------------------- */
 
 enum {
     LOGIC_AND,
@@ -242,7 +244,8 @@ static void emit_logic(struct emit *e, unsigned variant)
     struct emit_half half = e->half[RT];
     emit_set_gpr(e, RA, result);
     if (variant == LOGIC_XORIS && isa_ui(e->word) == 0x8000)
-        e->half[RA] = (struct emit_half){half.of, !half.flipped}; /* a step from integers to doubles */
+        e->half[RA] =
+            (struct emit_half){half.of, !half.flipped}; /* a step from integers to doubles */
     if (records(e)) emit_record(e, result);
 }
 
@@ -262,8 +265,7 @@ static void emit_shift_arithmetic(struct emit *e, unsigned immediate)
     if (records(e)) emit_record(e, result);
 }
 
-/* --- Condition register
- * ------------------------------------------------------------------------------------------------------ */
+/* --- Condition register ---------------------------------------------------------------------- */
 
 static ir_value cr_bit_number(struct emit *e, unsigned bit)
 {
@@ -284,7 +286,8 @@ static void emit_cr_logic(struct emit *e, unsigned variant)
     case LOGIC_ORC: v = op(e, IR_OR, x, y); break;
     default: v = op(e, IR_XOR, x, y); break;
     }
-    if (variant == LOGIC_NAND || variant == LOGIC_NOR || variant == LOGIC_EQV) v = op(e, IR_XOR, v, one);
+    if (variant == LOGIC_NAND || variant == LOGIC_NOR || variant == LOGIC_EQV)
+        v = op(e, IR_XOR, v, one);
     unsigned shift = 3 - RT % 4;
     ir_value rest = op(e, IR_AND, emit_cr(e, RT / 4), emit_const(e, 15 & ~(1U << shift)));
     emit_set_cr(e, RT / 4, op(e, IR_OR, rest, op(e, IR_SHL, v, emit_const(e, shift))));
@@ -312,11 +315,12 @@ static void emit_mtcrf(struct emit *e, unsigned variant)
     (void)variant;
     for (unsigned field = 0; field < 8; field++)
         if (mask & 0x80 >> field)
-            emit_set_cr(e, field, op(e, IR_AND, op(e, IR_LSHR, v, emit_const(e, 28 - 4 * field)), emit_const(e, 15)));
+            emit_set_cr(
+                e, field,
+                op(e, IR_AND, op(e, IR_LSHR, v, emit_const(e, 28 - 4 * field)), emit_const(e, 15)));
 }
 
-/* --- Special registers
- * --------------------------------------------------------------------------------------------------------- */
+/* --- Special registers ----------------------------------------------------------------------- */
 
 enum { SPR_LR = 8, SPR_CTR = 9, SPR_USPRG0 = 256, SPR_TBL = 268, SPR_TBU = 269 };
 
@@ -352,9 +356,10 @@ static void emit_nothing(struct emit *e, unsigned variant)
     (void)variant;
 }
 
-#define BOTH(id, function, variant) [ISA_##id] = {function, variant}, [ISA_##id##_RC] = {function, variant}
-#define LOGIC(id)                   BOTH(id, emit_logic, LOGIC_##id)
-#define SUMS(id, variant)           BOTH(id, emit_sum, variant)
+#define BOTH(id, function, variant)                                                                \
+    [ISA_##id] = {function, variant}, [ISA_##id##_RC] = {function, variant}
+#define LOGIC(id)         BOTH(id, emit_logic, LOGIC_##id)
+#define SUMS(id, variant) BOTH(id, emit_sum, variant)
 
 const struct emit_entry emit_integer_rows[ISA_COUNT] = {
     SUMS(ADD, Y_RB),

@@ -1,10 +1,10 @@
-/* Words in memory that a block has stored itself and may load again: the values are still at hand, and the load, which
- * is tested and counted like any other, need not wait for the stores.
+/* Words in memory that a block has stored itself and may load again: the values are still at hand,
+ * and the load, which is tested and counted like any other, need not wait for the stores.
  *
- * A word is known by a base register and a displacement. Two such are different words if their registers are the same
- * and their displacements do not overlap, modulo a page, should one be mapped twice; a store by another register may be
- * to any word, and makes the others unknown, as does a change of their register. Only the core itself stores while its
- * block runs.
+ * A word is known by a base register and a displacement. Two such are different words if their
+ * registers are the same and their displacements do not overlap, modulo a page, should one be
+ * mapped twice; a store by another register may be to any word, and makes the others unknown, as
+ * does a change of their register. Only the core itself stores while its block runs.
  */
 #include "machine/jit/jit_impl.h"
 
@@ -24,7 +24,8 @@ void emit_forget_base(struct emit *e, unsigned base)
         if (base && e->known[i].base == base) drop(e, i);
 }
 
-static void add(struct emit *e, int32_t at, ir_value v, bool is_double, int part, struct emit_half half)
+static void add(struct emit *e, int32_t at, ir_value v, bool is_double, int part,
+                struct emit_half half)
 {
     if (e->known_count == KNOWN_WORDS) return;
     unsigned i = e->known_count++;

@@ -1,8 +1,9 @@
 /* The makers that use LLVM, in the only file that knows it.
  *
- * The library is opened by name when the first maker is made: it is large, and a run in which nothing is hot must not
- * wait for it. Variables are stack slots that mem2reg turns into registers. The passes are few and were chosen by
- * measurement (docs/performance.md). Host floating point is used as it is: no fast-math flag is ever set.
+ * The library is opened by name when the first maker is made: it is large, and a run in which
+ * nothing is hot must not wait for it. Variables are stack slots that mem2reg turns into registers.
+ * The passes are few and were chosen by measurement (docs/performance.md). Host floating point is
+ * used as it is: no fast-math flag is ever set.
  */
 #include "machine/jit/jit_ir.h"
 
@@ -21,14 +22,15 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
-/* --- The library ------------------------------------------------------------------------------------------------ */
+/* --- The library ----------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-#define HOST_TARGET(X)                                                                                                 \
-    X(InitializeX86TargetInfo) X(InitializeX86Target) X(InitializeX86TargetMC) X(InitializeX86AsmPrinter)
+#define HOST_TARGET(X)                                                                             \
+    X(InitializeX86TargetInfo)                                                                     \
+    X(InitializeX86Target) X(InitializeX86TargetMC) X(InitializeX86AsmPrinter)
 #elif defined(__aarch64__)
-#define HOST_TARGET(X)                                                                                                 \
-    X(InitializeAArch64TargetInfo)                                                                                     \
+#define HOST_TARGET(X)                                                                             \
+    X(InitializeAArch64TargetInfo)                                                                 \
     X(InitializeAArch64Target) X(InitializeAArch64TargetMC) X(InitializeAArch64AsmPrinter)
 #endif
 
@@ -64,7 +66,8 @@ struct library {
 #undef POINTER
 };
 
-/* Opened once and never closed: LLVM does not take that well. Written before any maker exists, then only read. */
+/* Opened once and never closed: LLVM does not take that well. Written before any maker exists, then
+ * only read. */
 static struct library llvm; /* allowed: a library is loaded once for all */
 
 static const char *problem;                       /* allowed: likewise */
@@ -75,8 +78,8 @@ static const char *open_library(void)
     void *handle = dlopen("libLLVM.so.19.1", RTLD_NOW | RTLD_LOCAL);
     if (!handle) handle = dlopen("libLLVM-19.so", RTLD_NOW | RTLD_LOCAL);
     if (!handle) return "there is no libLLVM.so.19.1; install Debian's libllvm19";
-#define RESOLVE(name)                                                                                                  \
-    *(void **)&llvm.name = dlsym(handle, "LLVM" #name);                                                                \
+#define RESOLVE(name)                                                                              \
+    *(void **)&llvm.name = dlsym(handle, "LLVM" #name);                                            \
     if (!llvm.name) return "libLLVM.so.19.1 lacks LLVM" #name;
     FUNCTIONS(RESOLVE)
 #undef RESOLVE
@@ -97,7 +100,7 @@ static const char *llvm_unavailable(void)
     return problem;
 }
 
-/* --- Makers ------------------------------------------------------------------------------------------------------ */
+/* --- Makers ---------------------------------------------------------------------------------- */
 
 struct ir_maker {
     const struct ir_kind *kind;
@@ -149,8 +152,9 @@ static LLVMTargetMachineRef new_machine(char *triple)
         return NULL;
     }
     char *cpu = llvm.GetHostCPUName(), *features = host_features();
-    LLVMTargetMachineRef machine = llvm.CreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
-                                                            LLVMRelocPIC, LLVMCodeModelJITDefault);
+    LLVMTargetMachineRef machine =
+        llvm.CreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
+                                 LLVMRelocPIC, LLVMCodeModelJITDefault);
     llvm.DisposeMessage(cpu);
     free(features);
     return machine;
@@ -169,8 +173,8 @@ static bool start_jit(struct ir_maker *maker)
     LLVMTargetMachineRef other = new_machine(maker->triple); /* taken by the builder */
     if (!other) return false;
     LLVMOrcLLJITBuilderRef builder = llvm.OrcCreateLLJITBuilder();
-    llvm.OrcLLJITBuilderSetJITTargetMachineBuilder(builder,
-                                                   llvm.OrcJITTargetMachineBuilderCreateFromTargetMachine(other));
+    llvm.OrcLLJITBuilderSetJITTargetMachineBuilder(
+        builder, llvm.OrcJITTargetMachineBuilderCreateFromTargetMachine(other));
     return !failed(llvm.OrcCreateLLJIT(&maker->jit, builder));
 }
 
@@ -216,7 +220,7 @@ static struct ir_maker *llvm_maker_new(const char **reason)
     return maker;
 }
 
-/* --- Functions --------------------------------------------------------------------------------------------------- */
+/* --- Functions ------------------------------------------------------------------------------- */
 
 enum { ARGUMENTS_MAX = 8, PRESERVE_ALL = 15 /* LLVM's number of preserve_allcc */ };
 
@@ -248,7 +252,8 @@ static struct ir *llvm_begin(struct ir_maker *maker, const char *arguments)
     llvm.SetTarget(ir->module, maker->triple);
     LLVMTypeRef types[ARGUMENTS_MAX];
     for (; arguments[ir->argument_count]; ir->argument_count++)
-        types[ir->argument_count] = maker->types[arguments[ir->argument_count] == 'p' ? IR_POINTER : IR_I64];
+        types[ir->argument_count] =
+            maker->types[arguments[ir->argument_count] == 'p' ? IR_POINTER : IR_I64];
     ir->type = llvm.FunctionType(maker->types[IR_NOTHING], types, ir->argument_count, false);
     ir->function = llvm.AddFunction(ir->module, ir->name, ir->type);
     unsigned nounwind = llvm.GetEnumAttributeKindForName("nounwind", 8);
@@ -266,8 +271,8 @@ static struct ir *llvm_begin(struct ir_maker *maker, const char *arguments)
 static bool run_passes(struct ir *ir)
 {
     LLVMPassBuilderOptionsRef options = llvm.CreatePassBuilderOptions();
-    bool bad =
-        failed(llvm.RunPasses(ir->module, "function(mem2reg,early-cse,simplifycfg)", ir->maker->machine, options));
+    bool bad = failed(llvm.RunPasses(ir->module, "function(mem2reg,early-cse,simplifycfg)",
+                                     ir->maker->machine, options));
     llvm.DisposePassBuilderOptions(options);
     return !bad;
 }
@@ -292,7 +297,8 @@ static struct ir_code *llvm_finish(struct ir *ir)
     } else {
         LLVMOrcJITDylibRef library = llvm.OrcLLJITGetMainJITDylib(maker->jit);
         LLVMOrcResourceTrackerRef tracker = llvm.OrcJITDylibCreateResourceTracker(library);
-        LLVMOrcThreadSafeModuleRef module = llvm.OrcCreateNewThreadSafeModule(ir->module, maker->shared);
+        LLVMOrcThreadSafeModuleRef module =
+            llvm.OrcCreateNewThreadSafeModule(ir->module, maker->shared);
         LLVMOrcExecutorAddress entry = 0;
         if (failed(llvm.OrcLLJITAddLLVMIRModuleWithRT(maker->jit, tracker, module)) ||
             failed(llvm.OrcLLJITLookup(maker->jit, &entry, ir->name))) {
@@ -329,7 +335,7 @@ static void llvm_code_free(struct ir_maker *maker, struct ir_code *code)
     free(code);
 }
 
-/* --- Values ------------------------------------------------------------------------------------------------------ */
+/* --- Values ---------------------------------------------------------------------------------- */
 
 static ir_value llvm_argument(struct ir *ir, unsigned n)
 {
@@ -343,16 +349,18 @@ static ir_value llvm_const(struct ir *ir, enum ir_type type, uint64_t value)
 
 static ir_value llvm_address(struct ir *ir, const void *p)
 {
-    return (ir_value)llvm.ConstIntToPtr(llvm.ConstInt(T(IR_I64), (uintptr_t)p, false), T(IR_POINTER));
+    return (ir_value)llvm.ConstIntToPtr(llvm.ConstInt(T(IR_I64), (uintptr_t)p, false),
+                                        T(IR_POINTER));
 }
 
 static ir_value llvm_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
 {
     typedef LLVMValueRef build(LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *);
     build *const builds[] = {
-        [IR_ADD] = llvm.BuildAdd,   [IR_SUB] = llvm.BuildSub,   [IR_MUL] = llvm.BuildMul,   [IR_AND] = llvm.BuildAnd,
-        [IR_OR] = llvm.BuildOr,     [IR_XOR] = llvm.BuildXor,   [IR_SHL] = llvm.BuildShl,   [IR_LSHR] = llvm.BuildLShr,
-        [IR_ASHR] = llvm.BuildAShr, [IR_UDIV] = llvm.BuildUDiv, [IR_SDIV] = llvm.BuildSDiv, [IR_FADD] = llvm.BuildFAdd,
+        [IR_ADD] = llvm.BuildAdd,   [IR_SUB] = llvm.BuildSub,   [IR_MUL] = llvm.BuildMul,
+        [IR_AND] = llvm.BuildAnd,   [IR_OR] = llvm.BuildOr,     [IR_XOR] = llvm.BuildXor,
+        [IR_SHL] = llvm.BuildShl,   [IR_LSHR] = llvm.BuildLShr, [IR_ASHR] = llvm.BuildAShr,
+        [IR_UDIV] = llvm.BuildUDiv, [IR_SDIV] = llvm.BuildSDiv, [IR_FADD] = llvm.BuildFAdd,
         [IR_FSUB] = llvm.BuildFSub, [IR_FMUL] = llvm.BuildFMul, [IR_FDIV] = llvm.BuildFDiv,
     };
     return MADE(builds[op](ir->builder, V(a), V(b), ""));
@@ -368,8 +376,10 @@ static ir_value llvm_test(struct ir *ir, enum ir_test test, ir_value a, ir_value
 
 static ir_value llvm_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b)
 {
-    static const LLVMRealPredicate predicates[] = {
-        [IR_LESS] = LLVMRealOLT, [IR_GREATER] = LLVMRealOGT, [IR_SAME] = LLVMRealOEQ, [IR_UNORDERED] = LLVMRealUNO};
+    static const LLVMRealPredicate predicates[] = {[IR_LESS] = LLVMRealOLT,
+                                                   [IR_GREATER] = LLVMRealOGT,
+                                                   [IR_SAME] = LLVMRealOEQ,
+                                                   [IR_UNORDERED] = LLVMRealUNO};
     return MADE(llvm.BuildFCmp(ir->builder, predicates[order], V(a), V(b), ""));
 }
 
@@ -381,8 +391,10 @@ static ir_value llvm_select(struct ir *ir, ir_value condition, ir_value a, ir_va
 static ir_value llvm_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
 {
     bool is_float = llvm.TypeOf(V(a)) == T(IR_F64);
-    ir_value less = is_float ? llvm_order(ir, IR_LESS, a, b) : llvm_test(ir, is_signed ? IR_SLT : IR_ULT, a, b);
-    ir_value more = is_float ? llvm_order(ir, IR_GREATER, a, b) : llvm_test(ir, is_signed ? IR_SGT : IR_UGT, a, b);
+    ir_value less =
+        is_float ? llvm_order(ir, IR_LESS, a, b) : llvm_test(ir, is_signed ? IR_SLT : IR_ULT, a, b);
+    ir_value more = is_float ? llvm_order(ir, IR_GREATER, a, b)
+                             : llvm_test(ir, is_signed ? IR_SGT : IR_UGT, a, b);
     ir_value other = llvm_select(ir, more, llvm_const(ir, IR_I32, 4), llvm_const(ir, IR_I32, 2));
     return llvm_select(ir, less, llvm_const(ir, IR_I32, 8), other);
 }
@@ -391,8 +403,9 @@ static ir_value llvm_convert(struct ir *ir, enum ir_convert how, enum ir_type to
 {
     typedef LLVMValueRef build(LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *);
     build *const builds[] = {
-        [IR_ZEXT] = llvm.BuildZExt,        [IR_SEXT] = llvm.BuildSExt,          [IR_TRUNC] = llvm.BuildTrunc,
-        [IR_BITS] = llvm.BuildBitCast,     [IR_WIDEN] = llvm.BuildFPExt,        [IR_NARROW] = llvm.BuildFPTrunc,
+        [IR_ZEXT] = llvm.BuildZExt,        [IR_SEXT] = llvm.BuildSExt,
+        [IR_TRUNC] = llvm.BuildTrunc,      [IR_BITS] = llvm.BuildBitCast,
+        [IR_WIDEN] = llvm.BuildFPExt,      [IR_NARROW] = llvm.BuildFPTrunc,
         [IR_TO_SIGNED] = llvm.BuildFPToSI, [IR_FROM_SIGNED] = llvm.BuildSIToFP,
     };
     return MADE(builds[how](ir->builder, V(v), T(to), ""));
@@ -406,12 +419,12 @@ static ir_value llvm_negate(struct ir *ir, ir_value v)
 static ir_value intrinsic(struct ir *ir, const char *name, unsigned count, LLVMValueRef *arguments)
 {
     LLVMTypeRef type = llvm.TypeOf(arguments[0]), all[3];
-    LLVMValueRef function =
-        llvm.GetIntrinsicDeclaration(ir->module, llvm.LookupIntrinsicID(name, strlen(name)), &type, 1);
+    LLVMValueRef function = llvm.GetIntrinsicDeclaration(
+        ir->module, llvm.LookupIntrinsicID(name, strlen(name)), &type, 1);
     for (unsigned i = 0; i < count; i++)
         all[i] = llvm.TypeOf(arguments[i]);
-    return MADE(
-        llvm.BuildCall2(ir->builder, llvm.FunctionType(type, all, count, false), function, arguments, count, ""));
+    return MADE(llvm.BuildCall2(ir->builder, llvm.FunctionType(type, all, count, false), function,
+                                arguments, count, ""));
 }
 
 static ir_value llvm_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
@@ -421,7 +434,8 @@ static ir_value llvm_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
 
 static ir_value llvm_swap(struct ir *ir, ir_value v)
 {
-    if (llvm.TypeOf(V(v)) != T(IR_F64)) return intrinsic(ir, "llvm.bswap", 1, (LLVMValueRef[]){V(v)});
+    if (llvm.TypeOf(V(v)) != T(IR_F64))
+        return intrinsic(ir, "llvm.bswap", 1, (LLVMValueRef[]){V(v)});
     return llvm_convert(ir, IR_BITS, IR_F64, llvm_swap(ir, llvm_convert(ir, IR_BITS, IR_I64, v)));
 }
 
@@ -435,9 +449,10 @@ static ir_value llvm_rotate(struct ir *ir, ir_value v, ir_value left)
     return intrinsic(ir, "llvm.fshl", 3, (LLVMValueRef[]){V(v), V(v), V(left)});
 }
 
-/* --- Memory and variables ---------------------------------------------------------------------------------------- */
+/* --- Memory and variables -------------------------------------------------------------------- */
 
-static LLVMValueRef place(struct ir *ir, LLVMBuilderRef builder, ir_value base, ir_value index, uint64_t offset)
+static LLVMValueRef place(struct ir *ir, LLVMBuilderRef builder, ir_value base, ir_value index,
+                          uint64_t offset)
 {
     LLVMValueRef at = V(base);
     if (index) {
@@ -456,16 +471,19 @@ static ir_value llvm_offset(struct ir *ir, ir_value base, ir_value by)
     return MADE(place(ir, ir->builder, base, by, 0));
 }
 
-static ir_value llvm_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset)
+static ir_value llvm_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index,
+                          uint64_t offset)
 {
-    LLVMValueRef load = llvm.BuildLoad2(ir->builder, T(type), place(ir, ir->builder, base, index, offset), "");
+    LLVMValueRef load =
+        llvm.BuildLoad2(ir->builder, T(type), place(ir, ir->builder, base, index, offset), "");
     llvm.SetAlignment(load, 1);
     return MADE(load);
 }
 
 static void llvm_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
 {
-    LLVMValueRef store = llvm.BuildStore(ir->builder, V(v), place(ir, ir->builder, base, index, offset));
+    LLVMValueRef store =
+        llvm.BuildStore(ir->builder, V(v), place(ir, ir->builder, base, index, offset));
     llvm.SetAlignment(store, 1);
     ir->values++;
 }
@@ -477,10 +495,12 @@ static void llvm_increment(struct ir *ir, ir_value base, uint64_t offset)
 }
 
 /* A variable is LLVM's stack slot under another name. */
-static ir_variable llvm_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
+static ir_variable llvm_variable_new(struct ir *ir, enum ir_type type, ir_value base,
+                                     uint64_t offset)
 {
     LLVMValueRef slot = llvm.BuildAlloca(ir->entry, T(type), "");
-    LLVMValueRef first = llvm.BuildLoad2(ir->entry, T(type), place(ir, ir->entry, base, NULL, offset), "");
+    LLVMValueRef first =
+        llvm.BuildLoad2(ir->entry, T(type), place(ir, ir->entry, base, NULL, offset), "");
     llvm.SetAlignment(first, 1);
     llvm.BuildStore(ir->entry, first, slot);
     return (ir_variable)slot;
@@ -504,12 +524,13 @@ static void llvm_set(struct ir *ir, ir_variable variable, ir_value v)
     llvm.BuildStore(ir->builder, V(v), (LLVMValueRef)variable);
 }
 
-static void llvm_reload(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base, uint64_t offset)
+static void llvm_reload(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base,
+                        uint64_t offset)
 {
     llvm_set(ir, variable, llvm_load(ir, type, base, NULL, offset));
 }
 
-/* --- Flow -------------------------------------------------------------------------------------------------------- */
+/* --- Flow ------------------------------------------------------------------------------------ */
 
 static ir_block llvm_block_new(struct ir *ir)
 {
@@ -537,7 +558,8 @@ static void llvm_jump(struct ir *ir, ir_block block)
     llvm.BuildBr(ir->builder, B(block));
 }
 
-static void llvm_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)
+static void llvm_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no,
+                        enum ir_odds odds)
 {
     LLVMValueRef branch = llvm.BuildCondBr(ir->builder, V(condition), B(yes), B(no));
     if (odds != IR_EVEN) llvm.SetMetadata(branch, ir->maker->prof, ir->maker->odds[odds]);
@@ -552,7 +574,8 @@ static ir_value llvm_call_keeping(struct ir *ir, const void *function, ir_value 
 {
     LLVMValueRef value = V(argument);
     LLVMTypeRef type = llvm.FunctionType(T(IR_I1), &ir->maker->types[IR_POINTER], 1, false);
-    LLVMValueRef call = llvm.BuildCall2(ir->builder, type, V(llvm_address(ir, function)), &value, 1, "");
+    LLVMValueRef call =
+        llvm.BuildCall2(ir->builder, type, V(llvm_address(ir, function)), &value, 1, "");
 #ifdef __x86_64__
     llvm.SetInstructionCallConv(call, PRESERVE_ALL);
 #endif
@@ -564,7 +587,8 @@ static void llvm_go(struct ir *ir, ir_value function, const ir_value *arguments)
     LLVMValueRef values[ARGUMENTS_MAX];
     for (unsigned i = 0; i < ir->argument_count; i++)
         values[i] = V(arguments[i]);
-    LLVMValueRef call = llvm.BuildCall2(ir->builder, ir->type, V(function), values, ir->argument_count, "");
+    LLVMValueRef call =
+        llvm.BuildCall2(ir->builder, ir->type, V(function), values, ir->argument_count, "");
     llvm.SetTailCallKind(call, LLVMTailCallKindMustTail);
     llvm.BuildRetVoid(ir->builder);
 }

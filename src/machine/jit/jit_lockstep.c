@@ -1,12 +1,14 @@
 /* Translated code against the interpreter, while a program runs.
  *
- * A stretch of execution is done twice: in a forked copy of this process by the interpreter, which then tells its state
- * through shared memory, and here by translated code. Compared are registers, FPSCR, time, why the core stopped, the
- * contents of writable memory, every wire of the core and of the memory hierarchy. A second copy waits at the beginning
- * of the stretch; when the results differ, it looks for the first block behind which they do, by running shorter and
- * shorter stretches both ways, and tells what it finds.
+ * A stretch of execution is done twice: in a forked copy of this process by the interpreter, which
+ * then tells its state through shared memory, and here by translated code. Compared are registers,
+ * FPSCR, time, why the core stopped, the contents of writable memory, every wire of the core and of
+ * the memory hierarchy. A second copy waits at the beginning of the stretch; when the results
+ * differ, it looks for the first block behind which they do, by running shorter and shorter
+ * stretches both ways, and tells what it finds.
  *
- * Memory that the guest shares between processes is written twice: programs that use it cannot be compared so.
+ * Memory that the guest shares between processes is written twice: programs that use it cannot be
+ * compared so.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,8 +31,7 @@ struct state {
     uint64_t wires[WIRES_MAX][2];
 };
 
-/* --- Capturing ------------------------------------------------------------------------------------------------------
- */
+/* --- Capturing ------------------------------------------------------------------------------- */
 
 static uint64_t hash_memory(const struct mem *mem)
 {
@@ -61,12 +62,12 @@ static void capture(struct core *core, const struct core_exit *exit, struct stat
         for (uint32_t i = 0; i < cache_wire_instances(cache, (enum cache_wire_id)id); i++) {
             if (state->wire_count == WIRES_MAX) return;
             uint64_t *counts = state->wires[state->wire_count++];
-            cache_wire_count(cache, (struct cache_wire){(enum cache_wire_id)id, i}, &counts[0], &counts[1]);
+            cache_wire_count(cache, (struct cache_wire){(enum cache_wire_id)id, i}, &counts[0],
+                             &counts[1]);
         }
 }
 
-/* --- Comparing ------------------------------------------------------------------------------------------------------
- */
+/* --- Comparing ------------------------------------------------------------------------------- */
 
 typedef void differ(void *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -97,16 +98,17 @@ static void name_wire(const struct cache *cache, unsigned index, char *name)
             }
 }
 
-#define COMPARE(what, a, b)                                                                                            \
-    do {                                                                                                               \
-        uint64_t interpreted = (uint64_t)(a), translated = (uint64_t)(b);                                              \
-        if (interpreted == translated) break;                                                                          \
-        tell(context, "  %s: interpreted %llx, translated %llx", what, (unsigned long long)interpreted,                \
-             (unsigned long long)translated);                                                                          \
-        same = false;                                                                                                  \
+#define COMPARE(what, a, b)                                                                        \
+    do {                                                                                           \
+        uint64_t interpreted = (uint64_t)(a), translated = (uint64_t)(b);                          \
+        if (interpreted == translated) break;                                                      \
+        tell(context, "  %s: interpreted %llx, translated %llx", what,                             \
+             (unsigned long long)interpreted, (unsigned long long)translated);                     \
+        same = false;                                                                              \
     } while (0)
 
-static bool compare_regs(const struct core_regs *a, const struct core_regs *b, differ *tell, void *context)
+static bool compare_regs(const struct core_regs *a, const struct core_regs *b, differ *tell,
+                         void *context)
 {
     bool same = true;
     char name[16];
@@ -128,7 +130,8 @@ static bool compare_regs(const struct core_regs *a, const struct core_regs *b, d
     return same;
 }
 
-static bool compare(const struct core *core, const struct state *a, const struct state *b, differ *tell, void *context)
+static bool compare(const struct core *core, const struct state *a, const struct state *b,
+                    differ *tell, void *context)
 {
     bool same = compare_regs(&a->regs, &b->regs, tell, context);
     char name[CACHE_NAME];
@@ -150,8 +153,7 @@ static bool compare(const struct core *core, const struct state *a, const struct
     return same;
 }
 
-/* --- Copies ---------------------------------------------------------------------------------------------------------
- */
+/* --- Copies ---------------------------------------------------------------------------------- */
 
 static void *shared(size_t size)
 {
@@ -160,8 +162,8 @@ static void *shared(size_t size)
 }
 
 /* A copy that runs to the limit, leaves its state and ends. */
-static pid_t copy(const struct lockstep *lockstep, struct core *core, uint64_t limit, bool interpret,
-                  struct state *state)
+static pid_t copy(const struct lockstep *lockstep, struct core *core, uint64_t limit,
+                  bool interpret, struct state *state)
 {
     pid_t pid = fork();
     if (pid) return pid;
@@ -176,14 +178,17 @@ static pid_t copy(const struct lockstep *lockstep, struct core *core, uint64_t l
 static bool ended_well(pid_t pid)
 {
     int status;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 /* Whether both ways agree after `cycles`; pc of the interpreter then. */
-static bool agree(const struct lockstep *lockstep, struct core *core, uint64_t cycles, struct state *states)
+static bool agree(const struct lockstep *lockstep, struct core *core, uint64_t cycles,
+                  struct state *states)
 {
     for (unsigned i = 0; i < 2; i++)
-        if (!ended_well(copy(lockstep, core, core->cycles + cycles, i == 0, &states[i]))) return false;
+        if (!ended_well(copy(lockstep, core, core->cycles + cycles, i == 0, &states[i])))
+            return false;
     return compare(core, &states[0], &states[1], ignore, NULL);
 }
 
@@ -216,14 +221,16 @@ static void look_closer(const struct lockstep *lockstep, struct core *core, uint
             other = middle;
         }
     }
-    say_line((void *)lockstep, "translated code differs from the interpreter behind the block at pc 0x%08x:", pc);
+    say_line((void *)lockstep,
+             "translated code differs from the interpreter behind the block at pc 0x%08x:", pc);
     show_code(lockstep, core, pc);
     (void)agree(lockstep, core, other, states);
     if (compare(core, &states[0], &states[1], say_line, (void *)lockstep))
         say_line((void *)lockstep, "  (not again: it depends on what was translated when)");
 }
 
-bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t limit, struct core_exit *exit)
+bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t limit,
+                  struct core_exit *exit)
 {
     struct state *states = shared(2 * sizeof *states);
     uint64_t cycles = limit - core->cycles;
@@ -243,7 +250,8 @@ bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t l
     capture(core, exit, &states[1]);
     bool same = ended_well(other) && compare(core, &states[0], &states[1], ignore, NULL);
     if (!same) {
-        if (write(wake[1], "!", 1) != 1) say_line((void *)lockstep, "translated code differs from the interpreter");
+        if (write(wake[1], "!", 1) != 1)
+            say_line((void *)lockstep, "translated code differs from the interpreter");
     }
     (void)close(wake[1]);
     (void)waitpid(spare, NULL, 0);

@@ -1,8 +1,10 @@
-/* Rows of loads, stores and cache management: what sem_memory.inc and the memory part of sem_fp2.inc do.
+/* Rows of loads, stores and cache management: what sem_memory.inc and the memory part of
+ * sem_fp2.inc do.
  *
- * The common access costs one test: the byte of its line says that it is free, and it is aligned, so it touches one
- * line. If it is not, the model is asked, quickly (emit_ask); of loads that nobody foresees, at once. Everything else
- * is a call, which does the same access as the interpreter; a store is then done there too.
+ * The common access costs one test: the byte of its line says that it is free, and it is aligned,
+ * so it touches one line. If it is not, the model is asked, quickly (emit_ask); of loads that
+ * nobody foresees, at once. Everything else is a call, which does the same access as the
+ * interpreter; a store is then done there too.
  */
 #include <stddef.h>
 
@@ -13,7 +15,11 @@
 #define RA (isa_ra(e->word))
 #define RB (isa_rb(e->word))
 
-enum { TO_GPR, TO_FPR, TO_SECOND }; /* which register a row moves; with ISA_SINGLE the number is single in memory */
+enum {
+    TO_GPR,
+    TO_FPR,
+    TO_SECOND
+}; /* which register a row moves; with ISA_SINGLE the number is single in memory */
 
 static const struct isa_row *row_of(const struct emit *e)
 {
@@ -24,7 +30,8 @@ static ir_value address(struct emit *e)
 {
     const struct isa_row *row = row_of(e);
     ir_value base = row->flags & ISA_UPDATE ? emit_gpr(e, RA) : emit_gpr_or_0(e, RA);
-    ir_value by = row->flags & ISA_INDEXED ? emit_gpr(e, RB) : emit_const(e, (uint32_t)isa_si(e->word));
+    ir_value by =
+        row->flags & ISA_INDEXED ? emit_gpr(e, RB) : emit_const(e, (uint32_t)isa_si(e->word));
     return ir_op(e->ir, IR_ADD, base, by);
 }
 
@@ -44,9 +51,10 @@ static bool is_irregular(const struct emit *e)
     return e->block->irregular >> e->op & 1 && emit_can_ask(e);
 }
 
-/* Goes on in a new block, where it can be come back to, when the access is aligned, so within its line, and either free
- * or quickly counted by the model; else at `slow`. The address is rotated to the number of its line with the bits of an
- * offset above it, of which those remain that must be 0: no line that is not aligned is free (cache_lines). */
+/* Goes on in a new block, where it can be come back to, when the access is aligned, so within its
+ * line, and either free or quickly counted by the model; else at `slow`. The address is rotated to
+ * the number of its line with the bits of an offset above it, of which those remain that must be 0:
+ * no line that is not aligned is free (cache_lines). */
 static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
 {
     struct ir *ir = e->ir;
@@ -60,11 +68,14 @@ static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned
     ir_block ask = ir_block_new(ir);
     ir_value line = ir_rotate(ir, ea, emit_const(e, 32 - CACHE_GRANULE_BITS));
     line = wide(e, ir_op(ir, IR_AND, line, emit_const(e, size * (uint32_t)CACHE_GRANULES - 1)));
-    ir_value byte = ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
+    ir_value byte =
+        ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
     ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), on, ask, IR_LIKELY);
     ir_place(ir, ask);
-    ir_prefetch(ir, e->base, wide(e, ea)); /* what is not in the guest's L1 may not be in the host's */
-    size_t code = bit == CACHE_LOAD ? offsetof(struct cache_front, load) : offsetof(struct cache_front, store);
+    ir_prefetch(ir, e->base,
+                wide(e, ea)); /* what is not in the guest's L1 may not be in the host's */
+    size_t code = bit == CACHE_LOAD ? offsetof(struct cache_front, load)
+                                    : offsetof(struct cache_front, store);
     emit_ask(e, code, ea, size, on, slow);
     ir_place(ir, on);
     return on;
@@ -97,12 +108,14 @@ static ir_value load_double(struct emit *e, ir_value ea, unsigned offset)
     return ir_swap(e->ir, ir_load(e->ir, IR_F64, e->base, wide(e, ea), offset));
 }
 
-/* The same for a whole instruction. What the block itself has stored there is not read again: a host that has to gather
- * a number from two stores waits for both (guests make doubles of integers so). */
+/* The same for a whole instruction. What the block itself has stored there is not read again: a
+ * host that has to gather a number from two stores waits for both (guests make doubles of integers
+ * so). */
 static ir_value load_known(struct emit *e, ir_value ea, unsigned size, struct emit_half *half)
 {
     *half = (struct emit_half){0};
-    ir_value known = size == 4 && !(row_of(e)->flags & ISA_INDEXED) ? emit_known_word(e, 0, half) : NULL;
+    ir_value known =
+        size == 4 && !(row_of(e)->flags & ISA_INDEXED) ? emit_known_word(e, 0, half) : NULL;
     return known ? known : load(e, ea, size, 0);
 }
 
@@ -118,8 +131,10 @@ static ir_value load_known_double(struct emit *e, ir_value ea)
     if (!first) first = load(e, ea, 4, 0);
     if (lower.of && ir_has_whole(ir)) return ir_words(ir, first, lower.of, lower.flipped);
     if (!second) second = load(e, ea, 4, 4);
-    ir_value high = ir_op(ir, IR_SHL, ir_convert(ir, IR_ZEXT, IR_I64, first), ir_const(ir, IR_I64, 32));
-    return ir_convert(ir, IR_BITS, IR_F64, ir_op(ir, IR_OR, high, ir_convert(ir, IR_ZEXT, IR_I64, second)));
+    ir_value high =
+        ir_op(ir, IR_SHL, ir_convert(ir, IR_ZEXT, IR_I64, first), ir_const(ir, IR_I64, 32));
+    return ir_convert(ir, IR_BITS, IR_F64,
+                      ir_op(ir, IR_OR, high, ir_convert(ir, IR_ZEXT, IR_I64, second)));
 }
 
 /* The host's conversion is exact but makes signalling NaNs quiet. */
@@ -127,12 +142,14 @@ static ir_value from_single(struct emit *e, ir_value word)
 {
     struct ir *ir = e->ir;
     ir_value d = ir_convert(ir, IR_WIDEN, IR_F64, ir_convert(ir, IR_BITS, IR_F32, word));
-    ir_variable result = ir_variable_of(ir, ir_convert(ir, IR_BITS, IR_F64, ir_const(ir, IR_I64, 0)));
+    ir_variable result =
+        ir_variable_of(ir, ir_convert(ir, IR_BITS, IR_F64, ir_const(ir, IR_I64, 0)));
     ir_block nan = ir_block_new(ir), on = ir_block_new(ir);
     ir_set(ir, result, d);
     ir_branch(ir, ir_order(ir, IR_UNORDERED, d, d), nan, on, IR_UNLIKELY);
     ir_place(ir, nan);
-    emit_call(e, JIT_CALL(jit_load_single), &(struct emit_call){.value = {ir_convert(ir, IR_ZEXT, IR_I64, word)}});
+    emit_call(e, JIT_CALL(jit_load_single),
+              &(struct emit_call){.value = {ir_convert(ir, IR_ZEXT, IR_I64, word)}});
     ir_set(ir, result, ir_convert(ir, IR_BITS, IR_F64, emit_call_result(e)));
     ir_jump(ir, on);
     ir_place(ir, on);
@@ -142,14 +159,15 @@ static ir_value from_single(struct emit *e, ir_value word)
 static ir_value to_single(struct emit *e, ir_value bits)
 {
     struct ir *ir = e->ir;
-    ir_value exponent =
-        ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 52)), ir_const(ir, IR_I64, 0x7ff));
-    ir_value zero = ir_test(ir, IR_EQ, ir_op(ir, IR_SHL, bits, ir_const(ir, IR_I64, 1)), ir_const(ir, IR_I64, 0));
+    ir_value exponent = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 52)),
+                              ir_const(ir, IR_I64, 0x7ff));
+    ir_value zero = ir_test(ir, IR_EQ, ir_op(ir, IR_SHL, bits, ir_const(ir, IR_I64, 1)),
+                            ir_const(ir, IR_I64, 0));
     ir_value normal = ir_test(ir, IR_UGT, exponent, ir_const(ir, IR_I64, 896));
-    ir_value high =
-        ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 32)), ir_const(ir, IR_I64, 0xc0000000));
-    ir_value low =
-        ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 29)), ir_const(ir, IR_I64, 0x3fffffff));
+    ir_value high = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 32)),
+                          ir_const(ir, IR_I64, 0xc0000000));
+    ir_value low = ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, bits, ir_const(ir, IR_I64, 29)),
+                         ir_const(ir, IR_I64, 0x3fffffff));
     ir_variable result = ir_variable_of(ir, emit_const(e, 0));
     ir_block tiny = ir_block_new(ir), on = ir_block_new(ir);
     ir_set(ir, result, ir_convert(ir, IR_TRUNC, IR_I32, ir_op(ir, IR_OR, high, low)));
@@ -176,7 +194,8 @@ static void emit_load(struct emit *e, unsigned to)
         emit_set_gpr(e, RT, row->size == 4 ? raw : ir_convert(ir, how, IR_I32, raw));
         e->half[RT] = half;
     } else {
-        ir_value d = row->size == 4 ? from_single(e, load_known(e, ea, 4, &half)) : load_known_double(e, ea);
+        ir_value d =
+            row->size == 4 ? from_single(e, load_known(e, ea, 4, &half)) : load_known_double(e, ea);
         emit_set_fpr(e, RT + (to == TO_SECOND ? 32 : 0), d);
     }
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
@@ -246,12 +265,13 @@ static void emit_store(struct emit *e, unsigned from)
     if (row->flags & ISA_INDEXED)
         emit_forget(e);
     else
-        emit_know(e, row->size, v, row->size == 8 && !as_integer(e, from), stored_half(e, from, row->size));
+        emit_know(e, row->size, v, row->size == 8 && !as_integer(e, from),
+                  stored_half(e, from, row->size));
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
-/* --- Pairs: the first number in memory is the primary's, crossed the secondary's. Quadwords must lie on 16 bytes
- * ------------- */
+/* --- Pairs: the first number in memory is the primary's, crossed the secondary's. Quadwords must
+ * lie on 16 bytes --- */
 
 static void check_quad(struct emit *e, ir_value ea)
 {
@@ -298,21 +318,22 @@ static void emit_store_pair(struct emit *e, unsigned half)
         first = ir_convert(ir, IR_ZEXT, IR_I64, first);
         second = ir_convert(ir, IR_ZEXT, IR_I64, second);
     }
-    emit_call(e, JIT_CALL(jit_store_pair), &(struct emit_call){info(e, 2 * half), ea, {first, second}, false});
+    emit_call(e, JIT_CALL(jit_store_pair),
+              &(struct emit_call){info(e, 2 * half), ea, {first, second}, false});
     ir_jump(ir, on);
     ir_place(ir, on);
     emit_forget(e);
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
-/* --- Many registers, caches
- * ----------------------------------------------------------------------------------------------------- */
+/* --- Many registers, caches ------------------------------------------------------------------ */
 
 static void emit_load_multiple(struct emit *e, unsigned variant)
 {
     ir_value ea = address(e);
     (void)variant;
-    emit_call(e, JIT_CALL(jit_load), &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}, false});
+    emit_call(e, JIT_CALL(jit_load),
+              &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}, false});
     for (unsigned i = RT; i < 32; i++)
         emit_set_gpr(e, i, load(e, ea, 4, 4 * (i - RT)));
 }
@@ -321,14 +342,16 @@ static void emit_store_multiple(struct emit *e, unsigned variant)
 {
     ir_value ea = address(e);
     (void)variant;
-    emit_call(e, JIT_CALL(jit_store_many), &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}, false});
+    emit_call(e, JIT_CALL(jit_store_many),
+              &(struct emit_call){info(e, 4 * (32 - RT)), ea, {NULL}, false});
     emit_forget(e);
 }
 
 static void emit_manage(struct emit *e, unsigned what)
 {
     ir_value ea = ir_op(e->ir, IR_ADD, emit_gpr_or_0(e, RA), emit_gpr(e, RB));
-    emit_call(e, JIT_CALL(jit_manage), &(struct emit_call){INFO(e->op, what, NO_UPDATE), ea, {NULL}, false});
+    emit_call(e, JIT_CALL(jit_manage),
+              &(struct emit_call){INFO(e->op, what, NO_UPDATE), ea, {NULL}, false});
     emit_forget(e);
 }
 
@@ -344,10 +367,11 @@ static void emit_hint(struct emit *e, unsigned variant)
     (void)variant;
 }
 
-#define FORMS(id, function, variant)                                                                                   \
-    [ISA_##id] = {function, variant}, [ISA_##id##U] = {function, variant}, [ISA_##id##X] = {function, variant},        \
-    [ISA_##id##UX] = {function, variant}
-#define INDEXED(id, function, variant) [ISA_##id##X] = {function, variant}, [ISA_##id##UX] = {function, variant}
+#define FORMS(id, function, variant)                                                               \
+    [ISA_##id] = {function, variant}, [ISA_##id##U] = {function, variant},                         \
+    [ISA_##id##X] = {function, variant}, [ISA_##id##UX] = {function, variant}
+#define INDEXED(id, function, variant)                                                             \
+    [ISA_##id##X] = {function, variant}, [ISA_##id##UX] = {function, variant}
 
 const struct emit_entry emit_memory_rows[ISA_COUNT] = {
     FORMS(LBZ, emit_load, TO_GPR),

@@ -1,12 +1,13 @@
-/* Misses of the common kind without a call of C: what cache_quick.c does at once for a load or a store whose line is
- * not free, written for the registers of translated code (jit_fast_flow.c). All that is seldom so, it asks
- * cache_load_quick and cache_store_quick for.
+/* Misses of the common kind without a call of C: what cache_quick.c does at once for a load or a
+ * store whose line is not free, written for the registers of translated code (jit_fast_flow.c). All
+ * that is seldom so, it asks cache_load_quick and cache_store_quick for.
  *
- * In: in eax the number of the line of the access, among those of the space, with low bits of the address above it
- * that say that it is not aligned (cache_lines), which finds no page; the core's cache_front in r11, lines in
- * r15 (LINES_BIAS), the time in r13. Out: the carry is set when the access is counted and may be done, and the time has
- * what it cost as far as that is known; else eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rdx,
- * r8, r9, r10 and r11 are lost, all others kept.
+ * In: in eax the number of the line of the access, among those of the space, with low bits of the
+ * address above it that say that it is not aligned (cache_lines), which finds no page; the core's
+ * cache_front in r11, lines in r15 (LINES_BIAS), the time in r13. Out: the carry is set when the
+ * access is counted and may be done, and the time has what it cost as far as that is known; else
+ * eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rdx, r8, r9, r10 and r11
+ * are lost, all others kept.
  */
 #include "machine/jit/jit_miss.h"
 
@@ -18,10 +19,12 @@
 #define TEXT(x)          #x
 #define HAS(name, value) ".equ " name ", " TEXT(value) "\n"
 
-_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_HERE == 16 && CACHE_OPEN == 128, "they stand below");
+_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_HERE == 16 && CACHE_OPEN == 128,
+               "they stand below");
 _Static_assert(CACHE_GRANULES == 1 << 27 && CACHE_ELSE == UINT32_MAX, "as above");
 _Static_assert(QUICK_LOAD == 1 && QUICK_STORE == 2 && CACHE_GRANULE_BITS == 5, "as above");
-_Static_assert(MISS_STORE == 1 << 30 && MISS_HERE == CACHE_HERE << 25 && sizeof(cache_miss) == 8, "as above");
+_Static_assert(MISS_STORE == 1 << 30 && MISS_HERE == CACHE_HERE << 25 && sizeof(cache_miss) == 8,
+               "as above");
 
 /* clang-format off */
 __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)

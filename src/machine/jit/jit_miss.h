@@ -1,5 +1,5 @@
-/* Misses without a call of C, where the host and the compiler allow it: what translated code calls instead (see the
- * file for how). */
+/* Misses without a call of C, where the host and the compiler allow it: what translated code calls
+ * instead (see the file for how). */
 #ifndef JIT_MISS_H
 #define JIT_MISS_H
 

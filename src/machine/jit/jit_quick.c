@@ -1,5 +1,6 @@
-/* What is left to do for a load that the model has answered quickly (emit_ask) when somebody listens. No host register
- * but the plain ones is touched here, so that the call (jit_run.c) need not keep the others. */
+/* What is left to do for a load that the model has answered quickly (emit_ask) when somebody
+ * listens. No host register but the plain ones is touched here, so that the call (jit_run.c) need
+ * not keep the others. */
 #include "machine/cache/cache.h"
 #ifdef CACHE_KEEPS_VECTORS
 #pragma GCC target("general-regs-only")

@@ -1,9 +1,9 @@
 /* Which blocks are translated together.
  *
- * From the hot block along direct branches, most executed first, as long as a block has run at least a sixth as
- * often as the first, all its instructions have rows, and it does not begin a region itself: those are gone on to.
- * Calls are followed like any branch; a return goes to the returns of calls inside the region, if there are any, and
- * otherwise leaves.
+ * From the hot block along direct branches, most executed first, as long as a block has run at
+ * least a sixth as often as the first, all its instructions have rows, and it does not begin a
+ * region itself: those are gone on to. Calls are followed like any branch; a return goes to the
+ * returns of calls inside the region, if there are any, and otherwise leaves.
  */
 #include <string.h>
 
@@ -69,7 +69,8 @@ static const struct block *decoded(const struct code *code, uint32_t pc)
     return page && pc % 4 == 0 ? page[pc % MEM_PAGE / 4] : NULL;
 }
 
-static void add(struct region *region, const struct core *core, const struct block *block, uint64_t weight)
+static void add(struct region *region, const struct core *core, const struct block *block,
+                uint64_t weight)
 {
     struct region_block *to = &region->blocks[region->count++];
     to->block = block;
@@ -83,7 +84,8 @@ static void add(struct region *region, const struct core *core, const struct blo
     to->weight = weight + 1;
     to->irregular = 0;
     for (unsigned i = 0; i < block->count; i++)
-        if (region->irregular || core_is_irregular(core, block, i)) to->irregular |= UINT64_C(1) << i;
+        if (region->irregular || core_is_irregular(core, block, i))
+            to->irregular |= UINT64_C(1) << i;
     memcpy(to->words, block->words, block->count * sizeof *block->words);
 }
 
@@ -104,13 +106,14 @@ static void offer_next(struct frontier *f, const struct block *block)
 {
     struct branch branch = branch_of(block->words[block->count - 1], block->end - 4);
     bool conditional = branch.uses_cr || branch.uses_ctr;
-    if (!branch.is_branch || conditional || branch.links) offer(f, block->end); /* a call's return, too */
+    if (!branch.is_branch || conditional || branch.links)
+        offer(f, block->end); /* a call's return, too */
     if (branch.is_branch && !branch.indirect) offer(f, branch.target);
 }
 
 /* The most executed candidate that is not too cold, taken off the list; NULL when there is none. */
-static const struct block *best(struct frontier *f, const struct region *region, const struct core *core,
-                                uint64_t least, uint64_t *weight)
+static const struct block *best(struct frontier *f, const struct region *region,
+                                const struct core *core, uint64_t least, uint64_t *weight)
 {
     const struct block *found = NULL;
     unsigned at = 0;

@@ -1,36 +1,41 @@
-/* What translated code leaves to C: everything that is not the common case, done as the interpreter does it. */
+/* What translated code leaves to C: everything that is not the common case, done as the interpreter
+ * does it. */
 #include <string.h>
 
 #include "machine/jit/jit_impl.h"
 
-#define SITE(block, info)                                                                                              \
-    const struct block *block = ((const struct site *)core->call.site)->block;                                         \
+#define SITE(block, info)                                                                          \
+    const struct block *block = ((const struct site *)core->call.site)->block;                     \
     const uint32_t info = ((const struct site *)core->call.site)->info
 
-/* Translated code calls through these: on x86-64 they keep every register but rax and r11, so that a call in a path
- * hardly ever taken does not cost the common path its registers. Elsewhere the plain functions are called. `first` may
- * do without the call; there the plain registers are saved, the first argument at 24(%rsp). */
+/* Translated code calls through these: on x86-64 they keep every register but rax and r11, so that
+ * a call in a path hardly ever taken does not cost the common path its registers. Elsewhere the
+ * plain functions are called. `first` may do without the call; there the plain registers are saved,
+ * the first argument at 24(%rsp). */
 #ifdef __x86_64__
 #define POP_PLAIN "pop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"
-#define THUNK_AFTER(name, first)                                                                                       \
-    __asm__(".text\n.p2align 4\n.globl " #name "_thunk\n.hidden " #name "_thunk\n.type " #name                         \
-            "_thunk, @function\n" #name "_thunk:\n"                                                                    \
-            "push %rcx\npush %rdx\npush %rsi\npush %rdi\npush %r8\npush %r9\npush %r10\n" first "sub $128, %rsp\n"     \
-            "movsd %xmm0, (%rsp)\nmovsd %xmm1, 8(%rsp)\nmovsd %xmm2, 16(%rsp)\nmovsd %xmm3, 24(%rsp)\n"                \
-            "movsd %xmm4, 32(%rsp)\nmovsd %xmm5, 40(%rsp)\nmovsd %xmm6, 48(%rsp)\nmovsd %xmm7, 56(%rsp)\n"             \
-            "movsd %xmm8, 64(%rsp)\nmovsd %xmm9, 72(%rsp)\nmovsd %xmm10, 80(%rsp)\nmovsd %xmm11, 88(%rsp)\n"           \
-            "movsd %xmm12, 96(%rsp)\nmovsd %xmm13, 104(%rsp)\nmovsd %xmm14, 112(%rsp)\nmovsd %xmm15, 120(%rsp)\n"      \
-            "call " #name "\n"                                                                                         \
-            "movsd (%rsp), %xmm0\nmovsd 8(%rsp), %xmm1\nmovsd 16(%rsp), %xmm2\nmovsd 24(%rsp), %xmm3\n"                \
-            "movsd 32(%rsp), %xmm4\nmovsd 40(%rsp), %xmm5\nmovsd 48(%rsp), %xmm6\nmovsd 56(%rsp), %xmm7\n"             \
-            "movsd 64(%rsp), %xmm8\nmovsd 72(%rsp), %xmm9\nmovsd 80(%rsp), %xmm10\nmovsd 88(%rsp), %xmm11\n"           \
-            "movsd 96(%rsp), %xmm12\nmovsd 104(%rsp), %xmm13\nmovsd 112(%rsp), %xmm14\nmovsd 120(%rsp), %xmm15\n"      \
-            "add $128, %rsp\n" POP_PLAIN ".size " #name "_thunk, . - " #name "_thunk\n")
+#define THUNK_AFTER(name, first)                                                                              \
+    __asm__(                                                                                                  \
+        ".text\n.p2align 4\n.globl " #name "_thunk\n.hidden " #name "_thunk\n.type " #name                    \
+        "_thunk, @function\n" #name "_thunk:\n"                                                               \
+        "push %rcx\npush %rdx\npush %rsi\npush %rdi\npush %r8\npush %r9\npush %r10\n" first                   \
+        "sub $128, %rsp\n"                                                                                    \
+        "movsd %xmm0, (%rsp)\nmovsd %xmm1, 8(%rsp)\nmovsd %xmm2, 16(%rsp)\nmovsd %xmm3, 24(%rsp)\n"           \
+        "movsd %xmm4, 32(%rsp)\nmovsd %xmm5, 40(%rsp)\nmovsd %xmm6, 48(%rsp)\nmovsd %xmm7, 56(%rsp)\n"        \
+        "movsd %xmm8, 64(%rsp)\nmovsd %xmm9, 72(%rsp)\nmovsd %xmm10, 80(%rsp)\nmovsd %xmm11, 88(%rsp)\n"      \
+        "movsd %xmm12, 96(%rsp)\nmovsd %xmm13, 104(%rsp)\nmovsd %xmm14, 112(%rsp)\nmovsd %xmm15, 120(%rsp)\n" \
+        "call " #name "\n"                                                                                    \
+        "movsd (%rsp), %xmm0\nmovsd 8(%rsp), %xmm1\nmovsd 16(%rsp), %xmm2\nmovsd 24(%rsp), %xmm3\n"           \
+        "movsd 32(%rsp), %xmm4\nmovsd 40(%rsp), %xmm5\nmovsd 48(%rsp), %xmm6\nmovsd 56(%rsp), %xmm7\n"        \
+        "movsd 64(%rsp), %xmm8\nmovsd 72(%rsp), %xmm9\nmovsd 80(%rsp), %xmm10\nmovsd 88(%rsp), %xmm11\n"      \
+        "movsd 96(%rsp), %xmm12\nmovsd 104(%rsp), %xmm13\nmovsd 112(%rsp), %xmm14\nmovsd 120(%rsp), %xmm15\n" \
+        "add $128, %rsp\n" POP_PLAIN ".size " #name "_thunk, . - " #name "_thunk\n")
 #define THUNK(name) THUNK_AFTER(name, "")
 JIT_CALLS(THUNK);
 #ifdef CACHE_KEEPS_VECTORS
-#define THUNK_QUICKLY(name, quick)                                                                                     \
-    THUNK_AFTER(name, "call " #quick "\ntest %al, %al\njz 1f\nxor %eax, %eax\n" POP_PLAIN "1:\nmov 24(%rsp), %rdi\n")
+#define THUNK_QUICKLY(name, quick)                                                                 \
+    THUNK_AFTER(name, "call " #quick "\ntest %al, %al\njz 1f\nxor %eax, %eax\n" POP_PLAIN          \
+                      "1:\nmov 24(%rsp), %rdi\n")
 #else
 #define THUNK_QUICKLY(name, quick) THUNK(name)
 #endif
@@ -45,15 +50,16 @@ static bool stop(struct core *core, const struct block *block, unsigned done)
     return true;
 }
 
-static bool stop_for(struct core *core, const struct block *block, uint32_t info, enum core_reason reason)
+static bool stop_for(struct core *core, const struct block *block, uint32_t info,
+                     enum core_reason reason)
 {
     core->exit->reason = reason;
     core->stopped = true;
     return stop(core, block, info & 0xFF);
 }
 
-static bool fault(struct core *core, const struct block *block, uint32_t info, enum core_reason reason, uint32_t ea,
-                  unsigned size)
+static bool fault(struct core *core, const struct block *block, uint32_t info,
+                  enum core_reason reason, uint32_t ea, unsigned size)
 {
     core_tell_fault(core, core->exit, reason, ea, size);
     core->stopped = true;
@@ -80,10 +86,11 @@ bool jit_fetch(struct core *core)
     struct cache *cache = core->cores->options.cache;
     settle(core);
     ask(core);
-    for (uint32_t line = block->pc >> CACHE_GRANULE_BITS; line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
+    for (uint32_t line = block->pc >> CACHE_GRANULE_BITS;
+         line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
         if (!(core->lines[line] & CACHE_FETCH))
-            core->cycles +=
-                cache_fetch(cache, core->number, core->code->space, line << CACHE_GRANULE_BITS, core->cycles);
+            core->cycles += cache_fetch(cache, core->number, core->code->space,
+                                        line << CACHE_GRANULE_BITS, core->cycles);
     return false;
 }
 
@@ -105,7 +112,8 @@ static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
     if (!mem_readable(core->mem, ea, size)) return fault(core, block, info, CORE_LOAD, ea, size);
     core->crossings += crosses(ea, size);
     ask(core);
-    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
+    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea,
+                               size, core->cycles);
     return false;
 }
 
@@ -127,9 +135,11 @@ bool jit_load(struct core *core)
     settle(core);
     if (core->call.heard && core->call.heard != CACHE_ELSE) return tell(core, ea);
     if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
-    if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD) return false; /* it was only not aligned */
+    if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)
+        return false; /* it was only not aligned */
     ask(core);
-    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
+    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea,
+                               size, core->cycles);
     return false;
 }
 
@@ -139,14 +149,16 @@ static bool may_store(struct core *core, const struct block *block, uint32_t ea,
     unsigned size = info >> 8 & 0xFF;
     settle(core);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE && !crosses(ea, size)) return true;
-    if ((!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) || (ea & (MEM_PAGE - 1)) > MEM_PAGE - size) &&
+    if ((!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) ||
+         (ea & (MEM_PAGE - 1)) > MEM_PAGE - size) &&
         !mem_writable(core->mem, ea, size)) {
         (void)fault(core, block, info, CORE_STORE, ea, size);
         return false;
     }
     core->crossings += crosses(ea, size);
     ask(core);
-    core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, size, core->cycles);
+    core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea,
+                                size, core->cycles);
     return true;
 }
 
@@ -174,23 +186,23 @@ static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea
     return stored(core, block, ea, info);
 }
 
-/* A page with the right has no code that a store could change. The register that gets the address is set by the
- * translated code. */
-#define STORE(bits, swapped)                                                                                           \
-    bool jit_store_##bits(struct core *core)                                                                           \
-    {                                                                                                                  \
-        uint32_t ea = core->call.address;                                                                              \
-        if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);                                  \
-        if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                                                  \
-            settle(core);                                                                                              \
-            ask(core);                                                                                                 \
-            core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea, (bits) / 8,   \
-                                        core->cycles);                                                                 \
-        }                                                                                                              \
-        uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                                    \
-        value = swapped;                                                                                               \
-        memcpy(core->mem->base + ea, &value, sizeof value);                                                            \
-        return false;                                                                                                  \
+/* A page with the right has no code that a store could change. The register that gets the address
+ * is set by the translated code. */
+#define STORE(bits, swapped)                                                                       \
+    bool jit_store_##bits(struct core *core)                                                       \
+    {                                                                                              \
+        uint32_t ea = core->call.address;                                                          \
+        if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);              \
+        if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                              \
+            settle(core);                                                                          \
+            ask(core);                                                                             \
+            core->cycles += cache_store(core->cores->options.cache, core->number,                  \
+                                        core->code->space, ea, (bits) / 8, core->cycles);          \
+        }                                                                                          \
+        uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                \
+        value = swapped;                                                                           \
+        memcpy(core->mem->base + ea, &value, sizeof value);                                        \
+        return false;                                                                              \
     }
 STORE(8, value)
 STORE(16, __builtin_bswap16(value))
@@ -236,13 +248,15 @@ bool jit_manage(struct core *core)
     bool zero = op == CACHE_ZERO;
     if (zero) ea &= ~UINT32_C(31);
     if (op == CACHE_TOUCH && !mem_readable(core->mem, ea, 1)) return false;
-    if (zero && !mem_writable(core->mem, ea, 32)) return fault(core, block, info, CORE_STORE, ea, 32);
+    if (zero && !mem_writable(core->mem, ea, 32))
+        return fault(core, block, info, CORE_STORE, ea, 32);
     if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
     uint32_t stall = zero ? cache_zero_quick(core->view, ea, core->cycles) : CACHE_ELSE;
     if (stall == CACHE_ELSE) {
         settle(core);
         ask(core);
-        stall = cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea, core->cycles);
+        stall = cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea,
+                             core->cycles);
     }
     core->cycles += stall;
     if (!zero) return false;
@@ -291,7 +305,8 @@ bool jit_fp(struct core *core)
     else
         did = fp_slow(&core->fp, op, to, a, b, c);
     jit_set_fp_sure(core);
-    if (!(did & FP_ENABLED) || !(core->regs->msr & (MSR_FE0 | MSR_FE1)) || info & INFO_QUIET) return false;
+    if (!(did & FP_ENABLED) || !(core->regs->msr & (MSR_FE0 | MSR_FE1)) || info & INFO_QUIET)
+        return false;
     return stop_for(core, block, info, CORE_FP);
 }
 
@@ -313,26 +328,30 @@ bool jit_settle(struct core *core)
     return false;
 }
 
-/* The instructions that write the FPSCR: the value and the mask of its bits. mtfsb1 is one that raises an exception. */
+/* The instructions that write the FPSCR: the value and the mask of its bits. mtfsb1 is one that
+ * raises an exception. */
 bool jit_fpscr(struct core *core)
 {
     SITE(block, info);
     uint32_t value = (uint32_t)core->call.value[0], mask = (uint32_t)core->call.value[1];
-    if (mask & value & FP_EXCEPTIONS & ~core->fp.fpscr && info >> 8 & 0xFF) value |= FP_FX, mask |= FP_FX;
+    if (mask & value & FP_EXCEPTIONS & ~core->fp.fpscr && info >> 8 & 0xFF)
+        value |= FP_FX, mask |= FP_FX;
     fp_write_fpscr(&core->fp, mask, value);
     jit_set_fp_sure(core);
     if (!(core->fp.fpscr & FP_FEX) || !(core->regs->msr & (MSR_FE0 | MSR_FE1))) return false;
     return stop_for(core, block, info, CORE_FP);
 }
 
-/* --- Call paths --------------------------------------------------------------------------------------------------- */
+/* --- Call paths ------------------------------------------------------------------------------ */
 
-/* Code that follows in translated code must be of the path's function, as the interpreter sees to when it enters it. */
+/* Code that follows in translated code must be of the path's function, as the interpreter sees to
+ * when it enters it. */
 static void arrive(struct core *core, uint32_t pc)
 {
     struct block **page = core->code->pages[pc / MEM_PAGE];
     struct block *block = page && pc % 4 == 0 ? page[pc % MEM_PAGE / 4] : NULL;
-    if (block && block->function && block->function != core->path->function) core_record_enter(core, block);
+    if (block && block->function && block->function != core->path->function)
+        core_record_enter(core, block);
 }
 
 /* Recorded code postpones nothing (jit.c), so there is nothing to settle. */

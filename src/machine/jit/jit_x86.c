@@ -55,7 +55,7 @@ void x86_copy(const struct x86 *x, uint8_t *to)
     }
 }
 
-/* --- Bytes ------------------------------------------------------------------------------------------------------- */
+/* --- Bytes ----------------------------------------------------------------------------------- */
 
 static void room(struct x86 *x)
 {
@@ -104,7 +104,8 @@ void x86_op(struct x86 *x, unsigned opcode, int reg, struct x86_at rm)
     room(x);
     if (opcode & X86_PREFIX) put(x, prefixes[(opcode & X86_PREFIX) >> 10]);
     unsigned index = rm.index == NONE ? 0 : (unsigned)rm.index;
-    unsigned rex = (opcode & X86_W ? 8 : 0) | ((unsigned)reg >> 3 & 1) << 2 | (index >> 3) << 1 | (unsigned)rm.reg >> 3;
+    unsigned rex = (opcode & X86_W ? 8 : 0) | ((unsigned)reg >> 3 & 1) << 2 | (index >> 3) << 1 |
+                   (unsigned)rm.reg >> 3;
     bool byte = opcode & X86_BYTE && (reg >= RSP || (!rm.is_memory && rm.reg >= RSP));
     if (rex || byte) put(x, 0x40 | rex);
     if (opcode & X86_MAP) put(x, 0x0F);
@@ -114,7 +115,8 @@ void x86_op(struct x86 *x, unsigned opcode, int reg, struct x86_at rm)
     put_operand(x, reg, rm);
 }
 
-void x86_op_imm(struct x86 *x, unsigned opcode, int reg, struct x86_at rm, int32_t imm, unsigned imm_bytes)
+void x86_op_imm(struct x86 *x, unsigned opcode, int reg, struct x86_at rm, int32_t imm,
+                unsigned imm_bytes)
 {
     x86_op(x, opcode, reg, rm);
     put_value(x, (uint32_t)imm, imm_bytes);
@@ -124,13 +126,15 @@ void x86_vex(struct x86 *x, unsigned opcode, int reg, int second, struct x86_at 
 {
     room(x);
     unsigned index = rm.index == NONE ? 0 : (unsigned)rm.index;
-    unsigned r = (~(unsigned)reg >> 3 & 1) << 7, rest = (~(unsigned)second & 15) << 3 | (opcode & X86_PREFIX) >> 10;
+    unsigned r = (~(unsigned)reg >> 3 & 1) << 7,
+             rest = (~(unsigned)second & 15) << 3 | (opcode & X86_PREFIX) >> 10;
     if ((opcode & (X86_MAP | X86_W)) == X86_0F && index < 8 && rm.reg < 8) { /* the short form */
         put(x, 0xC5);
         put(x, r | rest);
     } else {
         put(x, 0xC4);
-        put(x, r | (~index >> 3 & 1) << 6 | (~(unsigned)rm.reg >> 3 & 1) << 5 | (opcode & X86_MAP) >> 8);
+        put(x, r | (~index >> 3 & 1) << 6 | (~(unsigned)rm.reg >> 3 & 1) << 5 |
+                   (opcode & X86_MAP) >> 8);
         put(x, (opcode & X86_W ? 0x80 : 0) | rest);
     }
     put(x, opcode & 0xFF);
@@ -179,7 +183,7 @@ void x86_set(struct x86 *x, int reg, uint64_t value)
     put_value(x, value, value > UINT32_MAX ? 8 : 4);
 }
 
-/* --- Jumps ------------------------------------------------------------------------------------------------------- */
+/* --- Jumps ----------------------------------------------------------------------------------- */
 
 unsigned x86_label(struct x86 *x)
 {

@@ -1,8 +1,8 @@
-/* Host instructions of x86-64 as bytes: those that the quick translation (jit_fast.c) is made of, with BMI, FMA and
- * MOVBE; x86_host_knows says whether this host has them.
+/* Host instructions of x86-64 as bytes: those that the quick translation (jit_fast.c) is made of,
+ * with BMI, FMA and MOVBE; x86_host_knows says whether this host has them.
  *
- * Code is written into two pieces, the common way and the rest, which follow each other in memory. Jumps go to labels,
- * which are placed before or after.
+ * Code is written into two pieces, the common way and the rest, which follow each other in memory.
+ * Jumps go to labels, which are placed before or after.
  */
 #ifndef JIT_X86_H
 #define JIT_X86_H
@@ -28,7 +28,21 @@ static inline struct x86_at x86_mem(int base, int index, int32_t disp)
     return (struct x86_at){true, base, index, disp};
 }
 
-enum x86_condition { CC_B = 2, CC_AE, CC_E, CC_NE, CC_BE, CC_A, CC_S, CC_P = 10, CC_NP, CC_L, CC_GE, CC_LE, CC_G };
+enum x86_condition {
+    CC_B = 2,
+    CC_AE,
+    CC_E,
+    CC_NE,
+    CC_BE,
+    CC_A,
+    CC_S,
+    CC_P = 10,
+    CC_NP,
+    CC_L,
+    CC_GE,
+    CC_LE,
+    CC_G
+};
 
 /* An opcode: the byte, its map and prefix, and whether operands have 64 bits. */
 #define X86_0F     0x100u
@@ -68,9 +82,11 @@ size_t x86_size(const struct x86 *x);
 void x86_copy(const struct x86 *x, uint8_t *to); /* with its jumps resolved */
 
 void x86_op(struct x86 *x, unsigned opcode, int reg, struct x86_at rm);
-void x86_op_imm(struct x86 *x, unsigned opcode, int reg, struct x86_at rm, int32_t imm, unsigned imm_bytes);
+void x86_op_imm(struct x86 *x, unsigned opcode, int reg, struct x86_at rm, int32_t imm,
+                unsigned imm_bytes);
 void x86_vex(struct x86 *x, unsigned opcode, int reg, int second, struct x86_at rm);
-void x86_vex_imm(struct x86 *x, unsigned opcode, int reg, int second, struct x86_at rm, uint8_t imm);
+void x86_vex_imm(struct x86 *x, unsigned opcode, int reg, int second, struct x86_at rm,
+                 uint8_t imm);
 void x86_byte(struct x86 *x, uint8_t byte);
 void x86_push(struct x86 *x, int reg);
 void x86_pop(struct x86 *x, int reg);

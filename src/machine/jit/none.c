@@ -1,4 +1,5 @@
-/* What a Chiliad without LLVM has instead of the translator where there is no quick one: nothing (make LLVM=no). */
+/* What a Chiliad without LLVM has instead of the translator where there is no quick one: nothing
+ * (make LLVM=no). */
 #include "machine/jit/jit.h"
 
 const char *jit_unavailable(bool llvm)

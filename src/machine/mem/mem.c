@@ -1,13 +1,13 @@
 /* Guest memory: one host reservation per address space, and a byte of rights per page.
  *
- * The reservation is 4 GiB, readable and writable by the host from the start (the kernel gives pages only when they are
- * touched), between two guards without any right: a 32-bit guest address plus a small displacement cannot leave it.
- * Rights exist in software only, so changing them costs no host call; mem_map and mem_unmap give pages back to the
- * host, so that a guest which frees memory makes the simulator smaller, and a page mapped anew is zero because the host
- * says so.
+ * The reservation is 4 GiB, readable and writable by the host from the start (the kernel gives
+ * pages only when they are touched), between two guards without any right: a 32-bit guest address
+ * plus a small displacement cannot leave it. Rights exist in software only, so changing them costs
+ * no host call; mem_map and mem_unmap give pages back to the host, so that a guest which frees
+ * memory makes the simulator smaller, and a page mapped anew is zero because the host says so.
  *
- * A page from which code was decoded has MEM_CODE and, when it is writable, MEM_SHADOW instead of MEM_WRITE: fast
- * stores miss the right and come here, once per page and decode.
+ * A page from which code was decoded has MEM_CODE and, when it is writable, MEM_SHADOW instead of
+ * MEM_WRITE: fast stores miss the right and come here, once per page and decode.
  */
 #include "machine/mem/mem.h"
 
@@ -26,14 +26,18 @@ enum { GUARD = 1 << 20 };
 
 int mem_new(struct mem **result)
 {
-    uint8_t *whole = mmap(NULL, SPACE + 2 * GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    uint8_t *rights = mmap(NULL, MEM_PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (whole == MAP_FAILED || rights == MAP_FAILED || mprotect(whole + GUARD, SPACE, PROT_READ | PROT_WRITE) != 0) {
+    uint8_t *whole = mmap(NULL, SPACE + 2 * GUARD, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *rights =
+        mmap(NULL, MEM_PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (whole == MAP_FAILED || rights == MAP_FAILED ||
+        mprotect(whole + GUARD, SPACE, PROT_READ | PROT_WRITE) != 0) {
         if (whole != MAP_FAILED) munmap(whole, SPACE + 2 * GUARD);
         if (rights != MAP_FAILED) munmap(rights, MEM_PAGES);
         return CHIL_ERANGE;
     }
-    (void)madvise(whole, SPACE + 2 * GUARD, MADV_DONTDUMP); /* a core file of the simulator is not one of the guest */
+    (void)madvise(whole, SPACE + 2 * GUARD,
+                  MADV_DONTDUMP); /* a core file of the simulator is not one of the guest */
     struct mem *mem = base_calloc(1, sizeof *mem);
     mem->base = whole + GUARD;
     mem->rights = rights;
@@ -63,12 +67,15 @@ static uint8_t unmarked(uint8_t rights)
     return rights & (uint8_t) ~(MEM_CODE | MEM_SHADOW);
 }
 
-/* The first page from `page` on that has rights, or MEM_PAGES. Most have none: they are passed over many at a time. */
+/* The first page from `page` on that has rights, or MEM_PAGES. Most have none: they are passed over
+ * many at a time. */
 static size_t next_page(const struct mem *mem, size_t page)
 {
     static const uint8_t none[64];
     while (page < MEM_PAGES && !mem->rights[page])
-        page += page % sizeof none == 0 && memcmp(mem->rights + page, none, sizeof none) == 0 ? sizeof none : 1;
+        page += page % sizeof none == 0 && memcmp(mem->rights + page, none, sizeof none) == 0
+                    ? sizeof none
+                    : 1;
     return page;
 }
 
@@ -98,7 +105,8 @@ static struct range pages_of(uint32_t address, uint64_t length)
 {
     assert(address + length <= SPACE);
     if (!length) return (struct range){0, 0};
-    return (struct range){address >> MEM_PAGE_BITS, (size_t)((address + length + MEM_PAGE - 1) >> MEM_PAGE_BITS)};
+    return (struct range){address >> MEM_PAGE_BITS,
+                          (size_t)((address + length + MEM_PAGE - 1) >> MEM_PAGE_BITS)};
 }
 
 static void forget_code(struct mem *mem, struct range range)
@@ -126,9 +134,10 @@ static void release_pages(struct mem *mem, struct range range)
     for (size_t page = range.first; page < range.end && !shared; page++)
         shared = mem->rights[page] & MEM_SHARED;
     if (!shared && madvise(start, bytes, MADV_DONTNEED) == 0) return;
-    void *fresh =
-        mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    /* Only a host out of mappings gets here, and then shared bytes must not be wiped for the others. */
+    void *fresh = mmap(start, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    /* Only a host out of mappings gets here, and then shared bytes must not be wiped for the
+     * others. */
     if (fresh == MAP_FAILED && !shared) memset(start, 0, bytes);
 }
 
@@ -142,16 +151,18 @@ void mem_map(struct mem *mem, uint32_t address, uint64_t length, unsigned rights
     tell_rights(mem, range, true);
 }
 
-int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned rights, int fd, uint64_t offset)
+int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned rights, int fd,
+                   uint64_t offset)
 {
     struct range range = pages_of(address, length);
     if (range.first == range.end) return CHIL_OK;
     forget_code(mem, range);
     size_t bytes = (range.end - range.first) * MEM_PAGE;
-    void *at = mmap(mem->base + range.first * MEM_PAGE, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-                    (off_t)offset);
+    void *at = mmap(mem->base + range.first * MEM_PAGE, bytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
     if (at == MAP_FAILED) return CHIL_ERANGE;
-    memset(mem->rights + range.first, (int)(rights | MEM_MAPPED | MEM_SHARED), range.end - range.first);
+    memset(mem->rights + range.first, (int)(rights | MEM_MAPPED | MEM_SHARED),
+           range.end - range.first);
     tell_rights(mem, range, true);
     return CHIL_OK;
 }

@@ -1,12 +1,13 @@
-/* The call tree of a recorded run. Paths with the same symbols are one node, whichever thread took them on whichever
- * core. What the user does not want to see counts in the node above, and so do these:
+/* The call tree of a recorded run. Paths with the same symbols are one node, whichever thread took
+ * them on whichever core. What the user does not want to see counts in the node above, and so do
+ * these:
  *   - what is deeper than the limit;
  *   - a function inside a region of the user's counts as the region;
  *   - a stub of a procedure linkage table counts as the function that it leads to.
  *
- * A function that is called at several places of its caller is one node, as with Score-P; where it was called most
- * often is the node's call site. Constructs of OpenMP are called after their place in the source, so each place is a
- * node.
+ * A function that is called at several places of its caller is one node, as with Score-P; where it
+ * was called most often is the node's call site. Constructs of OpenMP are called after their place
+ * in the source, so each place is a node.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@
 #include "machine/node/node_roles.h"
 #include "machine/node/node_symbols.h"
 
-/* The experiment's nodes once more, with lists of children; [0] has those of no node, [n + 1] those of node n. */
+/* The experiment's nodes once more, with lists of children; [0] has those of no node, [n + 1] those
+ * of node n. */
 struct family {
     int child, sibling;
     uint32_t at; /* of the node, if nodes are split by their calls */
@@ -55,8 +57,7 @@ struct calls {
     int *node_of; /* by number of the path */
 };
 
-/* --- Regions -------------------------------------------------------------------------------------------------------
- */
+/* --- Regions --------------------------------------------------------------------------------- */
 
 uint32_t node_calls_address(const struct record_function *f, uint32_t pc)
 {
@@ -69,9 +70,11 @@ static const char *object_of(const struct node_code_symbol *symbol)
     return symbol->object ? node_object_path(symbol->object) : "";
 }
 
-static int region_add(struct calls *c, const struct region *like, const struct chil_exp_region *region)
+static int region_add(struct calls *c, const struct region *like,
+                      const struct chil_exp_region *region)
 {
-    c->regions = base_grow(c->regions, &c->region_capacity, c->region_count + 1, sizeof *c->regions);
+    c->regions =
+        base_grow(c->regions, &c->region_capacity, c->region_count + 1, sizeof *c->regions);
     c->regions[c->region_count] = *like;
     return c->regions[c->region_count++].region = chil_exp_add_region(c->exp, region);
 }
@@ -82,7 +85,8 @@ static int region_get(struct calls *c, const struct node_code_symbol *symbol, en
         if (c->regions[i].symbol == symbol && c->regions[i].kind == kind && !c->regions[i].role)
             return c->regions[i].region;
     char module[4096];
-    const struct node_role *role = kind == RECORD_CALL ? node_role_find(symbol->name, object_of(symbol)) : NULL;
+    const struct node_role *role =
+        kind == RECORD_CALL ? node_role_find(symbol->name, object_of(symbol)) : NULL;
     struct chil_exp_region region = {.name = (char *)node_symbols_name(symbol),
                                      .mangled = (char *)symbol->name,
                                      .module = module,
@@ -95,10 +99,10 @@ static int region_get(struct calls *c, const struct node_code_symbol *symbol, en
     return region_add(c, &(struct region){.symbol = symbol, .kind = kind}, &region);
 }
 
-/* Where a construct is: where it is called. A team's function begins at the line of its construct; gcc gives the call
- * of the runtime, which nobody wrote, any line before it. */
-static const struct node_code_symbol *place_of(const struct record_path *path, const struct record_function *function,
-                                               uint32_t *address)
+/* Where a construct is: where it is called. A team's function begins at the line of its construct;
+ * gcc gives the call of the runtime, which nobody wrote, any line before it. */
+static const struct node_code_symbol *
+place_of(const struct record_path *path, const struct record_function *function, uint32_t *address)
 {
     const struct record_path *at = path;
     if (path->function != function) /* a stub: what it led to is beside it */
@@ -115,18 +119,23 @@ static const struct node_code_symbol *place_of(const struct record_path *path, c
 }
 
 /* "!$omp parallel @file.c:12"; without lines, the address. */
-static int construct_get(struct calls *c, const struct record_path *path, const struct record_function *function)
+static int construct_get(struct calls *c, const struct record_path *path,
+                         const struct record_function *function)
 {
     uint32_t address;
     char name[400];
-    const struct node_code_symbol *symbol = function->symbol, *caller = place_of(path, function, &address);
+    const struct node_code_symbol *symbol = function->symbol,
+                                  *caller = place_of(path, function, &address);
     struct region wanted = {.symbol = symbol, .role = node_role_find(symbol->name, "")};
     wanted.file = node_symbols_line(caller, address, &wanted.line);
     if (!wanted.file) wanted.line = (int)address;
     for (size_t i = 0; i < c->region_count; i++) {
         const struct region *r = &c->regions[i];
-        if (!r->role || strcmp(r->role->construct, wanted.role->construct) != 0 || r->line != wanted.line) continue;
-        if (r->file ? wanted.file && strcmp(r->file, wanted.file) == 0 : !wanted.file) return r->region;
+        if (!r->role || strcmp(r->role->construct, wanted.role->construct) != 0 ||
+            r->line != wanted.line)
+            continue;
+        if (r->file ? wanted.file && strcmp(r->file, wanted.file) == 0 : !wanted.file)
+            return r->region;
     }
     const char *file = wanted.file ? wanted.file : object_of(caller);
     const char *slash = strrchr(file, '/');
@@ -143,15 +152,15 @@ static int construct_get(struct calls *c, const struct record_path *path, const 
                                                 .role = (char *)wanted.role->role});
 }
 
-/* --- Nodes ---------------------------------------------------------------------------------------------------------
- */
+/* --- Nodes ----------------------------------------------------------------------------------- */
 
 static int node_get(struct calls *c, int parent, int region, uint32_t at)
 {
     for (int node = c->families[parent + 1].child; node >= 0; node = c->families[node + 1].sibling)
         if (c->exp->node[node].region == region && c->families[node + 1].at == at) return node;
     int node = chil_exp_add_node(c->exp, parent, region, -1, NULL);
-    c->families = base_grow(c->families, &c->family_capacity, (size_t)node + 2, sizeof *c->families);
+    c->families =
+        base_grow(c->families, &c->family_capacity, (size_t)node + 2, sizeof *c->families);
     c->families[node + 1] = (struct family){-1, c->families[parent + 1].child, at};
     c->families[parent + 1].child = node;
     return node;
@@ -161,7 +170,8 @@ static bool is_in(const char *const *patterns, size_t count, const struct node_c
 {
     bool found = false;
     for (size_t i = 0; i < count; i++)
-        found |= fnmatch(patterns[i], node_symbols_name(symbol), 0) == 0 || fnmatch(patterns[i], symbol->name, 0) == 0;
+        found |= fnmatch(patterns[i], node_symbols_name(symbol), 0) == 0 ||
+                 fnmatch(patterns[i], symbol->name, 0) == 0;
     return found;
 }
 
@@ -204,7 +214,8 @@ static int node_of_path(struct calls *c, const struct record_path *path)
     const struct chil_run_options *o = &c->run->options;
     const struct node_code_symbol *symbol = path->symbol;
     unsigned limit = o->record_depth ? o->record_depth : CHIL_RECORD_DEPTH;
-    if (path->kind == RECORD_ROOT) return node_get(c, CHIL_EXP_NONE, region_get(c, symbol, RECORD_ROOT), 0);
+    if (path->kind == RECORD_ROOT)
+        return node_get(c, CHIL_EXP_NONE, region_get(c, symbol, RECORD_ROOT), 0);
     int above = c->node_of[path->parent->number];
     if (path->kind == RECORD_INSIDE || (!o->record_flat && path->depth > limit)) return above;
     const struct record_function *function = behind_stubs(path->function);
@@ -215,21 +226,22 @@ static int node_of_path(struct calls *c, const struct record_path *path)
     return node_get(c, above, region_get(c, symbol, path->kind), split_by(c, path));
 }
 
-/* --- Call sites ----------------------------------------------------------------------------------------------------
- */
+/* --- Call sites ------------------------------------------------------------------------------ */
 
 /* Of a function that is called by one that is not shown, where that one is called. */
 static void take_sites(struct calls *c, const struct record_path *path)
 {
     int node = c->node_of[path->number];
-    if (path->kind != RECORD_CALL || node == c->node_of[path->parent->number] || c->exp->node[node].line > 0) return;
+    if (path->kind != RECORD_CALL || node == c->node_of[path->parent->number] ||
+        c->exp->node[node].line > 0)
+        return;
     while (path->parent->kind == RECORD_CALL &&
            c->node_of[path->parent->number] == c->node_of[path->parent->parent->number])
         path = path->parent;
     for (const struct record_site *site = path->sites; site; site = site->next) {
         c->sites = base_grow(c->sites, &c->site_capacity, c->site_count + 1, sizeof *c->sites);
-        c->sites[c->site_count++] =
-            (struct call){node, site->caller->symbol, node_calls_address(site->caller, site->at), site->calls};
+        c->sites[c->site_count++] = (struct call){
+            node, site->caller->symbol, node_calls_address(site->caller, site->at), site->calls};
     }
 }
 

@@ -1,12 +1,14 @@
-/* The code that a recorded run executed, as text for its experiment (docs/formats/experiment.md, "chiliad.code"):
+/* The code that a recorded run executed, as text for its experiment (docs/formats/experiment.md,
+ * "chiliad.code"):
  *
  *     function main
  *     object /home/u/matrix
  *     file /home/u/matrix.c
  *     100005a0 9421fff0 1 12
  *
- * Functions by name, object and address, instructions by address. Blocks may overlap; an address and its word are one
- * instruction, whose count is the sum over the blocks and call paths that have it.
+ * Functions by name, object and address, instructions by address. Blocks may overlap; an address
+ * and its word are one instruction, whose count is the sum over the blocks and call paths that have
+ * it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,7 +38,8 @@ struct code {
 static void add_function(void *context, const struct record_function *f)
 {
     struct code *code = context;
-    code->function = base_grow((void *)code->function, &code->capacity, code->count + 1, sizeof(void *));
+    code->function =
+        base_grow((void *)code->function, &code->capacity, code->count + 1, sizeof(void *));
     code->function[code->count++] = f;
 }
 
@@ -55,7 +58,9 @@ static int compare_functions(const void *a, const void *b)
     uint32_t ax = node_calls_address(x, x->low), ay = node_calls_address(y, y->low);
     if (!order) order = ax < ay ? -1 : ax > ay;
     if (!order) order = x->low < y->low ? -1 : x->low > y->low;
-    return order ? order : x->high < y->high ? -1 : x->high > y->high; /* a stub where unwinding data has a function */
+    return order               ? order
+           : x->high < y->high ? -1
+                               : x->high > y->high; /* a stub where unwinding data has a function */
 }
 
 static int compare_instructions(const void *a, const void *b)
@@ -65,13 +70,15 @@ static int compare_instructions(const void *a, const void *b)
     return x->word < y->word ? -1 : x->word > y->word;
 }
 
-static void add_counts(const struct record_path *path, const struct record_ledger *ledger, uint64_t *counts)
+static void add_counts(const struct record_path *path, const struct record_ledger *ledger,
+                       uint64_t *counts)
 {
     for (size_t i = 0; ledger && i < path->function->block_count && i < ledger->capacity; i++)
         counts[i] += ledger->counts[i];
 }
 
-static void add_path(const struct code *code, const struct record *record, const struct record_path *path)
+static void add_path(const struct code *code, const struct record *record,
+                     const struct record_path *path)
 {
     size_t low = 0, high = path->function->block_count ? code->count : 0;
     while (low < high) { /* the functions are sorted */
@@ -89,15 +96,16 @@ static void add_path(const struct code *code, const struct record *record, const
     }
 }
 
-static void take_instructions(struct code *code, const struct record_function *f, const uint64_t *counts)
+static void take_instructions(struct code *code, const struct record_function *f,
+                              const uint64_t *counts)
 {
     for (size_t i = 0; i < f->block_count; i++) {
         const struct record_block *block = &f->blocks[i];
         for (unsigned k = 0; counts[i] && k < block->count; k++) {
-            code->instruction = base_grow(code->instruction, &code->instruction_capacity, code->instructions + 1,
-                                          sizeof *code->instruction);
-            code->instruction[code->instructions++] =
-                (struct instruction){node_calls_address(f, block->pc + 4 * k), block->words[k], counts[i]};
+            code->instruction = base_grow(code->instruction, &code->instruction_capacity,
+                                          code->instructions + 1, sizeof *code->instruction);
+            code->instruction[code->instructions++] = (struct instruction){
+                node_calls_address(f, block->pc + 4 * k), block->words[k], counts[i]};
         }
     }
 }
@@ -109,17 +117,21 @@ static void print_function(struct code *code, const struct node_code_symbol *sym
     size_t end;
     if (!code->instructions) return;
     qsort(code->instruction, code->instructions, sizeof *code->instruction, compare_instructions);
-    (void)fprintf(code->out, "function %s\nobject %s\n", node_symbols_name(symbol), object_of(symbol));
+    (void)fprintf(code->out, "function %s\nobject %s\n", node_symbols_name(symbol),
+                  object_of(symbol));
     for (size_t i = 0; i < code->instructions; i = end) {
         const struct instruction *at = &code->instruction[i];
         uint64_t count = 0;
         int line;
-        for (end = i; end < code->instructions && compare_instructions(at, &code->instruction[end]) == 0; end++)
+        for (end = i;
+             end < code->instructions && compare_instructions(at, &code->instruction[end]) == 0;
+             end++)
             count += code->instruction[end].count;
         const char *source = node_symbols_line(symbol, at->address, &line);
-        if (source && strcmp(source, file) != 0) (void)fprintf(code->out, "file %s\n", file = source);
-        (void)fprintf(code->out, "%08" PRIx32 " %08" PRIx32 " %" PRIu64 " %d\n", at->address, at->word, count,
-                      source && line > 0 ? line : 0);
+        if (source && strcmp(source, file) != 0)
+            (void)fprintf(code->out, "file %s\n", file = source);
+        (void)fprintf(code->out, "%08" PRIx32 " %08" PRIx32 " %" PRIu64 " %d\n", at->address,
+                      at->word, count, source && line > 0 ? line : 0);
     }
     code->instructions = 0;
 }
@@ -142,7 +154,8 @@ void node_record_code(struct node_record *record, struct chil_exp *exp)
         add_path(&code, cores, path[i]);
     for (size_t i = 0; i < code.count; i++) {
         const struct node_code_symbol *symbol = code.function[i]->symbol;
-        const struct node_code_symbol *next = i + 1 < code.count ? code.function[i + 1]->symbol : NULL;
+        const struct node_code_symbol *next =
+            i + 1 < code.count ? code.function[i + 1]->symbol : NULL;
         take_instructions(&code, code.function[i], code.counts[i]);
         bool same = next && strcmp(next->name, symbol->name) == 0 && next->object == symbol->object;
         if (!same) print_function(&code, symbol);

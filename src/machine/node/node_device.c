@@ -1,4 +1,5 @@
-/* Registers of devices in a program's memory: which instructions access them, and how these are done from outside. */
+/* Registers of devices in a program's memory: which instructions access them, and how these are
+ * done from outside. */
 #include "machine/isa/isa.h"
 #include "machine/node/node.h"
 
@@ -8,9 +9,11 @@ static bool is_load(const struct isa_row *row)
 }
 
 /* Loads and stores of words of GPRs and doublewords of FPRs are what registers take. */
-static bool decode(uint32_t word, const struct isa_row *row, const struct core_regs *regs, struct node_access *access)
+static bool decode(uint32_t word, const struct isa_row *row, const struct core_regs *regs,
+                   struct node_access *access)
 {
-    bool floating = row->klass == ISA_CLASS_FP_LOAD_DOUBLE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
+    bool floating =
+        row->klass == ISA_CLASS_FP_LOAD_DOUBLE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
     bool store = row->klass == ISA_CLASS_STORE || row->klass == ISA_CLASS_FP_STORE_DOUBLE;
     uint32_t not_plain = ISA_REVERSED | ISA_RESERVATION | ISA_MULTIPLE | ISA_S_READ | ISA_S_WRITE;
     access->load = is_load(row);
@@ -19,7 +22,8 @@ static bool decode(uint32_t word, const struct isa_row *row, const struct core_r
     return (access->load || store) && !(row->flags & not_plain) && row->size == access->width;
 }
 
-bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address)
+bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
+                 uint32_t address)
 {
     struct chil_run *run = context;
     struct node_access access = {.address = address};

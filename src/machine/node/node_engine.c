@@ -24,7 +24,9 @@ static int choose(const char *name, size_t length, struct chil_error *err)
     char hint[80], word[40];
     (void)snprintf(word, sizeof word, "%.*s", (int)length, name);
     text_hint(hint, sizeof hint, text_nearest(word, NULL, ENGINES, engine_at));
-    return chil_error_set(err, CHIL_EINVAL, "there is no engine '%s'%s; use auto, interp, jit or lockstep", word, hint);
+    return chil_error_set(err, CHIL_EINVAL,
+                          "there is no engine '%s'%s; use auto, interp, jit or lockstep", word,
+                          hint);
 }
 
 /* "patience=1,limit=65536,wait,stretch=100,llvm,irregular" */
@@ -40,7 +42,8 @@ static int take_options(const char *text, struct jit_options *options, struct ch
     const struct {
         const char *name;
         bool *value;
-    } words[] = {{"wait", &options->wait}, {"llvm", &options->llvm}, {"irregular", &options->irregular}};
+    } words[] = {
+        {"wait", &options->wait}, {"llvm", &options->llvm}, {"irregular", &options->irregular}};
     while (*text) {
         size_t length = strcspn(text, ",");
         char word[40];
@@ -50,14 +53,16 @@ static int take_options(const char *text, struct jit_options *options, struct ch
             if (strcmp(word, words[i].name) == 0) known = *words[i].value = true;
         for (unsigned i = 0; i < sizeof numbers / sizeof *numbers && !known; i++) {
             size_t name = strlen(numbers[i].name);
-            known = strncmp(word, numbers[i].name, name) == 0 && text_to_u64(word + name, numbers[i].value) &&
-                    *numbers[i].value >= 1 && *numbers[i].value <= numbers[i].most;
+            known = strncmp(word, numbers[i].name, name) == 0 &&
+                    text_to_u64(word + name, numbers[i].value) && *numbers[i].value >= 1 &&
+                    *numbers[i].value <= numbers[i].most;
         }
         if (!known)
-            return chil_error_set(err, CHIL_EINVAL,
-                                  "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait, llvm or "
-                                  "irregular",
-                                  word);
+            return chil_error_set(
+                err, CHIL_EINVAL,
+                "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait, llvm or "
+                "irregular",
+                word);
         text += length + (text[length] == ',');
     }
     options->patience = (uint32_t)patience;
@@ -76,7 +81,8 @@ int node_engine(struct chil_run *run, struct core_options *options, struct chil_
     if (status || engine == INTERP || run->trace) return status;
     const char *problem = engine == AUTO ? NULL : jit_unavailable(jit.llvm);
     if (problem)
-        return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without", name, problem);
+        return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without",
+                              name, problem);
     if (engine == LOCKSTEP) {
         jit.wait = true;
         jit.say = run->options.say;
@@ -95,7 +101,7 @@ bool chil_run_translation_get(const struct chil_run *run, struct chil_run_transl
 {
     if (!run->jit) return false;
     struct jit_figures f = jit_figures_get(run->jit);
-    *translation =
-        (struct chil_run_translation){f.regions, f.blocks, f.instructions, f.dropped, (double)f.nanoseconds / 1e9};
+    *translation = (struct chil_run_translation){f.regions, f.blocks, f.instructions, f.dropped,
+                                                 (double)f.nanoseconds / 1e9};
     return true;
 }

@@ -1,17 +1,20 @@
-/* Every event of the catalogue for the program that runs: services 16 to 20 (docs/formats/callthru.md).
+/* Every event of the catalogue for the program that runs: services 16 to 20
+ * (docs/formats/callthru.md).
  *
- * The counter unit counts 256 events at a time; here a program reads as many as it likes at one moment, between two
- * instructions. Counts only grow; a program that wants those of a region takes a difference. An event has an index: the
- * machine's rows first, in the order of their ids, then the simulator's own.
+ * The counter unit counts 256 events at a time; here a program reads as many as it likes at one
+ * moment, between two instructions. Counts only grow; a program that wants those of a region takes
+ * a difference. An event has an index: the machine's rows first, in the order of their ids, then
+ * the simulator's own.
  *
- * Whose counts. A row of the machine names its core or unit and is counted by what drives that unit, as on the chip.
- * The simulator's own name no core: their wires on cores count what the calling thread did, wherever it ran. So per
- * core there is the state of all its wires when it was last looked at, and per thread the sum of the differences while
- * it was on; cores are looked at when they go to another thread and when someone asks. None of that is done before the
- * first read: programs that ask nothing pay nothing, and what was before counts for nobody.
+ * Whose counts. A row of the machine names its core or unit and is counted by what drives that
+ * unit, as on the chip. The simulator's own name no core: their wires on cores count what the
+ * calling thread did, wherever it ran. So per core there is the state of all its wires when it was
+ * last looked at, and per thread the sum of the differences while it was on; cores are looked at
+ * when they go to another thread and when someone asks. None of that is done before the first read:
+ * programs that ask nothing pay nothing, and what was before counts for nobody.
  *
- * A thread can wait for counts: the cores watch for it (node_watch.c), and it gets a signal behind the instruction that
- * gets there.
+ * A thread can wait for counts: the cores watch for it (node_watch.c), and it gets a signal behind
+ * the instruction that gets there.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +33,14 @@ enum {
 };
 
 /* As in guest/include/chiliad/callthru.h. */
-enum { EVENT_NAME = 64, EVENT_UNIT = 32, EVENT_TEXT = 160, PARAMETER_NAME = 64, PARAMETER_TEXT = 64, LIST_MAX = 65536 };
+enum {
+    EVENT_NAME = 64,
+    EVENT_UNIT = 32,
+    EVENT_TEXT = 160,
+    PARAMETER_NAME = 64,
+    PARAMETER_TEXT = 64,
+    LIST_MAX = 65536
+};
 enum event_kind { KIND_RESERVED, KIND_MACHINE, KIND_OWN };
 enum scope { SCOPE_THREAD, SCOPE_PROCESS, SCOPE_NODE, SCOPES };
 
@@ -107,7 +117,7 @@ void node_events_free(struct node_events *e)
     free(e);
 }
 
-/* --- Tallies ----------------------------------------------------------------------------------------------------- */
+/* --- Tallies --------------------------------------------------------------------------------- */
 
 static bool is_core_wire(enum cache_wire_id id)
 {
@@ -122,8 +132,8 @@ static void tally_core(const struct chil_run *run, unsigned number, struct tally
     now->cycles = core_cycles(core) - core_idle_cycles(core);
     for (unsigned id = 0; id < CACHE_WIRES; id++)
         if (is_core_wire((enum cache_wire_id)id))
-            cache_wire_count(run->cache, (struct cache_wire){(enum cache_wire_id)id, number}, &now->rises[id],
-                             &now->highs[id]);
+            cache_wire_count(run->cache, (struct cache_wire){(enum cache_wire_id)id, number},
+                             &now->rises[id], &now->highs[id]);
 }
 
 /* Tallies are structs of nothing but uint64_t. */
@@ -184,7 +194,8 @@ void node_events_switched(struct chil_run *run, unsigned core, int pid, int tid)
     slot->tid = tid;
     const struct thread *after = e->active ? find_thread(e, tid) : NULL;
     if (!(before && before->wait_count) && !(after && after->wait_count)) return;
-    if (run->upc && node_upc_is_running(run)) node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
+    if (run->upc && node_upc_is_running(run))
+        node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
     node_watch_all(run);
 }
 
@@ -208,7 +219,7 @@ void node_events_ended(struct chil_run *run, int pid)
     }
 }
 
-/* --- Counts ------------------------------------------------------------------------------------------------------ */
+/* --- Counts ---------------------------------------------------------------------------------- */
 
 static const struct chil_event *event_at(const struct chil_run *run, uint32_t index)
 {
@@ -234,13 +245,15 @@ static bool is_of_cores(const struct node_wire *wire)
     case NODE_WIRE_CORE: return wire->core == CORE_ALL;
     case NODE_WIRE_MEMORY:
     case NODE_WIRE_DATA_HITS:
-    case NODE_WIRE_CODE_HITS: return wire->memory.instance == CACHE_ALL && is_core_wire(wire->memory.id);
+    case NODE_WIRE_CODE_HITS:
+        return wire->memory.instance == CACHE_ALL && is_core_wire(wire->memory.id);
     default: return wire->kind == NODE_WIRE_CYCLES;
     }
 }
 
-/* A look at counts: of a tally, and with `live` of what the core has done since the tally was taken, too; without a
- * tally, of the node. Instructions are added up only when something asks for them. */
+/* A look at counts: of a tally, and with `live` of what the core has done since the tally was
+ * taken, too; without a tally, of the node. Instructions are added up only when something asks for
+ * them. */
 struct view {
     struct chil_run *run;
     const struct tally *tally;
@@ -259,7 +272,8 @@ static uint64_t view_signal(struct view *view, enum core_signal signal)
     return count + view->signals[signal] - view->live->last.signals[signal];
 }
 
-static uint64_t view_memory(const struct view *view, enum cache_wire_id id, enum chil_count_mode mode)
+static uint64_t view_memory(const struct view *view, enum cache_wire_id id,
+                            enum chil_count_mode mode)
 {
     bool high = mode == CHIL_COUNT_HIGH;
     uint64_t count = high ? view->tally->highs[id] : view->tally->rises[id], rises, highs;
@@ -272,17 +286,20 @@ static uint64_t view_crossings(const struct view *view)
 {
     uint64_t count = view->tally->crossings;
     if (!view->live) return count;
-    return count + core_crossings(cores_get(view->run->cores, view->core)) - view->live->last.crossings;
+    return count + core_crossings(cores_get(view->run->cores, view->core)) -
+           view->live->last.crossings;
 }
 
 static uint64_t view_cycles(const struct view *view)
 {
     const struct core *core = cores_get(view->run->cores, view->core);
     uint64_t count = view->tally->cycles;
-    return view->live ? count + core_cycles(core) - core_idle_cycles(core) - view->live->last.cycles : count;
+    return view->live ? count + core_cycles(core) - core_idle_cycles(core) - view->live->last.cycles
+                      : count;
 }
 
-static uint64_t view_node(struct view *view, const struct node_wire *wire, enum chil_count_mode mode)
+static uint64_t view_node(struct view *view, const struct node_wire *wire,
+                          enum chil_count_mode mode)
 {
     if (!view->fresh && wire->kind != NODE_WIRE_MEMORY)
         for (unsigned i = 0; i < view->run->core_count; i++)
@@ -291,17 +308,19 @@ static uint64_t view_node(struct view *view, const struct node_wire *wire, enum 
     return node_wire_count(view->run, wire, mode);
 }
 
-static uint64_t view_wire(struct view *view, const struct node_wire *wire, enum chil_count_mode mode)
+static uint64_t view_wire(struct view *view, const struct node_wire *wire,
+                          enum chil_count_mode mode)
 {
     if (!view->tally || !is_of_cores(wire)) return view_node(view, wire, mode);
     switch (wire->kind) {
     case NODE_WIRE_CORE: return view_signal(view, wire->signal);
     case NODE_WIRE_MEMORY: return view_memory(view, wire->memory.id, mode);
     case NODE_WIRE_DATA_HITS:
-        return view_signal(view, CORE_SIGNAL_LOAD) + view_signal(view, CORE_SIGNAL_STORE) + view_crossings(view) -
-               view_memory(view, wire->memory.id, CHIL_COUNT_RISE);
+        return view_signal(view, CORE_SIGNAL_LOAD) + view_signal(view, CORE_SIGNAL_STORE) +
+               view_crossings(view) - view_memory(view, wire->memory.id, CHIL_COUNT_RISE);
     case NODE_WIRE_CODE_HITS:
-        return view_signal(view, CORE_SIGNAL_FETCH) - view_memory(view, wire->memory.id, CHIL_COUNT_RISE);
+        return view_signal(view, CORE_SIGNAL_FETCH) -
+               view_memory(view, wire->memory.id, CHIL_COUNT_RISE);
     default: return view_cycles(view);
     }
 }
@@ -324,7 +343,8 @@ static uint64_t count_event(struct view *view, uint32_t index)
     return count_in(view, index, event_at(view->run, index)->mode);
 }
 
-/* In a list to be read an index has in its upper bits how to count: 0 as the event's row says, else 1 + the mode. */
+/* In a list to be read an index has in its upper bits how to count: 0 as the event's row says, else
+ * 1 + the mode. */
 enum { WAY_BIT = 28, INDEX_MASK = (1 << WAY_BIT) - 1, WAYS = 4 };
 
 static uint64_t count_asked(struct view *view, uint32_t asked)
@@ -341,22 +361,25 @@ static void tally_scope(struct chil_run *run, unsigned core, enum scope scope, s
     for (unsigned i = 0; i < run->core_count; i++)
         if (i == core || scope == SCOPE_PROCESS) settle(run, i);
     for (const struct thread *thread = e->threads; thread; thread = thread->next)
-        if (scope == SCOPE_PROCESS ? thread->pid == e->slots[core].pid : thread->tid == e->slots[core].tid)
+        if (scope == SCOPE_PROCESS ? thread->pid == e->slots[core].pid
+                                   : thread->tid == e->slots[core].tid)
             tally_add(tally, &thread->tally, NULL);
 }
 
-/* --- Waiting ----------------------------------------------------------------------------------------------------- */
+/* --- Waiting --------------------------------------------------------------------------------- */
 
 static struct thread *waiting_on(const struct chil_run *run, unsigned core)
 {
     const struct node_events *e = run->events;
-    struct thread *thread = e->active && e->slots[core].tid ? find_thread(e, e->slots[core].tid) : NULL;
+    struct thread *thread =
+        e->active && e->slots[core].tid ? find_thread(e, e->slots[core].tid) : NULL;
     return thread && thread->wait_count ? thread : NULL;
 }
 
 static struct view look_at(struct chil_run *run, unsigned core, const struct thread *thread)
 {
-    return (struct view){.run = run, .tally = &thread->tally, .live = &run->events->slots[core], .core = core};
+    return (struct view){
+        .run = run, .tally = &thread->tally, .live = &run->events->slots[core], .core = core};
 }
 
 static uint64_t wait_left(struct view *view, const struct wait *wait)
@@ -380,9 +403,10 @@ uint64_t node_events_left(struct chil_run *run, unsigned core)
     return least;
 }
 
-/* A wait for what only this core's instructions raise, each signal once: the core can watch for it by itself. */
-static bool watch_signals(const struct chil_run *run, const struct wait *wait, unsigned core, uint64_t left,
-                          struct core_watch *watch)
+/* A wait for what only this core's instructions raise, each signal once: the core can watch for it
+ * by itself. */
+static bool watch_signals(const struct chil_run *run, const struct wait *wait, unsigned core,
+                          uint64_t left, struct core_watch *watch)
 {
     uint64_t signals = 0;
     for (uint32_t i = 0; i < wait->count; i++) {
@@ -390,7 +414,9 @@ static bool watch_signals(const struct chil_run *run, const struct wait *wait, u
         const struct node_wire *wires = wires_of(run, wait->events[i]);
         for (size_t k = 0; k < event->signal_count; k++) {
             uint64_t bit = UINT64_C(1) << wires[k].signal;
-            if (wires[k].kind != NODE_WIRE_CORE || (wires[k].core != CORE_ALL && wires[k].core != core)) return false;
+            if (wires[k].kind != NODE_WIRE_CORE ||
+                (wires[k].core != CORE_ALL && wires[k].core != core))
+                return false;
             if (signals & bit || event->clock != 1) return false;
             signals |= bit;
         }
@@ -401,8 +427,8 @@ static bool watch_signals(const struct chil_run *run, const struct wait *wait, u
     return true;
 }
 
-static bool watch_cycles(const struct chil_run *run, const struct wait *wait, unsigned core, uint64_t left,
-                         struct core_watch *watch)
+static bool watch_cycles(const struct chil_run *run, const struct wait *wait, unsigned core,
+                         uint64_t left, struct core_watch *watch)
 {
     const struct chil_event *event = event_at(run, wait->events[0]);
     if (wait->count != 1 || event->signal_count != 1) return false;
@@ -422,7 +448,8 @@ bool node_events_watch(struct chil_run *run, unsigned core, struct core_watch *w
         struct wait *wait = &thread->waits[i];
         uint64_t left = wait_left(&view, wait);
         if (!left) left = 1; /* at the next occasion */
-        wait->asked = !watch_cycles(run, wait, core, left, watch) && !watch_signals(run, wait, core, left, watch);
+        wait->asked = !watch_cycles(run, wait, core, left, watch) &&
+                      !watch_signals(run, wait, core, left, watch);
         asked |= wait->asked;
     }
     return asked;
@@ -444,7 +471,7 @@ bool node_events_reached(struct chil_run *run, unsigned core)
     return kept < count;
 }
 
-/* --- Services ---------------------------------------------------------------------------------------------------- */
+/* --- Services -------------------------------------------------------------------------------- */
 
 /* Fixed places in a record: NUL-terminated, cut to fit. */
 static void put_text(char *place, size_t size, const char *text)
@@ -453,14 +480,17 @@ static void put_text(char *place, size_t size, const char *text)
     (void)snprintf(place, size, "%s", text ? text : "");
 }
 
-static int32_t tell_event(const struct chil_run *run, uint32_t index, uint32_t address, struct mem *mem)
+static int32_t tell_event(const struct chil_run *run, uint32_t index, uint32_t address,
+                          struct mem *mem)
 {
     enum { WORDS = 12 };
     const struct chil_event *event = event_at(run, index);
     if (!event) return -EINVAL;
     char *at = mem_writable(mem, address, WORDS + EVENT_NAME + EVENT_UNIT + EVENT_TEXT);
     if (!at) return -EFAULT;
-    enum event_kind kind = event->simulator ? KIND_OWN : event->reserved ? KIND_RESERVED : KIND_MACHINE;
+    enum event_kind kind = event->simulator  ? KIND_OWN
+                           : event->reserved ? KIND_RESERVED
+                                             : KIND_MACHINE;
     mem_host_put32(at, event->id);
     mem_host_put32(at + 4, kind);
     mem_host_put32(at + 8, (uint32_t)event->exactness);
@@ -470,9 +500,10 @@ static int32_t tell_event(const struct chil_run *run, uint32_t index, uint32_t a
     return 0;
 }
 
-/* Reads a list of event indices, with so many ways to count at most; NULL and *error when it is no good. */
-static uint32_t *get_list(const struct chil_run *run, const struct mem *mem, uint32_t address, uint32_t count,
-                          uint32_t ways, int32_t *error)
+/* Reads a list of event indices, with so many ways to count at most; NULL and *error when it is no
+ * good. */
+static uint32_t *get_list(const struct chil_run *run, const struct mem *mem, uint32_t address,
+                          uint32_t count, uint32_t ways, int32_t *error)
 {
     const char *at = count <= LIST_MAX ? mem_readable(mem, address, 4 * (uint64_t)count) : NULL;
     *error = count > LIST_MAX ? -EINVAL : -EFAULT;
@@ -510,19 +541,22 @@ static int32_t read_events(struct chil_run *run, unsigned core, uint32_t request
 }
 
 /* A wait in memory: how many events, where their indices are, the sum as 64 bits. */
-static int32_t get_wait(const struct chil_run *run, const struct mem *mem, uint32_t address, struct wait *wait)
+static int32_t get_wait(const struct chil_run *run, const struct mem *mem, uint32_t address,
+                        struct wait *wait)
 {
     enum { EVENTS_OF_WAIT = 64 };
     uint32_t list;
     int32_t error;
-    if (!mem_get32(mem, address, &wait->count) || !mem_get32(mem, address + 4, &list)) return -EFAULT;
+    if (!mem_get32(mem, address, &wait->count) || !mem_get32(mem, address + 4, &list))
+        return -EFAULT;
     if (!mem_get64(mem, address + 8, &wait->target)) return -EFAULT;
     if (!wait->count || wait->count > EVENTS_OF_WAIT) return -EINVAL;
     wait->events = get_list(run, mem, list, wait->count, 0, &error);
     return wait->events ? 0 : error;
 }
 
-static int32_t wait_for(struct chil_run *run, unsigned core, uint32_t address, uint32_t count, struct mem *mem)
+static int32_t wait_for(struct chil_run *run, unsigned core, uint32_t address, uint32_t count,
+                        struct mem *mem)
 {
     enum { WAIT_BYTES = 16 };
     int32_t error = 0;
@@ -533,15 +567,18 @@ static int32_t wait_for(struct chil_run *run, unsigned core, uint32_t address, u
     forget_waits(thread);
     if (count) thread->waits = base_calloc(count, sizeof *thread->waits);
     for (; !error && thread->wait_count < count; thread->wait_count += !error)
-        error = get_wait(run, mem, address + WAIT_BYTES * thread->wait_count, &thread->waits[thread->wait_count]);
+        error = get_wait(run, mem, address + WAIT_BYTES * thread->wait_count,
+                         &thread->waits[thread->wait_count]);
     if (error) forget_waits(thread);
-    if (run->upc && node_upc_is_running(run)) node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
+    if (run->upc && node_upc_is_running(run))
+        node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
     node_watch_all(run);
     return error;
 }
 
 /* A parameter of the machine as text; numbers in decimal. */
-static int32_t tell_parameter(const struct chil_run *run, uint32_t name_at, uint32_t address, struct mem *mem)
+static int32_t tell_parameter(const struct chil_run *run, uint32_t name_at, uint32_t address,
+                              struct mem *mem)
 {
     int64_t length = mem_strlen(mem, name_at, PARAMETER_NAME);
     if (length < 0) return -EFAULT;
@@ -558,7 +595,8 @@ static int32_t tell_parameter(const struct chil_run *run, uint32_t name_at, uint
     return 0;
 }
 
-bool node_events_serve(struct chil_run *run, unsigned core, const uint32_t *arg, struct mem *mem, int32_t *result)
+bool node_events_serve(struct chil_run *run, unsigned core, const uint32_t *arg, struct mem *mem,
+                       int32_t *result)
 {
     switch (arg[0]) {
     case SERVICE_EVENTS: *result = (int32_t)run->events->count; return true;

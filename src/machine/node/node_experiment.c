@@ -1,11 +1,13 @@
-/* A recorded run as an experiment: events that counted become metrics, paths become the call tree, threads the system.
+/* A recorded run as an experiment: events that counted become metrics, paths become the call tree,
+ * threads the system.
  *
- * An event's value in a path is asked for exactly as the run's total is, of the path's own counts. node_calls.c says
- * which node a path is. What is then missing from a total belongs to no path and is the program's own, in its first
- * thread: elapsed time and eDRAM refreshes, and up to half a cycle a path for units that run at half the clock.
+ * An event's value in a path is asked for exactly as the run's total is, of the path's own counts.
+ * node_calls.c says which node a path is. What is then missing from a total belongs to no path and
+ * is the program's own, in its first thread: elapsed time and eDRAM refreshes, and up to half a
+ * cycle a path for units that run at half the clock.
  *
- * Of sets that take turns each has an experiment of its own, with the same rows: what was counted while it was on. What
- * belongs to no path follows the clock, and is divided as time is.
+ * Of sets that take turns each has an experiment of its own, with the same rows: what was counted
+ * while it was on. What belongs to no path follows the clock, and is divided as time is.
  */
 #include "chiliad/experiment.h"
 
@@ -42,16 +44,16 @@ struct builder {
     size_t thread_count;
 };
 
-/* --- Metrics ------------------------------------------------------------------------------------------------------
- */
+/* --- Metrics --------------------------------------------------------------------------------- */
 
-/* Level-counted wires of events without a duration are high for one cycle each: only the text tells them from others.
+/* Level-counted wires of events without a duration are high for one cycle each: only the text tells
+ * them from others.
  */
 static bool counts_time(const struct chil_event *event)
 {
     bool level = event->mode == CHIL_COUNT_HIGH || event->mode == CHIL_COUNT_LOW;
-    return level &&
-           (strcasestr(event->text, "cycle") || strcasestr(event->name, "cycle") || strstr(event->name, "PEND"));
+    return level && (strcasestr(event->text, "cycle") || strcasestr(event->name, "cycle") ||
+                     strstr(event->name, "PEND"));
 }
 
 static int add_metric(struct builder *b, const struct chil_event *event)
@@ -70,7 +72,8 @@ static int add_metric(struct builder *b, const struct chil_event *event)
     };
     (void)snprintf(name, sizeof name, "%.100s", event->name);
     int index = chil_exp_add_metric(b->exp, &metric);
-    for (unsigned n = 2; index < 0 && n < 100; n++) { /* two names that differ in what CubePL does not take */
+    for (unsigned n = 2; index < 0 && n < 100;
+         n++) { /* two names that differ in what CubePL does not take */
         (void)snprintf(name, sizeof name, "%.100s_%u", event->name, n);
         index = chil_exp_add_metric(b->exp, &metric);
     }
@@ -83,7 +86,8 @@ static void measure(struct builder *b, const struct chil_event *events, size_t c
         const struct chil_event *event = &events[i];
         if (event->reserved || event->exactness == CHIL_NONE) continue;
         uint64_t total = chil_run_count(b->run, event);
-        if (!total && !event->needs) continue; /* whoever reads it has to see that the others were counted */
+        if (!total && !event->needs)
+            continue; /* whoever reads it has to see that the others were counted */
         struct measured *m = &b->measured[b->measured_count];
         *m = (struct measured){.event = event, .total = total, .metric = add_metric(b, event)};
         if (m->metric < 0) continue;
@@ -114,8 +118,7 @@ static void add_metrics(struct builder *b)
     measure(b, events, count);
 }
 
-/* --- The system ---------------------------------------------------------------------------------------------------
- */
+/* --- The system ------------------------------------------------------------------------------ */
 
 static int compare_threads(const void *a, const void *b)
 {
@@ -125,7 +128,8 @@ static int compare_threads(const void *a, const void *b)
 
 static void collect_threads(struct builder *b)
 {
-    b->threads = base_calloc(b->path_count + 1, sizeof *b->threads); // NOLINT(bugprone-sizeof-expression)
+    b->threads =
+        base_calloc(b->path_count + 1, sizeof *b->threads); // NOLINT(bugprone-sizeof-expression)
     for (size_t i = 0; i < b->path_count; i++)
         if (b->paths[i]->kind == RECORD_ROOT) {
             bool known = false;
@@ -133,7 +137,8 @@ static void collect_threads(struct builder *b)
                 known |= b->threads[t] == b->paths[i]->thread;
             if (!known) b->threads[b->thread_count++] = b->paths[i]->thread;
         }
-    qsort(b->threads, b->thread_count, sizeof *b->threads, compare_threads); // NOLINT(bugprone-sizeof-expression)
+    qsort(b->threads, b->thread_count, sizeof *b->threads,
+          compare_threads); // NOLINT(bugprone-sizeof-expression)
 }
 
 static size_t column_of(const struct builder *b, const struct record_thread *thread)
@@ -145,8 +150,8 @@ static size_t column_of(const struct builder *b, const struct record_thread *thr
 }
 
 /* "thread 1 on core 2", or "on cores 0,2". */
-static void name_thread(const struct builder *b, const struct record_thread *thread, int number, char *name,
-                        size_t size)
+static void name_thread(const struct builder *b, const struct record_thread *thread, int number,
+                        char *name, size_t size)
 {
     uint64_t cores = 0;
     for (const struct record_path *root = thread->roots; root; root = root->sibling)
@@ -161,7 +166,8 @@ static void name_thread(const struct builder *b, const struct record_thread *thr
 
 static void add_system(struct builder *b)
 {
-    int machine = chil_exp_add_place(b->exp, CHIL_EXP_NONE, CHIL_EXP_MACHINE, chil_machine_name(b->run->machine), 0);
+    int machine = chil_exp_add_place(b->exp, CHIL_EXP_NONE, CHIL_EXP_MACHINE,
+                                     chil_machine_name(b->run->machine), 0);
     int node = chil_exp_add_place(b->exp, machine, CHIL_EXP_NODE, "node 0", 0);
     int *coordinates = base_calloc(b->thread_count + 1, sizeof *coordinates);
     for (size_t t = 0; t < b->thread_count; t++) {
@@ -169,9 +175,11 @@ static void add_system(struct builder *b)
         char name[400];
         int number = 0, process = -1;
         for (size_t k = 0; k < b->exp->places; k++)
-            if (b->exp->place[k].level == CHIL_EXP_PROCESS && b->exp->place[k].rank == thread->pid) process = (int)k;
+            if (b->exp->place[k].level == CHIL_EXP_PROCESS && b->exp->place[k].rank == thread->pid)
+                process = (int)k;
         (void)snprintf(name, sizeof name, "process %d", thread->pid);
-        if (process < 0) process = chil_exp_add_place(b->exp, node, CHIL_EXP_PROCESS, name, thread->pid);
+        if (process < 0)
+            process = chil_exp_add_place(b->exp, node, CHIL_EXP_PROCESS, name, thread->pid);
         for (size_t k = 0; k < t; k++)
             number += b->threads[k]->pid == thread->pid;
         name_thread(b, thread, number, name, sizeof name);
@@ -187,8 +195,7 @@ static void add_system(struct builder *b)
     free(coordinates);
 }
 
-/* --- Values -------------------------------------------------------------------------------------------------------
- */
+/* --- Values ---------------------------------------------------------------------------------- */
 
 /* What a path did in turns, as node_part_count wants it. */
 struct done {
@@ -196,8 +203,8 @@ struct done {
     struct node_part part;
 };
 
-static bool take_ledgers(const struct builder *b, const struct record_path *path, struct cache *counts,
-                         struct done *done)
+static bool take_ledgers(const struct builder *b, const struct record_path *path,
+                         struct cache *counts, struct done *done)
 {
     const struct record *record = node_record_of_cores(b->run->record);
     bool any = false;
@@ -223,7 +230,8 @@ static void add_path(struct builder *b, const struct record_path *path, struct c
     struct done done;
     int node = b->node_of[path->number], thread = (int)column_of(b, path->thread);
     bool stub = path->function->stub && path->function->callee; /* what it leads to is taken, too */
-    if (path->calls && !stub) chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
+    if (path->calls && !stub)
+        chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
     if (!take_ledgers(b, path, counts, &done)) return;
     for (size_t i = 0; i < b->measured_count; i++) {
         const struct measured *m = &b->measured[i];
@@ -259,16 +267,17 @@ static void add_nobodys(struct builder *b, const struct builder *whole)
     for (size_t i = 0; b->path_count && i < b->measured_count; i++) {
         struct measured *m = &b->measured[i];
         if (!whole)
-            m->nobodys = (int64_t)m->total - chil_exp_sum_count(b->exp, m->metric, CHIL_EXP_NONE, false, -1);
+            m->nobodys =
+                (int64_t)m->total - chil_exp_sum_count(b->exp, m->metric, CHIL_EXP_NONE, false, -1);
         else if (all)
             m->nobodys = (int64_t)((__int128)whole->measured[i].nobodys * on / all);
         if (m->nobodys)
-            chil_exp_add_count(b->exp, m->metric, b->node_of[0], (int)column_of(b, b->paths[0]->thread), m->nobodys);
+            chil_exp_add_count(b->exp, m->metric, b->node_of[0],
+                               (int)column_of(b, b->paths[0]->thread), m->nobodys);
     }
 }
 
-/* --- Metadata -----------------------------------------------------------------------------------------------------
- */
+/* --- Metadata -------------------------------------------------------------------------------- */
 
 /* FNV-1a, 64 bits: enough to see that two programs are not the same. */
 static uint64_t hash_file(const char *path)
@@ -302,7 +311,8 @@ static void add_command(struct builder *b)
     char command[1000];
     size_t used = 0;
     for (char *const *word = b->run->options.argv; *word && used < sizeof command; word++)
-        used += (size_t)snprintf(command + used, sizeof command - used, "%s%s", used ? " " : "", *word);
+        used +=
+            (size_t)snprintf(command + used, sizeof command - used, "%s%s", used ? " " : "", *word);
     chil_exp_set_attribute(b->exp, "command", command);
 }
 
@@ -325,8 +335,10 @@ static void add_attributes(struct builder *b)
     (void)snprintf(text, sizeof text, "%d", chil_run_status(run));
     chil_exp_set_attribute(b->exp, "exit_status", text);
     chil_exp_set_attribute(b->exp, "chiliad_version", CHILIAD_VERSION);
-    if (!run->options.record_call_sites) chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/analyze/exp */
-    chil_exp_set_attribute(b->exp, "counted", "all"); /* an event that is not there was zero (src/analyze/metric) */
+    if (!run->options.record_call_sites)
+        chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/analyze/exp */
+    chil_exp_set_attribute(b->exp, "counted",
+                           "all"); /* an event that is not there was zero (src/analyze/metric) */
     if (chil_machine_open(&plain, chil_machine_name(run->machine), NULL)) return;
     chil_machine_each(run->machine, add_setting, &(struct differing){b->exp, plain});
     chil_machine_free(plain);
@@ -355,10 +367,12 @@ static struct chil_exp *finish(struct builder *b)
     return b->exp;
 }
 
-int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn, struct chil_error *err)
+int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn,
+                         struct chil_error *err)
 {
     if (!run->options.record)
-        return chil_error_set(err, CHIL_EINVAL, "the run was not recorded; set `record` in its options");
+        return chil_error_set(err, CHIL_EINVAL,
+                              "the run was not recorded; set `record` in its options");
     unsigned turns = record_turns(node_record_of_cores(run->record));
     struct builder whole = {.run = run, .turns = turns};
     build(&whole, NULL);

@@ -1,7 +1,8 @@
 /* Blocks of a process's heap. What is free has no name: it belongs to nobody.
  *
- * Blocks are in a hash table by their address, so that one can be taken out; and painted into pages, whole ones or word
- * by word, so that an address is looked up with two loads. A block ends at a multiple of four: allocators give no less.
+ * Blocks are in a hash table by their address, so that one can be taken out; and painted into
+ * pages, whole ones or word by word, so that an address is looked up with two loads. A block ends
+ * at a multiple of four: allocators give no less.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,10 +55,10 @@ void node_heap_free(struct node_heap *heap)
     free(heap);
 }
 
-/* --- Words -------------------------------------------------------------------------------------------------------- */
+/* --- Words ----------------------------------------------------------------------------------- */
 
-static void paint_words(struct node_heap *heap, uint32_t page, uint32_t first, uint32_t last, uint32_t from,
-                        uint32_t to)
+static void paint_words(struct node_heap *heap, uint32_t page, uint32_t first, uint32_t last,
+                        uint32_t from, uint32_t to)
 {
     uint32_t *words = heap->words[page];
     if (!words) {
@@ -96,7 +97,7 @@ uint32_t node_heap_look_up(const struct node_heap *heap, uint32_t address)
     return words ? words[address % MEM_PAGE / 4] : heap->whole[address / MEM_PAGE];
 }
 
-/* --- Blocks ------------------------------------------------------------------------------------------------------- */
+/* --- Blocks ---------------------------------------------------------------------------------- */
 
 static size_t place_of(const struct node_heap *heap, uint32_t address)
 {

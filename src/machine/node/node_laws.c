@@ -1,11 +1,13 @@
 /* What always holds between the counts of a run, checked at the end of every one.
  *
- * A count that breaks a law is a mistake of the simulator, never of the program or the user, so a run that ends with
- * one fails (CHIL_ELAW) and names the law and both its sides. The laws of the memory hierarchy alone are in
- * src/machine/cache/cache_wire.c, where its own tests use them; here are those that cores and memory have together.
+ * A count that breaks a law is a mistake of the simulator, never of the program or the user, so a
+ * run that ends with one fails (CHIL_ELAW) and names the law and both its sides. The laws of the
+ * memory hierarchy alone are in src/machine/cache/cache_wire.c, where its own tests use them; here
+ * are those that cores and memory have together.
  *
- * A law here is a text over wires: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the wire was high) on both
- * sides of "=" or "<=". '#' is the number of a core; a law holds on each. To add one, add a row.
+ * A law here is a text over wires: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the wire
+ * was high) on both sides of "=" or "<=". '#' is the number of a core; a law holds on each. To add
+ * one, add a row.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -18,7 +20,8 @@
 static const struct law {
     const char *text, *sums;
 } laws[] = {
-    /* Every instruction goes to one pipe and is of one class; only the call-through, an I instruction, has none. */
+    /* Every instruction goes to one pipe and is of one class; only the call-through, an I
+       instruction, has none. */
     {"instructions = I + J + load/store + FPU",
      "core#.instructions = core#.ipipe.instructions + core#.jpipe.instructions + core#.load + core#.store"
      " + core#.l1d.ops + core#.l1i.ops + core#.sync + fpu#.add + fpu#.mult + fpu#.fma + fpu#.div + fpu#.other"
@@ -29,7 +32,8 @@ static const struct law {
      "core#.ipipe.mult_div + core#.ipipe.add + core#.ipipe.logical + core#.ipipe.shift + core#.ipipe.branches"
      " + core#.ipipe.tlb + core#.ipipe.control + core#.ipipe.other <= core#.ipipe.instructions"},
     {"conditional branches <= branches", "core#.branch.conditional <= core#.ipipe.branches"},
-    {"loads = integer + FP", "core#.load = core#.load.integer + fpu#.load.single + fpu#.load.double + fpu#.load.quad"},
+    {"loads = integer + FP",
+     "core#.load = core#.load.integer + fpu#.load.single + fpu#.load.double + fpu#.load.quad"},
     {"stores = integer + FP",
      "core#.store = core#.store.integer + fpu#.store.single + fpu#.store.double + fpu#.store.quad"},
 
@@ -37,11 +41,14 @@ static const struct law {
     {"FP operations = classes, pairs as two",
      "fpu#.operations = fpu#.add + fpu#.mult + fpu#.fma + fpu#.div + 2 fpu#.add.pair + 2 fpu#.mult.pair"
      " + 2 fpu#.fma.pair"},
-    {"flops = FP operations, FMAs as two", "fpu#.flops = fpu#.operations + fpu#.fma + 2 fpu#.fma.pair"},
+    {"flops = FP operations, FMAs as two",
+     "fpu#.flops = fpu#.operations + fpu#.fma + 2 fpu#.fma.pair"},
 
-    /* What L1 and TLB see is what instructions do. Hits are worked out as accesses - misses: the first two check that
-     * nobody works them out otherwise, the next ones that they are not negative. */
-    {"L1D hits + misses = accesses", "core#.l1d.hit + core#.l1d.miss = core#.load + core#.store + core#.crossings"},
+    /* What L1 and TLB see is what instructions do. Hits are worked out as accesses - misses: the
+     * first two check that nobody works them out otherwise, the next ones that they are not
+     * negative. */
+    {"L1D hits + misses = accesses",
+     "core#.l1d.hit + core#.l1d.miss = core#.load + core#.store + core#.crossings"},
     {"L1I hits + misses = accesses", "core#.l1i.hit + core#.l1i.miss = core#.l1i.access"},
     {"load misses <= loads", "core#.l1d.miss.load <= core#.load + core#.crossings"},
     {"store misses <= stores", "core#.l1d.miss.store <= core#.store + core#.crossings"},
@@ -50,16 +57,22 @@ static const struct law {
      "core#.dtlb.miss <= core#.load + core#.store + core#.crossings + core#.l1d.ops + core#.l1i.ops"},
     {"code TLB misses <= accesses", "core#.itlb.miss <= core#.l1i.access"},
     {"touched lines <= cache management", "core#.l1d.touch <= core#.l1d.ops"},
-    {"L1D fills >= load misses + touched", "core#.l1d.miss.load + core#.l1d.touch <= core#.l1d.fill"},
+    {"L1D fills >= load misses + touched",
+     "core#.l1d.miss.load + core#.l1d.touch <= core#.l1d.fill"},
     {"L1D fills <= misses + touched", "core#.l1d.fill <= core#.l1d.miss + core#.l1d.touch"},
-    {"data lines of L2's buffer and DDR <= L1D fills", "core#.d2.buffer + core#.d2.miss <= core#.l1d.fill"},
-    {"lines of code of L2's buffer and DDR <= L1I fills", "core#.i2.buffer + core#.i2.miss <= core#.l1i.fill"},
+    {"data lines of L2's buffer and DDR <= L1D fills",
+     "core#.d2.buffer + core#.d2.miss <= core#.l1d.fill"},
+    {"lines of code of L2's buffer and DDR <= L1I fills",
+     "core#.i2.buffer + core#.i2.miss <= core#.l1i.fill"},
     {"lines lost to coherence <= snoops in L1D", "core#.l1d.invalidated <= core#.l1d.invalidate"},
-    {"device accesses <= loads + stores", "l2.#.read.devbus + l2.#.write.devbus <= core#.load + core#.store"},
-    {"first uses of prefetched lines <= hits in them", "l2.#.prefetch.self_hit <= l2.#.prefetch.stream_hit"},
+    {"device accesses <= loads + stores",
+     "l2.#.read.devbus + l2.#.write.devbus <= core#.load + core#.store"},
+    {"first uses of prefetched lines <= hits in them",
+     "l2.#.prefetch.self_hit <= l2.#.prefetch.stream_hit"},
     {"hits in prefetched lines <= L2 hits", "l2.#.prefetch.stream_hit <= l2.#.hit"},
 
-    /* Time with something to run: two instructions a cycle at most; a core waits for one thing at a time. */
+    /* Time with something to run: two instructions a cycle at most; a core waits for one thing at a
+       time. */
     {"instructions <= 2 a cycle", "core#.instructions <= 2 core#.cycles"},
     {"waiting <= cycles",
      "cycles(core#.stall.load) + cycles(core#.stall.store) + cycles(core#.stall.fetch) + cycles(core#.stall.tlb)"
@@ -75,10 +88,11 @@ static const struct law {
 
 enum { LAWS = sizeof laws / sizeof *laws, NAME = 80 };
 
-/* --- Sides ------------------------------------------------------------------------------------------------------- */
+/* --- Sides ----------------------------------------------------------------------------------- */
 
 /* The count of a wire, or of what a core has besides wires. */
-static uint64_t count_name(const struct chil_run *run, const char *name, unsigned core, enum chil_count_mode mode)
+static uint64_t count_name(const struct chil_run *run, const char *name, unsigned core,
+                           enum chil_count_mode mode)
 {
     struct node_wire wire;
     const char *last = strchr(name, '.');
@@ -90,7 +104,8 @@ static uint64_t count_name(const struct chil_run *run, const char *name, unsigne
     return node_wire_count(run, &wire, mode);
 }
 
-/* One name of a law, up to a blank or the end, with the core's number for '#'; moves *at behind it. */
+/* One name of a law, up to a blank or the end, with the core's number for '#'; moves *at behind it.
+ */
 static uint64_t count_term(const struct chil_run *run, const char **at, unsigned core)
 {
     static const char cycles[] = "cycles(";
@@ -128,9 +143,10 @@ static uint64_t count_side(const struct chil_run *run, const char **at, unsigned
     }
 }
 
-/* --- Checking ---------------------------------------------------------------------------------------------------- */
+/* --- Checking -------------------------------------------------------------------------------- */
 
-static int broken(struct chil_error *err, const char *law, unsigned core, uint64_t left, uint64_t right)
+static int broken(struct chil_error *err, const char *law, unsigned core, uint64_t left,
+                  uint64_t right)
 {
     char where[32] = "";
     if (core != CORE_ALL) (void)snprintf(where, sizeof where, " on core %u", core);
@@ -140,7 +156,8 @@ static int broken(struct chil_error *err, const char *law, unsigned core, uint64
                           law, where, left, right);
 }
 
-static int check_text(const struct chil_run *run, const struct law *law, unsigned core, struct chil_error *err)
+static int check_text(const struct chil_run *run, const struct law *law, unsigned core,
+                      struct chil_error *err)
 {
     const char *at = law->sums;
     uint64_t left = count_side(run, &at, core);

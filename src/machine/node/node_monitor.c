@@ -1,10 +1,12 @@
-/* Transactions of the node: what the memory hierarchy tells, with who did it, goes to the caller of the run and to the
- * monitor's board, if its program has started it.
+/* Transactions of the node: what the memory hierarchy tells, with who did it, goes to the caller of
+ * the run and to the monitor's board, if its program has started it.
  *
- * The board is there in every run: its registers are a page of every address space (NODE_MONITOR_BASE), and it costs
- * nothing until the program runs it. It is the node's, not a process's: one category for all, as in the paper.
+ * The board is there in every run: its registers are a page of every address space
+ * (NODE_MONITOR_BASE), and it costs nothing until the program runs it. It is the node's, not a
+ * process's: one category for all, as in the paper.
  *
- * Latency is how long the core waited, in its own cycles. The size of every transaction is a line of L1.
+ * Latency is how long the core waited, in its own cycles. The size of every transaction is a line
+ * of L1.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,27 +17,31 @@
 #include "machine/node/node_names.h"
 
 struct node_monitor {
-    struct cache_listener each, alike; /* the caller gets every transaction; what is alike together */
-    struct chil_monitor *board;        /* NULL until its first access */
-    uint32_t line[2];                  /* of L1D and L1I, in bytes */
-    uint32_t kinds;                    /* that the caller wants, a bit for each */
-    bool told_apart;                   /* misses are, by their cause */
-    bool tagged;                       /* some page is */
-    bool running;                      /* the board is */
-    bool signals;                      /* and its interrupts are signals */
-    bool interrupted;                  /* just now */
-    uint64_t waiting;                  /* cores whose threads have a signal to get, a bit for each */
+    struct cache_listener each,
+        alike;                  /* the caller gets every transaction; what is alike together */
+    struct chil_monitor *board; /* NULL until its first access */
+    uint32_t line[2];           /* of L1D and L1I, in bytes */
+    uint32_t kinds;             /* that the caller wants, a bit for each */
+    bool told_apart;            /* misses are, by their cause */
+    bool tagged;                /* some page is */
+    bool running;               /* the board is */
+    bool signals;               /* and its interrupts are signals */
+    bool interrupted;           /* just now */
+    uint64_t waiting;           /* cores whose threads have a signal to get, a bit for each */
     struct {
         struct core *core;
         struct chil_transaction next; /* with what is of the core and its task already in it */
     } senders[OS_CORES_MAX];
 };
 
-_Static_assert((int)CACHE_LOAD_MISS == CHIL_LOAD_MISS && (int)CACHE_INVALIDATION == CHIL_INVALIDATION &&
+_Static_assert((int)CACHE_LOAD_MISS == CHIL_LOAD_MISS &&
+                   (int)CACHE_INVALIDATION == CHIL_INVALIDATION &&
                    (int)CACHE_IN_L2 == CHIL_LEVEL_L2 && (int)CACHE_IN_DDR == CHIL_LEVEL_DDR,
                "the hierarchy's kinds and levels are the monitor's");
-_Static_assert((int)KIND_COLD + 1 == CHIL_CAUSE_COLD && (int)KIND_CAPACITY + 1 == CHIL_CAUSE_CAPACITY &&
-                   (int)KIND_CONFLICT + 1 == CHIL_CAUSE_CONFLICT && (int)KIND_COHERENCE + 1 == CHIL_CAUSE_COHERENCE,
+_Static_assert((int)KIND_COLD + 1 == CHIL_CAUSE_COLD &&
+                   (int)KIND_CAPACITY + 1 == CHIL_CAUSE_CAPACITY &&
+                   (int)KIND_CONFLICT + 1 == CHIL_CAUSE_CONFLICT &&
+                   (int)KIND_COHERENCE + 1 == CHIL_CAUSE_COHERENCE,
                "its kinds of misses are the monitor's causes");
 
 static __attribute__((noinline)) void tell_board(struct node_monitor *m, struct chil_transaction *t)
@@ -46,12 +52,14 @@ static __attribute__((noinline)) void tell_board(struct node_monitor *m, struct 
     if (m->interrupted && m->signals) m->waiting |= UINT64_C(1) << t->sender;
 }
 
-/* A trace that is switched on now begins with the instruction that is being told, unless it is only being fetched. */
+/* A trace that is switched on now begins with the instruction that is being told, unless it is only
+ * being fetched. */
 static inline void add_pc(struct chil_run *run, struct core *core, struct chil_transaction *t)
 {
     t->pc = core_access_pc(core);
     run->telling = t->kind == CACHE_FETCH_MISS ? NULL : core;
-    if (t->kind == CACHE_FETCH_MISS && t->pc < t->address) t->pc = t->address; /* a later line of its block */
+    if (t->kind == CACHE_FETCH_MISS && t->pc < t->address)
+        t->pc = t->address; /* a later line of its block */
 }
 
 static void tell(void *context, struct cache_transaction told, uint64_t start, uint64_t end)
@@ -67,7 +75,9 @@ static void tell(void *context, struct cache_transaction told, uint64_t start, u
     t->kind = told.kind;
     t->level = told.level;
     if (m->told_apart)
-        t->cause = told.kind <= CACHE_STORE_MISS ? (uint8_t)(1 + cache_miss_kind(run->cache, told.core)) : 0;
+        t->cause = told.kind <= CACHE_STORE_MISS
+                       ? (uint8_t)(1 + cache_miss_kind(run->cache, told.core))
+                       : 0;
     if (m->board) tell_board(m, t);
     if (!(m->kinds >> told.kind & 1)) return;
     if (run->options.transact_pc) add_pc(run, m->senders[told.sender].core, t);
@@ -101,7 +111,8 @@ static void interrupt(void *context, uint32_t address)
 static void listen(struct chil_run *run)
 {
     const struct node_monitor *m = run->monitor;
-    const struct cache_listener *listener = run->options.transact_alike && !m->running ? &m->alike : &m->each;
+    const struct cache_listener *listener =
+        run->options.transact_alike && !m->running ? &m->alike : &m->each;
     cache_listen(run->cache, m->kinds || m->running ? listener : NULL);
 }
 
@@ -114,7 +125,8 @@ struct node_monitor *node_monitor_new(struct chil_run *run)
     m->told_apart = config->miss_kinds;
     m->line[0] = config->l1d.line;
     m->line[1] = config->l1i.line;
-    if (run->options.transact) m->kinds = run->options.transactions ? run->options.transactions : UINT32_MAX;
+    if (run->options.transact)
+        m->kinds = run->options.transactions ? run->options.transactions : UINT32_MAX;
     run->monitor = m;
     listen(run);
     return m;
@@ -148,8 +160,10 @@ bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access
     uint64_t offset = access->address % MEM_PAGE, category, control;
     (void)core;
     if (access->load)
-        return chil_monitor_load(board_of(m), CHIL_MONITOR_USER, offset, access->width, &access->value) == 0;
-    if (chil_monitor_store(board_of(m), CHIL_MONITOR_USER, offset, access->width, access->value)) return false;
+        return chil_monitor_load(board_of(m), CHIL_MONITOR_USER, offset, access->width,
+                                 &access->value) == 0;
+    if (chil_monitor_store(board_of(m), CHIL_MONITOR_USER, offset, access->width, access->value))
+        return false;
     (void)chil_monitor_load(m->board, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY, 8, &category);
     if (category != m->senders[0].next.category) cache_tell_alike(run->cache, CACHE_ALL);
     for (unsigned i = 0; i < OS_CORES_MAX; i++)
@@ -158,13 +172,14 @@ bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access
     bool signalled = m->signals;
     m->running = chil_monitor_running(m->board);
     m->signals = m->running && control & CHIL_MONITOR_SIGNAL;
-    if (m->signals || signalled) node_watch_all(run); /* bins may be nearer to the threshold than before */
+    if (m->signals || signalled)
+        node_watch_all(run); /* bins may be nearer to the threshold than before */
     listen(run);
     return true;
 }
 
-/* Behind a threshold lies one transaction or more, and an instruction makes few: so the core is near to it only when a
- * word is. With a forbidden bin one always is. */
+/* Behind a threshold lies one transaction or more, and an instruction makes few: so the core is
+ * near to it only when a word is. With a forbidden bin one always is. */
 bool node_monitor_watch(const struct chil_run *run)
 {
     return run->monitor->signals || run->monitor->waiting;
@@ -185,7 +200,8 @@ bool node_monitor_interrupted(struct chil_run *run, unsigned core)
     return waits;
 }
 
-void node_monitor_names(const struct chil_run *run, uint32_t address, uint8_t *category, uint8_t *tag)
+void node_monitor_names(const struct chil_run *run, uint32_t address, uint8_t *category,
+                        uint8_t *tag)
 {
     const struct node_monitor *m = run->monitor;
     *category = m->senders[0].next.category;
@@ -196,7 +212,8 @@ int32_t node_monitor_tag(struct chil_run *run, struct mem *mem, uint32_t at)
 {
     struct node_monitor *m = run->monitor;
     uint32_t address, length, tag;
-    if (!mem_get32(mem, at, &address) || !mem_get32(mem, at + 4, &length) || !mem_get32(mem, at + 8, &tag))
+    if (!mem_get32(mem, at, &address) || !mem_get32(mem, at + 4, &length) ||
+        !mem_get32(mem, at + 8, &tag))
         return -EFAULT;
     if (tag > 15 || !length || length - 1 > UINT32_MAX - address) return -EINVAL;
     struct chil_monitor *board = board_of(m);

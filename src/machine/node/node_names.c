@@ -1,8 +1,9 @@
 /* Whose code and data an address is, in the process that uses it: by the files that it has mapped.
  *
- * Each address space has ranges of its own, made when they are first asked for and again when more code is mapped.
- * Where ranges overlap, the later counts: areas, the program's sections and symbols, then the libraries', as they came.
- * Their numbers are the space's; those of the caller's tables are found once for each.
+ * Each address space has ranges of its own, made when they are first asked for and again when more
+ * code is mapped. Where ranges overlap, the later counts: areas, the program's sections and
+ * symbols, then the libraries', as they came. Their numbers are the space's; those of the caller's
+ * tables are found once for each.
  */
 #include "machine/node/node_names.h"
 
@@ -46,13 +47,15 @@ struct node_names {
 struct node_names *node_names_new(struct chil_run *run)
 {
     const struct chil_run_names *wanted = run->options.names;
-    if (!wanted || !(wanted->functions || wanted->symbols || wanted->callpaths || wanted->sites || wanted->sections))
+    if (!wanted || !(wanted->functions || wanted->symbols || wanted->callpaths || wanted->sites ||
+                     wanted->sections))
         return NULL;
     struct node_names *names = base_calloc(1, sizeof *names);
     names->run = run;
     names->tables = *wanted;
     if (wanted->sites) names->sites = node_sites_new(wanted->sites, wanted->symbols);
-    if (wanted->callpaths || wanted->sections) names->paths = node_paths_new(wanted->callpaths, wanted->sections);
+    if (wanted->callpaths || wanted->sections)
+        names->paths = node_paths_new(wanted->callpaths, wanted->sections);
     return names;
 }
 
@@ -89,7 +92,7 @@ struct node_sites *node_names_sites(const struct node_names *names)
     return names->sites;
 }
 
-/* --- Spaces ------------------------------------------------------------------------------------------------------- */
+/* --- Spaces ---------------------------------------------------------------------------------- */
 
 static struct space **space_find(struct node_names *names, const struct mem *mem)
 {
@@ -115,7 +118,8 @@ struct node_heap *node_names_heap(struct node_names *names, const struct mem *me
     return space->heap;
 }
 
-void node_names_memory(void *context, enum os_memory what, const struct mem *mem, const struct mem *from)
+void node_names_memory(void *context, enum os_memory what, const struct mem *mem,
+                       const struct mem *from)
 {
     const struct chil_run *run = context;
     struct node_names *names = run->names;
@@ -141,7 +145,7 @@ void node_names_memory(void *context, enum os_memory what, const struct mem *mem
     }
 }
 
-/* --- Making ranges ------------------------------------------------------------------------------------------------ */
+/* --- Making ranges --------------------------------------------------------------------------- */
 
 struct adding {
     struct chil_ranges *ranges;
@@ -171,12 +175,16 @@ static void add_object(struct chil_run *run, const struct os_object *object, boo
     char prefix[300];
     if (!node_symbols_bias(run->symbols, object, &adding.bias)) return;
     (void)snprintf(prefix, sizeof prefix, "%.290s:", slash ? slash + 1 : object->path);
-    node_file_ranges(object->host, part, adding.bias, is_program ? NULL : prefix, add_range, ranges);
-    if (part == CHIL_PROGRAM_FUNCTIONS) node_symbols_each(run->symbols, object, add_function, &adding);
+    node_file_ranges(object->host, part, adding.bias, is_program ? NULL : prefix, add_range,
+                     ranges);
+    if (part == CHIL_PROGRAM_FUNCTIONS)
+        node_symbols_each(run->symbols, object, add_function, &adding);
 }
 
-/* The program first, because of the areas around it; then the others, in the order in which they came. */
-static void make(struct chil_run *run, const struct mem *mem, enum chil_program_part part, struct known *known)
+/* The program first, because of the areas around it; then the others, in the order in which they
+ * came. */
+static void make(struct chil_run *run, const struct mem *mem, enum chil_program_part part,
+                 struct known *known)
 {
     const char *program = os_program_path(run->os, mem);
     struct os_object object;
@@ -188,33 +196,38 @@ static void make(struct chil_run *run, const struct mem *mem, enum chil_program_
         for (size_t i = count; i-- > 0;) {
             (void)os_object_get(run->os, mem, i, &object);
             bool is_program = program && strcmp(object.path, program) == 0;
-            if (is_program == (pass == 0)) add_object(run, &object, is_program, part, known->ranges);
+            if (is_program == (pass == 0))
+                add_object(run, &object, is_program, part, known->ranges);
         }
     known->numbers = base_calloc(chil_ranges_count(known->ranges) + 1, sizeof *known->numbers);
 }
 
-/* --- Looking up --------------------------------------------------------------------------------------------------- */
+/* --- Looking up ------------------------------------------------------------------------------ */
 
-static uint32_t look_up(struct node_names *names, struct space *space, enum chil_program_part part, uint32_t address)
+static uint32_t look_up(struct node_names *names, struct space *space, enum chil_program_part part,
+                        uint32_t address)
 {
     bool code = part == CHIL_PROGRAM_FUNCTIONS;
     struct known *known = code ? &space->functions : &space->data;
     if (!known->ranges) make(names->run, space->mem, part, known);
     uint32_t own = chil_ranges_look_up(known->ranges, address);
     if (own && !known->numbers[own])
-        known->numbers[own] = chil_ranges_name(code ? names->tables.functions : names->tables.symbols,
-                                               chil_ranges_get(known->ranges, own));
+        known->numbers[own] =
+            chil_ranges_name(code ? names->tables.functions : names->tables.symbols,
+                             chil_ranges_get(known->ranges, own));
     return known->numbers[own];
 }
 
 static inline uint32_t function_at(struct node_names *names, struct space *space, uint32_t pc)
 {
     struct memo *memo = &space->memos[pc / 4 % MEMOS];
-    if (memo->pc != pc) *memo = (struct memo){pc, look_up(names, space, CHIL_PROGRAM_FUNCTIONS, pc)};
+    if (memo->pc != pc)
+        *memo = (struct memo){pc, look_up(names, space, CHIL_PROGRAM_FUNCTIONS, pc)};
     return memo->function;
 }
 
-static inline struct space *space_of_core(struct node_names *names, const struct core *core, unsigned number)
+static inline struct space *space_of_core(struct node_names *names, const struct core *core,
+                                          unsigned number)
 {
     const struct mem *mem = core_memory(core);
     struct space *space = names->at[number];
@@ -227,14 +240,16 @@ static uint32_t site_at(const struct node_names *names, const struct space *spac
     return names->sites && space->heap ? node_heap_look_up(space->heap, address) : 0;
 }
 
-void node_names_transaction(struct chil_run *run, const struct core *core, struct chil_transaction *t)
+void node_names_transaction(struct chil_run *run, const struct core *core,
+                            struct chil_transaction *t)
 {
     struct node_names *names = run->names;
     struct space *space = space_of_core(names, core, t->sender);
     uint32_t site = site_at(names, space, t->address);
     if (names->tables.functions) t->function = function_at(names, space, t->pc);
     if (names->tables.symbols)
-        t->symbol = site ? node_sites_symbol(names->sites, site) : look_up(names, space, CHIL_PROGRAM_DATA, t->address);
+        t->symbol = site ? node_sites_symbol(names->sites, site)
+                         : look_up(names, space, CHIL_PROGRAM_DATA, t->address);
     if (names->sites) t->site = node_sites_name(names->sites, site);
     if (names->paths) node_paths_look_up(names->paths, core_path(core), &t->callpath, &t->section);
 }
@@ -245,11 +260,12 @@ void node_names_record(struct chil_run *run, unsigned core, const struct core_st
     struct node_names *names = run->names;
     struct space *space = space_of_core(names, cores_get(run->cores, core), core);
     if (names->tables.functions) record->function = function_at(names, space, step->pc);
-    if (names->paths) node_paths_look_up(names->paths, step->path, &record->callpath, &record->section);
+    if (names->paths)
+        node_paths_look_up(names->paths, step->path, &record->callpath, &record->section);
     if (!step->size) return;
     uint32_t site = site_at(names, space, step->address);
     if (names->tables.symbols)
-        record->symbol =
-            site ? node_sites_symbol(names->sites, site) : look_up(names, space, CHIL_PROGRAM_DATA, step->address);
+        record->symbol = site ? node_sites_symbol(names->sites, site)
+                              : look_up(names, space, CHIL_PROGRAM_DATA, step->address);
     if (names->sites) record->site = node_sites_name(names->sites, site);
 }

@@ -1,8 +1,9 @@
 /* Call paths as text, and the section that each is in.
  *
- * A path that transactions happen in gets its number when it is first asked for. Paths of other threads and cores with
- * the same functions have the same text, so the same number. Stubs of linkage tables are part of their callers; a
- * section of libHPM, and any other region, stands in the path where the program began it.
+ * A path that transactions happen in gets its number when it is first asked for. Paths of other
+ * threads and cores with the same functions have the same text, so the same number. Stubs of
+ * linkage tables are part of their callers; a section of libHPM, and any other region, stands in
+ * the path where the program began it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,11 +79,13 @@ static uint32_t section_of(const struct node_paths *paths, const struct record_p
     return symbol ? chil_ranges_name(paths->sections, node_symbols_name(symbol)) : 0;
 }
 
-static __attribute__((noinline)) void find_out(struct node_paths *paths, const struct record_path *path)
+static __attribute__((noinline)) void find_out(struct node_paths *paths,
+                                               const struct record_path *path)
 {
     size_t before = paths->capacity;
     if (path->number >= before) {
-        paths->known = base_grow(paths->known, &paths->capacity, path->number + 1, sizeof *paths->known);
+        paths->known =
+            base_grow(paths->known, &paths->capacity, path->number + 1, sizeof *paths->known);
         memset(paths->known + before, 0, (paths->capacity - before) * sizeof *paths->known);
     }
     struct known *known = &paths->known[path->number];
@@ -92,7 +95,8 @@ static __attribute__((noinline)) void find_out(struct node_paths *paths, const s
     if (paths->sections) known->section = section_of(paths, path);
 }
 
-void node_paths_look_up(struct node_paths *paths, const struct record_path *path, uint32_t *callpath, uint32_t *section)
+void node_paths_look_up(struct node_paths *paths, const struct record_path *path,
+                        uint32_t *callpath, uint32_t *section)
 {
     if (!path) return;
     if (path->number >= paths->capacity || !paths->known[path->number].is) find_out(paths, path);

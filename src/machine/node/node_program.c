@@ -1,4 +1,5 @@
-/* Looks into a program's file: which function and line an address is, and what its instructions are. */
+/* Looks into a program's file: which function and line an address is, and what its instructions
+ * are. */
 #include "machine/node/node.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include "machine/node/node_symbols.h"
 #include "machine/os/os_space_impl.h"
 
-/* --- Symbols ---------------------------------------------------------------------------------------------------- */
+/* --- Symbols --------------------------------------------------------------------------------- */
 
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
@@ -32,7 +33,8 @@ static void describe(Dwfl_Module *module, uint32_t address, char *buffer, size_t
     const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
     if (!name) return;
     char *written = name_written(name);
-    int used = snprintf(buffer, size, "%.200s+0x%llx", written ? written : name, (unsigned long long)offset);
+    int used = snprintf(buffer, size, "%.200s+0x%llx", written ? written : name,
+                        (unsigned long long)offset);
     free(written);
     int line;
     Dwfl_Line *at = dwfl_module_getsrc(module, address);
@@ -46,7 +48,8 @@ void node_symbol(const char *program, uint32_t address, char *buffer, size_t siz
     *buffer = 0;
     Dwfl *dwfl = dwfl_begin(&callbacks);
     if (!dwfl) return;
-    Dwfl_Module *module = dwfl_report_elf(dwfl, program, program, -1, SPACE_PIE, true); /* the base is for PIE only */
+    Dwfl_Module *module =
+        dwfl_report_elf(dwfl, program, program, -1, SPACE_PIE, true); /* the base is for PIE only */
     if (module && dwfl_report_end(dwfl, NULL, NULL) == 0) {
         Dwfl_Module *at = dwfl_addrmodule(dwfl, address);
         if (at) describe(at, address, buffer, size);
@@ -59,12 +62,14 @@ void chil_program_place(const char *program, uint32_t address, char *buffer, siz
     node_symbol(program, address, buffer, size);
 }
 
-void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer, size_t size)
+void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer,
+                    size_t size)
 {
     uint32_t low, high, start;
     int line = -1;
-    const struct node_code_symbol *symbol = node_symbols_find(
-        run->symbols, run->os, core_memory(cores_get(run->cores, core)), address, &low, &high, &start);
+    const struct node_code_symbol *symbol =
+        node_symbols_find(run->symbols, run->os, core_memory(cores_get(run->cores, core)), address,
+                          &low, &high, &start);
     *buffer = 0;
     if (!symbol) return;
     const char *file = node_symbols_line(symbol, start + (address - low), &line);
@@ -73,14 +78,15 @@ void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char 
         (void)snprintf(buffer + used, size - (size_t)used, " (%s:%d)", file, line);
 }
 
-/* --- Disassembly ------------------------------------------------------------------------------------------------ */
+/* --- Disassembly ----------------------------------------------------------------------------- */
 
 struct listing {
     void (*line)(void *context, const char *text);
     void *context;
 };
 
-static void list_section(const struct listing *listing, const GElf_Shdr *header, const Elf_Data *data)
+static void list_section(const struct listing *listing, const GElf_Shdr *header,
+                         const Elf_Data *data)
 {
     const unsigned char *bytes = data->d_buf;
     for (size_t at = 0; bytes && at + 4 <= data->d_size; at += 4) {
@@ -92,22 +98,29 @@ static void list_section(const struct listing *listing, const GElf_Shdr *header,
     }
 }
 
-static int list_sections(Elf *elf, const char *program, const struct listing *listing, struct chil_error *err)
+static int list_sections(Elf *elf, const char *program, const struct listing *listing,
+                         struct chil_error *err)
 {
     GElf_Ehdr header;
     size_t names, sections = 0;
     if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
-        return chil_error_set(err, CHIL_EINVAL, "'%s' is not an ELF program; build one with powerpc-linux-gnu-gcc",
-                              program);
-    if (header.e_machine != EM_PPC || header.e_ident[EI_DATA] != ELFDATA2MSB || header.e_ident[EI_CLASS] != ELFCLASS32)
         return chil_error_set(err, CHIL_EINVAL,
-                              "'%s' is not for 32-bit big-endian PowerPC; build it with powerpc-linux-gnu-gcc",
+                              "'%s' is not an ELF program; build one with powerpc-linux-gnu-gcc",
                               program);
+    if (header.e_machine != EM_PPC || header.e_ident[EI_DATA] != ELFDATA2MSB ||
+        header.e_ident[EI_CLASS] != ELFCLASS32)
+        return chil_error_set(
+            err, CHIL_EINVAL,
+            "'%s' is not for 32-bit big-endian PowerPC; build it with powerpc-linux-gnu-gcc",
+            program);
     if (elf_getshdrstrndx(elf, &names))
-        return chil_error_set(err, CHIL_EINVAL, "'%s' has no section names; it may be stripped or damaged", program);
+        return chil_error_set(err, CHIL_EINVAL,
+                              "'%s' has no section names; it may be stripped or damaged", program);
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         GElf_Shdr shdr;
-        if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_PROGBITS || !(shdr.sh_flags & SHF_EXECINSTR)) continue;
+        if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_PROGBITS ||
+            !(shdr.sh_flags & SHF_EXECINSTR))
+            continue;
         const Elf_Data *data = elf_rawdata(section, NULL);
         const char *name = elf_strptr(elf, names, shdr.sh_name);
         char title[120];
@@ -117,7 +130,8 @@ static int list_sections(Elf *elf, const char *program, const struct listing *li
         list_section(listing, &shdr, data);
         sections++;
     }
-    return sections ? 0 : chil_error_set(err, CHIL_EINVAL, "'%s' has no executable section", program);
+    return sections ? 0
+                    : chil_error_set(err, CHIL_EINVAL, "'%s' has no executable section", program);
 }
 
 void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size)
@@ -126,16 +140,18 @@ void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size
     (void)isa_disassemble_simplified(word, pc, buffer, size);
 }
 
-int chil_disassemble(const char *program, void (*line)(void *context, const char *text), void *context,
-                     struct chil_error *err)
+int chil_disassemble(const char *program, void (*line)(void *context, const char *text),
+                     void *context, struct chil_error *err)
 {
     struct listing listing = {line, context};
     int fd = open(program, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", program, strerror(errno));
+    if (fd < 0)
+        return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", program, strerror(errno));
     (void)elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    int status = elf ? list_sections(elf, program, &listing, err)
-                     : chil_error_set(err, CHIL_EINVAL, "'%s' cannot be read as an ELF program", program);
+    int status =
+        elf ? list_sections(elf, program, &listing, err)
+            : chil_error_set(err, CHIL_EINVAL, "'%s' cannot be read as an ELF program", program);
     elf_end(elf);
     (void)close(fd);
     return status;

@@ -1,10 +1,11 @@
-/* What is where in a program's memory, by its file: functions, data, sections, and areas around them; and in a file
- * that a process has mapped, which may be a library.
+/* What is where in a program's memory, by its file: functions, data, sections, and areas around
+ * them; and in a file that a process has mapped, which may be a library.
  *
- * Ranges are told so that later ones may cover earlier ones: areas of the address space first, then sections, then
- * symbols in the order of their addresses, of two at one address the longer name with underscores first. A symbol
- * without a size reaches to the next one, or to the end of its section. As long as only the program's own file is
- * known, code and data of shared libraries are one area.
+ * Ranges are told so that later ones may cover earlier ones: areas of the address space first, then
+ * sections, then symbols in the order of their addresses, of two at one address the longer name
+ * with underscores first. A symbol without a size reaches to the next one, or to the end of its
+ * section. As long as only the program's own file is known, code and data of shared libraries are
+ * one area.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +52,8 @@ static void tell_areas(const struct reading *r)
     bool code = r->part == CHIL_PROGRAM_FUNCTIONS;
     if (r->part == CHIL_PROGRAM_SECTIONS) return;
     if (!code && end < SPACE_INTERP) r->tell(r->context, "[heap]", (uint32_t)end, SPACE_INTERP - 1);
-    r->tell(r->context, code ? "[libraries]" : "[mapped]", SPACE_INTERP, SPACE_TOP - SPACE_STACK - 1);
+    r->tell(r->context, code ? "[libraries]" : "[mapped]", SPACE_INTERP,
+            SPACE_TOP - SPACE_STACK - 1);
     if (!code) r->tell(r->context, "[stack]", SPACE_TOP - SPACE_STACK, SPACE_TOP - 1);
 }
 
@@ -73,10 +75,13 @@ static void tell_sections(const struct reading *r)
     if (elf_getshdrstrndx(r->elf, &names)) return;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(r->elf, section));) {
         GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_flags & SHF_TLS) continue;
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+            header.sh_flags & SHF_TLS)
+            continue;
         bool code = header.sh_flags & SHF_EXECINSTR;
         const char *name = elf_strptr(r->elf, names, header.sh_name);
-        if (!name || !*name || (r->part != CHIL_PROGRAM_SECTIONS && code != (r->part == CHIL_PROGRAM_FUNCTIONS)))
+        if (!name || !*name ||
+            (r->part != CHIL_PROGRAM_SECTIONS && code != (r->part == CHIL_PROGRAM_FUNCTIONS)))
             continue;
         char whole[300];
         (void)snprintf(whole, sizeof whole, "%.150s%.100s", r->prefix ? r->prefix : "", name);
@@ -84,7 +89,7 @@ static void tell_sections(const struct reading *r)
     }
 }
 
-/* --- Symbols ------------------------------------------------------------------------------------------------------ */
+/* --- Symbols --------------------------------------------------------------------------------- */
 
 static void add_symbols(struct reading *r, Elf_Scn *section, const GElf_Shdr *header)
 {
@@ -94,13 +99,17 @@ static void add_symbols(struct reading *r, Elf_Scn *section, const GElf_Shdr *he
     for (size_t i = 0; i < header->sh_size / header->sh_entsize; i++) {
         GElf_Sym symbol;
         GElf_Shdr home;
-        if (!gelf_getsym(data, (int)i, &symbol) || !symbol.st_shndx || symbol.st_shndx >= SHN_LORESERVE) continue;
+        if (!gelf_getsym(data, (int)i, &symbol) || !symbol.st_shndx ||
+            symbol.st_shndx >= SHN_LORESERVE)
+            continue;
         if (!gelf_getshdr(elf_getscn(r->elf, symbol.st_shndx), &home)) continue;
         int type = GELF_ST_TYPE(symbol.st_info);
         const char *name = elf_strptr(r->elf, header->sh_link, symbol.st_name);
-        if ((type != wanted && !(type == STT_GNU_IFUNC && wanted == STT_FUNC)) || !name || !*name) continue;
+        if ((type != wanted && !(type == STT_GNU_IFUNC && wanted == STT_FUNC)) || !name || !*name)
+            continue;
         r->symbols = base_grow(r->symbols, &r->capacity, r->count + 1, sizeof *r->symbols);
-        r->symbols[r->count++] = (struct symbol){name, symbol.st_value, symbol.st_size, home.sh_addr + home.sh_size};
+        r->symbols[r->count++] =
+            (struct symbol){name, symbol.st_value, symbol.st_size, home.sh_addr + home.sh_size};
     }
 }
 
@@ -118,9 +127,11 @@ static void tell_symbols(struct reading *r)
 {
     GElf_Shdr header;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(r->elf, section));)
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB) add_symbols(r, section, &header);
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+            add_symbols(r, section, &header);
     for (Elf_Scn *section = NULL; !r->count && (section = elf_nextscn(r->elf, section));)
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM) add_symbols(r, section, &header);
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+            add_symbols(r, section, &header);
     if (r->count) qsort(r->symbols, r->count, sizeof *r->symbols, by_place);
     for (size_t i = 0; i < r->count; i++) {
         const struct symbol *symbol = &r->symbols[i];
@@ -128,7 +139,8 @@ static void tell_symbols(struct reading *r)
         if (end > symbol->end) end = symbol->end;
         if (!symbol->size && end <= symbol->first) continue;
         char *written = name_written(symbol->name);
-        tell(r, written ? written : symbol->name, symbol->first, symbol->size ? symbol->size : end - symbol->first);
+        tell(r, written ? written : symbol->name, symbol->first,
+             symbol->size ? symbol->size : end - symbol->first);
         free(written);
     }
 }
@@ -136,8 +148,10 @@ static void tell_symbols(struct reading *r)
 static int read_program(struct reading *r, const char *program, struct chil_error *err)
 {
     GElf_Ehdr header;
-    if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &header) || header.e_machine != EM_PPC)
-        return chil_error_set(err, CHIL_EINVAL, "'%s' is not a PowerPC program; build one with powerpc-linux-gnu-gcc",
+    if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &header) ||
+        header.e_machine != EM_PPC)
+        return chil_error_set(err, CHIL_EINVAL,
+                              "'%s' is not a PowerPC program; build one with powerpc-linux-gnu-gcc",
                               program);
     if (!r->is_mapped && header.e_type == ET_DYN) r->base = SPACE_PIE;
     read_segments(r);
@@ -155,27 +169,34 @@ char *chil_program_name(const char *symbol)
 static int read_file(struct reading r, const char *program, struct chil_error *err)
 {
     int fd = open(program, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", program, strerror(errno));
+    if (fd < 0)
+        return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", program, strerror(errno));
     (void)elf_version(EV_CURRENT);
     r.elf = elf_begin(fd, ELF_C_READ, NULL);
-    int status = r.elf ? read_program(&r, program, err)
-                       : chil_error_set(err, CHIL_EINVAL, "'%s' cannot be read as an ELF program", program);
+    int status =
+        r.elf ? read_program(&r, program, err)
+              : chil_error_set(err, CHIL_EINVAL, "'%s' cannot be read as an ELF program", program);
     free(r.symbols);
     elf_end(r.elf);
     (void)close(fd);
     return status;
 }
 
-int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell_range, void *context,
-                        struct chil_error *err)
+int chil_program_ranges(const char *program, enum chil_program_part part,
+                        chil_program_range tell_range, void *context, struct chil_error *err)
 {
-    return read_file((struct reading){.part = part, .tell = tell_range, .context = context}, program, err);
+    return read_file((struct reading){.part = part, .tell = tell_range, .context = context},
+                     program, err);
 }
 
-void node_file_ranges(const char *file, enum chil_program_part part, uint32_t bias, const char *prefix,
-                      chil_program_range tell_range, void *context)
+void node_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
+                      const char *prefix, chil_program_range tell_range, void *context)
 {
-    const struct reading r = {
-        .part = part, .base = bias, .prefix = prefix, .is_mapped = true, .tell = tell_range, .context = context};
+    const struct reading r = {.part = part,
+                              .base = bias,
+                              .prefix = prefix,
+                              .is_mapped = true,
+                              .tell = tell_range,
+                              .context = context};
     (void)read_file(r, file, NULL);
 }

@@ -15,8 +15,8 @@ struct node_record {
     struct record *cores;
 };
 
-static const void *find_function(void *context, struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
-                                 uint32_t *address)
+static const void *find_function(void *context, struct mem *mem, uint32_t pc, uint32_t *low,
+                                 uint32_t *high, uint32_t *address)
 {
     const struct chil_run *run = context;
     return node_symbols_find(run->symbols, run->os, mem, pc, low, high, address);
@@ -48,7 +48,8 @@ struct node_record *node_record_new(struct chil_run *run)
 {
     const struct chil_run_options *o = &run->options;
     const struct chil_run_names *names = o->names;
-    if (!o->record && !(names && (names->callpaths || names->sites || names->sections))) return NULL;
+    if (!o->record && !(names && (names->callpaths || names->sites || names->sections)))
+        return NULL;
     struct record_options options = {
         .cache = run->cache,
         .light = !o->record,
@@ -99,7 +100,8 @@ void node_record_forked(void *context, int from, int pid, int tid)
     record_fork_thread(run->cores, from, pid, tid);
 }
 
-void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem)
+void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs,
+                         struct mem *mem)
 {
     const struct chil_run *run = context;
     char text[40];
@@ -111,12 +113,13 @@ void node_record_handled(void *context, int tid, int signal, const struct core_r
     record_signal(run->cores, tid, regs, mem, node_symbols_label(run->symbols, text));
 }
 
-/* --- Regions of the program's ------------------------------------------------------------------------------------ */
+/* --- Regions of the program's ---------------------------------------------------------------- */
 
 enum { REGION_BEGIN = 24, REGION_END, FUNCTION_ENTER, FUNCTION_EXIT, LONGEST_NAME = 200 };
 
 /* arg[1]: the name, or the function's address; arg[2]: how many functions further up it is. */
-int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *arg, const struct mem *mem)
+int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *arg,
+                          const struct mem *mem)
 {
     char name[LONGEST_NAME + 1];
     const struct node_code_symbol *symbol;
@@ -126,7 +129,8 @@ int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *a
     if (arg[0] == FUNCTION_ENTER || arg[0] == FUNCTION_EXIT) {
         symbol = node_symbols_find(symbols, run->os, mem, arg[1], &low, &high, &address);
         if (!symbol) symbol = node_symbols_unnamed(symbols, run->os, mem, arg[1]);
-        if (symbol == record_function_up(run->cores, core, arg[2])) return 0; /* it has a path of its own */
+        if (symbol == record_function_up(run->cores, core, arg[2]))
+            return 0; /* it has a path of its own */
         symbol = node_symbols_label(symbols, node_symbols_name(symbol));
     } else {
         int64_t length = mem_strlen(mem, arg[1], LONGEST_NAME);

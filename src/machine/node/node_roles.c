@@ -1,6 +1,6 @@
-/* The table of roles. Constructs are called as Opari, and so Score-P, calls them: "!$omp parallel @file.c:12". What gcc
- * turns a construct into is in libgomp's ABI; several functions of one construct in one line are one node. The first
- * row that fits counts. */
+/* The table of roles. Constructs are called as Opari, and so Score-P, calls them: "!$omp parallel
+ * @file.c:12". What gcc turns a construct into is in libgomp's ABI; several functions of one
+ * construct in one line are one node. The first row that fits counts. */
 #include "machine/node/node_roles.h"
 
 #include <fnmatch.h>
@@ -62,7 +62,8 @@ static const struct node_role *role_of_object(const char *object)
 {
     static const struct node_role runtime = {"*", NULL, OMP, "function", RECORD_PLAIN};
     const char *slash = strrchr(object, '/');
-    return strncmp(slash ? slash + 1 : object, "libgomp.so", strlen("libgomp.so")) == 0 ? &runtime : NULL;
+    return strncmp(slash ? slash + 1 : object, "libgomp.so", strlen("libgomp.so")) == 0 ? &runtime
+                                                                                        : NULL;
 }
 
 const struct node_role *node_role_find(const char *symbol, const char *object)

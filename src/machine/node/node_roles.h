@@ -1,4 +1,5 @@
-/* Functions of OpenMP, POSIX threads and MPI that mean something to people who look at call paths. */
+/* Functions of OpenMP, POSIX threads and MPI that mean something to people who look at call paths.
+ */
 #ifndef NODE_ROLES_H
 #define NODE_ROLES_H
 

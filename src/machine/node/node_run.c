@@ -1,4 +1,5 @@
-/* A run: builds the node a machine file describes, starts the program on it, and adds up its wires. */
+/* A run: builds the node a machine file describes, starts the program on it, and adds up its wires.
+ */
 #include "machine/node/node.h"
 
 #include <stdarg.h>
@@ -96,7 +97,8 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
         .handled = run->record ? node_record_handled : NULL,
         .memory = run->names ? node_names_memory : NULL,
         .call_through = node_call_through,
-        .device_pages = {run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0, NODE_MONITOR_BASE},
+        .device_pages = {run->upc ? (uint32_t)number_or(o->machine, "upc.base", 0) : 0,
+                         NODE_MONITOR_BASE},
         .device = node_device,
         .watch = node_watch,
         .pause = o->pause || o->record_turns ? pause_run : NULL,
@@ -110,7 +112,8 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
     struct core_options options = {0};
     struct cache_config memory;
     if (o->record_turns && (o->pause || !o->record))
-        return chil_error_set(err, CHIL_EINVAL, "counters take turns in a recorded run without pauses");
+        return chil_error_set(err, CHIL_EINVAL,
+                              "counters take turns in a recorded run without pauses");
     int status = read_units(o->machine, &options.units, err);
     if (!status) status = cache_config_read(&memory, o->machine, err);
     if (status) return status;
@@ -179,7 +182,8 @@ int chil_run_go(struct chil_run *run, struct chil_error *err)
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
     if (run->jit && jit_diverged(run->jit))
-        return chil_error_set(err, CHIL_ELAW, "internal error: translated code and interpreter differ, see above");
+        return chil_error_set(err, CHIL_ELAW,
+                              "internal error: translated code and interpreter differ, see above");
     return run->stopped ? 0 : node_check_laws(run, err);
 }
 
@@ -208,8 +212,7 @@ uint64_t chil_run_cycles(const struct chil_run *run)
     return run->result.cycles;
 }
 
-/* --- Counts: of one core, or of all (CORE_ALL) with the counts that were taken at the end --------------------------
- */
+/* --- Counts: of one core, or of all (CORE_ALL) with the counts that were taken at the end ---- */
 
 struct asking {
     const struct chil_run *run;
@@ -221,14 +224,17 @@ struct asking {
 static uint64_t count_signal(const struct asking *ask, unsigned core, enum core_signal signal)
 {
     uint64_t sum = 0;
-    if (ask->part) return core == CORE_ALL || core == ask->part->core ? ask->part->signals[signal] : 0;
-    if (ask->core != CORE_ALL) return core == CORE_ALL || core == ask->core ? ask->signals[signal] : 0;
+    if (ask->part)
+        return core == CORE_ALL || core == ask->part->core ? ask->part->signals[signal] : 0;
+    if (ask->core != CORE_ALL)
+        return core == CORE_ALL || core == ask->core ? ask->signals[signal] : 0;
     for (unsigned i = 0; i < ask->run->core_count; i++)
         if (core == CORE_ALL || core == i) sum += ask->run->counts[i][signal];
     return sum;
 }
 
-static uint64_t count_cache(const struct asking *ask, struct cache_wire wire, enum chil_count_mode mode)
+static uint64_t count_cache(const struct asking *ask, struct cache_wire wire,
+                            enum chil_count_mode mode)
 {
     uint64_t occurrences, high;
     if (wire.instance == CACHE_ALL && ask->core != CORE_ALL) wire.instance = ask->core;
@@ -236,7 +242,8 @@ static uint64_t count_cache(const struct asking *ask, struct cache_wire wire, en
     return mode == CHIL_COUNT_HIGH ? high : occurrences;
 }
 
-/* Hits are what is left of the accesses: "coreN.l1d.hit" and "coreN.l1i.hit", found by their misses. */
+/* Hits are what is left of the accesses: "coreN.l1d.hit" and "coreN.l1i.hit", found by their
+ * misses. */
 static bool find_hits(const struct chil_run *run, const char *name, struct node_wire *wire)
 {
     char miss[CACHE_NAME];
@@ -285,7 +292,8 @@ static uint64_t count_cycles(const struct asking *ask)
     if (ask->part) return ask->part->cycles;
     for (unsigned i = 0; i < ask->run->core_count; i++) {
         const struct core *core = cores_get(ask->run->cores, i);
-        if (ask->core == CORE_ALL || ask->core == i) sum += core_cycles(core) - core_idle_cycles(core);
+        if (ask->core == CORE_ALL || ask->core == i)
+            sum += core_cycles(core) - core_idle_cycles(core);
     }
     return sum;
 }
@@ -294,11 +302,13 @@ static uint64_t elapsed(const struct chil_run *run)
 {
     uint64_t most = 0;
     for (unsigned i = 0; i < run->core_count; i++)
-        if (core_cycles(cores_get(run->cores, i)) > most) most = core_cycles(cores_get(run->cores, i));
+        if (core_cycles(cores_get(run->cores, i)) > most)
+            most = core_cycles(cores_get(run->cores, i));
     return most;
 }
 
-static uint64_t count_wire(const struct asking *ask, const struct node_wire *wire, enum chil_count_mode mode)
+static uint64_t count_wire(const struct asking *ask, const struct node_wire *wire,
+                           enum chil_count_mode mode)
 {
     switch (wire->kind) {
     case NODE_WIRE_CORE: return count_signal(ask, wire->core, wire->signal);
@@ -311,12 +321,14 @@ static uint64_t count_wire(const struct asking *ask, const struct node_wire *wir
     }
 }
 
-uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wire, enum chil_count_mode mode)
+uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wire,
+                         enum chil_count_mode mode)
 {
     return count_wire(&(struct asking){.run = run, .core = CORE_ALL}, wire, mode);
 }
 
-uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core, const uint64_t *signals)
+uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core,
+                    const uint64_t *signals)
 {
     const struct asking ask = {.run = run, .core = core, .signals = signals};
     uint64_t sum = 0;
@@ -325,11 +337,12 @@ uint64_t node_count(const struct chil_run *run, const struct chil_event *event, 
         node_wire_find(run, event->signals[i], &wire);
         sum += count_wire(&ask, &wire, event->mode);
     }
-    return event->mode == CHIL_COUNT_HIGH ? sum / event->clock : sum; /* a unit's cycle is seen `clock` times */
+    return event->mode == CHIL_COUNT_HIGH ? sum / event->clock
+                                          : sum; /* a unit's cycle is seen `clock` times */
 }
 
-int64_t node_part_count(const struct chil_run *run, const struct chil_event *event, const struct node_wire *wires,
-                        const struct node_part *part)
+int64_t node_part_count(const struct chil_run *run, const struct chil_event *event,
+                        const struct node_wire *wires, const struct node_part *part)
 {
     const struct asking ask = {.run = run, .core = CORE_ALL, .part = part};
     uint64_t sum = 0;
@@ -340,7 +353,8 @@ int64_t node_part_count(const struct chil_run *run, const struct chil_event *eve
 
 uint64_t chil_run_instructions(const struct chil_run *run)
 {
-    return count_signal(&(struct asking){.run = run, .core = CORE_ALL}, CORE_ALL, CORE_SIGNAL_INSTRUCTIONS);
+    return count_signal(&(struct asking){.run = run, .core = CORE_ALL}, CORE_ALL,
+                        CORE_SIGNAL_INSTRUCTIONS);
 }
 
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event)
@@ -368,23 +382,26 @@ static bool is_of_cores(const struct chil_event *event)
         for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
             const char *name = event->signals[i];
             size_t length = strlen(units[u]);
-            found |= strncmp(name, units[u], length) == 0 && (name[length] < '0' || name[length] > '9');
+            found |=
+                strncmp(name, units[u], length) == 0 && (name[length] < '0' || name[length] > '9');
         }
         if (!found) return false;
     }
     return event->signal_count;
 }
 
-bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event, uint64_t *count)
+bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event,
+                         uint64_t *count)
 {
     if (core >= run->core_count || !is_of_cores(event)) return false;
     *count = node_count(run, event, core, run->counts[core]);
     return true;
 }
 
-/* --- A crash ---------------------------------------------------------------------------------------------------- */
+/* --- A crash --------------------------------------------------------------------------------- */
 
-static int add_line(char *buffer, size_t size, int used, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int add_line(char *buffer, size_t size, int used, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 static int add_line(char *buffer, size_t size, int used, const char *format, ...)
 {
@@ -402,10 +419,14 @@ void chil_run_report(const struct chil_run *run, char *buffer, size_t size)
     char where[200] = "", text[ISA_TEXT_MAX] = "not readable";
     *buffer = 0;
     if (!run->result.killed) return;
-    if (crash->space && crash->space->program) node_symbol(crash->space->program, crash->pc, where, sizeof where);
-    if (crash->has_instruction) isa_disassemble_simplified(crash->instruction, crash->pc, text, sizeof text);
-    int used = add_line(buffer, size, 0, "killed by signal %d (%s) at pc 0x%08x%s%s, address 0x%08x\n", crash->signal,
-                        strsignal(crash->signal), crash->pc, *where ? " in " : "", where, crash->address);
+    if (crash->space && crash->space->program)
+        node_symbol(crash->space->program, crash->pc, where, sizeof where);
+    if (crash->has_instruction)
+        isa_disassemble_simplified(crash->instruction, crash->pc, text, sizeof text);
+    int used =
+        add_line(buffer, size, 0, "killed by signal %d (%s) at pc 0x%08x%s%s, address 0x%08x\n",
+                 crash->signal, strsignal(crash->signal), crash->pc, *where ? " in " : "", where,
+                 crash->address);
     used = add_line(buffer, size, used, "  instruction: %s\n", text);
     for (unsigned i = 0; i < 32; i += 8) {
         used = add_line(buffer, size, used, "  r%-2u", i);
@@ -413,6 +434,6 @@ void chil_run_report(const struct chil_run *run, char *buffer, size_t size)
             used = add_line(buffer, size, used, " %08x", crash->regs.gpr[k]);
         used = add_line(buffer, size, used, "\n");
     }
-    (void)add_line(buffer, size, used, "  lr %08x ctr %08x cr %08x xer %08x\n", crash->regs.lr, crash->regs.ctr,
-                   core_cr_get(&crash->regs), core_xer_get(&crash->regs));
+    (void)add_line(buffer, size, used, "  lr %08x ctr %08x cr %08x xer %08x\n", crash->regs.lr,
+                   crash->regs.ctr, core_cr_get(&crash->regs), core_xer_get(&crash->regs));
 }

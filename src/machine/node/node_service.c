@@ -1,8 +1,9 @@
-/* The call-through: services of the simulator for the program on it, and the simulator's own counters behind some.
+/* The call-through: services of the simulator for the program on it, and the simulator's own
+ * counters behind some.
  *
- * A program asks with the reserved instruction: the service's number in r3, arguments from r4 on, the result in r3,
- * negative for an error number. docs/formats/callthru.md is the reference; guest/include/chiliad/callthru.h the other
- * side.
+ * A program asks with the reserved instruction: the service's number in r3, arguments from r4 on,
+ * the result in r3, negative for an error number. docs/formats/callthru.md is the reference;
+ * guest/include/chiliad/callthru.h the other side.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +27,7 @@ enum {
     SERVICE_TAG = 28
 };
 
-/* --- What the counters count ------------------------------------------------------------------------------------- */
+/* --- What the counters count ----------------------------------------------------------------- */
 
 static void read_core(void *context, unsigned core, uint64_t *values)
 {
@@ -35,15 +36,17 @@ static void read_core(void *context, unsigned core, uint64_t *values)
     core_signal_counts(cores_get(run->cores, core), signals);
     memset(values, 0, COUNTERS_SET * sizeof *values);
     for (size_t i = 0; i < run->own_count; i++)
-        if (run->own[i].id < COUNTERS_SET) values[run->own[i].id] = node_count(run, &run->own[i], core, signals);
+        if (run->own[i].id < COUNTERS_SET)
+            values[run->own[i].id] = node_count(run, &run->own[i], core, signals);
 }
 
 static void tell_overflow(void *context, int pid)
 {
     struct chil_run *run = context;
     if (run->options.say)
-        run->options.say(run->options.context,
-                         "more than 128 processes: those beyond them share one set of the simulator's own counters");
+        run->options.say(
+            run->options.context,
+            "more than 128 processes: those beyond them share one set of the simulator's own counters");
     (void)pid;
 }
 
@@ -55,7 +58,7 @@ struct counters *node_counters_new(struct chil_run *run)
     return counters_new(&options);
 }
 
-/* --- Services ---------------------------------------------------------------------------------------------------- */
+/* --- Services -------------------------------------------------------------------------------- */
 
 static bool put_set(struct mem *mem, uint32_t address, const uint64_t *values)
 {
@@ -64,7 +67,8 @@ static bool put_set(struct mem *mem, uint32_t address, const uint64_t *values)
     return true;
 }
 
-static int32_t read_counters(struct chil_run *run, unsigned core, struct mem *mem, uint32_t user_at, uint32_t kernel_at)
+static int32_t read_counters(struct chil_run *run, unsigned core, struct mem *mem, uint32_t user_at,
+                             uint32_t kernel_at)
 {
     uint64_t user[COUNTERS_SET], kernel[COUNTERS_SET];
     counters_read(run->counters, core, user, kernel);
@@ -82,7 +86,8 @@ static int32_t tell_task(struct chil_run *run, unsigned core, const struct core_
     return 0;
 }
 
-static int32_t serve(struct chil_run *run, unsigned core, const struct core_regs *regs, struct mem *mem)
+static int32_t serve(struct chil_run *run, unsigned core, const struct core_regs *regs,
+                     struct mem *mem)
 {
     const uint32_t *arg = &regs->gpr[3];
     int32_t result;
@@ -93,12 +98,15 @@ static int32_t serve(struct chil_run *run, unsigned core, const struct core_regs
     case SERVICE_TASK_EXIT: return tell_task(run, core, regs);
     case SERVICE_TRACE_ON:
     case SERVICE_TRACE_OFF: return node_trace_switch(run, arg[0] == SERVICE_TRACE_ON);
-    case SERVICE_SELECT: counters_select(run->counters, core, (uint64_t)arg[1] << 32 | arg[2]); return 0;
+    case SERVICE_SELECT:
+        counters_select(run->counters, core, (uint64_t)arg[1] << 32 | arg[2]);
+        return 0;
     case SERVICE_START: counters_start(run->counters, core); return 0;
     case SERVICE_STOP: counters_stop(run->counters, core); return 0;
     case SERVICE_RESET: counters_reset(run->counters, core); return 0;
     case SERVICE_READ: return read_counters(run, core, mem, arg[1], arg[2]);
-    case SERVICE_REGION_FIRST ... SERVICE_REGION_LAST: return node_record_serve(run, core, arg, mem);
+    case SERVICE_REGION_FIRST ... SERVICE_REGION_LAST:
+        return node_record_serve(run, core, arg, mem);
     case SERVICE_TAG: return node_monitor_tag(run, mem, arg[1]);
     default: return node_events_serve(run, core, arg, mem, &result) ? result : -ENOSYS;
     }

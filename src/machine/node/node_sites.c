@@ -1,11 +1,14 @@
-/* Allocation sites: calls of the allocator, seen as cores make them, say where each block of the heap comes from.
+/* Allocation sites: calls of the allocator, seen as cores make them, say where each block of the
+ * heap comes from.
  *
- * A function allocates if it has the name of one; so it does not matter whether it is in the program or in a library,
- * or whose malloc it is. The first call counts: what operator new gets from malloc is operator new's. The site is the
- * function that called and the place of that call, which debugging data turns into a line. A function that ends with a
- * jump to malloc has given its frame away: then the site is its caller.
+ * A function allocates if it has the name of one; so it does not matter whether it is in the
+ * program or in a library, or whose malloc it is. The first call counts: what operator new gets
+ * from malloc is operator new's. The site is the function that called and the place of that call,
+ * which debugging data turns into a line. A function that ends with a jump to malloc has given its
+ * frame away: then the site is its caller.
  *
- * A block has a name from the return of the call that made it until it is given to free, realloc or operator delete.
+ * A block has a name from the return of the call that made it until it is given to free, realloc or
+ * operator delete.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +95,7 @@ uint32_t node_sites_symbol(const struct node_sites *sites, uint32_t site)
     return site ? sites->all[site - 1].symbol : 0;
 }
 
-/* --- Names -------------------------------------------------------------------------------------------------------- */
+/* --- Names ----------------------------------------------------------------------------------- */
 
 /* "malloc in solve (solve.c:12)", or "malloc in solve+0x1c" where no line is known. */
 static void name_site(const struct site *site, char text[SITE_TEXT])
@@ -103,7 +106,8 @@ static void name_site(const struct site *site, char text[SITE_TEXT])
     const char *what = allocators[site->allocator].name;
     int line = -1;
     if (!symbol || f->low == f->high) {
-        (void)snprintf(text, SITE_TEXT, "%s in %.400s", what, symbol ? node_symbols_name(symbol) : "nowhere");
+        (void)snprintf(text, SITE_TEXT, "%s in %.400s", what,
+                       symbol ? node_symbols_name(symbol) : "nowhere");
         return;
     }
     uint32_t into = site->back - CALL - f->low;
@@ -123,11 +127,13 @@ static uint32_t site_get(struct node_sites *sites, const struct record_call *cal
     uint32_t *bucket = &sites->buckets[call->back / 4 % BUCKETS];
     for (uint32_t i = *bucket; i; i = sites->all[i - 1].next) {
         const struct site *site = &sites->all[i - 1];
-        if (site->function == function && site->back == call->back && site->allocator == allocator) return i;
+        if (site->function == function && site->back == call->back && site->allocator == allocator)
+            return i;
     }
     sites->all = base_grow(sites->all, &sites->capacity, sites->count + 1, sizeof *sites->all);
     struct site *site = &sites->all[sites->count++];
-    *site = (struct site){.function = function, .back = call->back, .next = *bucket, .allocator = allocator};
+    *site = (struct site){
+        .function = function, .back = call->back, .next = *bucket, .allocator = allocator};
     char text[SITE_TEXT];
     name_site(site, text);
     if (sites->names) site->name = chil_ranges_name(sites->names, text);
@@ -135,7 +141,7 @@ static uint32_t site_get(struct node_sites *sites, const struct record_call *cal
     return *bucket = (uint32_t)sites->count;
 }
 
-/* --- Calls -------------------------------------------------------------------------------------------------------- */
+/* --- Calls ----------------------------------------------------------------------------------- */
 
 uint8_t node_sites_told(void *context, const void *symbol)
 {
@@ -155,7 +161,8 @@ void node_sites_called(void *context, const struct record_call *call)
 {
     const struct chil_run *run = context;
     const struct allocator *a = &allocators[call->told - 1];
-    if (a->old && !a->size) node_heap_remove(node_names_heap(run->names, call->mem), argument(call, a->old));
+    if (a->old && !a->size)
+        node_heap_remove(node_names_heap(run->names, call->mem), argument(call, a->old));
 }
 
 void node_sites_returned(void *context, const struct record_call *call, uint32_t result)
@@ -166,7 +173,8 @@ void node_sites_returned(void *context, const struct record_call *call, uint32_t
     uint32_t address = result, size = argument(call, a->size);
     if (!a->size) return;
     if (a->count) size *= argument(call, a->count); /* more than 4 GiB has failed */
-    if (a->pointer && (result || !mem_get32(call->mem, argument(call, a->pointer), &address))) return;
+    if (a->pointer && (result || !mem_get32(call->mem, argument(call, a->pointer), &address)))
+        return;
     bool freed = a->old && (address || !size);
     if (freed) node_heap_remove(heap, argument(call, a->old));
     if (address) node_heap_add(heap, address, size, site_get(node_names_sites(run->names), call));

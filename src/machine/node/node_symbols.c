@@ -1,5 +1,6 @@
-/* Reads the functions of ELF files: from the symbol table, else the dynamic one, and for what is in neither from the
- * unwinding data (.eh_frame), which stripped programs keep and which says where functions begin and end. */
+/* Reads the functions of ELF files: from the symbol table, else the dynamic one, and for what is in
+ * neither from the unwinding data (.eh_frame), which stripped programs keep and which says where
+ * functions begin and end. */
 #include "machine/node/node_symbols.h"
 
 #include <dwarf.h>
@@ -86,14 +87,16 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* --- Reading a file -----------------------------------------------------------------------------------------------
- */
+/* --- Reading a file -------------------------------------------------------------------------- */
 
-static struct entry *add(struct node_object *object, const char *name, uint32_t address, uint32_t size, unsigned rank)
+static struct entry *add(struct node_object *object, const char *name, uint32_t address,
+                         uint32_t size, unsigned rank)
 {
-    object->entries = base_grow(object->entries, &object->capacity, object->count + 1, sizeof *object->entries);
+    object->entries =
+        base_grow(object->entries, &object->capacity, object->count + 1, sizeof *object->entries);
     struct entry *entry = &object->entries[object->count++];
-    *entry = (struct entry){.symbol = {.name = name, .object = object, .address = address, .size = size}, .rank = rank};
+    *entry = (struct entry){
+        .symbol = {.name = name, .object = object, .address = address, .size = size}, .rank = rank};
     return entry;
 }
 
@@ -102,7 +105,8 @@ static unsigned rank_of(const char *name)
 {
     enum { LONG = 10000 };
     size_t length = strlen(name);
-    return (unsigned)strspn(name, "_") % LONG * LONG + (unsigned)(length < LONG ? length : LONG - 1);
+    return (unsigned)strspn(name, "_") % LONG * LONG +
+           (unsigned)(length < LONG ? length : LONG - 1);
 }
 
 static bool is_code(Elf *elf, const GElf_Sym *symbol, uint32_t *end)
@@ -112,13 +116,15 @@ static bool is_code(Elf *elf, const GElf_Sym *symbol, uint32_t *end)
     bool global = GELF_ST_BIND(symbol->st_info) != STB_LOCAL;
     if (type != STT_FUNC && !(type == STT_NOTYPE && global)) return false;
     Elf_Scn *section = symbol->st_shndx < SHN_LORESERVE ? elf_getscn(elf, symbol->st_shndx) : NULL;
-    if (!symbol->st_shndx || !section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+    if (!symbol->st_shndx || !section || !gelf_getshdr(section, &header) ||
+        !(header.sh_flags & SHF_EXECINSTR))
         return false;
     *end = (uint32_t)(header.sh_addr + header.sh_size);
     return symbol->st_value % 4 == 0;
 }
 
-static void read_table(struct node_symbols *symbols, struct node_object *object, Elf *elf, Elf_Scn *section)
+static void read_table(struct node_symbols *symbols, struct node_object *object, Elf *elf,
+                       Elf_Scn *section)
 {
     GElf_Shdr header;
     Elf_Data *data = elf_getdata(section, NULL);
@@ -129,7 +135,9 @@ static void read_table(struct node_symbols *symbols, struct node_object *object,
         if (!gelf_getsym(data, (int)i, &symbol) || !is_code(elf, &symbol, &end)) continue;
         const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
         if (!name || !*name) continue;
-        add(object, keep(symbols, name), (uint32_t)symbol.st_value, (uint32_t)symbol.st_size, rank_of(name))->end = end;
+        add(object, keep(symbols, name), (uint32_t)symbol.st_value, (uint32_t)symbol.st_size,
+            rank_of(name))
+            ->end = end;
     }
 }
 
@@ -139,14 +147,16 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name)
     GElf_Shdr header;
     if (elf_getshdrstrndx(elf, &names)) return NULL;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        if (!gelf_getshdr(section, &header) || (type != SHT_NULL && header.sh_type != type)) continue;
+        if (!gelf_getshdr(section, &header) || (type != SHT_NULL && header.sh_type != type))
+            continue;
         const char *is = elf_strptr(elf, names, header.sh_name);
         if (!name || (is && strcmp(is, name) == 0)) return section;
     }
     return NULL;
 }
 
-/* Frame descriptions as gcc writes them for PowerPC: 32-bit lengths, addresses relative to where they stand. */
+/* Frame descriptions as gcc writes them for PowerPC: 32-bit lengths, addresses relative to where
+ * they stand. */
 static void read_frames(struct node_symbols *symbols, struct node_object *object, Elf *elf)
 {
     enum { SIZE = 4, POINTER = 8, RANGE = 12, FIELDS = 16 };
@@ -157,13 +167,16 @@ static void read_frames(struct node_symbols *symbols, struct node_object *object
     const uint8_t *bytes = data->d_buf;
     for (size_t at = 0; at + FIELDS <= data->d_size;) {
         uint32_t length = mem_host_get32(bytes + at);
-        if (length < RANGE || length > data->d_size - at - SIZE) break; /* the end, or nothing that we know */
-        if (mem_host_get32(bytes + at + SIZE)) {                        /* not a common part */
-            uint32_t address = (uint32_t)(header.sh_addr + at + POINTER) + mem_host_get32(bytes + at + POINTER);
+        if (length < RANGE || length > data->d_size - at - SIZE)
+            break;                               /* the end, or nothing that we know */
+        if (mem_host_get32(bytes + at + SIZE)) { /* not a common part */
+            uint32_t address =
+                (uint32_t)(header.sh_addr + at + POINTER) + mem_host_get32(bytes + at + POINTER);
             uint32_t size = mem_host_get32(bytes + at + RANGE);
             char name[300];
             (void)snprintf(name, sizeof name, "%.200s+0x%x", last_part(object->path), address);
-            if (address % 4 == 0 && size) (void)add(object, keep(symbols, name), address, size, UINT32_MAX);
+            if (address % 4 == 0 && size)
+                (void)add(object, keep(symbols, name), address, size, UINT32_MAX);
         }
         at += SIZE + length;
     }
@@ -172,7 +185,8 @@ static void read_frames(struct node_symbols *symbols, struct node_object *object
 static int compare(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    if (x->symbol.address != y->symbol.address) return x->symbol.address < y->symbol.address ? -1 : 1;
+    if (x->symbol.address != y->symbol.address)
+        return x->symbol.address < y->symbol.address ? -1 : 1;
     if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
     return strcmp(x->symbol.name, y->symbol.name);
 }
@@ -181,7 +195,8 @@ static int compare(const void *a, const void *b)
 static void guess_size(struct entry *entry, uint32_t next)
 {
     uint32_t end = next < entry->end ? next : entry->end;
-    if (!entry->symbol.size && end > entry->symbol.address) entry->symbol.size = end - entry->symbol.address;
+    if (!entry->symbol.size && end > entry->symbol.address)
+        entry->symbol.size = end - entry->symbol.address;
 }
 
 /* One for each address. What unwinding data adds inside a symbol goes. */
@@ -206,10 +221,12 @@ static void tidy(struct node_object *object)
     object->count = kept;
 }
 
-static const struct node_code_symbol *find_entry(const struct node_object *object, const char *name, size_t length)
+static const struct node_code_symbol *find_entry(const struct node_object *object, const char *name,
+                                                 size_t length)
 {
     for (size_t i = 0; i < object->count; i++)
-        if (strncmp(object->entries[i].symbol.name, name, length) == 0 && !object->entries[i].symbol.name[length])
+        if (strncmp(object->entries[i].symbol.name, name, length) == 0 &&
+            !object->entries[i].symbol.name[length])
             return &object->entries[i].symbol;
     return NULL;
 }
@@ -220,7 +237,8 @@ static void join_cold(struct node_object *object)
         struct entry *entry = &object->entries[i];
         const char *cold = strstr(entry->symbol.name, ".cold");
         const struct node_code_symbol *of =
-            cold ? find_entry(object, entry->symbol.name, (size_t)(cold - entry->symbol.name)) : NULL;
+            cold ? find_entry(object, entry->symbol.name, (size_t)(cold - entry->symbol.name))
+                 : NULL;
         entry->is = of ? of : &entry->symbol;
     }
 }
@@ -235,7 +253,8 @@ static void read_object(struct node_symbols *symbols, struct node_object *object
     if (elf && elf_kind(elf) == ELF_K_ELF && elf_getphdrnum(elf, &count) == 0) {
         object->segments = base_calloc(count + 1, sizeof *object->segments);
         for (size_t i = 0; i < count; i++)
-            if (gelf_getphdr(elf, (int)i, &object->segments[object->segment_count])) object->segment_count++;
+            if (gelf_getphdr(elf, (int)i, &object->segments[object->segment_count]))
+                object->segment_count++;
         Elf_Scn *table = find_section(elf, SHT_SYMTAB, NULL);
         if (!table) table = find_section(elf, SHT_DYNSYM, NULL);
         if (table) read_table(symbols, object, elf, table);
@@ -261,12 +280,11 @@ static struct node_object *object_get(struct node_symbols *symbols, const struct
     return object;
 }
 
-/* --- Asking -------------------------------------------------------------------------------------------------------
- */
+/* --- Asking ---------------------------------------------------------------------------------- */
 
 /* The file that pc is of, and the address there. */
-static struct node_object *locate(struct node_symbols *symbols, const struct os *os, const struct mem *mem, uint32_t pc,
-                                  uint32_t *address)
+static struct node_object *locate(struct node_symbols *symbols, const struct os *os,
+                                  const struct mem *mem, uint32_t pc, uint32_t *address)
 {
     struct os_object mapped;
     if (!os_object_find(os, mem, pc, &mapped)) return NULL;
@@ -297,21 +315,24 @@ bool node_symbols_bias(struct node_symbols *symbols, const struct os_object *map
 }
 
 void node_symbols_each(struct node_symbols *symbols, const struct os_object *mapped,
-                       void (*tell)(void *context, const char *name, uint32_t address, uint32_t size), void *context)
+                       void (*tell)(void *context, const char *name, uint32_t address,
+                                    uint32_t size),
+                       void *context)
 {
     const struct node_object *object = object_get(symbols, mapped);
     for (size_t i = 0; i < object->count; i++) {
         const struct entry *entry = &object->entries[i];
         if (!entry->symbol.size) continue;
         char *written = name_written(entry->is->name);
-        tell(context, written ? written : entry->is->name, entry->symbol.address, entry->symbol.size);
+        tell(context, written ? written : entry->is->name, entry->symbol.address,
+             entry->symbol.size);
         free(written);
     }
 }
 
 const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, const struct os *os,
-                                                 const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
-                                                 uint32_t *start)
+                                                 const struct mem *mem, uint32_t pc, uint32_t *low,
+                                                 uint32_t *high, uint32_t *start)
 {
     uint32_t address;
     const struct node_object *object = locate(symbols, os, mem, pc, &address);
@@ -340,17 +361,20 @@ static const struct node_code_symbol *loose_get(struct node_symbols *symbols, co
                                                 const struct node_object *object, uint32_t address)
 {
     for (const struct loose *loose = symbols->loose; loose; loose = loose->next)
-        if (loose->symbol.object == object && loose->symbol.address == address && strcmp(loose->symbol.name, name) == 0)
+        if (loose->symbol.object == object && loose->symbol.address == address &&
+            strcmp(loose->symbol.name, name) == 0)
             return &loose->symbol;
     struct loose *loose = base_calloc(1, sizeof *loose);
-    loose->symbol = (struct node_code_symbol){.name = keep(symbols, name), .object = object, .address = address};
+    loose->symbol = (struct node_code_symbol){
+        .name = keep(symbols, name), .object = object, .address = address};
     loose->next = symbols->loose;
     symbols->loose = loose;
     return &loose->symbol;
 }
 
-const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols, const struct os *os,
-                                                    const struct mem *mem, uint32_t pc)
+const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols,
+                                                    const struct os *os, const struct mem *mem,
+                                                    uint32_t pc)
 {
     uint32_t address = pc;
     char name[300];
@@ -367,8 +391,7 @@ const struct node_code_symbol *node_symbols_label(struct node_symbols *symbols, 
     return loose_get(symbols, text, NULL, 0);
 }
 
-/* --- Sources ------------------------------------------------------------------------------------------------------
- */
+/* --- Sources --------------------------------------------------------------------------------- */
 
 const char *node_object_path(const struct node_object *object)
 {
@@ -437,7 +460,8 @@ static const char *fortran_name(struct node_object *object, const struct node_co
 {
     const char *procedure = NULL, *end = symbol->name + strlen(symbol->name);
     if (!is_fortran(object, symbol->address, &procedure)) return symbol->name;
-    if (strcmp(symbol->name, "MAIN__") == 0) return procedure ? arena_strdup(object->arena, procedure) : symbol->name;
+    if (strcmp(symbol->name, "MAIN__") == 0)
+        return procedure ? arena_strdup(object->arena, procedure) : symbol->name;
     const char *dot = strchr(symbol->name, '.');
     if (dot && dot[1 + strspn(dot + 1, "0123456789")] == 0) end = dot;
     while (end > symbol->name + 1 && end[-1] == '_')
@@ -466,7 +490,8 @@ const char *node_symbols_name(const struct node_code_symbol *symbol)
     return symbol->written;
 }
 
-void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin, int *end)
+void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin,
+                         int *end)
 {
     struct node_object *object = (struct node_object *)symbol->object;
     *begin = *end = -1;

@@ -1,5 +1,6 @@
-/* Whose code an address is: symbols of the files that are mapped into address spaces, read when first asked for. A
- * symbol lives as long as the table and is the same for all processes that map its file. */
+/* Whose code an address is: symbols of the files that are mapped into address spaces, read when
+ * first asked for. A symbol lives as long as the table and is the same for all processes that map
+ * its file. */
 #ifndef NODE_SYMBOLS_H
 #define NODE_SYMBOLS_H
 
@@ -18,28 +19,36 @@ struct node_code_symbol {
 struct node_symbols *node_symbols_new(void);
 void node_symbols_free(struct node_symbols *symbols);
 
-/* The function at `pc`, where it begins and ends in that space, and where it begins in its file; NULL: no symbol, nor
- * unwinding data, tells. The part of a function that a compiler moved away (NAME.cold) is that function. */
+/* The function at `pc`, where it begins and ends in that space, and where it begins in its file;
+ * NULL: no symbol, nor unwinding data, tells. The part of a function that a compiler moved away
+ * (NAME.cold) is that function. */
 const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, const struct os *os,
-                                                 const struct mem *mem, uint32_t pc, uint32_t *low, uint32_t *high,
-                                                 uint32_t *start);
+                                                 const struct mem *mem, uint32_t pc, uint32_t *low,
+                                                 uint32_t *high, uint32_t *start);
 /* How far a mapped file is from the addresses that it has itself; false: it cannot be told. */
-bool node_symbols_bias(struct node_symbols *symbols, const struct os_object *mapped, uint32_t *bias);
+bool node_symbols_bias(struct node_symbols *symbols, const struct os_object *mapped,
+                       uint32_t *bias);
 /* All its functions, in the order of their addresses, which are those of the file. */
 void node_symbols_each(struct node_symbols *symbols, const struct os_object *mapped,
-                       void (*tell)(void *context, const char *name, uint32_t address, uint32_t size), void *context);
+                       void (*tell)(void *context, const char *name, uint32_t address,
+                                    uint32_t size),
+                       void *context);
 /* One for code without: named by its file and address. */
-const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols, const struct os *os,
-                                                    const struct mem *mem, uint32_t pc);
+const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols,
+                                                    const struct os *os, const struct mem *mem,
+                                                    uint32_t pc);
 /* One that is no code: the same text, the same symbol. */
 const struct node_code_symbol *node_symbols_label(struct node_symbols *symbols, const char *text);
 
-/* Its name in the source: C++ and Fortran names as people wrote them, functions of threads without underscores. */
+/* Its name in the source: C++ and Fortran names as people wrote them, functions of threads without
+ * underscores. */
 const char *node_symbols_name(const struct node_code_symbol *symbol);
-/* The guest's path of a file; and the source of a symbol: its file in a buffer, and lines, -1 where unknown. */
+/* The guest's path of a file; and the source of a symbol: its file in a buffer, and lines, -1 where
+ * unknown. */
 const char *node_object_path(const struct node_object *object);
 /* The source of an instruction of the symbol's file; NULL: unknown. */
 const char *node_symbols_line(const struct node_code_symbol *symbol, uint32_t address, int *line);
-void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin, int *end);
+void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin,
+                         int *end);
 
 #endif

@@ -1,8 +1,10 @@
-/* The trace of a run: what cores tell of their instructions, with who ran them, for the caller of chil_run_go.
+/* The trace of a run: what cores tell of their instructions, with who ran them, for the caller of
+ * chil_run_go.
  *
- * There is one switch for the node. A program moves it with the call-through (services 4 and 5): the first record is
- * the instruction behind the one that switched it on, the last is the one that switches it off. Other cores are up to a
- * quantum away from the one that asks, so their part begins and ends that much earlier or later.
+ * There is one switch for the node. A program moves it with the call-through (services 4 and 5):
+ * the first record is the instruction behind the one that switched it on, the last is the one that
+ * switches it off. Other cores are up to a quantum away from the one that asks, so their part
+ * begins and ends that much earlier or later.
  */
 #include "base/mem.h"
 #include "machine/node/node_names.h"
@@ -28,7 +30,9 @@ static void tell(void *context, unsigned core, const struct core_step *step)
         .word = step->word,
     };
     if (step->size) {
-        record.access = step->manages ? CHIL_ACCESS_CACHE : step->store ? CHIL_ACCESS_STORE : CHIL_ACCESS_LOAD;
+        record.access = step->manages ? CHIL_ACCESS_CACHE
+                        : step->store ? CHIL_ACCESS_STORE
+                                      : CHIL_ACCESS_LOAD;
         record.address = step->address;
         record.size = step->size;
     }
@@ -66,7 +70,8 @@ void chil_run_trace_switch(struct chil_run *run, bool on)
 {
     bool was_on = run->trace_on;
     (void)node_trace_switch(run, on);
-    if (run->trace && run->trace->cores.on && !was_on && run->telling) core_trace_begin(run->telling);
+    if (run->trace && run->trace->cores.on && !was_on && run->telling)
+        core_trace_begin(run->telling);
 }
 
 bool chil_run_trace_is_on(const struct chil_run *run)

@@ -1,17 +1,20 @@
-/* The counter unit on the node: its registers as a page of every address space, its wires told by cores and memory.
+/* The counter unit on the node: its registers as a page of every address space, its wires told by
+ * cores and memory.
  *
- * A program loads and stores the registers as the paper says, without a system call. Such an access stops the core
- * before it, exactly; then the unit is told what happened on the selected wires since the last access, the access is
- * done, and the instruction counts as one. So start and stop take effect between two instructions.
+ * A program loads and stores the registers as the paper says, without a system call. Such an access
+ * stops the core before it, exactly; then the unit is told what happened on the selected wires
+ * since the last access, the access is done, and the instruction counts as one. So start and stop
+ * take effect between two instructions.
  *
- * Wires are told in bulk: in the cycles since the last access, so many rises and so many high cycles. A waveform that
- * has both is made of single-cycle pulses and one longer one (tell). Where a wire was high in every cycle, its pulses
- * touched, and rises cannot be told apart, as on a real wire; the level counts are exact.
+ * Wires are told in bulk: in the cycles since the last access, so many rises and so many high
+ * cycles. A waveform that has both is made of single-cycle pulses and one longer one (tell). Where
+ * a wire was high in every cycle, its pulses touched, and rises cannot be told apart, as on a real
+ * wire; the level counts are exact.
  *
- * Thresholds. While a counter has one, the cores watch for the event that reaches it and stop behind that instruction;
- * the unit, caught up, then interrupts, and the program gets SIGXCPU, as on Blue Gene/P. Instructions are watched by
- * what they raise, everything else by asking after each instruction. Thresholds on falls and low levels show at the
- * next access only.
+ * Thresholds. While a counter has one, the cores watch for the event that reaches it and stop
+ * behind that instruction; the unit, caught up, then interrupts, and the program gets SIGXCPU, as
+ * on Blue Gene/P. Instructions are watched by what they raise, everything else by asking after each
+ * instruction. Thresholds on falls and low levels show at the next access only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +54,8 @@ struct node_upc *node_upc_new(struct chil_run *run)
     struct chil_upc_geometry geometry;
     const struct chil_machine *m = run->machine;
     uint64_t base;
-    if (chil_upc_geometry_of(m, &geometry) || chil_machine_number(m, "upc.base", &base)) return NULL; /* another kind */
+    if (chil_upc_geometry_of(m, &geometry) || chil_machine_number(m, "upc.base", &base))
+        return NULL; /* another kind */
     struct chil_upc_map map;
     chil_upc_map(&geometry, &map);
     struct node_upc *unit = base_calloc(1, sizeof *unit);
@@ -78,8 +82,7 @@ void node_upc_free(struct node_upc *unit)
     free(unit);
 }
 
-/* --- Telling ---------------------------------------------------------------------------------------------------------
- */
+/* --- Telling --------------------------------------------------------------------------------- */
 
 static uint32_t wire_of(const struct node_upc *unit, uint32_t counter)
 {
@@ -88,27 +91,32 @@ static uint32_t wire_of(const struct node_upc *unit, uint32_t counter)
     return config.input * chil_upc_geometry(unit->upc)->counters + counter;
 }
 
-/* So many rises and high cycles in [from, to): all but one pulse are one cycle long and two apart. */
-static void tell(struct node_upc *unit, uint32_t wire, uint64_t from, uint64_t to, uint64_t rises, uint64_t high)
+/* So many rises and high cycles in [from, to): all but one pulse are one cycle long and two apart.
+ */
+static void tell(struct node_upc *unit, uint32_t wire, uint64_t from, uint64_t to, uint64_t rises,
+                 uint64_t high)
 {
     uint64_t room = to - from;
     if (high > room) high = room; /* overlapping occurrences keep a wire high, not higher */
     if (!high || !rises) return;
     if (rises > high) rises = high;
     if (rises + high > room + 1) rises = room + 1 - high; /* the others touch */
-    if (rises - 1 + high < room) from++;                  /* and the first does not touch what was before */
-    struct chil_upc_train trains[2] = {{wire, from, rises - 1, 2, 1},
-                                       {wire, from + 2 * (rises - 1), 1, high - (rises - 1), high - (rises - 1)}};
+    if (rises - 1 + high < room) from++; /* and the first does not touch what was before */
+    struct chil_upc_train trains[2] = {
+        {wire, from, rises - 1, 2, 1},
+        {wire, from + 2 * (rises - 1), 1, high - (rises - 1), high - (rises - 1)}};
     (void)chil_upc_raise_many(unit->upc, trains + (rises == 1), rises == 1 ? 1 : 2, NULL);
 }
 
-/* What the wires of an event have done, of so many rises or high cycles. Events have few wires; more are left out. */
+/* What the wires of an event have done, of so many rises or high cycles. Events have few wires;
+ * more are left out. */
 static uint64_t count_event(struct chil_run *run, uint32_t number, enum chil_count_mode mode)
 {
     struct found *found = &run->upc->found[number];
     const struct chil_event *event = &run->upc->events[number];
     uint64_t sum = 0;
-    for (; !found->done && found->count < event->signal_count && found->count < WIRES_OF_EVENT; found->count++)
+    for (; !found->done && found->count < event->signal_count && found->count < WIRES_OF_EVENT;
+         found->count++)
         node_wire_find(run, event->signals[found->count], &found->wires[found->count]);
     found->done = true;
     for (unsigned i = 0; i < found->count; i++)
@@ -124,15 +132,16 @@ static void look(struct chil_run *run, uint64_t to, bool telling)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
     for (uint32_t c = 0; c < chil_upc_geometry(unit->upc)->counters; c++) {
         uint32_t wire = wire_of(unit, c);
-        uint64_t rises = count_event(run, wire, CHIL_COUNT_RISE), high = count_event(run, wire, CHIL_COUNT_HIGH);
-        if (telling) tell(unit, wire, unit->told, to, rises - unit->rises[c], high - unit->highs[c]);
+        uint64_t rises = count_event(run, wire, CHIL_COUNT_RISE),
+                 high = count_event(run, wire, CHIL_COUNT_HIGH);
+        if (telling)
+            tell(unit, wire, unit->told, to, rises - unit->rises[c], high - unit->highs[c]);
         unit->rises[c] = rises;
         unit->highs[c] = high;
     }
 }
 
-/* --- Thresholds ------------------------------------------------------------------------------------------------------
- */
+/* --- Thresholds ------------------------------------------------------------------------------ */
 
 static uint64_t count_of(struct chil_run *run, uint32_t counter)
 {
@@ -147,14 +156,16 @@ uint64_t node_upc_left(struct chil_run *run)
 {
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; run->upc && i < run->upc->asked_count; i++) {
-        uint64_t count = count_of(run, run->upc->asked[i].counter), target = run->upc->asked[i].target;
+        uint64_t count = count_of(run, run->upc->asked[i].counter),
+                 target = run->upc->asked[i].target;
         uint64_t left = count < target ? target - count : 0;
         if (left < least) least = left;
     }
     return least;
 }
 
-/* Watches a counter's event by the signals of one core; false when something else than a core raises it. */
+/* Watches a counter's event by the signals of one core; false when something else than a core
+ * raises it. */
 static bool watch_signals(struct chil_run *run, const struct chil_event *event, uint64_t left)
 {
     uint64_t signals = 0;
@@ -162,7 +173,8 @@ static bool watch_signals(struct chil_run *run, const struct chil_event *event, 
     for (size_t i = 0; i < event->signal_count; i++) {
         enum core_signal signal;
         unsigned its;
-        if (!core_signal_find(event->signals[i], &its, &signal) || its >= run->core_count || (i && its != core))
+        if (!core_signal_find(event->signals[i], &its, &signal) || its >= run->core_count ||
+            (i && its != core))
             return false;
         core = its;
         signals |= UINT64_C(1) << signal;
@@ -178,13 +190,17 @@ bool node_upc_watch(struct chil_run *run)
 {
     struct node_upc *unit = run->upc;
     unit->asked_count = 0;
-    for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters; c++) {
+    for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters;
+         c++) {
         struct chil_upc_config config;
         uint64_t left;
         (void)chil_upc_config(unit->upc, c, &config);
-        if (!config.interrupt || config.mode == CHIL_COUNT_FALL || config.mode == CHIL_COUNT_LOW) continue;
+        if (!config.interrupt || config.mode == CHIL_COUNT_FALL || config.mode == CHIL_COUNT_LOW)
+            continue;
         if (chil_upc_distance(unit->upc, c, &left) || left == UINT64_MAX) continue;
-        if (watch_signals(run, &unit->events[wire_of(unit, c)], left) || unit->asked_count == CORE_WATCHES) continue;
+        if (watch_signals(run, &unit->events[wire_of(unit, c)], left) ||
+            unit->asked_count == CORE_WATCHES)
+            continue;
         unit->asked[unit->asked_count].counter = c;
         unit->asked[unit->asked_count++].target = count_of(run, c) + left;
     }
@@ -200,8 +216,7 @@ void node_upc_catch_up(struct chil_run *run, uint64_t now)
     unit->told = now;
 }
 
-/* --- Accesses --------------------------------------------------------------------------------------------------------
- */
+/* --- Accesses -------------------------------------------------------------------------------- */
 
 bool node_upc_access(struct chil_run *run, unsigned core, struct node_access *access)
 {

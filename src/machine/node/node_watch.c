@@ -1,6 +1,7 @@
-/* What the cores watch for: the counter unit's thresholds, counts that threads of the program wait for, and interrupts
- * of the monitor's board. Each stops the core behind the instruction that gets there; the unit's is a signal for the
- * process, as on Blue Gene/P, a thread's and the board's are for the thread.
+/* What the cores watch for: the counter unit's thresholds, counts that threads of the program wait
+ * for, and interrupts of the monitor's board. Each stops the core behind the instruction that gets
+ * there; the unit's is a signal for the process, as on Blue Gene/P, a thread's and the board's are
+ * for the thread.
  */
 #include "machine/node/node.h"
 
@@ -10,7 +11,8 @@ static uint64_t ask(void *context)
 {
     const struct node_watch *watch = context;
     uint64_t unit = node_upc_left(watch->run), thread = node_events_left(watch->run, watch->core);
-    uint64_t board = node_monitor_left(watch->run, watch->core), least = unit < thread ? unit : thread;
+    uint64_t board = node_monitor_left(watch->run, watch->core),
+             least = unit < thread ? unit : thread;
     return least < board ? least : board;
 }
 
@@ -25,7 +27,8 @@ void node_watch_all(struct chil_run *run)
         struct core_watch *watch = &run->watches[i].watch;
         bool of_thread = node_events_watch(run, i, watch);
         if (of_unit || of_thread || of_board) watch->ask = ask;
-        core_set_watch(cores_get(run->cores, i), watch->count || watch->cycle || watch->ask ? watch : NULL);
+        core_set_watch(cores_get(run->cores, i),
+                       watch->count || watch->cycle || watch->ask ? watch : NULL);
     }
 }
 

@@ -1,11 +1,13 @@
-/* Linux for the programs on a node: starts one, runs it and all that it starts, and says how it ended.
+/* Linux for the programs on a node: starts one, runs it and all that it starts, and says how it
+ * ended.
  *
- * The guests see a PowerPC 32 Linux in simulated time; the host lends its files and nothing else. The caller makes the
- * cores and keeps them; everything else (address spaces, files, tasks) belongs to the struct os. One host thread runs a
- * struct os, and two of them share nothing. The library never prints: lines for the user go to `say`.
+ * The guests see a PowerPC 32 Linux in simulated time; the host lends its files and nothing else.
+ * The caller makes the cores and keeps them; everything else (address spaces, files, tasks) belongs
+ * to the struct os. One host thread runs a struct os, and two of them share nothing. The library
+ * never prints: lines for the user go to `say`.
  *
- * The order of things is fixed by simulated time alone (os_sched.c): the same program with the same options makes the
- * same calls in the same cycles, whatever the host does.
+ * The order of things is fixed by simulated time alone (os_sched.c): the same program with the same
+ * options makes the same calls in the same cycles, whatever the host does.
  */
 #ifndef OS_H
 #define OS_H
@@ -24,8 +26,8 @@ enum { OS_CORES_MAX = 64, OS_DEVICES = 2 };
 
 /* The file-system rules of a run, from the command line. */
 struct os_rules {
-    const char *sysroot;         /* where ld.so.1 and libraries are found when not in the host's place */
-    const char *root;            /* confines everything below it, or NULL */
+    const char *sysroot; /* where ld.so.1 and libraries are found when not in the host's place */
+    const char *root;    /* confines everything below it, or NULL */
     const char *const *writable; /* folders that may be written, besides the working directory */
     size_t writable_count;
     unsigned cores; /* for /proc/cpuinfo and the like; 0 counts as 1; os_new fills it in */
@@ -50,25 +52,31 @@ struct os_options {
     void (*switched)(void *context, unsigned core, int pid, int tid);
     /* A process has ended. */
     void (*ended)(void *context, int pid);
-    /* A task was started by another one and is where that one is, on its stack or a copy of it: fork, vfork. */
+    /* A task was started by another one and is where that one is, on its stack or a copy of it:
+     * fork, vfork. */
     void (*forked)(void *context, int from, int pid, int tid);
     /* An address space has more code, is the copy of another one (`from`), or ends. */
-    void (*memory)(void *context, enum os_memory what, const struct mem *mem, const struct mem *from);
+    void (*memory)(void *context, enum os_memory what, const struct mem *mem,
+                   const struct mem *from);
     /* A task's registers have been set to run the handler of a signal. */
-    void (*handled)(void *context, int tid, int signal, const struct core_regs *regs, struct mem *mem);
-    /* Pages of device registers in every address space, 0 for none; their loads and stores go to `device`, with the
-     * instruction not done yet. True: it was done, regs->pc is behind it. False: the program gets SIGSEGV. */
+    void (*handled)(void *context, int tid, int signal, const struct core_regs *regs,
+                    struct mem *mem);
+    /* Pages of device registers in every address space, 0 for none; their loads and stores go to
+     * `device`, with the instruction not done yet. True: it was done, regs->pc is behind it. False:
+     * the program gets SIGSEGV. */
     uint32_t device_pages[OS_DEVICES];
-    bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem, uint32_t address);
-    /* Called between instructions, at multiples of `pause_cycles` or up to a quantum later; false ends the run there.
+    bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
+                   uint32_t address);
+    /* Called between instructions, at multiples of `pause_cycles` or up to a quantum later; false
+     * ends the run there.
      */
     bool (*pause)(void *context);
     uint64_t pause_cycles;
-    /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0 for none;
-     * *task_signal, 0 when called, is one for the task itself. */
+    /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0
+     * for none; *task_signal, 0 when called, is one for the task itself. */
     int (*watch)(void *context, unsigned core, int *task_signal);
-    /* A program asked for a service of the simulator (CORE_CALLTHRU); regs->pc is behind the instruction. False: no
-     * such service, the program gets SIGILL. */
+    /* A program asked for a service of the simulator (CORE_CALLTHRU); regs->pc is behind the
+     * instruction. False: no such service, the program gets SIGILL. */
     bool (*call_through)(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
 };
 
@@ -91,27 +99,31 @@ struct os_result {
     uint64_t cycles;       /* of the core that was last */
 };
 
-/* Loads the program; it has not run yet. The `count` first of the cores are used, borrowed until os_free. */
+/* Loads the program; it has not run yet. The `count` first of the cores are used, borrowed until
+ * os_free. */
 int os_new(struct os **os, const struct os_options *options, struct cores *cores, unsigned count,
            struct chil_error *err);
-/* Runs every task to its end, also those of processes that outlive the first. When all of them wait and nothing can
- * wake them, says so and kills them: status 128 + SIGKILL. Call it once. */
+/* Runs every task to its end, also those of processes that outlive the first. When all of them wait
+ * and nothing can wake them, says so and kills them: status 128 + SIGKILL. Call it once. */
 int os_run(struct os *os, struct os_result *result);
 void os_free(struct os *os);
 
-/* Copies the file at one guest path to another for the task on `core`, by the rules that its own calls are under: how
- * many bytes, or -errno. Both are addresses of paths in the task's memory. */
+/* Copies the file at one guest path to another for the task on `core`, by the rules that its own
+ * calls are under: how many bytes, or -errno. Both are addresses of paths in the task's memory. */
 int64_t os_transfer(struct os *os, unsigned core, uint32_t from, uint32_t to);
 
-/* Code that came from a file: the mapping that holds `address` of an address space that a process has. */
+/* Code that came from a file: the mapping that holds `address` of an address space that a process
+ * has. */
 struct os_object {
     const char *path, *host; /* the guest's name of the file, and the host's */
     uint32_t address;        /* where the mapping begins, */
     uint64_t length, offset; /* how long it is, and where in the file */
 };
-bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address, struct os_object *object);
+bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address,
+                    struct os_object *object);
 /* All of them, the last that was mapped first; false: there are not so many. */
-bool os_object_get(const struct os *os, const struct mem *mem, size_t index, struct os_object *object);
+bool os_object_get(const struct os *os, const struct mem *mem, size_t index,
+                   struct os_object *object);
 /* The guest's path of the program in an address space; NULL when no process has it. */
 const char *os_program_path(const struct os *os, const struct mem *mem);
 

@@ -1,12 +1,13 @@
 /* The door of the system: sc comes in here, results go out.
  *
- * Handlers are rows (os_calls.def, os_file_calls.def), found by number in a constant table; names of all calls that
- * Linux has on this machine are in os_call_names.def, so that one without a handler can be named. A result from -4095
- * to -1 is an error: r3 gets the positive number and CR0[SO] is set. Handlers return 64 bits, so an address that looks
- * like an error when cut to 32 is none.
+ * Handlers are rows (os_calls.def, os_file_calls.def), found by number in a constant table; names
+ * of all calls that Linux has on this machine are in os_call_names.def, so that one without a
+ * handler can be named. A result from -4095 to -1 is an error: r3 gets the positive number and
+ * CR0[SO] is set. Handlers return 64 bits, so an address that looks like an error when cut to 32 is
+ * none.
  *
- * While a task waits in a call its registers stay as they were at the sc; making the call again is nothing but reading
- * them again, and restarting it after a signal is going back one instruction.
+ * While a task waits in a call its registers stay as they were at the sc; making the call again is
+ * nothing but reading them again, and restarting it after a signal is going back one instruction.
  */
 #include "machine/os/os_task.h"
 
@@ -37,8 +38,8 @@ static int64_t unsupported(const struct os_call *call)
     char topic[32];
     const char *name = os_call_name(call->number);
     (void)snprintf(topic, sizeof topic, "call %u", call->number);
-    os_say_once(call->os, topic, "system call '%s' (%u) is not supported; returning ENOSYS", name ? name : "?",
-                call->number);
+    os_say_once(call->os, topic, "system call '%s' (%u) is not supported; returning ENOSYS",
+                name ? name : "?", call->number);
     return -ENOSYS;
 }
 
@@ -84,8 +85,9 @@ void os_call_enter(struct os_task *task)
     set_result(&task->regs, result);
 }
 
-/* Whether Linux restarts a call after a handler with SA_RESTART; the others end with EINTR whatever the handler says:
- * sleeps, waits for signals, waits for descriptors, and waits for a futex with a time limit. */
+/* Whether Linux restarts a call after a handler with SA_RESTART; the others end with EINTR whatever
+ * the handler says: sleeps, waits for signals, waits for descriptors, and waits for a futex with a
+ * time limit. */
 static bool restarts(const struct os_task *task)
 {
     static const uint16_t never[] = {

@@ -1,11 +1,14 @@
-/* Instructions that Linux does for programs when the core refuses them (arch/powerpc/kernel/traps.c).
+/* Instructions that Linux does for programs when the core refuses them
+ * (arch/powerpc/kernel/traps.c).
  *
- * The C library reads the processor version from user mode (mfpvr, a privileged instruction) at every start; dcba,
- * popcntb and isel are what compilers for other members of the family emit. They take no time beyond the trap, and are
- * no instructions of the core's counts: hardware would have trapped, too. What else Linux emulates (mcrxr, string
- * moves, variants of sync) the core does itself.
+ * The C library reads the processor version from user mode (mfpvr, a privileged instruction) at
+ * every start; dcba, popcntb and isel are what compilers for other members of the family emit. They
+ * take no time beyond the trap, and are no instructions of the core's counts: hardware would have
+ * trapped, too. What else Linux emulates (mcrxr, string moves, variants of sync) the core does
+ * itself.
  *
- * To add one: a row with a mask and a value, and a function that changes registers and returns whether it did.
+ * To add one: a row with a mask and a value, and a function that changes registers and returns
+ * whether it did.
  */
 #include "machine/os/os_task.h"
 

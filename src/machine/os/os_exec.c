@@ -1,7 +1,7 @@
 /* execve: another program in the same process.
  *
- * Everything that can fail is done before the old program is touched: the strings are copied out of its memory and the
- * new one is loaded beside it (os_load.c, which also follows `#!` lines).
+ * Everything that can fail is done before the old program is touched: the strings are copied out of
+ * its memory and the new one is loaded beside it (os_load.c, which also follows `#!` lines).
  */
 #include "machine/os/os_task.h"
 
@@ -20,23 +20,25 @@ struct strings {
 
 static void strings_add(struct strings *strings, char *text)
 {
-    strings->list = base_grow(strings->list, &strings->capacity, strings->count + 2, sizeof *strings->list);
+    strings->list =
+        base_grow(strings->list, &strings->capacity, strings->count + 2, sizeof *strings->list);
     strings->list[strings->count++] = text;
     strings->list[strings->count] = NULL;
 }
 
-static int64_t get_string(const struct os_call *call, uint32_t address, uint32_t limit, struct arena *arena,
-                          char **text)
+static int64_t get_string(const struct os_call *call, uint32_t address, uint32_t limit,
+                          struct arena *arena, char **text)
 {
     int64_t length = mem_strlen(call->mem, address, limit);
     if (length < 0) return -EFAULT;
     if (length >= limit) return limit == PATH_LIMIT ? -ENAMETOOLONG : -E2BIG;
-    *text = arena_strndup(arena, mem_readable(call->mem, address, (uint64_t)length + 1), (size_t)length);
+    *text = arena_strndup(arena, mem_readable(call->mem, address, (uint64_t)length + 1),
+                          (size_t)length);
     return length + 1;
 }
 
-static int64_t get_strings(const struct os_call *call, uint32_t address, struct arena *arena, struct strings *strings,
-                           uint64_t *total)
+static int64_t get_strings(const struct os_call *call, uint32_t address, struct arena *arena,
+                           struct strings *strings, uint64_t *total)
 {
     for (; address; address += 4) {
         uint32_t pointer;
@@ -81,18 +83,21 @@ static void replace_program(struct os_task *task, struct os_space *space)
     os_task_start_program(task);
 }
 
-static int64_t exec_load(const struct os_call *call, const char *path, struct strings *argv, struct strings *envp,
-                         struct arena *arena, struct os_space **space)
+static int64_t exec_load(const struct os_call *call, const char *path, struct strings *argv,
+                         struct strings *envp, struct arena *arena, struct os_space **space)
 {
     uint64_t total = 0;
     int64_t wrong = get_strings(call, call->arg[1], arena, argv, &total);
     if (!wrong) wrong = get_strings(call, call->arg[2], arena, envp, &total);
     if (wrong) return wrong;
     struct chil_error err = {0};
-    int status = os_load(space, call->process->files, &call->os->options.rules, path, argv->list, envp->list, &err);
+    int status = os_load(space, call->process->files, &call->os->options.rules, path, argv->list,
+                         envp->list, &err);
     if (!status) return 0;
     int error = os_load_errno(status);
-    if (error == ENOEXEC) os_say_once(call->os, path, "execve of '%s': %s", path, err.text); /* not for a PATH search */
+    if (error == ENOEXEC)
+        os_say_once(call->os, path, "execve of '%s': %s", path,
+                    err.text); /* not for a PATH search */
     return -error;
 }
 

@@ -1,8 +1,8 @@
 /* Descriptors: the table of a process, and the open files its numbers stand for.
  *
- * A number leads to a struct file, which dup, fork and F_DUPFD share together with its offset and flags; close-on-exec
- * belongs to the number. Numbers are given lowest first, as POSIX wants, up to 1024. The working directory lives here,
- * too: threads share it with the table, fork copies both.
+ * A number leads to a struct file, which dup, fork and F_DUPFD share together with its offset and
+ * flags; close-on-exec belongs to the number. Numbers are given lowest first, as POSIX wants, up to
+ * 1024. The working directory lives here, too: threads share it with the table, fork copies both.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -101,7 +101,8 @@ struct os_files *os_files_fork(struct os_files *files)
     files_set_cwd(copy, files->cwd);
     for (unsigned i = 0; i < files->count; i++)
         if (files->table[i].file)
-            (void)files_put(copy, file_share(files->table[i].file), i, files->table[i].close_on_exec);
+            (void)files_put(copy, file_share(files->table[i].file), i,
+                            files->table[i].close_on_exec);
     return copy;
 }
 

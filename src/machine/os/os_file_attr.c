@@ -1,8 +1,9 @@
 /* Changing what belongs to a file besides its contents: mode, owner, times.
  *
- * Only where the guest may write. Set-user-ID and set-group-ID bits are refused (EPERM): they would give a guest's file
- * the rights of whoever runs the simulator. Owners stay: every file is the guest user's, and no other can be had. "Now"
- * is the host's moment on the disk and the simulated one for guests (os_file_rules.c).
+ * Only where the guest may write. Set-user-ID and set-group-ID bits are refused (EPERM): they would
+ * give a guest's file the rights of whoever runs the simulator. Owners stay: every file is the
+ * guest user's, and no other can be had. "Now" is the host's moment on the disk and the simulated
+ * one for guests (os_file_rules.c).
  */
 #include "machine/os/os_file_impl.h"
 
@@ -65,7 +66,8 @@ static int64_t own(uint32_t user, uint32_t group)
     return same ? 0 : -EPERM;
 }
 
-static int64_t chown_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t user, uint32_t group)
+static int64_t chown_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t user,
+                        uint32_t group)
 {
     struct place place;
     int error = place_of(&place, call, folder, path, 0);
@@ -114,8 +116,8 @@ static int64_t set_file_times(struct os_call *call, uint32_t number, const struc
     return 0;
 }
 
-static int64_t set_times(struct os_call *call, uint32_t folder, uint32_t path, const struct timespec times[2],
-                         bool follow)
+static int64_t set_times(struct os_call *call, uint32_t folder, uint32_t path,
+                         const struct timespec times[2], bool follow)
 {
     if (!path) return set_file_times(call, folder, times); /* futimens */
     struct place place;
@@ -135,15 +137,18 @@ static int64_t set_times(struct os_call *call, uint32_t folder, uint32_t path, c
     return error;
 }
 
-/* Two times of seconds and parts, each half 4 or 8 bytes; the part is in units of `unit` nanoseconds. */
-static int get_times(const struct os_call *call, uint32_t address, unsigned width, int64_t unit, struct timespec out[2])
+/* Two times of seconds and parts, each half 4 or 8 bytes; the part is in units of `unit`
+ * nanoseconds. */
+static int get_times(const struct os_call *call, uint32_t address, unsigned width, int64_t unit,
+                     struct timespec out[2])
 {
     for (unsigned i = 0; i < 2; i++) {
         int64_t half[2] = {0, TIME_NOW};
         for (unsigned j = 0; address && j < 2; j++) {
             uint32_t at = address + (2 * i + j) * width, narrow;
             uint64_t wide;
-            if (width == 8 ? !mem_get64(call->mem, at, &wide) : !mem_get32(call->mem, at, &narrow)) return -EFAULT;
+            if (width == 8 ? !mem_get64(call->mem, at, &wide) : !mem_get32(call->mem, at, &narrow))
+                return -EFAULT;
             half[j] = width == 8 ? (int64_t)wide : (int32_t)narrow;
         }
         /* The upper half of a 64-bit part is padding. */
@@ -156,8 +161,8 @@ static int get_times(const struct os_call *call, uint32_t address, unsigned widt
     return 0;
 }
 
-static int64_t times_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t address, unsigned width,
-                        int64_t unit, uint32_t flags)
+static int64_t times_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t address,
+                        unsigned width, int64_t unit, uint32_t flags)
 {
     struct timespec times[2];
     if (flags & ~(uint32_t)G_AT_SYMLINK_NOFOLLOW) return -EINVAL;

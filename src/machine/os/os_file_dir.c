@@ -1,11 +1,13 @@
 /* Folders: getdents, in the order of names.
  *
- * A host lists a folder in whatever order its file system keeps; here the names are read at once when the listing
- * begins, sorted as bytes after "." and "..", and given out from there. A program that seeks back to the beginning
- * sees the folder anew. d_off is the index of the next entry, which lseek takes back.
+ * A host lists a folder in whatever order its file system keeps; here the names are read at once
+ * when the listing begins, sorted as bytes after "." and "..", and given out from there. A program
+ * that seeks back to the beginning sees the folder anew. d_off is the index of the next entry,
+ * which lseek takes back.
  *
- *   linux_dirent    0 d_ino 4  4 d_off 4  8 d_reclen 2  10 d_name …  d_reclen - 1 d_type 1   (to a multiple of 4)
- *   linux_dirent64  0 d_ino 8  8 d_off 8 16 d_reclen 2  18 d_type 1  19 d_name …             (to a multiple of 8)
+ *   linux_dirent    0 d_ino 4  4 d_off 4  8 d_reclen 2  10 d_name …  d_reclen - 1 d_type 1   (to a
+ * multiple of 4) linux_dirent64  0 d_ino 8  8 d_off 8 16 d_reclen 2  18 d_type 1  19 d_name … (to a
+ * multiple of 8)
  */
 #include "machine/os/os_file_impl.h"
 
@@ -41,9 +43,11 @@ static void list_free(struct folder_list *list)
     free(list);
 }
 
-static void list_add(struct folder_list *list, const char *name, const struct stat *status, uint8_t type)
+static void list_add(struct folder_list *list, const char *name, const struct stat *status,
+                     uint8_t type)
 {
-    list->entries = base_grow(list->entries, &list->capacity, list->count + 1, sizeof *list->entries);
+    list->entries =
+        base_grow(list->entries, &list->capacity, list->count + 1, sizeof *list->entries);
     struct entry *entry = &list->entries[list->count++];
     *entry = (struct entry){.name = file_text(name), .type = type};
     entry->status.st_dev = status->st_dev;
@@ -64,7 +68,10 @@ static int compare(const void *a, const void *b)
 
 static uint8_t made_type(enum made_kind kind)
 {
-    return kind == MADE_FOLDER ? DT_DIR : kind == MADE_LINK ? DT_LNK : kind == MADE_TEXT ? DT_REG : DT_CHR;
+    return kind == MADE_FOLDER ? DT_DIR
+           : kind == MADE_LINK ? DT_LNK
+           : kind == MADE_TEXT ? DT_REG
+                               : DT_CHR;
 }
 
 static void list_made(struct folder_list *list, const struct file *file)
@@ -82,7 +89,8 @@ static void list_made(struct folder_list *list, const struct file *file)
 static uint8_t ask_type(int folder, const char *name)
 {
     struct stat status;
-    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? IFTODT(status.st_mode) : DT_UNKNOWN;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? IFTODT(status.st_mode)
+                                                                    : DT_UNKNOWN;
 }
 
 static int list_host(struct folder_list *list, const struct file *file)
@@ -129,7 +137,8 @@ static int list_fill(struct file *file)
 
 /* ---- the file ---- */
 
-static int64_t folder_read(struct os_call *call, struct file *file, void *bytes, size_t count, int64_t at)
+static int64_t folder_read(struct os_call *call, struct file *file, void *bytes, size_t count,
+                           int64_t at)
 {
     (void)call, (void)file, (void)bytes, (void)count, (void)at;
     return -EISDIR;
@@ -172,7 +181,8 @@ static void put64(uint8_t *at, uint64_t value)
 }
 
 /* One record at `out`; returns its length, 0 when there is no room for it. */
-static size_t put_entry(uint8_t *out, size_t room, const struct entry *entry, uint32_t number, uint64_t next, bool wide)
+static size_t put_entry(uint8_t *out, size_t room, const struct entry *entry, uint32_t number,
+                        uint64_t next, bool wide)
 {
     size_t name = strlen(entry->name) + 1;
     size_t size = wide ? (19 + name + 7) & ~(size_t)7 : (10 + name + 1 + 3) & ~(size_t)3;
@@ -209,7 +219,8 @@ static int64_t list_out(struct os_call *call, bool wide)
     while ((uint64_t)file->position < file->list->count) {
         const struct entry *entry = &file->list->entries[file->position];
         uint32_t number = entry->status.st_ino ? fs_inode(file->fs, &entry->status)->number : 1;
-        size_t size = put_entry(out + done, room - done, entry, number, (uint64_t)file->position + 1, wide);
+        size_t size =
+            put_entry(out + done, room - done, entry, number, (uint64_t)file->position + 1, wide);
         if (!size) break;
         done += size;
         file->position++;

@@ -1,13 +1,14 @@
 /* Files of the host: regular ones, and the simulator's own standard input, output and error.
  *
- * Offsets are the host descriptor's, so what POSIX says of sharing them holds by itself, also towards the shell
- * that started the simulator. O_APPEND and O_NONBLOCK are kept here and not set on the host's descriptor, which others
- * share.
+ * Offsets are the host descriptor's, so what POSIX says of sharing them holds by itself, also
+ * towards the shell that started the simulator. O_APPEND and O_NONBLOCK are kept here and not set
+ * on the host's descriptor, which others share.
  *
- * Standard output and error always look like pipes, never like a terminal or a file, and standard input like a pipe
- * unless it is a regular file: otherwise a program would buffer differently and execute other instructions with its
- * output in a file than on a screen. The price: output to a screen comes in blocks, as in a pipe. When the reader of
- * the simulator's output is gone, the guest gets SIGPIPE; the program around the simulator ignores its own.
+ * Standard output and error always look like pipes, never like a terminal or a file, and standard
+ * input like a pipe unless it is a regular file: otherwise a program would buffer differently and
+ * execute other instructions with its output in a file than on a screen. The price: output to a
+ * screen comes in blocks, as in a pipe. When the reader of the simulator's output is gone, the
+ * guest gets SIGPIPE; the program around the simulator ignores its own.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -18,7 +19,8 @@
 
 enum { SIGNAL_PIPE = 13 };
 
-static int64_t host_read(struct os_call *call, struct file *file, void *bytes, size_t count, int64_t at)
+static int64_t host_read(struct os_call *call, struct file *file, void *bytes, size_t count,
+                         int64_t at)
 {
     (void)call;
     if (file->borrowed && file->flags & G_O_NONBLOCK) {
@@ -32,7 +34,8 @@ static int64_t host_read(struct os_call *call, struct file *file, void *bytes, s
     return done < 0 ? -errno : done;
 }
 
-static int64_t host_write(struct os_call *call, struct file *file, const void *bytes, size_t count, int64_t at)
+static int64_t host_write(struct os_call *call, struct file *file, const void *bytes, size_t count,
+                          int64_t at)
 {
     off_t back = -1;
     if (file->flags & G_O_APPEND) { /* pwrite appends, too, and leaves the offset where it was */
@@ -68,21 +71,23 @@ static void host_stat(struct file *file, struct stat *status)
 static int64_t stream_seek(struct file *file, int64_t offset, int whence)
 {
     struct stat status;
-    bool regular =
-        (file->flags & G_O_ACCESS) == G_O_RDONLY && fstat(file->host, &status) == 0 && S_ISREG(status.st_mode);
+    bool regular = (file->flags & G_O_ACCESS) == G_O_RDONLY && fstat(file->host, &status) == 0 &&
+                   S_ISREG(status.st_mode);
     return regular ? host_seek(file, offset, whence) : -ESPIPE;
 }
 
 static void stream_stat(struct file *file, struct stat *status)
 {
-    if ((file->flags & G_O_ACCESS) == G_O_RDONLY && fstat(file->host, status) == 0 && S_ISREG(status->st_mode)) {
+    if ((file->flags & G_O_ACCESS) == G_O_RDONLY && fstat(file->host, status) == 0 &&
+        S_ISREG(status->st_mode)) {
         file->inode = fs_inode(file->fs, status);
         return;
     }
     *status = (struct stat){.st_mode = S_IFIFO | 0600, .st_nlink = 1};
 }
 
-const struct file_ops file_host_ops = {.read = host_read, .write = host_write, .seek = host_seek, .stat = host_stat};
+const struct file_ops file_host_ops = {
+    .read = host_read, .write = host_write, .seek = host_seek, .stat = host_stat};
 
 static const struct file_ops stream_ops = {
     .read = host_read, .write = host_write, .seek = stream_seek, .stat = stream_stat};

@@ -1,12 +1,14 @@
 /* Inside os_file*.c and os_space*.c: what a descriptor stands for, and where a path leads.
  *
- * Three nouns. A `struct fs` is the file system as the guests of one run see it: the tree, what may be written, the
- * numbers that files get. A `struct file` is an open file description as POSIX means it: what dup and fork share. A
- * `struct place` is the end of a path: the folder's host descriptor and the last name, with every symbolic link on the
- * way resolved, so that an operation on it cannot lead anywhere else.
+ * Three nouns. A `struct fs` is the file system as the guests of one run see it: the tree, what may
+ * be written, the numbers that files get. A `struct file` is an open file description as POSIX
+ * means it: what dup and fork share. A `struct place` is the end of a path: the folder's host
+ * descriptor and the last name, with every symbolic link on the way resolved, so that an operation
+ * on it cannot lead anywhere else.
  *
- * Functions return 0 or -errno (Linux's numbers are the same for PowerPC and the hosts we run on up to 34, and from 35
- * to 133 but for EDEADLOCK, which is never returned). One host thread runs a struct os, so nothing here is locked.
+ * Functions return 0 or -errno (Linux's numbers are the same for PowerPC and the hosts we run on up
+ * to 34, and from 35 to 133 but for EDEADLOCK, which is never returned). One host thread runs a
+ * struct os, so nothing here is locked.
  */
 #ifndef OS_FILE_IMPL_H
 #define OS_FILE_IMPL_H
@@ -52,7 +54,8 @@ enum { G_POLLIN = 1, G_POLLPRI = 2, G_POLLOUT = 4, G_POLLERR = 8, G_POLLHUP = 16
 
 /* ---- os_file_rules.c: the file system of a run ---- */
 
-/* A file that was seen: its number in order of first sight and, when a guest changed it, the simulated time of that. */
+/* A file that was seen: its number in order of first sight and, when a guest changed it, the
+ * simulated time of that. */
 struct inode {
     struct inode *next;
     uint64_t device, host_number;
@@ -63,7 +66,8 @@ struct inode {
 };
 
 struct fs;
-int fs_new(struct fs **fs, const struct os_rules *rules, char cwd[PATH_MAX], struct chil_error *err);
+int fs_new(struct fs **fs, const struct os_rules *rules, char cwd[PATH_MAX],
+           struct chil_error *err);
 struct fs *fs_share(struct fs *fs);
 void fs_release(struct fs *fs);
 int fs_root(const struct fs *fs);    /* the guest's "/", a host descriptor */
@@ -78,9 +82,10 @@ void fs_forget(struct fs *fs, const struct stat *status);
 uint32_t fs_next_number(struct fs *fs);
 /* A guest changed the file: from now on its time is the simulated one of this moment. */
 void fs_touch(const struct os_call *call, struct inode *inode);
-void fs_touch_folder(const struct os_call *call, int host); /* the same for a folder a name was changed in */
-uint64_t fs_random(struct fs *fs);                          /* the next of /dev/urandom */
-const void *fs_change(const struct fs *fs);                 /* what tasks in poll wait for */
+void fs_touch_folder(const struct os_call *call,
+                     int host);             /* the same for a folder a name was changed in */
+uint64_t fs_random(struct fs *fs);          /* the next of /dev/urandom */
+const void *fs_change(const struct fs *fs); /* what tasks in poll wait for */
 
 /* ---- os_file_made.c: /dev, /proc and /sys ---- */
 
@@ -108,7 +113,8 @@ int made_link(struct os_call *call, struct made made, char target[PATH_MAX]);
 void made_stat(struct made made, struct stat *status);
 /* The names in a made-up folder, one after the other from 0; NULL at the end. */
 const char *made_name(const char *folder, unsigned index, enum made_kind *kind);
-int made_open(struct os_call *call, const char *path, struct made made, unsigned flags, struct file **file);
+int made_open(struct os_call *call, const char *path, struct made made, unsigned flags,
+              struct file **file);
 
 /* ---- os_file_path.c: where a path leads ---- */
 
@@ -130,10 +136,11 @@ struct place {
     struct stat status; /* of what is there; st_mode only when made up */
 };
 
-int place_find(struct place *place, const struct os_files *files, struct os_call *call, const char *base,
-               const char *path, unsigned flags);
+int place_find(struct place *place, const struct os_files *files, struct os_call *call,
+               const char *base, const char *path, unsigned flags);
 /* The same for a path in guest memory, relative to descriptor `folder` (or G_AT_FDCWD). */
-int place_of(struct place *place, struct os_call *call, uint32_t folder, uint32_t address, unsigned flags);
+int place_of(struct place *place, struct os_call *call, uint32_t folder, uint32_t address,
+             unsigned flags);
 void place_fini(struct place *place);
 /* -EROFS, and a hint for the user, once. */
 int place_denied(const struct os_call *call, const struct place *place);
@@ -143,11 +150,13 @@ int files_open_program(const struct os_files *files, const char *guest, char pat
 
 /* ---- os_file.c: descriptors ---- */
 
-/* What kinds of files do differently. A NULL `read` or `write` is EINVAL, `seek` ESPIPE; a NULL `poll` is always ready.
- * `at` is where to read or write, negative for the file's own place. `call` may be NULL for files that never wait. */
+/* What kinds of files do differently. A NULL `read` or `write` is EINVAL, `seek` ESPIPE; a NULL
+ * `poll` is always ready. `at` is where to read or write, negative for the file's own place. `call`
+ * may be NULL for files that never wait. */
 struct file_ops {
     int64_t (*read)(struct os_call *call, struct file *file, void *bytes, size_t count, int64_t at);
-    int64_t (*write)(struct os_call *call, struct file *file, const void *bytes, size_t count, int64_t at);
+    int64_t (*write)(struct os_call *call, struct file *file, const void *bytes, size_t count,
+                     int64_t at);
     int64_t (*seek)(struct file *file, int64_t offset, int whence);
     void (*stat)(struct file *file, struct stat *status);
     unsigned (*poll)(const struct file *file);
@@ -190,8 +199,9 @@ const char *files_cwd(const struct os_files *files);
 void files_set_cwd(struct os_files *files, const char *path);
 /* Takes the file (released on failure); the lowest free number from `lowest` on, or -EMFILE. */
 int files_add(struct os_files *files, struct file *file, unsigned lowest, bool close_on_exec);
-int files_put(struct os_files *files, struct file *file, unsigned number, bool close_on_exec); /* dup2 */
-struct file *files_get(const struct os_files *files, uint32_t number);                         /* NULL: EBADF */
+int files_put(struct os_files *files, struct file *file, unsigned number,
+              bool close_on_exec);                                     /* dup2 */
+struct file *files_get(const struct os_files *files, uint32_t number); /* NULL: EBADF */
 int files_close(struct os_files *files, uint32_t number);
 bool *files_close_on_exec(const struct os_files *files, uint32_t number);
 unsigned files_limit(const struct os_files *files); /* above every open descriptor */

@@ -1,8 +1,9 @@
 /* Reading, writing, seeking, copying and cutting files.
  *
- * A buffer that is only partly in reach is used as far as it is, as Linux does; EFAULT is for one that begins out of
- * it. 64-bit arguments come in aligned register pairs, high half first: r3 r4, r5 r6, r7 r8 are arg[0..1], [2..3],
- * [4..5]; but preadv and _llseek take their halves as two separate words, low first and high first respectively.
+ * A buffer that is only partly in reach is used as far as it is, as Linux does; EFAULT is for one
+ * that begins out of it. 64-bit arguments come in aligned register pairs, high half first: r3 r4,
+ * r5 r6, r7 r8 are arg[0..1], [2..3], [4..5]; but preadv and _llseek take their halves as two
+ * separate words, low first and high first respectively.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -19,12 +20,14 @@ enum { IOV_MAX_GUEST = 1024, IOV_SIZE = 8, COPY_ROOM = 65536 };
 
 /* ---- one buffer ---- */
 
-/* The host address of a guest buffer and in *count how much of it may be used; NULL when nothing. */
+/* The host address of a guest buffer and in *count how much of it may be used; NULL when nothing.
+ */
 static void *reach(struct mem *mem, uint32_t address, uint32_t *count, bool to_write)
 {
     if (*count > G_RW_MAX) *count = G_RW_MAX;
     for (uint32_t length = *count;;) {
-        const void *all = to_write ? mem_writable(mem, address, length) : mem_readable(mem, address, length);
+        const void *all =
+            to_write ? mem_writable(mem, address, length) : mem_readable(mem, address, length);
         if (all) {
             *count = length;
             return mem->base + address;
@@ -33,7 +36,8 @@ static void *reach(struct mem *mem, uint32_t address, uint32_t *count, bool to_w
         while (done < length) {
             uint32_t step = MEM_PAGE - ((address + (uint32_t)done) & (MEM_PAGE - 1));
             uint32_t at = address + (uint32_t)done;
-            if (at < address || !(to_write ? mem_writable(mem, at, 1) : mem_readable(mem, at, 1))) break;
+            if (at < address || !(to_write ? mem_writable(mem, at, 1) : mem_readable(mem, at, 1)))
+                break;
             done += step;
         }
         if (!done || done >= length) return NULL;
@@ -41,12 +45,14 @@ static void *reach(struct mem *mem, uint32_t address, uint32_t *count, bool to_w
     }
 }
 
-static int64_t move(struct os_call *call, struct file *file, uint32_t address, uint32_t count, int64_t at, bool write)
+static int64_t move(struct os_call *call, struct file *file, uint32_t address, uint32_t count,
+                    int64_t at, bool write)
 {
     if (write ? !file->ops->write : !file->ops->read) return -EINVAL;
     void *bytes = reach(call->mem, address, &count, !write);
     if (!bytes) return -EFAULT;
-    return write ? file->ops->write(call, file, bytes, count, at) : file->ops->read(call, file, bytes, count, at);
+    return write ? file->ops->write(call, file, bytes, count, at)
+                 : file->ops->read(call, file, bytes, count, at);
 }
 
 /* The file of arg[0], when it may be read (written). */
@@ -95,7 +101,8 @@ int64_t sys_pwrite64(struct os_call *call)
 /* ---- vectors ---- */
 
 /* A pipe takes what writev gives in one piece, so that a wait in the middle cannot split it. */
-static int64_t write_gathered(struct os_call *call, struct file *file, const uint8_t *vector, unsigned count)
+static int64_t write_gathered(struct os_call *call, struct file *file, const uint8_t *vector,
+                              unsigned count)
 {
     uint64_t total = 0, done = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -108,7 +115,8 @@ static int64_t write_gathered(struct os_call *call, struct file *file, const uin
     uint8_t *bytes = base_calloc(total, 1);
     for (unsigned i = 0; i < count; i++) {
         uint32_t length = mem_host_get32(vector + (size_t)i * IOV_SIZE + 4);
-        memcpy(bytes + done, call->mem->base + mem_host_get32(vector + (size_t)i * IOV_SIZE), length);
+        memcpy(bytes + done, call->mem->base + mem_host_get32(vector + (size_t)i * IOV_SIZE),
+               length);
         done += length;
     }
     int64_t result = file->ops->write(call, file, bytes, total, -1);
@@ -132,7 +140,8 @@ static int64_t move_vector(struct os_call *call, bool write, int64_t at)
         uint32_t length = mem_host_get32(vector + (size_t)i * IOV_SIZE + 4);
         if (!length) continue;
         if (length > G_RW_MAX - (uint64_t)total) length = (uint32_t)(G_RW_MAX - (uint64_t)total);
-        /* What a pipe still has may be taken, but there is no waiting for more once something is there. */
+        /* What a pipe still has may be taken, but there is no waiting for more once something is
+         * there. */
         if (total && file->pipe && !(file->ops->poll(file) & G_POLLIN)) break;
         int64_t done = move(call, file, address, length, at, write);
         if (done < 0) return total ? total : done;
@@ -212,7 +221,8 @@ struct end {
     unsigned width;   /* in bytes */
 };
 
-static int end_open(const struct os_call *call, struct end *end, uint32_t number, uint32_t address, unsigned width)
+static int end_open(const struct os_call *call, struct end *end, uint32_t number, uint32_t address,
+                    unsigned width)
 {
     *end = (struct end){files_get(call->process->files, number), -1, address, width};
     if (!end->file) return -EBADF;
@@ -221,7 +231,8 @@ static int end_open(const struct os_call *call, struct end *end, uint32_t number
     if (address && width == 8 && !mem_get64(call->mem, address, &wide)) return -EFAULT;
     if (address && width == 4 && !mem_get32(call->mem, address, &narrow)) return -EFAULT;
     end->at = (int64_t)(width == 8 ? wide : narrow);
-    if (!address) end->at = end->file->ops->seek ? end->file->ops->seek(end->file, 0, SEEK_CUR) : -1;
+    if (!address)
+        end->at = end->file->ops->seek ? end->file->ops->seek(end->file, 0, SEEK_CUR) : -1;
     return address && end->at < 0 ? -EINVAL : 0;
 }
 
@@ -242,7 +253,8 @@ static int64_t copy(struct os_call *call, struct end *in, struct end *out, uint3
     while (count) {
         size_t step = count < sizeof room ? count : sizeof room;
         int64_t got = in->file->ops->read(call, in->file, room, step, in->at);
-        int64_t put = got > 0 ? out->file->ops->write(call, out->file, room, (size_t)got, out->at) : got;
+        int64_t put =
+            got > 0 ? out->file->ops->write(call, out->file, room, (size_t)got, out->at) : got;
         if (put <= 0) {
             if (!total) total = put;
             break;
@@ -289,7 +301,8 @@ int64_t sys_copy_file_range(struct os_call *call)
     if (!status) status = end_open(call, &out, call->arg[2], call->arg[3], 8);
     if (status) return status;
     if (!file_writable(out.file) || !file_readable(in.file)) return -EBADF;
-    if (in.file->ops != &file_host_ops || out.file->ops != &file_host_ops || call->arg[5]) return -EINVAL;
+    if (in.file->ops != &file_host_ops || out.file->ops != &file_host_ops || call->arg[5])
+        return -EINVAL;
     if (in.file->inode == out.file->inode) return -EINVAL;
     uint32_t count = call->arg[4] < G_RW_MAX ? call->arg[4] : G_RW_MAX;
     return copy(call, &in, &out, count);
@@ -301,7 +314,8 @@ static int64_t cut_path(struct os_call *call, int64_t length)
 {
     struct place place;
     if (length < 0) return -EINVAL;
-    int status = place_of(&place, call, (uint32_t)G_AT_FDCWD, call->arg[0], PLACE_FOLLOW | PLACE_CHANGE);
+    int status =
+        place_of(&place, call, (uint32_t)G_AT_FDCWD, call->arg[0], PLACE_FOLLOW | PLACE_CHANGE);
     if (status) return status;
     if (!place.exists)
         status = -ENOENT;

@@ -1,9 +1,10 @@
 /* The made-up part of the tree: /dev, /proc and /sys, the same on every host.
  *
- * One row per path; what is not in the table does not exist (ENOENT), whatever the host has there. /dev/urandom and
- * /dev/random give one fixed stream per run. /dev/tty exists and cannot be opened (ENXIO): a guest has no terminal.
- * /proc/PID of the process itself is /proc/self, and there are no others. To add a file: a row, and for a text the
- * function that writes it; it is called when the file is opened.
+ * One row per path; what is not in the table does not exist (ENOENT), whatever the host has there.
+ * /dev/urandom and /dev/random give one fixed stream per run. /dev/tty exists and cannot be opened
+ * (ENXIO): a guest has no terminal. /proc/PID of the process itself is /proc/self, and there are no
+ * others. To add a file: a row, and for a text the function that writes it; it is called when the
+ * file is opened.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -35,10 +36,11 @@ static void text_cpus(struct os_call *call, FILE *out)
 static void text_meminfo(struct os_call *call, FILE *out)
 {
     (void)call;
-    (void)fputs("MemTotal:         524288 kB\nMemFree:          262144 kB\nMemAvailable:     262144 kB\n"
-                "Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\n"
-                "SwapFree:              0 kB\n",
-                out);
+    (void)fputs(
+        "MemTotal:         524288 kB\nMemFree:          262144 kB\nMemAvailable:     262144 kB\n"
+        "Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\n"
+        "SwapFree:              0 kB\n",
+        out);
 }
 
 static void text_maps(struct os_call *call, FILE *out)
@@ -50,7 +52,8 @@ static void text_maps(struct os_call *call, FILE *out)
         unsigned kind = rights[first] & (MEM_READ | MEM_WRITE | MEM_EXEC | MEM_MAPPED | MEM_SHADOW);
         if (kind & MEM_SHADOW) kind = (kind & ~(unsigned)MEM_SHADOW) | MEM_WRITE;
         for (page++; page < MEM_PAGES; page++) {
-            unsigned next = rights[page] & (MEM_READ | MEM_WRITE | MEM_EXEC | MEM_MAPPED | MEM_SHADOW);
+            unsigned next =
+                rights[page] & (MEM_READ | MEM_WRITE | MEM_EXEC | MEM_MAPPED | MEM_SHADOW);
             if (next & MEM_SHADOW) next = (next & ~(unsigned)MEM_SHADOW) | MEM_WRITE;
             uint32_t at = (uint32_t)(page << MEM_PAGE_BITS);
             if (next != kind || at == space->brk_start || at == space->stack_low) break;
@@ -62,8 +65,9 @@ static void text_maps(struct os_call *call, FILE *out)
             what = "[stack]";
         else if (start == space->brk_start && space->brk > space->brk_start)
             what = "[heap]";
-        (void)fprintf(out, "%08x-%08zx %c%c%cp 00000000 00:00 0 %s%s\n", start, page << MEM_PAGE_BITS,
-                      kind & MEM_READ ? 'r' : '-', kind & MEM_WRITE ? 'w' : '-', kind & MEM_EXEC ? 'x' : '-',
+        (void)fprintf(out, "%08x-%08zx %c%c%cp 00000000 00:00 0 %s%s\n", start,
+                      page << MEM_PAGE_BITS, kind & MEM_READ ? 'r' : '-',
+                      kind & MEM_WRITE ? 'w' : '-', kind & MEM_EXEC ? 'x' : '-',
                       *what ? "                         " : "", what);
     }
 }
@@ -104,14 +108,18 @@ static const struct row rows[] = {
     {"/sys/devices/system/cpu/possible", MADE_TEXT, NULL, text_cpus},
     {"/sys/devices/system/cpu/present", MADE_TEXT, NULL, text_cpus},
 };
-enum { ROWS = sizeof rows / sizeof rows[0], NUMBER_BASE = 1 << 20 /* st_ino, away from those of files */ };
+enum {
+    ROWS = sizeof rows / sizeof rows[0],
+    NUMBER_BASE = 1 << 20 /* st_ino, away from those of files */
+};
 
 bool made_area(const char *path)
 {
     static const char *const tops[] = {"/dev", "/proc", "/sys"};
     for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++) {
         size_t length = strlen(tops[i]);
-        if (strncmp(path, tops[i], length) == 0 && (!path[length] || path[length] == '/')) return true;
+        if (strncmp(path, tops[i], length) == 0 && (!path[length] || path[length] == '/'))
+            return true;
     }
     return false;
 }
@@ -154,7 +162,8 @@ int made_link(struct os_call *call, struct made made, char target[PATH_MAX])
         if (file->path)
             (void)memccpy(target, file->path, 0, PATH_MAX);
         else
-            (void)snprintf(target, PATH_MAX, "pipe:[%u]", file->pipe ? pipe_number(file) : file->number);
+            (void)snprintf(target, PATH_MAX, "pipe:[%u]",
+                           file->pipe ? pipe_number(file) : file->number);
         return 0;
     }
     if (made.kind != MADE_LINK) return -EINVAL;
@@ -172,11 +181,14 @@ void made_stat(struct made made, struct stat *status)
         mode_t mode;
         unsigned major, minor;
     } looks[] = {
-        {MADE_FOLDER, S_IFDIR | 0555, 0, 0}, {MADE_LINK, S_IFLNK | 0777, 0, 0}, {MADE_TEXT, S_IFREG | 0444, 0, 0},
-        {MADE_NULL, S_IFCHR | 0666, 1, 3},   {MADE_ZERO, S_IFCHR | 0666, 1, 5}, {MADE_FULL, S_IFCHR | 0666, 1, 7},
-        {MADE_RANDOM, S_IFCHR | 0666, 1, 9}, {MADE_TTY, S_IFCHR | 0666, 5, 0},  {MADE_DESCRIPTOR, S_IFLNK | 0700, 0, 0},
+        {MADE_FOLDER, S_IFDIR | 0555, 0, 0},     {MADE_LINK, S_IFLNK | 0777, 0, 0},
+        {MADE_TEXT, S_IFREG | 0444, 0, 0},       {MADE_NULL, S_IFCHR | 0666, 1, 3},
+        {MADE_ZERO, S_IFCHR | 0666, 1, 5},       {MADE_FULL, S_IFCHR | 0666, 1, 7},
+        {MADE_RANDOM, S_IFCHR | 0666, 1, 9},     {MADE_TTY, S_IFCHR | 0666, 5, 0},
+        {MADE_DESCRIPTOR, S_IFLNK | 0700, 0, 0},
     };
-    *status = (struct stat){.st_nlink = 1, .st_ino = NUMBER_BASE + made.number, .st_mtime = (time_t)OS_EPOCH};
+    *status = (struct stat){
+        .st_nlink = 1, .st_ino = NUMBER_BASE + made.number, .st_mtime = (time_t)OS_EPOCH};
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
         if (looks[i].kind == made.kind) {
             status->st_mode = looks[i].mode;
@@ -190,7 +202,9 @@ const char *made_name(const char *folder, unsigned index, enum made_kind *kind)
     size_t length = strlen(folder);
     for (unsigned i = 0; i < ROWS; i++) {
         const char *path = rows[i].path;
-        if (strncmp(path, folder, length) != 0 || path[length] != '/' || strchr(path + length + 1, '/')) continue;
+        if (strncmp(path, folder, length) != 0 || path[length] != '/' ||
+            strchr(path + length + 1, '/'))
+            continue;
         if (index--) continue;
         *kind = rows[i].kind;
         return path + length + 1;
@@ -200,7 +214,8 @@ const char *made_name(const char *folder, unsigned index, enum made_kind *kind)
 
 /* ---- open made-up files ---- */
 
-static int64_t made_read(struct os_call *call, struct file *file, void *bytes, size_t count, int64_t at)
+static int64_t made_read(struct os_call *call, struct file *file, void *bytes, size_t count,
+                         int64_t at)
 {
     (void)call;
     switch (file->made.kind) {
@@ -221,7 +236,8 @@ static int64_t made_read(struct os_call *call, struct file *file, void *bytes, s
     return (int64_t)count;
 }
 
-static int64_t made_write(struct os_call *call, struct file *file, const void *bytes, size_t count, int64_t at)
+static int64_t made_write(struct os_call *call, struct file *file, const void *bytes, size_t count,
+                          int64_t at)
 {
     (void)call, (void)bytes, (void)at;
     return file->made.kind == MADE_FULL ? -ENOSPC : (int64_t)count;
@@ -230,7 +246,9 @@ static int64_t made_write(struct os_call *call, struct file *file, const void *b
 static int64_t made_seek(struct file *file, int64_t offset, int whence)
 {
     if (file->made.kind != MADE_TEXT) return 0;
-    int64_t base = whence == SEEK_CUR ? file->position : whence == SEEK_END ? (int64_t)file->text_length : 0;
+    int64_t base = whence == SEEK_CUR   ? file->position
+                   : whence == SEEK_END ? (int64_t)file->text_length
+                                        : 0;
     int64_t at;
     if (whence > SEEK_END || __builtin_add_overflow(base, offset, &at) || at < 0) return -EINVAL;
     file->position = at;
@@ -246,7 +264,8 @@ static const struct file_ops made_ops = {
     .read = made_read, .write = made_write, .seek = made_seek, .stat = made_file_stat};
 
 /* A descriptor's own name: the same open file once more, if it allows what is asked for. */
-static int open_descriptor(struct os_call *call, struct made made, unsigned flags, struct file **result)
+static int open_descriptor(struct os_call *call, struct made made, unsigned flags,
+                           struct file **result)
 {
     struct file *file = files_get(call->process->files, made.number);
     if (!file) return -ENOENT;
@@ -257,7 +276,8 @@ static int open_descriptor(struct os_call *call, struct made made, unsigned flag
     return 0;
 }
 
-int made_open(struct os_call *call, const char *path, struct made made, unsigned flags, struct file **result)
+int made_open(struct os_call *call, const char *path, struct made made, unsigned flags,
+              struct file **result)
 {
     unsigned mode = flags & G_O_ACCESS;
     if (made.kind == MADE_NONE) return flags & G_O_CREAT ? -EROFS : -ENOENT;

@@ -1,8 +1,9 @@
 /* Names: folders, links, renaming, removing, and the working directory.
  *
- * Each call finds its places first, with every link on the way resolved, and asks for the right to change the folder
- * the name is in. A hard link needs that right at both ends: through a new name of a file outside, the file could be
- * written. A symbolic link may say anything; where it leads is judged when it is walked.
+ * Each call finds its places first, with every link on the way resolved, and asks for the right to
+ * change the folder the name is in. A hard link needs that right at both ends: through a new name
+ * of a file outside, the file could be written. A symbolic link may say anything; where it leads is
+ * judged when it is walked.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -78,7 +79,8 @@ static int64_t remove_at(struct os_call *call, uint32_t folder, uint32_t path, b
     error = may_remove(call, &place);
     if (!error && is_folder && !S_ISDIR(place.status.st_mode)) error = -ENOTDIR;
     if (!error && !is_folder && S_ISDIR(place.status.st_mode)) error = -EISDIR;
-    if (!error && unlinkat(place.parent, place.name, is_folder ? AT_REMOVEDIR : 0) != 0) error = -errno;
+    if (!error && unlinkat(place.parent, place.name, is_folder ? AT_REMOVEDIR : 0) != 0)
+        error = -errno;
     if (!error) removed(call, &place);
     place_fini(&place);
     return error;
@@ -110,7 +112,8 @@ static int64_t do_rename(struct os_call *call, struct place *from, struct place 
     if (to->made.kind != MADE_NOT || !to->may_rename) return place_denied(call, to);
     if (to->slash && !S_ISDIR(from->status.st_mode)) return -ENOTDIR;
     if (renameat2(from->parent, from->name, to->parent, to->name, flags) != 0) return -errno;
-    bool same = to->exists && to->status.st_ino == from->status.st_ino && to->status.st_dev == from->status.st_dev;
+    bool same = to->exists && to->status.st_ino == from->status.st_ino &&
+                to->status.st_dev == from->status.st_dev;
     fs_touch_folder(call, from->parent);
     if (to->exists && !same && !(flags & RENAME_EXCHANGE))
         removed(call, to);
@@ -119,8 +122,8 @@ static int64_t do_rename(struct os_call *call, struct place *from, struct place 
     return 0;
 }
 
-static int64_t rename_at(struct os_call *call, uint32_t from_folder, uint32_t from_path, uint32_t to_folder,
-                         uint32_t to_path, uint32_t flags)
+static int64_t rename_at(struct os_call *call, uint32_t from_folder, uint32_t from_path,
+                         uint32_t to_folder, uint32_t to_path, uint32_t flags)
 {
     if (flags & ~(uint32_t)(RENAME_NOREPLACE | RENAME_EXCHANGE)) return -EINVAL;
     struct place from, to;
@@ -138,7 +141,8 @@ static int64_t rename_at(struct os_call *call, uint32_t from_folder, uint32_t fr
 
 int64_t sys_rename(struct os_call *call)
 {
-    return rename_at(call, (uint32_t)G_AT_FDCWD, call->arg[0], (uint32_t)G_AT_FDCWD, call->arg[1], 0);
+    return rename_at(call, (uint32_t)G_AT_FDCWD, call->arg[0], (uint32_t)G_AT_FDCWD, call->arg[1],
+                     0);
 }
 
 int64_t sys_renameat(struct os_call *call)
@@ -166,13 +170,13 @@ static int64_t do_link(struct os_call *call, const struct place *from, const str
     return 0;
 }
 
-static int64_t link_at(struct os_call *call, uint32_t from_folder, uint32_t from_path, uint32_t to_folder,
-                       uint32_t to_path, uint32_t flags)
+static int64_t link_at(struct os_call *call, uint32_t from_folder, uint32_t from_path,
+                       uint32_t to_folder, uint32_t to_path, uint32_t flags)
 {
     if (flags & ~(uint32_t)G_AT_SYMLINK_FOLLOW) return -EINVAL;
     struct place from, to;
-    int error =
-        place_of(&from, call, from_folder, from_path, PLACE_CHANGE | (flags & G_AT_SYMLINK_FOLLOW ? PLACE_FOLLOW : 0));
+    int error = place_of(&from, call, from_folder, from_path,
+                         PLACE_CHANGE | (flags & G_AT_SYMLINK_FOLLOW ? PLACE_FOLLOW : 0));
     if (error) return error;
     error = place_of(&to, call, to_folder, to_path, PLACE_CHANGE);
     int64_t result = error;

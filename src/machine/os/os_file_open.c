@@ -1,11 +1,12 @@
 /* Opening and closing: open and its relatives, dup, fcntl, ioctl.
  *
- * A guest opens regular files and folders. FIFOs, sockets and devices of the host are refused (ENXIO): opening
- * one may block or change the host, and what it gives differs from run to run.
+ * A guest opens regular files and folders. FIFOs, sockets and devices of the host are refused
+ * (ENXIO): opening one may block or change the host, and what it gives differs from run to run.
  *
- * Locks (fcntl, flock) are granted always and block nobody: no other run is kept out, and guests of one run that
- * depend on being kept out of each other's files are not served. ioctl knows FIONREAD, FIONBIO, FIOCLEX and FIONCLEX;
- * to everything about terminals the answer is ENOTTY, also on one: a guest must not behave differently on a screen.
+ * Locks (fcntl, flock) are granted always and block nobody: no other run is kept out, and guests of
+ * one run that depend on being kept out of each other's files are not served. ioctl knows FIONREAD,
+ * FIONBIO, FIOCLEX and FIONCLEX; to everything about terminals the answer is ENOTTY, also on one: a
+ * guest must not behave differently on a screen.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -46,7 +47,8 @@ static int host_flags(unsigned flags)
 }
 
 /* Makes the file; the mode is the guest's to the bit, whatever umask the simulator has. */
-static int create(const struct os_call *call, const struct place *place, unsigned flags, uint32_t mode)
+static int create(const struct os_call *call, const struct place *place, unsigned flags,
+                  uint32_t mode)
 {
     if (place->slash) return -EISDIR;
     if (!place->may_rename) return place_denied(call, place);
@@ -57,10 +59,11 @@ static int create(const struct os_call *call, const struct place *place, unsigne
     return host;
 }
 
-static int open_place(struct os_call *call, const struct place *place, unsigned flags, uint32_t mode,
-                      struct file **result)
+static int open_place(struct os_call *call, const struct place *place, unsigned flags,
+                      uint32_t mode, struct file **result)
 {
-    if (place->made.kind != MADE_NOT) return made_open(call, place->path, place->made, flags, result);
+    if (place->made.kind != MADE_NOT)
+        return made_open(call, place->path, place->made, flags, result);
     int host;
     if (place->exists) {
         host = may_open(call, place, flags);
@@ -72,12 +75,14 @@ static int open_place(struct os_call *call, const struct place *place, unsigned 
     }
     if (host < 0) return host;
     struct stat status;
-    if (fstat(host, &status) != 0 || (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !(flags & G_O_PATH))) {
+    if (fstat(host, &status) != 0 ||
+        (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !(flags & G_O_PATH))) {
         close(host);
         return -ENXIO;
     }
     struct fs *fs = files_fs(call->process->files);
-    struct file *file = file_new(fs, S_ISDIR(status.st_mode) ? &file_folder_ops : &file_host_ops, flags);
+    struct file *file =
+        file_new(fs, S_ISDIR(status.st_mode) ? &file_folder_ops : &file_host_ops, flags);
     file->host = host;
     file->folder = S_ISDIR(status.st_mode);
     file->may_change = place->may_change;
@@ -88,7 +93,8 @@ static int open_place(struct os_call *call, const struct place *place, unsigned 
     return 0;
 }
 
-static int64_t do_open(struct os_call *call, uint32_t folder, uint32_t path, unsigned flags, uint32_t mode)
+static int64_t do_open(struct os_call *call, uint32_t folder, uint32_t path, unsigned flags,
+                       uint32_t mode)
 {
     if ((flags & G_O_ACCESS) == G_O_ACCESS) return -EINVAL;
     if (flags & G_O_TMPFILE) return -EOPNOTSUPP;
@@ -96,7 +102,8 @@ static int64_t do_open(struct os_call *call, uint32_t folder, uint32_t path, uns
     bool follow = !(flags & G_O_NOFOLLOW) && !((flags & G_O_CREAT) && (flags & G_O_EXCL));
     bool change = for_change(flags) || flags & G_O_CREAT;
     struct place place;
-    int status = place_of(&place, call, folder, path, (follow ? PLACE_FOLLOW : 0) | (change ? PLACE_CHANGE : 0));
+    int status = place_of(&place, call, folder, path,
+                          (follow ? PLACE_FOLLOW : 0) | (change ? PLACE_CHANGE : 0));
     if (status) return status;
     struct file *file;
     status = open_place(call, &place, flags, mode, &file);
@@ -116,16 +123,19 @@ int64_t sys_openat(struct os_call *call)
 
 int64_t sys_creat(struct os_call *call)
 {
-    return do_open(call, (uint32_t)G_AT_FDCWD, call->arg[0], G_O_CREAT | G_O_WRONLY | G_O_TRUNC, call->arg[1]);
+    return do_open(call, (uint32_t)G_AT_FDCWD, call->arg[0], G_O_CREAT | G_O_WRONLY | G_O_TRUNC,
+                   call->arg[1]);
 }
 
-/* struct open_how: flags, mode, resolve, 8 bytes each. Ways to resolve are not offered: glibc does not use them. */
+/* struct open_how: flags, mode, resolve, 8 bytes each. Ways to resolve are not offered: glibc does
+ * not use them. */
 int64_t sys_openat2(struct os_call *call)
 {
     uint64_t flags, mode, resolve;
     if (call->arg[3] < 24) return -EINVAL;
     if (call->arg[3] > 24) return -E2BIG;
-    if (!mem_get64(call->mem, call->arg[2], &flags) || !mem_get64(call->mem, call->arg[2] + 8, &mode) ||
+    if (!mem_get64(call->mem, call->arg[2], &flags) ||
+        !mem_get64(call->mem, call->arg[2] + 8, &mode) ||
         !mem_get64(call->mem, call->arg[2] + 16, &resolve))
         return -EFAULT;
     if (resolve) return -EOPNOTSUPP;
@@ -187,12 +197,14 @@ int64_t sys_dup3(struct os_call *call)
     struct file *file = files_get(call->process->files, call->arg[0]);
     if (call->arg[0] == call->arg[1] || call->arg[2] & ~(uint32_t)G_O_CLOEXEC) return -EINVAL;
     if (!file) return -EBADF;
-    return files_put(call->process->files, file_share(file), call->arg[1], call->arg[2] & G_O_CLOEXEC);
+    return files_put(call->process->files, file_share(file), call->arg[1],
+                     call->arg[2] & G_O_CLOEXEC);
 }
 
 /* ---- fcntl, ioctl ---- */
 
-/* struct flock and flock64: l_type is 2 bytes at 0; the answer to F_GETLK is that nobody has a lock. */
+/* struct flock and flock64: l_type is 2 bytes at 0; the answer to F_GETLK is that nobody has a
+ * lock. */
 static int64_t get_lock(struct os_call *call)
 {
     enum { UNLOCKED = 2 };
@@ -205,7 +217,21 @@ static int64_t get_lock(struct os_call *call)
 
 int64_t sys_fcntl(struct os_call *call)
 {
-    enum { DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW, SETOWN, GETOWN, GETLK64 = 12, SETLK64, SETLKW64 };
+    enum {
+        DUPFD,
+        GETFD,
+        SETFD,
+        GETFL,
+        SETFL,
+        GETLK,
+        SETLK,
+        SETLKW,
+        SETOWN,
+        GETOWN,
+        GETLK64 = 12,
+        SETLK64,
+        SETLKW64
+    };
     enum { DUPFD_CLOEXEC = 1030, SETPIPE_SZ = 1031, GETPIPE_SZ = 1032, PIPE_ROOM = 65536 };
     const unsigned settable = G_O_APPEND | G_O_NONBLOCK;
     struct file *file = files_get(call->process->files, call->arg[0]);
@@ -261,7 +287,8 @@ int64_t sys_file_advice(struct os_call *call)
 
 int64_t sys_no_socket(struct os_call *call)
 {
-    os_say_once(call->os, "socket", "the program asked for a socket; there is no network (EAFNOSUPPORT)");
+    os_say_once(call->os, "socket",
+                "the program asked for a socket; there is no network (EAFNOSUPPORT)");
     return -EAFNOSUPPORT;
 }
 

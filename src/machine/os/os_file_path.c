@@ -1,23 +1,24 @@
 /* Where a guest's path leads, without ever leaving what the guest may see.
  *
- * The walk goes component by component: each is opened with O_PATH | O_NOFOLLOW in the folder before it, and symbolic
- * links are read and walked here, never by the host. An absolute link starts at the guest's root again, and ".." is
- * taken off the path walked so far and that path, free of links, is opened anew; so neither can get above the root, and
- * no folder moved meanwhile can either. A place is a folder's descriptor and one name in it that is no link: what is
- * then done to the name, with O_NOFOLLOW, stays there.
+ * The walk goes component by component: each is opened with O_PATH | O_NOFOLLOW in the folder
+ * before it, and symbolic links are read and walked here, never by the host. An absolute link
+ * starts at the guest's root again, and ".." is taken off the path walked so far and that path,
+ * free of links, is opened anew; so neither can get above the root, and no folder moved meanwhile
+ * can either. A place is a folder's descriptor and one name in it that is no link: what is then
+ * done to the name, with O_NOFOLLOW, stays there.
  *
  * /dev, /proc and /sys of the host are not there for a guest: os_file_made.c has its own.
  *
- * The sysroot. Programs are PowerPC's and want PowerPC libraries, which a host has in another place than the paths
- * in the programs say. So for paths below /lib and /usr/lib, for /etc/ld.so.cache and /etc/ld.so.preload, read-only:
- *   without --root, the sysroot's file if it has one, otherwise the host's; but never the host's ld.so.cache or
- *   ld.so.preload, which are about the host's own libraries;
- *   with --root, DIR's file if it has one, otherwise the sysroot's.
- * Programs and interpreters that are not found otherwise are looked for in the sysroot, whatever their path. The
+ * The sysroot. Programs are PowerPC's and want PowerPC libraries, which a host has in another place
+ * than the paths in the programs say. So for paths below /lib and /usr/lib, for /etc/ld.so.cache
+ * and /etc/ld.so.preload, read-only: without --root, the sysroot's file if it has one, otherwise
+ * the host's; but never the host's ld.so.cache or ld.so.preload, which are about the host's own
+ * libraries; with --root, DIR's file if it has one, otherwise the sysroot's. Programs and
+ * interpreters that are not found otherwise are looked for in the sysroot, whatever their path. The
  * sysroot is walked as a root of its own, so links in it stay in it.
  *
- * The working directory and folders that openat names are kept as paths. A guest that renames the folder it is in
- * would find it gone, where Linux would not.
+ * The working directory and folders that openat names are kept as paths. A guest that renames the
+ * folder it is in would find it gone, where Linux would not.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -151,7 +152,8 @@ static int finish_here(struct walk *walk, struct place *place)
 }
 
 /* A step in a made-up folder. 1: goes on, 0: done. */
-static int step_made(struct walk *walk, struct place *place, const char *name, bool last, bool follow_last)
+static int step_made(struct walk *walk, struct place *place, const char *name, bool last,
+                     bool follow_last)
 {
     int status = append(walk, name);
     if (status) return status;
@@ -192,7 +194,8 @@ static int step_link(struct walk *walk, int fd)
     return status ? status : 1;
 }
 
-static int step_host(struct walk *walk, struct place *place, const char *name, bool last, bool follow_last)
+static int step_host(struct walk *walk, struct place *place, const char *name, bool last,
+                     bool follow_last)
 {
     int fd = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     int status = fd < 0 ? -errno : 0;
@@ -202,9 +205,11 @@ static int step_host(struct walk *walk, struct place *place, const char *name, b
         close(fd);
         return status;
     }
-    if (fd >= 0 && S_ISLNK(place->status.st_mode) && (!last || follow_last)) return step_link(walk, fd);
+    if (fd >= 0 && S_ISLNK(place->status.st_mode) && (!last || follow_last))
+        return step_link(walk, fd);
     status = append(walk, name);
-    if (!status && fd >= 0 && (!last || place->slash) && !S_ISDIR(place->status.st_mode)) status = -ENOTDIR;
+    if (!status && fd >= 0 && (!last || place->slash) && !S_ISDIR(place->status.st_mode))
+        status = -ENOTDIR;
     if (status || last) {
         place->exists = fd >= 0;
         if (fd >= 0) close(fd);
@@ -240,12 +245,14 @@ static int walk_on(struct walk *walk, struct place *place, bool follow_last)
             made = made_area(top);
         }
         bool through = follow_last || place->slash;
-        status = made ? step_made(walk, place, name, last, through) : step_host(walk, place, name, last, through);
+        status = made ? step_made(walk, place, name, last, through)
+                      : step_host(walk, place, name, last, through);
         if (status <= 0) return status;
     }
 }
 
-static int walk_tree(struct place *place, struct os_call *call, int root, bool made, const char *text, unsigned flags)
+static int walk_tree(struct place *place, struct os_call *call, int root, bool made,
+                     const char *text, unsigned flags)
 {
     struct walk walk = {.call = call, .root = root, .made = made, .folder = -1};
     walk.next = walk.rest;
@@ -276,8 +283,8 @@ static bool missing(int status, const struct place *place)
     return status == -ENOENT || status == -ENOTDIR || (!status && !place->exists);
 }
 
-static int find_in_sysroot(struct place *place, const struct fs *fs, struct os_call *call, const char *text,
-                           unsigned flags)
+static int find_in_sysroot(struct place *place, const struct fs *fs, struct os_call *call,
+                           const char *text, unsigned flags)
 {
     if (fs_sysroot(fs) < 0) return -ENOENT;
     int status = walk_tree(place, call, fs_sysroot(fs), false, text, flags);
@@ -299,8 +306,8 @@ static void judge(struct place *place, const struct fs *fs)
     }
 }
 
-int place_find(struct place *place, const struct os_files *files, struct os_call *call, const char *base,
-               const char *path, unsigned flags)
+int place_find(struct place *place, const struct os_files *files, struct os_call *call,
+               const char *base, const char *path, unsigned flags)
 {
     const struct fs *fs = files_fs(files);
     char text[REST_MAX];
@@ -339,7 +346,8 @@ int guest_path(const struct os_call *call, uint32_t address, char path[PATH_MAX]
     return 0;
 }
 
-int place_of(struct place *place, struct os_call *call, uint32_t folder, uint32_t address, unsigned flags)
+int place_of(struct place *place, struct os_call *call, uint32_t folder, uint32_t address,
+             unsigned flags)
 {
     char path[PATH_MAX];
     int status = guest_path(call, address, path);
@@ -357,9 +365,10 @@ int place_of(struct place *place, struct os_call *call, uint32_t folder, uint32_
 
 int place_denied(const struct os_call *call, const struct place *place)
 {
-    os_say_once(call->os, "write",
-                "'%s' may not be written: it is not below the working directory; allow it with --writable DIR",
-                place->path);
+    os_say_once(
+        call->os, "write",
+        "'%s' may not be written: it is not below the working directory; allow it with --writable DIR",
+        place->path);
     return -EROFS;
 }
 
@@ -368,18 +377,21 @@ int place_denied(const struct os_call *call, const struct place *place)
 int files_open_program(const struct os_files *files, const char *guest, char path[PATH_MAX])
 {
     struct place place;
-    int status = place_find(&place, files, NULL, files_cwd(files), guest, PLACE_FOLLOW | PLACE_SYSROOT);
+    int status =
+        place_find(&place, files, NULL, files_cwd(files), guest, PLACE_FOLLOW | PLACE_SYSROOT);
     if (status) return status;
     if (!place.exists)
         status = -ENOENT;
     else if (S_ISDIR(place.status.st_mode))
         status = -EISDIR;
-    else if (place.made.kind != MADE_NOT || !S_ISREG(place.status.st_mode) || !(place.status.st_mode & 0111))
+    else if (place.made.kind != MADE_NOT || !S_ISREG(place.status.st_mode) ||
+             !(place.status.st_mode & 0111))
         status = -EACCES;
     else if (faccessat(place.parent, place.name, X_OK, 0) != 0)
         status = -errno;
     else {
-        status = openat(place.parent, place.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        status = openat(place.parent, place.name,
+                        O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (status < 0) status = -errno;
         memcpy(path, place.path, strlen(place.path) + 1);
     }

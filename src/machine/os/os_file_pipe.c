@@ -1,10 +1,11 @@
-/* Pipes between guests: a ring of bytes in the simulator, so that who waits and who goes on is decided in simulated
- * time.
+/* Pipes between guests: a ring of bytes in the simulator, so that who waits and who goes on is
+ * decided in simulated time.
  *
- * A pipe holds 64 KiB. A reader waits for the first byte, a writer for room: for all of its bytes up to PIPE_BUF, which
- * go in together as POSIX wants, for a PIPE_BUF of room when there are more. Then a blocking write goes in whole, and
- * the ring grows for it: a call that waits is made again from the beginning, and bytes handed over in an earlier
- * attempt could not be taken back. So a large write ends earlier than Linux's would; no byte differs.
+ * A pipe holds 64 KiB. A reader waits for the first byte, a writer for room: for all of its bytes
+ * up to PIPE_BUF, which go in together as POSIX wants, for a PIPE_BUF of room when there are more.
+ * Then a blocking write goes in whole, and the ring grows for it: a call that waits is made again
+ * from the beginning, and bytes handed over in an earlier attempt could not be taken back. So a
+ * large write ends earlier than Linux's would; no byte differs.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -68,7 +69,8 @@ static void ring_grow(struct pipe *pipe, size_t size)
     pipe->used = used;
 }
 
-static int64_t pipe_read(struct os_call *call, struct file *file, void *bytes, size_t count, int64_t at)
+static int64_t pipe_read(struct os_call *call, struct file *file, void *bytes, size_t count,
+                         int64_t at)
 {
     struct pipe *pipe = file->pipe;
     if (at >= 0) return -ESPIPE;
@@ -85,7 +87,8 @@ static int64_t pipe_read(struct os_call *call, struct file *file, void *bytes, s
     return (int64_t)count;
 }
 
-static int64_t pipe_write(struct os_call *call, struct file *file, const void *bytes, size_t count, int64_t at)
+static int64_t pipe_write(struct os_call *call, struct file *file, const void *bytes, size_t count,
+                          int64_t at)
 {
     struct pipe *pipe = file->pipe;
     if (at >= 0) return -ESPIPE;
@@ -136,11 +139,15 @@ static void pipe_close(struct file *file)
         free(pipe);
         return;
     }
-    if (!*ends) changed(pipe, file->fs, ends == &pipe->readers ? &pipe->can_write : &pipe->can_read);
+    if (!*ends)
+        changed(pipe, file->fs, ends == &pipe->readers ? &pipe->can_write : &pipe->can_read);
 }
 
-static const struct file_ops pipe_ops = {
-    .read = pipe_read, .write = pipe_write, .stat = pipe_stat, .poll = pipe_poll, .close = pipe_close};
+static const struct file_ops pipe_ops = {.read = pipe_read,
+                                         .write = pipe_write,
+                                         .stat = pipe_stat,
+                                         .poll = pipe_poll,
+                                         .close = pipe_close};
 
 static int64_t make_pipe(struct os_call *call, unsigned flags)
 {

@@ -1,14 +1,16 @@
 /* Waiting for several files: poll, select and their relatives.
  *
- * Pipes are ready when a read or write would not wait. Everything else is ready always: a regular file is, and asking
- * the host about its own standard input would let the host's speed decide what a guest does next.
+ * Pipes are ready when a read or write would not wait. Everything else is ready always: a regular
+ * file is, and asking the host about its own standard input would let the host's speed decide what
+ * a guest does next.
  *
- * A task that must wait waits for any change of any pipe of the run, and looks again. os_wait keeps the first time
- * limit of a call, so looking again does not extend it. The signal mask of pselect6 and ppoll is not applied (said
- * once); signals end the wait all the same.
+ * A task that must wait waits for any change of any pipe of the run, and looks again. os_wait keeps
+ * the first time limit of a call, so looking again does not extend it. The signal mask of pselect6
+ * and ppoll is not applied (said once); signals end the wait all the same.
  *
- *   pollfd (8)  fd 0 4, events 4 2, revents 6 2;  fd_set: 32-bit words, descriptor n is bit n % 32 (from the least
- *   significant) of word n / 32;  timeval and timespec: two words; timespec64: two doublewords.
+ *   pollfd (8)  fd 0 4, events 4 2, revents 6 2;  fd_set: 32-bit words, descriptor n is bit n % 32
+ * (from the least significant) of word n / 32;  timeval and timespec: two words; timespec64: two
+ * doublewords.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -37,8 +39,10 @@ static int64_t wait_more(struct os_call *call, uint64_t nanoseconds)
     return os_wait(call, fs_change(files_fs(call->process->files)), cycles);
 }
 
-/* A time in memory as nanoseconds; `unit` is what its second half counts in, 0 stands for for ever. */
-static int get_time(const struct os_call *call, uint32_t address, bool wide, uint64_t unit, uint64_t *nanoseconds)
+/* A time in memory as nanoseconds; `unit` is what its second half counts in, 0 stands for for ever.
+ */
+static int get_time(const struct os_call *call, uint32_t address, bool wide, uint64_t unit,
+                    uint64_t *nanoseconds)
 {
     *nanoseconds = FOREVER;
     if (!address) return 0;
@@ -46,23 +50,28 @@ static int get_time(const struct os_call *call, uint32_t address, bool wide, uin
     uint64_t wide_value[2];
     uint32_t value[2];
     if (wide) {
-        if (!mem_get64(call->mem, address, &wide_value[0]) || !mem_get64(call->mem, address + 8, &wide_value[1]))
+        if (!mem_get64(call->mem, address, &wide_value[0]) ||
+            !mem_get64(call->mem, address + 8, &wide_value[1]))
             return -EFAULT;
         seconds = (int64_t)wide_value[0];
         part = (int32_t)wide_value[1];
     } else {
-        if (!mem_get32(call->mem, address, &value[0]) || !mem_get32(call->mem, address + 4, &value[1])) return -EFAULT;
+        if (!mem_get32(call->mem, address, &value[0]) ||
+            !mem_get32(call->mem, address + 4, &value[1]))
+            return -EFAULT;
         seconds = (int32_t)value[0];
         part = (int32_t)value[1];
     }
     if (seconds < 0 || part < 0 || (uint64_t)part >= SECOND / unit) return -EINVAL;
-    if ((uint64_t)seconds < FOREVER / SECOND / 2) *nanoseconds = (uint64_t)seconds * SECOND + (uint64_t)part * unit;
+    if ((uint64_t)seconds < FOREVER / SECOND / 2)
+        *nanoseconds = (uint64_t)seconds * SECOND + (uint64_t)part * unit;
     return 0;
 }
 
 static void note_mask(const struct os_call *call, uint32_t mask)
 {
-    if (mask) os_say_once(call->os, "poll mask", "the signal mask of ppoll and pselect6 is not applied");
+    if (mask)
+        os_say_once(call->os, "poll mask", "the signal mask of ppoll and pselect6 is not applied");
 }
 
 /* ---- poll ---- */
@@ -149,8 +158,8 @@ static int64_t do_select(struct os_call *call, uint64_t nanoseconds)
     return ready;
 }
 
-/* Linux writes the time that is left back; 0 of it when it is up, and all of it otherwise is close enough, as POSIX
- * leaves it open. */
+/* Linux writes the time that is left back; 0 of it when it is up, and all of it otherwise is close
+ * enough, as POSIX leaves it open. */
 int64_t sys_select(struct os_call *call)
 {
     uint64_t nanoseconds;

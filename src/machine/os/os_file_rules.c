@@ -1,20 +1,22 @@
-/* The file system of a run: what the rules of the command line mean, and the numbers and times that files show.
+/* The file system of a run: what the rules of the command line mean, and the numbers and times that
+ * files show.
  *
- * Writing. A guest may change what is below its working directory as of the start, and below each --writable folder;
- * everything else is a read-only file system to it (EROFS). Paths are judged free of symbolic links, so a link that
- * leads out gives no right outside. A hard link that somebody else made there cannot be told from a file of its own,
- * and may be written.
+ * Writing. A guest may change what is below its working directory as of the start, and below each
+ * --writable folder; everything else is a read-only file system to it (EROFS). Paths are judged
+ * free of symbolic links, so a link that leads out gives no right outside. A hard link that
+ * somebody else made there cannot be told from a file of its own, and may be written.
  *
- * --root DIR. The guest's "/" is DIR. Its working directory is the host's when that is below DIR and "/" otherwise;
- * so with the host's elsewhere, all of DIR may be written, as after chroot. A --writable folder must be below DIR.
+ * --root DIR. The guest's "/" is DIR. Its working directory is the host's when that is below DIR
+ * and "/" otherwise; so with the host's elsewhere, all of DIR may be written, as after chroot. A
+ * --writable folder must be below DIR.
  *
- * Numbers. st_ino is the order in which a run first saw the file, st_dev one constant: the host's numbers would
- * differ from machine to machine. A file that a guest removed is forgotten, because the host may or may not use
- * its number again at once.
+ * Numbers. st_ino is the order in which a run first saw the file, st_dev one constant: the host's
+ * numbers would differ from machine to machine. A file that a guest removed is forgotten, because
+ * the host may or may not use its number again at once.
  *
- * Times. A file shows its modification time, for all of its three times. When a guest changes it, it shows the
- * simulated time of the change from then on, to the guests of this run only: on the disk the host's clock stands, so
- * that make and people are not misled.
+ * Times. A file shows its modification time, for all of its three times. When a guest changes it,
+ * it shows the simulated time of the change from then on, to the guests of this run only: on the
+ * disk the host's clock stands, so that make and people are not misled.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -66,29 +68,36 @@ static int add_writable(struct fs *fs, const char *folder, const char *root, str
     char real[PATH_MAX];
     struct stat status;
     if (!realpath(folder, real) || stat(real, &status) != 0)
-        return chil_error_set(err, CHIL_ENOENT, "writable folder '%s': %s; make it first, or name another", folder,
+        return chil_error_set(err, CHIL_ENOENT,
+                              "writable folder '%s': %s; make it first, or name another", folder,
                               strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return chil_error_set(err, CHIL_EINVAL, "writable folder '%s' is not a folder; name the one it is in", folder);
+        return chil_error_set(err, CHIL_EINVAL,
+                              "writable folder '%s' is not a folder; name the one it is in",
+                              folder);
     const char *guest = guest_of(real, root);
     if (!guest)
-        return chil_error_set(err, CHIL_EINVAL, "writable folder '%s' is not below the root '%s'; name one that is",
+        return chil_error_set(err, CHIL_EINVAL,
+                              "writable folder '%s' is not below the root '%s'; name one that is",
                               folder, root);
     fs->writable[fs->writable_count++] = file_text(guest);
     return CHIL_OK;
 }
 
-static int open_root(struct fs *fs, const struct os_rules *rules, char real[PATH_MAX], struct chil_error *err)
+static int open_root(struct fs *fs, const struct os_rules *rules, char real[PATH_MAX],
+                     struct chil_error *err)
 {
     const char *root = rules->root ? rules->root : "/";
     fs->confined = rules->root != NULL;
     fs->root = -1;
     if (realpath(root, real)) fs->root = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fs->root >= 0) return CHIL_OK;
-    return chil_error_set(err, CHIL_ENOENT, "root folder '%s': %s; name a folder that is there", root, strerror(errno));
+    return chil_error_set(err, CHIL_ENOENT, "root folder '%s': %s; name a folder that is there",
+                          root, strerror(errno));
 }
 
-int fs_new(struct fs **result, const struct os_rules *rules, char cwd[PATH_MAX], struct chil_error *err)
+int fs_new(struct fs **result, const struct os_rules *rules, char cwd[PATH_MAX],
+           struct chil_error *err)
 {
     struct fs *fs = base_calloc(1, sizeof *fs);
     fs->users = 1;
@@ -169,7 +178,8 @@ bool fs_may_change(const struct fs *fs, const char *path)
 
 static struct inode **find_inode(struct fs *fs, const struct stat *status)
 {
-    uint64_t mixed = (status->st_ino ^ (uint64_t)status->st_dev << 40) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t mixed =
+        (status->st_ino ^ (uint64_t)status->st_dev << 40) * UINT64_C(0x9E3779B97F4A7C15);
     struct inode **at = &fs->inodes[mixed >> 52];
     while (*at && ((*at)->device != status->st_dev || (*at)->host_number != status->st_ino))
         at = &(*at)->next;
@@ -191,7 +201,8 @@ struct inode *fs_inode(struct fs *fs, const struct stat *status)
 void fs_forget(struct fs *fs, const struct stat *status)
 {
     struct inode *inode = *find_inode(fs, status);
-    /* It stays in its chain, for files that are still open, but no path leads to it: ~0 is no host's device. */
+    /* It stays in its chain, for files that are still open, but no path leads to it: ~0 is no
+     * host's device. */
     if (inode) inode->device = UINT64_MAX;
 }
 
@@ -212,7 +223,8 @@ void fs_touch(const struct os_call *call, struct inode *inode)
 void fs_touch_folder(const struct os_call *call, int host)
 {
     struct stat status;
-    if (fstat(host, &status) == 0) fs_touch(call, fs_inode(files_fs(call->process->files), &status));
+    if (fstat(host, &status) == 0)
+        fs_touch(call, fs_inode(files_fs(call->process->files), &status));
 }
 
 uint64_t fs_random(struct fs *fs)

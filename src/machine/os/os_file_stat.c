@@ -1,19 +1,20 @@
 /* What files look like: stat in its forms, access, readlink, statfs, and changing modes and times.
  *
- * A guest sees a file's type, permissions, links, size and modification time as they are. What would tell one host from
- * another is made the same everywhere: device and number (os_file_rules.c), owner (always the guest's user), block size
- * and count, a folder's size and links, and access and change time (both the modification time).
+ * A guest sees a file's type, permissions, links, size and modification time as they are. What
+ * would tell one host from another is made the same everywhere: device and number
+ * (os_file_rules.c), owner (always the guest's user), block size and count, a folder's size and
+ * links, and access and change time (both the modification time).
  *
- * Layouts for 32-bit PowerPC, offset and width, as offsetof says of the cross compiler's headers, run by qemu-ppc:
- *   stat (72)    dev 0 4, ino 4 4, mode 8 4, nlink 12 2, uid 16 4, gid 20 4, rdev 24 4, size 28 4, blksize 32 4,
- *                blocks 36 4, atime 40 4 + ns 44, mtime 48 + 52, ctime 56 + 60
- *   stat64 (104) dev 0 8, ino 8 8, mode 16 4, nlink 20 4, uid 24 4, gid 28 4, rdev 32 8, size 48 8, blksize 56 4,
- *                blocks 64 8, atime 72 4 + ns 76, mtime 80 + 84, ctime 88 + 92
- *   statx (256)  mask 0 4, blksize 4 4, nlink 16 4, uid 20 4, gid 24 4, mode 28 2, ino 32 8, size 40 8, blocks 48 8,
- *                atime 64 (8 + ns 4), btime 80, ctime 96, mtime 112, rdev 128 4 + 132 4, dev 136 4 + 140 4
- *   statfs (64)  type 0, bsize 4, blocks 8, bfree 12, bavail 16, files 20, ffree 24, fsid 28 8, namelen 36, frsize 40
- *   statfs64 (88) type 0, bsize 4, blocks 8 8, bfree 16 8, bavail 24 8, files 32 8, ffree 40 8, fsid 48 8, namelen 56,
- *                frsize 60
+ * Layouts for 32-bit PowerPC, offset and width, as offsetof says of the cross compiler's headers,
+ * run by qemu-ppc: stat (72)    dev 0 4, ino 4 4, mode 8 4, nlink 12 2, uid 16 4, gid 20 4, rdev 24
+ * 4, size 28 4, blksize 32 4, blocks 36 4, atime 40 4 + ns 44, mtime 48 + 52, ctime 56 + 60 stat64
+ * (104) dev 0 8, ino 8 8, mode 16 4, nlink 20 4, uid 24 4, gid 28 4, rdev 32 8, size 48 8, blksize
+ * 56 4, blocks 64 8, atime 72 4 + ns 76, mtime 80 + 84, ctime 88 + 92 statx (256)  mask 0 4,
+ * blksize 4 4, nlink 16 4, uid 20 4, gid 24 4, mode 28 2, ino 32 8, size 40 8, blocks 48 8, atime
+ * 64 (8 + ns 4), btime 80, ctime 96, mtime 112, rdev 128 4 + 132 4, dev 136 4 + 140 4 statfs (64)
+ * type 0, bsize 4, blocks 8, bfree 12, bavail 16, files 20, ffree 24, fsid 28 8, namelen 36, frsize
+ * 40 statfs64 (88) type 0, bsize 4, blocks 8 8, bfree 16 8, bavail 24 8, files 32 8, ffree 40 8,
+ * fsid 48 8, namelen 56, frsize 60
  */
 #include "machine/os/os_file_impl.h"
 
@@ -24,8 +25,19 @@
 
 #include "machine/os/os_file.h"
 
-enum { DEVICE_MAJOR = 8, DEVICE_MINOR = 1, DEVICE = DEVICE_MAJOR << 8 | DEVICE_MINOR, BLOCK = 4096 };
-enum { STAT_BYTES = 72, STAT64_BYTES = 104, STATX_BYTES = 256, STATFS_BYTES = 64, STATFS64_BYTES = 88 };
+enum {
+    DEVICE_MAJOR = 8,
+    DEVICE_MINOR = 1,
+    DEVICE = DEVICE_MAJOR << 8 | DEVICE_MINOR,
+    BLOCK = 4096
+};
+enum {
+    STAT_BYTES = 72,
+    STAT64_BYTES = 104,
+    STATX_BYTES = 256,
+    STATFS_BYTES = 64,
+    STATFS64_BYTES = 88
+};
 
 static void put16(uint8_t *at, unsigned value)
 {
@@ -73,7 +85,8 @@ static void stat_file(struct file *file, struct stat *status)
 }
 
 /* Everything that stats comes here: `flags` are those of fstatat. */
-static int look(struct os_call *call, uint32_t folder, uint32_t path, uint32_t flags, struct stat *status)
+static int look(struct os_call *call, uint32_t folder, uint32_t path, uint32_t flags,
+                struct stat *status)
 {
     char text[PATH_MAX];
     int error = guest_path(call, path, text);
@@ -87,7 +100,8 @@ static int look(struct os_call *call, uint32_t folder, uint32_t path, uint32_t f
     struct place place;
     bool follow = !(flags & G_AT_SYMLINK_NOFOLLOW);
     if (flags & G_AT_EMPTY_PATH && !*text)
-        error = place_find(&place, call->process->files, call, files_cwd(call->process->files), ".", 0);
+        error =
+            place_find(&place, call->process->files, call, files_cwd(call->process->files), ".", 0);
     else
         error = place_of(&place, call, folder, path, follow ? PLACE_FOLLOW : 0);
     if (error) return error;
@@ -237,7 +251,8 @@ int64_t sys_fstatat64(struct os_call *call)
 {
     struct stat status;
     uint32_t flags = call->arg[3];
-    if (flags & ~(uint32_t)(G_AT_SYMLINK_NOFOLLOW | G_AT_NO_AUTOMOUNT | G_AT_EMPTY_PATH)) return -EINVAL;
+    if (flags & ~(uint32_t)(G_AT_SYMLINK_NOFOLLOW | G_AT_NO_AUTOMOUNT | G_AT_EMPTY_PATH))
+        return -EINVAL;
     int error = look(call, call->arg[0], call->arg[1], flags, &status);
     return error ? error : put_stat64(call, call->arg[2], &status);
 }
@@ -247,7 +262,9 @@ int64_t sys_statx(struct os_call *call)
     enum { SYNC_TYPE = 0x6000 };
     struct stat status;
     uint32_t flags = call->arg[2];
-    if (flags & ~(uint32_t)(G_AT_SYMLINK_NOFOLLOW | G_AT_NO_AUTOMOUNT | G_AT_EMPTY_PATH | SYNC_TYPE)) return -EINVAL;
+    if (flags &
+        ~(uint32_t)(G_AT_SYMLINK_NOFOLLOW | G_AT_NO_AUTOMOUNT | G_AT_EMPTY_PATH | SYNC_TYPE))
+        return -EINVAL;
     int error = look(call, call->arg[0], call->arg[1], flags, &status);
     return error ? error : put_statx(call, call->arg[4], &status);
 }
@@ -256,7 +273,8 @@ int64_t sys_statx(struct os_call *call)
 
 static int64_t put_statfs(struct os_call *call, uint32_t address, bool wide)
 {
-    static const uint32_t counts[] = {1 << 20, 1 << 19, 1 << 19, 1 << 18, 1 << 17}; /* blocks … ffree */
+    static const uint32_t counts[] = {1 << 20, 1 << 19, 1 << 19, 1 << 18,
+                                      1 << 17}; /* blocks … ffree */
     size_t size = wide ? STATFS64_BYTES : STATFS_BYTES;
     uint8_t *out = mem_writable(call->mem, address, size);
     if (!out) return -EFAULT;
@@ -293,13 +311,15 @@ int64_t sys_statfs64(struct os_call *call)
 
 int64_t sys_fstatfs(struct os_call *call)
 {
-    return files_get(call->process->files, call->arg[0]) ? put_statfs(call, call->arg[1], false) : -EBADF;
+    return files_get(call->process->files, call->arg[0]) ? put_statfs(call, call->arg[1], false)
+                                                         : -EBADF;
 }
 
 int64_t sys_fstatfs64(struct os_call *call)
 {
     if (call->arg[1] != STATFS64_BYTES) return -EINVAL;
-    return files_get(call->process->files, call->arg[0]) ? put_statfs(call, call->arg[2], true) : -EBADF;
+    return files_get(call->process->files, call->arg[0]) ? put_statfs(call, call->arg[2], true)
+                                                         : -EBADF;
 }
 
 /* ---- access, readlink ---- */
@@ -317,14 +337,17 @@ static int may_access(const struct os_call *call, const struct place *place, int
     return mode & W_OK && !place->may_change ? -EROFS : 0;
 }
 
-static int64_t access_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t mode, uint32_t flags)
+static int64_t access_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t mode,
+                         uint32_t flags)
 {
     if (mode & ~(uint32_t)(R_OK | W_OK | X_OK)) return -EINVAL;
     if (flags & ~(uint32_t)(G_AT_EACCESS | G_AT_SYMLINK_NOFOLLOW)) return -EINVAL;
     struct place place;
-    int error = place_of(&place, call, folder, path, flags & G_AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW);
+    int error =
+        place_of(&place, call, folder, path, flags & G_AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW);
     if (error) return error;
-    bool link = place.exists && S_ISLNK(place.status.st_mode); /* not followed: a link may be everything */
+    bool link =
+        place.exists && S_ISLNK(place.status.st_mode); /* not followed: a link may be everything */
     error = link ? 0 : may_access(call, &place, (int)mode);
     place_fini(&place);
     return error;
@@ -345,7 +368,8 @@ int64_t sys_faccessat2(struct os_call *call)
     return access_at(call, call->arg[0], call->arg[1], call->arg[2], call->arg[3]);
 }
 
-static int64_t readlink_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t out, uint32_t room)
+static int64_t readlink_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t out,
+                           uint32_t room)
 {
     char target[PATH_MAX];
     struct place place;

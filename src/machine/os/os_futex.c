@@ -1,10 +1,11 @@
 /* futex: waiting for a word of memory to change, and what a dying task does to the words it held.
  *
- * A futex is known by an address space and a guest address; in a MAP_SHARED page, by a family and the address, so that
- * processes that share it by fork meet there. (Two processes of a family that map different things at one address,
- * after the fork, would meet by mistake.) Waiters are woken in the order in which they came. Every call is one
- * indivisible step, as nothing else runs meanwhile. Priority inheritance has no priorities to inherit here: LOCK_PI and
- * its relatives keep the protocol of the word (owner, FUTEX_WAITERS) and hand over in order of arrival.
+ * A futex is known by an address space and a guest address; in a MAP_SHARED page, by a family and
+ * the address, so that processes that share it by fork meet there. (Two processes of a family that
+ * map different things at one address, after the fork, would meet by mistake.) Waiters are woken in
+ * the order in which they came. Every call is one indivisible step, as nothing else runs meanwhile.
+ * Priority inheritance has no priorities to inherit here: LOCK_PI and its relatives keep the
+ * protocol of the word (owner, FUTEX_WAITERS) and hand over in order of arrival.
  */
 #include "machine/os/os_task.h"
 
@@ -87,13 +88,14 @@ static struct os_task *first_waiter(const struct os *os, struct futex futex)
 {
     struct os_task *first = NULL;
     for (struct os_task *task = os->tasks; task; task = task->next)
-        if (task->state == OS_WAITING && task->wait_on == futex.what && task->wait_word == futex.word &&
-            (!first || task->wait_order < first->wait_order))
+        if (task->state == OS_WAITING && task->wait_on == futex.what &&
+            task->wait_word == futex.word && (!first || task->wait_order < first->wait_order))
             first = task;
     return first;
 }
 
-/* The cycles until the time limit in arg[3]. FUTEX_WAIT counts from now, the others name a moment of a clock. */
+/* The cycles until the time limit in arg[3]. FUTEX_WAIT counts from now, the others name a moment
+ * of a clock. */
 static int limit(const struct os_call *call, bool wide, unsigned op, uint64_t *cycles)
 {
     *cycles = OS_NEVER;
@@ -147,7 +149,8 @@ static int64_t wake_and_requeue(struct os_call *call, bool compare)
     return woken + requeue(call->os, from, to, call->arg[3]);
 }
 
-/* Changes the second word as arg[5] says, wakes at the first and, if the old value compares, at the second. */
+/* Changes the second word as arg[5] says, wakes at the first and, if the old value compares, at the
+ * second. */
 static int64_t wake_op(struct os_call *call)
 {
     uint32_t code = call->arg[5], old, changed;
@@ -204,7 +207,8 @@ static int64_t lock_pi(struct os_call *call, bool wide, unsigned op, bool try)
 }
 
 /* Gives the word to the task that waits longest, or frees it. */
-static bool pass_on(const struct os_process *process, uint32_t address, bool is_private, uint32_t flags)
+static bool pass_on(const struct os_process *process, uint32_t address, bool is_private,
+                    uint32_t flags)
 {
     struct mem *mem = process->space->mem;
     struct futex futex = futex_at(process, address, is_private);
@@ -280,8 +284,8 @@ static void owner_died(const struct os_task *task, uint32_t address, bool inheri
     if (value & FUTEX_WAITERS) wake_either(process, address);
 }
 
-/* struct robust_list_head: first entry, offset from an entry to its word, entry that is being taken. The lowest bit of
- * an entry's address says that its word is a LOCK_PI one. */
+/* struct robust_list_head: first entry, offset from an entry to its word, entry that is being
+ * taken. The lowest bit of an entry's address says that its word is a LOCK_PI one. */
 static void walk_robust_list(const struct os_task *task)
 {
     const struct mem *mem = task->process->space->mem;
@@ -321,9 +325,11 @@ int64_t sys_set_robust_list(struct os_call *call)
 int64_t sys_get_robust_list(struct os_call *call)
 {
     enum { HEAD_SIZE = 12 };
-    const struct os_task *task = call->arg[0] ? os_task_find(call->os, (int)call->arg[0]) : call->task;
+    const struct os_task *task =
+        call->arg[0] ? os_task_find(call->os, (int)call->arg[0]) : call->task;
     if (!task) return -ESRCH;
-    if (!mem_put32(call->mem, call->arg[1], task->robust_list) || !mem_put32(call->mem, call->arg[2], HEAD_SIZE))
+    if (!mem_put32(call->mem, call->arg[1], task->robust_list) ||
+        !mem_put32(call->mem, call->arg[2], HEAD_SIZE))
         return -EFAULT;
     return 0;
 }

@@ -1,13 +1,15 @@
 /* Inside the operating system services: tasks, processes, and how a system call is made.
  *
- * User-mode Linux for PowerPC 32, in simulated time. A process has an address space, files and signal handlers; a
- * task (thread) has registers and a place on a core. One host thread runs them all: the core that is furthest behind in
- * simulated time runs next, for a quantum; ties go to the lower core. So the same run gives the same bits.
+ * User-mode Linux for PowerPC 32, in simulated time. A process has an address space, files and
+ * signal handlers; a task (thread) has registers and a place on a core. One host thread runs them
+ * all: the core that is furthest behind in simulated time runs next, for a quantum; ties go to the
+ * lower core. So the same run gives the same bits.
  *
- * A system call is a row of os_calls.def: number, name, handler. A handler gets a struct os_call and returns the
- * result, or -errno, or OS_WAIT when the task must wait: the call is then made again, with the same arguments, when the
- * task is woken (os_wake), unless a signal comes first (then it ends with EINTR or is restarted).
- * Nothing of the host shows in a result: no host time, pid, address or random number.
+ * A system call is a row of os_calls.def: number, name, handler. A handler gets a struct os_call
+ * and returns the result, or -errno, or OS_WAIT when the task must wait: the call is then made
+ * again, with the same arguments, when the task is woken (os_wake), unless a signal comes first
+ * (then it ends with EINTR or is restarted). Nothing of the host shows in a result: no host time,
+ * pid, address or random number.
  */
 #ifndef OS_IMPL_H
 #define OS_IMPL_H
@@ -22,7 +24,10 @@
 #include "machine/os/os.h"
 
 enum { OS_SIGNALS = 64, OS_PAGE = 4096 };
-enum { OS_UID = 1000, OS_GID = 1000 }; /* who the guest is: in the auxiliary vector, getuid, and owner of every file */
+enum {
+    OS_UID = 1000,
+    OS_GID = 1000
+}; /* who the guest is: in the auxiliary vector, getuid, and owner of every file */
 
 #define OS_WAIT INT64_MIN /* not a result: the task waits */
 
@@ -37,8 +42,10 @@ struct os_family;  /* processes forked from one program (os_futex.c) */
 /* The descriptors of a process; shared by threads, copied by fork. Opaque outside os_file*.c. */
 struct os_files;
 
-struct os_files *os_files_new(const struct os_rules *rules, struct chil_error *err); /* with 0, 1, 2 of the host */
-struct os_files *os_files_fork(struct os_files *files);  /* a copy whose descriptors share their offsets */
+struct os_files *os_files_new(const struct os_rules *rules,
+                              struct chil_error *err); /* with 0, 1, 2 of the host */
+struct os_files *
+os_files_fork(struct os_files *files); /* a copy whose descriptors share their offsets */
 struct os_files *os_files_share(struct os_files *files); /* one more user (CLONE_FILES) */
 void os_files_close_on_exec(struct os_files *files);
 void os_files_release(struct os_files *files);
@@ -120,7 +127,8 @@ struct os_task {
     unsigned core;
     struct core_regs regs;
     enum os_state state;
-    uint64_t wake_cycle;       /* when waiting with a time limit: on the core's clock; UINT64_MAX without */
+    uint64_t
+        wake_cycle; /* when waiting with a time limit: on the core's clock; UINT64_MAX without */
     const void *wait_on;       /* what os_wake looks for; NULL: only time or a signal */
     bool in_call;              /* a system call is to be made again */
     uint64_t blocked, pending; /* signal masks */
@@ -168,40 +176,46 @@ static inline uint64_t os_pair(uint32_t high, uint32_t low)
 
 typedef int64_t (*os_handler)(struct os_call *call);
 
-/* Waits for `what` (any address; os_wake names the same) until `cycles` have passed, UINT64_MAX for ever. Returns
- * OS_WAIT, for `return os_wait(...)`. When called again after the time is up, call->again is true and
- * os_timed_out(call) tells. A call that is woken early and waits again keeps the limit of its first wait. */
+/* Waits for `what` (any address; os_wake names the same) until `cycles` have passed, UINT64_MAX for
+ * ever. Returns OS_WAIT, for `return os_wait(...)`. When called again after the time is up,
+ * call->again is true and os_timed_out(call) tells. A call that is woken early and waits again
+ * keeps the limit of its first wait. */
 int64_t os_wait(struct os_call *call, const void *what, uint64_t cycles);
 bool os_timed_out(const struct os_call *call);
-/* Makes up to `count` tasks that wait for `what` runnable, in the order in which they began to wait, not before the
- * waker's time; returns how many. */
+/* Makes up to `count` tasks that wait for `what` runnable, in the order in which they began to
+ * wait, not before the waker's time; returns how many. */
 unsigned os_wake(struct os_call *call, const void *what, unsigned count);
 /* The same without a call at hand (pipes that close when a process ends). */
 unsigned os_wake_all(struct os *os, const void *what);
-bool os_signal_waiting(const struct os_task *task); /* an unblocked, not ignored signal is pending */
+bool os_signal_waiting(
+    const struct os_task *task); /* an unblocked, not ignored signal is pending */
 int os_send_signal(struct os *os, struct os_process *process, int signal);
-/* For calls that wait with another signal mask (ppoll, pselect6): in force until the call is over. Calling it again
- * when the call is made again changes nothing. */
+/* For calls that wait with another signal mask (ppoll, pselect6): in force until the call is over.
+ * Calling it again when the call is made again changes nothing. */
 void os_mask_for_call(struct os_call *call, uint64_t blocked);
-/* The soft limit of a process (RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_STACK … as Linux numbers them). */
+/* The soft limit of a process (RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_STACK … as Linux numbers them).
+ */
 uint64_t os_limit(const struct os_process *process, unsigned resource);
 
-/* Simulated time: cycles of the calling task's core, nanoseconds since the machine was switched on, and the fixed
- * moment at which that happened, in seconds since 1970. */
+/* Simulated time: cycles of the calling task's core, nanoseconds since the machine was switched on,
+ * and the fixed moment at which that happened, in seconds since 1970. */
 uint64_t os_cycles(const struct os_call *call);
 uint64_t os_nanoseconds(const struct os_call *call);
 uint64_t os_cycles_of(const struct os *os, uint64_t nanoseconds);
 #define OS_EPOCH UINT64_C(1230768000) /* 2009-01-01 00:00:00 UTC */
 
-/* Says something once per run and topic on the simulator's standard error (an unsupported call, …). */
-void os_say_once(struct os *os, const char *topic, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Says something once per run and topic on the simulator's standard error (an unsupported call, …).
+ */
+void os_say_once(struct os *os, const char *topic, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- loader (os_load.c) ---- */
 
 /* Loads a program, static, PIE or dynamic, into a new address space with its first stack. */
-int os_load(struct os_space **space, const struct os_files *files, const struct os_rules *rules, const char *guest_path,
-            char *const argv[], char *const envp[], struct chil_error *err);
-int os_load_errno(int status); /* the errno with which execve fails when os_load returned `status` */
+int os_load(struct os_space **space, const struct os_files *files, const struct os_rules *rules,
+            const char *guest_path, char *const argv[], char *const envp[], struct chil_error *err);
+int os_load_errno(
+    int status); /* the errno with which execve fails when os_load returned `status` */
 void os_space_release(struct os_space *space);
 struct os_space *os_space_fork(const struct os_space *space);
 bool os_space_find_code(const struct os_space *space, uint32_t address, struct os_object *object);

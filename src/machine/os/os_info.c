@@ -1,8 +1,9 @@
-/* What a program may ask about itself and the machine; answers are fixed, or follow from the options.
+/* What a program may ask about itself and the machine; answers are fixed, or follow from the
+ * options.
  *
- * The user is 1000, never the host's. Random numbers are a stream per process that starts from its number (splitmix64,
- * Steele et al. 2014), so that the same run gives the same bits. Priorities and policies can be asked for; only the
- * ordinary ones can be set, and they change nothing.
+ * The user is 1000, never the host's. Random numbers are a stream per process that starts from its
+ * number (splitmix64, Steele et al. 2014), so that the same run gives the same bits. Priorities and
+ * policies can be asked for; only the ordinary ones can be set, and they change nothing.
  */
 #include "machine/os/os_task.h"
 
@@ -58,8 +59,8 @@ int64_t sys_olduname(struct os_call *call)
     return put_names(call, 5);
 }
 
-/* struct sysinfo: uptime, 3 loads, memory in all and free, shared, buffers, swap in all and free; then a half-word with
- * the number of processes, high memory in all and free, the unit. */
+/* struct sysinfo: uptime, 3 loads, memory in all and free, shared, buffers, swap in all and free;
+ * then a half-word with the number of processes, high memory in all and free, the unit. */
 int64_t sys_sysinfo(struct os_call *call)
 {
     enum { SIZE = 64 };
@@ -89,7 +90,8 @@ int64_t sys_membarrier(struct os_call *call)
     enum { ALL = GLOBAL | PRIVATE_EXPEDITED | REGISTER_PRIVATE_EXPEDITED };
     uint32_t command = call->arg[0];
     if (command == QUERY) return ALL;
-    bool known = command == GLOBAL || command == PRIVATE_EXPEDITED || command == REGISTER_PRIVATE_EXPEDITED;
+    bool known =
+        command == GLOBAL || command == PRIVATE_EXPEDITED || command == REGISTER_PRIVATE_EXPEDITED;
     return known ? 0 : -EINVAL;
 }
 
@@ -167,7 +169,8 @@ static int64_t fp_exceptions(struct os_call *call, bool set)
         uint32_t mode = (*msr & MSR_FE0 ? ASYNC : 0) | (*msr & MSR_FE1 ? NONRECOVERABLE : 0);
         return mem_put32(call->mem, call->arg[1], mode) ? 0 : -EFAULT;
     }
-    if (call->arg[1] & ~(uint32_t)PRECISE) return -EINVAL; /* software handling is for cores without an FPU */
+    if (call->arg[1] & ~(uint32_t)PRECISE)
+        return -EINVAL; /* software handling is for cores without an FPU */
     *msr &= ~(uint32_t)(MSR_FE0 | MSR_FE1);
     if (call->arg[1] & ASYNC) *msr |= MSR_FE0;
     if (call->arg[1] & NONRECOVERABLE) *msr |= MSR_FE1;
@@ -187,7 +190,8 @@ static int64_t task_name(struct os_call *call, bool set)
     int64_t length = mem_strlen(call->mem, call->arg[1], (uint32_t)size - 1);
     if (length < 0) return -EFAULT;
     memset(name, 0, size);
-    if (length) memcpy(name, mem_readable(call->mem, call->arg[1], (uint64_t)length), (size_t)length);
+    if (length)
+        memcpy(name, mem_readable(call->mem, call->arg[1], (uint64_t)length), (size_t)length);
     return 0;
 }
 
@@ -222,7 +226,14 @@ int64_t sys_prctl(struct os_call *call)
 
 /* ---- limits ---- */
 
-enum { RLIMIT_CPU = 0, RLIMIT_STACK = 3, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7, RLIMIT_MEMLOCK = 8 };
+enum {
+    RLIMIT_CPU = 0,
+    RLIMIT_STACK = 3,
+    RLIMIT_CORE = 4,
+    RLIMIT_NPROC = 6,
+    RLIMIT_NOFILE = 7,
+    RLIMIT_MEMLOCK = 8
+};
 
 void os_limits_init(struct os_process *process)
 {
@@ -278,25 +289,32 @@ int64_t sys_setrlimit(struct os_call *call)
 {
     uint32_t soft, hard;
     if (call->arg[0] >= OS_LIMITS) return -EINVAL;
-    if (!mem_get32(call->mem, call->arg[1], &soft) || !mem_get32(call->mem, call->arg[1] + 4, &hard)) return -EFAULT;
-    struct os_limit limit = {soft == UINT32_MAX ? UINT64_MAX : soft, hard == UINT32_MAX ? UINT64_MAX : hard};
+    if (!mem_get32(call->mem, call->arg[1], &soft) ||
+        !mem_get32(call->mem, call->arg[1] + 4, &hard))
+        return -EFAULT;
+    struct os_limit limit = {soft == UINT32_MAX ? UINT64_MAX : soft,
+                             hard == UINT32_MAX ? UINT64_MAX : hard};
     return set_limit(call->process, call->arg[0], limit);
 }
 
 int64_t sys_prlimit64(struct os_call *call)
 {
-    struct os_process *process = call->arg[0] ? os_process_find(call->os, (int)call->arg[0]) : call->process;
+    struct os_process *process =
+        call->arg[0] ? os_process_find(call->os, (int)call->arg[0]) : call->process;
     if (!process) return -ESRCH;
     if (call->arg[1] >= OS_LIMITS) return -EINVAL;
     struct os_limit new, old = process->limits[call->arg[1]];
     if (call->arg[2]) {
-        if (!mem_get64(call->mem, call->arg[2], &new.soft) || !mem_get64(call->mem, call->arg[2] + 8, &new.hard))
+        if (!mem_get64(call->mem, call->arg[2], &new.soft) ||
+            !mem_get64(call->mem, call->arg[2] + 8, &new.hard))
             return -EFAULT;
         int64_t wrong = set_limit(process, call->arg[1], new);
         if (wrong) return wrong;
     }
     uint32_t to = call->arg[3];
-    return to && (!mem_put64(call->mem, to, old.soft) || !mem_put64(call->mem, to + 8, old.hard)) ? -EFAULT : 0;
+    return to && (!mem_put64(call->mem, to, old.soft) || !mem_put64(call->mem, to + 8, old.hard))
+               ? -EFAULT
+               : 0;
 }
 
 /* ---- policies ---- */

@@ -1,12 +1,14 @@
-/* Loads a program: static, position-independent or with an interpreter (ld.so), or a script that names one.
+/* Loads a program: static, position-independent or with an interpreter (ld.so), or a script that
+ * names one.
  *
- * libelf reads the headers; every number in them is taken for hostile until it is checked here, before anything is
- * mapped. What Linux would accept and run into a fault with (an entry point in no code, bytes beyond the file's end) is
- * refused with a word about it, because a simulator's user is helped more by that. Sections are never looked at.
+ * libelf reads the headers; every number in them is taken for hostile until it is checked here,
+ * before anything is mapped. What Linux would accept and run into a fault with (an entry point in
+ * no code, bytes beyond the file's end) is refused with a word about it, because a simulator's user
+ * is helped more by that. Sections are never looked at.
  *
- * Status: CHIL_ENOENT when a file is missing, CHIL_EINVAL when it may not be executed, CHIL_EPARSE when it is not
- * a program for this machine, CHIL_ERANGE when there is too much of something, CHIL_EIO when the host cannot read it.
- * os_load_errno turns them into what execve returns.
+ * Status: CHIL_ENOENT when a file is missing, CHIL_EINVAL when it may not be executed, CHIL_EPARSE
+ * when it is not a program for this machine, CHIL_ERANGE when there is too much of something,
+ * CHIL_EIO when the host cannot read it. os_load_errno turns them into what execve returns.
  */
 #include "machine/os/os_load_impl.h"
 
@@ -65,21 +67,28 @@ int os_load_errno(int status)
     }
 }
 
-static int cannot_open(const char *name, int error, const struct os_rules *rules, struct chil_error *err)
+static int cannot_open(const char *name, int error, const struct os_rules *rules,
+                       struct chil_error *err)
 {
     const char *root = rules && rules->root ? rules->root : NULL;
     switch (error) {
     case ENOENT:
     case ENOTDIR:
         if (root)
-            return chil_error_set(err, CHIL_ENOENT, "'%s': no such file below the root '%s'; paths are seen from there",
-                                  name, root);
-        return chil_error_set(err, CHIL_ENOENT, "'%s': no such file; give the path of a PowerPC program", name);
-    case EISDIR: return chil_error_set(err, CHIL_EINVAL, "'%s' is a directory; give the path of a program in it", name);
+            return chil_error_set(
+                err, CHIL_ENOENT,
+                "'%s': no such file below the root '%s'; paths are seen from there", name, root);
+        return chil_error_set(err, CHIL_ENOENT,
+                              "'%s': no such file; give the path of a PowerPC program", name);
+    case EISDIR:
+        return chil_error_set(err, CHIL_EINVAL,
+                              "'%s' is a directory; give the path of a program in it", name);
     case EACCES:
-        return chil_error_set(err, CHIL_EINVAL, "'%s': no permission to execute it; try 'chmod +x' on it", name);
+        return chil_error_set(err, CHIL_EINVAL,
+                              "'%s': no permission to execute it; try 'chmod +x' on it", name);
     default:
-        return chil_error_set(err, CHIL_EIO, "'%s': %s; give the path of a PowerPC program", name, strerror(error));
+        return chil_error_set(err, CHIL_EIO, "'%s': %s; give the path of a PowerPC program", name,
+                              strerror(error));
     }
 }
 
@@ -89,9 +98,12 @@ static const char *machine_name(const GElf_Ehdr *header)
         uint16_t machine;
         const char *name;
     } names[] = {
-        {EM_386, "x86"},     {EM_X86_64, "x86-64"},        {EM_ARM, "32-bit ARM"}, {EM_AARCH64, "64-bit ARM"},
-        {EM_PPC, "PowerPC"}, {EM_PPC64, "64-bit PowerPC"}, {EM_RISCV, "RISC-V"},   {EM_S390, "S/390"},
-        {EM_MIPS, "MIPS"},   {EM_SPARC, "SPARC"},          {EM_68K, "m68k"},
+        {EM_386, "x86"},        {EM_X86_64, "x86-64"},
+        {EM_ARM, "32-bit ARM"}, {EM_AARCH64, "64-bit ARM"},
+        {EM_PPC, "PowerPC"},    {EM_PPC64, "64-bit PowerPC"},
+        {EM_RISCV, "RISC-V"},   {EM_S390, "S/390"},
+        {EM_MIPS, "MIPS"},      {EM_SPARC, "SPARC"},
+        {EM_68K, "m68k"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i].machine == header->e_machine) return names[i].name;
@@ -122,25 +134,32 @@ static bool read_at(const struct image *image, void *bytes, size_t size, uint64_
 static int check_header(struct image *image, struct chil_error *err)
 {
     const GElf_Ehdr *header = &image->header;
-    bool big = header->e_ident[EI_DATA] == ELFDATA2MSB, narrow = header->e_ident[EI_CLASS] == ELFCLASS32;
+    bool big = header->e_ident[EI_DATA] == ELFDATA2MSB,
+         narrow = header->e_ident[EI_CLASS] == ELFCLASS32;
     if (header->e_machine != EM_PPC)
-        return wrong(image, err, "is for %s, not for 32-bit big-endian PowerPC; " BUILD_HINT, machine_name(header));
+        return wrong(image, err, "is for %s, not for 32-bit big-endian PowerPC; " BUILD_HINT,
+                     machine_name(header));
     if (!big || !narrow)
         return wrong(image, err, "is for %s %s PowerPC, not for 32-bit big-endian; " BUILD_HINT,
                      narrow ? "32-bit" : "64-bit", big ? "big-endian" : "little-endian");
-    if (header->e_type == ET_REL) return wrong(image, err, "is an object file; link it into a program first");
-    if (header->e_type == ET_CORE) return wrong(image, err, "is a core file; give the program it came from");
+    if (header->e_type == ET_REL)
+        return wrong(image, err, "is an object file; link it into a program first");
+    if (header->e_type == ET_CORE)
+        return wrong(image, err, "is a core file; give the program it came from");
     if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
         return wrong(image, err, "is of ELF type %u, not a program; link it again", header->e_type);
     if (header->e_phnum == 0) return wrong(image, err, "has no program headers; link it again");
     if (header->e_phentsize != sizeof(Elf32_Phdr))
-        return wrong(image, err, "has program headers of %u bytes instead of %zu; it is damaged, link it again",
+        return wrong(image, err,
+                     "has program headers of %u bytes instead of %zu; it is damaged, link it again",
                      header->e_phentsize, sizeof(Elf32_Phdr));
     if (header->e_phnum > HEADERS_MAX)
-        return wrong(image, err, "has %u program headers, more than %d; it is damaged, link it again", header->e_phnum,
-                     HEADERS_MAX);
+        return wrong(image, err,
+                     "has %u program headers, more than %d; it is damaged, link it again",
+                     header->e_phnum, HEADERS_MAX);
     if (header->e_phoff + (uint64_t)header->e_phnum * sizeof(Elf32_Phdr) > image->size)
-        return wrong(image, err, "is cut off: its program headers end behind the file; copy or link it again");
+        return wrong(image, err,
+                     "is cut off: its program headers end behind the file; copy or link it again");
     return CHIL_OK;
 }
 
@@ -149,23 +168,27 @@ static int read_headers(struct image *image, struct chil_error *err)
     uint8_t magic[EI_NIDENT] = {0};
     struct stat status;
     if (fstat(image->fd, &status) != 0)
-        return chil_error_set(err, CHIL_EIO, "'%s': %s; check the file", image->name, strerror(errno));
+        return chil_error_set(err, CHIL_EIO, "'%s': %s; check the file", image->name,
+                              strerror(errno));
     image->size = (uint64_t)status.st_size;
     if (image->size == 0) return wrong(image, err, "is empty; " BUILD_HINT);
     (void)read_at(image, magic, image->size < sizeof magic ? (size_t)image->size : sizeof magic, 0);
-    if (memcmp(magic, ELFMAG, SELFMAG) != 0) return wrong(image, err, "is not an ELF program; " BUILD_HINT);
+    if (memcmp(magic, ELFMAG, SELFMAG) != 0)
+        return wrong(image, err, "is not an ELF program; " BUILD_HINT);
     if (image->size < sizeof(Elf32_Ehdr))
         return wrong(image, err, "is cut off in its ELF header; copy or link it again");
     (void)elf_version(EV_CURRENT);
     image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
-    if (!image->elf || elf_kind(image->elf) != ELF_K_ELF || !gelf_getehdr(image->elf, &image->header))
+    if (!image->elf || elf_kind(image->elf) != ELF_K_ELF ||
+        !gelf_getehdr(image->elf, &image->header))
         return wrong(image, err, "has a damaged ELF header (%s); link it again", elf_errmsg(-1));
     int result = check_header(image, err);
     if (result) return result;
     image->segments = base_calloc(image->header.e_phnum, sizeof *image->segments);
     for (; image->count < image->header.e_phnum; image->count++)
         if (!gelf_getphdr(image->elf, (int)image->count, &image->segments[image->count]))
-            return wrong(image, err, "has damaged program headers (%s); link it again", elf_errmsg(-1));
+            return wrong(image, err, "has damaged program headers (%s); link it again",
+                         elf_errmsg(-1));
     return CHIL_OK;
 }
 
@@ -175,25 +198,34 @@ static int check_segment(struct image *image, size_t index, struct chil_error *e
 {
     const GElf_Phdr *segment = &image->segments[index];
     if (segment->p_filesz > segment->p_memsz)
-        return wrong(image, err, "has a segment (%zu) larger in the file than in memory; it is damaged, link it again",
-                     index);
+        return wrong(
+            image, err,
+            "has a segment (%zu) larger in the file than in memory; it is damaged, link it again",
+            index);
     if (segment->p_offset + segment->p_filesz > image->size)
-        return wrong(image, err, "is cut off: segment %zu ends behind the file; copy or link it again", index);
+        return wrong(image, err,
+                     "is cut off: segment %zu ends behind the file; copy or link it again", index);
     if (segment->p_vaddr + segment->p_memsz > UINT32_MAX)
-        return wrong(image, err,
-                     "has a segment (%zu) that wraps around the address space; it is damaged, link it again", index);
+        return wrong(
+            image, err,
+            "has a segment (%zu) that wraps around the address space; it is damaged, link it again",
+            index);
     if ((segment->p_vaddr ^ segment->p_offset) & (MEM_PAGE - 1))
-        return wrong(image, err,
-                     "has a segment (%zu) whose address and file offset do not agree; it is misaligned, link it again",
-                     index);
+        return wrong(
+            image, err,
+            "has a segment (%zu) whose address and file offset do not agree; it is misaligned, link it again",
+            index);
     if (segment->p_align > ALIGN_MAX || (segment->p_align & (segment->p_align - 1)))
-        return wrong(image, err, "has a segment (%zu) aligned to 0x%llx; it is damaged, link it again", index,
+        return wrong(image, err,
+                     "has a segment (%zu) aligned to 0x%llx; it is damaged, link it again", index,
                      (unsigned long long)segment->p_align);
     for (size_t i = 0; i < index; i++) {
         const GElf_Phdr *other = &image->segments[i];
         if (other->p_type == PT_LOAD && other->p_vaddr < segment->p_vaddr + segment->p_memsz &&
             segment->p_vaddr < other->p_vaddr + other->p_memsz)
-            return wrong(image, err, "has overlapping segments (%zu and %zu); it is damaged, link it again", i, index);
+            return wrong(image, err,
+                         "has overlapping segments (%zu and %zu); it is damaged, link it again", i,
+                         index);
     }
     return CHIL_OK;
 }
@@ -202,7 +234,8 @@ static bool holds_entry(const struct image *image)
 {
     for (size_t i = 0; i < image->count; i++) {
         const GElf_Phdr *segment = &image->segments[i];
-        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && image->header.e_entry >= segment->p_vaddr &&
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+            image->header.e_entry >= segment->p_vaddr &&
             image->header.e_entry < segment->p_vaddr + segment->p_memsz)
             return true;
     }
@@ -228,16 +261,19 @@ static int check_segments(struct image *image, struct chil_error *err)
     if (image->header.e_type == ET_EXEC && image->low < SPACE_LOW)
         return wrong(image, err, "wants addresses below 0x%x; link it higher", SPACE_LOW);
     if (image->header.e_type == ET_EXEC && image->high > BEFORE_STACK)
-        return wrong(image, err, "wants addresses up to 0x%llx, beyond 0x%x; link it lower or make it smaller",
+        return wrong(image, err,
+                     "wants addresses up to 0x%llx, beyond 0x%x; link it lower or make it smaller",
                      (unsigned long long)image->high, BEFORE_STACK);
     if (!holds_entry(image) || image->header.e_entry & 3)
-        return wrong(image, err, "starts at 0x%08llx, where it has no code; it is damaged, link it again",
+        return wrong(image, err,
+                     "starts at 0x%08llx, where it has no code; it is damaged, link it again",
                      (unsigned long long)image->header.e_entry);
     return CHIL_OK;
 }
 
-static int image_open(struct image *image, const struct os_files *files, const struct os_rules *rules, const char *name,
-                      char path[PATH_MAX], struct chil_error *err)
+static int image_open(struct image *image, const struct os_files *files,
+                      const struct os_rules *rules, const char *name, char path[PATH_MAX],
+                      struct chil_error *err)
 {
     memset(image, 0, sizeof *image);
     image->name = name;
@@ -248,11 +284,13 @@ static int image_open(struct image *image, const struct os_files *files, const s
 /* ---- mapping ---- */
 
 /* Where a position-independent image goes: at `wanted`, or anywhere else there is room. */
-static int choose_bias(struct image *image, const struct os_space *space, uint32_t wanted, struct chil_error *err)
+static int choose_bias(struct image *image, const struct os_space *space, uint32_t wanted,
+                       struct chil_error *err)
 {
     if (image->header.e_type == ET_EXEC) {
         if (mem_is_free(space->mem, (uint32_t)image->low, image->high - image->low)) return CHIL_OK;
-        return wrong(image, err, "wants the same addresses as the program that names it; link it elsewhere");
+        return wrong(image, err,
+                     "wants the same addresses as the program that names it; link it elsewhere");
     }
     uint64_t low = image->low & ~(image->align - 1), length = image->high - low;
     uint64_t at = (wanted + image->align - 1) & ~(image->align - 1);
@@ -260,7 +298,8 @@ static int choose_bias(struct image *image, const struct os_space *space, uint32
         uint64_t room = length + image->align;
         at = room < BEFORE_STACK ? mem_find(space->mem, room, SPACE_LOW, SPACE_MMAP) : 0;
         if (!at)
-            return wrong(image, err, "needs 0x%llx bytes of addresses, which are not free; make it smaller",
+            return wrong(image, err,
+                         "needs 0x%llx bytes of addresses, which are not free; make it smaller",
                          (unsigned long long)length);
         at = (at + image->align - 1) & ~(image->align - 1);
     }
@@ -276,14 +315,16 @@ static bool join_page(struct mem *mem, uint32_t page, unsigned rights)
     return true;
 }
 
-static int map_segment(struct image *image, struct mem *mem, const GElf_Phdr *segment, struct chil_error *err)
+static int map_segment(struct image *image, struct mem *mem, const GElf_Phdr *segment,
+                       struct chil_error *err)
 {
     unsigned rights = 0;
     if (segment->p_flags & (PF_R | PF_W | PF_X)) rights |= MEM_READ;
     if (segment->p_flags & PF_W) rights |= MEM_READ | MEM_WRITE;
     if (segment->p_flags & PF_X) rights |= MEM_EXEC;
     uint32_t address = (uint32_t)segment->p_vaddr + image->bias;
-    uint64_t low = address & ~(uint64_t)(MEM_PAGE - 1), high = space_round_up(address + segment->p_memsz);
+    uint64_t low = address & ~(uint64_t)(MEM_PAGE - 1),
+             high = space_round_up(address + segment->p_memsz);
     /* The bytes before the segment on its first page come along, as when the page is mapped. */
     uint32_t before = address - (uint32_t)low;
     if (join_page(mem, (uint32_t)low, rights)) {
@@ -292,8 +333,8 @@ static int map_segment(struct image *image, struct mem *mem, const GElf_Phdr *se
     }
     if (high > low && join_page(mem, (uint32_t)(high - MEM_PAGE), rights)) high -= MEM_PAGE;
     if (high > low) mem_map(mem, (uint32_t)low, high - low, rights);
-    if (segment->p_filesz &&
-        !read_at(image, mem->base + (address - before), segment->p_filesz + before, segment->p_offset - before))
+    if (segment->p_filesz && !read_at(image, mem->base + (address - before),
+                                      segment->p_filesz + before, segment->p_offset - before))
         return chil_error_set(err, CHIL_EIO, "'%s' cannot be read: %s; check the file", image->name,
                               errno ? strerror(errno) : "it became shorter");
     return CHIL_OK;
@@ -328,7 +369,8 @@ static uint32_t header_address(const struct image *image)
         if (segment->p_type != PT_LOAD || image->header.e_phoff < segment->p_offset ||
             image->header.e_phoff >= segment->p_offset + segment->p_filesz)
             continue;
-        return (uint32_t)(image->header.e_phoff - segment->p_offset + segment->p_vaddr) + image->bias;
+        return (uint32_t)(image->header.e_phoff - segment->p_offset + segment->p_vaddr) +
+               image->bias;
     }
     return 0;
 }
@@ -342,22 +384,26 @@ static const GElf_Phdr *find_segment(const struct image *image, uint32_t type)
     return NULL;
 }
 
-static int interpreter_path(const struct image *image, const GElf_Phdr *segment, char path[PATH_MAX],
-                            struct chil_error *err)
+static int interpreter_path(const struct image *image, const GElf_Phdr *segment,
+                            char path[PATH_MAX], struct chil_error *err)
 {
     if (segment->p_filesz < 2 || segment->p_filesz > PATH_MAX)
-        return wrong(image, err, "names its interpreter in %llu bytes; it is damaged, link it again",
+        return wrong(image, err,
+                     "names its interpreter in %llu bytes; it is damaged, link it again",
                      (unsigned long long)segment->p_filesz);
     if (segment->p_offset + segment->p_filesz > image->size ||
         !read_at(image, path, segment->p_filesz, segment->p_offset))
-        return wrong(image, err, "is cut off: its interpreter's name is behind the end; copy or link it again");
+        return wrong(image, err,
+                     "is cut off: its interpreter's name is behind the end; copy or link it again");
     if (path[segment->p_filesz - 1] || !*path)
-        return wrong(image, err, "names its interpreter without an end; it is damaged, link it again");
+        return wrong(image, err,
+                     "names its interpreter without an end; it is damaged, link it again");
     return CHIL_OK;
 }
 
-static int load_interpreter(struct os_space *space, const struct image *program, const struct os_files *files,
-                            const struct os_rules *rules, struct load_facts *facts, struct chil_error *err)
+static int load_interpreter(struct os_space *space, const struct image *program,
+                            const struct os_files *files, const struct os_rules *rules,
+                            struct load_facts *facts, struct chil_error *err)
 {
     const GElf_Phdr *segment = find_segment(program, PT_INTERP);
     char name[PATH_MAX], path[PATH_MAX];
@@ -367,14 +413,16 @@ static int load_interpreter(struct os_space *space, const struct image *program,
     struct image image;
     result = image_open(&image, files, rules, name, path, NULL);
     if (result) {
-        return chil_error_set(err, result,
-                              "'%s' needs the interpreter '%s', which is not there or cannot be executed; install "
-                              "libc6-powerpc-cross, or name its root with --sysroot DIR",
-                              program->name, name);
+        return chil_error_set(
+            err, result,
+            "'%s' needs the interpreter '%s', which is not there or cannot be executed; install "
+            "libc6-powerpc-cross, or name its root with --sysroot DIR",
+            program->name, name);
     }
     result = read_headers(&image, err);
     if (!result && find_segment(&image, PT_INTERP))
-        result = wrong(&image, err, "is named as an interpreter but needs one itself; name ld.so.1 instead");
+        result = wrong(&image, err,
+                       "is named as an interpreter but needs one itself; name ld.so.1 instead");
     if (!result) result = check_segments(&image, err);
     if (!result) result = map_image(&image, space, SPACE_INTERP, path, err);
     if (!result) {
@@ -393,10 +441,11 @@ static int new_space(struct os_space **result, const char *name, struct chil_err
     space->users = 1;
     if (mem_new(&space->mem)) {
         free(space);
-        return chil_error_set(err, CHIL_ERANGE,
-                              "'%s': the host does not give the 4 GiB of addresses a program has; raise 'ulimit -v' or "
-                              "allow overcommit (vm.overcommit_memory)",
-                              name);
+        return chil_error_set(
+            err, CHIL_ERANGE,
+            "'%s': the host does not give the 4 GiB of addresses a program has; raise 'ulimit -v' or "
+            "allow overcommit (vm.overcommit_memory)",
+            name);
     }
     space->mmap_top = SPACE_MMAP;
     space->stack_high = SPACE_TOP;
@@ -414,8 +463,9 @@ static void map_stack(const struct os_space *space, const struct image *image)
     mem_map(space->mem, space->stack_low, SPACE_STACK, rights);
 }
 
-static int load_elf(struct os_space *space, struct image *image, const char *path, const struct os_files *files,
-                    const struct os_rules *rules, struct load_facts *facts, struct chil_error *err)
+static int load_elf(struct os_space *space, struct image *image, const char *path,
+                    const struct os_files *files, const struct os_rules *rules,
+                    struct load_facts *facts, struct chil_error *err)
 {
     int result = read_headers(image, err);
     if (!result) result = check_segments(image, err);
@@ -438,7 +488,8 @@ struct script {
     char *path;                   /* of the script, owned */
 };
 
-/* Whether the file starts with "#!": 1, 0, or an error. Cuts the line as Linux does: the rest is one argument. */
+/* Whether the file starts with "#!": 1, 0, or an error. Cuts the line as Linux does: the rest is
+ * one argument. */
 static int read_script(const struct image *image, struct script *script, struct chil_error *err)
 {
     ssize_t got = pread(image->fd, script->line, SCRIPT_LINE, 0);
@@ -448,11 +499,13 @@ static int read_script(const struct image *image, struct script *script, struct 
     if (!end && got == SCRIPT_LINE)
         return wrong(image, err, "has a first line of more than %d bytes; shorten it", SCRIPT_LINE);
     if (end) *end = 0;
-    for (end = script->line + strlen(script->line); end > script->line + 2 && strchr(" \t\r", end[-1]);)
+    for (end = script->line + strlen(script->line);
+         end > script->line + 2 && strchr(" \t\r", end[-1]);)
         *--end = 0;
     script->interpreter = script->line + 2 + strspn(script->line + 2, " \t");
     if (!*script->interpreter)
-        return wrong(image, err, "has no interpreter behind #!; name one, or give a PowerPC program");
+        return wrong(image, err,
+                     "has no interpreter behind #!; name one, or give a PowerPC program");
     script->argument = script->interpreter + strcspn(script->interpreter, " \t");
     if (*script->argument) {
         *script->argument++ = 0;
@@ -479,8 +532,9 @@ static void script_arguments(struct script *script, const char *path, char *cons
 }
 
 /* Opens what is to be loaded: the program, or the interpreter of the script it is, and so on. */
-static int open_through_scripts(struct image *image, struct script scripts[SCRIPTS_MAX], const struct os_files *files,
-                                const struct os_rules *rules, const char *name, char *const **argv, char path[PATH_MAX],
+static int open_through_scripts(struct image *image, struct script scripts[SCRIPTS_MAX],
+                                const struct os_files *files, const struct os_rules *rules,
+                                const char *name, char *const **argv, char path[PATH_MAX],
                                 struct chil_error *err)
 {
     for (unsigned depth = 0;; depth++) {
@@ -491,7 +545,9 @@ static int open_through_scripts(struct image *image, struct script scripts[SCRIP
                                   scripts[depth - 1].path, name, own.text);
         if (result) return chil_error_set(err, result, "%s", own.text);
         if (depth == SCRIPTS_MAX) {
-            result = wrong(image, err, "is the interpreter of an interpreter of a script, too deep; name a program");
+            result =
+                wrong(image, err,
+                      "is the interpreter of an interpreter of a script, too deep; name a program");
             image_close(image);
             return result;
         }
@@ -505,8 +561,9 @@ static int open_through_scripts(struct image *image, struct script scripts[SCRIP
     }
 }
 
-int os_load(struct os_space **result_space, const struct os_files *files, const struct os_rules *rules,
-            const char *guest, char *const argv[], char *const envp[], struct chil_error *err)
+int os_load(struct os_space **result_space, const struct os_files *files,
+            const struct os_rules *rules, const char *guest, char *const argv[], char *const envp[],
+            struct chil_error *err)
 {
     struct script scripts[SCRIPTS_MAX] = {0};
     struct image image;

@@ -1,4 +1,5 @@
-/* Between the loader's two halves: os_load.c reads programs, os_load_stack.c makes their first stack. */
+/* Between the loader's two halves: os_load.c reads programs, os_load_stack.c makes their first
+ * stack. */
 #ifndef OS_LOAD_IMPL_H
 #define OS_LOAD_IMPL_H
 
@@ -13,7 +14,7 @@ struct load_facts {
 };
 
 /* Fills the mapped stack and sets space->stack_pointer. */
-int load_stack(struct os_space *space, const struct load_facts *facts, char *const argv[], char *const envp[],
-               struct chil_error *err);
+int load_stack(struct os_space *space, const struct load_facts *facts, char *const argv[],
+               char *const envp[], struct chil_error *err);
 
 #endif

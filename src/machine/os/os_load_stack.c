@@ -1,17 +1,21 @@
 /* The first stack of a program, as Linux leaves it at the entry point.
  *
- * From the top down: a word of zero, the program's path, the environment's and the arguments' strings, the platform's
- * name, 16 bytes for AT_RANDOM; then, at the stack pointer and a multiple of 16: argc, argv, NULL, envp, NULL, and the
- * auxiliary vector. Its entries and values are those a 6.1 kernel gives on a 440 with FPU; AT_SYSINFO_EHDR is left out,
- * as there is no vdso, and AT_RANDOM is the same in every run.
+ * From the top down: a word of zero, the program's path, the environment's and the arguments'
+ * strings, the platform's name, 16 bytes for AT_RANDOM; then, at the stack pointer and a multiple
+ * of 16: argc, argv, NULL, envp, NULL, and the auxiliary vector. Its entries and values are those
+ * a 6.1 kernel gives on a 440 with FPU; AT_SYSINFO_EHDR is left out, as there is no vdso, and
+ * AT_RANDOM is the same in every run.
  */
 #include "machine/os/os_load_impl.h"
 
 #include <elf.h>
 #include <string.h>
 
-enum { POINTERS_MAX = 1 << 17, STRINGS_MAX = 2 << 20 }; /* a quarter of the stack for strings, as in Linux */
-#define HWCAP_440_FPU 0x8c008000u                       /* 32-bit, FPU, MMU, Book E */
+enum {
+    POINTERS_MAX = 1 << 17,
+    STRINGS_MAX = 2 << 20
+};                                /* a quarter of the stack for strings, as in Linux */
+#define HWCAP_440_FPU 0x8c008000u /* 32-bit, FPU, MMU, Book E */
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -45,7 +49,8 @@ static void put_word(struct mem *mem, uint32_t *at, uint32_t value)
 }
 
 /* Writes the pointers to strings that lie one behind the other from `text` on, and a NULL. */
-static void put_pointers(struct mem *mem, uint32_t *at, char *const list[], size_t count, uint32_t text)
+static void put_pointers(struct mem *mem, uint32_t *at, char *const list[], size_t count,
+                         uint32_t text)
 {
     for (size_t i = 0; i < count; i++) {
         put_word(mem, at, text);
@@ -61,21 +66,23 @@ static uint32_t push_list(struct strings *strings, char *const list[], size_t co
     return strings->at;
 }
 
-int load_stack(struct os_space *space, const struct load_facts *facts, char *const argv[], char *const envp[],
-               struct chil_error *err)
+int load_stack(struct os_space *space, const struct load_facts *facts, char *const argv[],
+               char *const envp[], struct chil_error *err)
 {
     static const char platform[] = "ppc440";
-    static const uint8_t random[16] = "\x43\x68\x69\x6c\x69\x61\x64\x0a\xd7\x1f\x3c\x8e\x52\xb9\x06\xa4";
+    static const uint8_t random[16] =
+        "\x43\x68\x69\x6c\x69\x61\x64\x0a\xd7\x1f\x3c\x8e\x52\xb9\x06\xa4";
     char empty[] = "";
     char *const nameless[] = {empty, NULL}; /* a program always has an argv[0] */
     if (!argv || !argv[0]) argv = nameless;
     size_t argc, envc;
     uint64_t size = measure(argv, &argc) + measure(envp, &envc) + strlen(facts->path) + 1;
     if (size > STRINGS_MAX || argc + envc > POINTERS_MAX)
-        return chil_error_set(err, CHIL_ERANGE,
-                              "'%s': arguments and environment are too long (%llu bytes in %zu strings, at most %d in "
-                              "%d); give it fewer",
-                              facts->path, (unsigned long long)size, argc + envc, STRINGS_MAX, POINTERS_MAX);
+        return chil_error_set(
+            err, CHIL_ERANGE,
+            "'%s': arguments and environment are too long (%llu bytes in %zu strings, at most %d in "
+            "%d); give it fewer",
+            facts->path, (unsigned long long)size, argc + envc, STRINGS_MAX, POINTERS_MAX);
     struct strings strings = {space->mem, space->stack_high - 4};
     uint32_t execfn = push(&strings, facts->path, strlen(facts->path) + 1);
     uint32_t env_text = push_list(&strings, envp, envc);

@@ -1,8 +1,9 @@
 /* Processes and their families: how one ends, who waits for it, what it is called.
  *
- * What a process leaves behind is a struct os_process with `exited` set, until its parent asks (wait4) or is known not
- * to care. Waiting for children is a wait on &parent->pid, waiting for the end of a vfork one on &child->status.
- * Stopping (SIGSTOP, WUNTRACED) is not simulated: nobody at a terminal could continue anything.
+ * What a process leaves behind is a struct os_process with `exited` set, until its parent asks
+ * (wait4) or is known not to care. Waiting for children is a wait on &parent->pid, waiting for the
+ * end of a vfork one on &child->status. Stopping (SIGSTOP, WUNTRACED) is not simulated: nobody at a
+ * terminal could continue anything.
  */
 #include "machine/os/os_task.h"
 
@@ -42,10 +43,10 @@ static struct os_siginfo child_siginfo(const struct os_process *child)
     const struct os *os = child->os;
     int killed = child->status & 0x7f;
     uint32_t ticks = (uint32_t)(os_cycles_to_ns(os, os_process_cycles(os, child)) / 10000000);
-    struct os_siginfo info = {
-        .signal = OS_SIGCHLD,
-        .code = killed ? CLD_KILLED : CLD_EXITED,
-        .word = {(uint32_t)child->pid, OS_UID, (uint32_t)(killed ? killed : child->status >> 8), ticks, 0}};
+    struct os_siginfo info = {.signal = OS_SIGCHLD,
+                              .code = killed ? CLD_KILLED : CLD_EXITED,
+                              .word = {(uint32_t)child->pid, OS_UID,
+                                       (uint32_t)(killed ? killed : child->status >> 8), ticks, 0}};
     return info;
 }
 
@@ -59,7 +60,8 @@ static void tell_parent(struct os_process *process)
         return;
     }
     const struct os_sigaction *action = &parent->actions[OS_SIGCHLD];
-    if (process->exit_signal == OS_SIGCHLD && (action->handler == 1 || action->flags & SA_NOCLDWAIT))
+    if (process->exit_signal == OS_SIGCHLD &&
+        (action->handler == 1 || action->flags & SA_NOCLDWAIT))
         process->reaped = true;
     if (process->exit_signal) {
         struct os_siginfo info = child_siginfo(process);
@@ -80,7 +82,8 @@ static void keep_result(const struct os_process *process)
 void os_process_finish(struct os_process *process)
 {
     process->exited = true;
-    if (process->os->options.ended) process->os->options.ended(process->os->options.context, process->pid);
+    if (process->os->options.ended)
+        process->os->options.ended(process->os->options.context, process->pid);
     os_timers_drop(process, true);
     os_vfork_done(process);
     os_process_drop_space(process);
@@ -98,7 +101,8 @@ struct waiting {
     uint32_t options;
 };
 
-static bool is_wanted(const struct os_process *parent, const struct os_process *child, const struct waiting *how)
+static bool is_wanted(const struct os_process *parent, const struct os_process *child,
+                      const struct waiting *how)
 {
     if (child->parent_pid != parent->pid || child->reaped) return false;
     if (how->pid > 0 && child->pid != how->pid) return false;
@@ -109,8 +113,10 @@ static bool is_wanted(const struct os_process *parent, const struct os_process *
     return is_clone == ((how->options & WCLONE) != 0);
 }
 
-/* The child that ended, oldest first: its pid, 0 when the caller does not want to wait, OS_WAIT, or -ECHILD. */
-static int64_t wait_child(struct os_call *call, const struct waiting *how, struct os_process **ended)
+/* The child that ended, oldest first: its pid, 0 when the caller does not want to wait, OS_WAIT, or
+ * -ECHILD. */
+static int64_t wait_child(struct os_call *call, const struct waiting *how,
+                          struct os_process **ended)
 {
     bool any = false;
     for (struct os_process *child = call->os->processes; child; child = child->next) {
@@ -134,11 +140,13 @@ static void reap(struct os_call *call, struct os_process *child)
 static int64_t wait4(struct os_call *call, uint32_t usage)
 {
     struct waiting how = {(int)call->arg[0], call->arg[2] | WEXITED};
-    if (call->arg[2] & ~(WNOHANG | WUNTRACED | WCONTINUED | WNOTHREAD | WALL | WCLONE)) return -EINVAL;
+    if (call->arg[2] & ~(WNOHANG | WUNTRACED | WCONTINUED | WNOTHREAD | WALL | WCLONE))
+        return -EINVAL;
     struct os_process *child = NULL;
     int64_t pid = wait_child(call, &how, &child);
     if (!child) return pid;
-    if (call->arg[1] && !mem_put32(call->mem, call->arg[1], (uint32_t)child->status)) return -EFAULT;
+    if (call->arg[1] && !mem_put32(call->mem, call->arg[1], (uint32_t)child->status))
+        return -EFAULT;
     if (usage) {
         void *host = mem_writable(call->mem, usage, OS_RUSAGE_SIZE);
         if (!host) return -EFAULT;
@@ -163,7 +171,8 @@ int64_t sys_waitid(struct os_call *call)
     enum { P_ALL, P_PID, P_PGID };
     uint32_t options = call->arg[3];
     int id = (int)call->arg[1];
-    if (options & ~(WNOHANG | WUNTRACED | WEXITED | WCONTINUED | WNOWAIT | WNOTHREAD | WALL | WCLONE) ||
+    if (options &
+            ~(WNOHANG | WUNTRACED | WEXITED | WCONTINUED | WNOWAIT | WNOTHREAD | WALL | WCLONE) ||
         !(options & (WEXITED | WUNTRACED | WCONTINUED)))
         return -EINVAL;
     struct waiting how = {-1, options};
@@ -185,7 +194,8 @@ int64_t sys_waitid(struct os_call *call)
     struct os_siginfo info = {0};
     if (child) info = child_siginfo(child);
     if (call->arg[2] && !os_put_siginfo(call->mem, call->arg[2], &info)) return -EFAULT;
-    void *usage = call->arg[4] && child ? mem_writable(call->mem, call->arg[4], OS_RUSAGE_SIZE) : NULL;
+    void *usage =
+        call->arg[4] && child ? mem_writable(call->mem, call->arg[4], OS_RUSAGE_SIZE) : NULL;
     if (call->arg[4] && child && !usage) return -EFAULT;
     if (usage) os_put_rusage(call->os, usage, os_process_cycles(call->os, child));
     if (child && !(options & WNOWAIT)) reap(call, child);
@@ -238,11 +248,14 @@ int64_t sys_setpgid(struct os_call *call)
     struct os_process *process = process_argument(call);
     int group = (int)call->arg[1];
     if (group < 0) return -EINVAL;
-    if (!process || (process != call->process && process->parent_pid != call->process->pid)) return -ESRCH;
+    if (!process || (process != call->process && process->parent_pid != call->process->pid))
+        return -ESRCH;
     if (process != call->process && process->has_run_program) return -EACCES;
-    if (process->session == process->pid || process->session != call->process->session) return -EPERM;
+    if (process->session == process->pid || process->session != call->process->session)
+        return -EPERM;
     if (!group) group = process->pid;
-    if (group != process->pid && !group_is_in_session(call->os, group, process->session)) return -EPERM;
+    if (group != process->pid && !group_is_in_session(call->os, group, process->session))
+        return -EPERM;
     process->group = group;
     return 0;
 }

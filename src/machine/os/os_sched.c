@@ -1,20 +1,24 @@
 /* Who runs when: the order of all that happens on a node, decided by simulated time alone.
  *
- * Every core is at a point of the one simulated clock. The next step is always the earliest thing there is to do: an
- * event (a time limit, a timer), or the core that is furthest behind; events before cores, low cores before high ones.
- * A core runs its task for a quantum, so that cores with work stay that close together; when a single task can run at
- * all, nobody could notice the difference and the quantum is as long as the next event allows.
+ * Every core is at a point of the one simulated clock. The next step is always the earliest thing
+ * there is to do: an event (a time limit, a timer), or the core that is furthest behind; events
+ * before cores, low cores before high ones. A core runs its task for a quantum, so that cores with
+ * work stay that close together; when a single task can run at all, nobody could notice the
+ * difference and the quantum is as long as the next event allows.
  *
- * Calls (and everything else that stops a core) are acted on only when their core is the one furthest behind again, so
- * they happen in the order of time, not of quanta: nobody learns from a call what another core did later.
+ * Calls (and everything else that stops a core) are acted on only when their core is the one
+ * furthest behind again, so they happen in the order of time, not of quanta: nobody learns from a
+ * call what another core did later.
  *
- * That the length of a quantum changes nothing rests on three rules. Budgets end at the next event and at the end of a
- * turn, so these fall between the same two instructions either way. Turns are measured in cycles, not in quanta. And a
- * reservation (lwarx) is lost when a core goes to another task, not when a quantum ends.
+ * That the length of a quantum changes nothing rests on three rules. Budgets end at the next event
+ * and at the end of a turn, so these fall between the same two instructions either way. Turns are
+ * measured in cycles, not in quanta. And a reservation (lwarx) is lost when a core goes to another
+ * task, not when a quantum ends.
  *
- * Several tasks on one core take turns of TURN cycles. A task stays on its core for life unless sched_setaffinity moves
- * it: no balancing, as Blue Gene's kernels did none. A woken task cannot run before the moment it was woken in
- * (ready_cycle), and does not push another off its core. System calls themselves take no time beyond the sc.
+ * Several tasks on one core take turns of TURN cycles. A task stays on its core for life unless
+ * sched_setaffinity moves it: no balancing, as Blue Gene's kernels did none. A woken task cannot
+ * run before the moment it was woken in (ready_cycle), and does not push another off its core.
+ * System calls themselves take no time beyond the sc.
  */
 #include "machine/os/os_task.h"
 
@@ -96,7 +100,8 @@ void os_make_runnable(struct os_task *task, enum os_woken woken)
 int64_t os_wait(struct os_call *call, const void *what, uint64_t cycles)
 {
     struct os_task *task = call->task;
-    if (!call->again || task->woken == OS_WOKEN_TIME) task->wake_cycle = os_add_cycles(call->os->now, cycles);
+    if (!call->again || task->woken == OS_WOKEN_TIME)
+        task->wake_cycle = os_add_cycles(call->os->now, cycles);
     task->wait_on = what;
     task->wait_word = 0;
     task->wait_order = ++call->os->order;
@@ -108,12 +113,12 @@ bool os_timed_out(const struct os_call *call)
     return call->again && call->task->woken == OS_WOKEN_TIME;
 }
 
-/* A task that a signal got out of its wait, but that did not act on it yet, still counts as waiting: the wake must not
- * be lost if the signal turns out to be another task's. */
+/* A task that a signal got out of its wait, but that did not act on it yet, still counts as
+ * waiting: the wake must not be lost if the signal turns out to be another task's. */
 static bool waits_for(const struct os_task *task, const void *what, uint32_t word)
 {
-    bool waiting =
-        task->state == OS_WAITING || (task->state == OS_RUNNABLE && task->in_call && task->woken == OS_WOKEN_SIGNAL);
+    bool waiting = task->state == OS_WAITING ||
+                   (task->state == OS_RUNNABLE && task->in_call && task->woken == OS_WOKEN_SIGNAL);
     return waiting && what && task->wait_on == what && task->wait_word == word;
 }
 
@@ -184,7 +189,8 @@ static void events_fire(struct os *os, uint64_t when)
 {
     os->now = when;
     for (struct os_task *task = os->tasks; task; task = task->next)
-        if (task->state == OS_WAITING && task->wake_cycle <= when) os_make_runnable(task, OS_WOKEN_TIME);
+        if (task->state == OS_WAITING && task->wake_cycle <= when)
+            os_make_runnable(task, OS_WOKEN_TIME);
     os_timers_fire(os);
 }
 
@@ -196,8 +202,8 @@ static unsigned runnable_tasks(const struct os *os)
     return count;
 }
 
-/* The task whose turn it is on a core that has one ready; the rotation happens here. A turn that is over while nobody
- * else is there just goes on: it ends when someone comes. */
+/* The task whose turn it is on a core that has one ready; the rotation happens here. A turn that is
+ * over while nobody else is there just goes on: it ends when someone comes. */
 static struct os_task *choose_task(struct os *os, unsigned core)
 {
     struct os_core *slot = &os->cores[core];
@@ -225,11 +231,13 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t now, uint64_t event)
+static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t now,
+                       uint64_t event)
 {
     bool alone = runnable_tasks(os) == 1;
     uint64_t cycles = alone ? ALONE : os->options.quantum;
-    if (alone && os->options.pause) cycles = least(cycles, os->pause_at > now ? os->pause_at - now : 1);
+    if (alone && os->options.pause)
+        cycles = least(cycles, os->pause_at > now ? os->pause_at - now : 1);
     cycles = least(cycles, event - now);
     uint64_t turn = task->slice_start + TURN;
     for (const struct os_task *other = os->tasks; other; other = other->next) {
@@ -253,7 +261,8 @@ static void load(struct os *os, unsigned core, struct os_task *task)
     slot->loaded = task;
     slot->loaded_mem = mem;
     core_switch(slot->core, &task->regs, mem);
-    if (other && os->options.switched) os->options.switched(os->options.context, core, task->process->pid, task->tid);
+    if (other && os->options.switched)
+        os->options.switched(os->options.context, core, task->process->pid, task->tid);
 }
 
 static void call_through(struct os *os, struct os_task *task, const struct core_exit *stop)
@@ -272,14 +281,17 @@ static bool device_access(struct os *os, struct os_task *task)
     uint32_t address = task->stop.address;
     bool is_device = false;
     for (unsigned i = 0; i < OS_DEVICES; i++)
-        is_device |= options->device_pages[i] && address / MEM_PAGE == options->device_pages[i] / MEM_PAGE;
+        is_device |=
+            options->device_pages[i] && address / MEM_PAGE == options->device_pages[i] / MEM_PAGE;
     return options->device && is_device &&
-           options->device(options->context, task->core, &task->regs, task->process->space->mem, address);
+           options->device(options->context, task->core, &task->regs, task->process->space->mem,
+                           address);
 }
 
 static void watched(struct os *os, struct os_task *task)
 {
-    int own = 0, signal = os->options.watch ? os->options.watch(os->options.context, task->core, &own) : 0;
+    int own = 0,
+        signal = os->options.watch ? os->options.watch(os->options.context, task->core, &own) : 0;
     if (signal) (void)os_send_signal(os, task->process, signal);
     if (own) os_signal_task(os, task, &(struct os_siginfo){.signal = own, .code = OS_SI_KERNEL});
 }
@@ -303,7 +315,8 @@ static void act_on_stop(struct os *os, struct os_task *task)
     }
 }
 
-/* One step of a core: what stopped it before, what is left of a call, or instructions until something stops them. */
+/* One step of a core: what stopped it before, what is left of a call, or instructions until
+ * something stops them. */
 static void step(struct os *os, unsigned core, uint64_t event)
 {
     struct os_core *slot = &os->cores[core];
@@ -332,21 +345,23 @@ static void deadlock(struct os *os)
 {
     const struct os_task *task = os->tasks;
     const char *name = task->in_call ? os_call_name(task->regs.gpr[0]) : NULL;
-    os_say(os,
-           "deadlock: every thread of the program waits and nothing can wake one (thread %d in '%s'); the program is "
-           "ended, look at its locks",
-           task->tid, name ? name : "?");
+    os_say(
+        os,
+        "deadlock: every thread of the program waits and nothing can wake one (thread %d in '%s'); the program is "
+        "ended, look at its locks",
+        task->tid, name ? name : "?");
     struct os_siginfo info = {.signal = OS_SIGKILL, .code = OS_SI_KERNEL};
     for (struct os_process *process = os->processes; process; process = process->next)
         if (!process->exited) os_signal_process(os, process, &info);
 }
 
-/* Lets the caller look, at multiples of pause_cycles; false when it has seen enough. Quanta are as they would be
- * without. */
+/* Lets the caller look, at multiples of pause_cycles; false when it has seen enough. Quanta are as
+ * they would be without. */
 static bool pause_run(struct os *os)
 {
     if (!os->options.pause || os->now < os->pause_at) return true;
-    os->pause_at = os_add_cycles(os->now, os->options.pause_cycles - os->now % os->options.pause_cycles);
+    os->pause_at =
+        os_add_cycles(os->now, os->options.pause_cycles - os->now % os->options.pause_cycles);
     return os->options.pause(os->options.context);
 }
 
@@ -367,7 +382,8 @@ int os_run(struct os *os, struct os_result *result)
         if (event != OS_NEVER && event <= when) {
             events_fire(os, event);
         } else if (when != OS_NEVER) {
-            if (when > core_cycles(os->cores[best].core)) core_idle_until(os->cores[best].core, when);
+            if (when > core_cycles(os->cores[best].core))
+                core_idle_until(os->cores[best].core, when);
             step(os, best, event);
         } else {
             deadlock(os);
@@ -423,7 +439,9 @@ int64_t sys_sched_getaffinity(struct os_call *call)
     unsigned words = (call->os->core_count + 31) / 32;
     if (call->arg[1] < 4 * words || call->arg[1] % 4) return -EINVAL;
     for (unsigned word = 0; word < words; word++)
-        if (!mem_put32(call->mem, call->arg[2] + 4 * word, (uint32_t)(task->affinity >> (32 * word)))) return -EFAULT;
+        if (!mem_put32(call->mem, call->arg[2] + 4 * word,
+                       (uint32_t)(task->affinity >> (32 * word))))
+            return -EFAULT;
     return (int64_t)4 * words;
 }
 

@@ -1,9 +1,10 @@
 /* Signals: who sends what to whom, and the calls that ask about it.
  *
- * A pending signal is a bit, in the task's or its process's mask, and one entry per sending in the queue behind it;
- * signals below 32 are kept once, the others as often as sent. A signal that the process ignores is dropped when sent,
- * unless someone has it blocked or waits for it (rt_sigtimedwait), as Linux does. Acting on them is
- * os_signal_deliver.c's business, frames are os_signal_frame.c's.
+ * A pending signal is a bit, in the task's or its process's mask, and one entry per sending in the
+ * queue behind it; signals below 32 are kept once, the others as often as sent. A signal that the
+ * process ignores is dropped when sent, unless someone has it blocked or waits for it
+ * (rt_sigtimedwait), as Linux does. Acting on them is os_signal_deliver.c's business, frames are
+ * os_signal_frame.c's.
  */
 #include "machine/os/os_task.h"
 
@@ -32,7 +33,8 @@ static void queue_add(struct os_pending **queue, uint64_t *pending, const struct
     *pending |= bit;
 }
 
-static bool queue_take(struct os_pending **queue, uint64_t *pending, int signal, struct os_siginfo *info)
+static bool queue_take(struct os_pending **queue, uint64_t *pending, int signal,
+                       struct os_siginfo *info)
 {
     bool found = false, more = false;
     for (struct os_pending **at = queue; *at;) {
@@ -68,8 +70,9 @@ void os_signal_discard(struct os_pending **queue, uint64_t *pending, uint64_t si
 /* Faults first, then the lowest number: Linux's order. */
 static int first_signal(uint64_t set)
 {
-    uint64_t faults = os_signal_bit(OS_SIGSEGV) | os_signal_bit(OS_SIGBUS) | os_signal_bit(OS_SIGILL) |
-                      os_signal_bit(OS_SIGTRAP) | os_signal_bit(OS_SIGFPE) | os_signal_bit(OS_SIGSYS);
+    uint64_t faults = os_signal_bit(OS_SIGSEGV) | os_signal_bit(OS_SIGBUS) |
+                      os_signal_bit(OS_SIGILL) | os_signal_bit(OS_SIGTRAP) |
+                      os_signal_bit(OS_SIGFPE) | os_signal_bit(OS_SIGSYS);
     if (set & faults) set &= faults;
     return set ? __builtin_ctzll(set) + 1 : 0;
 }
@@ -117,7 +120,8 @@ static bool dropped(const struct os_process *process, const struct os_task *task
     uint64_t bit = os_signal_bit(signal);
     if (!os_signal_ignored(process, signal)) return false;
     for (const struct os_task *other = process->os->tasks; other; other = other->next)
-        if (other->process == process && (!task || other == task) && (other->blocked | other->sigwait) & bit)
+        if (other->process == process && (!task || other == task) &&
+            (other->blocked | other->sigwait) & bit)
             return false;
     return true;
 }
@@ -129,8 +133,8 @@ static void interrupt(struct os_task *task, int signal)
     uint64_t bit = os_signal_bit(signal);
     if (task->sigwait & bit) {
         os_make_runnable(task, OS_WOKEN_EVENT);
-    } else if (signal == OS_SIGKILL ||
-               (!(task->blocked & bit) && !task->uninterruptible && !os_signal_ignored(task->process, signal))) {
+    } else if (signal == OS_SIGKILL || (!(task->blocked & bit) && !task->uninterruptible &&
+                                        !os_signal_ignored(task->process, signal))) {
         os_make_runnable(task, OS_WOKEN_SIGNAL);
     }
 }
@@ -190,7 +194,8 @@ bool os_get_sigset(const struct mem *mem, uint32_t address, uint64_t *set)
 
 bool os_put_sigset(struct mem *mem, uint32_t address, uint64_t set)
 {
-    return mem_put32(mem, address, (uint32_t)set) && mem_put32(mem, address + 4, (uint32_t)(set >> 32));
+    return mem_put32(mem, address, (uint32_t)set) &&
+           mem_put32(mem, address + 4, (uint32_t)(set >> 32));
 }
 
 bool os_put_siginfo(struct mem *mem, uint32_t address, const struct os_siginfo *info)
@@ -210,8 +215,10 @@ bool os_put_siginfo(struct mem *mem, uint32_t address, const struct os_siginfo *
 static struct os_siginfo from_user(const struct os_call *call, int signal, int code)
 {
     if (signal == OS_SIGSTOP)
-        os_say_once(call->os, "SIGSTOP", "signal 'SIGSTOP' does nothing: stopping a process is not simulated");
-    struct os_siginfo info = {.signal = signal, .code = code, .word = {(uint32_t)call->process->pid, OS_UID}};
+        os_say_once(call->os, "SIGSTOP",
+                    "signal 'SIGSTOP' does nothing: stopping a process is not simulated");
+    struct os_siginfo info = {
+        .signal = signal, .code = code, .word = {(uint32_t)call->process->pid, OS_UID}};
     return info;
 }
 
@@ -254,7 +261,8 @@ int64_t sys_tgkill(struct os_call *call)
     return kill_task(call, (int)call->arg[0], (int)call->arg[1], (int)call->arg[2]);
 }
 
-static int64_t get_siginfo(const struct os_call *call, uint32_t address, int signal, struct os_siginfo *info)
+static int64_t get_siginfo(const struct os_call *call, uint32_t address, int signal,
+                           struct os_siginfo *info)
 {
     const uint8_t *host = mem_readable(call->mem, address, OS_SIGINFO_SIZE);
     if (!host) return -EFAULT;
@@ -267,7 +275,8 @@ static int64_t get_siginfo(const struct os_call *call, uint32_t address, int sig
 }
 
 /* Only the kernel may claim to be the kernel, or kill. */
-static bool may_claim(const struct os_call *call, const struct os_siginfo *info, const struct os_process *process)
+static bool may_claim(const struct os_call *call, const struct os_siginfo *info,
+                      const struct os_process *process)
 {
     return (info->code < 0 && info->code != OS_SI_TKILL) || process == call->process;
 }
@@ -309,7 +318,8 @@ static int64_t set_action(struct os_call *call, int signal, const struct os_siga
     if (!os_signal_ignored(process, signal)) return 0;
     os_signal_discard(&process->queue, &process->pending, os_signal_bit(signal));
     for (struct os_task *task = call->os->tasks; task; task = task->next)
-        if (task->process == process) os_signal_discard(&task->queue, &task->pending, os_signal_bit(signal));
+        if (task->process == process)
+            os_signal_discard(&task->queue, &task->pending, os_signal_bit(signal));
     return 0;
 }
 
@@ -321,8 +331,9 @@ int64_t sys_rt_sigaction(struct os_call *call)
     uint32_t new = call->arg[1], old = call->arg[2];
     if (call->arg[3] != 8 || signal < 1 || signal > OS_SIGNALS) return -EINVAL;
     struct os_sigaction action = {0}, before = call->process->actions[signal];
-    if (new && (!mem_get32(mem, new, &action.handler) || !mem_get32(mem, new + 4, &action.flags) ||
-                !mem_get32(mem, new + 8, &action.restorer) || !os_get_sigset(mem, new + 12, &action.mask)))
+    if (new &&
+        (!mem_get32(mem, new, &action.handler) || !mem_get32(mem, new + 4, &action.flags) ||
+         !mem_get32(mem, new + 8, &action.restorer) || !os_get_sigset(mem, new + 12, &action.mask)))
         return -EFAULT;
     int64_t wrong = set_action(call, signal, new ? &action : NULL);
     if (wrong || !old) return wrong;
@@ -340,8 +351,9 @@ int64_t sys_sigaction(struct os_call *call)
     uint32_t new = call->arg[1], old = call->arg[2], mask = 0;
     if (signal < 1 || signal > OS_SIGNALS) return -EINVAL;
     struct os_sigaction action = {0}, before = call->process->actions[signal];
-    if (new && (!mem_get32(mem, new, &action.handler) || !mem_get32(mem, new + 4, &mask) ||
-                !mem_get32(mem, new + 8, &action.flags) || !mem_get32(mem, new + 12, &action.restorer)))
+    if (new &&
+        (!mem_get32(mem, new, &action.handler) || !mem_get32(mem, new + 4, &mask) ||
+         !mem_get32(mem, new + 8, &action.flags) || !mem_get32(mem, new + 12, &action.restorer)))
         return -EFAULT;
     action.mask = mask;
     int64_t wrong = set_action(call, signal, new ? &action : NULL);
@@ -446,7 +458,8 @@ static int64_t sigtimedwait(struct os_call *call, bool wide)
     if (!os_get_sigset(call->mem, call->arg[0], &set)) return -EFAULT;
     task->sigwait = 0;
     int signal = os_signal_take(task, set & ~UNBLOCKABLE, &info);
-    if (signal) return call->arg[1] && !os_put_siginfo(call->mem, call->arg[1], &info) ? -EFAULT : signal;
+    if (signal)
+        return call->arg[1] && !os_put_siginfo(call->mem, call->arg[1], &info) ? -EFAULT : signal;
     if (os_timed_out(call)) return -EAGAIN;
     if (call->arg[2]) {
         uint64_t ns;

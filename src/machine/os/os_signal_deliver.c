@@ -1,9 +1,10 @@
 /* What a signal does to a task: a handler, nothing, or the end; and which signal a fault is.
  *
- * Called when a task is about to run, so that everything else sees tasks only between instructions. All signals that
- * are neither blocked nor ignored get their frames one on top of the other, as Linux does, and the last one's handler
- * runs first. A call that waits is ended by the first handler (os_call_interrupt); if no handler came of it after all
- * (another thread took the signal), the task goes back to its wait.
+ * Called when a task is about to run, so that everything else sees tasks only between instructions.
+ * All signals that are neither blocked nor ignored get their frames one on top of the other, as
+ * Linux does, and the last one's handler runs first. A call that waits is ended by the first
+ * handler (os_call_interrupt); if no handler came of it after all (another thread took the signal),
+ * the task goes back to its wait.
  */
 #include "machine/os/os_task.h"
 
@@ -31,7 +32,8 @@ static void keep_crash(struct os_task *task, const struct os_siginfo *info)
     crash->space = os->crash_space = process->space;
 }
 
-/* Runs the handler. When its frame does not fit, the task gets SIGSEGV instead, and if that was the one: dies of it. */
+/* Runs the handler. When its frame does not fit, the task gets SIGSEGV instead, and if that was the
+ * one: dies of it. */
 static void run_handler(struct os_task *task, const struct os_siginfo *info)
 {
     struct os_sigaction *action = &task->process->actions[info->signal];
@@ -48,7 +50,8 @@ static void run_handler(struct os_task *task, const struct os_siginfo *info)
     task->regs.reserved = false;
     const struct os_options *options = &task->process->os->options;
     if (options->handled)
-        options->handled(options->context, task->tid, info->signal, &task->regs, task->process->space->mem);
+        options->handled(options->context, task->tid, info->signal, &task->regs,
+                         task->process->space->mem);
     task->blocked |= action->mask;
     if (!(action->flags & SA_NODEFER)) task->blocked |= os_signal_bit(info->signal);
     if (action->flags & SA_RESETHAND) action->handler = 0;
@@ -75,8 +78,8 @@ void os_signal_deliver(struct os_task *task)
 
 /* ---- faults ---- */
 
-/* Which enabled exception it was. FPSCR has the exceptions VX OX UX ZX XX in bits 2 to 6 and their enables in bits 24
- * to 28, in the order in which Linux asks. */
+/* Which enabled exception it was. FPSCR has the exceptions VX OX UX ZX XX in bits 2 to 6 and their
+ * enables in bits 24 to 28, in the order in which Linux asks. */
 static int fp_code(uint32_t fpscr)
 {
     enum { FPE_FLTDIV = 3, FPE_FLTOVF, FPE_FLTUND, FPE_FLTRES, FPE_FLTINV, FPE_FLTUNK = 14 };
@@ -87,7 +90,14 @@ static int fp_code(uint32_t fpscr)
 
 void os_signal_fault(struct os_task *task, const struct core_exit *stop)
 {
-    enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2, ILL_ILLOPC = 1, ILL_PRVOPC = 5, TRAP_BRKPT = 1, BUS_ADRALN = 1 };
+    enum {
+        SEGV_MAPERR = 1,
+        SEGV_ACCERR = 2,
+        ILL_ILLOPC = 1,
+        ILL_PRVOPC = 5,
+        TRAP_BRKPT = 1,
+        BUS_ADRALN = 1
+    };
     enum { DATA = 0x300, FETCH = 0x400, ALIGNMENT = 0x600, PROGRAM = 0x700 };
     uint32_t pc = task->regs.pc;
     int segv = stop->mapped ? SEGV_ACCERR : SEGV_MAPERR;
@@ -99,7 +109,9 @@ void os_signal_fault(struct os_task *task, const struct core_exit *stop)
     case CORE_LOAD:
     case CORE_STORE: fault = (typeof(fault)){OS_SIGSEGV, segv, stop->address, DATA}; break;
     case CORE_FETCH: fault = (typeof(fault)){OS_SIGSEGV, segv, pc, FETCH}; break;
-    case CORE_ALIGNMENT: fault = (typeof(fault)){OS_SIGBUS, BUS_ADRALN, stop->address, ALIGNMENT}; break;
+    case CORE_ALIGNMENT:
+        fault = (typeof(fault)){OS_SIGBUS, BUS_ADRALN, stop->address, ALIGNMENT};
+        break;
     case CORE_PRIVILEGED: fault = (typeof(fault)){OS_SIGILL, ILL_PRVOPC, pc, PROGRAM}; break;
     case CORE_TRAP: fault = (typeof(fault)){OS_SIGTRAP, TRAP_BRKPT, pc, PROGRAM}; break;
     case CORE_FP: fault = (typeof(fault)){OS_SIGFPE, fp_code(task->regs.fpscr), pc, PROGRAM}; break;

@@ -1,8 +1,8 @@
 /* Signal frames: what a handler finds on its stack, and the way back.
  *
- * Laid out as Linux does for 32-bit PowerPC (arch/powerpc/kernel/signal_32.c), because programs look: handlers read and
- * change the registers in their ucontext, and unwinders find them from the frame's position. From high to low
- * addresses:
+ * Laid out as Linux does for 32-bit PowerPC (arch/powerpc/kernel/signal_32.c), because programs
+ * look: handlers read and change the registers in their ucontext, and unwinders find them from the
+ * frame's position. From high to low addresses:
  *
  *   SA_SIGINFO handler                           other handlers
  *   frame + 1312  224 bytes of nothing (ABI)     frame + 1024  224 bytes of nothing
@@ -11,12 +11,13 @@
  *   frame + 0     siginfo, 128 bytes             frame - 64    a stack frame; r1
  *   frame - 80    a stack frame; r1
  *
- * mcontext: 48 words of registers (enum greg), 33 doubles (the last is the FPSCR), 2 words, 33 vectors. A 440 has no
- * vectors, so the first 256 bytes of their place keep the secondary floating-point registers, which Linux forgets; the
- * word FP2_MARK says that they are there.
+ * mcontext: 48 words of registers (enum greg), 33 doubles (the last is the FPSCR), 2 words, 33
+ * vectors. A 440 has no vectors, so the first 256 bytes of their place keep the secondary
+ * floating-point registers, which Linux forgets; the word FP2_MARK says that they are there.
  *
- * The way back (li r0,sigreturn; sc) is in no frame, as stacks need not be executable, but in a page of its own at
- * OS_TRAMPOLINE, which every address space has and no mmap can reach. Unwinders know it by its two instructions.
+ * The way back (li r0,sigreturn; sc) is in no frame, as stacks need not be executable, but in a
+ * page of its own at OS_TRAMPOLINE, which every address space has and no mmap can reach. Unwinders
+ * know it by its two instructions.
  */
 #include "machine/os/os_task.h"
 
@@ -74,7 +75,8 @@ enum { NR_SIGRETURN = 119, NR_RT_SIGRETURN = 172, TRAMPOLINE_RT = 8 };
 
 void os_trampoline_map(struct mem *mem)
 {
-    static const uint32_t code[] = {0x38000000 | NR_SIGRETURN, 0x44000002, 0x38000000 | NR_RT_SIGRETURN, 0x44000002};
+    static const uint32_t code[] = {0x38000000 | NR_SIGRETURN, 0x44000002,
+                                    0x38000000 | NR_RT_SIGRETURN, 0x44000002};
     mem_map(mem, OS_TRAMPOLINE, MEM_PAGE, MEM_READ | MEM_EXEC);
     for (size_t w = 0; w < sizeof code / sizeof *code; w++)
         mem_host_put32(mem->base + OS_TRAMPOLINE + 4 * w, code[w]);
@@ -118,7 +120,8 @@ static void save_registers(uint8_t *mcontext, const struct os_task *task)
     mem_host_put32(mcontext + MCONTEXT_FPSCR, regs->fpscr);
 }
 
-/* All but the MSR, which stays the kernel's; r2, the thread pointer, only on the way back from a signal. */
+/* All but the MSR, which stays the kernel's; r2, the thread pointer, only on the way back from a
+ * signal. */
 static bool restore_registers(struct os_task *task, uint32_t address, bool from_signal)
 {
     const uint8_t *mcontext = mem_readable(task->process->space->mem, address, MCONTEXT_SIZE);
@@ -167,7 +170,8 @@ static void put_altstack(uint8_t *host, const struct os_task *task)
 
 static int64_t set_altstack(struct os_task *task, const uint8_t *host)
 {
-    uint32_t sp = mem_host_get32(host), flags = mem_host_get32(host + 4), size = mem_host_get32(host + 8);
+    uint32_t sp = mem_host_get32(host), flags = mem_host_get32(host + 4),
+             size = mem_host_get32(host + 8);
     uint32_t mode = flags & ~SS_AUTODISARM;
     if (on_altstack(task)) return -EPERM;
     if (mode != 0 && mode != SS_ONSTACK && mode != SS_DISABLE) return -EINVAL;
@@ -212,8 +216,8 @@ static void fill_rt(struct os_task *task, uint8_t *host, uint32_t frame, uint64_
     save_registers(ucontext + UCONTEXT_MCONTEXT, task);
 }
 
-static void fill_plain(const struct os_task *task, uint8_t *host, uint32_t frame, int signal, uint32_t handler,
-                       uint64_t old)
+static void fill_plain(const struct os_task *task, uint8_t *host, uint32_t frame, int signal,
+                       uint32_t handler, uint64_t old)
 {
     mem_host_put32(host + SIGCONTEXT_MASK_HIGH, (uint32_t)(old >> 32));
     mem_host_put32(host + SIGCONTEXT_SIGNAL, (uint32_t)signal);
@@ -223,7 +227,8 @@ static void fill_plain(const struct os_task *task, uint8_t *host, uint32_t frame
     save_registers(host + SIGCONTEXT_SIZE, task);
 }
 
-bool os_frame_push(struct os_task *task, const struct os_sigaction *action, const struct os_siginfo *info, uint64_t old)
+bool os_frame_push(struct os_task *task, const struct os_sigaction *action,
+                   const struct os_siginfo *info, uint64_t old)
 {
     struct mem *mem = task->process->space->mem;
     struct core_regs *regs = &task->regs;
@@ -248,7 +253,8 @@ bool os_frame_push(struct os_task *task, const struct os_sigaction *action, cons
         fill_plain(task, host, frame, info->signal, action->handler, old);
         regs->gpr[4] = frame;
     }
-    if (task->altstack_flags & SS_AUTODISARM) task->altstack = task->altstack_size = task->altstack_flags = 0;
+    if (task->altstack_flags & SS_AUTODISARM)
+        task->altstack = task->altstack_size = task->altstack_flags = 0;
     regs->gpr[1] = frame - below;
     regs->gpr[3] = (uint32_t)info->signal;
     regs->lr = OS_TRAMPOLINE + (rt ? TRAMPOLINE_RT : 0);
@@ -277,7 +283,8 @@ static bool set_context(struct os_task *task, uint32_t ucontext, bool from_signa
     const struct mem *mem = task->process->space->mem;
     uint64_t mask;
     uint32_t registers;
-    if (!os_get_sigset(mem, ucontext + UCONTEXT_MASK, &mask) || !mem_get32(mem, ucontext + UCONTEXT_REGS, &registers) ||
+    if (!os_get_sigset(mem, ucontext + UCONTEXT_MASK, &mask) ||
+        !mem_get32(mem, ucontext + UCONTEXT_REGS, &registers) ||
         !restore_registers(task, registers, from_signal))
         return false;
     set_blocked(task, mask);
@@ -307,7 +314,8 @@ int64_t sys_sigreturn(struct os_call *call)
     return OS_RETURNED;
 }
 
-/* swapcontext(old, new, size): getcontext and setcontext in one; a context that is gone back to finds r3 = 0. */
+/* swapcontext(old, new, size): getcontext and setcontext in one; a context that is gone back to
+ * finds r3 = 0. */
 int64_t sys_swapcontext(struct os_call *call)
 {
     struct os_task *task = call->task;

@@ -1,10 +1,12 @@
-/* Address spaces as processes have them: shared by threads and vfork, copied by fork; and memory that stays shared.
+/* Address spaces as processes have them: shared by threads and vfork, copied by fork; and memory
+ * that stays shared.
  *
- * MAP_SHARED memory is a host memory file, mapped into the address space of every process that was forked with it, so
- * guests see each other's stores at once. When it stands for a file that may be written, the file's bytes are copied in
- * when it is mapped, and what differs from that copy is written back at msync, munmap, exec and exit, page by page and
- * never beyond the file's end. So, unlike on Linux: two mappings of a file made by two calls of mmap, and read and
- * write beside a mapping, see its changes only after that. A host file is never mapped itself: if somebody cut it
+ * MAP_SHARED memory is a host memory file, mapped into the address space of every process that was
+ * forked with it, so guests see each other's stores at once. When it stands for a file that may be
+ * written, the file's bytes are copied in when it is mapped, and what differs from that copy is
+ * written back at msync, munmap, exec and exit, page by page and never beyond the file's end. So,
+ * unlike on Linux: two mappings of a file made by two calls of mmap, and read and write beside a
+ * mapping, see its changes only after that. A host file is never mapped itself: if somebody cut it
  * short, the simulator would die.
  */
 #include "machine/os/os_space_impl.h"
@@ -42,7 +44,8 @@ static void mapping_free(struct os_mapping *mapping)
 }
 
 /* A copy of the part [from, from + length) of it. NULL when the host has no descriptor for it. */
-static struct os_mapping *mapping_part(const struct os_mapping *whole, uint64_t from, uint64_t length)
+static struct os_mapping *mapping_part(const struct os_mapping *whole, uint64_t from,
+                                       uint64_t length)
 {
     int memory = fcntl(whole->memory, F_DUPFD_CLOEXEC, 3);
     if (memory < 0) return NULL;
@@ -70,14 +73,15 @@ static bool overlaps(const struct os_mapping *mapping, uint32_t address, uint64_
 static void fill(struct file *file, int64_t offset, uint8_t *bytes, uint64_t length)
 {
     for (uint64_t done = 0; done < length;) {
-        int64_t got = file->ops->read(NULL, file, bytes + done, length - done, offset + (int64_t)done);
+        int64_t got =
+            file->ops->read(NULL, file, bytes + done, length - done, offset + (int64_t)done);
         if (got <= 0) break;
         done += (uint64_t)got;
     }
 }
 
-int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights, struct file *file,
-                int64_t offset)
+int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights,
+                struct file *file, int64_t offset)
 {
     int memory = memfd_create("chiliad", MFD_CLOEXEC);
     if (memory < 0 || ftruncate(memory, (off_t)length) != 0 ||
@@ -86,8 +90,11 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
         return -ENOMEM;
     }
     struct os_mapping *mapping = base_calloc(1, sizeof *mapping);
-    *mapping = (struct os_mapping){
-        .next = space->mappings, .address = address, .length = length, .memory = memory, .offset = offset};
+    *mapping = (struct os_mapping){.next = space->mappings,
+                                   .address = address,
+                                   .length = length,
+                                   .memory = memory,
+                                   .offset = offset};
     if (file) {
         mapping->file = file_share(file);
         fill(file, offset, space->mem->base + address, length);
@@ -98,13 +105,14 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
     return 0;
 }
 
-static void write_back(const struct os_call *call, const struct os_space *space, struct os_mapping *mapping,
-                       uint64_t from, uint64_t end)
+static void write_back(const struct os_call *call, const struct os_space *space,
+                       struct os_mapping *mapping, uint64_t from, uint64_t end)
 {
     struct stat status;
     if (!mapping->file || fstat(mapping->file->host, &status) != 0) return;
     for (uint64_t page = from; page < end; page += MEM_PAGE) {
-        uint8_t *now = space->mem->base + mapping->address + page, *before = mapping->original + page;
+        uint8_t *now = space->mem->base + mapping->address + page,
+                *before = mapping->original + page;
         int64_t at = mapping->offset + (int64_t)page, left = status.st_size - at;
         if (left <= 0 || memcmp(now, before, MEM_PAGE) == 0) continue;
         memcpy(before, now, MEM_PAGE);
@@ -113,7 +121,8 @@ static void write_back(const struct os_call *call, const struct os_space *space,
     }
 }
 
-void space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address, uint64_t length)
+void space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
+                      uint64_t length)
 {
     for (struct os_mapping *mapping = space->mappings; mapping; mapping = mapping->next) {
         if (!overlaps(mapping, address, length)) continue;
@@ -123,7 +132,8 @@ void space_write_back(const struct os_call *call, const struct os_space *space, 
     }
 }
 
-void space_unshare(const struct os_call *call, struct os_space *space, uint32_t address, uint64_t length)
+void space_unshare(const struct os_call *call, struct os_space *space, uint32_t address,
+                   uint64_t length)
 {
     space_write_back(call, space, address, length);
     for (struct os_mapping **at = &space->mappings; *at;) {
@@ -135,9 +145,11 @@ void space_unshare(const struct os_call *call, struct os_space *space, uint32_t 
         *at = mapping->next;
         uint64_t end = mapping->address + mapping->length;
         struct os_mapping *rest[2] = {NULL, NULL};
-        if (address > mapping->address) rest[0] = mapping_part(mapping, 0, address - mapping->address);
+        if (address > mapping->address)
+            rest[0] = mapping_part(mapping, 0, address - mapping->address);
         if (address + length < end)
-            rest[1] = mapping_part(mapping, address + length - mapping->address, end - (address + length));
+            rest[1] = mapping_part(mapping, address + length - mapping->address,
+                                   end - (address + length));
         for (unsigned i = 0; i < 2; i++) {
             if (!rest[i]) continue;
             rest[i]->next = *at;
@@ -172,8 +184,8 @@ static void code_add(struct os_space *space, const struct os_object *object)
     space->code = code;
 }
 
-void space_note_code(struct os_space *space, uint32_t address, uint64_t length, uint64_t offset, const char *path,
-                     int host)
+void space_note_code(struct os_space *space, uint32_t address, uint64_t length, uint64_t offset,
+                     const char *path, int host)
 {
     char link[40], name[PATH_MAX];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", host);
@@ -204,7 +216,8 @@ static void code_free(struct os_code *code)
 bool os_space_find_code(const struct os_space *space, uint32_t address, struct os_object *object)
 {
     for (const struct os_code *code = space->code; code; code = code->next)
-        if (address >= code->object.address && address - code->object.address < code->object.length) {
+        if (address >= code->object.address &&
+            address - code->object.address < code->object.length) {
             *object = code->object;
             return true;
         }
@@ -240,10 +253,12 @@ void os_space_release(struct os_space *space)
 /* Maps what `mapping` says into the copy, with the rights the pages have. */
 static bool share_again(struct os_space *copy, struct os_mapping *mapping)
 {
-    size_t first = mapping->address >> MEM_PAGE_BITS, count = (size_t)(mapping->length >> MEM_PAGE_BITS);
+    size_t first = mapping->address >> MEM_PAGE_BITS,
+           count = (size_t)(mapping->length >> MEM_PAGE_BITS);
     uint8_t *rights = base_calloc(count, 1);
     memcpy(rights, copy->mem->rights + first, count);
-    bool done = mem_map_shared(copy->mem, mapping->address, mapping->length, 0, mapping->memory, mapping->at) == 0;
+    bool done = mem_map_shared(copy->mem, mapping->address, mapping->length, 0, mapping->memory,
+                               mapping->at) == 0;
     for (size_t i = 0; i < count; i++)
         copy->mem->rights[first + i] = rights[i] | MEM_SHARED;
     free(rights);

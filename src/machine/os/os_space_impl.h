@@ -1,4 +1,5 @@
-/* Inside os_space*.c and os_load*.c: where things are in a guest's address space, and what is shared of it.
+/* Inside os_space*.c and os_load*.c: where things are in a guest's address space, and what is
+ * shared of it.
  *
  *   0x00010000            the lowest address anything may be at
  *   0x10000000            programs linked at fixed addresses (where they say), the heap behind them
@@ -21,7 +22,8 @@
 #define SPACE_MMAP   UINT32_C(0xb8000000)
 #define SPACE_TOP    UINT32_C(0xc0000000)
 #define SPACE_STACK  UINT32_C(0x00800000)
-#define SPACE_GUARD  UINT32_C(0x00100000) /* nothing is mapped so close below the stack by choice of ours */
+#define SPACE_GUARD                                                                                \
+    UINT32_C(0x00100000) /* nothing is mapped so close below the stack by choice of ours */
 
 static inline uint64_t space_round_up(uint64_t value)
 {
@@ -29,19 +31,21 @@ static inline uint64_t space_round_up(uint64_t value)
 }
 
 /* Notes that [address, address + length) is code of an open file, from `offset` on. */
-void space_note_code(struct os_space *space, uint32_t address, uint64_t length, uint64_t offset, const char *path,
-                     int host);
+void space_note_code(struct os_space *space, uint32_t address, uint64_t length, uint64_t offset,
+                     const char *path, int host);
 
 /* ---- MAP_SHARED (os_space.c) ---- */
 
-/* Makes [address, address + length) shared with processes forked later; with a file (shared), what guests change is
- * written back to it from `offset` on. 0 or -errno. */
-int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights, struct file *file,
-                int64_t offset);
+/* Makes [address, address + length) shared with processes forked later; with a file (shared), what
+ * guests change is written back to it from `offset` on. 0 or -errno. */
+int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights,
+                struct file *file, int64_t offset);
 /* Writes changes in the range back. `call` may be NULL. */
-void space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address, uint64_t length);
+void space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
+                      uint64_t length);
 /* The range is about to be unmapped or mapped anew: writes back and ends the sharing. */
-void space_unshare(const struct os_call *call, struct os_space *space, uint32_t address, uint64_t length);
+void space_unshare(const struct os_call *call, struct os_space *space, uint32_t address,
+                   uint64_t length);
 bool space_is_shared(const struct os_space *space, uint32_t address, uint64_t length);
 
 #endif

@@ -1,9 +1,10 @@
 /* The system calls of memory: brk, mmap, mprotect and their relatives.
  *
- * A private mapping of a file is a copy of its bytes, made by mmap; what is mapped beyond the file's end reads as zero
- * where Linux would send SIGBUS. MAP_SHARED is in os_space.c. PROT_WRITE and PROT_EXEC imply reading, as the 440's
- * Linux has it. madvise(MADV_DONTNEED) makes private memory zero, also where it was a file's copy. Locking memory is
- * always granted, as everything stays where it is.
+ * A private mapping of a file is a copy of its bytes, made by mmap; what is mapped beyond the
+ * file's end reads as zero where Linux would send SIGBUS. MAP_SHARED is in os_space.c. PROT_WRITE
+ * and PROT_EXEC imply reading, as the 440's Linux has it. madvise(MADV_DONTNEED) makes private
+ * memory zero, also where it was a file's copy. Locking memory is always granted, as everything
+ * stays where it is.
  */
 #include "machine/os/os_space_impl.h"
 #include "machine/os/os_task.h"
@@ -30,7 +31,8 @@ static unsigned rights_of(uint32_t prot)
     unsigned rights = 0;
     if (prot & (G_PROT_READ | G_PROT_WRITE | G_PROT_EXEC)) rights |= MEM_READ;
     if (prot & G_PROT_WRITE)
-        rights |= MEM_READ | MEM_WRITE; /* as on every PowerPC Linux: what can be written can be read */
+        rights |=
+            MEM_READ | MEM_WRITE; /* as on every PowerPC Linux: what can be written can be read */
     if (prot & G_PROT_EXEC) rights |= MEM_EXEC;
     return rights;
 }
@@ -66,11 +68,13 @@ int64_t sys_brk(struct os_call *call)
 
 /* ---- mmap ---- */
 
-/* Room for a mapping: where the caller would like it, if that is free, or from the top down. 0 when there is none. */
+/* Room for a mapping: where the caller would like it, if that is free, or from the top down. 0 when
+ * there is none. */
 static uint32_t find_room(const struct os_space *space, uint32_t hint, uint64_t length)
 {
     hint &= ~(uint32_t)(MEM_PAGE - 1);
-    if (hint >= SPACE_LOW && is_user_range(hint, length) && mem_is_free(space->mem, hint, length)) return hint;
+    if (hint >= SPACE_LOW && is_user_range(hint, length) && mem_is_free(space->mem, hint, length))
+        return hint;
     uint32_t at = mem_find(space->mem, length, SPACE_LOW, space->mmap_top);
     if (!at && space->stack_low > SPACE_GUARD)
         at = mem_find(space->mem, length, SPACE_LOW, space->stack_low - SPACE_GUARD);
@@ -87,7 +91,8 @@ struct wish {
 static int check_wish(const struct wish *wish)
 {
     uint32_t type = wish->flags & G_MAP_TYPE;
-    if (type != G_MAP_SHARED && type != G_MAP_PRIVATE && type != G_MAP_SHARED_VALIDATE) return -EINVAL;
+    if (type != G_MAP_SHARED && type != G_MAP_PRIVATE && type != G_MAP_SHARED_VALIDATE)
+        return -EINVAL;
     if (!wish->length || wish->offset & (MEM_PAGE - 1)) return -EINVAL;
     if (wish->length > SPACE_TOP || wish->flags & G_MAP_HUGETLB) return -ENOMEM;
     if (wish->flags & (G_MAP_FIXED | G_MAP_FIXED_NOREPLACE)) {
@@ -98,15 +103,16 @@ static int check_wish(const struct wish *wish)
     if (!wish->file) return 0;
     if (wish->file->folder || !wish->file->ops->seek || wish->file->borrowed) return -ENODEV;
     if (!file_readable(wish->file)) return -EACCES;
-    if (type != G_MAP_PRIVATE && wish->prot & G_PROT_WRITE && !file_writable(wish->file)) return -EACCES;
+    if (type != G_MAP_PRIVATE && wish->prot & G_PROT_WRITE && !file_writable(wish->file))
+        return -EACCES;
     return 0;
 }
 
 static void copy_in(struct mem *mem, const struct wish *wish, uint32_t address)
 {
     for (uint64_t done = 0; done < wish->length;) {
-        int64_t got = wish->file->ops->read(NULL, wish->file, mem->base + address + done, wish->length - done,
-                                            (int64_t)(wish->offset + done));
+        int64_t got = wish->file->ops->read(NULL, wish->file, mem->base + address + done,
+                                            wish->length - done, (int64_t)(wish->offset + done));
         if (got <= 0) break;
         done += (uint64_t)got;
     }
@@ -120,19 +126,22 @@ static int64_t do_map(struct os_call *call, const struct wish *wish)
     bool fixed = wish->flags & (G_MAP_FIXED | G_MAP_FIXED_NOREPLACE);
     uint32_t address = fixed ? wish->address : find_room(space, wish->address, wish->length);
     if (!address) return -ENOMEM;
-    if (wish->flags & G_MAP_FIXED_NOREPLACE && !mem_is_free(call->mem, address, wish->length)) return -EEXIST;
+    if (wish->flags & G_MAP_FIXED_NOREPLACE && !mem_is_free(call->mem, address, wish->length))
+        return -EEXIST;
     space_unshare(call, space, address, wish->length);
     bool shared = (wish->flags & G_MAP_TYPE) != G_MAP_PRIVATE;
     bool device = wish->file && wish->file->ops != &file_host_ops; /* /dev/zero, /proc/… */
     if (shared && !device && (!wish->file || file_writable(wish->file))) {
-        error = space_share(space, address, wish->length, rights_of(wish->prot), wish->file, (int64_t)wish->offset);
+        error = space_share(space, address, wish->length, rights_of(wish->prot), wish->file,
+                            (int64_t)wish->offset);
         return error ? error : (int64_t)address;
     }
     mem_map(call->mem, address, wish->length, rights_of(wish->prot));
     if (wish->file && wish->file->made.kind != MADE_ZERO) copy_in(call->mem, wish, address);
     if (wish->file && wish->prot & G_PROT_EXEC && wish->file->path && wish->file->host >= 0) {
         const struct os_options *o = &call->os->options;
-        space_note_code(space, address, wish->length, wish->offset, wish->file->path, wish->file->host);
+        space_note_code(space, address, wish->length, wish->offset, wish->file->path,
+                        wish->file->host);
         if (o->memory) o->memory(o->context, OS_MEMORY_MAPPED, space->mem, NULL);
     }
     return address;
@@ -167,7 +176,8 @@ int64_t sys_mmap2(struct os_call *call)
 int64_t sys_munmap(struct os_call *call)
 {
     uint64_t length = space_round_up(call->arg[1]);
-    if (!is_aligned(call->arg[0]) || !length || !is_user_range(call->arg[0], length)) return -EINVAL;
+    if (!is_aligned(call->arg[0]) || !length || !is_user_range(call->arg[0], length))
+        return -EINVAL;
     space_unshare(call, call->process->space, call->arg[0], length);
     mem_unmap(call->mem, call->arg[0], length);
     return 0;
@@ -180,8 +190,10 @@ int64_t sys_mprotect(struct os_call *call)
     uint64_t length = space_round_up(call->arg[1]);
     if (!is_aligned(address)) return -EINVAL;
     if (!length) return 0;
-    if (!is_user_range(address, length) || !mem_is_mapped(call->mem, address, length)) return -ENOMEM;
-    if (call->arg[2] & G_PROT_GROWSDOWN && address >= space->stack_low && address < space->stack_high) {
+    if (!is_user_range(address, length) || !mem_is_mapped(call->mem, address, length))
+        return -ENOMEM;
+    if (call->arg[2] & G_PROT_GROWSDOWN && address >= space->stack_low &&
+        address < space->stack_high) {
         length += address - space->stack_low;
         address = space->stack_low;
     }
@@ -230,7 +242,8 @@ int64_t sys_mremap(struct os_call *call)
     if (!old) return -EINVAL; /* duplicating shared memory this way is not offered */
     if (!is_user_range(from, old) || !mem_is_mapped(mem, from, old)) return -EFAULT;
     if (flags & FIXED) {
-        if (!(flags & MAYMOVE) || !is_aligned(to) || !is_user_range(to, new) || to < SPACE_LOW) return -EINVAL;
+        if (!(flags & MAYMOVE) || !is_aligned(to) || !is_user_range(to, new) || to < SPACE_LOW)
+            return -EINVAL;
         if (to < from + old && from < to + new) return -EINVAL;
     }
     if (new < old) {
@@ -281,7 +294,8 @@ int64_t sys_mincore(struct os_call *call)
 {
     uint64_t length = space_round_up(call->arg[1]);
     if (!is_aligned(call->arg[0])) return -EINVAL;
-    if (!is_user_range(call->arg[0], length) || !mem_is_mapped(call->mem, call->arg[0], length)) return -ENOMEM;
+    if (!is_user_range(call->arg[0], length) || !mem_is_mapped(call->mem, call->arg[0], length))
+        return -ENOMEM;
     void *out = mem_writable(call->mem, call->arg[2], length / MEM_PAGE);
     if (!out) return -EFAULT;
     memset(out, 1, length / MEM_PAGE);
@@ -292,7 +306,8 @@ int64_t sys_msync(struct os_call *call)
 {
     uint64_t length = space_round_up(call->arg[1]);
     if (!is_aligned(call->arg[0]) || call->arg[2] & ~7u) return -EINVAL;
-    if (!is_user_range(call->arg[0], length) || !mem_is_mapped(call->mem, call->arg[0], length)) return -ENOMEM;
+    if (!is_user_range(call->arg[0], length) || !mem_is_mapped(call->mem, call->arg[0], length))
+        return -ENOMEM;
     space_write_back(call, call->process->space, call->arg[0], length);
     return 0;
 }

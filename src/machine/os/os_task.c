@@ -1,13 +1,13 @@
 /* The life of tasks and processes: the first program, clone and fork, the end.
  *
- * A task that ends is only marked dead; os_sweep frees it between two steps of the scheduler, so that no handler loses
- * the ground under its feet. The same goes for processes: `exited` when the last task is gone, `reaped` when nobody
- * will ask for the status any more, freed by os_sweep.
+ * A task that ends is only marked dead; os_sweep frees it between two steps of the scheduler, so
+ * that no handler loses the ground under its feet. The same goes for processes: `exited` when the
+ * last task is gone, `reaped` when nobody will ask for the status any more, freed by os_sweep.
  *
- * Numbers of processes and threads come from one counter that starts at OS_FIRST_PID; the first process's parent is 1,
- * which is also where orphans go: nobody waits there, so they are reaped as they end. A child made by CLONE_VM without
- * CLONE_THREAD (vfork, posix_spawn) shares the address space itself, not a copy: posix_spawn tells of a failed exec
- * through it.
+ * Numbers of processes and threads come from one counter that starts at OS_FIRST_PID; the first
+ * process's parent is 1, which is also where orphans go: nobody waits there, so they are reaped as
+ * they end. A child made by CLONE_VM without CLONE_THREAD (vfork, posix_spawn) shares the address
+ * space itself, not a copy: posix_spawn tells of a failed exec through it.
  */
 #include "machine/os/os_task.h"
 
@@ -31,7 +31,8 @@ enum {
     CLONE_CHILD_SETTID = 0x1000000,
     CLONE_SIGNAL = 0xff,
     /* namespaces, tracing, descriptors of processes */
-    CLONE_REFUSED = 0x1000 | 0x2000 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
+    CLONE_REFUSED = 0x1000 | 0x2000 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 |
+                    0x20000000 | 0x40000000
 };
 
 /* ---- finding ---- */
@@ -121,8 +122,9 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
            struct chil_error *err)
 {
     if (!count || count > OS_CORES_MAX || !options->clock_mhz)
-        return chil_error_set(err, CHIL_EINVAL, "%u cores at %u MHz: from 1 to %d cores and a clock are needed", count,
-                              options->clock_mhz, OS_CORES_MAX);
+        return chil_error_set(err, CHIL_EINVAL,
+                              "%u cores at %u MHz: from 1 to %d cores and a clock are needed",
+                              count, options->clock_mhz, OS_CORES_MAX);
     struct os *os = base_calloc(1, sizeof *os);
     os->options = *options;
     if (!os->options.quantum) os->options.quantum = 1000;
@@ -144,8 +146,8 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
     int status = CHIL_EINVAL;
     process->files = os_files_new(&os->options.rules, err);
     if (process->files)
-        status = os_load(&process->space, process->files, &os->options.rules, options->program, options->argv,
-                         options->envp, err);
+        status = os_load(&process->space, process->files, &os->options.rules, options->program,
+                         options->argv, options->envp, err);
     if (status) {
         os_free(os);
         return status;
@@ -173,8 +175,10 @@ static struct os_process *process_fork(struct os_call *call, const struct clone 
     struct os_process *child = process_add(call->os, pid);
     child->space = space;
     const struct os_options *o = &call->os->options;
-    if (o->memory && space != parent->space) o->memory(o->context, OS_MEMORY_COPIED, space->mem, parent->space->mem);
-    child->files = how->flags & CLONE_FILES ? os_files_share(parent->files) : os_files_fork(parent->files);
+    if (o->memory && space != parent->space)
+        o->memory(o->context, OS_MEMORY_COPIED, space->mem, parent->space->mem);
+    child->files =
+        how->flags & CLONE_FILES ? os_files_share(parent->files) : os_files_fork(parent->files);
     child->parent_pid = how->flags & CLONE_PARENT ? parent->parent_pid : parent->pid;
     child->group = parent->group;
     child->session = parent->session;
@@ -197,7 +201,8 @@ static int64_t clone_check(const struct clone *how)
     return 0;
 }
 
-static void clone_registers(struct os_task *child, const struct os_task *parent, const struct clone *how)
+static void clone_registers(struct os_task *child, const struct os_task *parent,
+                            const struct clone *how)
 {
     child->regs = parent->regs;
     child->regs.gpr[3] = 0;
@@ -213,7 +218,8 @@ static void clone_registers(struct os_task *child, const struct os_task *parent,
     child->altstack_flags = parent->altstack_flags;
 }
 
-/* The parent of a vfork waits until the child has a memory of its own or is gone; signals have to wait, too. */
+/* The parent of a vfork waits until the child has a memory of its own or is gone; signals have to
+ * wait, too. */
 static int64_t vfork_wait(struct os_call *call)
 {
     struct os_task *task = call->task;
@@ -236,14 +242,17 @@ static int64_t clone_task(struct os_call *call, const struct clone *how)
     struct os *os = call->os;
     struct os_task *parent = call->task;
     int tid = os->next_id;
-    struct os_process *process = how->flags & CLONE_THREAD ? call->process : process_fork(call, how, tid);
+    struct os_process *process =
+        how->flags & CLONE_THREAD ? call->process : process_fork(call, how, tid);
     if (!process) return -ENOMEM;
     os->next_id++;
     struct os_task *child = task_add(process, tid, parent->affinity);
     clone_registers(child, parent, how);
-    if (!how->stack && os->options.forked) os->options.forked(os->options.context, parent->tid, process->pid, tid);
+    if (!how->stack && os->options.forked)
+        os->options.forked(os->options.context, parent->tid, process->pid, tid);
     if (how->flags & CLONE_PARENT_SETTID) mem_put32(call->mem, how->parent_tid, (uint32_t)tid);
-    if (how->flags & CLONE_CHILD_SETTID) mem_put32(process->space->mem, how->child_tid, (uint32_t)tid);
+    if (how->flags & CLONE_CHILD_SETTID)
+        mem_put32(process->space->mem, how->child_tid, (uint32_t)tid);
     if (how->flags & CLONE_CHILD_CLEARTID) child->clear_tid = how->child_tid;
     if (!(how->flags & CLONE_VFORK) || how->flags & CLONE_THREAD) return tid;
     parent->vfork_child = tid;
@@ -261,7 +270,8 @@ int64_t sys_clone(struct os_call *call)
     return clone_task(call, &how);
 }
 
-/* struct clone_args: eight 64-bit words flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls. */
+/* struct clone_args: eight 64-bit words flags, pidfd, child_tid, parent_tid, exit_signal, stack,
+ * stack_size, tls. */
 int64_t sys_clone3(struct os_call *call)
 {
     uint64_t word[8];
@@ -299,13 +309,15 @@ static const struct os_space *space_of(const struct os *os, const struct mem *me
     return NULL;
 }
 
-bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address, struct os_object *object)
+bool os_object_find(const struct os *os, const struct mem *mem, uint32_t address,
+                    struct os_object *object)
 {
     const struct os_space *space = space_of(os, mem);
     return space && os_space_find_code(space, address, object);
 }
 
-bool os_object_get(const struct os *os, const struct mem *mem, size_t index, struct os_object *object)
+bool os_object_get(const struct os *os, const struct mem *mem, size_t index,
+                   struct os_object *object)
 {
     const struct os_space *space = space_of(os, mem);
     return space && os_space_get_code(space, index, object);
@@ -327,7 +339,8 @@ void os_process_drop_space(struct os_process *process)
     process->space = NULL;
     if (space->users <= 1) {
         cores_forget(os->all_cores, space->mem);
-        if (os->options.memory) os->options.memory(os->options.context, OS_MEMORY_GONE, space->mem, NULL);
+        if (os->options.memory)
+            os->options.memory(os->options.context, OS_MEMORY_GONE, space->mem, NULL);
         for (unsigned c = 0; c < os->core_count; c++)
             if (os->cores[c].loaded_mem == space->mem) os->cores[c].loaded_mem = NULL;
     }

@@ -1,23 +1,28 @@
-/* What the files of tasks, time and signals share: the machine's state and the steps that change it.
+/* What the files of tasks, time and signals share: the machine's state and the steps that change
+ * it.
  *
- * Not for os_file*.c and os_space*.c, which need no more than os_impl.h. Times are cycles of one simulated clock: each
- * core is somewhere on it, `os->now` is where the code that runs at the moment is.
+ * Not for os_file*.c and os_space*.c, which need no more than os_impl.h. Times are cycles of one
+ * simulated clock: each core is somewhere on it, `os->now` is where the code that runs at the
+ * moment is.
  */
 #ifndef OS_TASK_H
 #define OS_TASK_H
 
 #include "machine/os/os_impl.h"
 
-#define OS_NEVER    UINT64_MAX
-#define OS_RETURNED (INT64_MIN + 1) /* not a result: the registers are as they should be already */
+#define OS_NEVER UINT64_MAX
+#define OS_RETURNED                                                                                \
+    (INT64_MIN + 1) /* not a result: the registers are as they should be already                   \
+                     */
 
 enum {
     OS_FIRST_PID = 1000,
     OS_MSR_USER = 0x29000 | MSR_PR | MSR_FP /* and CE EE ME, as Linux runs programs on a 44x */
 };
 
-/* Where handlers return to: `li r0,…; sc` for sigreturn and rt_sigreturn. Linux has them in the vdso or in the frame;
- * here they are in a page of their own, above all user addresses (os_signal_frame.c). */
+/* Where handlers return to: `li r0,…; sc` for sigreturn and rt_sigreturn. Linux has them in the
+ * vdso or in the frame; here they are in a page of their own, above all user addresses
+ * (os_signal_frame.c). */
 #define OS_TRAMPOLINE UINT32_C(0xfffff000)
 
 enum {
@@ -92,8 +97,10 @@ static inline uint64_t os_add_cycles(uint64_t a, uint64_t b)
 /* ---- os_task.c ---- */
 struct os_task *os_task_find(const struct os *os, int tid);
 struct os_process *os_process_find(const struct os *os, int pid);
-struct os_task *os_process_leader(const struct os_process *process); /* or its oldest task; NULL when none lives */
-void os_task_start_program(struct os_task *task); /* registers for the first instruction of process->space */
+struct os_task *
+os_process_leader(const struct os_process *process); /* or its oldest task; NULL when none lives */
+void os_task_start_program(
+    struct os_task *task); /* registers for the first instruction of process->space */
 /* Ends a task; with the last one its process ends, too. */
 void os_task_exit(struct os_task *task);
 /* Ends all tasks of a process but `keep` (may be NULL). */
@@ -114,8 +121,10 @@ uint64_t os_task_cycle(const struct os_task *task); /* the clock of its core */
 void os_make_runnable(struct os_task *task, enum os_woken woken);
 /* The core for one more task: allowed by `affinity`, with the fewest live tasks. */
 unsigned os_choose_core(const struct os *os, uint64_t affinity);
-/* os_wake for the tasks that wait for this word of `what`, and for one of `bits` unless that is 0. */
-unsigned os_wake_word(struct os *os, const void *what, uint32_t word, unsigned count, uint32_t bits);
+/* os_wake for the tasks that wait for this word of `what`, and for one of `bits` unless that is 0.
+ */
+unsigned os_wake_word(struct os *os, const void *what, uint32_t word, unsigned count,
+                      uint32_t bits);
 void os_say(struct os *os, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void os_say_forget(struct os *os);
 
@@ -139,7 +148,8 @@ bool os_put_sigset(struct mem *mem, uint32_t address, uint64_t set);
 bool os_put_siginfo(struct mem *mem, uint32_t address, const struct os_siginfo *info);
 
 /* ---- os_signal_deliver.c ---- */
-/* Acts on the signals of a task that is about to run; afterwards it may be dead, or in a handler. */
+/* Acts on the signals of a task that is about to run; afterwards it may be dead, or in a handler.
+ */
 void os_signal_deliver(struct os_task *task);
 /* What a core stopped for, when it is not a call. */
 void os_signal_fault(struct os_task *task, const struct core_exit *stop);
@@ -150,9 +160,10 @@ bool os_emulate(struct os_task *task);
 
 /* ---- os_signal_frame.c ---- */
 void os_trampoline_map(struct mem *mem);
-/* Makes the task run the handler; false when its stack cannot be written. `old` is the mask to restore. */
-bool os_frame_push(struct os_task *task, const struct os_sigaction *action, const struct os_siginfo *info,
-                   uint64_t old);
+/* Makes the task run the handler; false when its stack cannot be written. `old` is the mask to
+ * restore. */
+bool os_frame_push(struct os_task *task, const struct os_sigaction *action,
+                   const struct os_siginfo *info, uint64_t old);
 uint32_t os_altstack_flags(const struct os_task *task); /* ss_flags as sigaltstack tells them */
 
 /* ---- os_time.c, os_timer.c ---- */
@@ -162,21 +173,23 @@ uint64_t os_process_cycles(const struct os *os, const struct os_process *process
 void os_sleep_interrupted(struct os_task *task);
 /* Moments: clock `id` as nanoseconds; false when there is no such clock. */
 bool os_clock_ns(const struct os_call *call, uint32_t id, uint64_t *ns);
-/* Whether the clock runs with real time, and where its 0 is in nanoseconds since the machine was switched on. */
+/* Whether the clock runs with real time, and where its 0 is in nanoseconds since the machine was
+ * switched on. */
 bool os_clock_is_wall(uint32_t id, uint64_t *offset);
 /* timespec with 4- or 8-byte seconds, timeval of 4: 0, -EFAULT or -EINVAL. */
 int os_get_timespec(const struct mem *mem, uint32_t address, bool wide, uint64_t *ns);
 int os_put_timespec(struct mem *mem, uint32_t address, bool wide, uint64_t ns);
-uint64_t os_timers_next(const struct os *os);                 /* the earliest moment at which one expires */
-void os_timers_fire(struct os *os);                           /* those that are due at os->now */
-uint64_t os_timers_budget(const struct os_task *task);        /* cycles it may use before one of use expires */
-void os_timers_used(struct os_task *task);                    /* it has used some */
+uint64_t os_timers_next(const struct os *os); /* the earliest moment at which one expires */
+void os_timers_fire(struct os *os);           /* those that are due at os->now */
+uint64_t
+os_timers_budget(const struct os_task *task); /* cycles it may use before one of use expires */
+void os_timers_used(struct os_task *task);    /* it has used some */
 void os_timers_drop(struct os_process *process, bool alarms); /* exec: timers; end: alarms, too */
 void os_put_rusage(const struct os *os, void *host, uint64_t cycles);
 enum { OS_RUSAGE_SIZE = 72 };
 
 /* ---- os_futex.c ---- */
-void os_futex_exit(struct os_task *task);                                  /* robust list, clear_tid */
+void os_futex_exit(struct os_task *task); /* robust list, clear_tid */
 void os_family_join(struct os_process *process, struct os_family *family); /* NULL: a new one */
 void os_family_leave(struct os_process *process);
 

@@ -1,8 +1,9 @@
 /* Time as programs see it: all of it simulated.
  *
- * The machine was switched on at OS_EPOCH, cycle 0; a clock shows the cycles of the core that asks, in nanoseconds.
- * CLOCK_MONOTONIC and its relatives count from there, CLOCK_REALTIME and CLOCK_TAI from 1970. Time spent by a task is
- * the cycles its core ran it: all user time, as the services of this system take none. Setting a clock is refused.
+ * The machine was switched on at OS_EPOCH, cycle 0; a clock shows the cycles of the core that asks,
+ * in nanoseconds. CLOCK_MONOTONIC and its relatives count from there, CLOCK_REALTIME and CLOCK_TAI
+ * from 1970. Time spent by a task is the cycles its core ran it: all user time, as the services of
+ * this system take none. Setting a clock is refused.
  */
 #include "machine/os/os_task.h"
 
@@ -23,7 +24,12 @@ enum {
     CLOCK_BOOTTIME_ALARM = 9,
     CLOCK_TAI = 11
 };
-enum { NR_NANOSLEEP = 162, NR_CLOCK_NANOSLEEP = 248, NR_CLOCK_NANOSLEEP_TIME64 = 407, TIMER_ABSTIME = 1 };
+enum {
+    NR_NANOSLEEP = 162,
+    NR_CLOCK_NANOSLEEP = 248,
+    NR_CLOCK_NANOSLEEP_TIME64 = 407,
+    TIMER_ABSTIME = 1
+};
 
 __extension__ typedef unsigned __int128 wide_product;
 
@@ -61,19 +67,23 @@ uint64_t os_process_cycles(const struct os *os, const struct os_process *process
 
 /* ---- in memory ---- */
 
-/* Of 8-byte nanoseconds only the lower word counts: the C library leaves the upper one undefined. */
+/* Of 8-byte nanoseconds only the lower word counts: the C library leaves the upper one undefined.
+ */
 int os_get_timespec(const struct mem *mem, uint32_t address, bool wide, uint64_t *ns)
 {
     uint64_t seconds;
     uint32_t narrow, nanoseconds;
     if (wide) {
-        if (!mem_get64(mem, address, &seconds) || !mem_get32(mem, address + 12, &nanoseconds)) return -EFAULT;
+        if (!mem_get64(mem, address, &seconds) || !mem_get32(mem, address + 12, &nanoseconds))
+            return -EFAULT;
     } else {
-        if (!mem_get32(mem, address, &narrow) || !mem_get32(mem, address + 4, &nanoseconds)) return -EFAULT;
+        if (!mem_get32(mem, address, &narrow) || !mem_get32(mem, address + 4, &nanoseconds))
+            return -EFAULT;
         seconds = (uint64_t)(int64_t)(int32_t)narrow;
     }
     if ((int64_t)seconds < 0 || nanoseconds >= NS_PER_SECOND) return -EINVAL;
-    *ns = seconds >= UINT64_MAX / NS_PER_SECOND ? UINT64_MAX : seconds * NS_PER_SECOND + nanoseconds;
+    *ns =
+        seconds >= UINT64_MAX / NS_PER_SECOND ? UINT64_MAX : seconds * NS_PER_SECOND + nanoseconds;
     return 0;
 }
 
@@ -81,7 +91,8 @@ int os_put_timespec(struct mem *mem, uint32_t address, bool wide, uint64_t ns)
 {
     uint64_t seconds = ns / NS_PER_SECOND, rest = ns % NS_PER_SECOND;
     bool done = wide ? mem_put64(mem, address, seconds) && mem_put64(mem, address + 8, rest)
-                     : mem_put32(mem, address, (uint32_t)seconds) && mem_put32(mem, address + 4, (uint32_t)rest);
+                     : mem_put32(mem, address, (uint32_t)seconds) &&
+                           mem_put32(mem, address + 4, (uint32_t)rest);
     return done ? 0 : -EFAULT;
 }
 
@@ -104,7 +115,8 @@ bool os_clock_is_wall(uint32_t id, uint64_t *offset)
     }
 }
 
-/* The clocks of other processes and threads: ~id << 3, with 4 for a thread and 0 to 2 for what is counted. */
+/* The clocks of other processes and threads: ~id << 3, with 4 for a thread and 0 to 2 for what is
+ * counted. */
 static bool cpu_clock(const struct os_call *call, uint32_t id, uint64_t *cycles)
 {
     const struct os *os = call->os;
@@ -206,7 +218,8 @@ int64_t sys_times(struct os_call *call)
     if (tms) {
         uint32_t own = ticks(call->os, os_process_cycles(call->os, call->process));
         uint32_t children = ticks(call->os, call->process->children_cycles);
-        if (!mem_put64(call->mem, tms, os_pair(own, 0)) || !mem_put64(call->mem, tms + 8, os_pair(children, 0)))
+        if (!mem_put64(call->mem, tms, os_pair(own, 0)) ||
+            !mem_put64(call->mem, tms + 8, os_pair(children, 0)))
             return -EFAULT;
     }
     return ticks(call->os, call->os->now);
@@ -238,7 +251,8 @@ int64_t sys_getrusage(struct os_call *call)
 
 /* ---- sleeping ---- */
 
-static int64_t sleep_for(struct os_call *call, uint32_t clock, bool absolute, uint32_t request, bool wide)
+static int64_t sleep_for(struct os_call *call, uint32_t clock, bool absolute, uint32_t request,
+                         bool wide)
 {
     uint64_t ns, offset;
     if (os_timed_out(call)) return 0;
@@ -274,7 +288,8 @@ void os_sleep_interrupted(struct os_task *task)
     const uint32_t *gpr = task->regs.gpr;
     uint32_t left = 0;
     if (gpr[0] == NR_NANOSLEEP) left = gpr[4];
-    if ((gpr[0] == NR_CLOCK_NANOSLEEP || gpr[0] == NR_CLOCK_NANOSLEEP_TIME64) && !(gpr[4] & TIMER_ABSTIME))
+    if ((gpr[0] == NR_CLOCK_NANOSLEEP || gpr[0] == NR_CLOCK_NANOSLEEP_TIME64) &&
+        !(gpr[4] & TIMER_ABSTIME))
         left = gpr[6];
     if (!left) return;
     uint64_t cycles = task->wake_cycle > os->now ? task->wake_cycle - os->now : 0;

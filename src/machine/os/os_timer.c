@@ -1,8 +1,9 @@
 /* Timers: alarm, setitimer, timer_create, and the limit of processor time.
  *
- * A timer runs with the machine's clock, or with the cycles that a process or a task uses. The scheduler asks for the
- * next moment at which one expires and lets nobody run past it; those of use bound the budget of the task that uses.
- * So a timer's signal comes at the first place between two blocks at or after its moment, every time the same.
+ * A timer runs with the machine's clock, or with the cycles that a process or a task uses. The
+ * scheduler asks for the next moment at which one expires and lets nobody run past it; those of use
+ * bound the budget of the task that uses. So a timer's signal comes at the first place between two
+ * blocks at or after its moment, every time the same.
  */
 #include "machine/os/os_task.h"
 
@@ -66,8 +67,9 @@ static void timer_fire(struct os_process *process, struct os_timer *timer, uint6
 {
     timer->overrun = (uint32_t)next_period(&timer->expires, timer->interval, now);
     if (timer->notify == SIGEV_NONE) return;
-    struct os_siginfo info = {
-        .signal = timer->signal, .code = OS_SI_TIMER, .word = {(uint32_t)timer->id, timer->overrun, timer->value}};
+    struct os_siginfo info = {.signal = timer->signal,
+                              .code = OS_SI_TIMER,
+                              .word = {(uint32_t)timer->id, timer->overrun, timer->value}};
     if (timer->notify != SIGEV_THREAD_ID) {
         os_signal_process(process->os, process, &info);
         return;
@@ -81,7 +83,8 @@ static void cpu_limit_fire(struct os_process *process)
     struct os *os = process->os;
     uint64_t used = os_process_cycles(os, process), hard = process->limits[RLIMIT_CPU].hard;
     bool over = hard != UINT64_MAX && used >= os_cycles_of(os, hard * NS_PER_SECOND);
-    process->alarms[OS_ALARM_CPU_LIMIT].expires = os_add_cycles(used, os_cycles_of(os, NS_PER_SECOND));
+    process->alarms[OS_ALARM_CPU_LIMIT].expires =
+        os_add_cycles(used, os_cycles_of(os, NS_PER_SECOND));
     (void)os_send_signal(os, process, over ? OS_SIGKILL : OS_SIGXCPU);
 }
 
@@ -101,7 +104,8 @@ uint64_t os_timers_next(const struct os *os)
     uint64_t next = OS_NEVER;
     for (const struct os_process *process = os->processes; process; process = process->next) {
         if (process->exited) continue;
-        if (process->alarms[OS_ALARM_REAL].expires < next) next = process->alarms[OS_ALARM_REAL].expires;
+        if (process->alarms[OS_ALARM_REAL].expires < next)
+            next = process->alarms[OS_ALARM_REAL].expires;
         for (const struct os_timer *timer = process->timers; timer; timer = timer->next)
             if (timer->expires < next && is_wall(timer->clock)) next = timer->expires;
     }
@@ -112,9 +116,11 @@ void os_timers_fire(struct os *os)
 {
     for (struct os_process *process = os->processes; process; process = process->next) {
         if (process->exited) continue;
-        if (process->alarms[OS_ALARM_REAL].expires <= os->now) alarm_fire(process, OS_ALARM_REAL, os->now);
+        if (process->alarms[OS_ALARM_REAL].expires <= os->now)
+            alarm_fire(process, OS_ALARM_REAL, os->now);
         for (struct os_timer *timer = process->timers; timer; timer = timer->next)
-            if (timer->expires <= os->now && is_wall(timer->clock)) timer_fire(process, timer, os->now);
+            if (timer->expires <= os->now && is_wall(timer->clock))
+                timer_fire(process, timer, os->now);
     }
 }
 
@@ -126,7 +132,8 @@ static uint64_t left(uint64_t expires, uint64_t now)
 static bool counts_use_of(const struct os_timer *timer, const struct os_task *task)
 {
     return timer->expires != OS_NEVER &&
-           (timer->clock == CLOCK_PROCESS || (timer->clock == CLOCK_THREAD && timer->tid == task->tid));
+           (timer->clock == CLOCK_PROCESS ||
+            (timer->clock == CLOCK_THREAD && timer->tid == task->tid));
 }
 
 uint64_t os_timers_budget(const struct os_task *task)
@@ -139,7 +146,8 @@ uint64_t os_timers_budget(const struct os_task *task)
         if (rest < budget) budget = rest;
     }
     for (const struct os_timer *timer = process->timers; timer; timer = timer->next) {
-        rest = counts_use_of(timer, task) ? left(timer->expires, timer_now(process, timer)) : OS_NEVER;
+        rest =
+            counts_use_of(timer, task) ? left(timer->expires, timer_now(process, timer)) : OS_NEVER;
         if (rest < budget) budget = rest;
     }
     return budget;
@@ -175,17 +183,20 @@ void os_cpu_limit_changed(struct os_process *process)
 {
     uint64_t soft = process->limits[RLIMIT_CPU].soft;
     process->alarms[OS_ALARM_CPU_LIMIT].expires =
-        soft >= UINT64_MAX / NS_PER_SECOND ? OS_NEVER : os_cycles_of(process->os, soft * NS_PER_SECOND);
+        soft >= UINT64_MAX / NS_PER_SECOND ? OS_NEVER
+                                           : os_cycles_of(process->os, soft * NS_PER_SECOND);
 }
 
 /* ---- alarm, setitimer ---- */
 
-static uint64_t alarm_set(struct os_process *process, unsigned which, uint64_t value_ns, uint64_t interval_ns)
+static uint64_t alarm_set(struct os_process *process, unsigned which, uint64_t value_ns,
+                          uint64_t interval_ns)
 {
     struct os_alarm *alarm = &process->alarms[which];
     const struct os *os = process->os;
     uint64_t now = alarm_now(process, which);
-    uint64_t before = alarm->expires == OS_NEVER ? 0 : os_cycles_to_ns(os, left(alarm->expires, now));
+    uint64_t before =
+        alarm->expires == OS_NEVER ? 0 : os_cycles_to_ns(os, left(alarm->expires, now));
     alarm->expires = value_ns ? os_add_cycles(now, os_cycles_of(os, value_ns)) : OS_NEVER;
     alarm->interval = os_cycles_of(os, interval_ns);
     return before;
@@ -194,7 +205,8 @@ static uint64_t alarm_set(struct os_process *process, unsigned which, uint64_t v
 int64_t sys_alarm(struct os_call *call)
 {
     uint64_t before = alarm_set(call->process, OS_ALARM_REAL, call->arg[0] * NS_PER_SECOND, 0);
-    return (int64_t)((before + NS_PER_SECOND / 2) / NS_PER_SECOND) + (before && before < NS_PER_SECOND / 2);
+    return (int64_t)((before + NS_PER_SECOND / 2) / NS_PER_SECOND) +
+           (before && before < NS_PER_SECOND / 2);
 }
 
 static int get_timeval(const struct mem *mem, uint32_t address, uint64_t *ns)
@@ -213,10 +225,14 @@ static bool put_timeval(struct mem *mem, uint32_t address, uint64_t ns)
 }
 
 /* struct itimerval: interval, value. */
-static int64_t put_alarm(const struct os_call *call, uint32_t address, uint64_t interval_ns, uint64_t value_ns)
+static int64_t put_alarm(const struct os_call *call, uint32_t address, uint64_t interval_ns,
+                         uint64_t value_ns)
 {
     if (value_ns && value_ns < 1000) value_ns = 1000;
-    return put_timeval(call->mem, address, interval_ns) && put_timeval(call->mem, address + 8, value_ns) ? 0 : -EFAULT;
+    return put_timeval(call->mem, address, interval_ns) &&
+                   put_timeval(call->mem, address + 8, value_ns)
+               ? 0
+               : -EFAULT;
 }
 
 int64_t sys_setitimer(struct os_call *call)
@@ -239,8 +255,10 @@ int64_t sys_getitimer(struct os_call *call)
     unsigned which = call->arg[0];
     if (which > OS_ALARM_PROF) return -EINVAL;
     const struct os_alarm *alarm = &call->process->alarms[which];
-    uint64_t rest = alarm->expires == OS_NEVER ? 0 : left(alarm->expires, alarm_now(call->process, which));
-    return put_alarm(call, call->arg[1], os_cycles_to_ns(call->os, alarm->interval), os_cycles_to_ns(call->os, rest));
+    uint64_t rest =
+        alarm->expires == OS_NEVER ? 0 : left(alarm->expires, alarm_now(call->process, which));
+    return put_alarm(call, call->arg[1], os_cycles_to_ns(call->os, alarm->interval),
+                     os_cycles_to_ns(call->os, rest));
 }
 
 /* ---- timer_create ---- */
@@ -284,7 +302,8 @@ int64_t sys_timer_create(struct os_call *call)
                             .tid = call->task->tid,
                             .value = (uint32_t)call->process->next_timer,
                             .expires = OS_NEVER};
-    if (!is_wall(made.clock) && made.clock != CLOCK_PROCESS && made.clock != CLOCK_THREAD) return -EINVAL;
+    if (!is_wall(made.clock) && made.clock != CLOCK_PROCESS && made.clock != CLOCK_THREAD)
+        return -EINVAL;
     int wrong = call->arg[1] ? get_sigevent(call, &made) : 0;
     if (wrong) return wrong;
     if (!mem_put32(call->mem, call->arg[2], (uint32_t)made.id)) return -EFAULT;
@@ -315,12 +334,16 @@ int64_t sys_timer_getoverrun(struct os_call *call)
 }
 
 /* struct itimerspec: interval, value. */
-static int put_timer(const struct os_call *call, const struct os_timer *timer, uint32_t address, bool wide)
+static int put_timer(const struct os_call *call, const struct os_timer *timer, uint32_t address,
+                     bool wide)
 {
-    uint64_t rest = timer->expires == OS_NEVER ? 0 : left(timer->expires, timer_now(call->process, timer));
-    int wrong = os_put_timespec(call->mem, address, wide, os_cycles_to_ns(call->os, timer->interval));
+    uint64_t rest =
+        timer->expires == OS_NEVER ? 0 : left(timer->expires, timer_now(call->process, timer));
+    int wrong =
+        os_put_timespec(call->mem, address, wide, os_cycles_to_ns(call->os, timer->interval));
     if (wrong) return wrong;
-    return os_put_timespec(call->mem, address + (wide ? 16 : 8), wide, os_cycles_to_ns(call->os, rest));
+    return os_put_timespec(call->mem, address + (wide ? 16 : 8), wide,
+                           os_cycles_to_ns(call->os, rest));
 }
 
 static int64_t timer_settime_as(struct os_call *call, bool wide)

@@ -1,8 +1,9 @@
 /* The call-through's file transfer: a file that the host lends becomes a file of the program's.
  *
- * In user-mode runs programs see the host's files, as far as the rules of the run allow, so a transfer is a copy. It is
- * made of the calls that the program could make itself, and so can read and write nothing that these could not; but it
- * takes no time, leaves no descriptor open, and waits for nothing: only regular files are taken.
+ * In user-mode runs programs see the host's files, as far as the rules of the run allow, so a
+ * transfer is a copy. It is made of the calls that the program could make itself, and so can read
+ * and write nothing that these could not; but it takes no time, leaves no descriptor open, and
+ * waits for nothing: only regular files are taken.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -13,7 +14,8 @@
 
 enum { MODE = 0666 };
 
-static int64_t call_with(struct os_call *call, os_handler handler, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+static int64_t call_with(struct os_call *call, os_handler handler, uint32_t a, uint32_t b,
+                         uint32_t c, uint32_t d)
 {
     call->arg[0] = a;
     call->arg[1] = b;
@@ -50,11 +52,14 @@ static int64_t copy(struct os_call *call, uint32_t in, uint32_t out)
 int64_t os_transfer(struct os *os, unsigned core, uint32_t from, uint32_t to)
 {
     struct os_task *task = os->cores[core].current;
-    struct os_call call = {.os = os, .task = task, .process = task->process, .mem = task->process->space->mem};
+    struct os_call call = {
+        .os = os, .task = task, .process = task->process, .mem = task->process->space->mem};
     int64_t in = call_with(&call, sys_open, from, G_O_RDONLY | G_O_LARGEFILE, 0, 0), out = -1;
     if (in < 0) return in;
     int64_t status = regular(&call, (uint32_t)in);
-    if (!status) status = out = call_with(&call, sys_open, to, G_O_WRONLY | G_O_CREAT | G_O_LARGEFILE, MODE, 0);
+    if (!status)
+        status = out =
+            call_with(&call, sys_open, to, G_O_WRONLY | G_O_CREAT | G_O_LARGEFILE, MODE, 0);
     if (out >= 0) {
         status = regular(&call, (uint32_t)out);
         if (!status) status = copy(&call, (uint32_t)in, (uint32_t)out);

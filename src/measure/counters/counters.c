@@ -59,7 +59,8 @@ static struct set *find(struct counters *c, int pid)
         if (!set->pid && !free_set) free_set = set;
     }
     struct set *shared = &c->sets[COUNTERS_PROCESSES];
-    if (!free_set && !shared->pid && c->options.overflow) c->options.overflow(c->options.context, pid);
+    if (!free_set && !shared->pid && c->options.overflow)
+        c->options.overflow(c->options.context, pid);
     struct set *given = free_set ? free_set : shared;
     if (!given->pid) *given = (struct set){.mask = UINT64_MAX};
     given->pid = free_set ? pid : -1;
@@ -130,7 +131,8 @@ void counters_read(struct counters *c, unsigned core, uint64_t *user, uint64_t *
     memset(user, 0, COUNTERS_SET * sizeof *user);
     memset(kernel, 0, COUNTERS_SET * sizeof *kernel);
     for (unsigned i = 0; set && i < COUNTERS_SET; i++)
-        if (set->mask >> i & 1) user[i] = set->visible[i] + (set->running ? set->total[i] - set->since[i] : 0);
+        if (set->mask >> i & 1)
+            user[i] = set->visible[i] + (set->running ? set->total[i] - set->since[i] : 0);
 }
 
 bool counters_of(struct counters *c, int pid, uint64_t *user)

@@ -1,12 +1,14 @@
-/* The simulator's own counters: 64 per process, counted whatever else is counted (paper 002, section 3).
+/* The simulator's own counters: 64 per process, counted whatever else is counted (paper 002,
+ * section 3).
  *
- * A listener: it is told which process a core runs, and asks for the core's counts when that changes or when someone
- * reads. So a task switch costs the program nothing, and the sums over processes are the machine's totals. There are
- * 128 double sets, user and kernel; the 129th process shares one set with all after it, and that is told. User-mode
- * runs have no kernel: its set stays 0.
+ * A listener: it is told which process a core runs, and asks for the core's counts when that
+ * changes or when someone reads. So a task switch costs the program nothing, and the sums over
+ * processes are the machine's totals. There are 128 double sets, user and kernel; the 129th process
+ * shares one set with all after it, and that is told. User-mode runs have no kernel: its set stays
+ * 0.
  *
- * A program can select, start, stop, reset and read its set. That concerns what it reads; what is kept per process
- * goes on underneath.
+ * A program can select, start, stop, reset and read its set. That concerns what it reads; what is
+ * kept per process goes on underneath.
  */
 #ifndef COUNTERS_H
 #define COUNTERS_H
@@ -42,7 +44,8 @@ void counters_stop(struct counters *counters, unsigned core);
 void counters_reset(struct counters *counters, unsigned core);
 void counters_read(struct counters *counters, unsigned core, uint64_t *user, uint64_t *kernel);
 
-/* What a process has done so far, started or not; false when it has no set. And all processes, ended ones too. */
+/* What a process has done so far, started or not; false when it has no set. And all processes,
+ * ended ones too. */
 bool counters_of(struct counters *counters, int pid, uint64_t *user);
 void counters_total(struct counters *counters, uint64_t *user);
 

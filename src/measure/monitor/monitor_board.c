@@ -1,10 +1,12 @@
-/* The board of the paper: a transaction comes, an address goes out, the word there is counted, or a record is written.
+/* The board of the paper: a transaction comes, an address goes out, the word there is counted, or a
+ * record is written.
  *
- * Decisions where the paper is silent (docs/monitor.md): latency limits are compared on the 44-bit difference before
- * the shift, strictly (ERR-19); the threshold is compared with the 41-bit sum before the word wraps, strictly (ERR-18),
- * at every update unless ONCE is set (ERR-21); a trace stops at the end of memory unless WRAP is set (ERR-20). The
- * transaction that reaches the threshold is counted, and the first record is the one after it. A word is address fields
- * below, time above.
+ * Decisions where the paper is silent (docs/monitor.md): latency limits are compared on the 44-bit
+ * difference before the shift, strictly (ERR-19); the threshold is compared with the 41-bit sum
+ * before the word wraps, strictly (ERR-18), at every update unless ONCE is set (ERR-21); a trace
+ * stops at the end of memory unless WRAP is set (ERR-20). The transaction that reaches the
+ * threshold is counted, and the first record is the one after it. A word is address fields below,
+ * time above.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ unsigned chil_monitor_page_tag(const struct chil_monitor *m, uint32_t address)
     return m->tags ? m->tags[address >> MONITOR_PAGE_BITS] : 0;
 }
 
-/* --- Variables to address ----------------------------------------------------------------------------------------- */
+/* --- Variables to address -------------------------------------------------------------------- */
 
 static uint64_t scale_latency(const struct chil_monitor *m, uint64_t latency)
 {
@@ -34,7 +36,8 @@ static uint64_t scale_latency(const struct chil_monitor *m, uint64_t latency)
 static uint64_t variables(const struct chil_monitor *m, const struct chil_transaction *t)
 {
     uint64_t tag = chil_monitor_page_tag(m, t->address);
-    return scale_latency(m, (t->end - t->start) & CLOCK_MASK) | (uint64_t)(t->size & 0xFFF) << 4 * CHIL_CHUNK_SIZE |
+    return scale_latency(m, (t->end - t->start) & CLOCK_MASK) |
+           (uint64_t)(t->size & 0xFFF) << 4 * CHIL_CHUNK_SIZE |
            (uint64_t)(t->sender & 0xFF) << 4 * CHIL_CHUNK_SENDER | tag << 4 * CHIL_CHUNK_TAG |
            (uint64_t)m->category << 4 * CHIL_CHUNK_CATEGORY;
 }
@@ -51,11 +54,13 @@ static uint32_t extra_bits(const struct chil_monitor *m, uint64_t bits)
 {
     uint32_t address = 0;
     for (unsigned j = 0; j < m->address_bits - CHIL_MONITOR_ADDRESS_BITS; j++)
-        if (m->jumpers[j]) address |= (uint32_t)(bits >> (m->jumpers[j] - 1) & 1) << (CHIL_MONITOR_ADDRESS_BITS + j);
+        if (m->jumpers[j])
+            address |= (uint32_t)(bits >> (m->jumpers[j] - 1) & 1)
+                       << (CHIL_MONITOR_ADDRESS_BITS + j);
     return address;
 }
 
-/* --- Counting and tracing ----------------------------------------------------------------------------------------- */
+/* --- Counting and tracing -------------------------------------------------------------------- */
 
 static bool has_fired(struct chil_monitor *m, uint32_t address)
 {
@@ -119,7 +124,7 @@ uint64_t chil_monitor_left(const struct chil_monitor *m)
     return m->most < m->threshold ? m->threshold - m->most + 1 : 1;
 }
 
-/* --- Words -------------------------------------------------------------------------------------------------------- */
+/* --- Words ----------------------------------------------------------------------------------- */
 
 void monitor_set_word(struct chil_monitor *m, uint32_t address, uint64_t value)
 {
@@ -146,13 +151,14 @@ uint64_t chil_monitor_count(const struct chil_monitor *m, uint32_t address)
     return (m->words[address] - (m->presets ? m->presets[address] : 0)) & WORD_MASK;
 }
 
-/* --- Life --------------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------ */
 
-int chil_monitor_new(struct chil_monitor **monitor, unsigned address_bits, chil_monitor_interrupt interrupt,
-                     void *context, struct chil_error *err)
+int chil_monitor_new(struct chil_monitor **monitor, unsigned address_bits,
+                     chil_monitor_interrupt interrupt, void *context, struct chil_error *err)
 {
     if (address_bits < CHIL_MONITOR_ADDRESS_BITS || address_bits > CHIL_MONITOR_ADDRESS_BITS_MAX)
-        return chil_error_set(err, CHIL_ERANGE, "a monitor with %u address bits: it has from %d to %d", address_bits,
+        return chil_error_set(err, CHIL_ERANGE,
+                              "a monitor with %u address bits: it has from %d to %d", address_bits,
                               CHIL_MONITOR_ADDRESS_BITS, CHIL_MONITOR_ADDRESS_BITS_MAX);
     struct chil_monitor *m = base_calloc(1, sizeof *m);
     m->words = base_calloc((size_t)1 << address_bits, sizeof *m->words);

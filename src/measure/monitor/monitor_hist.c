@@ -1,7 +1,8 @@
 /* Histograms by declaration: a key of all dimensions' bins, and a count for each key.
  *
- * Up to DENSE_BITS, as the board has, counts are an array; beyond that they are a hash table of the keys that were
- * seen. The order of bins is that of their keys, whatever the table's, so that nothing of the hash is seen.
+ * Up to DENSE_BITS, as the board has, counts are an array; beyond that they are a hash table of the
+ * keys that were seen. The order of bins is that of their keys, whatever the table's, so that
+ * nothing of the hash is seen.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct chil_hist {
     struct chil_bin *sorted;
 };
 
-/* --- Counting ----------------------------------------------------------------------------------------------------- */
+/* --- Counting -------------------------------------------------------------------------------- */
 
 /* Values may be wider than their variable should have: whatever comes, the bin is one of 2^bits. */
 static inline uint64_t key_of(const struct part *p, uint64_t value)
@@ -84,7 +85,8 @@ static inline void count_key(struct chil_hist *hist, uint64_t key, uint64_t coun
     if (is_new && ++hist->used * 2 > (size_t)1 << hist->table_bits) grow(hist);
 }
 
-static __attribute__((noinline)) void tell_any(struct chil_hist *hist, const struct chil_transaction *t, uint64_t count)
+static __attribute__((noinline)) void tell_any(struct chil_hist *hist,
+                                               const struct chil_transaction *t, uint64_t count)
 {
     uint64_t key = 0;
     if (hist->where && !chil_where_holds(hist->where, t)) return;
@@ -93,7 +95,8 @@ static __attribute__((noinline)) void tell_any(struct chil_hist *hist, const str
     count_key(hist, key, count);
 }
 
-static __attribute__((noinline)) void tell_plain(struct chil_hist *hist, const struct chil_transaction *t)
+static __attribute__((noinline)) void tell_plain(struct chil_hist *hist,
+                                                 const struct chil_transaction *t)
 {
     uint64_t key = 0;
     for (const struct part *p = hist->parts; p < hist->parts + hist->count; p++)
@@ -145,21 +148,24 @@ bool chil_hist_uses(const struct chil_hist *hist, enum chil_variable variable)
 bool chil_hist_uses_pc(const struct chil_hist *hist)
 {
     for (unsigned v = 0; v < CHIL_VARIABLES; v++)
-        if (chil_hist_uses(hist, (enum chil_variable)v) && is_by_pc(&hist->names, (enum chil_variable)v)) return true;
+        if (chil_hist_uses(hist, (enum chil_variable)v) &&
+            is_by_pc(&hist->names, (enum chil_variable)v))
+            return true;
     return false;
 }
 
 /* The others are of a transaction's time, or of who did it. */
 bool chil_hist_uses_place(const struct chil_hist *hist)
 {
-    static const enum chil_variable places[] = {CHIL_VAR_TAG,      CHIL_VAR_CAUSE, CHIL_VAR_FUNCTION, CHIL_VAR_SYMBOL,
-                                                CHIL_VAR_CALLPATH, CHIL_VAR_PAGE,  CHIL_VAR_ADDRESS,  CHIL_VAR_PC};
+    static const enum chil_variable places[] = {
+        CHIL_VAR_TAG,      CHIL_VAR_CAUSE, CHIL_VAR_FUNCTION, CHIL_VAR_SYMBOL,
+        CHIL_VAR_CALLPATH, CHIL_VAR_PAGE,  CHIL_VAR_ADDRESS,  CHIL_VAR_PC};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (chil_hist_uses(hist, places[i])) return true;
     return hist->names.categories && chil_hist_uses(hist, CHIL_VAR_CATEGORY);
 }
 
-/* --- Life --------------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------ */
 
 int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *where,
                   const struct chil_hist_names *names, struct chil_error *err)
@@ -178,13 +184,14 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
     for (unsigned i = 0; i < h->count; i++) {
         const struct chil_dimension *d = &h->dimensions[i];
         h->is_plain &= !monitor_is_looked_up(&h->names, d->variable);
-        h->parts[i] = (struct part){.most = bits_mask64(d->bits),
-                                    .variable = (uint8_t)d->variable,
-                                    .shift = (uint8_t)d->shift,
-                                    .low = (uint8_t)d->low,
-                                    .parts = d->scale == CHIL_SCALE_LOG ? (uint8_t)d->parts : 0,
-                                    .field = monitor_fields[d->variable],
-                                    .parts_log = d->scale == CHIL_SCALE_LOG ? (uint8_t)bits_ceil_log2(d->parts) : 0};
+        h->parts[i] = (struct part){
+            .most = bits_mask64(d->bits),
+            .variable = (uint8_t)d->variable,
+            .shift = (uint8_t)d->shift,
+            .low = (uint8_t)d->low,
+            .parts = d->scale == CHIL_SCALE_LOG ? (uint8_t)d->parts : 0,
+            .field = monitor_fields[d->variable],
+            .parts_log = d->scale == CHIL_SCALE_LOG ? (uint8_t)bits_ceil_log2(d->parts) : 0};
         h->parts[i].field.shift += h->parts[i].shift;
     }
     h->is_quick = h->is_plain && h->bits <= DENSE_BITS;
@@ -210,7 +217,7 @@ void chil_hist_free(struct chil_hist *hist)
     free(hist);
 }
 
-/* --- Reading ------------------------------------------------------------------------------------------------------ */
+/* --- Reading --------------------------------------------------------------------------------- */
 
 unsigned chil_hist_dimensions(const struct chil_hist *hist)
 {
@@ -264,7 +271,8 @@ uint64_t chil_hist_index(const struct chil_hist *hist, unsigned dimension, uint6
 }
 
 /* The values of a bin, before they were shifted: the first, and how many; 0: all from there on. */
-static uint64_t values_of(const struct chil_hist *hist, const struct chil_dimension *d, uint64_t index, uint64_t *count)
+static uint64_t values_of(const struct chil_hist *hist, const struct chil_dimension *d,
+                          uint64_t index, uint64_t *count)
 {
     bool cut = monitor_width(&hist->names, d->variable) > d->shift + d->bits;
     *count = UINT64_C(1) << d->shift;
@@ -299,7 +307,8 @@ static void cut_name(const char *name, bool in_front, char text[CHIL_VALUE_TEXT]
         (void)snprintf(text, CHIL_VALUE_TEXT, "...%s", name + (length - (CHIL_VALUE_TEXT - 4)));
 }
 
-void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index, char text[CHIL_VALUE_TEXT])
+void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index,
+                     char text[CHIL_VALUE_TEXT])
 {
     const struct chil_dimension *d = &hist->dimensions[dimension];
     const char *name = chil_hist_name(hist, dimension, index);
@@ -321,5 +330,6 @@ void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t 
     else if (count)
         (void)snprintf(text, CHIL_VALUE_TEXT, range, first, first + count - 1);
     else
-        (void)snprintf(text, CHIL_VALUE_TEXT, is_address ? "0x%" PRIx64 "+" : "%" PRIu64 "+", first);
+        (void)snprintf(text, CHIL_VALUE_TEXT, is_address ? "0x%" PRIx64 "+" : "%" PRIu64 "+",
+                       first);
 }

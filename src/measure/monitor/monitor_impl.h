@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "chiliad/monitor.h"
 
-/* --- The board (monitor_board.c, monitor_map.c, monitor_select.c) ------------------------------------------------- */
+/* --- The board (monitor_board.c, monitor_map.c, monitor_select.c) ---------------------------- */
 
 enum { MONITOR_PAGE_BITS = 12, MONITOR_PAGES = 1 << (32 - MONITOR_PAGE_BITS), MONITOR_JUMPERS = 4 };
 #define MONITOR_NEVER UINT64_MAX
@@ -21,7 +21,8 @@ struct chil_monitor {
     unsigned address_bits;
     uint32_t control, status, chunks;
     uint8_t layout[CHIL_FIELDS];
-    uint8_t jumpers[MONITOR_JUMPERS]; /* for address bits 20 and up: 0 none, else 1 + a bit of the variables */
+    uint8_t jumpers[MONITOR_JUMPERS]; /* for address bits 20 and up: 0 none, else 1 + a bit of the
+                                         variables */
     uint8_t category, export, shift;
     uint64_t threshold, minimum, maximum;
     uint64_t most;                 /* no word is larger */
@@ -38,16 +39,17 @@ struct chil_monitor {
 
 void monitor_set_word(struct chil_monitor *monitor, uint32_t address, uint64_t value);
 
-/* --- Variables ---------------------------------------------------------------------------------------------------- */
+/* --- Variables ------------------------------------------------------------------------------- */
 
 /* Where a variable is in a transaction: its bytes, 0 for the latency, and what is dropped of it. */
 struct monitor_field {
     uint8_t offset, width, shift;
 };
 
-#define FIELD(member, shift)                                                                                           \
-    {                                                                                                                  \
-        offsetof(struct chil_transaction, member), sizeof(((struct chil_transaction *)0)->member), shift               \
+#define FIELD(member, shift)                                                                       \
+    {                                                                                              \
+        offsetof(struct chil_transaction, member), sizeof(((struct chil_transaction *)0)->member), \
+            shift                                                                                  \
     }
 static const struct monitor_field monitor_fields[CHIL_VARIABLES] = {
     [CHIL_VAR_LATENCY] = {0, 0, 0},           [CHIL_VAR_SIZE] = FIELD(size, 0),
@@ -62,7 +64,8 @@ static const struct monitor_field monitor_fields[CHIL_VARIABLES] = {
 };
 #undef FIELD
 
-static inline uint64_t monitor_field_value(struct monitor_field field, const struct chil_transaction *t)
+static inline uint64_t monitor_field_value(struct monitor_field field,
+                                           const struct chil_transaction *t)
 {
     const uint8_t *at = (const uint8_t *)t + field.offset;
     uint64_t value;
@@ -84,7 +87,8 @@ static inline uint64_t monitor_field_value(struct monitor_field field, const str
 }
 
 /* A value that is in the transaction. */
-static inline uint64_t monitor_plain_value(enum chil_variable variable, const struct chil_transaction *t)
+static inline uint64_t monitor_plain_value(enum chil_variable variable,
+                                           const struct chil_transaction *t)
 {
     return monitor_field_value(monitor_fields[variable], t);
 }
@@ -94,7 +98,8 @@ static inline bool monitor_is_told(const struct chil_hist_names *names, enum chi
     return names->told >> variable & 1;
 }
 
-static inline bool monitor_is_looked_up(const struct chil_hist_names *names, enum chil_variable variable)
+static inline bool monitor_is_looked_up(const struct chil_hist_names *names,
+                                        enum chil_variable variable)
 {
     switch (variable) {
     case CHIL_VAR_FUNCTION:
@@ -106,14 +111,15 @@ static inline bool monitor_is_looked_up(const struct chil_hist_names *names, enu
 }
 
 /* The number of a name that is looked up, else of one that is told. */
-static inline uint32_t monitor_either(struct chil_ranges *ranges, uint32_t address, bool is_told, uint32_t told)
+static inline uint32_t monitor_either(struct chil_ranges *ranges, uint32_t address, bool is_told,
+                                      uint32_t told)
 {
     uint32_t number = chil_ranges_look_up(ranges, address);
     return number || !is_told ? number : told;
 }
 
-static inline uint64_t monitor_value(const struct chil_hist_names *names, enum chil_variable variable,
-                                     const struct chil_transaction *t)
+static inline uint64_t monitor_value(const struct chil_hist_names *names,
+                                     enum chil_variable variable, const struct chil_transaction *t)
 {
     if (!monitor_is_looked_up(names, variable)) return monitor_plain_value(variable, t);
     bool told = monitor_is_told(names, variable);
@@ -127,16 +133,19 @@ static inline uint64_t monitor_value(const struct chil_hist_names *names, enum c
 
 /* The words that stand for values of a variable (monitor_words.c). */
 bool monitor_has_words(const struct chil_hist_names *names, enum chil_variable variable);
-uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_variable variable); /* values, 0 included */
-const char *monitor_word(const struct chil_hist_names *names, enum chil_variable variable, uint64_t value);
+uint32_t monitor_word_count(const struct chil_hist_names *names,
+                            enum chil_variable variable); /* values, 0 included */
+const char *monitor_word(const struct chil_hist_names *names, enum chil_variable variable,
+                         uint64_t value);
 /* The value of a word of `length` letters; false and, in `hint`, what may have been meant. */
-bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
-                       size_t length, uint64_t *value, char *hint, size_t hint_size);
+bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable,
+                       const char *text, size_t length, uint64_t *value, char *hint,
+                       size_t hint_size);
 /* The number of a name that is not there yet. */
-uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
-                          size_t length);
+uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable,
+                          const char *text, size_t length);
 
-/* --- Reading declarations and predicates (monitor_parse.c) -------------------------------------------------------- */
+/* --- Reading declarations and predicates (monitor_parse.c) ----------------------------------- */
 
 struct monitor_text {
     const char *what; /* "declaration", "predicate" */
@@ -153,7 +162,8 @@ void monitor_skip(struct monitor_text *text);
 size_t monitor_word_length(const char *at);
 int monitor_take_variable(struct monitor_text *text, enum chil_variable *variable);
 /* A decimal or 0x number; `what` is for the message. */
-int monitor_take_number(struct monitor_text *text, uint64_t most, const char *what, uint64_t *value);
+int monitor_take_number(struct monitor_text *text, uint64_t most, const char *what,
+                        uint64_t *value);
 /* How wide values of a variable are, in bits. */
 unsigned monitor_width(const struct chil_hist_names *names, enum chil_variable variable);
 int monitor_declare(struct monitor_text *text, struct chil_dimension *dimensions, unsigned *count);

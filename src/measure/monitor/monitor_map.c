@@ -1,13 +1,20 @@
 /* The board's commands as registers; docs/formats/monitor-registers.md is the reference.
  *
- * Registers are 64 bits, big-endian; a 32-bit access at offset + 0 is the high half, at + 4 the low half. A read of a
- * high half keeps the low half of that moment for the next read of it; a write to a high half waits for the low half,
- * and a low half without one has a high half of 0. So the category is one store of a word.
+ * Registers are 64 bits, big-endian; a 32-bit access at offset + 0 is the high half, at + 4 the low
+ * half. A read of a high half keeps the low half of that moment for the next read of it; a write to
+ * a high half waits for the low half, and a low half without one has a high half of 0. So the
+ * category is one store of a word.
  */
 #include "base/mem.h"
 #include "measure/monitor/monitor_impl.h"
 
-enum { EXPORT_CATEGORY = 1, EXPORT_ALL = 2, CONTROL_BITS = 63, RULE_SHIFT = 8, STATUS_CLEARED = 15 };
+enum {
+    EXPORT_CATEGORY = 1,
+    EXPORT_ALL = 2,
+    CONTROL_BITS = 63,
+    RULE_SHIFT = 8,
+    STATUS_CLEARED = 15
+};
 
 static uint64_t load_layout(const struct chil_monitor *m)
 {
@@ -130,22 +137,25 @@ static void store64(struct chil_monitor *m, uint64_t offset, uint64_t value)
 static bool is_exported(const struct chil_monitor *m, uint64_t offset)
 {
     if (offset == CHIL_MONITOR_EXPORT) return false;
-    return m->export & EXPORT_ALL || (m->export & EXPORT_CATEGORY && offset == CHIL_MONITOR_CATEGORY);
+    return m->export & EXPORT_ALL ||
+           (m->export & EXPORT_CATEGORY && offset == CHIL_MONITOR_CATEGORY);
 }
 
-static int check(const struct chil_monitor *m, enum chil_monitor_who who, uint64_t offset, unsigned width)
+static int check(const struct chil_monitor *m, enum chil_monitor_who who, uint64_t offset,
+                 unsigned width)
 {
     if ((width != 4 && width != 8) || offset % width) return CHIL_EINVAL;
     offset &= ~UINT64_C(7);
     bool is_protected = offset >= CHIL_MONITOR_PAGE;
-    if (offset >= CHIL_MONITOR_END || (offset >= CHIL_MONITOR_USER_END && !is_protected)) return CHIL_ENOENT;
+    if (offset >= CHIL_MONITOR_END || (offset >= CHIL_MONITOR_USER_END && !is_protected))
+        return CHIL_ENOENT;
     if (is_protected && who != CHIL_MONITOR_SUPERVISOR) return CHIL_EPERM;
     if (who == CHIL_MONITOR_REMOTE && !is_exported(m, offset)) return CHIL_EPERM;
     return 0;
 }
 
-int chil_monitor_load(struct chil_monitor *m, enum chil_monitor_who who, uint64_t offset, unsigned width,
-                      uint64_t *value)
+int chil_monitor_load(struct chil_monitor *m, enum chil_monitor_who who, uint64_t offset,
+                      unsigned width, uint64_t *value)
 {
     uint64_t start = offset & ~UINT64_C(7);
     int status = check(m, who, offset, width);
@@ -166,8 +176,8 @@ int chil_monitor_load(struct chil_monitor *m, enum chil_monitor_who who, uint64_
     return 0;
 }
 
-int chil_monitor_store(struct chil_monitor *m, enum chil_monitor_who who, uint64_t offset, unsigned width,
-                       uint64_t value)
+int chil_monitor_store(struct chil_monitor *m, enum chil_monitor_who who, uint64_t offset,
+                       unsigned width, uint64_t value)
 {
     uint64_t start = offset & ~UINT64_C(7), high = 0;
     int status = check(m, who, offset, width);

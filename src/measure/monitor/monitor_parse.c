@@ -15,8 +15,8 @@ int monitor_complain(const struct monitor_text *text, const char *at, const char
     va_end(args);
     for (char *c = what; *c; c++)
         if (iscntrl((unsigned char)*c)) *c = '?';
-    return chil_error_set(text->err, CHIL_EPARSE, "%s, column %zu: %s", text->what, (size_t)(at - text->start) + 1,
-                          what);
+    return chil_error_set(text->err, CHIL_EPARSE, "%s, column %zu: %s", text->what,
+                          (size_t)(at - text->start) + 1, what);
 }
 
 void monitor_skip(struct monitor_text *text)
@@ -40,12 +40,17 @@ int monitor_take_number(struct monitor_text *text, uint64_t most, const char *wh
     const char *digit = base == 16 ? at + 2 : at;
     *value = 0;
     for (; base == 16 ? isxdigit((unsigned char)*digit) : isdigit((unsigned char)*digit); digit++) {
-        unsigned add = isdigit((unsigned char)*digit) ? (unsigned)*digit - '0' : (unsigned)(*digit | 32) - 'a' + 10;
-        if (*value > (UINT64_MAX - add) / base) return monitor_complain(text, at, "%s is too large", what);
+        unsigned add = isdigit((unsigned char)*digit) ? (unsigned)*digit - '0'
+                                                      : (unsigned)(*digit | 32) - 'a' + 10;
+        if (*value > (UINT64_MAX - add) / base)
+            return monitor_complain(text, at, "%s is too large", what);
         *value = *value * base + add;
     }
-    if (digit == (base == 16 ? at + 2 : at)) return monitor_complain(text, at, "%s is wanted here, a number", what);
-    if (*value > most) return monitor_complain(text, at, "%s must be at most %llu", what, (unsigned long long)most);
+    if (digit == (base == 16 ? at + 2 : at))
+        return monitor_complain(text, at, "%s is wanted here, a number", what);
+    if (*value > most)
+        return monitor_complain(text, at, "%s must be at most %llu", what,
+                                (unsigned long long)most);
     text->at = digit;
     return 0;
 }
@@ -60,11 +65,13 @@ static int take_log(struct monitor_text *text, struct chil_dimension *d)
         int status = monitor_take_number(text, 8, "the number of bins a doubling", &parts);
         if (status) return status;
     }
-    if (parts == 0 || parts & (parts - 1)) return monitor_complain(text, at, "log takes 1, 2, 4 or 8 bins a doubling");
+    if (parts == 0 || parts & (parts - 1))
+        return monitor_complain(text, at, "log takes 1, 2, 4 or 8 bins a doubling");
     d->scale = CHIL_SCALE_LOG;
     d->parts = (unsigned)parts;
     unsigned e = bits_ceil_log2(parts), width = monitor_width(text->names, d->variable) - d->shift;
-    unsigned largest = width <= e ? (1U << width) - 1 : (width - 1 - e) * d->parts + 2 * d->parts - 1;
+    unsigned largest =
+        width <= e ? (1U << width) - 1 : (width - 1 - e) * d->parts + 2 * d->parts - 1;
     d->bits = bits_ceil_log2(largest + 1U);
     return 0;
 }
@@ -100,10 +107,12 @@ static int take_dimension(struct monitor_text *text, struct chil_dimension *d)
         if (status) return status;
         monitor_skip(text);
     }
-    *d = (struct chil_dimension){.variable = variable, .shift = (unsigned)shift, .bits = width - (unsigned)shift};
+    *d = (struct chil_dimension){
+        .variable = variable, .shift = (unsigned)shift, .bits = width - (unsigned)shift};
     if (*text->at != ':') {
         /* The paper's 20 bits, when nobody says otherwise. */
-        if (variable == CHIL_VAR_LATENCY && d->bits > CHIL_MONITOR_ADDRESS_BITS) d->bits = CHIL_MONITOR_ADDRESS_BITS;
+        if (variable == CHIL_VAR_LATENCY && d->bits > CHIL_MONITOR_ADDRESS_BITS)
+            d->bits = CHIL_MONITOR_ADDRESS_BITS;
         return 0;
     }
     text->at++;
@@ -123,11 +132,13 @@ int monitor_declare(struct monitor_text *text, struct chil_dimension *dimensions
         if (status) return status;
         bits += dimensions[(*count)++].bits;
         if (bits > 64)
-            return monitor_complain(text, at, "with this dimension an address has %u bits; 64 is the most", bits);
+            return monitor_complain(
+                text, at, "with this dimension an address has %u bits; 64 is the most", bits);
         monitor_skip(text);
         if (!*text->at) break;
         if (*text->at != 'x' && *text->at != ',' && *text->at != '*')
-            return monitor_complain(text, text->at, "'x' and another dimension, or the end, is wanted here");
+            return monitor_complain(text, text->at,
+                                    "'x' and another dimension, or the end, is wanted here");
         text->at++;
     }
     for (unsigned i = 0; i < *count; i++)

@@ -1,8 +1,9 @@
 /* Names of address ranges, for looking one up at every miss.
  *
- * Ranges are kept as they came. A page gets its answer when it is first asked about: one number where a range covers
- * all of it, else a table with a number for each word, made by painting the ranges in order. A word that ranges share
- * has a mark, and is looked up range by range; that is rare.
+ * Ranges are kept as they came. A page gets its answer when it is first asked about: one number
+ * where a range covers all of it, else a table with a number for each word, made by painting the
+ * ranges in order. A word that ranges share has a mark, and is looked up range by range; that is
+ * rare.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,8 @@ uint32_t chil_ranges_name(struct chil_ranges *all, const char *name)
 uint32_t chil_ranges_add(struct chil_ranges *all, const char *name, uint32_t first, uint32_t last)
 {
     uint32_t number = chil_ranges_name(all, name);
-    all->ranges = base_grow(all->ranges, &all->range_capacity, all->range_count + 1, sizeof *all->ranges);
+    all->ranges =
+        base_grow(all->ranges, &all->range_capacity, all->range_count + 1, sizeof *all->ranges);
     all->ranges[all->range_count++] = (struct range){first, last, number};
     return number;
 }
@@ -109,12 +111,13 @@ const char *chil_ranges_get(const struct chil_ranges *all, uint32_t number)
     return number && number <= all->count ? all->names[number - 1] : NULL;
 }
 
-/* --- Looking up --------------------------------------------------------------------------------------------------- */
+/* --- Looking up ------------------------------------------------------------------------------ */
 
 static uint32_t search(const struct chil_ranges *all, uint32_t address)
 {
     for (size_t i = all->range_count; i--;)
-        if (address >= all->ranges[i].first && address <= all->ranges[i].last) return all->ranges[i].number;
+        if (address >= all->ranges[i].first && address <= all->ranges[i].last)
+            return all->ranges[i].number;
     return 0;
 }
 
@@ -130,7 +133,8 @@ static void paint(uint32_t *words, uint32_t start, const struct range *range)
 
 static uint32_t make_table(struct chil_ranges *all, uint32_t start)
 {
-    all->tables = base_grow(all->tables, &all->table_capacity, all->table_count + 1, sizeof *all->tables);
+    all->tables =
+        base_grow(all->tables, &all->table_capacity, all->table_count + 1, sizeof *all->tables);
     uint32_t *words = all->tables[all->table_count];
     memset(words, 0, sizeof *all->tables);
     for (size_t i = 0; i < all->range_count; i++)

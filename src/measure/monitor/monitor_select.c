@@ -1,10 +1,10 @@
 /* Which five of the twelve chunks form an address, and where each goes.
  *
- * The paper has five multiplexers, one for each 4-bit field, of at most 8 inputs, two of them with 7, that reach all
- * 190 legal choices; it does not say which inputs. These were found by a search: all choices fit, and in each the
- * latency's chunks are neighbours in order and no variable's chunks change their order. Where several layouts fit, the
- * highest field takes the highest chunk it can, so that figure 3's example comes out as drawn: category, page tag,
- * latency.
+ * The paper has five multiplexers, one for each 4-bit field, of at most 8 inputs, two of them with
+ * 7, that reach all 190 legal choices; it does not say which inputs. These were found by a search:
+ * all choices fit, and in each the latency's chunks are neighbours in order and no variable's
+ * chunks change their order. Where several layouts fit, the highest field takes the highest chunk
+ * it can, so that figure 3's example comes out as drawn: category, page tag, latency.
  */
 #include "measure/monitor/monitor_impl.h"
 
@@ -29,7 +29,8 @@ static enum chil_rule rule_of(uint32_t chunks)
 {
     uint32_t latency = chunks & LATENCY, sender = chunks & SENDER;
     if (chunks >> CHIL_CHUNKS || __builtin_popcount(chunks) != CHIL_FIELDS) return CHIL_RULE_FIVE;
-    if (latency && (latency / (latency & -latency) & (latency / (latency & -latency) + 1))) return CHIL_RULE_CONTIGUOUS;
+    if (latency && (latency / (latency & -latency) & (latency / (latency & -latency) + 1)))
+        return CHIL_RULE_CONTIGUOUS;
     if (sender && sender != SENDER) return CHIL_RULE_SENDER;
     return CHIL_RULE_NONE;
 }
@@ -43,8 +44,8 @@ static uint32_t family(unsigned chunk)
     return BIT(chunk);
 }
 
-/* Whether `chunk` may be next, going down, when `left` (with it) are still to be placed: nothing above it of its
- * variable is left, and a latency that has begun goes on. */
+/* Whether `chunk` may be next, going down, when `left` (with it) are still to be placed: nothing
+ * above it of its variable is left, and a latency that has begun goes on. */
 static bool may_be_next(unsigned chunk, uint32_t left, uint32_t all)
 {
     uint32_t begun = (all & ~left) & LATENCY;
@@ -81,8 +82,8 @@ const char *chil_rule_text(enum chil_rule rule)
 
 const char *chil_chunk_name(unsigned chunk)
 {
-    static const char *const names[CHIL_CHUNKS] = {"latency 0", "latency 1", "latency 2", "latency 3",
-                                                   "latency 4", "size 0",    "size 1",    "size 2",
-                                                   "sender 0",  "sender 1",  "tag",       "category"};
+    static const char *const names[CHIL_CHUNKS] = {
+        "latency 0", "latency 1", "latency 2", "latency 3", "latency 4", "size 0",
+        "size 1",    "size 2",    "sender 0",  "sender 1",  "tag",       "category"};
     return chunk < CHIL_CHUNKS ? names[chunk] : "?";
 }

@@ -1,7 +1,7 @@
 /* Predicates over transactions: "tag=ro & (sender!=0 | latency>100)".
  *
- * & binds closer than |; ! and parentheses as usual. What is read becomes steps of a small stack machine whose stack is
- * the bits of a number, so nesting is limited to DEPTH.
+ * & binds closer than |; ! and parentheses as usual. What is read becomes steps of a small stack
+ * machine whose stack is the bits of a number, so nesting is limited to DEPTH.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,14 @@ struct reader {
     unsigned depth;
 };
 
-static int add(struct reader *r, enum operation operation, enum chil_variable variable, uint64_t value)
+static int add(struct reader *r, enum operation operation, enum chil_variable variable,
+               uint64_t value)
 {
     if (r->where->count == STEPS_MAX)
-        return monitor_complain(&r->text, r->text.at, "more than %d comparisons and signs", STEPS_MAX);
-    r->where->steps[r->where->count++] = (struct step){(uint8_t)operation, (uint8_t)variable, value};
+        return monitor_complain(&r->text, r->text.at, "more than %d comparisons and signs",
+                                STEPS_MAX);
+    r->where->steps[r->where->count++] =
+        (struct step){(uint8_t)operation, (uint8_t)variable, value};
     return 0;
 }
 
@@ -75,15 +78,19 @@ static int take_comparison(struct reader *r)
     if (quote != '"' && quote != '\'') quote = 0;
     const char *name = quote ? at + 1 : at, *end = quote ? strchr(name, quote) : NULL;
     size_t length = end ? (size_t)(end - name) : monitor_word_length(name);
-    if (quote && !end) return monitor_complain(&r->text, at, "the name has no end; %c is wanted behind it", quote);
+    if (quote && !end)
+        return monitor_complain(&r->text, at, "the name has no end; %c is wanted behind it", quote);
     if (!length) return monitor_complain(&r->text, at, "a name is wanted here");
     if (operation > UNEQUAL)
-        return monitor_complain(&r->text, at, "values of '%s' are names: only = and !=", chil_variable_name(variable));
+        return monitor_complain(
+            &r->text, at, "values of '%s' are names: only = and !=", chil_variable_name(variable));
     bool may_come = (quote ? r->text.names->told : r->text.names->open) >> variable & 1;
-    bool known = monitor_word_find(r->text.names, variable, name, length, &value, hint, sizeof hint);
+    bool known =
+        monitor_word_find(r->text.names, variable, name, length, &value, hint, sizeof hint);
     if (!known && !may_come)
-        return monitor_complain(&r->text, at, "there is no %s '%.*s'%s", chil_variable_name(variable),
-                                length < 60 ? (int)length : 60, name, hint);
+        return monitor_complain(&r->text, at, "there is no %s '%.*s'%s",
+                                chil_variable_name(variable), length < 60 ? (int)length : 60, name,
+                                hint);
     if (!known) value = monitor_word_add(r->text.names, variable, name, length);
     r->text.at = name + length + (quote ? 1 : 0);
     return add(r, operation, variable, value);
@@ -98,14 +105,16 @@ static int take_one(struct reader *r)
     if (*r->text.at != '!' && *r->text.at != '(') return take_comparison(r);
     bool is_not = *r->text.at == '!';
     const char *at = r->text.at++;
-    if (++r->depth > DEPTH) return monitor_complain(&r->text, at, "nested more than %d deep", DEPTH);
+    if (++r->depth > DEPTH)
+        return monitor_complain(&r->text, at, "nested more than %d deep", DEPTH);
     if (is_not) {
         status = take_one(r);
         if (!status) status = add(r, NOT, CHIL_VAR_LATENCY, 0);
     } else {
         status = take_either(r);
         monitor_skip(&r->text);
-        if (!status && *r->text.at != ')') return monitor_complain(&r->text, r->text.at, "')' is wanted here");
+        if (!status && *r->text.at != ')')
+            return monitor_complain(&r->text, r->text.at, "')' is wanted here");
         if (!status) r->text.at++;
     }
     r->depth--;
@@ -142,7 +151,8 @@ int chil_where_new(struct chil_where **where, const char *text, const struct chi
     w->names = names ? *names : none;
     struct reader r = {.text = {"predicate", text, text, &w->names, err}, .where = w};
     int status = take_either(&r);
-    if (!status && *r.text.at) status = monitor_complain(&r.text, r.text.at, "'&', '|' or the end is wanted here");
+    if (!status && *r.text.at)
+        status = monitor_complain(&r.text, r.text.at, "'&', '|' or the end is wanted here");
     if (status)
         free(w);
     else
@@ -187,8 +197,10 @@ bool chil_where_holds(const struct chil_where *where, const struct chil_transact
         else if (operation == OR)
             stack = stack >> 1 | (stack & 1);
         else
-            stack = stack << 1 | compare(operation, monitor_value(&where->names, (enum chil_variable)step->variable, t),
-                                         step->value);
+            stack = stack << 1 |
+                    compare(operation,
+                            monitor_value(&where->names, (enum chil_variable)step->variable, t),
+                            step->value);
     }
     return stack & 1;
 }

@@ -31,9 +31,11 @@ static const struct {
     [CHIL_VAR_PC] = {"pc", 32},
 };
 
-static const char *const kinds[CHIL_TRANSACTION_KINDS] = {"load", "store", "fetch", "invalidation", "packet"};
+static const char *const kinds[CHIL_TRANSACTION_KINDS] = {"load", "store", "fetch", "invalidation",
+                                                          "packet"};
 static const char *const levels[CHIL_LEVELS] = {"none", "l2", "l3", "ddr"};
-static const char *const causes[CHIL_CAUSES] = {"none", "cold", "capacity", "conflict", "coherence"};
+static const char *const causes[CHIL_CAUSES] = {"none", "cold", "capacity", "conflict",
+                                                "coherence"};
 static const char other[] = "other";
 
 const char *chil_variable_name(enum chil_variable variable)
@@ -51,7 +53,8 @@ const char *chil_level_name(unsigned level)
     return level < CHIL_LEVELS ? levels[level] : "?";
 }
 
-static struct chil_ranges *names_of(const struct chil_hist_names *names, enum chil_variable variable)
+static struct chil_ranges *names_of(const struct chil_hist_names *names,
+                                    enum chil_variable variable)
 {
     switch (variable) {
     case CHIL_VAR_CATEGORY: return names->categories;
@@ -78,7 +81,8 @@ uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_varia
     return of ? chil_ranges_count(of) + 1 : 0;
 }
 
-const char *monitor_word(const struct chil_hist_names *names, enum chil_variable variable, uint64_t value)
+const char *monitor_word(const struct chil_hist_names *names, enum chil_variable variable,
+                         uint64_t value)
 {
     if (value >= monitor_word_count(names, variable)) return "?";
     if (variable == CHIL_VAR_KIND) return kinds[value];
@@ -118,8 +122,9 @@ static char *word_of(const char *text, size_t length)
     return written ? written : word;
 }
 
-bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
-                       size_t length, uint64_t *value, char *hint, size_t hint_size)
+bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable,
+                       const char *text, size_t length, uint64_t *value, char *hint,
+                       size_t hint_size)
 {
     char *word = word_of(text, length);
     uint32_t count = monitor_word_count(names, variable), i = 0;
@@ -127,13 +132,14 @@ bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable v
         i++;
     *value = i;
     if (i == count)
-        (void)text_hint(hint, hint_size, text_nearest(word, &(struct asked){names, variable}, count, word_at));
+        (void)text_hint(hint, hint_size,
+                        text_nearest(word, &(struct asked){names, variable}, count, word_at));
     free(word);
     return i < count;
 }
 
-uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable, const char *text,
-                          size_t length)
+uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable,
+                          const char *text, size_t length)
 {
     char *name = word_of(text, length);
     uint32_t number = chil_ranges_name(names_of(names, variable), name);
@@ -153,15 +159,18 @@ int monitor_take_variable(struct monitor_text *text, enum chil_variable *variabl
     const char *at = text->at;
     size_t length = monitor_word_length(at);
     char word[40], hint[80];
-    if (!length) return monitor_complain(text, at, "a variable is wanted here, such as latency or tag");
+    if (!length)
+        return monitor_complain(text, at, "a variable is wanted here, such as latency or tag");
     for (unsigned i = 0; i < CHIL_VARIABLES; i++) {
-        if (strlen(variables[i].name) != length || strncmp(variables[i].name, at, length) != 0) continue;
+        if (strlen(variables[i].name) != length || strncmp(variables[i].name, at, length) != 0)
+            continue;
         *variable = (enum chil_variable)i;
         text->at += length;
         if (variables[i].bits || names_of(text->names, *variable)) return 0;
         return monitor_complain(text, at, "'%s' needs the names of a program", variables[i].name);
     }
-    (void)snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, at);
+    (void)snprintf(word, sizeof word, "%.*s",
+                   length < sizeof word ? (int)length : (int)sizeof word - 1, at);
     (void)text_hint(hint, sizeof hint, text_nearest(word, NULL, CHIL_VARIABLES, variable_at));
     return monitor_complain(text, at, "there is no variable '%s'%s", word, hint);
 }

@@ -6,8 +6,8 @@
 #include "measure/rules/rules_impl.h"
 
 /* The predicate's own column becomes one of the file. */
-static int bind(const struct chil_rules *rules, struct rules_piece *piece, const struct chil_hist_names *names,
-                struct chil_error *err)
+static int bind(const struct chil_rules *rules, struct rules_piece *piece,
+                const struct chil_hist_names *names, struct chil_error *err)
 {
     struct chil_error own = {0};
     unsigned column = 1;
@@ -15,11 +15,12 @@ static int bind(const struct chil_rules *rules, struct rules_piece *piece, const
     if (!status) return 0;
     const char *what = strstr(own.text, ": ");
     (void)sscanf(own.text, "predicate, column %u", &column); // NOLINT(cert-err34-c)
-    return chil_error_set(err, status, "%s:%u:%u: %s", rules->name, piece->line, piece->column + column - 1,
-                          what ? what + 2 : own.text);
+    return chil_error_set(err, status, "%s:%u:%u: %s", rules->name, piece->line,
+                          piece->column + column - 1, what ? what + 2 : own.text);
 }
 
-int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *names, struct chil_error *err)
+int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *names,
+                    struct chil_error *err)
 {
     for (size_t i = 0; i < rules->bin_count; i++)
         for (unsigned k = 0; k < rules->bins[i].piece_count; k++) {
@@ -29,8 +30,8 @@ int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *name
     for (size_t i = 0; i < rules->function_count; i++) {
         const struct rules_function *f = &rules->functions[i];
         if (!names->functions || !chil_ranges_find(names->functions, f->name))
-            return chil_error_set(err, CHIL_EPARSE, "%s:%u:%u: there is no function '%.100s'", rules->name, f->line,
-                                  f->column, f->name);
+            return chil_error_set(err, CHIL_EPARSE, "%s:%u:%u: there is no function '%.100s'",
+                                  rules->name, f->line, f->column, f->name);
     }
     return 0;
 }

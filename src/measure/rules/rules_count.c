@@ -1,4 +1,5 @@
-/* The parts that statements of rules are made of: words, conditions of accesses and misses, and sums of counts.
+/* The parts that statements of rules are made of: words, conditions of accesses and misses, and
+ * sums of counts.
  *
  * Conditions are kept as text, piece by piece, until the names are there.
  */
@@ -11,7 +12,7 @@
 #include "base/mem.h"
 #include "measure/rules/rules_read.h"
 
-/* --- Words -------------------------------------------------------------------------------------------------------- */
+/* --- Words ----------------------------------------------------------------------------------- */
 
 unsigned rules_column(const struct rules_reader *r, const char *at)
 {
@@ -27,7 +28,8 @@ int rules_complain(const struct rules_reader *r, const char *at, const char *for
     va_end(args);
     for (char *c = what; *c; c++)
         if (iscntrl((unsigned char)*c)) *c = '?';
-    return chil_error_set(r->err, CHIL_EPARSE, "%s:%u:%u: %s", r->rules->name, r->file.line, rules_column(r, at), what);
+    return chil_error_set(r->err, CHIL_EPARSE, "%s:%u:%u: %s", r->rules->name, r->file.line,
+                          rules_column(r, at), what);
 }
 
 void rules_skip(struct rules_reader *r)
@@ -57,7 +59,8 @@ size_t rules_word_length(const char *at)
 bool rules_take_word(struct rules_reader *r, const char *word)
 {
     rules_skip(r);
-    if (rules_word_length(r->at) != strlen(word) || strncmp(r->at, word, strlen(word)) != 0) return false;
+    if (rules_word_length(r->at) != strlen(word) || strncmp(r->at, word, strlen(word)) != 0)
+        return false;
     r->at += strlen(word);
     return true;
 }
@@ -69,27 +72,31 @@ char *rules_copy(const char *from, size_t length)
     return text;
 }
 
-/* --- Predicates --------------------------------------------------------------------------------------------------- */
+/* --- Predicates ------------------------------------------------------------------------------ */
 
-static int add_piece(const struct rules_reader *r, struct rules_bin *bin, const char *at, char *text)
+static int add_piece(const struct rules_reader *r, struct rules_bin *bin, const char *at,
+                     char *text)
 {
     if (bin->piece_count == RULES_PIECES) {
         free(text);
         return rules_complain(r, at, "more than %d conditions", RULES_PIECES);
     }
-    bin->pieces[bin->piece_count++] = (struct rules_piece){text, r->file.line, rules_column(r, at), NULL};
+    bin->pieces[bin->piece_count++] =
+        (struct rules_piece){text, r->file.line, rules_column(r, at), NULL};
     return 0;
 }
 
-int rules_add_function(const struct rules_reader *r, struct rules_bin *bin, const char *at, const char *name,
-                       size_t length)
+int rules_add_function(const struct rules_reader *r, struct rules_bin *bin, const char *at,
+                       const char *name, size_t length)
 {
     size_t size = length + sizeof "function=";
     char *text = base_calloc(size, 1);
     (void)snprintf(text, size, "function=%.*s", (int)length, name);
     int status = add_piece(r, bin, at, text);
     /* Columns of the piece are those of the name, as it stands behind in=. */
-    if (!status) bin->pieces[bin->piece_count - 1].column = rules_column(r, name) - (unsigned)strlen("function=");
+    if (!status)
+        bin->pieces[bin->piece_count - 1].column =
+            rules_column(r, name) - (unsigned)strlen("function=");
     return status;
 }
 
@@ -100,7 +107,8 @@ static size_t quoted_length(const char *at)
     return end ? (size_t)(end - at) + 1 : 0;
 }
 
-/* To the next comma or the parenthesis that ends the list, parentheses and names in quotes left alone. */
+/* To the next comma or the parenthesis that ends the list, parentheses and names in quotes left
+ * alone. */
 size_t rules_piece_length(const char *at)
 {
     size_t length = 0;
@@ -133,11 +141,13 @@ static bool mentions(const char *at, size_t length, const char *word)
 /* What misses have and accesses have not. */
 static int check_access(const struct rules_reader *r, const char *at, size_t length)
 {
-    static const char *const words[] = {"latency", "level", "cause", "fetch", "invalidation", "packet"};
+    static const char *const words[] = {"latency", "level",        "cause",
+                                        "fetch",   "invalidation", "packet"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (mentions(at, length, words[i]))
-            return rules_complain(r, at, "an access has no '%s'; write 'miss' before the conditions to mean misses",
-                                  words[i]);
+            return rules_complain(
+                r, at, "an access has no '%s'; write 'miss' before the conditions to mean misses",
+                words[i]);
     return 0;
 }
 
@@ -157,17 +167,20 @@ size_t rules_in_length(const char *at)
 /* "miss, tag=ro, kind=store, in=solve" up to the closing parenthesis, which is left. */
 int rules_take_conditions(struct rules_reader *r, struct rules_bin *bin)
 {
-    *bin = (struct rules_bin){.access = true, .kinds = 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS, .core = -1};
+    *bin = (struct rules_bin){
+        .access = true, .kinds = 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS, .core = -1};
     bool first = true;
     int status = 0;
     do {
         rules_skip(r);
         const char *at = r->at;
         size_t length = rules_piece_length(at), in = rules_in_length(at);
-        bool is_miss = length == 4 && strncmp(at, "miss", 4) == 0, is_access = length == 6 && !strncmp(at, "access", 6);
+        bool is_miss = length == 4 && strncmp(at, "miss", 4) == 0,
+             is_access = length == 6 && !strncmp(at, "access", 6);
         if (!length) return rules_complain(r, at, "a condition is wanted here, such as kind=store");
         r->at += length;
-        if ((is_miss || is_access) && !first) return rules_complain(r, at, "'%.*s' comes first", (int)length, at);
+        if ((is_miss || is_access) && !first)
+            return rules_complain(r, at, "'%.*s' comes first", (int)length, at);
         first = false;
         if (is_miss) *bin = (struct rules_bin){.kinds = UINT32_MAX, .core = -1};
         if (is_miss || is_access) continue;
@@ -182,23 +195,27 @@ int rules_take_conditions(struct rules_reader *r, struct rules_bin *bin)
 }
 
 /* Takes the bin's pieces, also when there is no room. */
-int rules_add_bin(const struct rules_reader *r, const char *at, struct rules_bin *bin, size_t *index)
+int rules_add_bin(const struct rules_reader *r, const char *at, struct rules_bin *bin,
+                  size_t *index)
 {
     struct chil_rules *rules = r->rules;
     if (rules->bin_count == RULES_MANY) {
         rules_free_bin(bin);
         return rules_complain(r, at, "more than %d counts in one file", RULES_MANY);
     }
-    rules->bins = base_grow(rules->bins, &rules->bin_capacity, rules->bin_count + 1, sizeof *rules->bins);
+    rules->bins =
+        base_grow(rules->bins, &rules->bin_capacity, rules->bin_count + 1, sizeof *rules->bins);
     rules->bins[ *index = rules->bin_count++] = *bin;
     return 0;
 }
 
-/* --- Expressions -------------------------------------------------------------------------------------------------- */
+/* --- Expressions ----------------------------------------------------------------------------- */
 
-int rules_add_step(const struct rules_reader *r, const char *at, struct rules_expression *e, struct rules_step step)
+int rules_add_step(const struct rules_reader *r, const char *at, struct rules_expression *e,
+                   struct rules_step step)
 {
-    if (e->count == RULES_STEPS) return rules_complain(r, at, "more than %d numbers and signs", RULES_STEPS);
+    if (e->count == RULES_STEPS)
+        return rules_complain(r, at, "more than %d numbers and signs", RULES_STEPS);
     step.column = rules_column(r, at);
     e->steps[e->count++] = step;
     return 0;
@@ -225,7 +242,8 @@ static int take_number(struct rules_reader *r, long double *value)
     return 0;
 }
 
-const struct rules_let *rules_find_let(const struct chil_rules *rules, const char *at, size_t length)
+const struct rules_let *rules_find_let(const struct chil_rules *rules, const char *at,
+                                       size_t length)
 {
     for (size_t i = 0; i < rules->let_count; i++)
         if (strlen(rules->lets[i].name) == length && strncmp(rules->lets[i].name, at, length) == 0)
@@ -239,13 +257,16 @@ static int take_count(struct rules_reader *r, const char *at, struct rules_expre
     size_t index = 0;
     if (!rules_take(r, '(')) return rules_complain(r, r->at, "'(' and conditions are wanted here");
     int status = rules_take_conditions(r, &bin);
-    if (!status && !rules_take(r, ')')) status = rules_complain(r, r->at, "',' or ')' is wanted here");
+    if (!status && !rules_take(r, ')'))
+        status = rules_complain(r, r->at, "',' or ')' is wanted here");
     if (status) {
         rules_free_bin(&bin);
         return status;
     }
     status = rules_add_bin(r, at, &bin, &index);
-    return status ? status : rules_add_step(r, at, e, (struct rules_step){.operation = RULES_COUNT, .bin = index});
+    return status ? status
+                  : rules_add_step(r, at, e,
+                                   (struct rules_step){.operation = RULES_COUNT, .bin = index});
 }
 
 static int take_name(struct rules_reader *r, struct rules_expression *e)
@@ -268,8 +289,8 @@ static int take_name(struct rules_reader *r, struct rules_expression *e)
     free(name);
     if (status) return rules_complain(r, at, "%s", err.text);
     if (event->needs && event->exactness == CHIL_NONE)
-        return rules_complain(r, at, "'%s' is not counted while %s is off; use --set %s=on", event->name, event->needs,
-                              event->needs);
+        return rules_complain(r, at, "'%s' is not counted while %s is off; use --set %s=on",
+                              event->name, event->needs, event->needs);
     return rules_add_step(r, at, e, (struct rules_step){.operation = RULES_EVENT, .event = event});
 }
 
@@ -280,11 +301,14 @@ static int take_factor(struct rules_reader *r, struct rules_expression *e)
     if (isdigit((unsigned char)*at)) {
         long double value;
         int status = take_number(r, &value);
-        return status ? status
-                      : rules_add_step(r, at, e, (struct rules_step){.operation = RULES_NUMBER, .number = value});
+        return status
+                   ? status
+                   : rules_add_step(
+                         r, at, e, (struct rules_step){.operation = RULES_NUMBER, .number = value});
     }
     if (!rules_take(r, '(')) return take_name(r, e);
-    if (++r->depth > RULES_DEPTH) return rules_complain(r, at, "nested more than %d deep", RULES_DEPTH);
+    if (++r->depth > RULES_DEPTH)
+        return rules_complain(r, at, "nested more than %d deep", RULES_DEPTH);
     int status = rules_take_sum(r, e);
     r->depth--;
     if (status) return status;
@@ -298,14 +322,16 @@ static int take_product(struct rules_reader *r, struct rules_expression *e)
         const char *at = r->at++;
         status = take_factor(r, e);
         if (!status)
-            status =
-                rules_add_step(r, at, e, (struct rules_step){.operation = *at == '*' ? RULES_MULTIPLY : RULES_DIVIDE});
+            status = rules_add_step(
+                r, at, e,
+                (struct rules_step){.operation = *at == '*' ? RULES_MULTIPLY : RULES_DIVIDE});
     }
     return status;
 }
 
 /* Behind "+ N": "N %" of what is before, which is as well times 1 + N / 100. */
-static int take_percent(struct rules_reader *r, struct rules_expression *e, const char *sign, unsigned before)
+static int take_percent(struct rules_reader *r, struct rules_expression *e, const char *sign,
+                        unsigned before)
 {
     struct rules_step *last = &e->steps[e->count - 1];
     if (e->count != before + 1 || last->operation != RULES_NUMBER)
@@ -313,8 +339,11 @@ static int take_percent(struct rules_reader *r, struct rules_expression *e, cons
     r->at++;
     last->number = (100 + (*sign == '+' ? last->number : -last->number));
     int status = rules_add_step(r, sign, e, (struct rules_step){.operation = RULES_MULTIPLY});
-    if (!status) status = rules_add_step(r, sign, e, (struct rules_step){.operation = RULES_NUMBER, .number = 100});
-    return status ? status : rules_add_step(r, sign, e, (struct rules_step){.operation = RULES_DIVIDE});
+    if (!status)
+        status = rules_add_step(r, sign, e,
+                                (struct rules_step){.operation = RULES_NUMBER, .number = 100});
+    return status ? status
+                  : rules_add_step(r, sign, e, (struct rules_step){.operation = RULES_DIVIDE});
 }
 
 int rules_take_sum(struct rules_reader *r, struct rules_expression *e)
@@ -328,8 +357,9 @@ int rules_take_sum(struct rules_reader *r, struct rules_expression *e)
         if (!status && *r->at == '%')
             status = take_percent(r, e, sign, before);
         else if (!status)
-            status =
-                rules_add_step(r, sign, e, (struct rules_step){.operation = *sign == '+' ? RULES_ADD : RULES_SUBTRACT});
+            status = rules_add_step(
+                r, sign, e,
+                (struct rules_step){.operation = *sign == '+' ? RULES_ADD : RULES_SUBTRACT});
     }
     return status;
 }

@@ -31,15 +31,16 @@ struct rules_expression {
     unsigned count;
 };
 
-/* A predicate is the conjunction of its pieces; each has its place in the file until it is bound. */
+/* A predicate is the conjunction of its pieces; each has its place in the file until it is bound.
+ */
 struct rules_piece {
     char *text;
     unsigned line, column;
     struct chil_where *where;
 };
 
-/* What counts accesses, or misses of some kinds, for which a predicate holds. `word` starts at `preset` and overflows
- * with the first event that is too many, if it is armed. */
+/* What counts accesses, or misses of some kinds, for which a predicate holds. `word` starts at
+ * `preset` and overflows with the first event that is too many, if it is armed. */
 struct rules_bin {
     bool access;
     uint32_t kinds; /* bits of enum chil_transaction_kind */
@@ -52,7 +53,14 @@ struct rules_bin {
     uint64_t word, preset;
 };
 
-enum rules_relation { RULES_EQUAL, RULES_UNEQUAL, RULES_BELOW, RULES_AT_MOST, RULES_ABOVE, RULES_AT_LEAST };
+enum rules_relation {
+    RULES_EQUAL,
+    RULES_UNEQUAL,
+    RULES_BELOW,
+    RULES_AT_MOST,
+    RULES_ABOVE,
+    RULES_AT_LEAST
+};
 
 struct rules_rule {
     struct rules_expression left, right;
@@ -87,7 +95,8 @@ struct chil_rules {
     size_t place_count, place_capacity;
 };
 
-/* The bin that counts what an event counts, when that is transactions of the hierarchy (rules_run.c). */
+/* The bin that counts what an event counts, when that is transactions of the hierarchy
+ * (rules_run.c). */
 bool rules_event_bin(const struct chil_event *event, struct rules_bin *bin);
 
 void rules_free_bin(struct rules_bin *bin); /* what is in it */

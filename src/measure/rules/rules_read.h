@@ -24,15 +24,18 @@ char *rules_copy(const char *from, size_t length);
 
 /* "miss, tag=ro, kind=store, in=solve" up to the closing parenthesis, which is left. */
 int rules_take_conditions(struct rules_reader *r, struct rules_bin *bin);
-int rules_add_function(const struct rules_reader *r, struct rules_bin *bin, const char *at, const char *name,
-                       size_t length);
+int rules_add_function(const struct rules_reader *r, struct rules_bin *bin, const char *at,
+                       const char *name, size_t length);
 size_t rules_piece_length(const char *at); /* of a condition */
 size_t rules_in_length(const char *at);    /* of "in =" with blanks; 0: it is not there */
 /* Takes the bin's pieces, also when there is no room. */
-int rules_add_bin(const struct rules_reader *r, const char *at, struct rules_bin *bin, size_t *index);
+int rules_add_bin(const struct rules_reader *r, const char *at, struct rules_bin *bin,
+                  size_t *index);
 
-int rules_add_step(const struct rules_reader *r, const char *at, struct rules_expression *e, struct rules_step step);
-const struct rules_let *rules_find_let(const struct chil_rules *rules, const char *at, size_t length);
+int rules_add_step(const struct rules_reader *r, const char *at, struct rules_expression *e,
+                   struct rules_step step);
+const struct rules_let *rules_find_let(const struct chil_rules *rules, const char *at,
+                                       size_t length);
 int rules_take_sum(struct rules_reader *r, struct rules_expression *e);
 int rules_take_relation(struct rules_reader *r, enum rules_relation *relation);
 

@@ -40,7 +40,8 @@ bool rules_event_bin(const struct chil_event *event, struct rules_bin *bin)
     for (size_t i = 0; i < event->signal_count; i++) {
         uint32_t kinds;
         int core;
-        if (!wire_kinds(event->signals[i], &kinds, &core) || (i && core != bin->core) || kinds & bin->kinds)
+        if (!wire_kinds(event->signals[i], &kinds, &core) || (i && core != bin->core) ||
+            kinds & bin->kinds)
             return false;
         bin->kinds |= kinds;
         bin->core = core;
@@ -48,7 +49,7 @@ bool rules_event_bin(const struct chil_event *event, struct rules_bin *bin)
     return true;
 }
 
-/* --- Being told --------------------------------------------------------------------------------------------------- */
+/* --- Being told ------------------------------------------------------------------------------ */
 
 bool chil_rules_want_accesses(const struct chil_rules *rules)
 {
@@ -73,7 +74,8 @@ static bool holds(const struct rules_bin *bin, const struct chil_transaction *t)
     return true;
 }
 
-static bool overflow(struct chil_rules *rules, const struct rules_bin *bin, const struct chil_transaction *t)
+static bool overflow(struct chil_rules *rules, const struct rules_bin *bin,
+                     const struct chil_transaction *t)
 {
     struct chil_assertion *a = &rules->assertions[bin->assertion];
     if (a->broken) return false;
@@ -105,7 +107,7 @@ bool chil_rules_transaction(struct chil_rules *rules, const struct chil_transact
     return tell(rules, transaction, false);
 }
 
-/* --- Comparing ---------------------------------------------------------------------------------------------------- */
+/* --- Comparing ------------------------------------------------------------------------------- */
 
 /* A recorded function may have several nodes, and an event that never counted is no metric. */
 static long double count_in(const struct chil_exp *exp, const struct rules_step *step)
@@ -129,7 +131,8 @@ void chil_rules_set_paths(struct chil_rules *rules, const struct chil_exp *exp)
 }
 
 /* long double holds every count exactly. What is divided by 0 is 0: nothing has happened yet. */
-long double rules_value(const struct chil_rules *rules, const struct rules_expression *e, const struct chil_run *run)
+long double rules_value(const struct chil_rules *rules, const struct rules_expression *e,
+                        const struct chil_run *run)
 {
     long double stack[RULES_STEPS] = {0};
     unsigned top = 0;
@@ -139,12 +142,16 @@ long double rules_value(const struct chil_rules *rules, const struct rules_expre
         switch (s->operation) {
         case RULES_NUMBER: stack[top++] = s->number; break;
         case RULES_IN: stack[top++] = rules->exp ? count_in(rules->exp, s) : 0; break;
-        case RULES_EVENT: stack[top++] = (long double)(run ? chil_run_count(run, s->event) : 0); break;
+        case RULES_EVENT:
+            stack[top++] = (long double)(run ? chil_run_count(run, s->event) : 0);
+            break;
         case RULES_COUNT: stack[top++] = (long double)(bin->word - bin->preset); break;
         case RULES_ADD: top--, stack[top - 1] += stack[top]; break;
         case RULES_SUBTRACT: top--, stack[top - 1] -= stack[top]; break;
         case RULES_MULTIPLY: top--, stack[top - 1] *= stack[top]; break;
-        case RULES_DIVIDE: top--, stack[top - 1] = stack[top] == 0 ? 0 : stack[top - 1] / stack[top]; break;
+        case RULES_DIVIDE:
+            top--, stack[top - 1] = stack[top] == 0 ? 0 : stack[top - 1] / stack[top];
+            break;
         }
     }
     return stack[0];
@@ -169,7 +176,8 @@ bool chil_rules_look(struct chil_rules *rules, const struct chil_run *run, bool 
         const struct rules_rule *rule = &rules->rules[i];
         struct chil_assertion *a = &rules->assertions[i];
         if (!end && (!rule->early || rule->late || a->broken)) continue;
-        long double left = rules_value(rules, &rule->left, run), right = rules_value(rules, &rule->right, run);
+        long double left = rules_value(rules, &rule->left, run),
+                    right = rules_value(rules, &rule->right, run);
         bool now = !compare(rule->relation, left, right);
         if (!(a->broken && rule->always)) {
             a->left = left;

@@ -1,4 +1,5 @@
-/* Reads a stimulus: a table of verbs says which arguments each takes, one function each reads them. */
+/* Reads a stimulus: a table of verbs says which arguments each takes, one function each reads them.
+ */
 #include "measure/stimulus/stimulus.h"
 
 #include <stdlib.h>
@@ -18,13 +19,14 @@ struct parser {
 
 #define FAIL(parser, ...) text_error(&(parser)->file, (parser)->err, __VA_ARGS__)
 
-/* --- Arguments ------------------------------------------------------------------------------------------------ */
+/* --- Arguments ------------------------------------------------------------------------------- */
 
 static int take_number(struct parser *p, const char *what, uint64_t *value)
 {
     const char *field = text_next_field(&p->rest);
     if (!field) return FAIL(p, "a %s is missing", what);
-    if (!text_to_u64(field, value)) return FAIL(p, "'%s' is no %s; write a whole number, decimal or 0x", field, what);
+    if (!text_to_u64(field, value))
+        return FAIL(p, "'%s' is no %s; write a whole number, decimal or 0x", field, what);
     return 0;
 }
 
@@ -38,14 +40,17 @@ static int take_event(struct parser *p)
         const struct chil_event *event;
         struct chil_error why;
         if (!p->machine) return FAIL(p, "'%s' is no event id; names need a machine (-M)", field);
-        if (chil_machine_find_event(p->machine, field, &event, &why)) return FAIL(p, "%s", why.text);
+        if (chil_machine_find_event(p->machine, field, &event, &why))
+            return FAIL(p, "%s", why.text);
         if (event->simulator)
-            return FAIL(p, "'%s' is the simulator's own; the counter unit has no input for it", field);
+            return FAIL(p, "'%s' is the simulator's own; the counter unit has no input for it",
+                        field);
         p->step->wire = event->id;
         p->step->config.mode = event->mode;
     }
     if (p->step->wire >= (uint64_t)g->counters * g->inputs)
-        return FAIL(p, "event %s is beyond the %u x %u inputs of the unit", field, g->counters, g->inputs);
+        return FAIL(p, "event %s is beyond the %u x %u inputs of the unit", field, g->counters,
+                    g->inputs);
     p->step->config.input = (uint32_t)(p->step->wire / g->counters);
     return 0;
 }
@@ -100,7 +105,8 @@ static int parse_pulse(struct parser *p)
         return FAIL(p, "pulses must be at least 1, high for 1 cycle up to the period of %llu",
                     (unsigned long long)p->step->period);
     uint64_t span;
-    if (__builtin_mul_overflow(p->step->number, p->step->period, &span) || span > CHIL_UPC_CYCLE_MAX - p->step->cycle)
+    if (__builtin_mul_overflow(p->step->number, p->step->period, &span) ||
+        span > CHIL_UPC_CYCLE_MAX - p->step->cycle)
         return FAIL(p, "the pulses end beyond cycle 2^62");
     return 0;
 }
@@ -140,18 +146,24 @@ static int parse_nothing(struct parser *p)
     return 0;
 }
 
-/* --- Lines ---------------------------------------------------------------------------------------------------- */
+/* --- Lines ----------------------------------------------------------------------------------- */
 
 static const struct verb {
     const char *word;
     int (*parse)(struct parser *parser);
 } verbs[] = {
-    [STIMULUS_COUNT] = {"count", parse_count},       [STIMULUS_THRESHOLD] = {"threshold", parse_threshold},
-    [STIMULUS_PRELOAD] = {"preload", parse_preload}, [STIMULUS_START] = {"start", parse_nothing},
-    [STIMULUS_STOP] = {"stop", parse_nothing},       [STIMULUS_LEVEL] = {"level", parse_level},
-    [STIMULUS_PULSE] = {"pulse", parse_pulse},       [STIMULUS_READ] = {"read", take_event},
-    [STIMULUS_LOAD] = {"load", parse_load},          [STIMULUS_STORE] = {"store", parse_store},
-    [STIMULUS_FLIP] = {"flip", parse_flip},          [STIMULUS_END] = {"end", parse_nothing},
+    [STIMULUS_COUNT] = {"count", parse_count},
+    [STIMULUS_THRESHOLD] = {"threshold", parse_threshold},
+    [STIMULUS_PRELOAD] = {"preload", parse_preload},
+    [STIMULUS_START] = {"start", parse_nothing},
+    [STIMULUS_STOP] = {"stop", parse_nothing},
+    [STIMULUS_LEVEL] = {"level", parse_level},
+    [STIMULUS_PULSE] = {"pulse", parse_pulse},
+    [STIMULUS_READ] = {"read", take_event},
+    [STIMULUS_LOAD] = {"load", parse_load},
+    [STIMULUS_STORE] = {"store", parse_store},
+    [STIMULUS_FLIP] = {"flip", parse_flip},
+    [STIMULUS_END] = {"end", parse_nothing},
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
@@ -173,13 +185,14 @@ static int find_verb(struct parser *p, const char *word)
 static int parse_geometry(struct parser *p)
 {
     uint64_t numbers[4] = {0};
-    static const char *const names[4] = {"number of counters", "number of inputs", "number of low bits",
-                                         "number of slot cycles"};
+    static const char *const names[4] = {"number of counters", "number of inputs",
+                                         "number of low bits", "number of slot cycles"};
     if (p->stimulus->step_count) return FAIL(p, "geometry must come before the first step");
     for (int i = 0; i < 4; i++) {
         int status = take_number(p, names[i], &numbers[i]);
         if (status) return status;
-        if (numbers[i] > UINT32_MAX) return FAIL(p, "%llu is too large", (unsigned long long)numbers[i]);
+        if (numbers[i] > UINT32_MAX)
+            return FAIL(p, "%llu is too large", (unsigned long long)numbers[i]);
     }
     struct chil_upc_geometry g = {(uint32_t)numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2],
                                   (uint32_t)numbers[3]};
@@ -195,18 +208,23 @@ static int parse_step(struct parser *p, char *first, uint64_t last, bool ended)
 {
     struct chil_stimulus *s = p->stimulus;
     uint64_t cycle;
-    if (!text_to_u64(first, &cycle)) return FAIL(p, "'%s' is no cycle; a line is CYCLE VERB ARGUMENTS", first);
+    if (!text_to_u64(first, &cycle))
+        return FAIL(p, "'%s' is no cycle; a line is CYCLE VERB ARGUMENTS", first);
     if (cycle > CHIL_UPC_CYCLE_MAX) return FAIL(p, "cycle %s is beyond 2^62", first);
     if (ended) return FAIL(p, "nothing may follow 'end'");
-    if (cycle < last) return FAIL(p, "cycle %s is before the line above it (%llu)", first, (unsigned long long)last);
-    if (!s->has_geometry) return FAIL(p, "no counter unit: give a machine (-M) or a geometry line first");
+    if (cycle < last)
+        return FAIL(p, "cycle %s is before the line above it (%llu)", first,
+                    (unsigned long long)last);
+    if (!s->has_geometry)
+        return FAIL(p, "no counter unit: give a machine (-M) or a geometry line first");
     const char *word = text_next_field(&p->rest);
     if (!word) return FAIL(p, "a verb is missing after the cycle");
     int verb = find_verb(p, word);
     if (verb < 0) return verb;
     s->steps = base_grow(s->steps, &s->step_capacity, s->step_count + 1, sizeof *s->steps);
     p->step = &s->steps[s->step_count++];
-    *p->step = (struct stimulus_step){.line = p->file.line, .verb = (enum stimulus_verb)verb, .cycle = cycle};
+    *p->step = (struct stimulus_step){
+        .line = p->file.line, .verb = (enum stimulus_verb)verb, .cycle = cycle};
     return verbs[verb].parse(p);
 }
 
@@ -224,12 +242,13 @@ static int parse_lines(struct parser *p)
         last = p->step->cycle;
         ended = p->step->verb == STIMULUS_END;
     }
-    if (!p->stimulus->step_count) return FAIL(p, "the stimulus is empty; see docs/formats/stimulus.md");
+    if (!p->stimulus->step_count)
+        return FAIL(p, "the stimulus is empty; see docs/formats/stimulus.md");
     return 0;
 }
 
-static int parse_file(struct chil_stimulus **out, struct text_file *file, const struct chil_machine *machine,
-                      struct chil_error *err)
+static int parse_file(struct chil_stimulus **out, struct text_file *file,
+                      const struct chil_machine *machine, struct chil_error *err)
 {
     struct chil_stimulus *s = base_calloc(1, sizeof *s);
     arena_init(&s->arena);
@@ -246,16 +265,16 @@ static int parse_file(struct chil_stimulus **out, struct text_file *file, const 
     return 0;
 }
 
-int chil_stimulus_open(struct chil_stimulus **stimulus, const char *path, const struct chil_machine *machine,
-                       struct chil_error *err)
+int chil_stimulus_open(struct chil_stimulus **stimulus, const char *path,
+                       const struct chil_machine *machine, struct chil_error *err)
 {
     struct text_file file;
     int status = text_file_open(&file, path, err);
     return status ? status : parse_file(stimulus, &file, machine, err);
 }
 
-int chil_stimulus_parse(struct chil_stimulus **stimulus, const char *name, const void *bytes, size_t length,
-                        const struct chil_machine *machine, struct chil_error *err)
+int chil_stimulus_parse(struct chil_stimulus **stimulus, const char *name, const void *bytes,
+                        size_t length, const struct chil_machine *machine, struct chil_error *err)
 {
     struct text_file file;
     int status = text_file_from_bytes(&file, name, bytes, length, err);

@@ -1,8 +1,9 @@
 /* Runs a stimulus on a counter unit.
  *
- * The unit wants to be told everything before a cycle is over, and nothing beyond it before it is read. A line's pulses
- * may go on past the lines after it, so they wait in a list and are told piece by piece, up to each cycle at which
- * something else happens; a pulse that is still high there is told as a level.
+ * The unit wants to be told everything before a cycle is over, and nothing beyond it before it is
+ * read. A line's pulses may go on past the lines after it, so they wait in a list and are told
+ * piece by piece, up to each cycle at which something else happens; a pulse that is still high
+ * there is told as a level.
  */
 #include "measure/stimulus/stimulus.h"
 
@@ -32,7 +33,8 @@ static void keep_notice(void *context, const struct chil_upc_notice *notice)
 {
     struct runner *r = context;
     struct chil_stimulus_result *result = r->result;
-    result->notices = base_grow(result->notices, &r->notice_capacity, result->notice_count + 1, sizeof *notice);
+    result->notices =
+        base_grow(result->notices, &r->notice_capacity, result->notice_count + 1, sizeof *notice);
     result->notices[result->notice_count++] = *notice;
     for (size_t i = 0; i < result->poll_count; i++)
         if (notice->kind == CHIL_UPC_INTERRUPT && result->polls[i].counter == notice->counter &&
@@ -42,10 +44,11 @@ static void keep_notice(void *context, const struct chil_upc_notice *notice)
 
 static int fail(const struct runner *r, unsigned line, int status, const char *what)
 {
-    return chil_error_set(r->err, status, "%s:%u: %s: %s", r->stimulus->name, line, what, chil_status_text(status));
+    return chil_error_set(r->err, status, "%s:%u: %s: %s", r->stimulus->name, line, what,
+                          chil_status_text(status));
 }
 
-/* --- Pulses that wait ----------------------------------------------------------------------------------------- */
+/* --- Pulses that wait ------------------------------------------------------------------------ */
 
 /* Tells of a waiting train what lies before `cycle`; *done when nothing is left. */
 static int tell(struct runner *r, struct waiting *w, uint64_t cycle, bool *done)
@@ -87,9 +90,10 @@ static int tell_all(struct runner *r, uint64_t cycle)
     return 0;
 }
 
-/* --- Polling -------------------------------------------------------------------------------------------------- */
+/* --- Polling --------------------------------------------------------------------------------- */
 
-static const struct chil_stimulus_counter *find_counter(const struct chil_stimulus_result *result, uint32_t counter)
+static const struct chil_stimulus_counter *find_counter(const struct chil_stimulus_result *result,
+                                                        uint32_t counter)
 {
     for (size_t i = 0; i < result->counter_count; i++)
         if (result->counters[i].counter == counter) return &result->counters[i];
@@ -123,7 +127,7 @@ static int advance(struct runner *r, uint64_t cycle, unsigned line)
     }
 }
 
-/* --- Steps ---------------------------------------------------------------------------------------------------- */
+/* --- Steps ----------------------------------------------------------------------------------- */
 
 static struct chil_stimulus_counter *configured(struct runner *r, const struct stimulus_step *step)
 {
@@ -131,8 +135,8 @@ static struct chil_stimulus_counter *configured(struct runner *r, const struct s
     uint32_t counter = (uint32_t)(step->wire % r->stimulus->geometry.counters);
     for (size_t i = 0; i < result->counter_count; i++)
         if (result->counters[i].counter == counter) return &result->counters[i];
-    result->counters =
-        base_grow(result->counters, &r->counter_capacity, result->counter_count + 1, sizeof *result->counters);
+    result->counters = base_grow(result->counters, &r->counter_capacity, result->counter_count + 1,
+                                 sizeof *result->counters);
     struct chil_stimulus_counter *added = &result->counters[result->counter_count++];
     *added = (struct chil_stimulus_counter){.event = step->what, .counter = counter};
     return added;
@@ -153,8 +157,10 @@ static int do_threshold(struct runner *r, const struct stimulus_step *step)
     counter->threshold = step->number;
     if (!r->options->poll || !step->number) return 0;
     struct chil_stimulus_result *result = r->result;
-    result->polls = base_grow(result->polls, &r->poll_capacity, result->poll_count + 1, sizeof *result->polls);
-    result->polls[result->poll_count++] = (struct chil_stimulus_poll){counter->counter, UINT64_MAX, UINT64_MAX};
+    result->polls =
+        base_grow(result->polls, &r->poll_capacity, result->poll_count + 1, sizeof *result->polls);
+    result->polls[result->poll_count++] =
+        (struct chil_stimulus_poll){counter->counter, UINT64_MAX, UINT64_MAX};
     return 0;
 }
 
@@ -166,31 +172,35 @@ static uint32_t narrow(uint64_t number)
 
 static int do_read(struct runner *r, const struct stimulus_step *step)
 {
-    struct chil_stimulus_reading reading = {.line = step->line, .cycle = step->cycle, .what = step->what};
+    struct chil_stimulus_reading reading = {
+        .line = step->line, .cycle = step->cycle, .what = step->what};
     struct chil_stimulus_result *result = r->result;
     uint32_t counter = (uint32_t)(step->wire % r->stimulus->geometry.counters);
     reading.status = step->verb == STIMULUS_READ
                          ? chil_upc_read(r->upc, counter, &reading.value)
                          : chil_upc_load(r->upc, step->wire, narrow(step->period), &reading.value);
     if (reading.status && reading.status != CHIL_EPARITY) return reading.status;
-    result->readings =
-        base_grow(result->readings, &r->reading_capacity, result->reading_count + 1, sizeof *result->readings);
+    result->readings = base_grow(result->readings, &r->reading_capacity, result->reading_count + 1,
+                                 sizeof *result->readings);
     result->readings[result->reading_count++] = reading;
     return 0;
 }
 
 static int do_pulse(struct runner *r, const struct stimulus_step *step)
 {
-    struct chil_upc_train train = {(uint32_t)step->wire, step->cycle, step->number, step->period, step->high};
+    struct chil_upc_train train = {(uint32_t)step->wire, step->cycle, step->number, step->period,
+                                   step->high};
     if (train.high == train.period) { /* touching pulses are one */
         train.high = train.period *= train.count;
         train.count = 1;
     }
     for (size_t i = 0; i < r->waiting_count; i++)
         if (r->waiting[i].train.wire == train.wire)
-            return chil_error_set(r->err, CHIL_EORDER, "%s:%u: the pulses of line %u still go on on this wire",
+            return chil_error_set(r->err, CHIL_EORDER,
+                                  "%s:%u: the pulses of line %u still go on on this wire",
                                   r->stimulus->name, step->line, r->waiting[i].line);
-    r->waiting = base_grow(r->waiting, &r->waiting_capacity, r->waiting_count + 1, sizeof *r->waiting);
+    r->waiting =
+        base_grow(r->waiting, &r->waiting_capacity, r->waiting_count + 1, sizeof *r->waiting);
     r->waiting[r->waiting_count++] = (struct waiting){train, false, step->line};
     return 0;
 }
@@ -204,11 +214,13 @@ static int act(struct runner *r, const struct stimulus_step *step)
     case STIMULUS_PRELOAD: return chil_upc_preload(r->upc, counter, step->number);
     case STIMULUS_START: return chil_upc_start(r->upc);
     case STIMULUS_STOP: return chil_upc_stop(r->upc);
-    case STIMULUS_LEVEL: return chil_upc_level(r->upc, (uint32_t)step->wire, step->cycle, step->number);
+    case STIMULUS_LEVEL:
+        return chil_upc_level(r->upc, (uint32_t)step->wire, step->cycle, step->number);
     case STIMULUS_PULSE: return do_pulse(r, step);
     case STIMULUS_READ:
     case STIMULUS_LOAD: return do_read(r, step);
-    case STIMULUS_STORE: return chil_upc_store(r->upc, step->wire, narrow(step->period), step->number);
+    case STIMULUS_STORE:
+        return chil_upc_store(r->upc, step->wire, narrow(step->period), step->number);
     case STIMULUS_FLIP: return chil_upc_flip(r->upc, counter, narrow(step->number));
     default: return 0;
     }
@@ -228,7 +240,8 @@ static uint64_t end_of(const struct chil_stimulus *s)
     return end;
 }
 
-/* Work that grows with the cycles, not with the lines, has a limit: nothing hangs because of a large number. */
+/* Work that grows with the cycles, not with the lines, has a limit: nothing hangs because of a
+ * large number. */
 enum { STEPS_MAX = 1 << 24 };
 #define TICKS_MAX (UINT64_C(1) << 32) /* of all counters, on the reference */
 
@@ -236,10 +249,11 @@ static int check_length(const struct runner *r)
 {
     unsigned long long end = end_of(r->stimulus);
     if (r->options->model == CHIL_UPC_REFERENCE && end > STEPS_MAX)
-        return chil_error_set(r->err, CHIL_ERANGE,
-                              "%s: %llu cycles are too many for the reference, which steps through at most %d; leave "
-                              "--reference away or shorten it",
-                              r->stimulus->name, end, STEPS_MAX);
+        return chil_error_set(
+            r->err, CHIL_ERANGE,
+            "%s: %llu cycles are too many for the reference, which steps through at most %d; leave "
+            "--reference away or shorten it",
+            r->stimulus->name, end, STEPS_MAX);
     if (r->options->model == CHIL_UPC_REFERENCE && end > TICKS_MAX / r->stimulus->geometry.counters)
         return chil_error_set(
             r->err, CHIL_ERANGE,
@@ -247,7 +261,8 @@ static int check_length(const struct runner *r)
             "leave --reference away or shorten it",
             r->stimulus->name, end, r->stimulus->geometry.counters);
     if (r->options->poll && end / r->options->poll > STEPS_MAX)
-        return chil_error_set(r->err, CHIL_ERANGE, "%s: polling %llu times is too often; poll at most %d times",
+        return chil_error_set(r->err, CHIL_ERANGE,
+                              "%s: polling %llu times is too often; poll at most %d times",
                               r->stimulus->name, end / r->options->poll, STEPS_MAX);
     return 0;
 }
@@ -262,7 +277,9 @@ static int run_steps(struct runner *r)
         r->err->text[0] = 0;
         status = act(r, step);
         if (status)
-            return r->err->text[0] ? status : fail(r, step->line, status, step->what ? step->what : "this step");
+            return r->err->text[0]
+                       ? status
+                       : fail(r, step->line, status, step->what ? step->what : "this step");
     }
     r->result->end = end_of(s);
     int status = advance(r, r->result->end, s->steps[s->step_count - 1].line);
@@ -275,12 +292,14 @@ static int run_steps(struct runner *r)
     return status;
 }
 
-int chil_stimulus_run(const struct chil_stimulus *stimulus, const struct chil_stimulus_options *options,
+int chil_stimulus_run(const struct chil_stimulus *stimulus,
+                      const struct chil_stimulus_options *options,
                       struct chil_stimulus_result *result, struct chil_error *err)
 {
     struct chil_error ignored;
     *result = (struct chil_stimulus_result){0};
-    struct runner r = {.stimulus = stimulus, .options = options, .result = result, .err = err ? err : &ignored};
+    struct runner r = {
+        .stimulus = stimulus, .options = options, .result = result, .err = err ? err : &ignored};
     r.next_poll = options->poll;
     int status = check_length(&r);
     if (status) return status;
@@ -302,31 +321,35 @@ void chil_stimulus_result_free(struct chil_stimulus_result *result)
     *result = (struct chil_stimulus_result){0};
 }
 
-/* --- Two models ----------------------------------------------------------------------------------------------- */
+/* --- Two models ------------------------------------------------------------------------------ */
 
-static bool same_notices(const struct chil_stimulus_result *a, const struct chil_stimulus_result *b, char *text,
-                         size_t size)
+static bool same_notices(const struct chil_stimulus_result *a, const struct chil_stimulus_result *b,
+                         char *text, size_t size)
 {
     for (size_t i = 0; i < a->notice_count || i < b->notice_count; i++) {
         const struct chil_upc_notice *x = i < a->notice_count ? &a->notices[i] : NULL;
         const struct chil_upc_notice *y = i < b->notice_count ? &b->notices[i] : NULL;
-        if (x && y && x->kind == y->kind && x->counter == y->counter && x->cycle == y->cycle) continue;
-        (void)snprintf(text, size, "notice %zu: fast counter %lld at cycle %lld, reference counter %lld at cycle %lld",
-                       i, x ? (long long)x->counter : -1, x ? (long long)x->cycle : -1, y ? (long long)y->counter : -1,
-                       y ? (long long)y->cycle : -1);
+        if (x && y && x->kind == y->kind && x->counter == y->counter && x->cycle == y->cycle)
+            continue;
+        (void)snprintf(
+            text, size,
+            "notice %zu: fast counter %lld at cycle %lld, reference counter %lld at cycle %lld", i,
+            x ? (long long)x->counter : -1, x ? (long long)x->cycle : -1,
+            y ? (long long)y->counter : -1, y ? (long long)y->cycle : -1);
         return false;
     }
     return true;
 }
 
-bool chil_stimulus_same(const struct chil_stimulus_result *fast, const struct chil_stimulus_result *reference,
-                        char *difference, size_t size)
+bool chil_stimulus_same(const struct chil_stimulus_result *fast,
+                        const struct chil_stimulus_result *reference, char *difference, size_t size)
 {
     for (size_t i = 0; i < fast->reading_count && i < reference->reading_count; i++) {
         const struct chil_stimulus_reading *x = &fast->readings[i], *y = &reference->readings[i];
         if (x->status == y->status && x->value == y->value) continue;
-        (void)snprintf(difference, size, "line %u, %s at cycle %llu: fast %llu, reference %llu", x->line, x->what,
-                       (unsigned long long)x->cycle, (unsigned long long)x->value, (unsigned long long)y->value);
+        (void)snprintf(difference, size, "line %u, %s at cycle %llu: fast %llu, reference %llu",
+                       x->line, x->what, (unsigned long long)x->cycle, (unsigned long long)x->value,
+                       (unsigned long long)y->value);
         return false;
     }
     for (size_t i = 0; i < fast->counter_count && i < reference->counter_count; i++) {

@@ -1,5 +1,5 @@
-/* What writer and reader of traces have in common: the bytes' meaning, and what both remember of earlier records, in
- * the same steps, so that little need be said. */
+/* What writer and reader of traces have in common: the bytes' meaning, and what both remember of
+ * earlier records, in the same steps, so that little need be said. */
 #ifndef TRACE_IMPL_H
 #define TRACE_IMPL_H
 
@@ -10,7 +10,8 @@
 /* A byte with TRACE_COMMAND is one of these; any other begins a record. */
 enum {
     TRACE_COMMAND = 0x80,
-    TRACE_WHO = 0x80,  /* instructions: core, pid, tid, category; transactions: sender, core, pid, tid */
+    TRACE_WHO =
+        0x80, /* instructions: core, pid, tid, category; transactions: sender, core, pid, tid */
     TRACE_MARK = 0x81, /* the next record is the trigger */
     TRACE_END = 0x82   /* the number of records; nothing follows */
 };

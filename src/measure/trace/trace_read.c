@@ -1,4 +1,5 @@
-/* Reads traces, and believes nothing: every byte is checked, and what is wrong is told with its place in the file. */
+/* Reads traces, and believes nothing: every byte is checked, and what is wrong is told with its
+ * place in the file. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ struct chil_trace_reader {
     struct trace_state state;
 };
 
-static int complain(struct chil_trace_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int complain(struct chil_trace_reader *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static int complain(struct chil_trace_reader *r, const char *format, ...)
 {
@@ -93,7 +95,9 @@ static void take_head(struct chil_trace_reader *r)
     char magic[sizeof TRACE_MAGIC] = "";
     size_t got = fread(magic, 1, strlen(TRACE_MAGIC), r->in);
     if (got != strlen(TRACE_MAGIC) || memcmp(magic, TRACE_MAGIC, got) != 0) {
-        (void)complain(r, "this is no binary trace of Chiliad; 'chiliad trace --format=binary -o FILE' writes one");
+        (void)complain(
+            r,
+            "this is no binary trace of Chiliad; 'chiliad trace --format=binary -o FILE' writes one");
         return;
     }
     r->at = got;
@@ -107,7 +111,8 @@ static void take_head(struct chil_trace_reader *r)
     h->category_count = take_names(r, h->categories, "a category's name");
 }
 
-int chil_trace_reader_new(struct chil_trace_reader **reader, FILE *in, const char *name, struct chil_error *err)
+int chil_trace_reader_new(struct chil_trace_reader **reader, FILE *in, const char *name,
+                          struct chil_error *err)
 {
     struct chil_trace_reader *r = base_calloc(1, sizeof *r);
     r->in = in;
@@ -141,13 +146,14 @@ const struct chil_trace_head *chil_trace_reader_head(const struct chil_trace_rea
     return &r->head;
 }
 
-/* --- Records ------------------------------------------------------------------------------------------------------ */
+/* --- Records --------------------------------------------------------------------------------- */
 
 static void take_who(struct chil_trace_reader *r)
 {
     struct trace_state *s = &r->state;
     bool transactions = r->head.kind == CHIL_TRACE_TRANSACTION;
-    unsigned first = (unsigned)take(r, transactions ? UINT16_MAX : TRACE_CORES - 1, "a core's number");
+    unsigned first =
+        (unsigned)take(r, transactions ? UINT16_MAX : TRACE_CORES - 1, "a core's number");
     if (transactions) {
         s->last.sender = (uint16_t)first;
         s->last.core = (uint8_t)take(r, UINT8_MAX, "a core's number");
@@ -164,20 +170,24 @@ static bool take_end(struct chil_trace_reader *r)
 {
     uint64_t records = take(r, UINT64_MAX, "the number of records");
     if (!r->failed && records != r->records)
-        (void)complain(r, "the trace has %" PRIu64 " records and says %" PRIu64 "; it is damaged", r->records, records);
+        (void)complain(r, "the trace has %" PRIu64 " records and says %" PRIu64 "; it is damaged",
+                       r->records, records);
     if (!r->failed && r->marked) (void)complain(r, "the trigger's record is missing");
-    if (!r->failed && getc_unlocked(r->in) != EOF) (void)complain(r, "something follows the end of the trace");
+    if (!r->failed && getc_unlocked(r->in) != EOF)
+        (void)complain(r, "something follows the end of the trace");
     r->over = true;
     return true;
 }
 
-static void take_instruction(struct chil_trace_reader *r, unsigned first, struct chil_trace_record *record)
+static void take_instruction(struct chil_trace_reader *r, unsigned first,
+                             struct chil_trace_record *record)
 {
     struct trace_state *s = &r->state;
     uint64_t cycles = first / TRACE_CYCLE;
     uint32_t pc = s->cores[s->core].pc + 4;
     if (cycles == TRACE_CYCLE_FOLLOWS) cycles = (uint64_t)take_change(r, UINT64_MAX, "a cycle");
-    if (!(first & TRACE_NEXT)) pc = s->cores[s->core].pc + (uint32_t)take_change(r, UINT32_MAX, "an address of code");
+    if (!(first & TRACE_NEXT))
+        pc = s->cores[s->core].pc + (uint32_t)take_change(r, UINT32_MAX, "an address of code");
     struct trace_place *place = trace_place(s, pc);
     enum chil_access access = (enum chil_access)(first & 3);
     if (!(first & TRACE_KNOWN)) {
@@ -186,7 +196,9 @@ static void take_instruction(struct chil_trace_reader *r, unsigned first, struct
         place->size = access ? (uint32_t)take(r, UINT32_MAX, "a size") : 0;
         place->tag = access ? (uint8_t)take(r, UINT8_MAX, "a tag") : 0;
     } else if (place->pc != pc) {
-        (void)complain(r, "an instruction at 0x%08" PRIx32 " was there before, says the trace, and was not", pc);
+        (void)complain(
+            r, "an instruction at 0x%08" PRIx32 " was there before, says the trace, and was not",
+            pc);
     }
     *record = (struct chil_trace_record){.cycle = s->cores[s->core].cycle + cycles,
                                          .core = s->core,
@@ -206,7 +218,8 @@ static void take_instruction(struct chil_trace_reader *r, unsigned first, struct
     s->cores[s->core].pc = pc;
 }
 
-static void take_transaction(struct chil_trace_reader *r, unsigned first, struct chil_transaction *t)
+static void take_transaction(struct chil_trace_reader *r, unsigned first,
+                             struct chil_transaction *t)
 {
     struct chil_transaction *last = &r->state.last;
     last->kind = first % TRACE_LEVEL;
@@ -225,7 +238,8 @@ static void take_transaction(struct chil_trace_reader *r, unsigned first, struct
     *t = *last;
 }
 
-int chil_trace_read(struct chil_trace_reader *r, struct chil_trace_item *item, struct chil_error *err)
+int chil_trace_read(struct chil_trace_reader *r, struct chil_trace_item *item,
+                    struct chil_error *err)
 {
     r->err = err;
     if (r->over && !r->failed) return 0;
@@ -242,7 +256,8 @@ int chil_trace_read(struct chil_trace_reader *r, struct chil_trace_item *item, s
             r->marked = true;
             continue;
         }
-        if (first & TRACE_COMMAND) return complain(r, "0x%02x is none of the bytes that may stand here", first);
+        if (first & TRACE_COMMAND)
+            return complain(r, "0x%02x is none of the bytes that may stand here", first);
         if (!r->has_who) return complain(r, "a record before it is said whose it is");
         *item = (struct chil_trace_item){.trigger = r->marked};
         r->marked = false;

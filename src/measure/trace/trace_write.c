@@ -1,4 +1,5 @@
-/* Writes traces. Speed matters here: a record of an instruction is mostly one byte, and none is more than ROOM. */
+/* Writes traces. Speed matters here: a record of an instruction is mostly one byte, and none is
+ * more than ROOM. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,14 +68,15 @@ static void put_names(struct chil_trace_writer *w, const char *const *names, siz
         put_text(w, names[i]);
 }
 
-int chil_trace_writer_new(struct chil_trace_writer **writer, const struct chil_trace_head *head, FILE *out,
-                          struct chil_error *err)
+int chil_trace_writer_new(struct chil_trace_writer **writer, const struct chil_trace_head *head,
+                          FILE *out, struct chil_error *err)
 {
-    if (!fits(&head->machine, 1) || !fits(&head->program, 1) || !fits(head->tags, head->tag_count) ||
-        !fits(head->categories, head->category_count))
-        return chil_error_set(err, CHIL_ERANGE,
-                              "a name of the trace has more than %d letters, or there are more than %d",
-                              CHIL_TRACE_NAME, CHIL_TRACE_NAMES);
+    if (!fits(&head->machine, 1) || !fits(&head->program, 1) ||
+        !fits(head->tags, head->tag_count) || !fits(head->categories, head->category_count))
+        return chil_error_set(
+            err, CHIL_ERANGE,
+            "a name of the trace has more than %d letters, or there are more than %d",
+            CHIL_TRACE_NAME, CHIL_TRACE_NAMES);
     struct chil_trace_writer *w = base_calloc(1, sizeof *w);
     w->out = out;
     w->kind = head->kind;
@@ -115,7 +117,8 @@ void chil_trace_write(struct chil_trace_writer *w, const struct chil_trace_recor
     struct trace_state *s = &w->state;
     make_room(w);
     uint8_t *at = w->at;
-    if (r->core != s->core || r->pid != s->pid || r->tid != s->tid || r->category != s->category || !w->told_who)
+    if (r->core != s->core || r->pid != s->pid || r->tid != s->tid || r->category != s->category ||
+        !w->told_who)
         at = put_who(w, at, r);
     struct trace_place *place = trace_place(s, r->pc);
     uint64_t cycles = r->cycle - s->cores[s->core].cycle;
@@ -123,7 +126,8 @@ void chil_trace_write(struct chil_trace_writer *w, const struct chil_trace_recor
                  ((place->size == r->size && place->tag == r->tag) || !r->access);
     bool next = r->pc == s->cores[s->core].pc + 4;
     unsigned few = cycles < TRACE_CYCLE_FOLLOWS ? (unsigned)cycles : TRACE_CYCLE_FOLLOWS;
-    *at++ = (uint8_t)((unsigned)r->access | (next ? TRACE_NEXT : 0U) | (known ? TRACE_KNOWN : 0U) | few * TRACE_CYCLE);
+    *at++ = (uint8_t)((unsigned)r->access | (next ? TRACE_NEXT : 0U) | (known ? TRACE_KNOWN : 0U) |
+                      few * TRACE_CYCLE);
     if (few == TRACE_CYCLE_FOLLOWS) at = put(at, trace_fold((int64_t)cycles));
     if (!next) at = put(at, trace_fold((int32_t)(r->pc - s->cores[s->core].pc)));
     if (!known) {
@@ -147,8 +151,8 @@ void chil_trace_write_transaction(struct chil_trace_writer *w, const struct chil
     struct chil_transaction *last = &w->state.last;
     make_room(w);
     uint8_t *at = w->at;
-    if (t->sender != last->sender || t->core != last->core || t->pid != last->pid || t->tid != last->tid ||
-        !w->told_who) {
+    if (t->sender != last->sender || t->core != last->core || t->pid != last->pid ||
+        t->tid != last->tid || !w->told_who) {
         *at++ = TRACE_WHO;
         at = put(at, t->sender);
         at = put(at, t->core);

@@ -1,10 +1,12 @@
-/* The front of the counter unit: arguments, configuration, thresholds, notices. Counting is in the models.
+/* The front of the counter unit: arguments, configuration, thresholds, notices. Counting is in the
+ * models.
  *
- * Thresholds (ERR-01, ERR-04). The unit has one threshold register, and an interrupt comes with the carry-out that
- * follows a match of the array word with the register's high part n: when the stored value passes (n + 1) << low_bits.
- * chil_upc_threshold(T) stores (n + 1) << low_bits minus the events still missing, and keeps the difference to the
- * true count as the counter's offset. For the first threshold n is (T - 1) >> low_bits, which for a zero count
- * preloads just the low part, as the paper says; later ones share that n and preload the whole word.
+ * Thresholds (ERR-01, ERR-04). The unit has one threshold register, and an interrupt comes with the
+ * carry-out that follows a match of the array word with the register's high part n: when the stored
+ * value passes (n + 1) << low_bits. chil_upc_threshold(T) stores (n + 1) << low_bits minus the
+ * events still missing, and keeps the difference to the true count as the counter's offset. For the
+ * first threshold n is (T - 1) >> low_bits, which for a zero count preloads just the low part, as
+ * the paper says; later ones share that n and preload the whole word.
  */
 #include "chiliad/upc.h"
 
@@ -17,31 +19,35 @@
 
 static int refuse_geometry(const struct chil_upc_geometry *g, struct chil_error *err)
 {
-    return chil_error_set(err, CHIL_ERANGE,
-                          "no counter unit of %u counters, %u inputs, %u low bits, %u-cycle slots: counters must be "
-                          "1..%d, inputs 1..%d, low bits 1..%d, slots at least 1",
-                          g->counters, g->inputs, g->low_bits, g->slot_cycles, CHIL_UPC_COUNTERS_MAX,
-                          CHIL_UPC_INPUTS_MAX, CHIL_UPC_LOW_BITS_MAX);
+    return chil_error_set(
+        err, CHIL_ERANGE,
+        "no counter unit of %u counters, %u inputs, %u low bits, %u-cycle slots: counters must be "
+        "1..%d, inputs 1..%d, low bits 1..%d, slots at least 1",
+        g->counters, g->inputs, g->low_bits, g->slot_cycles, CHIL_UPC_COUNTERS_MAX,
+        CHIL_UPC_INPUTS_MAX, CHIL_UPC_LOW_BITS_MAX);
 }
 
 int chil_upc_geometry_check(const struct chil_upc_geometry *g, struct chil_error *err)
 {
-    if (g->counters < 1 || g->counters > CHIL_UPC_COUNTERS_MAX || g->inputs < 1 || g->inputs > CHIL_UPC_INPUTS_MAX ||
-        g->low_bits < 1 || g->low_bits > CHIL_UPC_LOW_BITS_MAX || g->slot_cycles < 1)
+    if (g->counters < 1 || g->counters > CHIL_UPC_COUNTERS_MAX || g->inputs < 1 ||
+        g->inputs > CHIL_UPC_INPUTS_MAX || g->low_bits < 1 || g->low_bits > CHIL_UPC_LOW_BITS_MAX ||
+        g->slot_cycles < 1)
         return refuse_geometry(g, err);
     uint64_t round = (uint64_t)g->counters * g->slot_cycles;
     if (round <= UINT64_C(1) << g->low_bits) return 0;
     unsigned needed = bits_ceil_log2(round);
     if (needed > CHIL_UPC_LOW_BITS_MAX)
-        return chil_error_set(err, CHIL_EGEOMETRY,
-                              "%u counters x %u-cycle slots make a round of %llu cycles, longer than any low part "
-                              "lasts; use fewer counters or shorter slots",
-                              g->counters, g->slot_cycles, (unsigned long long)round);
-    return chil_error_set(err, CHIL_EGEOMETRY,
-                          "%u counters x %u-cycle slots make a round of %llu cycles, but a %u-bit low part can carry "
-                          "every %llu: carries would be lost; use at least %u low bits",
-                          g->counters, g->slot_cycles, (unsigned long long)round, g->low_bits, 1ULL << g->low_bits,
-                          needed);
+        return chil_error_set(
+            err, CHIL_EGEOMETRY,
+            "%u counters x %u-cycle slots make a round of %llu cycles, longer than any low part "
+            "lasts; use fewer counters or shorter slots",
+            g->counters, g->slot_cycles, (unsigned long long)round);
+    return chil_error_set(
+        err, CHIL_EGEOMETRY,
+        "%u counters x %u-cycle slots make a round of %llu cycles, but a %u-bit low part can carry "
+        "every %llu: carries would be lost; use at least %u low bits",
+        g->counters, g->slot_cycles, (unsigned long long)round, g->low_bits, 1ULL << g->low_bits,
+        needed);
 }
 
 int chil_upc_geometry_of(const struct chil_machine *machine, struct chil_upc_geometry *geometry)
@@ -52,25 +58,34 @@ int chil_upc_geometry_of(const struct chil_machine *machine, struct chil_upc_geo
         chil_machine_number(machine, "upc.low_bits", &low_bits) ||
         chil_machine_number(machine, "upc.slot_cycles", &slot_cycles))
         return CHIL_ENOENT;
-    *geometry =
-        (struct chil_upc_geometry){(uint32_t)counters, (uint32_t)inputs, (uint32_t)low_bits, (uint32_t)slot_cycles};
+    *geometry = (struct chil_upc_geometry){(uint32_t)counters, (uint32_t)inputs, (uint32_t)low_bits,
+                                           (uint32_t)slot_cycles};
     return 0;
 }
 
 void chil_upc_bits(const struct chil_upc_geometry *g, struct chil_upc_bits *bits)
 {
-    enum { MODE_BITS = 2, INTERRUPT_BITS = 1, CARRY_BITS = 1, ARMED_BITS = 1, THRESHOLD_BITS = 64, RUN_BITS = 1 };
+    enum {
+        MODE_BITS = 2,
+        INTERRUPT_BITS = 1,
+        CARRY_BITS = 1,
+        ARMED_BITS = 1,
+        THRESHOLD_BITS = 64,
+        RUN_BITS = 1
+    };
     bits->word_bits = 64 - g->low_bits;
     bits->parity_bits = bits_ceil_div(bits->word_bits, 8);
     bits->array = g->counters * (bits->word_bits + bits->parity_bits);
-    bits->registers = (uint64_t)g->counters * (g->low_bits + CARRY_BITS + ARMED_BITS + bits_ceil_log2(g->inputs) +
-                                               MODE_BITS + INTERRUPT_BITS) +
-                      THRESHOLD_BITS + RUN_BITS;
+    bits->registers =
+        (uint64_t)g->counters * (g->low_bits + CARRY_BITS + ARMED_BITS + bits_ceil_log2(g->inputs) +
+                                 MODE_BITS + INTERRUPT_BITS) +
+        THRESHOLD_BITS + RUN_BITS;
     bits->round_cycles = (uint64_t)g->counters * g->slot_cycles;
 }
 
-int chil_upc_new(struct chil_upc **out, const struct chil_upc_geometry *geometry, enum chil_upc_model model,
-                 chil_upc_notify notify, void *context, struct chil_error *err)
+int chil_upc_new(struct chil_upc **out, const struct chil_upc_geometry *geometry,
+                 enum chil_upc_model model, chil_upc_notify notify, void *context,
+                 struct chil_error *err)
 {
     int status = chil_upc_geometry_check(geometry, err);
     if (status) return status;
@@ -82,7 +97,8 @@ int chil_upc_new(struct chil_upc **out, const struct chil_upc_geometry *geometry
     upc->context = context;
     upc->threshold = UINT64_MAX;
     upc->read_latch_offset = upc->write_hold_offset = UPC_NEVER;
-    upc->counters = base_calloc_aligned(geometry->counters, sizeof *upc->counters, alignof(struct upc_counter));
+    upc->counters =
+        base_calloc_aligned(geometry->counters, sizeof *upc->counters, alignof(struct upc_counter));
     for (uint32_t c = 0; c < geometry->counters; c++) {
         upc->counters[c].wire = c;
         upc->counters[c].carry_cycle = UPC_NEVER;
@@ -116,11 +132,13 @@ bool chil_upc_running(const struct chil_upc *upc)
     return upc->running;
 }
 
-/* --- Notices -------------------------------------------------------------------------------------------------- */
+/* --- Notices --------------------------------------------------------------------------------- */
 
-void upc_notice_add(struct chil_upc *upc, enum chil_upc_notice_kind kind, uint32_t counter, uint64_t cycle)
+void upc_notice_add(struct chil_upc *upc, enum chil_upc_notice_kind kind, uint32_t counter,
+                    uint64_t cycle)
 {
-    upc->notices = base_grow(upc->notices, &upc->notice_capacity, upc->notice_count + 1, sizeof *upc->notices);
+    upc->notices =
+        base_grow(upc->notices, &upc->notice_capacity, upc->notice_count + 1, sizeof *upc->notices);
     upc->notices[upc->notice_count++] = (struct chil_upc_notice){kind, counter, cycle};
 }
 
@@ -135,7 +153,8 @@ static int compare_notices(const void *a, const void *b)
 static void deliver(struct chil_upc *upc)
 {
     if (upc->notice_count == 0) return;
-    if (upc->notice_count > 1) qsort(upc->notices, upc->notice_count, sizeof *upc->notices, compare_notices);
+    if (upc->notice_count > 1)
+        qsort(upc->notices, upc->notice_count, sizeof *upc->notices, compare_notices);
     upc->delivering = true;
     for (size_t i = 0; i < upc->notice_count; i++) {
         const struct chil_upc_notice *notice = &upc->notices[i];
@@ -153,8 +172,8 @@ static void deliver(struct chil_upc *upc)
     upc->delivering = false;
 }
 
-/* Every read and write begins with upc_enter and ends with upc_leave: not from inside a notice, not before told
- * time is over. */
+/* Every read and write begins with upc_enter and ends with upc_leave: not from inside a notice, not
+ * before told time is over. */
 int upc_enter(struct chil_upc *upc)
 {
     if (upc->delivering) return CHIL_EBUSY;
@@ -172,9 +191,10 @@ static int enter_counter(struct chil_upc *upc, uint32_t counter)
     return counter < upc->geometry.counters ? upc_enter(upc) : CHIL_ENOENT;
 }
 
-/* --- Telling -------------------------------------------------------------------------------------------------- */
+/* --- Telling --------------------------------------------------------------------------------- */
 
-int chil_upc_raise_many(struct chil_upc *upc, const struct chil_upc_train *trains, size_t count, size_t *done)
+int chil_upc_raise_many(struct chil_upc *upc, const struct chil_upc_train *trains, size_t count,
+                        size_t *done)
 {
     size_t ignored;
     if (upc->delivering) return CHIL_EBUSY;
@@ -186,11 +206,15 @@ int chil_upc_raise(struct chil_upc *upc, const struct chil_upc_train *train)
     return chil_upc_raise_many(upc, train, 1, NULL);
 }
 
-int chil_upc_batch(struct chil_upc *upc, uint32_t wire, uint64_t from, uint64_t to, uint64_t occurrences, uint64_t high)
+int chil_upc_batch(struct chil_upc *upc, uint32_t wire, uint64_t from, uint64_t to,
+                   uint64_t occurrences, uint64_t high)
 {
-    if (to < from || to > CHIL_UPC_CYCLE_MAX || high < occurrences || high > to - from) return CHIL_EINVAL;
-    if (occurrences == 0) return high == 0 && wire < upc->geometry.counters * upc->geometry.inputs ? 0 : CHIL_EINVAL;
-    uint64_t period = (to - from) / occurrences, width = high / occurrences, longer = high % occurrences;
+    if (to < from || to > CHIL_UPC_CYCLE_MAX || high < occurrences || high > to - from)
+        return CHIL_EINVAL;
+    if (occurrences == 0)
+        return high == 0 && wire < upc->geometry.counters * upc->geometry.inputs ? 0 : CHIL_EINVAL;
+    uint64_t period = (to - from) / occurrences, width = high / occurrences,
+             longer = high % occurrences;
     if (width + (longer > 0) > period) return CHIL_EINVAL;
     struct chil_upc_train trains[2] = {
         {wire, from, longer, period, width + 1},
@@ -202,7 +226,8 @@ int chil_upc_batch(struct chil_upc *upc, uint32_t wire, uint64_t from, uint64_t 
 int chil_upc_level(struct chil_upc *upc, uint32_t wire, uint64_t cycle, bool level)
 {
     if (upc->delivering) return CHIL_EBUSY;
-    if (wire >= upc->geometry.counters * upc->geometry.inputs || cycle > CHIL_UPC_CYCLE_MAX) return CHIL_EINVAL;
+    if (wire >= upc->geometry.counters * upc->geometry.inputs || cycle > CHIL_UPC_CYCLE_MAX)
+        return CHIL_EINVAL;
     return upc->ops->level(upc, wire, cycle, level);
 }
 
@@ -216,13 +241,14 @@ int chil_upc_advance(struct chil_upc *upc, uint64_t cycle)
     return 0;
 }
 
-/* --- Configuration -------------------------------------------------------------------------------------------- */
+/* --- Configuration --------------------------------------------------------------------------- */
 
 int chil_upc_configure(struct chil_upc *upc, uint32_t counter, const struct chil_upc_config *config)
 {
     int status = enter_counter(upc, counter);
     if (status) return status;
-    if (config->input >= upc->geometry.inputs || !chil_count_mode_word((int)config->mode)) return CHIL_EINVAL;
+    if (config->input >= upc->geometry.inputs || !chil_count_mode_word((int)config->mode))
+        return CHIL_EINVAL;
     upc->ops->configure(upc, counter, config);
     return upc_leave(upc, 0);
 }
@@ -231,7 +257,8 @@ int chil_upc_config(const struct chil_upc *upc, uint32_t counter, struct chil_up
 {
     if (counter >= upc->geometry.counters) return CHIL_ENOENT;
     const struct upc_counter *c = &upc->counters[counter];
-    *config = (struct chil_upc_config){c->wire / upc->geometry.counters, (enum chil_count_mode)c->mode, c->interrupt};
+    *config = (struct chil_upc_config){c->wire / upc->geometry.counters,
+                                       (enum chil_count_mode)c->mode, c->interrupt};
     return 0;
 }
 
@@ -265,7 +292,7 @@ int chil_upc_stop(struct chil_upc *upc)
     return set_run(upc, false);
 }
 
-/* --- Values and thresholds ------------------------------------------------------------------------------------ */
+/* --- Values and thresholds ------------------------------------------------------------------- */
 
 /* Peeking threads must not pair a new value with an old offset: `writes` is odd in between. */
 void upc_write_value(struct chil_upc *upc, uint32_t counter, uint64_t value, uint64_t offset)
@@ -330,7 +357,8 @@ int chil_upc_threshold(struct chil_upc *upc, uint32_t counter, uint64_t threshol
     if (status) return status;
     if (threshold && threshold <= value) return CHIL_ERANGE;
     struct upc_counter *c = &upc->counters[counter];
-    if (threshold && upc->api_thresholds == (c->api_threshold != 0)) /* no other counter relies on the register */
+    if (threshold && upc->api_thresholds ==
+                         (c->api_threshold != 0)) /* no other counter relies on the register */
         upc_set_threshold(upc, (threshold - 1) & ~bits_mask64(upc->geometry.low_bits));
     upc->api_thresholds += (threshold != 0) - (c->api_threshold != 0);
     c->api_threshold = threshold;

@@ -1,20 +1,24 @@
 /* The fast model: the counter unit in closed form.
  *
- * A count is one 64-bit number; low part, carry latch and array word are only ways to look at it. Three things make
- * them matter, and only those are worked out:
+ * A count is one 64-bit number; low part, carry latch and array word are only ways to look at it.
+ * Three things make them matter, and only those are worked out:
  *
- * - Arming. A visit arms a counter whose array word equals the threshold's high part n. As a round of visits is no
- *   longer than 2^low_bits cycles and a counter takes one event a cycle, at least one visit lies between the event
- *   that makes the high part n and the one that makes it n + 1, so the interrupt comes with the latter, exactly. The
- *   armed bit itself is worked out when someone looks (settle).
- * - The last carry (carry_cycle): whether it is still in its latch decides what a flipped bit of the array word does.
+ * - Arming. A visit arms a counter whose array word equals the threshold's high part n. As a round
+ * of visits is no longer than 2^low_bits cycles and a counter takes one event a cycle, at least one
+ * visit lies between the event that makes the high part n and the one that makes it n + 1, so the
+ * interrupt comes with the latter, exactly. The armed bit itself is worked out when someone looks
+ * (settle).
+ * - The last carry (carry_cycle): whether it is still in its latch decides what a flipped bit of
+ * the array word does.
  * - A flipped bit: it is found at the first visit or read after the flip.
  *
- * So counting is an addition; only when it passes a multiple of 2^low_bits does carry() look closer.
+ * So counting is an addition; only when it passes a multiple of 2^low_bits does carry() look
+ * closer.
  *
- * A wire is known up to a cycle, with the level of the last known cycle and the level that holds from then on. An edge
- * lies between the two, so it is decided only when the next cycle is: pulses that touch never make one. Wires are
- * extended lazily; what only holds costs nothing until someone looks or an interrupt might come (see advance).
+ * A wire is known up to a cycle, with the level of the last known cycle and the level that holds
+ * from then on. An edge lies between the two, so it is decided only when the next cycle is: pulses
+ * that touch never make one. Wires are extended lazily; what only holds costs nothing until someone
+ * looks or an interrupt might come (see advance).
  */
 #include <stdlib.h>
 
@@ -37,7 +41,7 @@ struct fast_fault {
 struct fast {
     struct fast_wire *wires;
     struct fast_fault *faults; /* per counter; NULL until the first flip */
-    uint64_t horizon;          /* no interrupt or parity fault can come in a cycle before this one */
+    uint64_t horizon; /* no interrupt or parity fault can come in a cycle before this one */
 };
 
 /* Counted events: number k (from 0) is counted in cycle first + k / burst * period + k % burst. */
@@ -47,7 +51,8 @@ struct run {
 
 static inline uint64_t run_cycle(const struct run *run, uint64_t k)
 {
-    return run->burst == 1 ? run->first + k * run->period : run->first + k / run->burst * run->period + k % run->burst;
+    return run->burst == 1 ? run->first + k * run->period
+                           : run->first + k / run->burst * run->period + k % run->burst;
 }
 
 static inline uint64_t value_of(const struct upc_counter *counter)
@@ -60,7 +65,7 @@ static inline uint32_t index_of(const struct chil_upc *upc, const struct upc_cou
     return (uint32_t)(counter - upc->counters);
 }
 
-/* --- Visits --------------------------------------------------------------------------------------------------- */
+/* --- Visits ---------------------------------------------------------------------------------- */
 
 /* The first cycle, not before `cycle`, at whose end the maintenance machine serves this counter. */
 static uint64_t next_visit(const struct chil_upc *upc, uint32_t counter, uint64_t cycle)
@@ -91,8 +96,8 @@ static void find_fault(struct chil_upc *upc, struct upc_counter *counter, uint64
 }
 
 /* What the maintenance machine does with a word it reads: checks its parity, compares it. */
-static void look_at_word(struct chil_upc *upc, struct upc_counter *counter, uint64_t value, uint64_t threshold,
-                         uint64_t cycle)
+static void look_at_word(struct chil_upc *upc, struct upc_counter *counter, uint64_t value,
+                         uint64_t threshold, uint64_t cycle)
 {
     if (counter->bad) return;
     if (has_fault(upc, index_of(upc, counter)))
@@ -101,8 +106,10 @@ static void look_at_word(struct chil_upc *upc, struct upc_counter *counter, uint
         counter->armed = true;
 }
 
-/* Accounts for the visits in cycles [settled, cycle), during which the counter had the high part of `value`. */
-static void settle(struct chil_upc *upc, struct upc_counter *counter, uint64_t value, uint64_t cycle)
+/* Accounts for the visits in cycles [settled, cycle), during which the counter had the high part of
+ * `value`. */
+static void settle(struct chil_upc *upc, struct upc_counter *counter, uint64_t value,
+                   uint64_t cycle)
 {
     if (cycle <= counter->settled) return;
     uint64_t visit = next_visit(upc, index_of(upc, counter), counter->settled);
@@ -110,28 +117,34 @@ static void settle(struct chil_upc *upc, struct upc_counter *counter, uint64_t v
     counter->settled = cycle;
 }
 
-/* --- Counting ------------------------------------------------------------------------------------------------- */
+/* --- Counting -------------------------------------------------------------------------------- */
 
-/* The addition of `run` to a counter at `old` passed at least one multiple of 2^low_bits. In one cycle the tick comes
- * before the visit, so a carry in cycle t is later than the visits before t and earlier than the one in t. */
-static __attribute__((noinline)) void carry(struct chil_upc *upc, struct upc_counter *counter, uint64_t old,
-                                            const struct run *run)
+/* The addition of `run` to a counter at `old` passed at least one multiple of 2^low_bits. In one
+ * cycle the tick comes before the visit, so a carry in cycle t is later than the visits before t
+ * and earlier than the one in t. */
+static __attribute__((noinline)) void carry(struct chil_upc *upc, struct upc_counter *counter,
+                                            uint64_t old, const struct run *run)
 {
     unsigned low_bits = upc->geometry.low_bits;
     uint64_t low = old & bits_mask64(low_bits);
     uint64_t carries = (low + run->count) >> low_bits;
-    uint64_t first = (UINT64_C(1) << low_bits) - low - 1; /* index in the run of the first event that carries */
+    uint64_t first =
+        (UINT64_C(1) << low_bits) - low - 1; /* index in the run of the first event that carries */
 
     settle(upc, counter, old, run_cycle(run, first));
-    if (counter->armed) upc_notice_add(upc, CHIL_UPC_INTERRUPT, index_of(upc, counter), run_cycle(run, first));
+    if (counter->armed)
+        upc_notice_add(upc, CHIL_UPC_INTERRUPT, index_of(upc, counter), run_cycle(run, first));
     counter->armed = false;
 
     uint64_t last = run_cycle(run, first + ((carries - 1) << low_bits));
     bool sound = !counter->bad && !has_fault(upc, index_of(upc, counter));
     uint64_t ahead = (upc_high(upc, upc->threshold) - upc_high(upc, old)) & upc_word_mask(upc);
     if (counter->interrupt && sound && ahead > 0 && ahead < carries)
-        upc_notice_add(upc, CHIL_UPC_INTERRUPT, index_of(upc, counter), run_cycle(run, first + (ahead << low_bits)));
-    if (!sound) settle(upc, counter, old, last); /* a fault is found at the first visit, between carries or not */
+        upc_notice_add(upc, CHIL_UPC_INTERRUPT, index_of(upc, counter),
+                       run_cycle(run, first + (ahead << low_bits)));
+    if (!sound)
+        settle(upc, counter, old,
+               last); /* a fault is found at the first visit, between carries or not */
     counter->settled = last;
     counter->carry_cycle = last;
 }
@@ -140,7 +153,8 @@ static inline void count(struct chil_upc *upc, struct upc_counter *counter, stru
 {
     uint64_t old = value_of(counter), new = old + run.count;
     atomic_store_explicit(&counter->value, new, memory_order_relaxed);
-    if (__builtin_expect((old ^ new) >> upc->geometry.low_bits != 0, 0)) carry(upc, counter, old, &run);
+    if (__builtin_expect((old ^ new) >> upc->geometry.low_bits != 0, 0))
+        carry(upc, counter, old, &run);
 }
 
 /* The wire holds its level in cycles [known, cycle): an edge at known, then the level. */
@@ -151,9 +165,11 @@ static void extend(struct chil_upc *upc, struct fast_wire *wire, uint32_t number
     if (upc->running && counter->wire == number) {
         bool rise = wire->hold && !wire->last, fall = !wire->hold && wire->last;
         uint64_t cycles = cycle - wire->known;
-        if ((counter->mode == CHIL_COUNT_RISE && rise) || (counter->mode == CHIL_COUNT_FALL && fall))
+        if ((counter->mode == CHIL_COUNT_RISE && rise) ||
+            (counter->mode == CHIL_COUNT_FALL && fall))
             count(upc, counter, (struct run){wire->known, 1, 1, 1});
-        else if ((counter->mode == CHIL_COUNT_HIGH && wire->hold) || (counter->mode == CHIL_COUNT_LOW && !wire->hold))
+        else if ((counter->mode == CHIL_COUNT_HIGH && wire->hold) ||
+                 (counter->mode == CHIL_COUNT_LOW && !wire->hold))
             count(upc, counter, (struct run){wire->known, cycles, cycles, cycles});
     }
     wire->last = wire->hold;
@@ -161,15 +177,18 @@ static void extend(struct chil_upc *upc, struct fast_wire *wire, uint32_t number
 }
 
 /* Counts a train on a wire that is low from `known` up to its start. */
-static inline void count_train(struct chil_upc *upc, struct upc_counter *counter, const struct fast_wire *wire,
-                               const struct chil_upc_train *t)
+static inline void count_train(struct chil_upc *upc, struct upc_counter *counter,
+                               const struct fast_wire *wire, const struct chil_upc_train *t)
 {
     uint64_t gap = t->cycle - wire->known;
     bool touches = wire->last && gap == 0;
     switch (counter->mode) {
-    case CHIL_COUNT_HIGH: count(upc, counter, (struct run){t->cycle, t->period, t->high, t->count * t->high}); break;
+    case CHIL_COUNT_HIGH:
+        count(upc, counter, (struct run){t->cycle, t->period, t->high, t->count * t->high});
+        break;
     case CHIL_COUNT_RISE:
-        count(upc, counter, (struct run){t->cycle + (touches ? t->period : 0), t->period, 1, t->count - touches});
+        count(upc, counter,
+              (struct run){t->cycle + (touches ? t->period : 0), t->period, 1, t->count - touches});
         break;
     case CHIL_COUNT_FALL:
         if (wire->last && gap) count(upc, counter, (struct run){wire->known, 1, 1, 1});
@@ -179,7 +198,8 @@ static inline void count_train(struct chil_upc *upc, struct upc_counter *counter
         if (gap) count(upc, counter, (struct run){wire->known, gap, gap, gap});
         if (t->count > 1) {
             uint64_t low = t->period - t->high;
-            count(upc, counter, (struct run){t->cycle + t->high, t->period, low, (t->count - 1) * low});
+            count(upc, counter,
+                  (struct run){t->cycle + t->high, t->period, low, (t->count - 1) * low});
         }
         break;
     default: break;
@@ -207,7 +227,8 @@ static inline int raise_one(struct chil_upc *upc, const struct chil_upc_train *t
     return 0;
 }
 
-static int fast_raise(struct chil_upc *upc, const struct chil_upc_train *trains, size_t count_of, size_t *done)
+static int fast_raise(struct chil_upc *upc, const struct chil_upc_train *trains, size_t count_of,
+                      size_t *done)
 {
     for (*done = 0; *done < count_of; ++*done) {
         int status = raise_one(upc, &trains[*done]);
@@ -227,7 +248,7 @@ static int fast_level(struct chil_upc *upc, uint32_t number, uint64_t cycle, boo
     return 0;
 }
 
-/* --- Observations --------------------------------------------------------------------------------------------- */
+/* --- Observations ---------------------------------------------------------------------------- */
 
 /* Brings one counter up to now. */
 static void bring_up(struct chil_upc *upc, struct upc_counter *counter)
@@ -237,8 +258,9 @@ static void bring_up(struct chil_upc *upc, struct upc_counter *counter)
     settle(upc, counter, value_of(counter), upc->now);
 }
 
-/* Brings all watched counters up to now and finds the next cycle in which one of them could have something to say:
- * at one event a cycle, none passes its threshold sooner than it has events left; a fault waits for its visit. */
+/* Brings all watched counters up to now and finds the next cycle in which one of them could have
+ * something to say: at one event a cycle, none passes its threshold sooner than it has events left;
+ * a fault waits for its visit. */
 static void watch(struct chil_upc *upc)
 {
     struct fast *fast = upc->model;
@@ -248,8 +270,9 @@ static void watch(struct chil_upc *upc)
         if (!counter->interrupt && !has_fault(upc, c)) continue;
         bring_up(upc, counter);
         uint64_t limit = (upc_high(upc, upc->threshold) + 1) << upc->geometry.low_bits;
-        uint64_t left = limit - 1 - value_of(counter);                   /* events before the one that interrupts */
-        if (counter->armed) left &= bits_mask64(upc->geometry.low_bits); /* also after a flip moved the word away */
+        uint64_t left = limit - 1 - value_of(counter); /* events before the one that interrupts */
+        if (counter->armed)
+            left &= bits_mask64(upc->geometry.low_bits); /* also after a flip moved the word away */
         uint64_t due = left > UPC_NEVER - upc->now ? UPC_NEVER : upc->now + left;
         if (has_fault(upc, c)) {
             uint64_t visit = next_visit(upc, c, upc->now);
@@ -288,7 +311,7 @@ static void fast_publish(struct chil_upc *upc)
         bring_up(upc, &upc->counters[c]);
 }
 
-/* --- Changes -------------------------------------------------------------------------------------------------- */
+/* --- Changes --------------------------------------------------------------------------------- */
 
 /* A write that touches a counter compares at once (ERR-02), and watches anew. */
 static void compare_now(struct chil_upc *upc, struct upc_counter *counter, uint64_t threshold)
@@ -296,7 +319,8 @@ static void compare_now(struct chil_upc *upc, struct upc_counter *counter, uint6
     if (counter->interrupt) look_at_word(upc, counter, value_of(counter), threshold, upc->now);
 }
 
-static void fast_configure(struct chil_upc *upc, uint32_t number, const struct chil_upc_config *config)
+static void fast_configure(struct chil_upc *upc, uint32_t number,
+                           const struct chil_upc_config *config)
 {
     struct fast *fast = upc->model;
     struct upc_counter *counter = &upc->counters[number];
@@ -346,11 +370,13 @@ static void fast_write(struct chil_upc *upc, uint32_t number, uint64_t value)
     fast->horizon = 0;
 }
 
-/* Whether parity sees the flips: some byte of the word has an odd number of them, its parity bit included. */
+/* Whether parity sees the flips: some byte of the word has an odd number of them, its parity bit
+ * included. */
 static bool is_seen(const struct fast_fault *fault)
 {
     for (unsigned byte = 0; byte < 8; byte++)
-        if (__builtin_parityll((fault->word >> 8 * byte & 0xFF) << 1 | (fault->parity >> byte & 1))) return true;
+        if (__builtin_parityll((fault->word >> 8 * byte & 0xFF) << 1 | (fault->parity >> byte & 1)))
+            return true;
     return false;
 }
 
@@ -370,11 +396,14 @@ static void fast_flip(struct chil_upc *upc, uint32_t number, uint32_t bit)
     fast->horizon = 0;
     if (is_seen(fault)) return;
 
-    /* What parity does not see simply changes the word, under a carry that is still in its latch. */
-    bool latched = counter->carry_cycle != UPC_NEVER && next_visit(upc, number, counter->carry_cycle) >= upc->now;
+    /* What parity does not see simply changes the word, under a carry that is still in its latch.
+     */
+    bool latched = counter->carry_cycle != UPC_NEVER &&
+                   next_visit(upc, number, counter->carry_cycle) >= upc->now;
     uint64_t value = value_of(counter), low = value & bits_mask64(upc->geometry.low_bits);
     uint64_t word = ((upc_high(upc, value) - latched) ^ fault->word) & upc_word_mask(upc);
-    atomic_store_explicit(&counter->value, ((word + latched) << upc->geometry.low_bits) + low, memory_order_release);
+    atomic_store_explicit(&counter->value, ((word + latched) << upc->geometry.low_bits) + low,
+                          memory_order_release);
     clear_fault(upc, number);
 }
 

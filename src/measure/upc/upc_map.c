@@ -1,15 +1,24 @@
-/* The registers of figure 5, and an interrupt-status block behind them; docs/formats/upc-registers.md is the reference.
+/* The registers of figure 5, and an interrupt-status block behind them;
+ * docs/formats/upc-registers.md is the reference.
  *
- * Registers are 64 bits, big-endian; a 32-bit access at offset + 0 is the high half, at + 4 the low half. A read of a
- * high half keeps the low half of that moment for the next read of it (ERR-05); a write to the high half of a counter
- * or of the threshold waits for the low half, so that neither is ever seen torn. Any write drops a kept low half.
+ * Registers are 64 bits, big-endian; a 32-bit access at offset + 0 is the high half, at + 4 the low
+ * half. A read of a high half keeps the low half of that moment for the next read of it (ERR-05); a
+ * write to the high half of a counter or of the threshold waits for the low half, so that neither
+ * is ever seen torn. Any write drops a kept low half.
  */
 #include "chiliad/upc.h"
 
 #include "measure/upc/upc_impl.h"
 
-/* A counter's configuration byte (ERR-03). Inputs past the fourth, which Blue Gene/P lacks, use bits 5 to 7. */
-enum { CONFIG_INPUT = 0x03, CONFIG_MODE_SHIFT = 2, CONFIG_MODE = 0x0C, CONFIG_INTERRUPT = 0x10, CONFIG_MORE_SHIFT = 5 };
+/* A counter's configuration byte (ERR-03). Inputs past the fourth, which Blue Gene/P lacks, use
+ * bits 5 to 7. */
+enum {
+    CONFIG_INPUT = 0x03,
+    CONFIG_MODE_SHIFT = 2,
+    CONFIG_MODE = 0x0C,
+    CONFIG_INTERRUPT = 0x10,
+    CONFIG_MORE_SHIFT = 5
+};
 
 void chil_upc_map(const struct chil_upc_geometry *g, struct chil_upc_map *map)
 {
@@ -28,14 +37,15 @@ void chil_upc_map(const struct chil_upc_geometry *g, struct chil_upc_map *map)
     map->end = map->parity + bitmap;
 }
 
-/* --- Configuration bytes -------------------------------------------------------------------------------------- */
+/* --- Configuration bytes --------------------------------------------------------------------- */
 
 static uint8_t config_byte(const struct chil_upc *upc, uint32_t c)
 {
     struct chil_upc_config config;
     if (chil_upc_config(upc, c, &config)) return 0;
     return (uint8_t)((config.input & CONFIG_INPUT) | (unsigned)config.mode << CONFIG_MODE_SHIFT |
-                     (config.interrupt ? CONFIG_INTERRUPT : 0) | (config.input >> 2) << CONFIG_MORE_SHIFT);
+                     (config.interrupt ? CONFIG_INTERRUPT : 0) |
+                     (config.input >> 2) << CONFIG_MORE_SHIFT);
 }
 
 /* A byte that names an input the counter does not have changes nothing (UPC-04). */
@@ -47,7 +57,8 @@ static void set_config_byte(struct chil_upc *upc, uint32_t c, uint8_t byte)
         .mode = (enum chil_count_mode)((byte & CONFIG_MODE) >> CONFIG_MODE_SHIFT),
         .interrupt = byte & CONFIG_INTERRUPT,
     };
-    if (c < upc->geometry.counters && config.input < upc->geometry.inputs) upc->ops->configure(upc, c, &config);
+    if (c < upc->geometry.counters && config.input < upc->geometry.inputs)
+        upc->ops->configure(upc, c, &config);
 }
 
 /* Eight counters, the first in the most significant byte. */
@@ -59,13 +70,14 @@ static uint64_t load_config(const struct chil_upc *upc, uint32_t group)
     return value;
 }
 
-static void store_config(struct chil_upc *upc, uint32_t group, unsigned first_byte, unsigned bytes, uint64_t value)
+static void store_config(struct chil_upc *upc, uint32_t group, unsigned first_byte, unsigned bytes,
+                         uint64_t value)
 {
     for (unsigned i = 0; i < bytes; i++)
         set_config_byte(upc, group * 8 + first_byte + i, (uint8_t)(value >> 8 * (bytes - 1 - i)));
 }
 
-/* --- Status --------------------------------------------------------------------------------------------------- */
+/* --- Status ---------------------------------------------------------------------------------- */
 
 enum bitmap { BITMAP_PENDING, BITMAP_ARMED, BITMAP_PARITY };
 
@@ -103,18 +115,19 @@ static uint64_t load_status(const struct chil_upc *upc)
     return bad << 32 | pending;
 }
 
-/* The counter with the oldest pending interrupt, the lowest of those in one cycle, or that interrupt's cycle; all
- * ones when there is none. */
+/* The counter with the oldest pending interrupt, the lowest of those in one cycle, or that
+ * interrupt's cycle; all ones when there is none. */
 static uint64_t load_first(const struct chil_upc *upc, bool cycle)
 {
     const struct upc_counter *first = NULL;
-    for (const struct upc_counter *c = upc->counters; c < upc->counters + upc->geometry.counters; c++)
+    for (const struct upc_counter *c = upc->counters; c < upc->counters + upc->geometry.counters;
+         c++)
         if (c->pending && (!first || c->pending_cycle < first->pending_cycle)) first = c;
     if (!first) return UINT64_MAX;
     return cycle ? first->pending_cycle : (uint64_t)(first - upc->counters);
 }
 
-/* --- 64-bit registers ----------------------------------------------------------------------------------------- */
+/* --- 64-bit registers ------------------------------------------------------------------------ */
 
 static int load64(struct chil_upc *upc, uint64_t offset, uint64_t *value)
 {
@@ -168,7 +181,8 @@ static bool is_whole(const struct chil_upc_map *map, uint64_t offset)
     return offset < map->config || offset == map->threshold;
 }
 
-static void store_whole(struct chil_upc *upc, const struct chil_upc_map *map, uint64_t offset, uint64_t value)
+static void store_whole(struct chil_upc *upc, const struct chil_upc_map *map, uint64_t offset,
+                        uint64_t value)
 {
     if (offset < map->config)
         store_counter(upc, (uint32_t)(offset / 8), value);
@@ -176,18 +190,21 @@ static void store_whole(struct chil_upc *upc, const struct chil_upc_map *map, ui
         store_threshold(upc, value);
 }
 
-/* Registers whose bytes act at once: `half` is -1 for all eight bytes, 0 for the high four, 1 for the low four. */
-static void store_parts(struct chil_upc *upc, const struct chil_upc_map *map, uint64_t offset, int half, uint64_t value)
+/* Registers whose bytes act at once: `half` is -1 for all eight bytes, 0 for the high four, 1 for
+ * the low four. */
+static void store_parts(struct chil_upc *upc, const struct chil_upc_map *map, uint64_t offset,
+                        int half, uint64_t value)
 {
     if (offset >= map->config && offset < map->start_stop)
-        store_config(upc, (uint32_t)((offset - map->config) / 8), half == 1 ? 4 : 0, half < 0 ? 8 : 4, value);
+        store_config(upc, (uint32_t)((offset - map->config) / 8), half == 1 ? 4 : 0,
+                     half < 0 ? 8 : 4, value);
     if (offset == map->start_stop && half != 0) upc_set_run(upc, value & 1);
     if (offset == map->overruns) upc->overruns = 0;
     if (offset >= map->pending && offset < map->armed)
         clear_pending(upc, (offset - map->pending) / 8, half == 0 ? value << 32 : value);
 }
 
-/* --- Access --------------------------------------------------------------------------------------------------- */
+/* --- Access ---------------------------------------------------------------------------------- */
 
 static int check_access(struct chil_upc *upc, uint64_t offset, unsigned width)
 {

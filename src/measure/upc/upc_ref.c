@@ -2,15 +2,16 @@
  *
  * In each cycle, in this order (ERR-06):
  *   1. the wires take their levels;
- *   2. every counter looks at its selected wire; if that counts in its mode and the unit runs, the low part ticks;
- *      at its maximum it rolls to zero and sets the carry latch, and if the counter is armed, raises the interrupt;
- *   3. in the last cycle of a slot the maintenance machine serves the slot's word: reads it, checks its parity, adds
- *      the carry if the latch is set (the one incrementer), writes it back, clears the latch, and for a counter
- *      with interrupt compares it with the threshold's high part; a match arms.
+ *   2. every counter looks at its selected wire; if that counts in its mode and the unit runs, the
+ * low part ticks; at its maximum it rolls to zero and sets the carry latch, and if the counter is
+ * armed, raises the interrupt;
+ *   3. in the last cycle of a slot the maintenance machine serves the slot's word: reads it, checks
+ * its parity, adds the carry if the latch is set (the one incrementer), writes it back, clears the
+ * latch, and for a counter with interrupt compares it with the threshold's high part; a match arms.
  *
- * Decisions where the paper is silent: the machine serves words whether the unit counts or not; a word with bad
- * parity is reported once, disarms its counter and is left alone until software writes the counter. Nothing here is
- * optimised; upc_fast.c is compared with it.
+ * Decisions where the paper is silent: the machine serves words whether the unit counts or not; a
+ * word with bad parity is reported once, disarms its counter and is left alone until software
+ * writes the counter. Nothing here is optimised; upc_fast.c is compared with it.
  */
 #include "measure/upc/upc_ref.h"
 
@@ -44,7 +45,8 @@ struct ref {
 static void add_change(struct chil_upc *upc, uint32_t wire, uint64_t cycle, bool level)
 {
     struct ref *ref = upc->model;
-    ref->changes = base_grow(ref->changes, &ref->change_capacity, ref->change_count + 1, sizeof *ref->changes);
+    ref->changes =
+        base_grow(ref->changes, &ref->change_capacity, ref->change_count + 1, sizeof *ref->changes);
     ref->changes[ref->change_count++] = (struct change){cycle, ref->order++, wire, level};
     if (cycle > upc->frontier) upc->frontier = cycle;
     ref->wires[wire].told = cycle;
@@ -66,7 +68,8 @@ static int raise_one(struct chil_upc *upc, const struct chil_upc_train *train)
     return 0;
 }
 
-static int ref_raise(struct chil_upc *upc, const struct chil_upc_train *trains, size_t count, size_t *done)
+static int ref_raise(struct chil_upc *upc, const struct chil_upc_train *trains, size_t count,
+                     size_t *done)
 {
     for (*done = 0; *done < count; ++*done) {
         int status = raise_one(upc, &trains[*done]);
@@ -83,7 +86,7 @@ static int ref_level(struct chil_upc *upc, uint32_t wire, uint64_t cycle, bool l
     return 0;
 }
 
-/* --- The array ------------------------------------------------------------------------------------------------ */
+/* --- The array ------------------------------------------------------------------------------- */
 
 static uint64_t parity_of(uint64_t word)
 {
@@ -128,16 +131,18 @@ static void visit(struct chil_upc *upc, uint32_t c, uint64_t cycle)
     if (counter->word == upc_high(upc, upc->threshold)) counter->armed = true;
 }
 
-/* A write that touches a counter compares at once (ERR-02), with the carry that is still in its latch. */
+/* A write that touches a counter compares at once (ERR-02), with the carry that is still in its
+ * latch. */
 static void compare_now(struct chil_upc *upc, uint32_t c, uint64_t threshold)
 {
     struct ref *ref = upc->model;
     struct upc_ref_counter *counter = &ref->counters[c];
     if (!upc->counters[c].interrupt || !read_word(upc, c, upc->now)) return;
-    if (((counter->word + counter->carry) & upc_word_mask(upc)) == upc_high(upc, threshold)) counter->armed = true;
+    if (((counter->word + counter->carry) & upc_word_mask(upc)) == upc_high(upc, threshold))
+        counter->armed = true;
 }
 
-/* --- A cycle -------------------------------------------------------------------------------------------------- */
+/* --- A cycle --------------------------------------------------------------------------------- */
 
 static void tick(struct chil_upc *upc, uint32_t c, uint64_t cycle)
 {
@@ -203,7 +208,8 @@ static void ref_publish(struct chil_upc *upc)
 static void ref_advance(struct chil_upc *upc, uint64_t end)
 {
     struct ref *ref = upc->model;
-    if (ref->change_count > 1) qsort(ref->changes, ref->change_count, sizeof *ref->changes, compare_changes);
+    if (ref->change_count > 1)
+        qsort(ref->changes, ref->change_count, sizeof *ref->changes, compare_changes);
     size_t done = 0;
     for (uint64_t cycle = upc->now; cycle < end; cycle++) {
         size_t first = done;
@@ -218,7 +224,7 @@ static void ref_advance(struct chil_upc *upc, uint64_t end)
     ref_publish(upc);
 }
 
-/* --- Observations and changes --------------------------------------------------------------------------------- */
+/* --- Observations and changes ---------------------------------------------------------------- */
 
 static int ref_read(struct chil_upc *upc, uint32_t c, uint64_t *value)
 {
@@ -284,7 +290,8 @@ static void ref_flip(struct chil_upc *upc, uint32_t c, uint32_t bit)
 static void *ref_create(struct chil_upc *upc)
 {
     struct ref *ref = base_calloc(1, sizeof *ref);
-    ref->wires = base_calloc((size_t)upc->geometry.counters * upc->geometry.inputs, sizeof *ref->wires);
+    ref->wires =
+        base_calloc((size_t)upc->geometry.counters * upc->geometry.inputs, sizeof *ref->wires);
     ref->counters = base_calloc(upc->geometry.counters, sizeof *ref->counters);
     return ref;
 }
@@ -329,9 +336,10 @@ const struct upc_ref_work *upc_ref_work(const struct chil_upc *upc)
 struct chil_upc *upc_ref_unchecked(const struct chil_upc_geometry *geometry)
 {
     struct chil_upc *upc;
-    (void)chil_upc_new(&upc,
-                       &(struct chil_upc_geometry){geometry->counters, geometry->inputs, CHIL_UPC_LOW_BITS_MAX, 1},
-                       CHIL_UPC_REFERENCE, NULL, NULL, NULL);
+    (void)chil_upc_new(
+        &upc,
+        &(struct chil_upc_geometry){geometry->counters, geometry->inputs, CHIL_UPC_LOW_BITS_MAX, 1},
+        CHIL_UPC_REFERENCE, NULL, NULL, NULL);
     upc->geometry = *geometry;
     return upc;
 }

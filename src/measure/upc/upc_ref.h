@@ -15,12 +15,14 @@ struct upc_ref_counter {
 struct upc_ref_work {
     uint64_t visits, increments; /* by the maintenance machine: at most one of each per slot */
     uint64_t compares;           /* by the maintenance machine */
-    uint64_t lost_carries;       /* carries that found their latch full: never, in a geometry that is accepted */
+    uint64_t lost_carries; /* carries that found their latch full: never, in a geometry that is
+                              accepted */
 };
 
 const struct upc_ref_counter *upc_ref_counter(const struct chil_upc *upc, uint32_t counter);
 const struct upc_ref_work *upc_ref_work(const struct chil_upc *upc);
-/* For the test that shows why geometries are checked: a reference unit of a geometry that loses carries. */
+/* For the test that shows why geometries are checked: a reference unit of a geometry that loses
+ * carries. */
 struct chil_upc *upc_ref_unchecked(const struct chil_upc_geometry *geometry);
 
 #endif
