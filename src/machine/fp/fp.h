@@ -52,13 +52,9 @@
      FP_VXCVI)
 /* The bits whose rise sets FX. */
 #define FP_EXCEPTIONS (FP_OX | FP_UX | FP_ZX | FP_XX | FP_VX_ALL)
-(FP_OX | FP_UX | FP_ZX | FP_XX | FP_VX_ALL) /* the bits whose rise sets FX                     \
-                                             */
-#define FP_RESERVED UINT32_C(0x00000800)    /* reads as 0 */
+#define FP_RESERVED   UINT32_C(0x00000800) /* reads as 0 */
 
-    enum {
-        FP_FPRF_SHIFT = 12
-    };
+enum { FP_FPRF_SHIFT = 12 };
 enum { FP_RN_NEAREST, FP_RN_ZERO, FP_RN_UP, FP_RN_DOWN };
 
 #define FP_QNAN UINT64_C(0x7ff8000000000000) /* the QNaN that an invalid operation generates */
