@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "machine/cache/cache_impl.h"
+#include "machine/cache/cache_node.h"
 #include "machine/isa/isa.h"
 #include "machine/node/node.h"
 

@@ -1,5 +1,5 @@
 /* A node's hierarchy is made and unmade here, and the arrays of tags that L1 and L3 share. */
-#include "machine/cache/cache_impl.h"
+#include "machine/cache/cache_quick.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "machine/cache/cache_snoop.h"
+#include "machine/cache/cache_snoop_access.h"
 
 struct unit_seen {
     const uint64_t *now;

@@ -6,7 +6,10 @@
  * however long ago that was, unless another core used the line since; round-robin replaces the next
  * way whether or not another is empty; cache management counts as no access.
  */
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_fill.h"
+#include "machine/cache/cache_l2_access.h"
+#include "machine/cache/cache_snoop_access.h"
+#include "machine/cache/cache_space_access.h"
 
 INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
 {
@@ -166,79 +169,6 @@ INLINE int install(struct cache *cache, const struct shape *shape, struct cache_
     if (!cache->config.write_through)
         close_one(cache, of, line); /* from now on stores stay in L1 */
     return way;
-}
-
-/* A calm load's fill is a fill like others from now on. */
-INLINE void list_calm(struct cache_core *of)
-{
-    if (of->fills_until == of->listed_until) return;
-    of->fill_end[0] = of->data_fill_until = of->listed_until = of->fills_until;
-    of->fills = 1;
-}
-
-/* Forgets the fills that have ended; returns when the first of the others will. */
-static uint64_t end_some_fills(struct cache_core *of, uint64_t now)
-{
-    uint32_t left = 0;
-    uint64_t first = UINT64_MAX;
-    for (uint32_t i = 0; i < of->fills; i++) {
-        uint64_t end = of->fill_end[i];
-        if (end <= now) continue;
-        if (end < first) first = end;
-        of->fill_end[left++] = end;
-    }
-    of->fills = left;
-    return first;
-}
-
-INLINE uint64_t end_fills(struct cache_core *of, uint64_t now)
-{
-    list_calm(of);
-    if (of->fills_until > now) return end_some_fills(of, now);
-    of->fills = 0;
-    return UINT64_MAX;
-}
-
-/* When a fill that is wanted `now` can begin: at most `fills` at a time. */
-INLINE uint64_t fill_start(struct cache *cache, struct cache_core *of, uint64_t now)
-{
-    uint64_t first = end_fills(of, now);
-    if (of->fills < cache->config.fills) return now;
-    (void)end_fills(of, first);
-    return first;
-}
-
-/* What was counted with k others outstanding is now with k + 1, in [start, end). */
-APART static void raise_levels(struct cache_core *of, uint64_t start, uint64_t end)
-{
-    struct core_counts *counts = &of->counts;
-    uint64_t at = start;
-    uint32_t level = of->fills;
-    uint64_t ends[CACHE_FILLS];
-    for (uint32_t i = 0; i < of->fills; i++) { /* sorted; a handful */
-        uint32_t k = i;
-        for (; k && ends[k - 1] > of->fill_end[i]; k--)
-            ends[k] = ends[k - 1];
-        ends[k] = of->fill_end[i];
-    }
-    for (uint32_t i = 0; i <= of->fills && at < end; i++, level--) {
-        uint64_t until = i < of->fills && ends[i] < end ? ends[i] : end;
-        if (level) counts->l2_level[level] -= until - at;
-        counts->l2_level[level + 1] += until - at;
-        at = until;
-    }
-}
-
-/* One more read is outstanding in [start, end). */
-INLINE void count_levels(struct cache_core *of, uint64_t start, uint64_t end)
-{
-    of->counts.l2_rise[of->fills + 1]++;
-    if (of->fills)
-        raise_levels(of, start, end);
-    else
-        of->counts.l2_level[1] += end - start;
-    of->fill_end[of->fills++] = end;
-    if (end > of->fills_until) of->listed_until = of->fills_until = end;
 }
 
 struct fill {

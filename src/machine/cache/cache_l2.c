@@ -8,7 +8,7 @@
  */
 #include "machine/cache/cache_keep.h"
 
-#include "machine/cache/cache_l2.h"
+#include "machine/cache/cache_l2_access.h"
 
 INLINE void prefetch(struct cache *cache, const struct shape *shape, struct cache_core *of,
                      uint32_t line, uint64_t now)

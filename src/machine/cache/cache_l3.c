@@ -8,7 +8,7 @@
  */
 #include "machine/cache/cache_keep.h"
 
-#include "machine/cache/cache_l3.h"
+#include "machine/cache/cache_l3_access.h"
 
 static struct ddr *ddr_of(struct cache *cache, uint32_t line)
 {

@@ -11,7 +11,8 @@
  */
 #include "machine/cache/cache_keep.h"
 
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_l1_access.h"
+#include "machine/cache/cache_snoop_access.h"
 
 void quick_pages(struct cache_core *of)
 {

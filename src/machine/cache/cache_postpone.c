@@ -8,7 +8,7 @@
  */
 #include "machine/cache/cache_keep.h"
 
-#include "machine/cache/cache_snoop.h"
+#include "machine/cache/cache_snoop_access.h"
 
 enum { PATIENCE = 2000, SHARE = 4 /* of the time that is left may be the misses' */ };
 #define AT_ONCE (UINT64_C(1) << 31) /* cycles: misses have the lower half of their time */

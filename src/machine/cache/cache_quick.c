@@ -12,7 +12,8 @@
  */
 #include "machine/cache/cache_keep.h"
 
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_l1_access.h"
+#include "machine/cache/cache_space_access.h"
 
 /* The line of L1D with these bytes, of a page that is quick. */
 INLINE uint32_t line_of(uint32_t page, uint32_t granule)

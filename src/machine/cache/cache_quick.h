@@ -1,49 +1,35 @@
-/* What L1 does for accesses that are and that are not quick. */
+/* The fast path, for the rest of the hierarchy: who may use it, and what has to be told to it. */
 #ifndef CACHE_QUICK_H
 #define CACHE_QUICK_H
 
-#include "machine/cache/cache_l2.h"
-#include "machine/cache/cache_snoop.h"
+#include "machine/cache/cache_node.h"
 
-/* The line bytes of the L1 line at `address`, and how many they are. */
-INLINE uint8_t *bytes_of(uint8_t *lines, uint32_t address, unsigned shift)
+/* What a page gets by a load. Where others have open lines somewhere, the next load will look
+ * whether they have some there (cache_others.c). */
+INLINE uint32_t quick_load(const struct cache_view *view)
 {
-    return lines + ((address >> shift) << (shift - CACHE_GRANULE_BITS));
+    return QUICK_CARE | (view->cache->opening & view->of->others ? 0U : QUICK_LOAD);
 }
 
-INLINE uint32_t granules(unsigned shift)
+/* cache_others.c: who has filled a line, uses L2, has open lines or listens has changed. */
+void quick_change(struct cache *cache);
+/* A line of the page will be open. */
+void quick_open(const struct cache_view *view, uint32_t page);
+/* Pages are those of the core's view, as far as accesses are quick. */
+void quick_pages(struct cache_core *of);
+/* cache_postpone.c: a core that was tired no longer is. */
+void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now);
+/* A line is being filled while its core goes on, or logs are full: nothing is quick until
+ * quick_rest. */
+INLINE void quick_tire(struct cache_core *of)
 {
-    return 1U << (shift - CACHE_GRANULE_BITS);
+    of->tired = true;
+    of->front.ready = 0;
+    of->front.load_pages = of->front.store_pages = of->cache->no_pages;
 }
-
-/* A load of a line that is on its way from `start` to `end`, while nothing else is. */
-INLINE void count_calm(struct cache_core *of, uint64_t start, uint64_t end)
-{
-    of->counts.calm.count++;
-    of->counts.calm.cycles += end - start;
-    of->fills_until = end;
-}
-
-/* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */
-INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *of, uint64_t now)
-{
-    struct queued *entry = of->next_store;
-    uint64_t start = entry->end > now ? entry->end : now;
-    entry->end = start + cache->store_time;
-    of->next_store = entry->next;
-    return start;
-}
-
-/* The open line to be replaced; the next of the ring will be the next. */
-INLINE struct open_line *take_open(struct cache_core *of)
-{
-    struct open_line *open = of->front.next_open;
-    of->front.next_open = open->next;
-    return open;
-}
-
-/* A line of L2 has 1 << L1_TO_L2 of L1D. */
-enum { L1_TO_L2 = 7 - 5 };
+/* Whether misses may go on to be postponed, at `now`: nothing that they may have to wait for takes
+ * too long. */
+bool can_postpone(const struct cache *cache, uint64_t now);
 
 /* cache_others.c: whether stores of other cores join a line that L2 may get by a load of this one,
  * of its own or one ahead. */
@@ -57,12 +43,5 @@ bool others_see(const struct cache_view *view, uint32_t granule, uint32_t line);
 uint32_t settle_one(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
 uint32_t settle_heard(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
 uint32_t settle_all(struct cache *cache, struct cache_core *of);
-
-INLINE void count_stall(struct span_count *stall, uint64_t now, uint64_t end)
-{
-    if (end == now) return;
-    stall->count++;
-    stall->cycles += end - now;
-}
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include "machine/cache/cache_keep.h"
 
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_l2_access.h"
 
 /* A value is worked out where it is written so, not again or later, where it would need more
  * registers. */

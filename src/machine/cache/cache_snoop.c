@@ -14,7 +14,7 @@
  * lowest to the highest line ever filled. The snoop cache of a port has the lines snooped last,
  * until L1D fills them.
  */
-#include "machine/cache/cache_snoop.h"
+#include "machine/cache/cache_snoop_access.h"
 
 #include <assert.h>
 #include <stdlib.h>

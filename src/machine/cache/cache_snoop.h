@@ -1,9 +1,51 @@
-/* What stores and fills do in snoop filters, as far as every one does it; the rest, and what is
- * decided: cache_snoop.c. */
+/* What a core's snoop filter holds, and what is still to be shown to it. What is decided:
+ * cache_snoop.c. The path of a store or fill: cache_snoop_access.h. */
 #ifndef CACHE_SNOOP_H
 #define CACHE_SNOOP_H
 
-#include "machine/cache/cache_impl.h"
+#include "machine/cache/cache_counts.h"
+#include "machine/cache/cache_tags.h"
+
+struct cache;
+struct cache_core;
+
+/* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in
+ * when a snoop wants to know, or never if none does while they matter. */
+enum { SNOOP_LOG = 4096, SNOOPS_LOG = 2048, SNOOPS_FULL = SNOOPS_LOG - CACHE_MISSES };
+/* Among them, in the active set's log, snoops of lines that are not in L1D, with their port + 1 in
+ * the bits from here.
+ */
+enum { SNOOPED = 29 };
+_Static_assert(MISS_LINE < 1U << SNOOPED && CACHE_PORTS < 8, "both fit");
+
+struct stream_set {
+    uint32_t *base, *mask;
+    uint32_t count;
+    uint32_t *log, *log_end, *log_full; /* log_end: behind the last; beyond log_full, where there is
+                                           room for CACHE_MISSES more, what is logged is taken in */
+};
+
+/* The snoop cache of a port: the lines snooped last that are known not to be in L1D. */
+struct absent {
+    uint32_t *line;
+    uint32_t next;
+};
+
+struct snoop {
+    struct stream_set active, history;
+    uint32_t low, high; /* the range of lines ever filled and not logged; low > high: none */
+    struct absent absent[CACHE_PORTS];
+    bool any_absent; /* whether any of these ever had a line */
+    bool snooped;    /* snoops are logged */
+    uint32_t sets_full;
+    /* What the ports of cores that never filled a line have seen of this core: for all of them the
+     * same. */
+    struct absent shown;
+    uint64_t shown_again;                        /* snoops that `shown` knew */
+    uint32_t shown_log[TAG_STRIDE + SNOOPS_LOG]; /* snoops that are still to be shown, behind room
+                                                    for what it has */
+    uint64_t shown_logged;
+};
 
 /* Whether the line fits a register. */
 INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, uint32_t line)
@@ -19,77 +61,12 @@ INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, 
     return tags_any(found);
 }
 
-/* A snoop cache takes a line. */
-INLINE void snoop_add(const struct cache *cache, struct absent *absent, uint32_t line)
+INLINE unsigned snoop_port(unsigned core, unsigned source)
 {
-    uint32_t at = absent->next;
-    absent->line[at] = line;
-    absent->next = at + 1 == cache->config.snoop_lines ? 0 : at + 1;
+    return (source < core ? source : source - 1) % (CACHE_PORTS - 1);
 }
-
-/* Whether a port's snoop cache knows the line; if not, now it does. */
-INLINE bool snoop_look_up(const struct cache *cache, const struct shape *shape,
-                          struct absent *absent, uint32_t line)
-{
-    if (tags_scan(absent->line, shape->absent_stride, line) >= 0) return true;
-    if (shape->absent_stride) snoop_add(cache, absent, line);
-    return false;
-}
-
-/* Idle cores' snoop caches take in what was logged for them. */
-void snoop_show_logged(const struct cache *cache, struct cache_core *of);
-
-/* Idle cores see a store. */
-INLINE void snoop_show(const struct cache *cache, struct cache_core *of, uint32_t line)
-{
-    of->snoop.shown_log[TAG_STRIDE + of->snoop.shown_logged++] = line;
-    if (of->snoop.shown_logged > SNOOPS_FULL) snoop_show_logged(cache, of);
-}
-
-/* A core notices another's store to a line that is not in its L1D: nothing but counts can come of
- * it, some time. There has to be room in the log. */
-INLINE void snoop_note(struct cache_core *of, unsigned source, uint32_t line)
-{
-    struct snoop *snoop = &of->snoop;
-    *snoop->active.log_end++ = line | of->snooped_by[source];
-    snoop->snooped = snoop->any_absent = true;
-}
-
-/* Cores that have filled a line notice a store. */
-void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t line, uint64_t now);
-
-/* A store of `core` is shown to the other cores. */
-INLINE void snoop_store(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
-{
-    uint32_t others = of->others;
-    of->counts.snoop_sent++;
-    if (others & cache->idle) snoop_show(cache, of, line);
-    others &= ~cache->idle;
-    if (others) snoop_awake(cache, others, of->number, line, now);
-}
-
-/* The first line of a core comes. */
-void snoop_wake(struct cache *cache, struct cache_core *of);
-/* What was logged is taken in. */
-void snoop_catch_up(const struct cache *cache, struct cache_core *of);
-/* A set of L1D has been refilled whole. */
-void snoop_set_full(struct cache *cache, struct cache_core *of);
-
-/* A line came into an L1D. */
-INLINE void snoop_filled(struct cache *cache, const struct shape *shape, struct cache_core *of,
-                         uint32_t line)
-{
-    struct snoop *snoop = &of->snoop;
-    if (cache->idle >> of->number & 1) snoop_wake(cache, of);
-    bool alone = SELDOM(line >> SNOOPED); /* or it would be taken for a snoop */
-    if (alone) snoop_catch_up(cache, of);
-    *snoop->active.log_end++ = line;
-    if (alone || snoop->active.log_end > snoop->active.log_full) snoop_catch_up(cache, of);
-    if (shape->l1d.policy != CACHE_ROUND_ROBIN) return;
-    uint32_t set = line & of->data.tags.set_mask, *last = &of->data.tags.turn[set].last;
-    if (*last != tags_before(&of->data.tags, &shape->l1d, set)) return;
-    *last = NO_WAY;
-    snoop_set_full(cache, of);
-}
+struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port);
+void snoop_init(struct cache *cache, struct cache_core *of);
+void snoop_fini(struct snoop *snoop);
 
 #endif

@@ -6,7 +6,7 @@
  * the handler (Linux on the 440 does so); losing an entry clears the bytes of its page, or, where
  * the page is larger than L1, those of all lines in L1.
  */
-#include "machine/cache/cache_impl.h"
+#include "machine/cache/cache_space_access.h"
 
 #include <assert.h>
 #include <stdlib.h>

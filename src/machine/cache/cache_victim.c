@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "machine/cache/cache_impl.h"
+#include "machine/cache/cache_tags.h"
 
 static uint64_t splitmix64(uint64_t *state)
 {

@@ -3,7 +3,7 @@
  * A count that follows from others is worked out here when someone asks and kept nowhere: every
  * store is shown to every L2, so what an L2 was shown is the sum of the others' writes.
  */
-#include "machine/cache/cache_snoop.h"
+#include "machine/cache/cache_snoop_access.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,0 +1,88 @@
+/* The counts of every unit. They are structs of nothing but uint64_t, so that cache_bill.c can
+ * treat them as vectors. cache_wires.def says which signal is which sum of them; a count that
+ * follows from others is worked out where somebody asks (cache_wire.c). */
+#ifndef CACHE_COUNTS_H
+#define CACHE_COUNTS_H
+
+#include "machine/cache/cache.h"
+#include "machine/cache/cache_host.h"
+#include "machine/cache/cache_kinds.h"
+
+struct span_count {
+    uint64_t count, cycles;
+};
+
+/* With Blue Gene's sizes and two banks of L3: by the lowest bits of a line, its bank and directory.
+ */
+enum { LANES = 4, LANE_BANKS = 2 };
+
+struct core_counts {
+    /* Loads that missed while nothing else was being filled. They count in many places, but
+     * everywhere the same, so counts_of adds them there when someone asks. `near`, `far`: those of
+     * them that just took as long as L2 does, and L3, by lane. */
+    struct span_count calm;
+    uint64_t near, far[LANES];
+    uint64_t ahead[LANES],
+        collided[LANE_BANKS]; /* prefetches of the common kind; those late on their port, by bank */
+    /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their
+     * port, by bank. */
+    uint64_t stored[LANES], merged[LANE_BANKS];
+    struct span_count l3_write_wait[LANE_BANKS]; /* of those, for a directory */
+    uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate,
+        invalidated, castout;
+    uint64_t i2_miss, code_hit, data_ahead,
+        code_ahead; /* hits in L2; first uses there of lines that came from DDR */
+    struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;
+    uint64_t l2_read, l2_miss, filter_hit, stream_hit, self_hit, page_present, snoop_hit_same,
+        snoop_hit_other;
+    uint64_t l2_rise[CACHE_FILLS + 1], l2_level[CACHE_FILLS + 1]; /* by reads outstanding */
+    struct span_count prefetch;
+    uint64_t l3_pending, l3_wait, write, device_read, device_write;
+    uint64_t wrap, snoop_sent;
+    /* Misses by enum kind; last, since nobody looks at them where they are not counted. */
+    uint64_t load_kind[KINDS], store_kind[KINDS];
+};
+
+INLINE uint64_t counts_far(const struct core_counts *c)
+{
+    return c->far[0] + c->far[1] + c->far[2] + c->far[3];
+}
+
+INLINE uint64_t counts_common_stores(const struct core_counts *c)
+{
+    return c->stored[0] + c->stored[1] + c->stored[2] + c->stored[3] + c->merged[0] + c->merged[1];
+}
+
+/* Stores that were shown to other cores. */
+INLINE uint64_t counts_sent(const struct core_counts *c)
+{
+    return c->snoop_sent + counts_common_stores(c);
+}
+
+struct port_counts {
+    uint64_t rejected, cache_rejected, cache_updated, both, range_rejected, active_hit, history_hit,
+        stream_rejected;
+};
+
+struct write_counts {
+    uint64_t deposit, merged, miss;
+    struct span_count not_taken;
+};
+
+struct bank_counts {
+    struct {
+        uint64_t single, burst, collision, hit[2],
+            miss[2]; /* single: filled in when someone asks */
+    } read[2];
+    struct write_counts write[2];
+    uint64_t lookup[2]; /* reads are added when someone asks */
+    struct span_count not_taken[2], mh_not_taken;
+    uint64_t prefetch_miss, in_flight, evict, castout;
+    uint64_t miss_kind[KINDS_OF_L3]; /* last, as above */
+};
+
+struct ddr_counts {
+    uint64_t fetch, store, open, close;
+};
+
+#endif

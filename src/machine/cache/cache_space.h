@@ -1,0 +1,57 @@
+/* Address spaces: frames and pages, what one core has of a space (line bytes, pages), the TLB. What
+ * is decided: cache_space.c. The path of an access: cache_space_access.h. */
+#ifndef CACHE_SPACE_H
+#define CACHE_SPACE_H
+
+#include "machine/cache/cache.h"
+#include "machine/cache/cache_geometry.h"
+
+struct cache;
+struct cache_core;
+
+/* Nobody but this page ever had the frame: its lines in L1D have CACHE_HERE. */
+enum { FRAME_OWN = 1 };
+
+struct tlb_entry {
+    uint32_t space, page; /* space UINT32_MAX: empty */
+};
+
+/* Who maps a frame. */
+struct mapping {
+    uint32_t space, page, next; /* next: index into cache->mappings, 0: none */
+};
+
+struct cache_view {
+    struct cache *cache;
+    struct cache_core *of;
+    uint32_t space;
+    uint8_t *lines; /* line bytes */
+    /* By page that alone has its frame: what is quick in it, since such an access was allowed, +
+     * how much the number of its first line of L1D is more than that of its first byte in `lines`;
+     * else 0. Blue Gene's sizes only. */
+    uint32_t *pages;
+};
+
+struct space {
+    bool used;
+    uint32_t *frames;                     /* (frame + 1) * 2 by page, 0: not touched; + FRAME_OWN */
+    struct cache_view *view[CACHE_CORES]; /* NULL: not looked at yet */
+};
+
+/* The physical address behind one of a space; first touch takes a frame. `own`: see FRAME_OWN. */
+struct physical {
+    uint64_t address;
+    bool own;
+};
+
+struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned space);
+uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page);
+/* Takes bits from the bytes of a physical line of L1 in all spaces. */
+void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length,
+                 uint8_t bits);
+/* A page that is not in the TLB comes into it. */
+void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address);
+void spaces_init(struct cache *cache);
+void spaces_fini(struct cache *cache);
+
+#endif
