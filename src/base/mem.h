@@ -2,6 +2,8 @@
  *
  * base_calloc, base_grow and base_reserve never return NULL for a non-zero size. An arena hands out
  * zeroed memory that dies together, in one arena_fini; what a parser builds lives in one.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

@@ -4,6 +4,8 @@
  * checked against the table in catalog_keys) -> catalog_events (a row per event; catalog_row takes
  * one apart) -> catalog_index (lookup by name). All of a machine lives in one arena; it is never
  * written after chil_machine_open has returned.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef CATALOG_H
 #define CATALOG_H

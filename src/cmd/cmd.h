@@ -3,6 +3,8 @@
  * A command gets its own words (argv[0] is its name) and returns the exit status: 0, or 2 after one
  * line on standard error that says what is wrong and what to do, or 3 if it is the simulator that
  * is wrong. `cmd_fail` prints that line.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef CMD_H
 #define CMD_H

@@ -3,6 +3,8 @@
  * A metric's cells are one array of 16 bytes each. Cells that come in order are only appended;
  * others are sorted in, and equal places added up, when somebody asks. Strings live in the
  * experiment's arena and die with it.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef EXP_EXP_H
 #define EXP_EXP_H

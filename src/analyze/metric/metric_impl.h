@@ -1,5 +1,8 @@
 /* Inside src/analyze/metric: statements and tokens of a text, expressions, and what a specification
- * is made of. */
+ * is made of.
+ *
+ * Terms: docs/glossary.md
+ */
 #ifndef METRIC_IMPL_H
 #define METRIC_IMPL_H
 

@@ -1,4 +1,7 @@
-/* Inside reports: what is selected, and sums under masks. */
+/* Inside reports: what is selected, and sums under masks.
+ *
+ * Terms: docs/glossary.md
+ */
 #ifndef REPORT_IMPL_H
 #define REPORT_IMPL_H
 

@@ -24,6 +24,8 @@
  *
  * Not thread-safe: one node is one thread at a time. Same calls, same bits: no host address, clock
  * or hash is used.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef CACHE_H
 #define CACHE_H

@@ -11,6 +11,8 @@
  * Counting: what a block of instructions does is known when it is decoded. A core keeps one
  * execution count per block and a block a list of weights; core_signal_count adds them up when
  * someone asks. Cores do not know who that is.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef CORE_H
 #define CORE_H

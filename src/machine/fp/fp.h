@@ -12,6 +12,8 @@
  * has no effect: arithmetic is always IEEE.
  *
  * Nothing is allocated, nothing is global; every function may be called from any thread.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef FP_FP_H
 #define FP_FP_H

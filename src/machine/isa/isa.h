@@ -10,6 +10,8 @@
  * called from any thread. A word is an instruction as a number (big-endian memory order already
  * undone). PowerPC numbers bits from the most significant, 0, to the least, 31: isa_bits() is the
  * only place that knows.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H

@@ -4,6 +4,8 @@
  * entered often enough; a region around it is then translated on a second thread, while the
  * interpreter goes on, and run from the next time on. Since translated code does to registers,
  * memory, time and counts what the interpreter does, when it becomes ready changes no result.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef JIT_H
 #define JIT_H

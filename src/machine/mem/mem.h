@@ -9,6 +9,8 @@
  * MEM_CODE marks pages from which code was decoded: a store there must call mem_wrote_code first.
  * MEM_IO marks pages of devices: they have neither right and are handled by the slow path of the
  * core.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef MEM_H
 #define MEM_H

@@ -1,4 +1,7 @@
-/* Inside a run: a node's cores, the operating system on them, and the counts of its wires. */
+/* Inside a run: a node's cores, the operating system on them, and the counts of its wires.
+ *
+ * Terms: docs/glossary.md
+ */
 #ifndef NODE_H
 #define NODE_H
 

@@ -8,6 +8,8 @@
  *
  * The order of things is fixed by simulated time alone (os_sched.c): the same program with the same
  * options makes the same calls in the same cycles, whatever the host does.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef OS_H
 #define OS_H

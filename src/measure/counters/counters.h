@@ -9,6 +9,8 @@
  *
  * A program can select, start, stop, reset and read its set. That concerns what it reads; what is
  * kept per process goes on underneath.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef COUNTERS_H
 #define COUNTERS_H

@@ -1,4 +1,7 @@
-/* Inside the monitor: the board's state, and how variables are found. */
+/* Inside the monitor: the board's state, and how variables are found.
+ *
+ * Terms: docs/glossary.md
+ */
 #ifndef MONITOR_IMPL_H
 #define MONITOR_IMPL_H
 

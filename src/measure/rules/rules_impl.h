@@ -1,4 +1,7 @@
-/* Inside rules: expressions over counts, bins, assertions, and the reader's state. */
+/* Inside rules: expressions over counts, bins, assertions, and the reader's state.
+ *
+ * Terms: docs/glossary.md
+ */
 #ifndef RULES_IMPL_H
 #define RULES_IMPL_H
 

@@ -1,4 +1,7 @@
-/* Inside a stimulus: its steps. */
+/* Inside a stimulus: its steps.
+ *
+ * Terms: docs/glossary.md
+ */
 #ifndef STIMULUS_H
 #define STIMULUS_H
 

@@ -1,5 +1,8 @@
 /* What writer and reader of traces have in common: the bytes' meaning, and what both remember of
- * earlier records, in the same steps, so that little need be said. */
+ * earlier records, in the same steps, so that little need be said.
+ *
+ * Terms: docs/glossary.md
+ */
 #ifndef TRACE_IMPL_H
 #define TRACE_IMPL_H
 

@@ -6,6 +6,8 @@
  *
  * One struct upc_counter is a cache line: the fields that counting touches and that chil_upc_peek
  * reads.
+ *
+ * Terms: docs/glossary.md
  */
 #ifndef UPC_IMPL_H
 #define UPC_IMPL_H
