@@ -16,15 +16,18 @@
 
 #include "chiliad/error.h"
 #include "chiliad/run.h"
+#include "cmd/options.h"
 
 enum { CMD_BAD = 2, CMD_INTERNAL = 3 };
 
 struct cmd {
-    const char *name;
+    const char *name, *page; /* of the command; of the man page without "chiliad-" */
     int (*run)(int argc, char **argv);
+    const struct option_table *options;
     const char *summary;
 };
 
+/* A command, and the table of its options. */
 int cmd_check(int argc, char **argv);
 int cmd_cc(int argc, char **argv); /* cc, fc and cxx */
 int cmd_hist(int argc, char **argv);
@@ -41,6 +44,8 @@ int cmd_diff(int argc, char **argv);
 int cmd_cut(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+extern const struct option_table cmd_merge_options, cmd_mean_options, cmd_diff_options,
+    cmd_cut_options, cmd_dump_options;
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -8,20 +8,7 @@
 
 #include "cmd/experiment.h"
 
-static const char help[] =
-    "usage: chiliad cut -o OUT.cubex [--root PATTERN] [--prune PATTERN] [--thread LIST] FILE\n"
-    "\n"
-    "Keeps a part of an experiment.\n"
-    "\n"
-    "  -o, --output OUT        the result: .cubex, or .cube for CUBE 3\n"
-    "      --root PATTERN      only calls of functions that match, with what they call; callers stay, empty\n"
-    "      --prune PATTERN     take calls of functions that match away; their counts go to the caller\n"
-    "      --thread LIST       only these threads: T of every process, P.T, P.* or ranges, with commas between\n"
-    "  -h, --help              this text\n"
-    "\n"
-    "Patterns are those of the shell; --root and --prune may be repeated.\n";
-
-enum { OPTION_ROOT = 256, OPTION_PRUNE, OPTION_THREAD, PATTERNS = 64 };
+enum { PATTERNS = 64 };
 
 struct cut {
     const struct chil_exp *exp;
@@ -30,23 +17,32 @@ struct cut {
     struct cmd_threads threads;
 };
 
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"root", required_argument, NULL, OPTION_ROOT},
-    {"prune", required_argument, NULL, OPTION_PRUNE},
-    {"thread", required_argument, NULL, OPTION_THREAD},
-    {"help", no_argument, NULL, 'h'},
-    {0},
+static int take_threads(void *options, const char *command, char *value)
+{
+    struct cut *cut = options;
+    return cmd_threads_take(&cut->threads, command, "--thread", value);
+}
+
+static const struct option_row option_rows[] = {
+    {"output", 'o', "OUT", "the result: .cubex, or .cube for CUBE 3",
+     OPTION_SET_TEXT(struct cut, output)},
+    {"root", 0, "PATTERN",
+     "keep only calls of matching functions and what they call; callers stay without counts; may be repeated",
+     OPTION_ADD_TEXT(struct cut, root, roots)},
+    {"prune", 0, "PATTERN",
+     "remove calls of matching functions; their counts go to the caller; may be repeated",
+     OPTION_ADD_TEXT(struct cut, prune, prunes)},
+    {"thread", 0, "LIST",
+     "keep only these threads: T of every process, P.T, P.* or ranges, separated by commas",
+     OPTION_CALLS(take_threads)},
 };
 
-/* --- The command line ------------------------------------------------------------------------ */
-
-static int take_pattern(const char **list, size_t *count, const char *pattern)
-{
-    if (*count == PATTERNS) return cmd_fail("cut", "more than %d patterns", PATTERNS);
-    list[(*count)++] = pattern;
-    return 0;
-}
+const struct option_table cmd_cut_options = {
+    .forms = {"-o OUT.cubex [OPTIONS] FILE"},
+    .about = "Keeps a part of an experiment. Pruning comes first.",
+    .groups = {OPTION_ROWS(option_rows)},
+    .notes = "A PATTERN is one of the shell's: *, ?, [a-z].",
+};
 
 /* --- What is kept ---------------------------------------------------------------------------- */
 
@@ -104,22 +100,8 @@ int cmd_cut(int argc, char **argv)
 {
     struct cut cut = {0};
     struct chil_exp *exp = NULL;
-    int status = 0;
-    opterr = 0;
-    for (int letter;
-         !status && (letter = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
-        switch (letter) {
-        case 'o': cut.output = optarg; break;
-        case OPTION_ROOT: status = take_pattern(cut.root, &cut.roots, optarg); break;
-        case OPTION_PRUNE: status = take_pattern(cut.prune, &cut.prunes, optarg); break;
-        case OPTION_THREAD:
-            status = cmd_threads_take(&cut.threads, "cut", "--thread", optarg);
-            break;
-        case 'h': (void)fputs(help, stdout); return 0;
-        default: return cmd_bad_option("cut", letter, argv);
-        }
-    }
-    if (status) return status;
+    int status = options_parse(&cmd_cut_options, &cut, argc, argv);
+    if (status) return status < 0 ? 0 : status;
     if (!cut.output) return cmd_fail("cut", "-o OUT.cubex says where the result goes");
     if (optind + 1 != argc) return cmd_fail("cut", "name one experiment to cut");
     status = cmd_exp_read("cut", argv[optind], &exp);

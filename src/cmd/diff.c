@@ -20,27 +20,7 @@
 #include "cmd/condition.h"
 #include "cmd/experiment.h"
 
-static const char help[] =
-    "usage: chiliad diff [OPTIONS] A.cubex B.cubex\n"
-    "\n"
-    "Shows what changed from A to B: totals of metrics, then call paths, the most important first.\n"
-    "\n"
-    "  -m, --metric NAME       only this metric; may be repeated\n"
-    "  -o, --output OUT        write the experiment B - A, too: .cubex, or .cube for CUBE 3\n"
-    "      --all               of two machines, all metrics; by default only those that must agree on both\n"
-    "      --by-name           match functions by name alone, so that edited sources still match\n"
-    "      --fail-if 'EXPR'    exit with status 1 if EXPR holds, as 'CYCLES > 1.05 * A.CYCLES' or\n"
-    "                          'delta(BGL_D1_L_MISS) > 2%'; may be repeated\n"
-    "  -j, --json              an object with a, b, totals, changes, only_a, only_b, failed\n"
-    "  -x, --separator SEP     a line per change with SEP between, and a first line of names\n"
-    "      --top N             at most N totals and N call paths (default 20; 0: all)\n"
-    "  -h, --help              this text\n"
-    "\n"
-    "EXPR compares (> >= < <= == !=) sums of totals: NAME or B.NAME, A.NAME, delta(NAME) for (B - A) / A, numbers, "
-    "5%;\n"
-    "with + - * / ( ) and, or. Names with other characters than letters, digits, _ : $ stand in double quotes.\n";
-
-enum { OPTION_ALL = 256, OPTION_BY_NAME, OPTION_FAIL_IF, OPTION_TOP, CONDITIONS = 64, FAILED = 1 };
+enum { CONDITIONS = 64, FAILED = 1 };
 
 struct diff {
     const char *path[2], *output, *separator, *condition[CONDITIONS];
@@ -63,17 +43,35 @@ struct changes {
     size_t count, room;
 };
 
-static const struct option long_options[] = {
-    {"metric", required_argument, NULL, 'm'},
-    {"output", required_argument, NULL, 'o'},
-    {"all", no_argument, NULL, OPTION_ALL},
-    {"by-name", no_argument, NULL, OPTION_BY_NAME},
-    {"fail-if", required_argument, NULL, OPTION_FAIL_IF},
-    {"json", no_argument, NULL, 'j'},
-    {"separator", required_argument, NULL, 'x'},
-    {"top", required_argument, NULL, OPTION_TOP},
-    {"help", no_argument, NULL, 'h'},
-    {0},
+static const struct option_row option_rows[] = {
+    {"metric", 'm', "NAME", "only this metric; may be repeated",
+     OPTION_ADD_TEXT(struct diff, metric, metrics)},
+    {"output", 'o', "OUT", "also write the experiment B - A: .cubex, or .cube for CUBE 3",
+     OPTION_SET_TEXT(struct diff, output)},
+    {"all", 0, NULL,
+     "of two machines, compare all metrics; default: only those that must agree on both",
+     OPTION_SET_FLAG(struct diff, all)},
+    {"by-name", 0, NULL, "match functions by name alone, so that edited sources still match",
+     OPTION_SET_FLAG(struct diff, align.by_name)},
+    {"fail-if", 0, "EXPR",
+     "exit with status 1 if EXPR holds, as 'CYCLES > 1.05 * A.CYCLES' or 'delta(BGL_D1_L_MISS) > 2%'; may be repeated",
+     OPTION_ADD_TEXT(struct diff, condition, conditions)},
+    {"json", 'j', NULL, "one JSON object with a, b, totals, changes, only_a, only_b, failed",
+     OPTION_SET_FLAG(struct diff, json)},
+    {"separator", 'x', "SEP",
+     "a line per change with SEP between the fields, and a first line of names",
+     OPTION_SET_FULL(struct diff, separator)},
+    {"top", 0, "N", "at most N totals and N call paths (default 20; 0: all)",
+     OPTION_SET_NUMBER(struct diff, top, 0, 1000000000)},
+};
+
+const struct option_table cmd_diff_options = {
+    .forms = {"[OPTIONS] A.cubex B.cubex"},
+    .about =
+        "Shows what changed from A to B: totals of metrics, then call paths, the largest change first.",
+    .groups = {OPTION_ROWS(option_rows)},
+    .notes =
+        "EXPR compares (> >= < <= == !=) sums of totals: NAME or B.NAME, A.NAME, delta(NAME) for (B - A) / A, numbers, 5%; with + - * / ( ) and, or. A name with other characters than letters, digits, _ : $ stands in double quotes.",
 };
 
 static bool is_exact(const struct chil_exp *exp, size_t metric)
@@ -405,40 +403,11 @@ static int compare(struct diff *d)
     return status ? status : d->any_failed ? FAILED : 0;
 }
 
-static int take_option(struct diff *d, int letter, char **argv)
-{
-    switch (letter) {
-    case 'm':
-        if (d->metrics == CONDITIONS) return cmd_fail("diff", "more than %d --metric", CONDITIONS);
-        d->metric[d->metrics++] = optarg;
-        return 0;
-    case 'o': d->output = optarg; return 0;
-    case OPTION_ALL: d->all = true; return 0;
-    case OPTION_BY_NAME: d->align.by_name = true; return 0;
-    case 'j': d->json = true; return 0;
-    case 'x': d->separator = optarg; return *optarg ? 0 : cmd_fail("diff", "-x wants a separator");
-    case OPTION_TOP: return cmd_number("diff", "--top", optarg, 0, 1000000000, &d->top);
-    case OPTION_FAIL_IF:
-        if (d->conditions == CONDITIONS)
-            return cmd_fail("diff", "more than %d --fail-if", CONDITIONS);
-        d->condition[d->conditions++] = optarg;
-        return 0;
-    default: return cmd_bad_option("diff", letter, argv);
-    }
-}
-
 int cmd_diff(int argc, char **argv)
 {
     struct diff d = {.top = 20};
-    int status = 0;
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":m:o:jx:h", long_options, NULL)) != -1;) {
-        if (letter == 'h') {
-            (void)fputs(help, stdout);
-            return 0;
-        }
-        if ((status = take_option(&d, letter, argv))) return status;
-    }
+    int status = options_parse(&cmd_diff_options, &d, argc, argv);
+    if (status) return status < 0 ? 0 : status;
     if (optind + 2 != argc) return cmd_fail("diff", "name two experiments: A, then B");
     for (int i = 0; i < 2 && !status; i++) {
         d.path[i] = argv[optind + i];

@@ -7,7 +7,6 @@
  */
 #include "cmd/cmd.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +14,20 @@
 #include "chiliad/experiment.h"
 #include "chiliad/run.h"
 
-static const char help[] =
-    "usage: chiliad dump --stage=decode PROGRAM\n"
-    "       chiliad dump --stage=experiment FILE.cubex\n"
-    "\n"
-    "Prints a stage of the flow as text.\n"
-    "\n"
-    "  --stage=decode       the instructions of PROGRAM's executable sections, as Chiliad decodes them\n"
-    "  --stage=experiment   the values of an experiment, a line each: metric, thread, value, call path\n"
-    "  -h, --help           this text\n";
+struct dump_options {
+    const char *stage;
+};
 
-static const struct option long_options[] = {
-    {"stage", required_argument, NULL, 's'},
-    {"help", no_argument, NULL, 'h'},
-    {0},
+static const struct option_row option_rows[] = {
+    {"stage", 0, "STAGE",
+     "decode: the instructions of PROGRAM's executable sections, as Chiliad decodes them; experiment: the values of FILE, a line each: metric, thread, value, call path",
+     OPTION_SET_TEXT(struct dump_options, stage), .values = "decode experiment"},
+};
+
+const struct option_table cmd_dump_options = {
+    .forms = {"--stage=decode PROGRAM", "--stage=experiment FILE.cubex"},
+    .about = "Prints a stage of the data flow as text.",
+    .groups = {OPTION_ROWS(option_rows)},
 };
 
 static void print_line(void *context, const char *text)
@@ -77,24 +76,14 @@ static int dump_experiment(const char *path)
 
 int cmd_dump(int argc, char **argv)
 {
-    const char *stage = NULL;
+    struct dump_options o = {0};
     struct chil_error err = {0};
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (letter == 'h') {
-            (void)fputs(help, stdout);
-            return 0;
-        }
-        if (letter != 's')
-            return cmd_fail("dump", "unknown or incomplete option '%s'; see 'chiliad dump --help'",
-                            argv[optind - 1]);
-        stage = optarg;
-    }
-    bool experiment = stage && strcmp(stage, "experiment") == 0;
-    if (!stage || (!experiment && strcmp(stage, "decode") != 0))
+    int status = options_parse(&cmd_dump_options, &o, argc, argv);
+    if (status) return status < 0 ? 0 : status;
+    bool experiment = o.stage && strcmp(o.stage, "experiment") == 0;
+    if (!o.stage || (!experiment && strcmp(o.stage, "decode") != 0))
         return cmd_fail("dump", "%s; the stages there are: --stage=decode, --stage=experiment",
-                        stage ? "no such stage" : "no stage given");
+                        o.stage ? "no such stage" : "no stage given");
     if (optind + 1 != argc)
         return cmd_fail("dump", "one %s is wanted; see 'chiliad dump --help'",
                         experiment ? "file" : "program");

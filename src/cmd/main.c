@@ -6,25 +6,33 @@
 #include <string.h>
 
 static const struct cmd commands[] = {
-    {"cc", cmd_cc, "compile a C program for the machine, with the guest libraries"},
-    {"fc", cmd_cc, "the same for Fortran"},
-    {"cxx", cmd_cc, "the same for C++"},
-    {"list", cmd_list, "show the machines and the events that can be counted"},
-    {"stat", cmd_stat, "run a program and count what it does"},
-    {"hist", cmd_hist, "run a program and count its misses by latency, function, data and more"},
-    {"sweep", cmd_sweep, "run a program on a family of machines"},
-    {"validate", cmd_validate, "micro-benchmarks with known counts: expected, measured, error"},
-    {"record", cmd_record, "run a program and keep what every call path did"},
-    {"trace", cmd_trace, "run a program and write down its instructions, accesses or misses"},
-    {"check", cmd_check, "run a program and hold it to rules about counts and accesses"},
-    {"dump", cmd_dump, "print a stage of the flow: decoded instructions"},
-    {"merge", cmd_merge, "put experiments with different metrics together"},
-    {"mean", cmd_merge, "average experiments of repeated runs"},
-    {"diff", cmd_diff, "show what changed from one experiment to another"},
-    {"report", cmd_report, "show an experiment: metrics, call paths, threads"},
-    {"cut", cmd_cut, "keep a part of an experiment"},
-    {"upc", cmd_upc, "look at the counter unit, or feed it a stimulus"},
-    {"plan", cmd_plan, "the fewest runs that give metrics on a machine with few counters"},
+    {"cc", "cc", cmd_cc, NULL, "compile a C program for the machine, with the guest libraries"},
+    {"fc", "cc", cmd_cc, NULL, "the same for Fortran"},
+    {"cxx", "cc", cmd_cc, NULL, "the same for C++"},
+    {"list", "list", cmd_list, NULL, "show the machines and the events that can be counted"},
+    {"stat", "stat", cmd_stat, NULL, "run a program and count what it does"},
+    {"hist", "hist", cmd_hist, NULL,
+     "run a program and count its misses by latency, function, data and more"},
+    {"sweep", "sweep", cmd_sweep, NULL, "run a program on a family of machines"},
+    {"validate", "validate", cmd_validate, NULL,
+     "micro-benchmarks with known counts: expected, measured, error"},
+    {"record", "record", cmd_record, NULL, "run a program and keep what every call path did"},
+    {"trace", "trace", cmd_trace, NULL,
+     "run a program and write down its instructions, accesses or misses"},
+    {"check", "check", cmd_check, NULL,
+     "run a program and hold it to rules about counts and accesses"},
+    {"dump", "dump", cmd_dump, &cmd_dump_options,
+     "print a stage of the flow: decoded instructions"},
+    {"merge", "merge", cmd_merge, &cmd_merge_options,
+     "put experiments with different metrics together"},
+    {"mean", "merge", cmd_merge, &cmd_mean_options, "average experiments of repeated runs"},
+    {"diff", "diff", cmd_diff, &cmd_diff_options,
+     "show what changed from one experiment to another"},
+    {"report", "report", cmd_report, NULL, "show an experiment: metrics, call paths, threads"},
+    {"cut", "cut", cmd_cut, &cmd_cut_options, "keep a part of an experiment"},
+    {"upc", "upc", cmd_upc, NULL, "look at the counter unit, or feed it a stimulus"},
+    {"plan", "plan", cmd_plan, NULL,
+     "the fewest runs that give metrics on a machine with few counters"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -67,6 +75,40 @@ static void print_help(FILE *out)
         "program, else the install prefix.\n");
 }
 
+static const struct cmd *find_command(const char *name)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(name, commands[i].name) == 0) return &commands[i];
+    return NULL;
+}
+
+/* `help COMMAND`; and for scripts `help --man PAGE`, what the rows of the page's commands say of
+ * it, and `help --complete WORD...`, what may stand in the place of the last word. */
+static int help(int argc, char **argv)
+{
+    bool man = argc == 3 && strcmp(argv[1], "--man") == 0;
+    bool complete = argc > 2 && strcmp(argv[1], "--complete") == 0;
+    const struct cmd *command = argc > 1 ? find_command(argv[complete || man ? 2 : 1]) : NULL;
+    if (man) {
+        for (int i = 0; i < COMMAND_COUNT; i++)
+            if (strcmp(argv[2], commands[i].page) == 0 && commands[i].options)
+                options_print_man(stdout, commands[i].name, commands[i].options);
+    } else if (complete && argc == 3) {
+        for (int i = 0; i < COMMAND_COUNT; i++)
+            (void)puts(commands[i].name);
+        (void)puts("help\n--help\n--version");
+    } else if (complete && command) {
+        options_print_words(stdout, command->options, argc - 3, argv + 3);
+    } else if (command && argc == 2) {
+        options_print_help(stdout, command->name, command->options);
+    } else if (argc > 1 && !complete) {
+        return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", argv[1]);
+    } else if (!complete) {
+        print_help(stdout);
+    }
+    return cmd_finish("", 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -74,16 +116,13 @@ int main(int argc, char **argv)
         return CMD_BAD;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_help(stdout);
-        return cmd_finish("", 0);
-    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help(argc - 1, argv + 1);
     if (strcmp(name, "--version") == 0) {
         (void)printf("chiliad %s\n", CHILIAD_VERSION);
         return cmd_finish("", 0);
     }
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return cmd_finish(name, commands[i].run(argc - 1, argv + 1));
-    return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", name);
+    const struct cmd *command = find_command(name);
+    if (!command) return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", name);
+    return cmd_finish(name, command->run(argc - 1, argv + 1));
 }

@@ -13,44 +13,38 @@
 #include "chiliad/metric.h"
 #include "cmd/experiment.h"
 
-static const char merge_help[] =
-    "usage: chiliad merge -o OUT.cubex [--by-name] [--metrics SPEC] FILE...\n"
-    "\n"
-    "Puts experiments with different metrics, call paths or threads together. What several measured is averaged;\n"
-    "measured is preferred to composed; partial compositions (~) are completed when their parts are there.\n"
-    "\n"
-    "  -o, --output OUT        the result: .cubex, or .cube for CUBE 3\n"
-    "      --by-name           match functions by name alone, so that edited sources still match\n"
-    "      --metrics SPEC      derive its hierarchies from the merged counts ('chiliad list metrics', or a path);\n"
-    "                          default: the one that all FILEs were derived with, if there is one; none: do not\n"
-    "  -h, --help              this text\n";
-
-static const char mean_help[] =
-    "usage: chiliad mean -o OUT.cubex [--by-name] FILE...\n"
-    "\n"
-    "Averages repeated runs. Each metric is divided by the number of runs that measured it; the result keeps that "
-    "number\n"
-    "and the least and greatest total. Counts whose average is not whole become real numbers.\n"
-    "\n"
-    "  -o, --output OUT        the result: .cubex, or .cube for CUBE 3\n"
-    "      --by-name           match functions by name alone, so that edited sources still match\n"
-    "  -h, --help              this text\n";
-
-enum { OPTION_BY_NAME = 256, OPTION_METRICS };
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"by-name", no_argument, NULL, OPTION_BY_NAME},
-    {"metrics", required_argument, NULL, OPTION_METRICS},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
-
 struct combining {
     const char *command, *output, *metrics;
     struct chil_exp_align align;
     struct chil_exp **input;
     size_t inputs;
+};
+
+static const struct option_row option_rows[] = {
+    {"output", 'o', "OUT", "the result: .cubex, or .cube for CUBE 3",
+     OPTION_SET_TEXT(struct combining, output)},
+    {"by-name", 0, NULL, "match functions by name alone, so that edited sources still match",
+     OPTION_SET_FLAG(struct combining, align.by_name)},
+};
+
+static const struct option_row merge_rows[] = {
+    {"metrics", 0, "SPEC",
+     "derive the hierarchies of SPEC from the merged counts: a name of 'chiliad list metrics', a path, or none; default: the specification that all FILEs were derived with, if there is one",
+     OPTION_SET_TEXT(struct combining, metrics), .values = "none @metrics"},
+};
+
+const struct option_table cmd_merge_options = {
+    .forms = {"-o OUT.cubex [OPTIONS] FILE..."},
+    .about =
+        "Merges experiments with different metrics, call paths or threads. A metric that several measured is averaged. A measured value is preferred to a composed one. Partial compositions (~) are completed when their parts are there.",
+    .groups = {OPTION_ROWS(option_rows), OPTION_ROWS(merge_rows)},
+};
+
+const struct option_table cmd_mean_options = {
+    .forms = {"-o OUT.cubex [OPTIONS] FILE..."},
+    .about =
+        "Averages repeated runs. Each metric is divided by the number of runs that measured it. The result keeps that number and the least and greatest total. Counts whose average is not whole become real numbers.",
+    .groups = {OPTION_ROWS(option_rows)},
 };
 
 /* The specification of the result; NULL: it keeps the metrics that it has. */
@@ -110,17 +104,8 @@ int cmd_merge(int argc, char **argv)
 {
     struct combining c = {.command = argv[0]};
     bool mean = strcmp(c.command, "mean") == 0;
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
-        switch (letter) {
-        case 'o': c.output = optarg; break;
-        case OPTION_BY_NAME: c.align.by_name = true; break;
-        case OPTION_METRICS: c.metrics = optarg; break;
-        case 'h': (void)fputs(mean ? mean_help : merge_help, stdout); return 0;
-        default: return cmd_bad_option(c.command, letter, argv);
-        }
-    }
-    if (mean && c.metrics) return cmd_fail(c.command, "--metrics is for 'chiliad merge'");
+    int status = options_parse(mean ? &cmd_mean_options : &cmd_merge_options, &c, argc, argv);
+    if (status) return status < 0 ? 0 : status;
     if (!c.output) return cmd_fail(c.command, "-o OUT.cubex says where the result goes");
     if (optind == argc) return cmd_fail(c.command, "name the experiments to put together");
     c.inputs = (size_t)(argc - optind);
