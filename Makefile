@@ -9,8 +9,6 @@
 #   make lint       format, clang-tidy, warnings of gcc and clang, layers, data rows, banned functions
 #   make install    PREFIX=/usr/local DESTDIR=
 #
-# LLVM=no builds without LLVM: on x86-64 with the quick translator only, elsewhere with none.
-#
 # A variant is the same sources built with other flags into another folder: see `variant` below.
 
 BUILD    := build
@@ -26,16 +24,10 @@ OPTIMIZE ?= -O2 -g
 CFLAGS   ?= $(OPTIMIZE)
 BASE     := -std=gnu17 -ffp-contract=off -pthread -MMD -MP $(WARNINGS)
 
-# The translator has two ways to make code: its own, on x86-64, and LLVM's, which needs LLVM's headers to be built and
-# its library to run; `make LLVM=no` does without.
-LLVM_DIR := /usr/lib/llvm-19
-LLVM     ?= $(if $(wildcard $(LLVM_DIR)/include/llvm-c/LLJIT.h),yes,no)
-QUICK    := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),yes,no)
-JIT      := $(if $(filter yes,$(LLVM) $(QUICK)),yes,no)
-NOT_JIT  := $(if $(filter yes,$(JIT)),src/machine/jit/none.c $(if $(filter no,$(LLVM)),src/machine/jit/jit_llvm.c) \
-            $(if $(filter no,$(QUICK)),$(wildcard src/machine/jit/jit_fast*.c) src/machine/jit/jit_x86.c), \
+# The translator generates code for x86-64; on other hosts guests are interpreted.
+JIT      := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),yes,no)
+NOT_JIT  := $(if $(filter yes,$(JIT)),src/machine/jit/none.c, \
             $(filter-out src/machine/jit/none.c,$(wildcard src/machine/jit/*.c)))
-CPPFLAGS += $(if $(filter yes,$(LLVM)),-DCHILIAD_LLVM -isystem $(LLVM_DIR)/include)
 
 LIB_SRC   := $(sort $(filter-out src/cmd/% $(NOT_JIT),$(wildcard src/*/*.c src/*/*/*.c)))
 CMD_SRC   := $(sort $(wildcard src/cmd/*.c))
@@ -62,7 +54,7 @@ $(2)/obj/%.o: %.c
 
 $(2)/libchiliad.a: $$($(1)_LIB)
 	@rm -f $$@
-	ar rcs $$@ $$^
+	$$(AR) rcs $$@ $$^
 
 $(2)/chiliad: $$($(1)_CMD) $(2)/libchiliad.a
 	$$(CC) $$(CFLAGS) $(3) -pthread $$(LDFLAGS) $$^ $$(LIBS) -o $$@

@@ -379,17 +379,6 @@ static void loads_are_irregular_that_miss_without_a_pattern(void **state)
     assert_int_equal(irregular_loads(32, 4), 0);
 }
 
-#ifdef CHILIAD_LLVM
-static void so_it_does_with_llvm(void **state)
-{
-    (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true, .llvm = true}, 8, 5000124,
-               false);
-    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .llvm = true}, 16, 5000000,
-               true);
-}
-#endif
-
 /* --- What mffs reads ------------------------------------------------------------------------- */
 
 enum { TRIPLES = 3000, TRIPLES_AT = DATA + 0x1000, READ_AT = TRIPLES_AT + 24 * TRIPLES };
@@ -556,9 +545,6 @@ int main(void)
         cmocka_unit_test(so_it_does_without_tests_of_loads),
         cmocka_unit_test(loads_are_irregular_that_miss_without_a_pattern),
         cmocka_unit_test(results_are_right_and_mffs_reads_what_the_last_operation_said),
-#ifdef CHILIAD_LLVM
-        cmocka_unit_test(so_it_does_with_llvm),
-#endif
         cmocka_unit_test(lockstep_tells_the_block_and_the_difference),
     };
     return cmocka_run_group_tests_name("translator", tests, NULL, NULL);

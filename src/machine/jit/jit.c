@@ -23,7 +23,7 @@
 #include "machine/jit/jit_impl.h"
 #include "machine/jit/jit_miss.h"
 
-enum { POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
+enum { PATIENCE = 1000, POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -47,15 +47,14 @@ struct space {
 
 struct jit {
     struct jit_options options;
-    const struct ir_kind *kind;
     struct core_translator translator;
     struct space *spaces;
     struct work *graveyard;     /* not to be entered any more */
     struct space *empty_spaces; /* likewise */
     unsigned drops;
-    bool frozen;            /* a forked copy: no second thread; it translates itself, */
-    struct ir_maker *maker; /* with this */
-    bool diverged;          /* in lockstep */
+    bool frozen;   /* a forked copy: no second thread; it translates itself, */
+    struct ir *ir; /* with this */
+    bool diverged; /* in lockstep */
 
     pthread_t thread;
     bool started;
@@ -74,16 +73,15 @@ struct jit {
 static uint64_t cpu_time(void)
 {
     struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID,
-                        &t); /* allowed: a figure for people, in no result */
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* allowed: only for people */
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void translate(struct jit *jit, struct ir_maker *maker, struct work *work)
+static void translate(struct jit *jit, struct ir *ir, struct work *work)
 {
     uint64_t start = cpu_time();
     work->region.sites = base_calloc(region_sites(&work->region), sizeof(struct site));
-    work->code = maker ? emit_region(maker, &work->region) : NULL;
+    work->code = ir ? emit_region(ir, &work->region) : NULL;
     uint64_t time = cpu_time() - start;
     if (work->code) work->entry = (region_code *)ir_code_entry(work->code);
     pthread_mutex_lock(&jit->lock);
@@ -102,7 +100,7 @@ static void translate(struct jit *jit, struct ir_maker *maker, struct work *work
     pthread_mutex_unlock(&jit->lock);
 }
 
-static void free_works(struct jit *jit, struct ir_maker *maker, struct work *works)
+static void free_works(struct jit *jit, struct work *works)
 {
     while (works) {
         struct work *next = works->next;
@@ -111,7 +109,7 @@ static void free_works(struct jit *jit, struct ir_maker *maker, struct work *wor
             jit->code_size -= ir_code_size(works->code);
             jit->figures.dropped++;
             pthread_mutex_unlock(&jit->lock);
-            ir_code_free(maker, works->code);
+            ir_code_free(works->code);
         }
         free(works->region.sites);
         free(works);
@@ -122,8 +120,7 @@ static void free_works(struct jit *jit, struct ir_maker *maker, struct work *wor
 static void *second_thread(void *context)
 {
     struct jit *jit = context;
-    const char *problem = NULL;
-    struct ir_maker *maker = jit->kind->maker_new(&problem);
+    struct ir *ir = ir_new();
     pthread_mutex_lock(&jit->lock);
     while (true) {
         struct work *work = jit->first, *free_these = jit->to_free;
@@ -136,12 +133,12 @@ static void *second_thread(void *context)
             continue;
         }
         pthread_mutex_unlock(&jit->lock);
-        free_works(jit, maker, free_these);
-        if (work && !ending) translate(jit, maker, work);
+        free_works(jit, free_these);
+        if (work && !ending) translate(jit, ir, work);
         pthread_mutex_lock(&jit->lock);
     }
     pthread_mutex_unlock(&jit->lock);
-    ir_maker_free(maker);
+    ir_free(ir);
     return NULL;
 }
 
@@ -244,11 +241,10 @@ static void enqueue(struct jit *jit, struct work *work)
 /* In a copy the lock may be held by a thread that is not there. */
 static void prepare_copy(struct jit *jit)
 {
-    const char *problem;
-    if (jit->maker) return;
+    if (jit->ir) return;
     pthread_mutex_init(&jit->lock, NULL);
     pthread_cond_init(&jit->changed, NULL);
-    jit->maker = jit->kind->maker_new(&problem);
+    jit->ir = ir_new();
 }
 
 static struct work *order(struct jit *jit, struct core *core, struct block *block)
@@ -259,8 +255,6 @@ static struct work *order(struct jit *jit, struct core *core, struct block *bloc
         for (struct space *space = jit->spaces; space; space = space->next)
             drop(jit, space);
     struct work *work = base_calloc(1, sizeof *work);
-    work->region.most_blocks = jit->kind->most_blocks;
-    work->region.most_ops = jit->kind->most_instructions;
     work->region.irregular = jit->options.irregular;
     if (!region_choose(&work->region, core, block)) {
         free(work);
@@ -273,7 +267,7 @@ static struct work *order(struct jit *jit, struct core *core, struct block *bloc
     space->works = work;
     block->translated = work;
     if (jit->frozen)
-        translate(jit, jit->maker, work);
+        translate(jit, jit->ir, work);
     else
         enqueue(jit, work);
     return work;
@@ -301,15 +295,15 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }
 
-/* Translation may take an eighth of the time that the guest has run, loading LLVM included: no run
- * gets much slower by it. That decides when code is there, and so no result. */
+/* Translation may take an eighth of the time that the guest has run: no run gets much slower by it.
+ * That decides when code is there, and so no result. */
 static bool can_afford(struct jit *jit)
 {
     if (jit->options.wait || jit->frozen) return true;
     pthread_mutex_lock(&jit->lock);
-    uint64_t spent = jit->figures.nanoseconds + jit->kind->first_nanoseconds;
+    uint64_t spent = jit->figures.nanoseconds;
     for (const struct work *work = jit->first; work; work = work->queued)
-        spent += work->region.ops * jit->kind->nanoseconds;
+        spent += work->region.ops * IR_NANOSECONDS;
     pthread_mutex_unlock(&jit->lock);
     return spent < cpu_time() / SHARE;
 }
@@ -349,20 +343,17 @@ bool jit_diverged(const struct jit *jit)
 
 /* --- Making and ending ----------------------------------------------------------------------- */
 
-const char *jit_unavailable(bool llvm)
+const char *jit_unavailable(void)
 {
-    const struct ir_kind *kind = ir_kind_of(llvm);
-    return kind ? kind->unavailable() : "this Chiliad was built without LLVM";
+    return ir_unavailable();
 }
 
 struct jit *jit_new(const struct jit_options *options)
 {
-    const struct ir_kind *kind = ir_kind_of(options->llvm);
-    if (!kind) return NULL;
+    if (ir_unavailable()) return NULL;
     struct jit *jit = base_calloc(1, sizeof *jit);
-    jit->kind = kind;
     jit->options = *options;
-    if (!jit->options.patience) jit->options.patience = kind->patience;
+    if (!jit->options.patience) jit->options.patience = PATIENCE;
     if (!jit->options.code_limit) jit->options.code_limit = CODE_LIMIT;
     jit->translator = (struct core_translator){jit, jit->options.patience, hot, forget, rest, NULL};
     if (options->lockstep) jit->translator.run = run_lockstep;
@@ -389,8 +380,7 @@ void jit_free(struct jit *jit)
     pthread_cond_broadcast(&jit->changed);
     pthread_mutex_unlock(&jit->lock);
     if (jit->started) pthread_join(jit->thread, NULL);
-    free_works(jit, NULL,
-               jit->to_free); /* of a thread that could not be started: nothing was made */
+    free_works(jit, jit->to_free); /* of a thread that could not be started */
     pthread_mutex_destroy(&jit->lock);
     pthread_cond_destroy(&jit->changed);
     free(jit);

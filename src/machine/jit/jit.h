@@ -22,7 +22,6 @@ struct jit_options {
     uint32_t patience; /* entries of a block before it is translated; 0: the usual number */
     size_t code_limit; /* bytes of host code, about; then all is dropped. 0: the usual number */
     bool wait;         /* for each translation, instead of going on: for tests */
-    bool llvm;         /* translate with LLVM where there is a quicker way */
     bool irregular;    /* take all loads for irregular ones: for tests */
     uint64_t lockstep; /* cycles after which translated code and the interpreter are compared; 0:
                           never */
@@ -38,10 +37,9 @@ struct jit_figures {
     uint64_t dropped; /* regions whose code changed or that had to make room */
 };
 
-/* Why nothing can be translated; NULL when it can. May load LLVM, which takes a moment: jit_new
- * does without asking, and then interprets everything. */
-const char *jit_unavailable(bool llvm);
-/* NULL when this Chiliad was built without a translator. */
+/* Why nothing can be translated; NULL when it can. */
+const char *jit_unavailable(void);
+/* NULL when nothing can. */
 struct jit *jit_new(const struct jit_options *options);
 void jit_free(struct jit *jit); /* after the cores */
 const struct core_translator *jit_translator(struct jit *jit);

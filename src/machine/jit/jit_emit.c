@@ -245,28 +245,26 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
         if (call->value[i]) ir_store(ir, call->value[i], e->core, NULL, CORE(call.value) + 8 * i);
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
-    ir_value stopped = ir_call_keeping(ir, (const void *)function, e->core);
+    ir_value stopped = ir_call(ir, (const void *)function);
     ir_reload(ir, IR_I64, e->cycles, e->core, CORE(cycles));
     ir_branch(ir, stopped, call->notes ? e->leave : stop_block(e), on, IR_UNLIKELY);
     ir_place(ir, on);
 }
 
-#ifdef JIT_MISSES
-enum { CAN_ASK = true };
-#else
-enum { CAN_ASK = false };
-#endif
-
-bool emit_can_ask(const struct emit *e)
+bool emit_can_ask(void)
 {
-    return CAN_ASK && ir_can_ask(e->ir);
+#ifdef JIT_MISSES
+    return true;
+#else
+    return false;
+#endif
 }
 
 void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
               ir_block otherwise)
 {
     struct ir *ir = e->ir;
-    if (!emit_can_ask(e)) {
+    if (!emit_can_ask()) {
         ir_jump(ir, otherwise);
         return;
     }
@@ -277,7 +275,6 @@ void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_b
                                    .shift = CACHE_GRANULE_BITS,
                                    .mask = size * (uint32_t)CACHE_GRANULES - 1,
                                    .time = e->cycles,
-                                   .base = e->core,
                                    .told = CORE(call.heard)};
     ir_ask(ir, &question, done, otherwise);
 }
@@ -341,8 +338,7 @@ static void go_to(struct emit *e, ir_value pc, ir_value table, uint64_t offset)
     ir_value there = ir_load(ir, IR_I64, table, NULL, offset + offsetof(struct jump, pc));
     ir_branch(ir, ir_test(ir, IR_EQ, there, pc), hit, miss, IR_LIKELY);
     ir_place(ir, hit);
-    ir_go(ir, ir_load(ir, IR_POINTER, table, NULL, offset + offsetof(struct jump, code)),
-          (ir_value[]){e->core, e->regs, e->base, e->lines, emit_cycles(e), e->limit});
+    ir_go(ir, ir_load(ir, IR_POINTER, table, NULL, offset + offsetof(struct jump, code)));
     ir_place(ir, miss);
     return_to(e, ir_convert(ir, IR_TRUNC, IR_I32, pc));
 }
@@ -432,7 +428,7 @@ static void record_edge(struct emit *e, jit_function *function, ir_value to)
     struct ir *ir = e->ir;
     ir_store(ir, to, e->core, NULL, CORE(call.address));
     ir_store(ir, emit_cycles(e), e->core, NULL, CORE(cycles));
-    (void)ir_call_keeping(ir, (const void *)function, e->core);
+    (void)ir_call(ir, (const void *)function);
     ir_reload(ir, IR_POINTER, e->counts, e->core, CORE(counts));
     ir_reload(ir, IR_POINTER, e->path_counts, e->core, CORE(path_counts));
 }
@@ -561,29 +557,30 @@ static void emit_block(struct emit *e, unsigned index)
     end_block(e);
 }
 
-struct ir_code *emit_region(struct ir_maker *maker, struct region *region)
+struct ir_code *emit_region(struct ir *ir, struct region *region)
 {
-    struct emit e = {.ir = ir_begin(maker, REGION_ARGUMENTS), .region = region};
-    e.core = ir_argument(e.ir, 0);
-    e.regs = ir_argument(e.ir, 1);
-    e.base = ir_argument(e.ir, 2);
-    e.lines = ir_argument(e.ir, 3);
-    e.cycles = ir_variable_of(e.ir, ir_argument(e.ir, 4));
-    e.limit = ir_argument(e.ir, 5);
-    e.counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(counts));
+    struct emit e = {.ir = ir, .region = region};
+    ir_begin(ir);
+    e.core = ir_argument(ir, IR_CORE);
+    e.regs = ir_argument(ir, IR_REGS);
+    e.base = ir_argument(ir, IR_BASE);
+    e.lines = ir_argument(ir, IR_LINES);
+    e.cycles = ir_variable_of(ir, ir_argument(ir, IR_TIME));
+    e.limit = ir_argument(ir, IR_LIMIT);
+    e.counts = ir_variable_new(ir, IR_POINTER, e.core, CORE(counts));
     if (region->recorded)
-        e.path_counts = ir_variable_new(e.ir, IR_POINTER, e.core, CORE(path_counts));
+        e.path_counts = ir_variable_new(ir, IR_POINTER, e.core, CORE(path_counts));
     for (unsigned i = 0; i < region->count; i++)
-        e.start[i] = ir_anchor_new(e.ir, region->blocks[i].weight);
-    e.leave = ir_anchor_new(e.ir, 0);
+        e.start[i] = ir_anchor_new(ir, region->blocks[i].weight);
+    e.leave = ir_anchor_new(ir, 0);
     if (region->recorded)
         check_path(&e);
     else
-        ir_jump(e.ir, e.start[0]);
+        ir_jump(ir, e.start[0]);
     for (unsigned i = 0; i < region->count; i++)
         emit_block(&e, i);
     place_exits(&e);
-    ir_place(e.ir, e.leave);
-    ir_return(e.ir);
-    return ir_finish(e.ir);
+    ir_place(ir, e.leave);
+    ir_return(ir);
+    return ir_finish(ir);
 }

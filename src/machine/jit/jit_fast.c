@@ -8,18 +8,11 @@
 
 #include "base/mem.h"
 
-struct ir_maker {
-    const struct ir_kind *kind;
-    struct fast fast; /* one function at a time, in the same memory */
-};
-
 struct ir_code {
-    const struct ir_kind *kind;
     uint8_t *bytes;
     size_t size, target;
 };
 
-#define F(ir)  ((struct fast *)(ir))
 #define N(v)   ((int)(intptr_t)(v))
 #define B(b)   ((int)(intptr_t)(b))
 #define VAR(v) ((unsigned)(intptr_t)(v)-1)
@@ -33,63 +26,56 @@ union handle {
 };
 #define V(n) (((union handle){.number = (n)}).value)
 
-static const char *fast_unavailable(void)
+const char *ir_unavailable(void)
 {
-    return x86_host_knows() ? NULL : "this host lacks what quick translation needs";
+    return x86_host_knows() ? NULL : "this host lacks AVX2, BMI, FMA, LZCNT or MOVBE";
 }
 
-static struct ir_maker *fast_maker_new(const char **reason)
+struct ir *ir_new(void)
 {
-    *reason = fast_unavailable();
-    if (*reason) return NULL;
-    struct ir_maker *maker = base_calloc(1, sizeof *maker);
-    maker->kind = maker->fast.ir.kind = &ir_fast;
-    return maker;
+    return x86_host_knows() ? base_calloc(1, sizeof(struct ir)) : NULL;
 }
 
-static void fast_maker_free(struct ir_maker *maker)
+void ir_free(struct ir *ir)
 {
-    struct fast *f = &maker->fast;
-    x86_fini(&f->x);
-    free(f->nodes);
-    free(f->blocks);
-    free(f->variables);
-    free(f->changes);
-    free(maker);
+    if (!ir) return;
+    x86_fini(&ir->x);
+    free(ir->nodes);
+    free(ir->blocks);
+    free(ir->variables);
+    free(ir->changes);
+    free(ir);
 }
 
 /* --- Functions ------------------------------------------------------------------------------- */
 
-static int node_new(struct fast *f, struct node node)
+static int node_new(struct ir *f, struct node node)
 {
     f->nodes = base_grow(f->nodes, &f->node_capacity, f->node_count + 1, sizeof *f->nodes);
     f->nodes[f->node_count] = node;
     return (int)f->node_count++;
 }
 
-static int block_new(struct fast *f, bool anchor, uint64_t weight)
+static int block_new(struct ir *f, bool anchor, uint64_t weight)
 {
     f->blocks = base_grow(f->blocks, &f->block_capacity, f->block_count + 1, sizeof *f->blocks);
     f->blocks[f->block_count] = (struct fast_block){.anchor = anchor, .weight = weight};
     return (int)f->block_count++;
 }
 
-static struct ir *fast_begin(struct ir_maker *maker, const char *arguments)
+void ir_begin(struct ir *ir)
 {
-    struct fast *f = &maker->fast;
-    (void)arguments;
-    f->node_count = f->block_count = f->variable_count = 0;
-    f->pinned = f->locked = 0;
-    f->slots = 0;
-    f->failed = f->in_detour = false;
-    f->detours = NULL;
-    (void)node_new(f, (struct node){0}); /* 0 is none */
-    (void)block_new(f, false, 0);
-    f->here = block_new(f, true, 0);
-    return &f->ir;
+    ir->node_count = ir->block_count = ir->variable_count = 0;
+    ir->pinned = ir->locked = 0;
+    ir->slots = 0;
+    ir->failed = ir->in_detour = false;
+    ir->detours = NULL;
+    (void)node_new(ir, (struct node){0}); /* 0 is none */
+    (void)block_new(ir, false, 0);
+    ir->here = block_new(ir, true, 0);
 }
 
-static struct ir_code *keep(const struct fast *f)
+static struct ir_code *keep(const struct ir *f)
 {
     size_t size = (x86_size(&f->x) + 4095) & ~(size_t)4095;
     uint8_t *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -100,38 +86,36 @@ static struct ir_code *keep(const struct fast *f)
         return NULL;
     }
     struct ir_code *code = base_calloc(1, sizeof *code);
-    *code = (struct ir_code){&ir_fast, bytes, size, f->target};
+    *code = (struct ir_code){bytes, size, f->target};
     return code;
 }
 
-static struct ir_code *fast_finish(struct ir *ir)
+struct ir_code *ir_finish(struct ir *ir)
 {
-    struct fast *f = F(ir);
-    arena_init(&f->arena);
-    fast_plan(f);
-    struct ir_code *code = fast_make(f) ? keep(f) : NULL;
-    arena_fini(&f->arena);
+    arena_init(&ir->arena);
+    fast_plan(ir);
+    struct ir_code *code = fast_make(ir) ? keep(ir) : NULL;
+    arena_fini(&ir->arena);
     return code;
 }
 
-static void *fast_code_entry(const struct ir_code *code)
+void *ir_code_entry(const struct ir_code *code)
 {
     return code->bytes;
 }
 
-static void *fast_code_target(const struct ir_code *code)
+void *ir_code_target(const struct ir_code *code)
 {
     return code->bytes + code->target;
 }
 
-static size_t fast_code_size(const struct ir_code *code)
+size_t ir_code_size(const struct ir_code *code)
 {
     return code->size;
 }
 
-static void fast_code_free(struct ir_maker *maker, struct ir_code *code)
+void ir_code_free(struct ir_code *code)
 {
-    (void)maker;
     (void)munmap(code->bytes, code->size);
     free(code);
 }
@@ -141,7 +125,7 @@ static void fast_code_free(struct ir_maker *maker, struct ir_code *code)
 /* A node that is done where it stands, in the block that is built. */
 static int add(struct ir *ir, struct node node)
 {
-    struct fast *f = F(ir);
+    struct ir *f = ir;
     node.block = f->here;
     int n = node_new(f, node);
     struct fast_block *block = &f->blocks[f->here];
@@ -155,27 +139,26 @@ static int add(struct ir *ir, struct node node)
 
 static uint8_t type_of(struct ir *ir, ir_value v)
 {
-    return F(ir)->nodes[N(v)].type;
+    return ir->nodes[N(v)].type;
 }
 
-static ir_value fast_argument(struct ir *ir, unsigned n)
+ir_value ir_argument(struct ir *ir, enum ir_argument argument)
 {
-    return V(node_new(F(ir), (struct node){.kind = NODE_ARGUMENT, .type = IR_I64, .imm = n}));
+    return V(node_new(ir, (struct node){.kind = NODE_ARGUMENT, .type = IR_I64, .imm = argument}));
 }
 
-static ir_value fast_const(struct ir *ir, enum ir_type type, uint64_t value)
+ir_value ir_const(struct ir *ir, enum ir_type type, uint64_t value)
 {
     static const uint64_t masks[] = {
         [IR_I1] = 1, [IR_I8] = 0xFF, [IR_I16] = 0xFFFF, [IR_I32] = UINT32_MAX};
     if (type < IR_I64) value &= masks[type];
-    return V(
-        node_new(F(ir), (struct node){.kind = NODE_CONST, .type = (uint8_t)type, .imm = value}));
+    return V(node_new(ir, (struct node){.kind = NODE_CONST, .type = (uint8_t)type, .imm = value}));
 }
 
-static ir_value fast_address(struct ir *ir, const void *p)
+ir_value ir_address(struct ir *ir, const void *p)
 {
-    return V(node_new(F(ir),
-                      (struct node){.kind = NODE_CONST, .type = IR_POINTER, .imm = (uintptr_t)p}));
+    return V(
+        node_new(ir, (struct node){.kind = NODE_CONST, .type = IR_POINTER, .imm = (uintptr_t)p}));
 }
 
 /* --- Of constants: what rows leave of the operands that are part of an instruction ----------- */
@@ -223,15 +206,15 @@ static bool fold_test(enum ir_test test, const struct node *a, const struct node
 /* The node if it is an integer that is known, else NULL. */
 static const struct node *known(struct ir *ir, ir_value v)
 {
-    const struct node *n = &F(ir)->nodes[N(v)];
+    const struct node *n = &ir->nodes[N(v)];
     return n->kind == NODE_CONST && n->type <= IR_I64 ? n : NULL;
 }
 
-static ir_value fast_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
+ir_value ir_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
 {
     uint64_t result;
     if (known(ir, a) && known(ir, b) && fold_op(op, known(ir, a), known(ir, b), &result))
-        return fast_const(ir, (enum ir_type)type_of(ir, a), result);
+        return ir_const(ir, (enum ir_type)type_of(ir, a), result);
     return V(add(ir, (struct node){.kind = NODE_BINARY,
                                    .type = type_of(ir, a),
                                    .how = (uint8_t)op,
@@ -239,30 +222,30 @@ static ir_value fast_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b
                                    .b = N(b)}));
 }
 
-static ir_value fast_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
+ir_value ir_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
 {
     if (known(ir, a) && known(ir, b))
-        return fast_const(ir, IR_I1, fold_test(test, known(ir, a), known(ir, b)));
+        return ir_const(ir, IR_I1, fold_test(test, known(ir, a), known(ir, b)));
     return V(
         add(ir, (struct node){
                     .kind = NODE_TEST, .type = IR_I1, .how = (uint8_t)test, .a = N(a), .b = N(b)}));
 }
 
-static ir_value fast_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b)
+ir_value ir_order(struct ir *ir, enum ir_order order, ir_value a, ir_value b)
 {
     return V(add(
         ir, (struct node){
                 .kind = NODE_ORDER, .type = IR_I1, .how = (uint8_t)order, .a = N(a), .b = N(b)}));
 }
 
-static ir_value fast_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
+ir_value ir_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
 {
     return V(
         add(ir, (struct node){
                     .kind = NODE_COMPARE, .type = IR_I32, .how = is_signed, .a = N(a), .b = N(b)}));
 }
 
-static ir_value fast_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
+ir_value ir_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
 {
     if (known(ir, condition)) return known(ir, condition)->imm ? a : b;
     return V(add(
@@ -271,12 +254,11 @@ static ir_value fast_select(struct ir *ir, ir_value condition, ir_value a, ir_va
             .kind = NODE_SELECT, .type = type_of(ir, a), .a = N(condition), .b = N(a), .c = N(b)}));
 }
 
-static ir_value fast_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
+ir_value ir_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
 {
-    if (known(ir, v) && how == IR_SEXT)
-        return fast_const(ir, to, (uint64_t)signed_of(known(ir, v)));
+    if (known(ir, v) && how == IR_SEXT) return ir_const(ir, to, (uint64_t)signed_of(known(ir, v)));
     if (known(ir, v) && (how == IR_ZEXT || how == IR_TRUNC))
-        return fast_const(ir, to, known(ir, v)->imm);
+        return ir_const(ir, to, known(ir, v)->imm);
     return V(add(
         ir,
         (struct node){.kind = NODE_CONVERT, .type = (uint8_t)to, .how = (uint8_t)how, .a = N(v)}));
@@ -289,59 +271,58 @@ static ir_value of(struct ir *ir, enum node_kind kind, ir_value a, ir_value b, i
                 .kind = (uint8_t)kind, .type = type_of(ir, a), .a = N(a), .b = N(b), .c = N(c)}));
 }
 
-static ir_value fast_negate(struct ir *ir, ir_value v)
+ir_value ir_negate(struct ir *ir, ir_value v)
 {
     return of(ir, NODE_NEGATE, v, NULL, NULL);
 }
 
-static ir_value fast_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
+ir_value ir_fma(struct ir *ir, ir_value x, ir_value y, ir_value z)
 {
     return of(ir, NODE_FMA, x, y, z);
 }
 
-static ir_value fast_swap(struct ir *ir, ir_value v)
+ir_value ir_swap(struct ir *ir, ir_value v)
 {
     return of(ir, NODE_SWAP, v, NULL, NULL);
 }
 
-static ir_value fast_whole(struct ir *ir, ir_value v)
+ir_value ir_whole(struct ir *ir, ir_value v)
 {
     return of(ir, NODE_WHOLE, v, NULL, NULL);
 }
 
-static ir_value fast_widen(struct ir *ir, ir_value v)
+ir_value ir_widen(struct ir *ir, ir_value v)
 {
     return of(ir, NODE_WIDEN, v, NULL, NULL);
 }
 
-static ir_value fast_words(struct ir *ir, ir_value high, ir_value low, bool flip)
+ir_value ir_words(struct ir *ir, ir_value high, ir_value low, bool flip)
 {
     return V(add(
         ir,
         (struct node){.kind = NODE_WORDS, .type = IR_F64, .how = flip, .a = N(high), .b = N(low)}));
 }
 
-static ir_value fast_leading_zeros(struct ir *ir, ir_value v)
+ir_value ir_leading_zeros(struct ir *ir, ir_value v)
 {
     return of(ir, NODE_LEADING_ZEROS, v, NULL, NULL);
 }
 
-static ir_value fast_rotate(struct ir *ir, ir_value v, ir_value left)
+ir_value ir_rotate(struct ir *ir, ir_value v, ir_value left)
 {
     return of(ir, NODE_ROTATE, v, left, NULL);
 }
 
 /* --- Memory and variables -------------------------------------------------------------------- */
 
-static ir_value fast_offset(struct ir *ir, ir_value base, ir_value by)
+ir_value ir_offset(struct ir *ir, ir_value base, ir_value by)
 {
     return V(add(
         ir, (struct node){
                 .kind = NODE_BINARY, .type = IR_POINTER, .how = IR_ADD, .a = N(base), .b = N(by)}));
 }
 
-static ir_value fast_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index,
-                          uint64_t offset)
+ir_value ir_load(struct ir *ir, enum ir_type type, ir_value base, ir_value index, uint64_t offset)
 {
     return V(add(
         ir,
@@ -349,9 +330,9 @@ static ir_value fast_load(struct ir *ir, enum ir_type type, ir_value base, ir_va
             .kind = NODE_LOAD, .type = (uint8_t)type, .a = N(base), .b = N(index), .imm = offset}));
 }
 
-static void fast_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
+void ir_store(struct ir *ir, ir_value v, ir_value base, ir_value index, uint64_t offset)
 {
-    struct fast *f = F(ir);
+    struct ir *f = ir;
     int last = f->blocks[f->here].last;
     struct node *set = &f->nodes[last];
     const struct variable *variable = &f->variables[set->variable];
@@ -364,27 +345,26 @@ static void fast_store(struct ir *ir, ir_value v, ir_value base, ir_value index,
                       .kind = NODE_STORE, .a = N(base), .b = N(index), .c = N(v), .imm = offset});
 }
 
-static void fast_prefetch(struct ir *ir, ir_value base, ir_value index)
+void ir_prefetch(struct ir *ir, ir_value base, ir_value index)
 {
     (void)add(ir, (struct node){.kind = NODE_PREFETCH, .a = N(base), .b = N(index)});
 }
 
-static void fast_increment(struct ir *ir, ir_value base, uint64_t offset)
+void ir_increment(struct ir *ir, ir_value base, uint64_t offset)
 {
     (void)add(ir, (struct node){.kind = NODE_ADD_TO, .a = N(base), .imm = offset});
 }
 
 static ir_variable variable_new(struct ir *ir, struct variable variable)
 {
-    struct fast *f = F(ir);
+    struct ir *f = ir;
     f->variables =
         base_grow(f->variables, &f->variable_capacity, f->variable_count + 1, sizeof *f->variables);
     f->variables[f->variable_count++] = variable;
     return ((union handle){.number = (intptr_t)f->variable_count}).variable;
 }
 
-static ir_variable fast_variable_new(struct ir *ir, enum ir_type type, ir_value base,
-                                     uint64_t offset)
+ir_variable ir_variable_new(struct ir *ir, enum ir_type type, ir_value base, uint64_t offset)
 {
     return variable_new(ir, (struct variable){.type = (uint8_t)type,
                                               .has_home = true,
@@ -393,27 +373,27 @@ static ir_variable fast_variable_new(struct ir *ir, enum ir_type type, ir_value 
                                               .pin = NONE});
 }
 
-static ir_variable fast_variable_of(struct ir *ir, ir_value first)
+ir_variable ir_variable_of(struct ir *ir, ir_value first)
 {
-    bool is_time = F(ir)->nodes[N(first)].kind == NODE_ARGUMENT;
+    bool is_time = ir->nodes[N(first)].kind == NODE_ARGUMENT;
     return variable_new(ir, (struct variable){.type = type_of(ir, first),
                                               .first = N(first),
                                               .pin = is_time ? R13 : NONE});
 }
 
-static ir_value fast_get(struct ir *ir, enum ir_type type, ir_variable variable)
+ir_value ir_get(struct ir *ir, enum ir_type type, ir_variable variable)
 {
     return V(
         add(ir, (struct node){.kind = NODE_GET, .type = (uint8_t)type, .variable = VAR(variable)}));
 }
 
-static void fast_set(struct ir *ir, ir_variable variable, ir_value v)
+void ir_set(struct ir *ir, ir_variable variable, ir_value v)
 {
     (void)add(ir, (struct node){.kind = NODE_SET, .variable = VAR(variable), .a = N(v)});
 }
 
-static void fast_reload(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base,
-                        uint64_t offset)
+void ir_reload(struct ir *ir, enum ir_type type, ir_variable variable, ir_value base,
+               uint64_t offset)
 {
     (void)add(ir, (struct node){.kind = NODE_RELOAD,
                                 .type = (uint8_t)type,
@@ -424,30 +404,30 @@ static void fast_reload(struct ir *ir, enum ir_type type, ir_variable variable, 
 
 /* --- Flow ------------------------------------------------------------------------------------ */
 
-static ir_block fast_block_new(struct ir *ir)
+ir_block ir_block_new(struct ir *ir)
 {
-    return ((union handle){.number = block_new(F(ir), false, 0)}).block;
+    return ((union handle){.number = block_new(ir, false, 0)}).block;
 }
 
-static ir_block fast_anchor_new(struct ir *ir, uint64_t weight)
+ir_block ir_anchor_new(struct ir *ir, uint64_t weight)
 {
-    return ((union handle){.number = block_new(F(ir), true, weight)}).block;
+    return ((union handle){.number = block_new(ir, true, weight)}).block;
 }
 
-static void fast_place(struct ir *ir, ir_block block)
+void ir_place(struct ir *ir, ir_block block)
 {
-    F(ir)->here = B(block);
+    ir->here = B(block);
 }
 
-static ir_block fast_here(struct ir *ir)
+ir_block ir_here(struct ir *ir)
 {
-    return ((union handle){.number = F(ir)->here}).block;
+    return ((union handle){.number = ir->here}).block;
 }
 
 static void end(struct ir *ir, enum ending ending, ir_value condition, ir_block yes, ir_block no,
                 enum ir_odds odds)
 {
-    struct fast_block *block = &F(ir)->blocks[F(ir)->here];
+    struct fast_block *block = &ir->blocks[ir->here];
     block->ending = ending;
     block->condition = N(condition);
     block->yes = B(yes);
@@ -455,98 +435,41 @@ static void end(struct ir *ir, enum ending ending, ir_value condition, ir_block 
     block->odds = odds;
 }
 
-static void fast_jump(struct ir *ir, ir_block block)
+void ir_jump(struct ir *ir, ir_block block)
 {
     end(ir, END_JUMP, NULL, block, NULL, IR_EVEN);
 }
 
-static void fast_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no,
-                        enum ir_odds odds)
+void ir_branch(struct ir *ir, ir_value condition, ir_block yes, ir_block no, enum ir_odds odds)
 {
     end(ir, END_BRANCH, condition, yes, no, odds);
 }
 
-static void fast_return(struct ir *ir)
+void ir_return(struct ir *ir)
 {
     end(ir, END_RETURN, NULL, NULL, NULL, IR_EVEN);
 }
 
-static ir_value fast_call_keeping(struct ir *ir, const void *function, ir_value argument)
+ir_value ir_call(struct ir *ir, const void *function)
 {
-    (void)argument; /* the core, which is where the function expects it */
+    /* The core is in the register where the function expects it. */
     return V(add(ir, (struct node){.kind = NODE_CALL, .type = IR_I1, .imm = (uintptr_t)function}));
 }
 
-static void fast_ask(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no)
+void ir_ask(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no)
 {
-    /* the base is the core, which is in its register */
     (void)add(ir, (struct node){.kind = NODE_ASK,
                                 .variable = VAR(question->time),
                                 .how = (uint8_t)question->shift,
                                 .mask = question->mask,
                                 .a = N(question->pointer),
                                 .b = N(question->number),
-                                .c = N(fast_const(ir, IR_I64, question->code)),
+                                .c = N(ir_const(ir, IR_I64, question->code)),
                                 .imm = question->told});
     end(ir, END_ASK, NULL, yes, no, IR_LIKELY);
 }
 
-static void fast_go(struct ir *ir, ir_value function, const ir_value *arguments)
+void ir_go(struct ir *ir, ir_value function)
 {
-    (void)arguments; /* those of this function, which are where they are expected */
     end(ir, END_GO, function, NULL, NULL, IR_EVEN);
 }
-
-const struct ir_kind ir_fast = {
-    .unavailable = fast_unavailable,
-    .maker_new = fast_maker_new,
-    .nanoseconds = 5000,
-    .first_nanoseconds = 0,
-    .patience = 1000,
-    .most_blocks = 64,
-    .most_instructions = 800,
-    .maker_free = fast_maker_free,
-    .begin = fast_begin,
-    .finish = fast_finish,
-    .code_entry = fast_code_entry,
-    .code_target = fast_code_target,
-    .code_size = fast_code_size,
-    .code_free = fast_code_free,
-    .argument = fast_argument,
-    .constant = fast_const,
-    .address = fast_address,
-    .op = fast_op,
-    .test = fast_test,
-    .order = fast_order,
-    .compare = fast_compare,
-    .select = fast_select,
-    .convert = fast_convert,
-    .negate = fast_negate,
-    .fma = fast_fma,
-    .swap = fast_swap,
-    .whole = fast_whole,
-    .widen = fast_widen,
-    .words = fast_words,
-    .leading_zeros = fast_leading_zeros,
-    .rotate = fast_rotate,
-    .offset = fast_offset,
-    .load = fast_load,
-    .store = fast_store,
-    .prefetch = fast_prefetch,
-    .increment = fast_increment,
-    .variable_new = fast_variable_new,
-    .variable_of = fast_variable_of,
-    .get = fast_get,
-    .set = fast_set,
-    .reload = fast_reload,
-    .block_new = fast_block_new,
-    .anchor_new = fast_anchor_new,
-    .place = fast_place,
-    .here = fast_here,
-    .jump = fast_jump,
-    .branch = fast_branch,
-    .leave = fast_return,
-    .call_keeping = fast_call_keeping,
-    .ask = fast_ask,
-    .go = fast_go,
-};

@@ -1,5 +1,4 @@
-/* Inside the quick maker of code (x86-64 only), which translates in microseconds what LLVM does in
- * milliseconds.
+/* Inside the x86-64 back end.
  *
  * A function is a list of nodes in blocks (jit_fast.c). Blocks are of two kinds. An anchor may be
  * jumped to from anywhere, and no value of another block is used in it: the beginnings of guest
@@ -164,13 +163,7 @@ struct change {
     int next;
 };
 
-/* Begins with what every struct ir does. */
 struct ir {
-    const struct ir_kind *kind;
-};
-
-struct fast {
-    struct ir ir;
     struct x86 x;
     struct node *nodes;
     struct fast_block *blocks;
@@ -193,7 +186,7 @@ struct fast {
 };
 
 /* The node that n stands for. */
-static inline int node_real(const struct fast *f, int n)
+static inline int node_real(const struct ir *f, int n)
 {
     while (f->nodes[n].same)
         n = f->nodes[n].same;
@@ -211,7 +204,7 @@ static inline unsigned width(unsigned type)
 {
     return is_wide(type) ? X86_W : 0;
 }
-static inline bool is_const(const struct fast *f, int n)
+static inline bool is_const(const struct ir *f, int n)
 {
     return f->nodes[n].kind == NODE_CONST;
 }
@@ -221,32 +214,32 @@ static inline bool is_const(const struct fast *f, int n)
  * the lowest bytes 1 and 2: a test of memory with such a byte, and not with a constant, is one
  * operation of the host's together with its jump. */
 enum { REGS_BIAS = 128, MEMORY_BIAS = 1 };
-static inline int32_t bias_of(const struct fast *f, int n)
+static inline int32_t bias_of(const struct ir *f, int n)
 {
     static const uint8_t biases[] = {0, REGS_BIAS, MEMORY_BIAS, LINES_BIAS, 0, 0};
     return f->nodes[n].kind == NODE_ARGUMENT ? biases[f->nodes[n].imm] : 0;
 }
 
 /* Plan: traces, positions, uses, lazy nodes, pins. */
-void fast_plan(struct fast *f);
+void fast_plan(struct ir *f);
 
 /* Registers. */
-void state_clear(struct fast *f,
+void state_clear(struct ir *f,
                  bool bare); /* as at an anchor: pinned variables only; bare: not even them */
-struct state *state_new(struct fast *f);
-struct state *state_copy(struct fast *f, const struct state *state);
-void state_become(struct fast *f, const struct state *state);
+struct state *state_new(struct ir *f);
+struct state *state_copy(struct ir *f, const struct state *state);
+void state_become(struct ir *f, const struct state *state);
 /* Makes `state`, of a detour from `position`, one that is also right for what is now; false when it
  * cannot be. */
-bool state_share(struct fast *f, struct state *state, int position);
-void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from);
-void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to);
-bool reg_needed(const struct fast *f, int n);    /* whether a value is used behind this point */
-int reg_find(const struct fast *f, int n);       /* the register that has it, or NONE */
-int reg_use(struct fast *f, int n, int scratch); /* likewise, or loaded into the scratch one */
-int reg_new(struct fast *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
-void reg_clear(struct fast *f, int reg);                        /* its content moves elsewhere */
-void reg_move(struct fast *f, int to, int from);
+bool state_share(struct ir *f, struct state *state, int position);
+void reg_load(struct ir *f, unsigned type, int reg, struct x86_at from);
+void reg_store(struct ir *f, unsigned type, int reg, struct x86_at to);
+bool reg_needed(const struct ir *f, int n);    /* whether a value is used behind this point */
+int reg_find(const struct ir *f, int n);       /* the register that has it, or NONE */
+int reg_use(struct ir *f, int n, int scratch); /* likewise, or loaded into the scratch one */
+int reg_new(struct ir *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
+void reg_clear(struct ir *f, int reg);                        /* its content moves elsewhere */
+void reg_move(struct ir *f, int to, int from);
 /* Around a question, behind which, in a detour, `wanted` is the state: registers of LOST_REGISTERS
  * that are needed still, and what has their values meanwhile. */
 struct kept {
@@ -257,24 +250,23 @@ struct kept {
         struct x86_at at;
     } value[KEPT];
 };
-void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept);
-void regs_restore(struct fast *f, const struct kept *kept);
-void variable_get(struct fast *f, int n);
-void variable_set(struct fast *f, const struct node *set);
-void variables_write(struct fast *f); /* all that are pending */
-void variable_reload(struct fast *f, int n);
-void state_anchor(struct fast *f);            /* makes it that of an anchor, which is jumped to */
-void state_arrive(struct fast *f, int block); /* on the trace, where detours come back */
-void state_meet(struct fast *f, const struct fast_block *block); /* in a detour that comes back */
-bool state_is_met(struct fast *f,
-                  const struct fast_block *block); /* whether that would do nothing */
+void regs_keep(struct ir *f, const struct state *wanted, struct kept *kept);
+void regs_restore(struct ir *f, const struct kept *kept);
+void variable_get(struct ir *f, int n);
+void variable_set(struct ir *f, const struct node *set);
+void variables_write(struct ir *f); /* all that are pending */
+void variable_reload(struct ir *f, int n);
+void state_anchor(struct ir *f);            /* makes it that of an anchor, which is jumped to */
+void state_arrive(struct ir *f, int block); /* on the trace, where detours come back */
+void state_meet(struct ir *f, const struct fast_block *block);   /* in a detour that comes back */
+bool state_is_met(struct ir *f, const struct fast_block *block); /* whether that would do nothing */
 
 /* Making; false when it cannot be done. */
-bool fast_make(struct fast *f);
-void fast_node(struct fast *f, int n);
-void fast_jump_if(struct fast *f, int n, bool sense, unsigned label);
-int fast_tested(const struct fast *f, int condition); /* state.tested behind a jump on it */
-void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to);
-struct x86_at fast_slot(const struct fast *f, int n);
+bool fast_make(struct ir *f);
+void fast_node(struct ir *f, int n);
+void fast_jump_if(struct ir *f, int n, bool sense, unsigned label);
+int fast_tested(const struct ir *f, int condition); /* state.tested behind a jump on it */
+void const_store(struct ir *f, unsigned type, uint64_t imm, struct x86_at to);
+struct x86_at fast_slot(const struct ir *f, int n);
 
 #endif

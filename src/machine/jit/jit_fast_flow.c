@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "machine/jit/jit_fast.h"
 
-static void add_detour(struct fast *f, unsigned label, int block, int position, int tested)
+static void add_detour(struct ir *f, unsigned label, int block, int position, int tested)
 {
     struct detour *detour = arena_calloc(&f->arena, 1, sizeof *detour);
     *detour = (struct detour){label, block, position, state_copy(f, f->now), f->detours};
@@ -19,7 +19,7 @@ static void add_detour(struct fast *f, unsigned label, int block, int position, 
 
 /* The label of a detour to the block that is still to be made and that does from here, too; or 0.
  */
-static unsigned find_detour(struct fast *f, int block)
+static unsigned find_detour(struct ir *f, int block)
 {
     for (struct detour *detour = f->detours; detour; detour = detour->next)
         if (detour->block == block)
@@ -28,7 +28,7 @@ static unsigned find_detour(struct fast *f, int block)
 }
 
 /* To a block that is an anchor or elsewhere. */
-static void jump_to(struct fast *f, int block, int next_anchor)
+static void jump_to(struct ir *f, int block, int next_anchor)
 {
     const struct fast_block *b = &f->blocks[block];
     if (!b->anchor)
@@ -39,7 +39,7 @@ static void jump_to(struct fast *f, int block, int next_anchor)
 }
 
 /* Where a branch goes that does not go on here. */
-static void branch_away(struct fast *f, int condition, bool sense, int block, int position)
+static void branch_away(struct ir *f, int condition, bool sense, int block, int position)
 {
     const struct fast_block *b = &f->blocks[block];
     if (b->anchor) {
@@ -52,7 +52,7 @@ static void branch_away(struct fast *f, int condition, bool sense, int block, in
 }
 
 /* Whether an end leads to where nothing is pending. */
-static bool leaves_trace(const struct fast *f, const struct fast_block *b, int follows)
+static bool leaves_trace(const struct ir *f, const struct fast_block *b, int follows)
 {
     if (b->ending == END_JUMP) return b->yes != follows;
     if (b->ending == END_ASK) return false;
@@ -62,7 +62,7 @@ static bool leaves_trace(const struct fast *f, const struct fast_block *b, int f
 /* Asks, with the number in rax. Of the registers that change only what is needed is kept, behind
  * the question or where the detour comes back to. The carry says whether there is no answer in rax.
  */
-static void make_question(struct fast *f, const struct node *ask, const struct state *wanted)
+static void make_question(struct ir *f, const struct node *ask, const struct state *wanted)
 {
     struct x86 *x = &f->x;
     struct kept kept;
@@ -82,7 +82,7 @@ static void make_question(struct fast *f, const struct node *ask, const struct s
 
 /* Whether nothing is left to do before a block that a question leads to, which has changed the
  * variable to n. */
-static bool goes_straight(struct fast *f, const struct fast_block *to, unsigned variable, int n)
+static bool goes_straight(struct ir *f, const struct fast_block *to, unsigned variable, int n)
 {
     int pin = f->variables[variable].pin, position = f->position;
     if (to->anchor || reg_needed(f, f->now->content[pin])) return false;
@@ -95,7 +95,7 @@ static bool goes_straight(struct fast *f, const struct fast_block *to, unsigned 
 }
 
 /* On a trace, which goes on behind it. The time may have changed. */
-static void make_ask_here(struct fast *f, const struct fast_block *b, int position)
+static void make_ask_here(struct ir *f, const struct fast_block *b, int position)
 {
     struct x86 *x = &f->x;
     const struct node *ask = &f->nodes[b->last];
@@ -115,7 +115,7 @@ static void make_ask_here(struct fast *f, const struct fast_block *b, int positi
 }
 
 /* In a detour. The time may have changed. */
-static void make_ask(struct fast *f, const struct fast_block *b, int position)
+static void make_ask(struct ir *f, const struct fast_block *b, int position)
 {
     struct x86 *x = &f->x;
     int n = b->last;
@@ -146,7 +146,7 @@ static void make_ask(struct fast *f, const struct fast_block *b, int position)
 }
 
 /* Ends a block; returns the one that follows here, or 0. */
-static int make_ending(struct fast *f, const struct fast_block *b, int position, int next_anchor)
+static int make_ending(struct ir *f, const struct fast_block *b, int position, int next_anchor)
 {
     int follows = f->in_detour ? 0 : b->follows;
     bool to_anchor =
@@ -203,7 +203,7 @@ static int make_ending(struct fast *f, const struct fast_block *b, int position,
 }
 
 /* Which variables a trace begins by reading, and where it ends. */
-static void look_ahead(struct fast *f, int anchor)
+static void look_ahead(struct ir *f, int anchor)
 {
     for (size_t i = 0; i < f->variable_count; i++)
         f->variables[i].seen = f->variables[i].next_get = 0;
@@ -218,7 +218,7 @@ static void look_ahead(struct fast *f, int anchor)
     }
 }
 
-static void make_trace(struct fast *f, int anchor, int next_anchor)
+static void make_trace(struct ir *f, int anchor, int next_anchor)
 {
     look_ahead(f, anchor);
     state_clear(f, f->blocks[anchor].weight == 0);
@@ -237,21 +237,21 @@ static void make_trace(struct fast *f, int anchor, int next_anchor)
 }
 
 /* C does not look at variables then. */
-static bool leads_to_question(const struct fast *f, int block)
+static bool leads_to_question(const struct ir *f, int block)
 {
     const struct fast_block *b = &f->blocks[block];
     return b->ending == END_ASK;
 }
 
 /* Whether a node of a detour leaves the scratch register alone: those before a question do. */
-static bool spares_scratch(const struct fast *f, const struct node *n)
+static bool spares_scratch(const struct ir *f, const struct node *n)
 {
     return n->lazy || n->kind == NODE_CONST || n->kind == NODE_PREFETCH || n->kind == NODE_ASK ||
            (n->kind == NODE_CONVERT && n->how == IR_ZEXT) ||
            (n->kind == NODE_STORE && is_const(f, n->c) && f->nodes[n->c].type == IR_I8);
 }
 
-static void make_detour(struct fast *f, const struct detour *detour)
+static void make_detour(struct ir *f, const struct detour *detour)
 {
     state_become(f, detour->state);
     f->locked = 0;
@@ -275,7 +275,7 @@ static void make_detour(struct fast *f, const struct detour *detour)
     }
 }
 
-static void make_detours(struct fast *f)
+static void make_detours(struct ir *f)
 {
     f->in_detour = true;
     f->x.piece = 1;
@@ -289,7 +289,7 @@ static void make_detours(struct fast *f)
     f->x.piece = 0;
 }
 
-static bool to_be_made(const struct fast *f, int block)
+static bool to_be_made(const struct ir *f, int block)
 {
     const struct fast_block *b = &f->blocks[block];
     return b->anchor && !b->made && b->label != f->leave;
@@ -297,7 +297,7 @@ static bool to_be_made(const struct fast *f, int block)
 
 /* The trace to be placed behind that of `anchor`: of those it leads to the most executed, else the
  * next one. */
-static int anchor_behind(const struct fast *f, int anchor)
+static int anchor_behind(const struct ir *f, int anchor)
 {
     int best = 0;
     for (int block = anchor; block; block = f->blocks[block].follows) {
@@ -313,7 +313,7 @@ static int anchor_behind(const struct fast *f, int anchor)
 
 static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
 
-static void make_leave(struct fast *f)
+static void make_leave(struct ir *f)
 {
     x86_place(&f->x, f->leave);
     x86_op_imm(&f->x, 0x81 | X86_W, 0, x86_reg(RSP), FRAME, 4);
@@ -324,7 +324,7 @@ static void make_leave(struct fast *f)
 
 /* How C enters: constants on the stack, arguments go to their registers, the limit on the stack.
  * Other code jumps to what follows. */
-static void make_entry(struct fast *f)
+static void make_entry(struct ir *f)
 {
     struct x86 *x = &f->x;
     for (unsigned i = 0; i < sizeof saved; i++)
@@ -343,7 +343,7 @@ static void make_entry(struct fast *f)
     reg_move(f, R13, R8);
 }
 
-bool fast_make(struct fast *f)
+bool fast_make(struct ir *f)
 {
     x86_begin(&f->x);
     f->leave = x86_label(&f->x);

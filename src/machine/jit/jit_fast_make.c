@@ -14,7 +14,7 @@ static const uint64_t masks[] = {
     [IR_I1] = 1,           [IR_I8] = 0xFF,        [IR_I16] = 0xFFFF,
     [IR_I32] = UINT32_MAX, [IR_I64] = UINT64_MAX, [IR_POINTER] = UINT64_MAX};
 
-static struct node *real(struct fast *f, int n)
+static struct node *real(struct ir *f, int n)
 {
     return &f->nodes[node_real(f, n)];
 }
@@ -27,7 +27,7 @@ static bool fits(uint64_t imm, unsigned type)
 static const uint8_t alu[] = {[IR_ADD] = 0, [IR_SUB] = 5, [IR_AND] = 4, [IR_OR] = 1, [IR_XOR] = 6};
 enum { ALU_COMPARE = 7 };
 
-static void alu_imm(struct fast *f, unsigned what, unsigned type, int reg, uint64_t imm)
+static void alu_imm(struct ir *f, unsigned what, unsigned type, int reg, uint64_t imm)
 {
     int32_t value = (int32_t)imm;
     if (value == (int8_t)value)
@@ -39,7 +39,7 @@ static void alu_imm(struct fast *f, unsigned what, unsigned type, int reg, uint6
 /* --- Memory ---------------------------------------------------------------------------------- */
 
 /* A lazy index, in the scratch register. */
-static int make_index(struct fast *f, const struct node *index)
+static int make_index(struct ir *f, const struct node *index)
 {
     const struct node *masked = &f->nodes[index->a], *rotated = &f->nodes[masked->a];
     int from = reg_use(f, rotated->a, SCRATCH);
@@ -50,7 +50,7 @@ static int make_index(struct fast *f, const struct node *index)
 }
 
 /* The address of a load or store. */
-static struct x86_at memory(struct fast *f, const struct node *n)
+static struct x86_at memory(struct ir *f, const struct node *n)
 {
     uint64_t disp = n->imm;
     int index = NONE;
@@ -70,14 +70,14 @@ static struct x86_at memory(struct fast *f, const struct node *n)
     return x86_mem(base, index, (int32_t)disp - bias_of(f, n->a));
 }
 
-static void make_load(struct fast *f, int n)
+static void make_load(struct ir *f, int n)
 {
     struct x86_at from = memory(f, &f->nodes[n]);
     int reg = reg_new(f, n, NONE, 0);
     reg_load(f, f->nodes[n].type, reg, from);
 }
 
-void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to)
+void const_store(struct ir *f, unsigned type, uint64_t imm, struct x86_at to)
 {
     struct x86 *x = &f->x;
     if (type == IR_I1 || type == IR_I8) {
@@ -94,7 +94,7 @@ void const_store(struct fast *f, unsigned type, uint64_t imm, struct x86_at to)
     }
 }
 
-static void make_store(struct fast *f, int n)
+static void make_store(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     struct x86_at to = memory(f, node);
@@ -115,7 +115,7 @@ static void make_store(struct fast *f, int n)
 /* --- Integers -------------------------------------------------------------------------------- */
 
 /* reg = reg what n */
-static void alu_with(struct fast *f, unsigned what, unsigned type, int reg, int n)
+static void alu_with(struct ir *f, unsigned what, unsigned type, int reg, int n)
 {
     const struct node *node = real(f, n);
     if (node->kind == NODE_CONST && fits(node->imm, type))
@@ -126,20 +126,20 @@ static void alu_with(struct fast *f, unsigned what, unsigned type, int reg, int 
         x86_op(&f->x, (what << 3 | 3) | width(type), reg, x86_reg(reg_use(f, n, SCRATCH_ADDRESS)));
 }
 
-static bool is_imm(struct fast *f, int n, unsigned type)
+static bool is_imm(struct ir *f, int n, unsigned type)
 {
     const struct node *node = real(f, n);
     return node->kind == NODE_CONST && fits(node->imm, type);
 }
 
-static void make_same(struct fast *f, int n, int as)
+static void make_same(struct ir *f, int n, int as)
 {
     as = node_real(f, as);
     f->nodes[n].same = as;
     if (!f->in_detour && f->nodes[as].last < f->nodes[n].last) f->nodes[as].last = f->nodes[n].last;
 }
 
-static void make_sum(struct fast *f, int n, int a, int b, bool minus)
+static void make_sum(struct ir *f, int n, int a, int b, bool minus)
 {
     unsigned type = f->nodes[n].type;
     if (real(f, b)->kind == NODE_CONST && !real(f, b)->imm) {
@@ -169,7 +169,7 @@ static void make_sum(struct fast *f, int n, int a, int b, bool minus)
 }
 
 /* and, or, xor, products: of two operands in any order */
-static void make_logic(struct fast *f, int n, int a, int b)
+static void make_logic(struct ir *f, int n, int a, int b)
 {
     unsigned type = f->nodes[n].type, how = f->nodes[n].how;
     int from = reg_use(f, a, SCRATCH);
@@ -194,7 +194,7 @@ static void make_logic(struct fast *f, int n, int a, int b)
            x86_reg(by));
 }
 
-static void make_shift(struct fast *f, int n)
+static void make_shift(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     static const uint8_t by_imm[] = {[IR_SHL] = 4, [IR_LSHR] = 5, [IR_ASHR] = 7};
@@ -219,7 +219,7 @@ static void make_shift(struct fast *f, int n)
 }
 
 /* 32 bits only: rdx:rax by a register that is neither. */
-static void make_quotient(struct fast *f, int n)
+static void make_quotient(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool is_signed = node->how == IR_SDIV;
@@ -237,7 +237,7 @@ static void make_quotient(struct fast *f, int n)
     x86_op(&f->x, 0x8B, to, x86_reg(SCRATCH));
 }
 
-static void make_float_operation(struct fast *f, int n)
+static void make_float_operation(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     static const uint8_t codes[] = {
@@ -249,7 +249,7 @@ static void make_float_operation(struct fast *f, int n)
 }
 
 /* The node is a constant after all: variables have become some. */
-static void become_const(struct fast *f, int n, uint64_t imm)
+static void become_const(struct ir *f, int n, uint64_t imm)
 {
     struct node *node = &f->nodes[n];
     *node = (struct node){.kind = NODE_CONST,
@@ -260,7 +260,7 @@ static void become_const(struct fast *f, int n, uint64_t imm)
                           .position = node->position};
 }
 
-static bool is_folded(struct fast *f, int n)
+static bool is_folded(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n], *a = real(f, node->a), *b = real(f, node->b);
     if (f->in_detour || a->kind != NODE_CONST || b->kind != NODE_CONST || is_float(node->type))
@@ -272,7 +272,7 @@ static bool is_folded(struct fast *f, int n)
     }
 }
 
-static void make_binary(struct fast *f, int n)
+static void make_binary(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int a = node->a, b = node->b;
@@ -297,7 +297,7 @@ static void make_binary(struct fast *f, int n)
 /* --- Conditions ------------------------------------------------------------------------------ */
 
 /* Compares; the answer is yes when the condition holds. */
-static enum x86_condition make_test(struct fast *f, const struct node *node)
+static enum x86_condition make_test(struct ir *f, const struct node *node)
 {
     static const uint8_t conditions[] = {
         [IR_EQ] = CC_E,  [IR_NE] = CC_NE, [IR_ULT] = CC_B, [IR_UGE] = CC_AE,
@@ -326,7 +326,7 @@ static enum x86_condition make_test(struct fast *f, const struct node *node)
     return conditions[node->how];
 }
 
-static enum x86_condition make_order(struct fast *f, const struct node *node)
+static enum x86_condition make_order(struct ir *f, const struct node *node)
 {
     int a = reg_use(f, node->a, SCRATCH_VECTOR), b = reg_use(f, node->b, SCRATCH_VECTOR + 1);
     if (node->how == IR_SAME) {
@@ -342,7 +342,7 @@ static enum x86_condition make_order(struct fast *f, const struct node *node)
 }
 
 /* The condition of a truth, which is compared only now if it is lazy. */
-static enum x86_condition make_condition(struct fast *f, int n)
+static enum x86_condition make_condition(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     if (node->lazy && node->kind == NODE_TEST) return make_test(f, node);
@@ -352,7 +352,7 @@ static enum x86_condition make_condition(struct fast *f, int n)
     return CC_NE;
 }
 
-void fast_jump_if(struct fast *f, int n, bool sense, unsigned label)
+void fast_jump_if(struct ir *f, int n, bool sense, unsigned label)
 {
     const struct node *node = &f->nodes[n];
     if (node->lazy && node->kind == NODE_BINARY) {
@@ -373,7 +373,7 @@ void fast_jump_if(struct fast *f, int n, bool sense, unsigned label)
     x86_jump_if(&f->x, sense ? condition : condition ^ 1, label);
 }
 
-int fast_tested(const struct fast *f, int condition)
+int fast_tested(const struct ir *f, int condition)
 {
     const struct node *test = &f->nodes[condition];
     if (!test->lazy || test->kind != NODE_TEST || !f->nodes[test->a].lazy) return 0;
@@ -384,7 +384,7 @@ int fast_tested(const struct fast *f, int condition)
 }
 
 /* A truth as a number. */
-static void make_truth(struct fast *f, int n)
+static void make_truth(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     enum x86_condition condition =
@@ -394,7 +394,7 @@ static void make_truth(struct fast *f, int n)
     x86_op(&f->x, 0xB6 | X86_0F | X86_BYTE, to, x86_reg(SCRATCH));
 }
 
-static uint32_t regs_of(const struct fast *f, int n)
+static uint32_t regs_of(const struct ir *f, int n)
 {
     if (!n) return 0;
     const struct node *node = &f->nodes[n];
@@ -405,7 +405,7 @@ static uint32_t regs_of(const struct fast *f, int n)
 
 /* 4, or 2 or 8 from the frame (a move where one number is above another takes the host twice as
  * long). */
-static void make_compare(struct fast *f, int n)
+static void make_compare(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool is_signed = node->how, vector = is_float(f->nodes[node->a].type);
@@ -421,7 +421,7 @@ static void make_compare(struct fast *f, int n)
     x86_op(&f->x, 0x40 | (is_signed ? CC_L : CC_B) | X86_0F, to, x86_mem(RSP, NONE, FRAME_8));
 }
 
-static void make_select(struct fast *f, int n)
+static void make_select(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int a = node->a, b = node->b, c = node->c;
@@ -443,7 +443,7 @@ static void make_select(struct fast *f, int n)
 
 /* --- The rest -------------------------------------------------------------------------------- */
 
-static void make_narrow(struct fast *f, int n)
+static void make_narrow(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n], *of = real(f, node->a);
     if (of->kind == NODE_CONST && !f->in_detour) {
@@ -466,7 +466,7 @@ static void make_narrow(struct fast *f, int n)
     }
 }
 
-static void make_signed(struct fast *f, int n)
+static void make_signed(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int from = reg_use(f, node->a, SCRATCH);
@@ -480,7 +480,7 @@ static void make_signed(struct fast *f, int n)
     }
 }
 
-static void make_bits(struct fast *f, int n)
+static void make_bits(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     unsigned wide = node->type == IR_F64 || node->type == IR_I64 ? X86_W : 0;
@@ -495,7 +495,7 @@ static void make_bits(struct fast *f, int n)
     }
 }
 
-static void make_convert(struct fast *f, int n)
+static void make_convert(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int from, to;
@@ -527,7 +527,7 @@ static void make_convert(struct fast *f, int n)
     }
 }
 
-static void make_negate(struct fast *f, int n)
+static void make_negate(struct ir *f, int n)
 {
     int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
     int to = reg_new(f, n, from, 0);
@@ -536,7 +536,7 @@ static void make_negate(struct fast *f, int n)
 }
 
 /* x * y + z: into z's register, x's, or a copy of z. Of z and x the negative may be meant. */
-static void make_fma(struct fast *f, int n)
+static void make_fma(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool minus = f->nodes[node->c].lazy, negated = f->nodes[node->a].lazy;
@@ -556,7 +556,7 @@ static void make_fma(struct fast *f, int n)
     }
 }
 
-static void make_swap(struct fast *f, int n)
+static void make_swap(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool wide = node->type == IR_I64;
@@ -582,21 +582,21 @@ static void make_swap(struct fast *f, int n)
 }
 
 /* Both doubles of the register are converted; the upper one is nobody's. */
-static void make_whole(struct fast *f, int n)
+static void make_whole(struct ir *f, int n)
 {
     int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
     int to = reg_new(f, n, NONE, 0);
     x86_vex(&f->x, 0xE6 | X86_0F | X86_66, to - VECTOR, 0, X(from)); /* vcvttpd2dq */
 }
 
-static void make_widen(struct fast *f, int n)
+static void make_widen(struct ir *f, int n)
 {
     int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
     int to = reg_new(f, n, NONE, 0);
     x86_vex(&f->x, 0x25 | X86_0F38 | X86_66, to - VECTOR, 0, X(from)); /* vpmovsxdq */
 }
 
-static void make_words(struct fast *f, int n)
+static void make_words(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int low = reg_use(f, node->b, SCRATCH_VECTOR);
@@ -612,14 +612,14 @@ static void make_words(struct fast *f, int n)
             X(SCRATCH_VECTOR + 1)); /* vpunpckldq */
 }
 
-static void make_leading_zeros(struct fast *f, int n)
+static void make_leading_zeros(struct ir *f, int n)
 {
     int from = reg_use(f, f->nodes[n].a, SCRATCH);
     int to = reg_new(f, n, from, 0);
     x86_op(&f->x, 0xBD | X86_0F | X86_F3 | width(f->nodes[n].type), to, x86_reg(from));
 }
 
-static void make_rotate(struct fast *f, int n)
+static void make_rotate(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     const struct node *by = real(f, node->b);
@@ -639,7 +639,7 @@ static void make_rotate(struct fast *f, int n)
     x86_op(&f->x, 0x8B, to, x86_reg(SCRATCH));
 }
 
-static void make_call(struct fast *f, int n)
+static void make_call(struct ir *f, int n)
 {
     variables_write(f);
     x86_set(&f->x, SCRATCH, f->nodes[n].imm);
@@ -653,7 +653,7 @@ static bool has_effect(const struct node *n)
            n->kind == NODE_PREFETCH;
 }
 
-void fast_node(struct fast *f, int n)
+void fast_node(struct ir *f, int n)
 {
     struct node *node = &f->nodes[n];
     if (node->lazy || (!node->uses && !has_effect(node))) return;

@@ -6,12 +6,12 @@
 
 /* Where a trace goes on behind a block; 0: it ends there. A trace never enters an anchor or what is
  * in a trace. */
-static bool can_follow(const struct fast *f, int block)
+static bool can_follow(const struct ir *f, int block)
 {
     return !f->blocks[block].anchor && !f->blocks[block].in_trace;
 }
 
-static int follow(const struct fast *f, const struct fast_block *block)
+static int follow(const struct ir *f, const struct fast_block *block)
 {
     if (block->ending == END_JUMP || block->ending == END_ASK)
         return can_follow(f, block->yes) ? block->yes : 0;
@@ -30,13 +30,13 @@ static bool is_truth(const struct node *n)
            (n->how == IR_AND || n->how == IR_OR || n->how == IR_XOR);
 }
 
-static bool is_zero(const struct fast *f, int n)
+static bool is_zero(const struct ir *f, int n)
 {
     return is_const(f, n) && f->nodes[n].imm == 0;
 }
 
 /* Nothing between a load and its user (0: the end of its block) writes memory. */
-static bool is_undisturbed(const struct fast *f, const struct node *load, int user)
+static bool is_undisturbed(const struct ir *f, const struct node *load, int user)
 {
     for (int n = load->next; n; n = f->nodes[n].next) {
         if (n == user) return true;
@@ -49,7 +49,7 @@ static bool is_undisturbed(const struct fast *f, const struct node *load, int us
 
 /* Whether an index is a number rotated and masked by constants (a line, jit_memory.c), for nothing
  * but a byte that is tested at the end of the block: the scratch register will do for it. */
-static bool is_tested_line(const struct fast *f, const struct node *index)
+static bool is_tested_line(const struct ir *f, const struct node *index)
 {
     const struct node *load = &f->nodes[index->user], *masked = &f->nodes[index->a],
                       *rotated = &f->nodes[masked->a];
@@ -68,7 +68,7 @@ static bool is_lazy_index(const struct node *n)
     return n->kind == NODE_CONVERT && n->lazy;
 }
 
-static bool to_be_lazy(const struct fast *f, const struct node *n)
+static bool to_be_lazy(const struct ir *f, const struct node *n)
 {
     if (n->uses != 1) return false;
     if (n->by_branch) {
@@ -102,7 +102,7 @@ static bool to_be_lazy(const struct fast *f, const struct node *n)
     }
 }
 
-static void count_use(struct fast *f, int of, int user, bool by_branch)
+static void count_use(struct ir *f, int of, int user, bool by_branch)
 {
     if (!of) return;
     struct node *n = &f->nodes[of];
@@ -113,7 +113,7 @@ static void count_use(struct fast *f, int of, int user, bool by_branch)
 
 /* Behind this: each node's number of users, and whether it is lazy. Nodes come after what they use.
  */
-static void find_lazy(struct fast *f)
+static void find_lazy(struct ir *f)
 {
     for (int i = 1; i < (int)f->node_count; i++) {
         const struct node *n = &f->nodes[i];
@@ -129,7 +129,7 @@ static void find_lazy(struct fast *f)
 
 /* --- Traces, positions, uses ----------------------------------------------------------------- */
 
-static void use_at(struct fast *f, int n, int position)
+static void use_at(struct ir *f, int n, int position)
 {
     if (!n) return;
     struct node *node = &f->nodes[n];
@@ -140,14 +140,14 @@ static void use_at(struct fast *f, int n, int position)
     use_at(f, node->c, position);
 }
 
-static void use_operands(struct fast *f, const struct node *n, int position)
+static void use_operands(struct ir *f, const struct node *n, int position)
 {
     use_at(f, n->a, position);
     use_at(f, n->b, position);
     use_at(f, n->c, position);
 }
 
-static void note_change(struct fast *f, int block, unsigned variable)
+static void note_change(struct ir *f, int block, unsigned variable)
 {
     struct fast_block *b = &f->blocks[block];
     for (int i = b->changed; i; i = f->changes[i].next)
@@ -165,7 +165,7 @@ struct path {
     const struct path *before;
 };
 
-static void walk_detour(struct fast *f, int block, int position, const struct path *before)
+static void walk_detour(struct ir *f, int block, int position, const struct path *before)
 {
     struct fast_block *b = &f->blocks[block];
     if (b->anchor) return;
@@ -192,7 +192,7 @@ static void walk_detour(struct fast *f, int block, int position, const struct pa
 }
 
 /* Links the accesses of a trace to each variable. */
-static void note_access(struct fast *f, int anchor, int n)
+static void note_access(struct ir *f, int anchor, int n)
 {
     struct variable *variable = &f->variables[f->nodes[n].variable];
     if (variable->seen != anchor)
@@ -207,7 +207,7 @@ static void note_access(struct fast *f, int anchor, int n)
     variable->access = n;
 }
 
-static void number_block(struct fast *f, int anchor, int block, int *position)
+static void number_block(struct ir *f, int anchor, int block, int *position)
 {
     struct fast_block *b = &f->blocks[block];
     b->position = *position;
@@ -227,7 +227,7 @@ static void number_block(struct fast *f, int anchor, int block, int *position)
     if (b->ending == END_ASK) use_operands(f, &f->nodes[b->last], b->end);
 }
 
-static void find_traces(struct fast *f)
+static void find_traces(struct ir *f)
 {
     int position = 1;
     for (int i = 1; i < (int)f->block_count; i++)
@@ -238,7 +238,7 @@ static void find_traces(struct fast *f)
         }
 }
 
-static void find_detours(struct fast *f)
+static void find_detours(struct ir *f)
 {
     for (int i = 1; i < (int)f->block_count; i++) {
         const struct fast_block *b = &f->blocks[i];
@@ -257,7 +257,7 @@ static const uint8_t pins[] = {RBX,        R12,        RSI,        R8,         R
                                VECTOR,     VECTOR + 1, VECTOR + 2, VECTOR + 3, VECTOR + 4,
                                VECTOR + 5, VECTOR + 6, VECTOR + 7}; /* C keeps two */
 
-static void add_gains(struct fast *f, int anchor)
+static void add_gains(struct ir *f, int anchor)
 {
     for (size_t i = 0; i < f->variable_count; i++)
         f->variables[i].seen = 0;
@@ -273,7 +273,7 @@ static void add_gains(struct fast *f, int anchor)
 }
 
 /* The anchors that can be reached from a trace, as bits by their order. */
-static uint64_t reached(const struct fast *f, int anchor, const int *anchors, unsigned count)
+static uint64_t reached(const struct ir *f, int anchor, const int *anchors, unsigned count)
 {
     uint64_t set = 0;
     for (int b = anchor; b; b = f->blocks[b].follows)
@@ -283,7 +283,7 @@ static uint64_t reached(const struct fast *f, int anchor, const int *anchors, un
     return set;
 }
 
-static void choose_pins(struct fast *f)
+static void choose_pins(struct ir *f)
 {
     int anchors[LOOP_ANCHORS];
     uint64_t ways[LOOP_ANCHORS];
@@ -312,7 +312,7 @@ static void choose_pins(struct fast *f)
     }
 }
 
-void fast_plan(struct fast *f)
+void fast_plan(struct ir *f)
 {
     f->change_count = 1;
     find_lazy(f);

@@ -7,30 +7,30 @@
 
 /* --- States ---------------------------------------------------------------------------------- */
 
-static size_t state_size(const struct fast *f)
+static size_t state_size(const struct ir *f)
 {
     return sizeof(struct state) + f->variable_count * sizeof(struct known_variable);
 }
 
-struct state *state_new(struct fast *f)
+struct state *state_new(struct ir *f)
 {
     return arena_calloc(&f->arena, 1, state_size(f));
 }
 
-struct state *state_copy(struct fast *f, const struct state *state)
+struct state *state_copy(struct ir *f, const struct state *state)
 {
     struct state *copy = state_new(f);
     memcpy(copy, state, state_size(f));
     return copy;
 }
 
-void state_become(struct fast *f, const struct state *state)
+void state_become(struct ir *f, const struct state *state)
 {
     memcpy(f->now, state, state_size(f));
 }
 
 /* A value that has no instruction: of a variable, where ways meet. */
-static int value_new(struct fast *f, unsigned variable)
+static int value_new(struct ir *f, unsigned variable)
 {
     f->nodes = base_grow(f->nodes, &f->node_capacity, f->node_count + 1, sizeof *f->nodes);
     f->nodes[f->node_count] =
@@ -38,7 +38,7 @@ static int value_new(struct fast *f, unsigned variable)
     return (int)f->node_count++;
 }
 
-void state_clear(struct fast *f, bool bare)
+void state_clear(struct ir *f, bool bare)
 {
     memset(f->now, 0, state_size(f));
     for (unsigned i = 0; i < f->variable_count; i++) {
@@ -51,7 +51,7 @@ void state_clear(struct fast *f, bool bare)
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from)
+void reg_load(struct ir *f, unsigned type, int reg, struct x86_at from)
 {
     struct x86 *x = &f->x;
     switch (type) {
@@ -64,7 +64,7 @@ void reg_load(struct fast *f, unsigned type, int reg, struct x86_at from)
     }
 }
 
-void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to)
+void reg_store(struct ir *f, unsigned type, int reg, struct x86_at to)
 {
     struct x86 *x = &f->x;
     switch (type) {
@@ -79,12 +79,12 @@ void reg_store(struct fast *f, unsigned type, int reg, struct x86_at to)
 
 /* --- Registers ------------------------------------------------------------------------------- */
 
-bool reg_needed(const struct fast *f, int n)
+bool reg_needed(const struct ir *f, int n)
 {
     return f->nodes[n].last > f->position || f->nodes[n].kept > f->position;
 }
 
-int reg_find(const struct fast *f, int n)
+int reg_find(const struct ir *f, int n)
 {
     static const int8_t arguments[] = {RDI, RBP, R14, R15, R13, NONE};
     if (f->nodes[n].kind == NODE_ARGUMENT) return arguments[f->nodes[n].imm];
@@ -95,7 +95,7 @@ int reg_find(const struct fast *f, int n)
 
 /* When the variable whose value it is will be read next; INT_MAX: never, here; 0: it is no
  * variable's. */
-static int next_get(const struct fast *f, int n)
+static int next_get(const struct ir *f, int n)
 {
     int next = 0;
     for (unsigned i = 0; i < f->variable_count; i++) {
@@ -106,12 +106,12 @@ static int next_get(const struct fast *f, int n)
     return next;
 }
 
-struct x86_at fast_slot(const struct fast *f, int n)
+struct x86_at fast_slot(const struct ir *f, int n)
 {
     return x86_mem(RSP, NONE, FRAME_SLOTS + 8 * f->nodes[n].slot);
 }
 
-int reg_use(struct fast *f, int n, int scratch)
+int reg_use(struct ir *f, int n, int scratch)
 {
     n = node_real(f, n);
     const struct node *node = &f->nodes[n];
@@ -130,14 +130,14 @@ int reg_use(struct fast *f, int n, int scratch)
     return scratch;
 }
 
-static struct x86_at home_of(const struct fast *f, const struct variable *variable)
+static struct x86_at home_of(const struct ir *f, const struct variable *variable)
 {
     return x86_mem(reg_find(f, variable->home), NONE,
                    (int32_t)variable->offset - bias_of(f, variable->home));
 }
 
 /* Variables with the value n, which is in a register, are written. */
-static void write_value(struct fast *f, int n, int reg)
+static void write_value(struct ir *f, int n, int reg)
 {
     for (unsigned i = 0; i < f->variable_count; i++) {
         struct known_variable *known = &f->now->variables[i];
@@ -147,7 +147,7 @@ static void write_value(struct fast *f, int n, int reg)
     }
 }
 
-static void reg_lose(struct fast *f, int reg)
+static void reg_lose(struct ir *f, int reg)
 {
     int n = f->now->content[reg];
     f->now->content[reg] = 0;
@@ -158,7 +158,7 @@ static void reg_lose(struct fast *f, int reg)
             f->now->variables[i].value = 0;
 }
 
-static void spill(struct fast *f, int reg)
+static void spill(struct ir *f, int reg)
 {
     int n = f->now->content[reg];
     f->now->content[reg] = 0;
@@ -174,7 +174,7 @@ static void spill(struct fast *f, int reg)
 /* Of these registers: a free one, else one whose value is not used any more, else one that only
  * saves a load, the latest, else any. What is pinned is loaded again at the end of the trace, if
  * not before. */
-static int reg_among(struct fast *f, uint32_t candidates)
+static int reg_among(struct ir *f, uint32_t candidates)
 {
     int cached = NONE, far = NONE, latest = 0;
     for (int reg = 0; reg < REGISTERS; reg++) {
@@ -203,7 +203,7 @@ static int reg_among(struct fast *f, uint32_t candidates)
     return cached != NONE ? cached : far;
 }
 
-static int reg_any(struct fast *f, bool vector, uint32_t avoid)
+static int reg_any(struct ir *f, bool vector, uint32_t avoid)
 {
     int reg = reg_among(f, (vector ? VECTOR_REGISTERS : PLAIN_REGISTERS) & ~(avoid | f->locked));
     if (reg != NONE) return reg;
@@ -211,14 +211,14 @@ static int reg_any(struct fast *f, bool vector, uint32_t avoid)
     return vector ? SCRATCH_VECTOR : SCRATCH;
 }
 
-static void take(struct fast *f, int reg, int n)
+static void take(struct ir *f, int reg, int n)
 {
     f->now->content[reg] = n;
     if (f->in_detour) f->locked |= BIT(reg);
 }
 
 /* Whether what is in a register may be overwritten by a new value of `variable` (0: of none). */
-static bool may_replace(const struct fast *f, int reg, int variable)
+static bool may_replace(const struct ir *f, int reg, int variable)
 {
     int n = f->now->content[reg];
     if (!n) return true;
@@ -230,7 +230,7 @@ static bool may_replace(const struct fast *f, int reg, int variable)
 
 /* Whether the variable that node n will become is set before anything can want to know its old
  * value. */
-static bool is_set_next(const struct fast *f, int n)
+static bool is_set_next(const struct ir *f, int n)
 {
     unsigned variable = (unsigned)f->nodes[n].set - 1;
     for (int i = f->nodes[n].next; i; i = f->nodes[i].next) {
@@ -242,7 +242,7 @@ static bool is_set_next(const struct fast *f, int n)
     return false;
 }
 
-int reg_new(struct fast *f, int n, int prefer, uint32_t avoid)
+int reg_new(struct ir *f, int n, int prefer, uint32_t avoid)
 {
     const struct node *node = &f->nodes[n];
     int reg = node->set ? f->variables[node->set - 1].pin : NONE;
@@ -264,7 +264,7 @@ int reg_new(struct fast *f, int n, int prefer, uint32_t avoid)
     return reg;
 }
 
-void reg_move(struct fast *f, int to, int from)
+void reg_move(struct ir *f, int to, int from)
 {
     if (to == from) return;
     if (to >= VECTOR)
@@ -273,7 +273,7 @@ void reg_move(struct fast *f, int to, int from)
         x86_op(&f->x, 0x8B | X86_W, to, x86_reg(from));
 }
 
-void reg_clear(struct fast *f, int reg)
+void reg_clear(struct ir *f, int reg)
 {
     int n = f->now->content[reg];
     if (n && reg_needed(f, n)) {
@@ -290,13 +290,13 @@ void reg_clear(struct fast *f, int reg)
 
 /* --- Variables ------------------------------------------------------------------------------- */
 
-static void variable_load(struct fast *f, unsigned variable, int reg)
+static void variable_load(struct ir *f, unsigned variable, int reg)
 {
     const struct variable *v = &f->variables[variable];
     reg_load(f, v->type, reg, home_of(f, v));
 }
 
-void variable_get(struct fast *f, int n)
+void variable_get(struct ir *f, int n)
 {
     struct node *node = &f->nodes[n];
     int *value = &f->now->variables[node->variable].value;
@@ -317,7 +317,7 @@ void variable_get(struct fast *f, int n)
     *value = n;
 }
 
-static void variable_write(struct fast *f, unsigned variable)
+static void variable_write(struct ir *f, unsigned variable)
 {
     const struct variable *v = &f->variables[variable];
     struct known_variable *known = &f->now->variables[variable];
@@ -330,13 +330,13 @@ static void variable_write(struct fast *f, unsigned variable)
     known->pending = false;
 }
 
-void variables_write(struct fast *f)
+void variables_write(struct ir *f)
 {
     for (unsigned i = 0; i < f->variable_count; i++)
         if (f->now->variables[i].pending) variable_write(f, i);
 }
 
-void variable_set(struct fast *f, const struct node *set)
+void variable_set(struct ir *f, const struct node *set)
 {
     unsigned variable = set->variable;
     struct variable *v = &f->variables[variable];
@@ -356,7 +356,7 @@ void variable_set(struct fast *f, const struct node *set)
     if (set->homed && (f->in_detour || !set->again || !has_place)) variable_write(f, variable);
 }
 
-void variable_reload(struct fast *f, int n)
+void variable_reload(struct ir *f, int n)
 {
     unsigned variable = f->nodes[n].variable;
     struct variable *v = &f->variables[variable];
@@ -371,14 +371,14 @@ void variable_reload(struct fast *f, int n)
 /* --- Questions ------------------------------------------------------------------------------- */
 
 /* The variable with a home whose value it is, or NULL. */
-static const struct variable *variable_at_home(const struct fast *f, int n)
+static const struct variable *variable_at_home(const struct ir *f, int n)
 {
     for (unsigned i = 0; i < f->variable_count; i++)
         if (f->now->variables[i].value == n && f->variables[i].has_home) return &f->variables[i];
     return NULL;
 }
 
-void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept)
+void regs_keep(struct ir *f, const struct state *wanted, struct kept *kept)
 {
     kept->count = 0;
     for (unsigned i = 0; f->in_detour && i < f->variable_count;
@@ -404,7 +404,7 @@ void regs_keep(struct fast *f, const struct state *wanted, struct kept *kept)
     }
 }
 
-void regs_restore(struct fast *f, const struct kept *kept)
+void regs_restore(struct ir *f, const struct kept *kept)
 {
     for (unsigned i = 0; i < kept->count; i++)
         reg_load(f, kept->value[i].type, kept->value[i].reg, kept->value[i].at);
@@ -412,7 +412,7 @@ void regs_restore(struct fast *f, const struct kept *kept)
 
 /* --- Where ways meet ------------------------------------------------------------------------- */
 
-void state_anchor(struct fast *f)
+void state_anchor(struct ir *f)
 {
     for (unsigned i = 0; i < f->variable_count; i++) {
         int pin = f->variables[i].pin, n = f->now->variables[i].value;
@@ -429,7 +429,7 @@ void state_anchor(struct fast *f)
 }
 
 /* Variables that detours change get a new value here, in the register where they are. */
-void state_arrive(struct fast *f, int block)
+void state_arrive(struct ir *f, int block)
 {
     struct fast_block *b = &f->blocks[block];
     f->position = b->position - 1;
@@ -468,7 +468,7 @@ struct move {
     int variable; /* from its memory */
 };
 
-static struct move move_for(struct fast *f, const struct state *wanted, int reg)
+static struct move move_for(struct ir *f, const struct state *wanted, int reg)
 {
     int n = wanted->content[reg];
     struct move none = {NONE, NONE, 0, -1};
@@ -497,7 +497,7 @@ static bool is_blocked(const struct move *moves, unsigned count, unsigned i)
     return false;
 }
 
-static void do_move(struct fast *f, struct move *move)
+static void do_move(struct ir *f, struct move *move)
 {
     if (move->from != NONE)
         reg_move(f, move->to, move->from);
@@ -508,7 +508,7 @@ static void do_move(struct fast *f, struct move *move)
     move->to = NONE;
 }
 
-static void do_moves(struct fast *f, struct move *moves, unsigned count)
+static void do_moves(struct ir *f, struct move *moves, unsigned count)
 {
     for (unsigned left = count; left;) {
         unsigned before = left, first = count;
@@ -531,7 +531,7 @@ static void do_moves(struct fast *f, struct move *moves, unsigned count)
 }
 
 /* Whether the trace has put on the stack since what is still in a register here. */
-static bool to_stack(const struct fast *f, const struct fast_block *block, int reg)
+static bool to_stack(const struct ir *f, const struct fast_block *block, int reg)
 {
     int n = f->now->content[reg];
     if (!n || !f->nodes[n].slot ||
@@ -542,7 +542,7 @@ static bool to_stack(const struct fast *f, const struct fast_block *block, int r
     return true;
 }
 
-void state_meet(struct fast *f, const struct fast_block *block)
+void state_meet(struct ir *f, const struct fast_block *block)
 {
     const struct state *wanted = block->state;
     struct move moves[REGISTERS];
@@ -562,7 +562,7 @@ void state_meet(struct fast *f, const struct fast_block *block)
     do_moves(f, moves, count);
 }
 
-bool state_is_met(struct fast *f, const struct fast_block *block)
+bool state_is_met(struct ir *f, const struct fast_block *block)
 {
     const struct state *wanted = block->state;
     f->position = block->position;
@@ -576,14 +576,14 @@ bool state_is_met(struct fast *f, const struct fast_block *block)
 }
 
 /* Whether a value is in the same place in both. */
-static bool is_shared(const struct fast *f, const struct state *state, int n)
+static bool is_shared(const struct ir *f, const struct state *state, int n)
 {
     for (int reg = 0; reg < REGISTERS; reg++)
         if (state->content[reg] == n && f->now->content[reg] == n) return true;
     return is_const(f, n);
 }
 
-bool state_share(struct fast *f, struct state *state, int position)
+bool state_share(struct ir *f, struct state *state, int position)
 {
     for (unsigned i = 0; i < f->variable_count; i++) {
         const struct known_variable *a = &state->variables[i], *b = &f->now->variables[i];

@@ -252,9 +252,9 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_variable integer = ir_variable_of(ir, i64(e, 0));
     ir_set(ir, integer, n);
     ir_variable low = ir_variable_of(ir, real(e, i64(e, 0)));
-    ir_value whole = ir_has_whole(ir) ? ir_whole(ir, b) : NULL;
-    if (whole) ir_set(ir, low, whole);
-    emit_set_fpr(e, FT, whole ? ir_widen(ir, whole) : real(e, n));
+    ir_value whole = ir_whole(ir, b);
+    ir_set(ir, low, whole);
+    emit_set_fpr(e, FT, ir_widen(ir, whole));
     bool pending = e->note.noted;
     if (!pending) {
         ir_store(ir, b, e->core, NULL, CORE(fp.converted));
@@ -264,12 +264,12 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_place(ir, slow);
     do_slowly(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
     ir_set(ir, integer, emit_fpr_bits(e, FT));
-    if (whole) ir_set(ir, low, emit_fpr(e, FT));
+    ir_set(ir, low, emit_fpr(e, FT));
     /* C may have settled the note in memory; what is pending here says the same once more. */
     ir_jump(ir, on);
     ir_place(ir, on);
     e->integer[FT] = ir_get(ir, IR_I64, integer);
-    if (whole) e->low[FT] = ir_get(ir, IR_F64, low);
+    e->low[FT] = ir_get(ir, IR_F64, low);
     if (pending) {
         e->note.noted |= FP_NOTED_CONVERT;
         e->note.converted = b;

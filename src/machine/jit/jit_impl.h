@@ -18,7 +18,7 @@
 
 /* --- Regions --------------------------------------------------------------------------------- */
 
-enum { REGION_BLOCKS = 64, REGION_RETURNS = 4 };
+enum { REGION_BLOCKS = 64, REGION_OPS = 800, REGION_RETURNS = 4 }; /* at most */
 
 struct region_block {
     const struct block *block; /* for the callbacks; not looked into by the second thread */
@@ -33,10 +33,9 @@ struct region_block {
 
 struct region {
     struct region_block blocks[REGION_BLOCKS];
-    unsigned count, ops;            /* blocks, and instructions in them, */
-    unsigned most_blocks, most_ops; /* and how many there may be; at most REGION_BLOCKS */
-    struct jump *jumps;             /* of its address space */
-    struct site *sites;             /* of its calls, in the order they were made */
+    unsigned count, ops; /* blocks, and instructions in them */
+    struct jump *jumps;  /* of its address space */
+    struct site *sites;  /* of its calls, in the order they were made */
     unsigned site_count;
     bool recorded;            /* call paths are */
     bool irregular;           /* all loads are taken for such, */
@@ -80,7 +79,6 @@ static inline unsigned jump_index(uint32_t pc)
 
 typedef void region_code(struct core *core, struct core_regs *regs, uint8_t *base,
                          const uint8_t *lines, uint64_t cycles, uint64_t limit);
-#define REGION_ARGUMENTS "ppppll"
 
 /* An instruction for a callback: which of its block, bytes it moves, register that gets the
  * address. */
@@ -117,15 +115,10 @@ struct site {
     X(jit_store_single);                                                                           \
     X(jit_record_call);                                                                            \
     X(jit_record_return)
-#ifdef __x86_64__
 #define JIT_CALL(name) name##_thunk
 #define JIT_DECLARE(name)                                                                          \
     bool name(struct core *core);                                                                  \
     bool name##_thunk(struct core *core)
-#else
-#define JIT_CALL(name)    name
-#define JIT_DECLARE(name) bool name(struct core *core)
-#endif
 JIT_CALLS(JIT_DECLARE);
 JIT_DECLARE(jit_load);
 bool jit_count_load(struct core *core);  /* jit_quick.c */
@@ -214,8 +207,8 @@ struct emit_entry {
 extern const struct emit_entry emit_integer_rows[ISA_COUNT], emit_memory_rows[ISA_COUNT],
     emit_fp_rows[ISA_COUNT], emit_fpscr_rows[ISA_COUNT];
 
-/* Translates; NULL when LLVM does not. */
-struct ir_code *emit_region(struct ir_maker *maker, struct region *region);
+/* Translates the region; NULL when that fails. */
+struct ir_code *emit_region(struct ir *ir, struct region *region);
 
 /* For the rows. Register fields are those of e->word. */
 ir_value emit_const(struct emit *e, uint32_t value);
@@ -248,7 +241,7 @@ ir_value emit_call_result(struct emit *e); /* 64 bits */
 /* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two; goes on at
  * `done` when it is aligned, counted, and waited for, else at `otherwise`. `code`: offset in struct
  * cache_front of what knows such accesses. */
-bool emit_can_ask(const struct emit *e);
+bool emit_can_ask(void);
 void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
               ir_block otherwise);
 void emit_write_note(struct emit *e); /* what is noted and not yet in memory */

@@ -48,7 +48,7 @@ static ir_value wide(struct emit *e, ir_value ea)
 /* Whether a load had better ask without a test. */
 static bool is_irregular(const struct emit *e)
 {
-    return e->block->irregular >> e->op & 1 && emit_can_ask(e);
+    return e->block->irregular >> e->op & 1 && emit_can_ask();
 }
 
 /* Goes on in a new block, where it can be come back to, when the access is aligned, so within its
@@ -129,7 +129,7 @@ static ir_value load_known_double(struct emit *e, ir_value ea)
     ir_value first = emit_known_word(e, 0, &upper), second = emit_known_word(e, 4, &lower);
     if (!first && !second) return load_double(e, ea, 0);
     if (!first) first = load(e, ea, 4, 0);
-    if (lower.of && ir_has_whole(ir)) return ir_words(ir, first, lower.of, lower.flipped);
+    if (lower.of) return ir_words(ir, first, lower.of, lower.flipped);
     if (!second) second = load(e, ea, 4, 4);
     ir_value high =
         ir_op(ir, IR_SHL, ir_convert(ir, IR_ZEXT, IR_I64, first), ir_const(ir, IR_I64, 32));

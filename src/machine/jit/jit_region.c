@@ -142,10 +142,10 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
     add(region, core, block, weight);
     offer_next(&f, block);
-    while (region->count < region->most_blocks) {
+    while (region->count < REGION_BLOCKS) {
         const struct block *next = best(&f, region, core, least, &weight);
         if (!next) break;
-        if (region->ops + next->count > region->most_ops) continue;
+        if (region->ops + next->count > REGION_OPS) continue;
         region->ops += next->count;
         add(region, core, next, weight);
         offer_next(&f, next);

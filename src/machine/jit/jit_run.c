@@ -8,11 +8,9 @@
     const struct block *block = ((const struct site *)core->call.site)->block;                     \
     const uint32_t info = ((const struct site *)core->call.site)->info
 
-/* Translated code calls through these: on x86-64 they keep every register but rax and r11, so that
- * a call in a path hardly ever taken does not cost the common path its registers. Elsewhere the
- * plain functions are called. `first` may do without the call; there the plain registers are saved,
- * the first argument at 24(%rsp). */
-#ifdef __x86_64__
+/* Translated code calls through these: they keep every register but rax and r11, so that a call in
+ * a path hardly ever taken does not cost the common path its registers. `first` may do without the
+ * call; there the plain registers are saved, the first argument at 24(%rsp). */
 #define POP_PLAIN "pop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"
 #define THUNK_AFTER(name, first)                                                                              \
     __asm__(                                                                                                  \
@@ -40,7 +38,6 @@ JIT_CALLS(THUNK);
 #define THUNK_QUICKLY(name, quick) THUNK(name)
 #endif
 THUNK_QUICKLY(jit_load, jit_count_load);
-#endif
 
 /* The core stops before instruction `done` of the block, or behind its store that changed code. */
 static bool stop(struct core *core, const struct block *block, unsigned done)

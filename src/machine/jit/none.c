@@ -1,11 +1,9 @@
-/* What a Chiliad without LLVM has instead of the translator where there is no quick one: nothing
- * (make LLVM=no). */
+/* The translator on hosts other than x86-64: there is none, and guests are interpreted. */
 #include "machine/jit/jit.h"
 
-const char *jit_unavailable(bool llvm)
+const char *jit_unavailable(void)
 {
-    (void)llvm;
-    return "this Chiliad was built without LLVM";
+    return "hosts other than x86-64 have no translator";
 }
 
 struct jit *jit_new(const struct jit_options *options)

@@ -29,7 +29,7 @@ static int choose(const char *name, size_t length, struct chil_error *err)
                           hint);
 }
 
-/* "patience=1,limit=65536,wait,stretch=100,llvm,irregular" */
+/* "patience=1,limit=65536,wait,stretch=100,irregular" */
 static int take_options(const char *text, struct jit_options *options, struct chil_error *err)
 {
     uint64_t patience = 0, limit = 0;
@@ -42,8 +42,7 @@ static int take_options(const char *text, struct jit_options *options, struct ch
     const struct {
         const char *name;
         bool *value;
-    } words[] = {
-        {"wait", &options->wait}, {"llvm", &options->llvm}, {"irregular", &options->irregular}};
+    } words[] = {{"wait", &options->wait}, {"irregular", &options->irregular}};
     while (*text) {
         size_t length = strcspn(text, ",");
         char word[40];
@@ -60,8 +59,7 @@ static int take_options(const char *text, struct jit_options *options, struct ch
         if (!known)
             return chil_error_set(
                 err, CHIL_EINVAL,
-                "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait, llvm or "
-                "irregular",
+                "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait or irregular",
                 word);
         text += length + (text[length] == ',');
     }
@@ -79,7 +77,7 @@ int node_engine(struct chil_run *run, struct core_options *options, struct chil_
     if (engine < 0) return engine;
     int status = take_options(name + length + (name[length] == ':'), &jit, err);
     if (status || engine == INTERP || run->trace) return status;
-    const char *problem = engine == AUTO ? NULL : jit_unavailable(jit.llvm);
+    const char *problem = engine == AUTO ? NULL : jit_unavailable();
     if (problem)
         return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without",
                               name, problem);
