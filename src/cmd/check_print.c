@@ -11,10 +11,10 @@ enum { NUMBER_TEXT = 48, REASON_TEXT = 6000 };
 
 static const char *number_text(long double value, char text[NUMBER_TEXT])
 {
-    char grouped[CMD_GROUPED_MAX];
+    char grouped[VIEW_GROUPED_MAX];
     if (value == truncl(value) && fabsl(value) < 0x1p63L)
         (void)snprintf(text, NUMBER_TEXT, "%s%s", value < 0 ? "-" : "",
-                       cmd_grouped((uint64_t)fabsl(value), grouped));
+                       view_grouped((uint64_t)fabsl(value), grouped));
     else
         (void)snprintf(text, NUMBER_TEXT, "%.6Lg", value);
     return text;
@@ -36,7 +36,7 @@ static const char *name_of(const struct chil_ranges *names, uint8_t value, uint3
 static void describe(const struct check *c, const struct chil_assertion *a, char *text, size_t size)
 {
     const struct chil_transaction *t = &a->first;
-    char cycle[CMD_GROUPED_MAX], tag[8], category[8], who[80] = "";
+    char cycle[VIEW_GROUPED_MAX], tag[8], category[8], who[80] = "";
     size_t count;
     const char *place = c->found[a - chil_rules_assertions(c->rules, &count)].text;
     const char *symbol = chil_ranges_get(c->names.symbols, t->symbol);
@@ -50,7 +50,7 @@ static void describe(const struct check *c, const struct chil_assertion *a, char
                    a->access || t->kind == CHIL_INVALIDATION ? "" : " miss", t->size, t->address,
                    symbol ? " (" : "", symbol ? symbol : "", symbol ? ")" : "",
                    name_of(c->names.tags, t->tag, t->site, tag), place, *place ? ", pc " : "",
-                   t->pc, "", cmd_grouped(t->start, cycle), t->core, who, t->pid,
+                   t->pc, "", view_grouped(t->start, cycle), t->core, who, t->pid,
                    name_of(c->names.categories, t->category, t->section, category),
                    callpath ? ", call path " : "", callpath ? callpath : "");
 }
@@ -59,7 +59,7 @@ static void describe(const struct check *c, const struct chil_assertion *a, char
 static void reason_of(const struct check *c, const struct chil_assertion *a, char *text,
                       size_t size)
 {
-    char left[NUMBER_TEXT], right[NUMBER_TEXT], cycle[CMD_GROUPED_MAX];
+    char left[NUMBER_TEXT], right[NUMBER_TEXT], cycle[VIEW_GROUPED_MAX];
     int used = 0;
     if (!chil_run_was_stopped(c->run) || !a->has_first)
         used = snprintf(text, size, "%s is not %s %s; ", number_text(a->left, left), a->relation,
@@ -70,7 +70,7 @@ static void reason_of(const struct check *c, const struct chil_assertion *a, cha
         describe(c, a, text + used, size - (size_t)used);
     } else {
         (void)snprintf(text + used, size - (size_t)used, "seen at cycle %s",
-                       cmd_grouped(a->cycle, cycle));
+                       view_grouped(a->cycle, cycle));
     }
 }
 

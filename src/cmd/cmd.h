@@ -17,6 +17,8 @@
 #include "chiliad/error.h"
 #include "chiliad/run.h"
 #include "cmd/options.h"
+#include "view/view.h"
+#include "view/view_file.h"
 
 enum { CMD_BAD = 2, CMD_INTERNAL = 3 };
 
@@ -51,23 +53,11 @@ extern const struct option_table cmd_merge_options, cmd_mean_options, cmd_diff_o
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for an error that the library described; CMD_INTERNAL for a broken law. */
 int cmd_fail_error(const char *command, const struct chil_error *err);
-/* 12345 as 12,345 in the caller's buffer. */
-enum { CMD_GROUPED_MAX = 32 };
-const char *cmd_grouped(uint64_t value, char buffer[CMD_GROUPED_MAX]);
-/* Columns for tables: those of the terminal that `file` is, else 80. */
-int cmd_terminal_width(int file);
-/* A count for JSON: an integer, or a decimal string past 2^63 - 1, which jansson's integers cannot
- * hold. */
-json_t *cmd_json_count(uint64_t value);
-
-/* A file that a command writes: there whole under its name after cmd_output_close with `good`, or
- * not at all. A pipe, a terminal or a device is written to as it is, never replaced. Both tell what
- * is wrong and return CMD_BAD. */
+/* A file of view/view_file.h that a command writes. Both report errors and return CMD_BAD. */
 struct cmd_output {
-    const char *command, *path;
-    FILE *file;
-    bool replaces;   /* a file that is to be there whole */
-    char *temporary; /* its name until then, if it has one */
+    const char *command;
+    struct view_file whole;
+    FILE *file; /* that of `whole` */
 };
 int cmd_output_open(struct cmd_output *output, const char *command, const char *path);
 int cmd_output_close(struct cmd_output *output, bool good);

@@ -65,15 +65,3 @@ bool cmd_threads_has(const struct cmd_threads *threads, const struct chil_exp *e
     }
     return !threads->count;
 }
-
-void cmd_field(const char *text, const char *separator, const char *end)
-{
-    if (!strstr(text, separator) && !strchr(text, '"')) {
-        (void)printf("%s%s", text, end);
-        return;
-    }
-    (void)putchar('"');
-    for (; *text; text++)
-        (void)printf(*text == '"' ? "\"\"" : "%c", *text);
-    (void)printf("\"%s", end);
-}

@@ -22,8 +22,4 @@ int cmd_threads_take(struct cmd_threads *threads, const char *command, const cha
 /* By column; all when there is no list. */
 bool cmd_threads_has(const struct cmd_threads *threads, const struct chil_exp *exp, int thread);
 
-/* A field of a line with separators, in double quotes where it has one, and what comes behind it.
- */
-void cmd_field(const char *text, const char *separator, const char *end);
-
 #endif

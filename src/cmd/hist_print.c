@@ -23,7 +23,7 @@ static const char *variable_of(const struct hist *h, unsigned dimension)
 
 static int print_width(FILE *out)
 {
-    return cmd_terminal_width(fileno(out));
+    return view_terminal_width(out);
 }
 
 /* A name whole, however long. */
@@ -104,9 +104,9 @@ static uint64_t whole_of(const struct hist *h, const struct hist_bar *given, siz
 static void print_row(FILE *out, const struct hist *h, const struct chil_bin *bin, uint64_t whole,
                       const int *width)
 {
-    char number[CMD_GROUPED_MAX], text[CHIL_VALUE_TEXT];
+    char number[VIEW_GROUPED_MAX], text[CHIL_VALUE_TEXT];
     unsigned dimensions = chil_hist_dimensions(h->hist);
-    (void)fprintf(out, "%20s  %6.2f", cmd_grouped(bin->count, number), percent(bin->count, whole));
+    (void)fprintf(out, "%20s  %6.2f", view_grouped(bin->count, number), percent(bin->count, whole));
     for (unsigned d = 0; d < dimensions; d++) {
         (void)fprintf(out, "  %-*s", d + 1 < dimensions ? width[d] : 0,
                       value_in(h, d, chil_hist_index(h->hist, d, bin->key), width[d], text));
@@ -189,9 +189,9 @@ static void print_marginal(FILE *out, struct hist *h, unsigned dimension)
     (void)fprintf(out, "\n by %s, %.3f bits\n", variable_of(h, dimension),
                   hist_entropy_of(h->hist, dimension));
     for (size_t i = 0; i < count; i++) {
-        char text[CHIL_VALUE_TEXT], number[CMD_GROUPED_MAX];
+        char text[CHIL_VALUE_TEXT], number[VIEW_GROUPED_MAX];
         int length = bar > 0 ? (int)((double)bars[i].count / (double)most * bar + 0.5) : 0;
-        (void)fprintf(out, "%20s  %6.2f  %-*s %.*s\n", cmd_grouped(bars[i].count, number),
+        (void)fprintf(out, "%20s  %6.2f  %-*s %.*s\n", view_grouped(bars[i].count, number),
                       percent(bars[i].count, total), label,
                       value_in(h, dimension, bars[i].index, label, text), length,
                       "########################################");
@@ -318,11 +318,11 @@ static void print_rank(FILE *out, struct hist *h)
 
 void hist_print(FILE *out, struct hist *h)
 {
-    char number[CMD_GROUPED_MAX];
+    char number[VIEW_GROUPED_MAX];
     const struct hist_options *o = h->options;
     unsigned dimensions = chil_hist_dimensions(h->hist);
     (void)fprintf(out, "\n %s transactions (%s) of '%s' on %s: %s%s%s\n\n",
-                  cmd_grouped(chil_hist_total(h->hist), number), o->event, h->program, h->machine,
+                  view_grouped(chil_hist_total(h->hist), number), o->event, h->program, h->machine,
                   o->declaration, o->where ? " where " : "", o->where ? o->where : "");
     print_bins(out, h);
     for (unsigned d = 0; d < dimensions && dimensions > 1; d++)
@@ -377,7 +377,7 @@ static json_t *json_bins(struct hist *h)
         }
         json_t *bin = json_object();
         (void)json_object_set_new(bin, "values", values);
-        (void)json_object_set_new(bin, "count", cmd_json_count(bins[i].count));
+        (void)json_object_set_new(bin, "count", view_json_count(bins[i].count));
         (void)json_array_append_new(all, bin);
     }
     return all;
@@ -404,8 +404,8 @@ bool hist_print_json(FILE *out, struct hist *h)
     (void)json_object_set_new(root, "event", json_string(o->event));
     if (o->where) (void)json_object_set_new(root, "where", json_string(o->where));
     (void)json_object_set_new(root, "dimensions", json_dimensions(h));
-    (void)json_object_set_new(root, "total", cmd_json_count(chil_hist_total(h->hist)));
-    if (h->run) (void)json_object_set_new(root, "cycles", cmd_json_count(chil_run_cycles(h->run)));
+    (void)json_object_set_new(root, "total", view_json_count(chil_hist_total(h->hist)));
+    if (h->run) (void)json_object_set_new(root, "cycles", view_json_count(chil_run_cycles(h->run)));
     if (h->run) (void)json_object_set_new(root, "status", json_integer(chil_run_status(h->run)));
     (void)json_object_set_new(root, "entropy_bits", json_real(hist_entropy(h->hist)));
     (void)json_object_set_new(root, "bins", json_bins(h));

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "cmd/hist.h"
-#include "cmd/plot.h"
+#include "view/view_plot.h"
+#include "view/view_svg.h"
 
 enum { MOST = 48, CELL = 18, LABELS = 190, HEAD = 60, MARGIN = 14, ROOM = 260, NAME = 120 };
 
@@ -89,26 +90,26 @@ static void begin(FILE *out, const struct hist *h, double width, double height,
                   const struct grid *grid)
 {
     char title[NAME], note[NAME];
-    char number[CMD_GROUPED_MAX];
+    char number[VIEW_GROUPED_MAX];
     (void)snprintf(title, sizeof title, "%s: %s", h->program, h->options->declaration);
     (void)snprintf(note, sizeof note,
                    "%s transactions (%s); %zu and %zu values with fewer are left out",
-                   cmd_grouped(chil_hist_total(h->hist), number), h->options->event,
+                   view_grouped(chil_hist_total(h->hist), number), h->options->event,
                    grid->axis[0].left, grid->axis[1].left);
-    plot_begin(out, width, height);
-    plot_label(out, MARGIN, 27, "head", title);
-    plot_label(out, MARGIN, 47, "start", note);
+    view_svg_begin(out, width, height);
+    view_svg_label(out, MARGIN, 27, "head", title);
+    view_svg_label(out, MARGIN, 47, "start", note);
 }
 
 static void put_tip(FILE *out, const struct grid *grid, size_t row, size_t column)
 {
-    char number[CMD_GROUPED_MAX];
+    char number[VIEW_GROUPED_MAX];
     (void)fputs("<title>", out);
-    plot_text(out, grid->axis[0].names[row]);
+    view_svg_text(out, grid->axis[0].names[row]);
     (void)fputs(", ", out);
-    plot_text(out, grid->axis[1].names[column]);
+    view_svg_text(out, grid->axis[1].names[column]);
     (void)fprintf(out, ": %s</title>",
-                  cmd_grouped(grid->counts[row * grid->axis[1].count + column], number));
+                  view_grouped(grid->counts[row * grid->axis[1].count + column], number));
 }
 
 /* --- Heat map -------------------------------------------------------------------------------- */
@@ -121,7 +122,7 @@ static const char *variable_of(const struct hist *h, unsigned dimension)
 static void put_column_name(FILE *out, double x, double y, const char *name)
 {
     (void)fprintf(out, "<text class=\"end\" transform=\"translate(%.1f %.1f) rotate(-60)\">", x, y);
-    plot_text(out, name);
+    view_svg_text(out, name);
     (void)fputs("</text>\n", out);
 }
 
@@ -132,11 +133,11 @@ static void heat_map(FILE *out, struct hist *h, const struct grid *grid)
     double height = HEAD + 24 + (double)rows * CELL + LABELS;
     if (width < 520) width = 520;
     begin(out, h, width, height, grid);
-    plot_label(out, left - 8, HEAD + 14, "end", variable_of(h, 0));
-    plot_label(out, left, HEAD + 14, "start", variable_of(h, 1));
+    view_svg_label(out, left - 8, HEAD + 14, "end", variable_of(h, 0));
+    view_svg_label(out, left, HEAD + 14, "start", variable_of(h, 1));
     for (size_t r = 0; r < rows; r++) {
         double y = HEAD + 24 + (double)r * CELL;
-        plot_label(out, left - 8, y + CELL - 5, "end", grid->axis[0].names[r]);
+        view_svg_label(out, left - 8, y + CELL - 5, "end", grid->axis[0].names[r]);
         for (size_t c = 0; c < columns; c++) {
             uint64_t count = grid->counts[r * columns + c];
             char fill[8] = "#ffffff";
@@ -163,19 +164,19 @@ static void bars(FILE *out, struct hist *h)
     double *values = calloc(axis.count + 1, sizeof *values);
     const char **names = calloc(axis.count + 1, sizeof *names);
     (void)snprintf(title, sizeof title, "%s: %s", h->program, h->options->declaration);
-    struct plot plot = {.title = title,
-                        .x_title = variable_of(h, 0),
-                        .points = names,
-                        .point_count = axis.count,
-                        .series = {"transactions"},
-                        .series_count = 1,
-                        .panels = {{.title = h->options->event, .values = values}},
-                        .panel_count = 1};
+    struct view_plot plot = {.title = title,
+                             .x_title = variable_of(h, 0),
+                             .points = names,
+                             .point_count = axis.count,
+                             .series = {"transactions"},
+                             .series_count = 1,
+                             .panels = {{.title = h->options->event, .values = values}},
+                             .panel_count = 1};
     for (size_t i = 0; values && names && i < axis.count; i++) {
         values[i] = (double)axis.bars[i].count;
         names[i] = axis.names[i];
     }
-    if (values && names) plot_svg(out, &plot);
+    if (values && names) view_plot_svg(out, &plot);
     free(values);
     free(names);
     free(axis.bars);
@@ -248,17 +249,17 @@ static void landscape(FILE *out, struct hist *h, const struct grid *grid)
     size_t every = a < 10 ? 3 : 1;
     /* Names stand at the two lower edges, outside, where no column hides them. */
     for (size_t row = 0; row < rows; row += every)
-        plot_label(out, r.x + ((double)columns - (double)row) * a + 2,
-                   r.y + ((double)columns + (double)row + 1) * d + 8, "start",
-                   grid->axis[0].names[row]);
+        view_svg_label(out, r.x + ((double)columns - (double)row) * a + 2,
+                       r.y + ((double)columns + (double)row + 1) * d + 8, "start",
+                       grid->axis[0].names[row]);
     for (size_t column = 0; column < columns; column += every)
-        plot_label(out, r.x + ((double)column - (double)rows) * a - 2,
-                   r.y + ((double)column + (double)rows + 1) * d + 8, "end",
-                   grid->axis[1].names[column]);
-    plot_label(out, r.x + (double)columns * a + 2, r.y + (double)columns * d - 8, "name",
-               variable_of(h, 0));
-    plot_label(out, r.x - (double)rows * a - LABELS / 2.0, r.y + (double)rows * d - 8, "name",
-               variable_of(h, 1));
+        view_svg_label(out, r.x + ((double)column - (double)rows) * a - 2,
+                       r.y + ((double)column + (double)rows + 1) * d + 8, "end",
+                       grid->axis[1].names[column]);
+    view_svg_label(out, r.x + (double)columns * a + 2, r.y + (double)columns * d - 8, "name",
+                   variable_of(h, 0));
+    view_svg_label(out, r.x - (double)rows * a - LABELS / 2.0, r.y + (double)rows * d - 8, "name",
+                   variable_of(h, 1));
     (void)fputs("</svg>\n", out);
 }
 

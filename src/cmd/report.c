@@ -223,11 +223,11 @@ const struct chil_spec_item *report_ratio(const struct report *r, const char *na
 const char *report_number(const struct chil_exp *exp, int metric, double value, bool grouped,
                           char buffer[REPORT_NUMBER_MAX])
 {
-    char digits[CMD_GROUPED_MAX];
+    char digits[VIEW_GROUPED_MAX];
     bool whole = exp->metric[metric].kind == CHIL_EXP_COUNT && fabs(value) < 0x1p63;
     if (whole && grouped)
         (void)snprintf(buffer, REPORT_NUMBER_MAX, "%s%s", value < 0 ? "-" : "",
-                       cmd_grouped((uint64_t)fabs(value), digits));
+                       view_grouped((uint64_t)fabs(value), digits));
     else
         (void)snprintf(buffer, REPORT_NUMBER_MAX,
                        whole     ? "%.0f"

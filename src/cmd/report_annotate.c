@@ -62,10 +62,10 @@ static void print_instructions(const struct chil_report_function *f, const char 
 {
     for (size_t i = 0; i < f->count; i++) {
         const struct chil_report_instruction *at = &f->instruction[i];
-        char text[CHIL_INSTRUCTION_TEXT], count[CMD_GROUPED_MAX];
+        char text[CHIL_INSTRUCTION_TEXT], count[VIEW_GROUPED_MAX];
         if (at->line != line || strcmp(at->file, file) != 0) continue;
         chil_instruction_text(at->word, at->address, text, sizeof text);
-        (void)printf("%17s        | %08x  %s\n", cmd_grouped(at->count, count), at->address, text);
+        (void)printf("%17s        | %08x  %s\n", view_grouped(at->count, count), at->address, text);
     }
 }
 
@@ -75,7 +75,7 @@ static void print_line(const struct chil_report_function *f, const struct source
 {
     uint64_t count = 0;
     bool any = false;
-    char number[CMD_GROUPED_MAX] = "";
+    char number[VIEW_GROUPED_MAX] = "";
     for (size_t i = 0; i < f->count; i++)
         if (f->instruction[i].line == line && strcmp(f->instruction[i].file, file) == 0) {
             count += f->instruction[i].count;
@@ -83,7 +83,7 @@ static void print_line(const struct chil_report_function *f, const struct source
         }
     const char *text = line > 0 && (size_t)line <= source->lines ? source->line[line - 1] : NULL;
     if (!any && !text) return;
-    if (any) (void)cmd_grouped(count, number);
+    if (any) (void)view_grouped(count, number);
     if (line > 0)
         (void)printf("%17s %5d  %s\n", number, line, text ? text : "(no source)");
     else
@@ -121,11 +121,11 @@ static void print_file(const struct chil_report_function *f, const char *file, b
 static void print_function(const struct chil_report_function *f)
 {
     uint64_t sum = 0;
-    char number[CMD_GROUPED_MAX];
+    char number[VIEW_GROUPED_MAX];
     const char *own = f->count ? f->instruction[0].file : "";
     for (size_t i = 0; i < f->count; i++)
         sum += f->instruction[i].count;
-    (void)printf("%s: %s instructions executed; %s\n", f->name, cmd_grouped(sum, number),
+    (void)printf("%s: %s instructions executed; %s\n", f->name, view_grouped(sum, number),
                  short_path(*own ? own : f->object));
     (void)printf("%17s  line  source\n", "executed");
     for (size_t i = 0; i < f->count; i++) {

@@ -1,95 +1,11 @@
-/* Reports for other programs: lines with separators, and everything as an object. */
-#include <math.h>
+/* The whole of a report as one JSON object. */
 #include <stdlib.h>
 
 #include "cmd/report.h"
 
-/* --- Lines ----------------------------------------------------------------------------------- */
-
-static void print_flat_lines(const struct report *r)
-{
-    const struct chil_exp *exp = chil_report_exp(r->report);
-    const char *s = r->separator;
-    int metric = chil_report_metric(r->report);
-    size_t count;
-    struct chil_report_flat *flat = chil_report_flat(r->report, r->by_module, r->view.mode, &count);
-    (void)printf("name%smodule%smetric%sown%swhole%sshare%scalls\n", s, s, s, s, s, s);
-    for (size_t i = 0; i < count; i++) {
-        char number[REPORT_NUMBER_MAX];
-        if (flat[i].own == 0 && flat[i].whole == 0) continue;
-        cmd_field(flat[i].name, s, s);
-        cmd_field(flat[i].module, s, s);
-        cmd_field(exp->metric[metric].title, s, s);
-        (void)printf("%s%s", report_number(exp, metric, flat[i].own, false, number), s);
-        (void)printf("%s%s", report_number(exp, metric, flat[i].whole, false, number), s);
-        (void)printf("%.6g%s%.0f\n", flat[i].percent, s, flat[i].visits);
-    }
-    free(flat);
-}
-
-/* A line for each call path that has the metric. */
-static int print_metric_lines(const struct chil_exp *exp, const struct report *r, int metric)
-{
-    const char *s = r->separator;
-    double *own = calloc(exp->nodes, sizeof *own), *whole = calloc(exp->nodes, sizeof *whole);
-    bool room = own && whole;
-    if (room) chil_exp_sum_nodes(exp, metric, false, -1, own);
-    if (room) chil_exp_sum_nodes(exp, metric, true, -1, whole);
-    for (size_t n = 0; room && n < exp->nodes; n++) {
-        char number[REPORT_NUMBER_MAX], pedigree[64];
-        if (own[n] == 0 && whole[n] == 0) continue;
-        char *path = chil_report_path(exp, (int)n, "/");
-        cmd_field(exp->metric[metric].title, s, s);
-        cmd_field(exp->metric[metric].unit, s, s);
-        cmd_field(path, s, s);
-        (void)printf("%s%s", report_number(exp, metric, own[n], false, number), s);
-        (void)printf("%s%s%s", report_number(exp, metric, whole[n], false, number), s,
-                     exp->metric[metric].partial ? "~" : "");
-        cmd_field(report_pedigree(exp, metric, pedigree), s, "\n");
-        free(path);
-    }
-    free(own);
-    free(whole);
-    return room ? 0 : cmd_fail("report", "out of memory");
-}
-
-/* Call paths and threads that are selected; metrics that are, or all. */
-int report_print_lines(struct report *r)
-{
-    struct chil_exp *exp = NULL;
-    struct chil_error err = {0};
-    const char *s = r->separator;
-    int status = 0;
-    if (r->flat) {
-        print_flat_lines(r);
-        return 0;
-    }
-    if (chil_report_order(r->report, "csm", &err) ||
-        chil_report_cut(r->report, CHIL_REPORT_METRICS, &exp, &err))
-        return cmd_fail_error("report", &err);
-    (void)printf("metric%sunit%scall path%sown%swhole%sfrom\n", s, s, s, s, s);
-    for (size_t i = 0; i < r->metrics && !status; i++)
-        if (!report_ratio(r, r->metric[i]))
-            status = print_metric_lines(exp, r, chil_metric_find(exp, r->metric[i]));
-    for (size_t i = 0; !r->metrics && i < exp->metrics && !status; i++)
-        status = print_metric_lines(exp, r, (int)i);
-    chil_exp_free(exp);
-    return status;
-}
-
-/* --- An object ------------------------------------------------------------------------------- */
-
-static json_t *text(const char *string)
-{
-    json_t *value = json_string(string);
-    return value ? value : json_string("?"); /* not UTF-8 */
-}
-
 static json_t *number(const struct chil_exp *exp, int metric, double value)
 {
-    return exp->metric[metric].kind == CHIL_EXP_COUNT && fabs(value) < 0x1p63
-               ? json_integer((json_int_t)value)
-               : json_real(value);
+    return view_json_value(value, exp->metric[metric].kind == CHIL_EXP_COUNT);
 }
 
 static json_t *metrics_json(const struct chil_report *report)
@@ -104,14 +20,14 @@ static json_t *metrics_json(const struct chil_report *report)
         size_t count;
         const struct chil_exp_cell *cell = chil_exp_cells(exp, (int)i, &count);
         chil_exp_range(exp, (int)i, &low, &high);
-        (void)json_object_set_new(row, "name", text(m->name));
-        (void)json_object_set_new(row, "title", text(m->title));
-        (void)json_object_set_new(row, "unit", text(m->unit));
-        (void)json_object_set_new(row, "text", text(m->text));
-        (void)json_object_set_new(row, "formula", text(m->formula));
-        (void)json_object_set_new(row, "exactness", text(m->exactness));
+        (void)json_object_set_new(row, "name", view_json_text(m->name));
+        (void)json_object_set_new(row, "title", view_json_text(m->title));
+        (void)json_object_set_new(row, "unit", view_json_text(m->unit));
+        (void)json_object_set_new(row, "text", view_json_text(m->text));
+        (void)json_object_set_new(row, "formula", view_json_text(m->formula));
+        (void)json_object_set_new(row, "exactness", view_json_text(m->exactness));
         (void)json_object_set_new(row, "parent", json_integer(m->parent));
-        (void)json_object_set_new(row, "from", text(origins[m->origin]));
+        (void)json_object_set_new(row, "from", view_json_text(origins[m->origin]));
         (void)json_object_set_new(row, "partial", json_boolean(m->partial));
         (void)json_object_set_new(row, "apart", json_boolean(chil_report_is_apart(report, (int)i)));
         (void)json_object_set_new(row, "runs", json_integer(m->runs));
@@ -133,10 +49,10 @@ static json_t *regions_json(const struct chil_exp *exp)
     json_t *list = json_array();
     for (size_t i = 0; i < exp->regions; i++) {
         const struct chil_exp_region *g = &exp->region[i];
-        (void)json_array_append_new(list, json_pack("{s:o,s:o,s:i,s:i,s:o,s:o}", "name",
-                                                    text(g->name), "module", text(g->module),
-                                                    "begin", g->begin, "end", g->end, "paradigm",
-                                                    text(g->paradigm), "role", text(g->role)));
+        (void)json_array_append_new(
+            list, json_pack("{s:o,s:o,s:i,s:i,s:o,s:o}", "name", view_json_text(g->name), "module",
+                            view_json_text(g->module), "begin", g->begin, "end", g->end, "paradigm",
+                            view_json_text(g->paradigm), "role", view_json_text(g->role)));
     }
     return list;
 }
@@ -158,10 +74,10 @@ static json_t *places_json(const struct chil_exp *exp)
     json_t *list = json_array();
     for (size_t i = 0; i < exp->places; i++) {
         const struct chil_exp_place *p = &exp->place[i];
-        (void)json_array_append_new(list,
-                                    json_pack("{s:o,s:o,s:i,s:i,s:i}", "name", text(p->name),
-                                              "level", text(levels[p->level]), "parent", p->parent,
-                                              "rank", p->rank, "thread", p->thread));
+        (void)json_array_append_new(
+            list, json_pack("{s:o,s:o,s:i,s:i,s:i}", "name", view_json_text(p->name), "level",
+                            view_json_text(levels[p->level]), "parent", p->parent, "rank", p->rank,
+                            "thread", p->thread));
     }
     return list;
 }
@@ -174,8 +90,8 @@ static json_t *topologies_json(const struct chil_exp *exp)
         json_t *dimensions = json_array(), *threads = json_array();
         for (unsigned d = 0; d < t->dimensions; d++)
             (void)json_array_append_new(
-                dimensions, json_pack("{s:o,s:i,s:b}", "name", text(t->dimension_name[d]), "size",
-                                      t->size[d], "periodic", (int)t->periodic[d]));
+                dimensions, json_pack("{s:o,s:i,s:b}", "name", view_json_text(t->dimension_name[d]),
+                                      "size", t->size[d], "periodic", (int)t->periodic[d]));
         for (size_t k = 0; k < exp->threads; k++) {
             json_t *place = json_array();
             for (unsigned d = 0; d < t->dimensions; d++)
@@ -183,8 +99,9 @@ static json_t *topologies_json(const struct chil_exp *exp)
                                             json_integer(t->coordinates[k * t->dimensions + d]));
             (void)json_array_append_new(threads, place);
         }
-        (void)json_array_append_new(list, json_pack("{s:o,s:o,s:o}", "name", text(t->name),
-                                                    "dimensions", dimensions, "threads", threads));
+        (void)json_array_append_new(list,
+                                    json_pack("{s:o,s:o,s:o}", "name", view_json_text(t->name),
+                                              "dimensions", dimensions, "threads", threads));
     }
     return list;
 }
@@ -201,10 +118,11 @@ static json_t *ratios_json(const struct report *r)
                        &value, NULL))
             continue;
         (void)json_array_append_new(
-            list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "name", text(item[i].name), "unit",
-                            text(item[i].unit), "formula", text(item[i].formula), "value",
-                            value.defined ? json_real(value.value) : json_null(), "partial",
-                            (int)value.partial));
+            list,
+            json_pack("{s:o,s:o,s:o,s:o,s:b}", "name", view_json_text(item[i].name), "unit",
+                      view_json_text(item[i].unit), "formula", view_json_text(item[i].formula),
+                      "value", value.defined ? json_real(value.value) : json_null(), "partial",
+                      (int)value.partial));
     }
     return list;
 }
@@ -223,9 +141,10 @@ static json_t *findings_json(const struct report *r, const char **needs)
         for (size_t k = 0; k < f->evidence_count; k++)
             (void)json_object_set_new(evidence, f->evidence[k].name,
                                       json_real(f->evidence[k].value));
-        (void)json_array_append_new(list, json_pack("{s:o,s:i,s:f,s:o,s:o}", "name", text(f->name),
-                                                    "call_path", f->node, "share", f->share, "text",
-                                                    text(f->text), "evidence", evidence));
+        (void)json_array_append_new(list, json_pack("{s:o,s:i,s:f,s:o,s:o}", "name",
+                                                    view_json_text(f->name), "call_path", f->node,
+                                                    "share", f->share, "text",
+                                                    view_json_text(f->text), "evidence", evidence));
     }
     *needs = findings->needs;
     chil_findings_free(findings);
@@ -260,11 +179,12 @@ int report_print_json(struct report *r)
     const struct chil_exp *exp = chil_report_exp(r->report);
     json_t *root = json_object(), *attributes = json_object();
     for (size_t i = 0; i < exp->attributes; i++)
-        (void)json_object_set_new(attributes, exp->attribute[i].key, text(exp->attribute[i].value));
-    (void)json_object_set_new(root, "file", text(r->file));
+        (void)json_object_set_new(attributes, exp->attribute[i].key,
+                                  view_json_text(exp->attribute[i].value));
+    (void)json_object_set_new(root, "file", view_json_text(r->file));
     (void)json_object_set_new(root, "attributes", attributes);
     (void)json_object_set_new(root, "specification",
-                              r->spec ? text(chil_spec_name(r->spec)) : json_null());
+                              r->spec ? view_json_text(chil_spec_name(r->spec)) : json_null());
     (void)json_object_set_new(root, "metrics", metrics_json(r->report));
     (void)json_object_set_new(root, "regions", regions_json(exp));
     (void)json_object_set_new(root, "call_paths", calls_json(exp));
@@ -273,13 +193,11 @@ int report_print_json(struct report *r)
     (void)json_object_set_new(root, "ratios", ratios_json(r));
     const char *needs = NULL;
     (void)json_object_set_new(root, "findings", findings_json(r, &needs));
-    (void)json_object_set_new(root, "findings_need", needs ? text(needs) : json_null());
+    (void)json_object_set_new(root, "findings_need", needs ? view_json_text(needs) : json_null());
     (void)json_object_set_new(root, "selected_metric", json_integer(chil_report_metric(r->report)));
     (void)json_object_set_new(root, "metric_rows", rows_json(r, CHIL_REPORT_METRICS));
     (void)json_object_set_new(root, "call_rows", rows_json(r, CHIL_REPORT_CALLS));
     (void)json_object_set_new(root, "system_rows", rows_json(r, CHIL_REPORT_SYSTEM));
-    (void)json_dumpf(root, stdout, JSON_COMPACT);
-    (void)putchar('\n');
-    json_decref(root);
+    (void)view_json_write(root, stdout, JSON_COMPACT);
     return 0;
 }

@@ -10,7 +10,7 @@ enum { LEAST_TITLE = 20, CELL = 400 };
 
 static int terminal_width(void)
 {
-    return cmd_terminal_width(STDOUT_FILENO);
+    return view_terminal_width(stdout);
 }
 
 /* --- Tables: a title, numbers to the right, perhaps a word behind them ----------------------- */
@@ -473,12 +473,12 @@ int report_print_flat(struct report *r)
     add_line(&table, title,
              (const char *const[COLUMNS]){"whole", "own", "share", r->by_module ? "" : "calls"});
     for (size_t i = 0; i < count && (!r->top || i < r->top); i++) {
-        char whole[REPORT_NUMBER_MAX], own[REPORT_NUMBER_MAX], share[16], calls[CMD_GROUPED_MAX];
+        char whole[REPORT_NUMBER_MAX], own[REPORT_NUMBER_MAX], share[16], calls[VIEW_GROUPED_MAX];
         if (flat[i].own == 0 && flat[i].whole == 0) continue;
         set_percent(share, flat[i].percent, flat[i].defined);
         (void)report_number(exp, metric, flat[i].whole, true, whole);
         (void)report_number(exp, metric, flat[i].own, true, own);
-        (void)cmd_grouped(flat[i].visits > 0 ? (uint64_t)flat[i].visits : 0, calls);
+        (void)view_grouped(flat[i].visits > 0 ? (uint64_t)flat[i].visits : 0, calls);
         add_line(&table, flat[i].name,
                  (const char *const[COLUMNS]){whole, own, share, r->by_module ? "" : calls});
     }

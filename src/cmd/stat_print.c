@@ -57,7 +57,7 @@ static const char *count_cell(const struct stat_shown *shown, int core,
 {
     uint64_t count;
     if (event->exactness == CHIL_NONE || !stat_count(shown, core, event, &count)) return "-";
-    return cmd_grouped(count, cell);
+    return view_grouped(count, cell);
 }
 
 static const char *metric_cell(const struct stat_shown *shown, int core,
@@ -151,9 +151,9 @@ static void print_metrics(FILE *out, const struct stat_shown *shown, const struc
 
 static void print_end(FILE *out, const struct stat_shown *shown)
 {
-    char number[CMD_GROUPED_MAX];
+    char number[VIEW_GROUPED_MAX];
     uint64_t cycles = chil_run_cycles(shown->run), mhz;
-    (void)fprintf(out, "\n%s cycles, ", cmd_grouped(cycles, number));
+    (void)fprintf(out, "\n%s cycles, ", view_grouped(cycles, number));
     if (!chil_machine_number(shown->machine, "machine.clock_mhz", &mhz))
         (void)fprintf(out, "%.6f s at %" PRIu64 " MHz, ", seconds(shown, cycles), mhz);
     (void)fprintf(out, "exit status %d\n", chil_run_status(shown->run));
@@ -272,12 +272,12 @@ static json_t *json_counters(const struct stat_shown *shown)
         const struct chil_event *event = shown->chosen->events[i];
         json_t *row =
             json_pack("{s:s, s:o, s:s, s:s}", "name", event->name, "value",
-                      cmd_json_count(chil_run_count(shown->run, event)), "unit", event->unit,
+                      view_json_count(chil_run_count(shown->run, event)), "unit", event->unit,
                       "exactness", chil_exactness_word((int)event->exactness));
         json_t *cores = json_array();
         uint64_t count;
         for (unsigned core = 0; chil_run_core_count(shown->run, core, event, &count); core++)
-            json_array_append_new(cores, cmd_json_count(count));
+            json_array_append_new(cores, view_json_count(count));
         if (json_array_size(cores)) json_object_set(row, "cores", cores);
         json_decref(cores);
         json_array_append_new(counters, row);
@@ -313,13 +313,13 @@ static bool print_json(FILE *out, const struct stat_shown *shown)
     const struct chil_run *run = shown->run;
     json_t *program = json_string(shown->options->program.run.program), *busy = json_array();
     for (unsigned core = 0; core < chil_run_cores(run); core++)
-        json_array_append_new(busy, cmd_json_count(chil_run_core_cycles(run, core)));
+        json_array_append_new(busy, view_json_count(chil_run_core_cycles(run, core)));
     json_t *json = json_pack(
         "{s:s, s:o, s:i, s:I, s:o, s:o, s:f, s:o, s:i, s:o, s:o}", "machine",
         chil_machine_name(shown->machine), "program", program ? program : json_null(),
         "exit_status", chil_run_status(run), "runs", (json_int_t)shown->options->repeat,
-        "instructions", cmd_json_count(chil_run_instructions(run)), "cycles",
-        cmd_json_count(chil_run_cycles(run)), "seconds", seconds(shown, chil_run_cycles(run)),
+        "instructions", view_json_count(chil_run_instructions(run)), "cycles",
+        view_json_count(chil_run_cycles(run)), "seconds", seconds(shown, chil_run_cycles(run)),
         "busy_cycles", busy, "laws", (int)chil_run_laws(run), "counters", json_counters(shown),
         "derived", json_metrics(shown));
     bool good = json_dumpf(json, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0;

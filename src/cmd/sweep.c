@@ -9,19 +9,15 @@
  * host has processors, each in a process of its own. The program's output is thrown away: it is the
  * same every time.
  */
-#include "cmd/cmd.h"
+#include "cmd/sweep.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "cmd/plot.h"
 
 static const char help[] =
     "usage: chiliad sweep --set KEY=A,B,C [--set ...] [OPTIONS] PROGRAM [ARGUMENTS]\n"
@@ -42,43 +38,7 @@ static const char help[] =
     "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"
     "  -h, --help              this text\n";
 
-enum {
-    OPTION_JOBS = 256,
-    OPTION_PLOT,
-    AXES_MAX = 8,
-    EVENTS_MAX = 16,
-    VALUES_MAX = 64,
-    RUNS_MAX = 1000,
-    NAME_MAX_ = 120,
-    JOBS_MAX = 256,
-    BAR = 16
-};
-
-struct axis {
-    const char *key;
-    const char *values[VALUES_MAX];
-    size_t count;
-};
-
-struct sweep {
-    struct cmd_program program;
-    const char *separator, *plot;
-    bool json, chosen; /* chosen: -e was given */
-    struct axis axes[AXES_MAX];
-    size_t axis_count;
-    char events[EVENTS_MAX][NAME_MAX_];
-    size_t event_count;
-    unsigned jobs;
-    size_t runs;
-};
-
-/* What a run sends home. */
-struct outcome {
-    int status; /* of the guest, or why the run was not done */
-    bool done;
-    char why[sizeof((struct chil_error *)0)->text]; /* it was not */
-    uint64_t cycles, counts[EVENTS_MAX];
-};
+enum { OPTION_JOBS = 256, OPTION_PLOT };
 
 struct job {
     pid_t pid;
@@ -104,27 +64,30 @@ static int add_axis(struct sweep *s, char *text)
     char *values = strchr(text, '=');
     if (!values || values == text)
         return cmd_fail("sweep", "--set wants KEY=A,B,C, not '%s'", text);
-    if (s->axis_count == AXES_MAX) return cmd_fail("sweep", "more than %d --set", AXES_MAX);
-    struct axis *axis = &s->axes[s->axis_count++];
+    if (s->axis_count == SWEEP_AXES_MAX)
+        return cmd_fail("sweep", "more than %d --set", SWEEP_AXES_MAX);
+    struct sweep_axis *axis = &s->axes[s->axis_count++];
     *values++ = 0;
     axis->key = text;
     for (const char *value; (value = strsep(&values, ","));) {
-        if (!*value || axis->count == VALUES_MAX)
+        if (!*value || axis->count == SWEEP_VALUES_MAX)
             return cmd_fail("sweep", "--set %s wants 1 to %d values with commas between", text,
-                            VALUES_MAX);
+                            SWEEP_VALUES_MAX);
         axis->values[axis->count++] = value;
     }
     s->runs *= axis->count;
-    return s->runs > RUNS_MAX ? cmd_fail("sweep", "more than %d combinations", RUNS_MAX) : 0;
+    return s->runs > SWEEP_RUNS_MAX ? cmd_fail("sweep", "more than %d combinations", SWEEP_RUNS_MAX)
+                                    : 0;
 }
 
 static int add_events(struct sweep *s, const char *list)
 {
     while (*list) {
         size_t length = strcspn(list, ",");
-        if (!length || length >= NAME_MAX_ || s->event_count == EVENTS_MAX)
-            return cmd_fail("sweep", "-e wants at most %d names with commas between", EVENTS_MAX);
-        (void)snprintf(s->events[s->event_count++], NAME_MAX_, "%.*s", (int)length, list);
+        if (!length || length >= SWEEP_NAME_MAX || s->event_count == SWEEP_EVENTS_MAX)
+            return cmd_fail("sweep", "-e wants at most %d names with commas between",
+                            SWEEP_EVENTS_MAX);
+        (void)snprintf(s->events[s->event_count++], SWEEP_NAME_MAX, "%.*s", (int)length, list);
         list += length;
         list += *list == ',';
     }
@@ -142,7 +105,7 @@ static int take_option(struct sweep *s, int letter, char **argv)
     case 'x': s->separator = optarg; return 0;
     case OPTION_PLOT: s->plot = optarg; return 0;
     case OPTION_JOBS:
-        status = cmd_number("sweep", "--jobs", optarg, 1, JOBS_MAX, &jobs);
+        status = cmd_number("sweep", "--jobs", optarg, 1, SWEEP_JOBS_MAX, &jobs);
         if (!status) s->jobs = (unsigned)jobs;
         return status;
     case 'h': (void)fputs(help, stdout); return -1;
@@ -164,36 +127,25 @@ static int parse_options(int argc, char **argv, struct sweep *s)
     if (status) return status;
     if (!s->axis_count) return cmd_fail("sweep", "nothing to sweep; give --set KEY=A,B,C");
     if (s->json && s->separator) return cmd_fail("sweep", "-j and -x exclude each other");
-    if (s->plot && s->runs / s->axes[0].count > PLOT_SERIES_MAX)
+    if (s->plot && s->runs / s->axes[0].count > VIEW_PLOT_SERIES_MAX)
         return cmd_fail("sweep",
                         "--plot has at most %d lines: give the --set with most values first",
-                        PLOT_SERIES_MAX);
+                        VIEW_PLOT_SERIES_MAX);
     return s->event_count ? 0 : add_events(s, "BGL_D1_L_MISS,BGL_D2_MISS,BGL_DTLB_MISS");
-}
-
-/* The value of an axis in a run: the last axis changes fastest. */
-static const char *value_of(const struct sweep *s, size_t run, size_t axis)
-{
-    for (size_t i = s->axis_count; i-- > axis + 1;) {
-        assert(s->axes[i].count);
-        run /= s->axes[i].count;
-    }
-    assert(s->axes[axis].count);
-    return s->axes[axis].values[run % s->axes[axis].count];
 }
 
 /* --- Running --------------------------------------------------------------------------------- */
 
 static int open_machine(const struct sweep *s, size_t run, struct chil_machine **machine)
 {
-    char text[AXES_MAX][200];
-    const char *settings[AXES_MAX + CMD_PROGRAM_LIST];
+    char text[SWEEP_AXES_MAX][200];
+    const char *settings[SWEEP_AXES_MAX + CMD_PROGRAM_LIST];
     size_t count = 0;
     struct chil_error err = {0};
     for (; count < s->program.setting_count; count++) /* --miss-kinds */
         settings[count] = s->program.settings[count];
     for (size_t i = 0; i < s->axis_count; i++) {
-        (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, value_of(s, run, i));
+        (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, sweep_value(s, run, i));
         settings[count++] = text[i];
     }
     return chil_machine_open_with(machine, s->program.machine, settings, count, &err)
@@ -222,7 +174,7 @@ static int check_all(const struct sweep *s)
 
 /* One run; what went wrong is told by the parent, since the program's standard error is thrown
  * away. */
-static void run_once(const struct sweep *s, size_t number, struct outcome *outcome)
+static void run_once(const struct sweep *s, size_t number, struct sweep_outcome *outcome)
 {
     struct chil_machine *machine;
     struct chil_run *run = NULL;
@@ -249,7 +201,7 @@ static void run_once(const struct sweep *s, size_t number, struct outcome *outco
 
 static void child(const struct sweep *s, size_t run, int fd)
 {
-    struct outcome outcome = {.status = CMD_BAD};
+    struct sweep_outcome outcome = {.status = CMD_BAD};
     int nothing = open("/dev/null", O_RDWR);
     for (int stream = STDIN_FILENO; nothing >= 0 && stream <= STDERR_FILENO; stream++)
         (void)dup2(nothing, stream);
@@ -269,15 +221,15 @@ static int start(const struct sweep *s, size_t run, struct job *job)
     return job->pid < 0 ? cmd_fail("sweep", "cannot start a run: %s", strerror(errno)) : 0;
 }
 
-static int collect(struct job *jobs, size_t *count, struct outcome *outcomes)
+static int collect(struct job *jobs, size_t *count, struct sweep_outcome *outcomes)
 {
     int how;
     pid_t pid = wait(&how);
     for (size_t i = 0; i < *count; i++) {
         if (jobs[i].pid != pid) continue;
-        struct outcome *outcome = &outcomes[jobs[i].run];
+        struct sweep_outcome *outcome = &outcomes[jobs[i].run];
         if (pread(jobs[i].fd, outcome, sizeof *outcome, 0) != (ssize_t)sizeof *outcome)
-            *outcome = (struct outcome){.status = CMD_BAD};
+            *outcome = (struct sweep_outcome){.status = CMD_BAD};
         (void)close(jobs[i].fd);
         int status = outcome->done ? 0 : outcome->status;
         if (!outcome->done)
@@ -288,9 +240,9 @@ static int collect(struct job *jobs, size_t *count, struct outcome *outcomes)
     return cmd_fail("sweep", "a run was lost");
 }
 
-static int run_all(const struct sweep *s, struct outcome *outcomes)
+static int run_all(const struct sweep *s, struct sweep_outcome *outcomes)
 {
-    struct job jobs[JOBS_MAX];
+    struct job jobs[SWEEP_JOBS_MAX];
     size_t running = 0, next = 0, over = 0;
     int status = 0;
     while ((next < s->runs && !status) || running) {
@@ -307,149 +259,15 @@ static int run_all(const struct sweep *s, struct outcome *outcomes)
     return status;
 }
 
-/* --- Printing -------------------------------------------------------------------------------- */
-
-static int wider(int width, const char *text)
-{
-    int length = (int)strlen(text);
-    return length > width ? length : width;
-}
-
-/* Column i of the table is an axis, then the cycles, then the events. */
-static const char *cell(const struct sweep *s, const struct outcome *outcomes, size_t run, size_t i,
-                        char number[CMD_GROUPED_MAX])
-{
-    if (i < s->axis_count) return value_of(s, run, i);
-    i -= s->axis_count;
-    return cmd_grouped(i ? outcomes[run].counts[i - 1] : outcomes[run].cycles, number);
-}
-
-static const char *title(const struct sweep *s, size_t i)
-{
-    if (i < s->axis_count) return s->axes[i].key;
-    i -= s->axis_count;
-    return i ? s->events[i - 1] : "cycles";
-}
-
-static void print_table(const struct sweep *s, const struct outcome *outcomes)
-{
-    char number[CMD_GROUPED_MAX];
-    int widths[AXES_MAX + 1 + EVENTS_MAX] = {0};
-    size_t columns = s->axis_count + 1 + s->event_count;
-    uint64_t most = 1;
-    for (size_t run = 0; run < s->runs; run++)
-        if (outcomes[run].cycles > most) most = outcomes[run].cycles;
-    for (size_t i = 0; i < columns; i++) {
-        widths[i] = wider(0, title(s, i));
-        for (size_t run = 0; run < s->runs; run++)
-            widths[i] = wider(widths[i], cell(s, outcomes, run, i, number));
-        (void)printf("%s%*s", i ? "  " : "", i < s->axis_count ? -widths[i] : widths[i],
-                     title(s, i));
-    }
-    (void)putchar('\n');
-    for (size_t run = 0; run < s->runs; run++) {
-        for (size_t i = 0; i < columns; i++)
-            (void)printf("%s%*s", i ? "  " : "", i < s->axis_count ? -widths[i] : widths[i],
-                         cell(s, outcomes, run, i, number));
-        (void)printf("  %.*s", (int)(outcomes[run].cycles * BAR / most), "################");
-        if (outcomes[run].status) (void)printf("  exit status %d", outcomes[run].status);
-        (void)putchar('\n');
-    }
-}
-
-static void print_separated(const struct sweep *s, const struct outcome *outcomes)
-{
-    for (size_t i = 0; i < s->axis_count; i++)
-        (void)printf("%s%s", s->axes[i].key, s->separator);
-    (void)printf("exit_status%scycles", s->separator);
-    for (size_t i = 0; i < s->event_count; i++)
-        (void)printf("%s%s", s->separator, s->events[i]);
-    (void)putchar('\n');
-    for (size_t run = 0; run < s->runs; run++) {
-        for (size_t i = 0; i < s->axis_count; i++)
-            (void)printf("%s%s", value_of(s, run, i), s->separator);
-        (void)printf("%d%s%" PRIu64, outcomes[run].status, s->separator, outcomes[run].cycles);
-        for (size_t i = 0; i < s->event_count; i++)
-            (void)printf("%s%" PRIu64, s->separator, outcomes[run].counts[i]);
-        (void)putchar('\n');
-    }
-}
-
-static void print_json(const struct sweep *s, const struct outcome *outcomes)
-{
-    json_t *array = json_array();
-    for (size_t run = 0; run < s->runs; run++) {
-        json_t *settings = json_object(), *counters = json_object();
-        for (size_t i = 0; i < s->axis_count; i++)
-            json_object_set_new(settings, s->axes[i].key, json_string(value_of(s, run, i)));
-        for (size_t i = 0; i < s->event_count; i++)
-            json_object_set_new(counters, s->events[i], cmd_json_count(outcomes[run].counts[i]));
-        json_array_append_new(array, json_pack("{s:o, s:i, s:o, s:o}", "settings", settings,
-                                               "exit_status", outcomes[run].status, "cycles",
-                                               cmd_json_count(outcomes[run].cycles), "counters",
-                                               counters));
-    }
-    (void)json_dumpf(array, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-    (void)putchar('\n');
-    json_decref(array);
-}
-
-/* --- The picture ----------------------------------------------------------------------------- */
-
-/* What the axes but the first are in a run: "tlb.entries 16, l2.depth 2". */
-static void name_series(const struct sweep *s, size_t run, char *name, size_t size)
-{
-    *name = 0;
-    for (size_t i = 1; i < s->axis_count; i++) {
-        size_t used = strlen(name);
-        (void)snprintf(name + used, size - used, "%s%s %s", i > 1 ? ", " : "", s->axes[i].key,
-                       value_of(s, run, i));
-    }
-}
-
-static bool all_numbers(const struct axis *axis)
-{
-    for (size_t i = 0; i < axis->count; i++)
-        if (axis->values[i][0] < '0' || axis->values[i][0] > '9') return false;
-    return true;
-}
-
-/* The runs are in the order of the last axis first: run = point * series + series number. */
-static void write_plot(const struct sweep *s, const struct outcome *outcomes, FILE *out)
-{
-    double values[1 + EVENTS_MAX][RUNS_MAX];
-    char names[PLOT_SERIES_MAX][PLOT_NAME];
-    char name[4200];
-    (void)snprintf(name, sizeof name, "%s on %s", s->program.run.program, s->program.machine);
-    struct plot plot = {.title = name,
-                        .x_title = s->axes[0].key,
-                        .points = s->axes[0].values,
-                        .point_count = s->axes[0].count,
-                        .series_count = s->runs / s->axes[0].count,
-                        .panel_count = 1 + (s->chosen ? s->event_count : 0),
-                        .lines = all_numbers(&s->axes[0])};
-    for (size_t i = 0; i < plot.series_count; i++) {
-        name_series(s, i, names[i], sizeof names[i]);
-        plot.series[i] = names[i];
-    }
-    for (size_t p = 0; p < plot.panel_count; p++) {
-        plot.panels[p].title = p ? s->events[p - 1] : "cycles";
-        plot.panels[p].values = values[p];
-        for (size_t run = 0; run < s->runs; run++)
-            values[p][run] = (double)(p ? outcomes[run].counts[p - 1] : outcomes[run].cycles);
-    }
-    plot_svg(out, &plot);
-}
+/* --- All ------------------------------------------------------------------------------------- */
 
 static int run_and_print(const struct sweep *s, struct cmd_output *plot)
 {
-    struct outcome *outcomes = calloc(s->runs, sizeof *outcomes);
+    struct sweep_outcome *outcomes = calloc(s->runs, sizeof *outcomes);
     if (!outcomes) return cmd_fail("sweep", "out of memory");
     int status = run_all(s, outcomes);
-    if (!status && s->json) print_json(s, outcomes);
-    if (!status && s->separator) print_separated(s, outcomes);
-    if (!status && !s->json && !s->separator) print_table(s, outcomes);
-    if (!status && s->plot) write_plot(s, outcomes, plot->file);
+    if (!status) sweep_print(s, outcomes);
+    if (!status && s->plot) sweep_plot(s, outcomes, plot->file);
     free(outcomes);
     return status;
 }
@@ -459,7 +277,7 @@ int cmd_sweep(int argc, char **argv)
     struct sweep s = {.program.machine = "bgp", .runs = 1};
     struct cmd_output plot;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    s.jobs = processors > 0 && processors < JOBS_MAX ? (unsigned)processors : 1;
+    s.jobs = processors > 0 && processors < SWEEP_JOBS_MAX ? (unsigned)processors : 1;
     int status = parse_options(argc, argv, &s);
     if (status) return status < 0 ? 0 : status;
     status = check_all(&s);

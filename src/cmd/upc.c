@@ -135,18 +135,18 @@ static void print_info(const struct chil_machine *machine, const struct chil_upc
     double all = (double)(bits.array + bits.registers);
     (void)printf("counter unit of %s\n\n", chil_machine_name(machine));
     (void)printf("  counters   %s, 64 bits each: %u live + %" PRIu64 " stored\n",
-                 cmd_grouped(g->counters, a), g->low_bits, bits.word_bits);
+                 view_grouped(g->counters, a), g->low_bits, bits.word_bits);
     (void)printf("  inputs     %u per counter, %s events\n", g->inputs,
-                 cmd_grouped((uint64_t)g->counters * g->inputs, a));
+                 view_grouped((uint64_t)g->counters * g->inputs, a));
     (void)printf("  service    a word every %u cycles, all in %s; a low part lasts %s at least\n",
-                 g->slot_cycles, cmd_grouped(bits.round_cycles, a),
-                 cmd_grouped(UINT64_C(1) << g->low_bits, b));
+                 g->slot_cycles, view_grouped(bits.round_cycles, a),
+                 view_grouped(UINT64_C(1) << g->low_bits, b));
     (void)printf("  array      %s bits (%" PRIu64 " + %" PRIu64
                  " parity per word), %.1f %% of %s\n",
-                 cmd_grouped(bits.array, a), bits.word_bits, bits.parity_bits,
-                 100 * (double)bits.array / all, cmd_grouped(bits.array + bits.registers, c));
+                 view_grouped(bits.array, a), bits.word_bits, bits.parity_bits,
+                 100 * (double)bits.array / all, view_grouped(bits.array + bits.registers, c));
     (void)printf("  registers  %s bits (low parts, latches, configuration), %.1f %%\n\n",
-                 cmd_grouped(bits.registers, a), 100 * (double)bits.registers / all);
+                 view_grouped(bits.registers, a), 100 * (double)bits.registers / all);
     for (int i = 0; i < REGIONS; i++)
         (void)printf("  0x%05" PRIX64 " .. 0x%05" PRIX64 "  %-14s %s\n", regions[i].offset,
                      regions[i].offset + regions[i].bytes - 8, regions[i].name, regions[i].text);
@@ -205,8 +205,8 @@ static void print_counters(const struct chil_stimulus_result *result)
         const struct chil_stimulus_counter *c = &result->counters[i];
         (void)printf("%-8u %-40s %-6s %20s %16s\n", c->counter, c->event,
                      chil_count_mode_word((int)c->config.mode),
-                     c->status ? "bad parity" : cmd_grouped(c->value, a),
-                     c->threshold ? cmd_grouped(c->threshold, b) : "");
+                     c->status ? "bad parity" : view_grouped(c->value, a),
+                     c->threshold ? view_grouped(c->threshold, b) : "");
     }
 }
 
@@ -219,11 +219,11 @@ static void print_polls(const struct chil_stimulus_result *result, uint64_t ever
             (void)printf("poll: counter %u did not reach its threshold\n", p->counter);
         else
             (void)printf("poll: counter %u is seen at cycle %s, %s cycles after its interrupt\n",
-                         p->counter, cmd_grouped(p->seen_cycle, a),
-                         cmd_grouped(p->seen_cycle - p->interrupt_cycle, b));
+                         p->counter, view_grouped(p->seen_cycle, a),
+                         view_grouped(p->seen_cycle - p->interrupt_cycle, b));
     }
     (void)printf("poll: every %s cycles took %s counter reads; interrupts take none\n",
-                 cmd_grouped(every, a), cmd_grouped(result->poll_reads, c));
+                 view_grouped(every, a), view_grouped(result->poll_reads, c));
 }
 
 static void print_result(const struct chil_stimulus_result *result, uint64_t poll)
@@ -231,16 +231,16 @@ static void print_result(const struct chil_stimulus_result *result, uint64_t pol
     char a[32], b[32];
     for (size_t i = 0; i < result->reading_count; i++)
         (void)printf("line %u, cycle %s: %s is %s\n", result->readings[i].line,
-                     cmd_grouped(result->readings[i].cycle, a), result->readings[i].what,
+                     view_grouped(result->readings[i].cycle, a), result->readings[i].what,
                      result->readings[i].status ? "bad parity"
-                                                : cmd_grouped(result->readings[i].value, b));
+                                                : view_grouped(result->readings[i].value, b));
     for (size_t i = 0; i < result->notice_count; i++)
         (void)printf("%s at cycle %s: counter %u %s\n", notice_word(&result->notices[i]),
-                     cmd_grouped(result->notices[i].cycle, a), result->notices[i].counter,
+                     view_grouped(result->notices[i].cycle, a), result->notices[i].counter,
                      event_of(result, result->notices[i].counter));
     if (result->reading_count || result->notice_count) (void)putchar('\n');
     print_counters(result);
-    (void)printf("\n%s cycles\n", cmd_grouped(result->end, a));
+    (void)printf("\n%s cycles\n", view_grouped(result->end, a));
     if (poll) print_polls(result, poll);
 }
 
@@ -253,8 +253,8 @@ static json_t *json_counters(const struct chil_stimulus_result *result)
             array, json_pack("{s:i, s:s, s:s, s:b, s:o, s:o}", "counter", (int)c->counter, "event",
                              c->event, "count", chil_count_mode_word((int)c->config.mode),
                              "interrupt", c->config.interrupt, "value",
-                             c->status ? json_null() : cmd_json_count(c->value), "threshold",
-                             c->threshold ? cmd_json_count(c->threshold) : json_null()));
+                             c->status ? json_null() : view_json_count(c->value), "threshold",
+                             c->threshold ? view_json_count(c->threshold) : json_null()));
     }
     return array;
 }
@@ -278,7 +278,7 @@ static json_t *json_readings(const struct chil_stimulus_result *result)
         json_array_append_new(array,
                               json_pack("{s:i, s:I, s:s, s:o}", "line", (int)r->line, "cycle",
                                         (json_int_t)r->cycle, "what", r->what, "value",
-                                        r->status ? json_null() : cmd_json_count(r->value)));
+                                        r->status ? json_null() : view_json_count(r->value)));
     }
     return array;
 }

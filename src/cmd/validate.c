@@ -177,41 +177,41 @@ static int64_t value_of(const char *output, const char *counter)
 
 /* --- Printing -------------------------------------------------------------------------------- */
 
-static void print_cell(const struct cell *cell, int64_t measured)
-{
-    char paper[24] = "-";
-    if (cell->paper_error != NONE)
-        (void)snprintf(paper, sizeof paper, "%+" PRId64, cell->paper_error);
-    (void)printf("%-12s %-14s %10" PRId64 " %10" PRId64 " %+8" PRId64 " %15s\n", cell->function,
-                 cell->counter, cell->expected, measured, measured - cell->expected, paper);
-}
-
-static json_t *json_cell(const struct cell *cell, int64_t measured)
-{
-    return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:o}", "function", cell->function, "counter", cell->counter,
-        "expected", (json_int_t)cell->expected, "measured", (json_int_t)measured, "error",
-        (json_int_t)(measured - cell->expected), "paper_error",
-        cell->paper_error == NONE ? json_null() : json_integer((json_int_t)cell->paper_error));
-}
+enum { FUNCTION, COUNTER, EXPECTED, MEASURED, ERROR, PAPER, COLUMNS };
+static const struct view_column columns[COLUMNS] = {
+    [FUNCTION] = {.title = "function", .left = true, .least = 12},
+    [COUNTER] = {.title = "counter", .left = true, .least = 14, .gap = " "},
+    [EXPECTED] = {.title = "expected", .least = 10, .gap = " ", .plain = true},
+    [MEASURED] = {.title = "measured", .least = 10, .gap = " ", .plain = true},
+    [ERROR] = {.title = "error", .least = 8, .gap = " ", .plain = true, .sign = true},
+    [PAPER] = {.title = "paper's error",
+               .key = "paper_error",
+               .least = 15,
+               .gap = " ",
+               .plain = true,
+               .sign = true,
+               .none = "-",
+               .null = true},
+};
 
 static void print_all(const int64_t *measured, bool as_json)
 {
-    json_t *array = as_json ? json_array() : NULL;
-    if (!array)
-        (void)printf("%-12s %-14s %10s %10s %8s %15s\n", "function", "counter", "expected",
-                     "measured", "error", "paper's error");
+    struct view view;
+    view_init(&view, columns, COLUMNS);
     for (size_t i = 0; i < CELLS; i++) {
-        if (array)
-            json_array_append_new(array, json_cell(&cells[i], measured[i]));
-        else
-            print_cell(&cells[i], measured[i]);
+        struct view_cell *cell = view_row(&view);
+        cell[FUNCTION] = view_text(cells[i].function);
+        cell[COUNTER] = view_text(cells[i].counter);
+        cell[EXPECTED] = view_integer(cells[i].expected);
+        cell[MEASURED] = view_integer(measured[i]);
+        cell[ERROR] = view_integer(measured[i] - cells[i].expected);
+        if (cells[i].paper_error != NONE) cell[PAPER] = view_integer(cells[i].paper_error);
     }
-    if (array) {
-        (void)json_dumpf(array, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
-    }
-    json_decref(array);
+    if (as_json)
+        (void)view_json_write(view_json(&view), stdout, JSON_INDENT(2));
+    else
+        view_table(&view, stdout, &(struct view_table_style){.heading = true});
+    view_fini(&view);
 }
 
 static uint64_t number_of(const struct chil_machine *machine, const char *key)

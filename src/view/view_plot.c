@@ -1,4 +1,4 @@
-/* Pictures of numbers, as SVG.
+/* Charts as SVG: lines or bars, in one or more panels.
  *
  * Panels stand in two columns, the title and the legend above them. The y axis begins at 0, so that
  * lengths can be compared, and its marks are 1, 2 or 5 times a power of ten. Points are at equal
@@ -7,14 +7,15 @@
  * colour-blind can tell apart; from the ninth line on they are dashed. Every mark has its exact
  * value as a tooltip.
  */
-#include "cmd/plot.h"
+#include "view/view_plot.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
+#include "view/view.h"
+#include "view/view_svg.h"
 
 enum {
     PANEL_WIDTH = 480,
@@ -34,32 +35,6 @@ enum {
 
 static const char *const colours[COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                              "#e69f00", "#56b4e9", "#000000", "#8a6d3b"};
-
-void plot_text(FILE *out, const char *text)
-{
-    json_t *valid = json_string(text);
-    for (const char *at = text; *at; at++) {
-        unsigned char c = (unsigned char)*at;
-        if (c == '&')
-            (void)fputs("&amp;", out);
-        else if (c == '<')
-            (void)fputs("&lt;", out);
-        else if (c == '>')
-            (void)fputs("&gt;", out);
-        else if (c == '"')
-            (void)fputs("&quot;", out);
-        else
-            (void)fputc(c < 0x20 || c == 0x7f || (c >= 0x80 && !valid) ? '?' : c, out);
-    }
-    json_decref(valid);
-}
-
-void plot_label(FILE *out, double x, double y, const char *klass, const char *text)
-{
-    (void)fprintf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", klass, x, y);
-    plot_text(out, text);
-    (void)fputs("</text>\n", out);
-}
 
 /* 1, 2 or 5 times a power of ten, so that TICKS of them reach `most`. */
 static double tick_of(double most)
@@ -88,8 +63,8 @@ static const char *short_number(double value, char label[LABEL])
 
 /* Where things are in a panel. */
 struct frame {
-    const struct plot *plot;
-    const struct plot_panel *panel;
+    const struct view_plot *plot;
+    const struct view_panel *panel;
     double x, y, width, height; /* of the part with the data */
     double tick, top;           /* the last mark */
 };
@@ -109,7 +84,7 @@ static double value_at(const struct frame *f, size_t point, size_t series)
     return f->panel->values[point * f->plot->series_count + series];
 }
 
-static void put_y_axis(FILE *out, const struct frame *f)
+static void print_y_axis(FILE *out, const struct frame *f)
 {
     char label[LABEL];
     unsigned ticks = (unsigned)(f->top / f->tick + 0.0001);
@@ -117,12 +92,12 @@ static void put_y_axis(FILE *out, const struct frame *f)
         double at = i * f->tick, y = y_of(f, at);
         (void)fprintf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
                       at > 0 ? "grid" : "axis", f->x, y, f->x + f->width, y);
-        plot_label(out, f->x - 8, y + 4, "end", short_number(at, label));
+        view_svg_label(out, f->x - 8, y + 4, "end", short_number(at, label));
     }
 }
 
 /* As many of the points' names as there is room for. */
-static void put_x_axis(FILE *out, const struct frame *f)
+static void print_x_axis(FILE *out, const struct frame *f)
 {
     size_t longest = 1, step = 1;
     for (size_t i = 0; i < f->plot->point_count; i++)
@@ -136,28 +111,28 @@ static void put_x_axis(FILE *out, const struct frame *f)
         (void)fprintf(out,
                       "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x,
                       y, x, y + 4);
-        plot_label(out, x, y + 18, "middle", f->plot->points[i]);
+        view_svg_label(out, x, y + 18, "middle", f->plot->points[i]);
     }
-    plot_label(out, f->x + f->width / 2, f->y + f->height + 38, "middle", f->plot->x_title);
+    view_svg_label(out, f->x + f->width / 2, f->y + f->height + 38, "middle", f->plot->x_title);
 }
 
-static void put_tip(FILE *out, const struct frame *f, size_t point, size_t series)
+static void print_tip(FILE *out, const struct frame *f, size_t point, size_t series)
 {
-    char number[CMD_GROUPED_MAX];
+    char number[VIEW_GROUPED_MAX];
     (void)fputs("<title>", out);
-    plot_text(out, f->plot->x_title);
+    view_svg_text(out, f->plot->x_title);
     (void)fputc(' ', out);
-    plot_text(out, f->plot->points[point]);
+    view_svg_text(out, f->plot->points[point]);
     if (f->plot->series_count > 1) {
         (void)fputs(", ", out);
-        plot_text(out, f->plot->series[series]);
+        view_svg_text(out, f->plot->series[series]);
     }
     (void)fputs(": ", out);
-    plot_text(out, cmd_grouped((uint64_t)value_at(f, point, series), number));
+    view_svg_text(out, view_grouped((uint64_t)value_at(f, point, series), number));
     (void)fputs("</title>", out);
 }
 
-static void put_line(FILE *out, const struct frame *f, size_t series)
+static void print_line(FILE *out, const struct frame *f, size_t series)
 {
     const char *colour = colours[series % COLOURS];
     double wider = 0.9 * (double)(f->plot->series_count - 1 - series);
@@ -170,13 +145,13 @@ static void put_line(FILE *out, const struct frame *f, size_t series)
     for (size_t i = 0; i < f->plot->point_count; i++) {
         (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\">", x_of(f, i),
                       y_of(f, value_at(f, i, series)), 3.5 + wider / 2, colour);
-        put_tip(out, f, i, series);
+        print_tip(out, f, i, series);
         (void)fputs("</circle>\n", out);
     }
 }
 
 /* The bars of all series stand side by side at each point. */
-static void put_bars(FILE *out, const struct frame *f, size_t series)
+static void print_bars(FILE *out, const struct frame *f, size_t series)
 {
     double room = f->width / (double)f->plot->point_count * 0.7,
            each = room / (double)f->plot->series_count;
@@ -188,13 +163,13 @@ static void put_bars(FILE *out, const struct frame *f, size_t series)
                       "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s>",
                       x_of(f, i) + first, y, each * 0.92, f->y + f->height - y,
                       colours[series % COLOURS], series < COLOURS ? "" : " fill-opacity=\"0.5\"");
-        put_tip(out, f, i, series);
+        print_tip(out, f, i, series);
         (void)fputs("</rect>\n", out);
     }
 }
 
-static void put_panel(FILE *out, const struct plot *plot, const struct plot_panel *panel, double x,
-                      double y)
+static void print_panel(FILE *out, const struct view_plot *plot, const struct view_panel *panel,
+                        double x, double y)
 {
     struct frame f = {.plot = plot,
                       .panel = panel,
@@ -207,15 +182,15 @@ static void put_panel(FILE *out, const struct plot *plot, const struct plot_pane
         if (panel->values[i] > most) most = panel->values[i];
     f.tick = tick_of(most);
     f.top = f.tick * ceil(most / f.tick);
-    plot_label(out, f.x, y + 18, "name", panel->title);
-    put_y_axis(out, &f);
-    put_x_axis(out, &f);
+    view_svg_label(out, f.x, y + 18, "name", panel->title);
+    print_y_axis(out, &f);
+    print_x_axis(out, &f);
     for (size_t i = 0; i < plot->series_count; i++)
-        (plot->lines ? put_line : put_bars)(out, &f, i);
+        (plot->lines ? print_line : print_bars)(out, &f, i);
 }
 
 /* Returns how high it is; with a NULL `out` only that. */
-static double put_legend(FILE *out, const struct plot *plot, double width)
+static double print_legend(FILE *out, const struct view_plot *plot, double width)
 {
     double x = MARGIN + 8, y = HEAD + LEGEND_ROW / 2.0;
     if (plot->series_count == 1) return 0;
@@ -233,38 +208,27 @@ static double put_legend(FILE *out, const struct plot *plot, double width)
                 i < COLOURS   ? ""
                 : plot->lines ? " stroke-dasharray=\"6 4\""
                               : " stroke-opacity=\"0.5\"");
-            plot_label(out, x + 24, y + 4, "start", plot->series[i]);
+            view_svg_label(out, x + 24, y + 4, "start", plot->series[i]);
         }
         x += length + 16;
     }
     return y + LEGEND_ROW / 2.0 - HEAD;
 }
 
-void plot_begin(FILE *out, double width, double height)
-{
-    (void)fprintf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
-        "<style>text{font:12px sans-serif;fill:#333}.head{font-size:16px;font-weight:bold}.name{font-weight:"
-        "bold}.end{text-anchor:end}.middle{text-anchor:middle}.axis{stroke:#666}.grid{stroke:#ddd}</style>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-        width, height, width, height);
-}
-
-void plot_svg(FILE *out, const struct plot *plot)
+void view_plot_svg(FILE *out, const struct view_plot *plot)
 {
     size_t columns = plot->panel_count > 1 ? 2 : 1,
            rows = (plot->panel_count + columns - 1) / columns;
     double width = 2 * MARGIN + (double)columns * PANEL_WIDTH;
-    double legend = put_legend(NULL, plot, width);
+    double legend = print_legend(NULL, plot, width);
     double height = HEAD + legend + (double)rows * PANEL_HEIGHT + MARGIN;
-    plot_begin(out, width, height);
-    plot_label(out, MARGIN + 8, 27, "head", plot->title);
-    (void)put_legend(out, plot, width);
+    view_svg_begin(out, width, height);
+    view_svg_label(out, MARGIN + 8, 27, "head", plot->title);
+    (void)print_legend(out, plot, width);
     for (size_t i = 0; i < plot->panel_count; i++) {
         size_t row = i / columns, column = i % columns;
-        put_panel(out, plot, &plot->panels[i], MARGIN + (double)column * PANEL_WIDTH,
-                  HEAD + legend + (double)row * PANEL_HEIGHT);
+        print_panel(out, plot, &plot->panels[i], MARGIN + (double)column * PANEL_WIDTH,
+                    HEAD + legend + (double)row * PANEL_HEIGHT);
     }
     (void)fputs("</svg>\n", out);
 }

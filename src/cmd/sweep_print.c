@@ -1,0 +1,121 @@
+/* Results of chiliad sweep: a row for each run, and a chart. */
+#include "cmd/sweep.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { BAR = 16, BAR_TEXT = 64, COLUMNS_MAX = SWEEP_AXES_MAX + SWEEP_EVENTS_MAX + 4 };
+
+const char *sweep_value(const struct sweep *s, size_t run, size_t axis)
+{
+    for (size_t i = s->axis_count; i-- > axis + 1;) {
+        assert(s->axes[i].count);
+        run /= s->axes[i].count;
+    }
+    assert(s->axes[axis].count);
+    return s->axes[axis].values[run % s->axes[axis].count];
+}
+
+/* Axes, exit status, cycles, events, and the bar that only the table has. */
+static size_t set_columns(const struct sweep *s, struct view_column columns[COLUMNS_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->axis_count; i++)
+        columns[count++] =
+            (struct view_column){.title = s->axes[i].key, .object = "settings", .left = true};
+    columns[count++] =
+        (struct view_column){.title = "exit_status", .forms = VIEW_IN_LINES | VIEW_IN_JSON};
+    columns[count++] = (struct view_column){.title = "cycles"};
+    for (size_t i = 0; i < s->event_count; i++)
+        columns[count++] = (struct view_column){.title = s->events[i], .object = "counters"};
+    columns[count++] = (struct view_column){.title = "", .left = true, .forms = VIEW_IN_TABLE};
+    return count;
+}
+
+static void add_row(struct view *view, const struct sweep *s, size_t run,
+                    const struct sweep_outcome *outcome, uint64_t most)
+{
+    struct view_cell *cell = view_row(view);
+    char bar[BAR_TEXT];
+    int length = (int)(outcome->cycles * BAR / most);
+    for (size_t i = 0; i < s->axis_count; i++)
+        *cell++ = view_text(sweep_value(s, run, i));
+    *cell++ = view_integer(outcome->status);
+    *cell++ = view_count(outcome->cycles);
+    for (size_t i = 0; i < s->event_count; i++)
+        *cell++ = view_count(outcome->counts[i]);
+    if (outcome->status)
+        (void)snprintf(bar, sizeof bar, "%.*s  exit status %d", length, "################",
+                       outcome->status);
+    else
+        (void)snprintf(bar, sizeof bar, "%.*s", length, "################");
+    *cell = view_copy(view, bar);
+}
+
+void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes)
+{
+    struct view_column columns[COLUMNS_MAX];
+    struct view view;
+    uint64_t most = 1;
+    for (size_t run = 0; run < s->runs; run++)
+        if (outcomes[run].cycles > most) most = outcomes[run].cycles;
+    view_init(&view, columns, set_columns(s, columns));
+    for (size_t run = 0; run < s->runs; run++)
+        add_row(&view, s, run, &outcomes[run], most);
+    if (s->json) {
+        (void)view_json_write(view_json(&view), stdout, JSON_INDENT(2));
+    } else if (s->separator) {
+        view_lines_heading(&view, stdout, s->separator);
+        view_lines(&view, stdout, s->separator);
+    } else {
+        view_table(&view, stdout, &(struct view_table_style){.heading = true});
+    }
+    view_fini(&view);
+}
+
+/* --- The chart ------------------------------------------------------------------------------- */
+
+/* The values of all axes but the first in a run: "tlb.entries 16, l2.depth 2". */
+static void name_series(const struct sweep *s, size_t run, char *name, size_t size)
+{
+    *name = 0;
+    for (size_t i = 1; i < s->axis_count; i++) {
+        size_t used = strlen(name);
+        (void)snprintf(name + used, size - used, "%s%s %s", i > 1 ? ", " : "", s->axes[i].key,
+                       sweep_value(s, run, i));
+    }
+}
+
+static bool all_numbers(const struct sweep_axis *axis)
+{
+    for (size_t i = 0; i < axis->count; i++)
+        if (axis->values[i][0] < '0' || axis->values[i][0] > '9') return false;
+    return true;
+}
+
+/* The runs are in the order of the last axis first: run = point * series + series number. */
+void sweep_plot(const struct sweep *s, const struct sweep_outcome *outcomes, FILE *out)
+{
+    double values[1 + SWEEP_EVENTS_MAX][SWEEP_RUNS_MAX];
+    char names[VIEW_PLOT_SERIES_MAX][VIEW_PLOT_NAME];
+    char name[4200];
+    (void)snprintf(name, sizeof name, "%s on %s", s->program.run.program, s->program.machine);
+    struct view_plot plot = {.title = name,
+                             .x_title = s->axes[0].key,
+                             .points = s->axes[0].values,
+                             .point_count = s->axes[0].count,
+                             .series_count = s->runs / s->axes[0].count,
+                             .panel_count = 1 + (s->chosen ? s->event_count : 0),
+                             .lines = all_numbers(&s->axes[0])};
+    for (size_t i = 0; i < plot.series_count; i++) {
+        name_series(s, i, names[i], sizeof names[i]);
+        plot.series[i] = names[i];
+    }
+    for (size_t p = 0; p < plot.panel_count; p++) {
+        plot.panels[p].title = p ? s->events[p - 1] : "cycles";
+        plot.panels[p].values = values[p];
+        for (size_t run = 0; run < s->runs; run++)
+            values[p][run] = (double)(p ? outcomes[run].counts[p - 1] : outcomes[run].cycles);
+    }
+    view_plot_svg(out, &plot);
+}
