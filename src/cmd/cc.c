@@ -20,18 +20,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: chiliad cc|fc|cxx [--print] WORDS...\n"
-    "\n"
-    "Compiles C (cc), Fortran (fc) or C++ (cxx) for the machine with Debian's cross compiler, which gets WORDS as\n"
-    "they are, and links the guest libraries: libHPM, PAPI, BGP_UPC, bgl_perfctr, BGLCounters and libm.\n"
-    "\n"
-    "      --print     print the compiler's command line and do nothing; only as the first word\n"
-    "  -h, --help      this text; only as the first word\n"
-    "      -dynamic    link with shared libraries; programs are static otherwise\n"
-    "\n"
-    "Libraries and headers: $CHILIAD_GUEST, else 'guest' beside the program, else the install prefix.\n"
-    "Exit status: the compiler's; 2 when there is none.\n";
+/* All but these words are the compiler's, so that options_parse does not read them. */
+static const struct option_row option_rows[] = {
+    {"print", 0, NULL, "print the compiler's command line and do nothing; only as the first word",
+     .kind = OPTION_OTHER},
+    {"dynamic", '-', NULL, "link with shared libraries (default: a static program)",
+     .kind = OPTION_OTHER},
+};
+
+const struct option_table cmd_cc_options = {
+    .forms = {"[--print] WORDS..."},
+    .about =
+        "Compiles C (cc), Fortran (fc) or C++ (cxx) for the machine with Debian's cross compiler, which gets WORDS as they are, and links the guest libraries: libHPM, PAPI, BGP_UPC, bgl_perfctr, BGLCounters and libm. --help is an option only as the first word.",
+    .groups = {OPTION_ROWS(option_rows)},
+    .notes =
+        "Libraries and headers: $CHILIAD_GUEST, else 'guest' beside the program, else the install prefix.\nExit status: the compiler's; 2 when there is none.",
+};
 
 enum { EXTRA_WORDS = 32 };
 
@@ -227,7 +231,7 @@ int cmd_cc(int argc, char **argv)
     argc -= 1 + print;
     argv += 1 + print;
     if (argc && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
-        (void)fputs(help, stdout);
+        options_print_help(stdout, l->command, &cmd_cc_options);
         return 0;
     }
     if (!argc)

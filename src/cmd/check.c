@@ -20,67 +20,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: chiliad check [OPTIONS] FILE.rules PROGRAM [ARGUMENTS]\n"
-    "\n"
-    "Runs a PowerPC Linux program on a simulated node and checks that it keeps the rules of a file, such as\n"
-    "'never(tag=ro, kind=store)' or 'at_most(BGL_D1_L_MISS, 66K + 2%, in=matmul)'. Broken rules are told on\n"
-    "standard error, with the first access or miss that breaks one, its source line and what was around it. The\n"
-    "exit status is 1 when a rule is broken, else the program's, as that of 'chiliad stat'.\n"
-    "\n"
-    "  -o, --output FILE       the report to FILE instead of standard error\n"
-    "      --junit FILE        the results as JUnit XML\n"
-    "      --around N          records before and behind the first violation (default 5)\n"
-    "      --stop              end the run soon after the first violation\n"
-    "      --tag NAME=PLACES   data at PLACES has this tag, or 'heap-sites'; as for 'chiliad hist'\n"
-    "      --category NAME=PLACES  likewise for functions, or 'hpm'\n" CMD_PROGRAM_HELP
-    "  -h, --help              this text\n";
+enum { PAUSE = 1000000, PAUSE_TO_STOP = 100000 };
 
-enum { OPTION_JUNIT = 256, OPTION_AROUND, OPTION_STOP, PAUSE = 1000000, PAUSE_TO_STOP = 100000 };
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"junit", required_argument, NULL, OPTION_JUNIT},
-    {"around", required_argument, NULL, OPTION_AROUND},
-    {"stop", no_argument, NULL, OPTION_STOP},
-    {"help", no_argument, NULL, 'h'},
-    CMD_PLACES_OPTIONS,
-    CMD_PROGRAM_OPTIONS,
-    {0},
+static const struct option_row option_rows[] = {
+    {"output", 'o', "FILE", "the report goes to FILE instead of standard error",
+     OPTION_SET_TEXT(struct check, output)},
+    {"junit", 0, "FILE", "also write the results to FILE as JUnit XML",
+     OPTION_SET_TEXT(struct check, junit)},
+    {"around", 0, "N", "records shown before and after the first violation (default 5)",
+     OPTION_SET_NUMBER(struct check, around, 0, CHECK_AROUND_MAX)},
+    {"stop", 0, NULL, "end the run soon after the first violation",
+     OPTION_SET_FLAG(struct check, stop)},
 };
 
-static int take_option(struct check *c, int letter, char **argv)
-{
-    switch (letter) {
-    case 'o': c->output = optarg; return 0;
-    case OPTION_JUNIT: c->junit = optarg; return 0;
-    case OPTION_AROUND:
-        return cmd_number("check", "--around", optarg, 0, CHECK_AROUND_MAX, &c->around);
-    case OPTION_STOP: c->stop = true; return 0;
-    case CMD_OPTION_TAG:
-    case CMD_OPTION_CATEGORY: return cmd_places_add(&c->places, "check", letter);
-    case 'h': (void)fputs(help, stdout); return -1;
-    default: break;
-    }
-    int status = cmd_program_take(&c->program, "check", letter);
-    return status == CMD_NOT_MINE ? cmd_bad_option("check", letter, argv) : status;
-}
+const struct option_table cmd_check_options = {
+    .forms = {"[OPTIONS] FILE.rules PROGRAM [ARGUMENTS]"},
+    .about =
+        "Runs a PowerPC Linux program on a simulated node and checks the rules of a file, such as 'never(tag=ro, kind=store)' or 'at_most(BGL_D1_L_MISS, 66K + 2%, in=matmul)'. Broken rules are reported on standard error, with the first access or miss that breaks one, its source line and the records around it. The exit status is 1 when a rule is broken, else the program's, as that of 'chiliad stat'.",
+    .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_places_rows, struct check, places),
+               OPTION_ROWS_AT(cmd_program_rows, struct check, program)},
+    .ends_at_operand = true,
+    .no_operand = "no rules; 'chiliad check [OPTIONS] FILE.rules PROGRAM [ARGUMENTS]'",
+    .operand = offsetof(struct check, file),
+};
 
 /* Options may stand on both sides of the file of rules; they end at the program's name. */
 static int parse_options(int argc, char **argv, struct check *c)
 {
-    int letter;
-    opterr = 0;
-    for (unsigned part = 0; part < 2; part++) {
-        while ((letter = getopt_long(argc, argv, "+:M:o:h", long_options, NULL)) != -1) {
-            int status = take_option(c, letter, argv);
-            if (status) return status;
-        }
-        if (part == 0 && optind == argc)
-            return cmd_fail("check",
-                            "no rules; 'chiliad check [OPTIONS] FILE.rules PROGRAM [ARGUMENTS]'");
-        if (part == 0) c->file = argv[optind++];
-    }
+    int status = options_parse(&cmd_check_options, c, argc, argv);
+    if (status) return status;
     return cmd_program_words(&c->program, "check", argc, argv);
 }
 

@@ -9,7 +9,6 @@
 #ifndef CMD_H
 #define CMD_H
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,8 +45,10 @@ int cmd_diff(int argc, char **argv);
 int cmd_cut(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
-extern const struct option_table cmd_merge_options, cmd_mean_options, cmd_diff_options,
-    cmd_cut_options, cmd_dump_options;
+extern const struct option_table cmd_cc_options, cmd_check_options, cmd_cut_options,
+    cmd_diff_options, cmd_dump_options, cmd_hist_options, cmd_list_options, cmd_mean_options,
+    cmd_merge_options, cmd_plan_options, cmd_record_options, cmd_report_options, cmd_stat_options,
+    cmd_sweep_options, cmd_trace_options, cmd_upc_options, cmd_validate_options;
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -63,20 +64,8 @@ int cmd_output_open(struct cmd_output *output, const char *command, const char *
 int cmd_output_close(struct cmd_output *output, bool good);
 
 /* What commands that run a program have in common: the machine, its parameters, and where the
- * program may go. A command puts CMD_PROGRAM_OPTIONS into its own and gives what is not its own to
- * cmd_program_take, which returns 0, a status after telling what is wrong, or CMD_NOT_MINE. */
-enum {
-    CMD_PROGRAM_LIST = 64,
-    CMD_NOT_MINE = -100,
-    CMD_OPTION_SET = 1000,
-    CMD_OPTION_SYSROOT,
-    CMD_OPTION_ROOT,
-    CMD_OPTION_WRITABLE,
-    CMD_OPTION_ENGINE,
-    CMD_OPTION_MISS_KINDS,
-    CMD_OPTION_TAG,
-    CMD_OPTION_CATEGORY
-};
+ * program may go. A command puts cmd_program_rows behind its own rows. */
+enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 7 };
 struct cmd_program {
     struct chil_run_options run;
     const char *machine;
@@ -84,24 +73,8 @@ struct cmd_program {
     const char *settings[CMD_PROGRAM_LIST];
     size_t setting_count;
 };
-#define CMD_PROGRAM_OPTIONS                                                                        \
-    {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, CMD_OPTION_SET},   \
-        {"sysroot", required_argument, NULL, CMD_OPTION_SYSROOT},                                  \
-        {"root", required_argument, NULL, CMD_OPTION_ROOT},                                        \
-        {"engine", required_argument, NULL, CMD_OPTION_ENGINE},                                    \
-        {"miss-kinds", no_argument, NULL, CMD_OPTION_MISS_KINDS},                                  \
-    {                                                                                              \
-        "writable", required_argument, NULL, CMD_OPTION_WRITABLE                                   \
-    }
-#define CMD_PROGRAM_HELP                                                                                           \
-    "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"                                            \
-    "      --set KEY=VALUE     another value for a parameter of the machine, as l1d.size=16K; may be repeated\n"   \
-    "      --miss-kinds        count cold, capacity, conflict and coherence misses apart: --set misses.kinds=on\n" \
-    "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"            \
-    "      --root DIR          confine the program's files to DIR\n"                                               \
-    "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"  \
-    "      --engine ENGINE     auto (default), interp, jit, or lockstep, which compares the two\n"
-int cmd_program_take(struct cmd_program *p, const char *command, int letter);
+extern const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS];
+int cmd_program_miss_kinds(struct cmd_program *p, const char *command); /* as --miss-kinds */
 /* The words of the program, after the options; and opening its machine. */
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv);
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine);
@@ -125,12 +98,8 @@ struct cmd_places {
     bool heap_sites; /* --tag heap-sites: tags of the heap are where it was allocated */
     bool hpm;        /* --category hpm: categories are sections of libHPM */
 };
-#define CMD_PLACES_OPTIONS                                                                         \
-    {"tag", required_argument, NULL, CMD_OPTION_TAG},                                              \
-    {                                                                                              \
-        "category", required_argument, NULL, CMD_OPTION_CATEGORY                                   \
-    }
-int cmd_places_add(struct cmd_places *places, const char *command, int letter); /* optarg */
+enum { CMD_PLACES_ROWS = 2 };
+extern const struct option_row cmd_places_rows[CMD_PLACES_ROWS];
 int cmd_names_make(struct chil_hist_names *names, const char *command, const char *program,
                    const struct cmd_places *places);
 void cmd_names_free(struct chil_hist_names *names);

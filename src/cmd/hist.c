@@ -18,64 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: chiliad hist 'DIMENSIONS' [OPTIONS] PROGRAM [ARGUMENTS]\n"
-    "       chiliad hist 'DIMENSIONS' [OPTIONS] --read FILE\n"
-    "\n"
-    "Runs a PowerPC Linux program on a simulated node and counts its memory transactions by attributes.\n"
-    "DIMENSIONS are variables with 'x' between them: latency size sender category tag core pid tid kind level\n"
-    "cause function symbol callpath page address pc. 'latency:12' has 12 bits, 'latency>>4:8' drops the lowest 4 bits\n"
-    "first, 'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling. The histogram goes to standard "
-    "error;\n"
-    "the exit status is as that of 'chiliad stat'.\n"
-    "\n"
-    "  -e, --event WHICH       misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, all\n"
-    "      --where PREDICATE   only these, as 'tag=a & (latency>100 | core!=0)'\n"
-    "      --tag NAME=PLACES   data at PLACES has this tag; PLACES are FIRST-LAST, FIRST+LENGTH, a section or a "
-    "symbol,\n"
-    "                          with commas between; may be repeated\n"
-    "      --tag heap-sites    blocks of the heap have the place that allocated them as tag and as symbol\n"
-    "      --category NAME=PLACES  likewise for instructions: functions; instead of what the program says\n"
-    "      --category hpm      the category is the section of libHPM that a thread is in\n"
-    "      --read FILE         do not run anything: count the transactions of a binary trace\n"
-    "      --top N             rows of a table (default 20; 0: all)\n"
-    "      --given DIMENSION   percentages are of its values, not of everything\n"
-    "      --rank              which further dimension would explain most\n"
-    "  -j, --json              one JSON object, with all bins\n"
-    "  -x, --separator SEP     lines of count SEP value SEP value ..., all bins\n"
-    "  -o, --output FILE       the histogram to FILE instead of standard error\n"
-    "      --svg FILE          a picture: bars, or a heat map of two dimensions\n"
-    "      --relief FILE       a picture: two dimensions as a landscape\n" CMD_PROGRAM_HELP
-    "  -h, --help              this text\n";
-
-enum {
-    OPTION_WHERE = 256,
-    OPTION_TOP,
-    OPTION_GIVEN,
-    OPTION_RANK,
-    OPTION_SVG,
-    OPTION_RELIEF,
-    OPTION_READ
-};
-
-static const struct option long_options[] = {
-    {"event", required_argument, NULL, 'e'},
-    {"where", required_argument, NULL, OPTION_WHERE},
-    CMD_PLACES_OPTIONS,
-    {"read", required_argument, NULL, OPTION_READ},
-    {"top", required_argument, NULL, OPTION_TOP},
-    {"given", required_argument, NULL, OPTION_GIVEN},
-    {"rank", no_argument, NULL, OPTION_RANK},
-    {"json", no_argument, NULL, 'j'},
-    {"separator", required_argument, NULL, 'x'},
-    {"output", required_argument, NULL, 'o'},
-    {"svg", required_argument, NULL, OPTION_SVG},
-    {"relief", required_argument, NULL, OPTION_RELIEF},
-    {"help", no_argument, NULL, 'h'},
-    CMD_PROGRAM_OPTIONS,
-    {0},
-};
-
 /* What -e may say: kinds, and a predicate. */
 static const struct {
     const char *name;
@@ -95,44 +37,52 @@ static const struct {
 };
 enum { EVENTS = sizeof events / sizeof *events };
 
-static int take_option(struct hist_options *o, int letter, char **argv)
-{
-    switch (letter) {
-    case 'e': o->event = optarg; return 0;
-    case OPTION_WHERE: o->where = optarg; return 0;
-    case CMD_OPTION_TAG:
-    case CMD_OPTION_CATEGORY: return cmd_places_add(&o->places, "hist", letter);
-    case OPTION_TOP: return cmd_number("hist", "--top", optarg, 0, UINT32_MAX, &o->top);
-    case OPTION_GIVEN: o->given = optarg; return 0;
-    case OPTION_READ: o->read = optarg; return 0;
-    case OPTION_RANK: o->rank = true; return 0;
-    case 'j': o->json = true; return 0;
-    case 'x': o->separator = optarg; return 0;
-    case 'o': o->output = optarg; return 0;
-    case OPTION_SVG: o->svg = optarg; return 0;
-    case OPTION_RELIEF: o->relief = optarg; return 0;
-    case 'h': (void)fputs(help, stdout); return -1;
-    default: break;
-    }
-    int status = cmd_program_take(&o->program, "hist", letter);
-    return status == CMD_NOT_MINE ? cmd_bad_option("hist", letter, argv) : status;
-}
+static const struct option_row option_rows[] = {
+    {"event", 'e', "WHICH",
+     "misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, all",
+     OPTION_SET_TEXT(struct hist_options, event),
+     .values = "misses l1d load store l1i l2 ddr invalidation all"},
+    {"where", 0, "PREDICATE",
+     "count only transactions for which PREDICATE holds, as 'tag=a & (latency>100 | core!=0)'",
+     OPTION_SET_TEXT(struct hist_options, where)},
+    {"read", 0, "FILE", "run nothing: count the transactions of a binary trace",
+     OPTION_SET_TEXT(struct hist_options, read)},
+    {"top", 0, "N", "rows of a table (default 20; 0: all)",
+     OPTION_SET_NUMBER(struct hist_options, top, 0, UINT32_MAX)},
+    {"given", 0, "DIMENSION",
+     "percentages are of the transactions with the same value of DIMENSION",
+     OPTION_SET_TEXT(struct hist_options, given)},
+    {"rank", 0, NULL, "print which further dimension would explain most",
+     OPTION_SET_FLAG(struct hist_options, rank)},
+    {"json", 'j', NULL, "one JSON object, with all bins",
+     OPTION_SET_FLAG(struct hist_options, json)},
+    {"separator", 'x', "SEP", "a line per bin: count SEP value SEP value ...; all bins",
+     OPTION_SET_TEXT(struct hist_options, separator)},
+    {"output", 'o', "FILE", "the histogram goes to FILE instead of standard error",
+     OPTION_SET_TEXT(struct hist_options, output)},
+    {"svg", 0, "FILE", "draw a picture: bars, or a heat map of two dimensions",
+     OPTION_SET_TEXT(struct hist_options, svg)},
+    {"relief", 0, "FILE", "draw two dimensions as a landscape",
+     OPTION_SET_TEXT(struct hist_options, relief)},
+};
+
+const struct option_table cmd_hist_options = {
+    .forms = {"'DIMENSIONS' [OPTIONS] PROGRAM [ARGUMENTS]", "'DIMENSIONS' [OPTIONS] --read FILE"},
+    .about =
+        "Runs a PowerPC Linux program on a simulated node and counts its memory transactions by their attributes. The histogram goes to standard error. The exit status is that of 'chiliad stat'.\n\nDIMENSIONS are variables with 'x' between them: latency size sender category tag core pid tid kind level cause function symbol callpath page address pc. 'latency:12' has 12 bits. 'latency>>4:8' drops the lowest 4 bits first. 'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling.",
+    .groups = {OPTION_ROWS(option_rows),
+               OPTION_ROWS_AT(cmd_places_rows, struct hist_options, places),
+               OPTION_ROWS_AT(cmd_program_rows, struct hist_options, program)},
+    .ends_at_operand = true,
+    .no_operand = "no dimensions; 'chiliad hist DIMENSIONS [OPTIONS] PROGRAM [ARGUMENTS]'",
+    .operand = offsetof(struct hist_options, declaration),
+};
 
 /* Options may stand on both sides of the declaration; they end at the program's name. */
 static int parse_options(int argc, char **argv, struct hist_options *o)
 {
-    int letter;
-    opterr = 0;
-    for (unsigned part = 0; part < 2; part++) {
-        while ((letter = getopt_long(argc, argv, "+:M:e:jx:o:h", long_options, NULL)) != -1) {
-            int status = take_option(o, letter, argv);
-            if (status) return status;
-        }
-        if (part == 0 && optind == argc)
-            return cmd_fail(
-                "hist", "no dimensions; 'chiliad hist DIMENSIONS [OPTIONS] PROGRAM [ARGUMENTS]'");
-        if (part == 0) o->declaration = argv[optind++];
-    }
+    int status = options_parse(&cmd_hist_options, o, argc, argv);
+    if (status) return status;
     if (o->json && o->separator) return cmd_fail("hist", "-j and -x exclude each other");
     if (o->read && optind < argc)
         return cmd_fail("hist", "--read runs no program; leave '%s' out", argv[optind]);
@@ -363,7 +313,7 @@ int cmd_hist(int argc, char **argv)
     if (!status && causes && o.read)
         status =
             cmd_fail("hist", "a trace has no 'cause' of misses; run the program instead of --read");
-    if (!status && causes) status = cmd_program_take(&o.program, "hist", CMD_OPTION_MISS_KINDS);
+    if (!status && causes) status = cmd_program_miss_kinds(&o.program, "hist");
     if (!status && !o.read) status = cmd_program_machine(&o.program, "hist", &machine);
     if (status) return status;
     struct chil_run_options *options = &o.program.run;

@@ -14,7 +14,6 @@
 #include "cmd/list.h"
 
 #include <ctype.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ enum { WIDTH = 80, TEXT_INDENT = 6, NAME_WIDTH = 54 };
 
 struct options {
     const char *machine; /* NULL: not given */
-    bool json, reserved, help;
+    bool json, reserved;
     bool machines; /* rather than events */
     bool own;      /* the simulator's own counters, rather than the machine's events */
     bool metrics, sets;
@@ -33,69 +32,38 @@ struct options {
     int pattern_count;
 };
 
-static const char help[] =
-    "usage: chiliad list [events|counters|machines] [PATTERN...] [OPTIONS]\n"
-    "       chiliad list metrics [SPECIFICATION]\n"
-    "       chiliad list sets [PLATFORM [SET...]]\n"
-    "\n"
-    "Shows what can be counted: the events of a machine, the counters that are the\n"
-    "simulator's own (BGL_INST ...), or the machines there are.\n"
-    "Without a word it shows the events of bgp.\n"
-    "\n"
-    "'metrics' shows the specifications of derived metrics, or the trees of one;\n"
-    "'sets' the platforms with few counters, or the counter sets of one.\n"
-    "\n"
-    "A PATTERN with one of *?[ has to match a whole name (for events, or a whole\n"
-    "unit); any other is looked for in name, unit and text. Case does not matter.\n"
-    "With several patterns, what matches any of them is shown.\n"
-    "\n"
-    "  -M, --machine MACHINE  whose events: a name, or a path with a '/' (bgp)\n"
-    "  -j, --json             a JSON array, one object a line, reserved ids included\n"
-    "      --reserved         show the ids to which no event is assigned, too\n"
-    "  -h, --help             this text\n"
-    "\n"
-    "Of an event it shows: name, id, how it is counted unless told otherwise (high,\n"
-    "low: cycles in which the wire is so; rise, fall: changes), and how far a count\n"
-    "may be trusted (exact, modelled, or none: nothing drives the wire).\n"
-    "\n"
-    "Exit status: 0, or 2 for a bad command line, bad data files, or a pattern that\n"
-    "matches nothing.\n";
-
 static int fail(const char *what, const char *word)
 {
     return cmd_fail("list", "%s '%s'; 'chiliad list --help' tells more", what, word);
 }
 
-static int bad_option(char **argv)
-{
-    const char *word = argv[optind - 1];
-    char letter[] = {'-', (char)optopt, 0};
-    if (optopt && strncmp(word, "--", 2) == 0) return fail("no value belongs to option", word);
-    return fail("unknown option", optopt ? letter : word);
-}
+static const struct option_row option_rows[] = {
+    {"machine", 'M', "MACHINE", "whose events: a name, or a path with a '/' (default bgp)",
+     OPTION_SET_TEXT(struct options, machine), .values = "@machines"},
+    {"json", 'j', NULL, "a JSON array, one object a line, with reserved ids",
+     OPTION_SET_FLAG(struct options, json)},
+    {"reserved", 0, NULL, "also show the ids to which no event is assigned",
+     OPTION_SET_FLAG(struct options, reserved)},
+};
+
+const struct option_table cmd_list_options = {
+    .forms = {"[events|counters|machines] [PATTERN...] [OPTIONS]", "metrics [SPECIFICATION] [-j]",
+              "sets [PLATFORM [SET...]] [-j]"},
+    .about =
+        "Shows what can be counted: the events of a machine, the simulator's own counters (BGL_INST ...), or the machines. Without a word it shows the events of bgp.\n\n"
+        "'metrics' shows the specifications of derived metrics, or the trees of one. 'sets' shows the platforms with few counters, or the counter sets of one.\n\n"
+        "A PATTERN with one of *?[ has to match a whole name (for events, or a whole unit). Any other is searched in name, unit and text. Case does not matter. What matches any of several patterns is shown.",
+    .groups = {OPTION_ROWS(option_rows)},
+    .notes =
+        "Of an event it shows: name, id, how it is counted by default (high, low: cycles in which the wire is so; rise, fall: changes), and how far a count may be trusted (exact, modelled, or none: nothing drives the wire).\n\n"
+        "Exit status: 0, or 2 for a bad command line, bad data files, or a pattern that matches nothing.",
+    .operand_values = "machines events counters metrics sets",
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    enum { RESERVED = 256 };
-    static const struct option longs[] = {
-        {"machine", required_argument, NULL, 'M'},
-        {"json", no_argument, NULL, 'j'},
-        {"reserved", no_argument, NULL, RESERVED},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    optind = 0; /* makes getopt start anew */
-    opterr = 0; /* one line, and it is ours */
-    for (int letter; (letter = getopt_long(argc, argv, ":M:jh", longs, NULL)) != -1;) {
-        switch (letter) {
-        case 'M': options->machine = optarg; break;
-        case 'j': options->json = true; break;
-        case 'h': options->help = true; break;
-        case RESERVED: options->reserved = true; break;
-        case ':': return fail("a value is missing after", argv[optind - 1]);
-        default: return bad_option(argv);
-        }
-    }
+    int status = options_parse(&cmd_list_options, options, argc, argv);
+    if (status) return status;
     const char *kind = optind < argc ? argv[optind] : "";
     options->machines = strcmp(kind, "machines") == 0;
     options->own = strcmp(kind, "counters") == 0;
@@ -435,11 +403,7 @@ int cmd_list(int argc, char **argv)
     struct options options = {0};
     int status = check_words(argc, argv);
     if (!status) status = parse_options(&options, argc, argv);
-    if (status) return status;
-    if (options.help) {
-        (void)fputs(help, stdout);
-        return 0;
-    }
+    if (status) return status < 0 ? 0 : status;
     if (!options.machines && !options.metrics && !options.sets) return list_events(&options);
     if (options.machine) return fail("only 'list events' takes a machine, here", options.machine);
     if (options.metrics || options.sets)

@@ -6,20 +6,23 @@
 #include <string.h>
 
 static const struct cmd commands[] = {
-    {"cc", "cc", cmd_cc, NULL, "compile a C program for the machine, with the guest libraries"},
-    {"fc", "cc", cmd_cc, NULL, "the same for Fortran"},
-    {"cxx", "cc", cmd_cc, NULL, "the same for C++"},
-    {"list", "list", cmd_list, NULL, "show the machines and the events that can be counted"},
-    {"stat", "stat", cmd_stat, NULL, "run a program and count what it does"},
-    {"hist", "hist", cmd_hist, NULL,
+    {"cc", "cc", cmd_cc, &cmd_cc_options,
+     "compile a C program for the machine, with the guest libraries"},
+    {"fc", "cc", cmd_cc, &cmd_cc_options, "the same for Fortran"},
+    {"cxx", "cc", cmd_cc, &cmd_cc_options, "the same for C++"},
+    {"list", "list", cmd_list, &cmd_list_options,
+     "show the machines and the events that can be counted"},
+    {"stat", "stat", cmd_stat, &cmd_stat_options, "run a program and count what it does"},
+    {"hist", "hist", cmd_hist, &cmd_hist_options,
      "run a program and count its misses by latency, function, data and more"},
-    {"sweep", "sweep", cmd_sweep, NULL, "run a program on a family of machines"},
-    {"validate", "validate", cmd_validate, NULL,
+    {"sweep", "sweep", cmd_sweep, &cmd_sweep_options, "run a program on a family of machines"},
+    {"validate", "validate", cmd_validate, &cmd_validate_options,
      "micro-benchmarks with known counts: expected, measured, error"},
-    {"record", "record", cmd_record, NULL, "run a program and keep what every call path did"},
-    {"trace", "trace", cmd_trace, NULL,
+    {"record", "record", cmd_record, &cmd_record_options,
+     "run a program and keep what every call path did"},
+    {"trace", "trace", cmd_trace, &cmd_trace_options,
      "run a program and write down its instructions, accesses or misses"},
-    {"check", "check", cmd_check, NULL,
+    {"check", "check", cmd_check, &cmd_check_options,
      "run a program and hold it to rules about counts and accesses"},
     {"dump", "dump", cmd_dump, &cmd_dump_options,
      "print a stage of the flow: decoded instructions"},
@@ -28,10 +31,11 @@ static const struct cmd commands[] = {
     {"mean", "merge", cmd_merge, &cmd_mean_options, "average experiments of repeated runs"},
     {"diff", "diff", cmd_diff, &cmd_diff_options,
      "show what changed from one experiment to another"},
-    {"report", "report", cmd_report, NULL, "show an experiment: metrics, call paths, threads"},
+    {"report", "report", cmd_report, &cmd_report_options,
+     "show an experiment: metrics, call paths, threads"},
     {"cut", "cut", cmd_cut, &cmd_cut_options, "keep a part of an experiment"},
-    {"upc", "upc", cmd_upc, NULL, "look at the counter unit, or feed it a stimulus"},
-    {"plan", "plan", cmd_plan, NULL,
+    {"upc", "upc", cmd_upc, &cmd_upc_options, "look at the counter unit, or feed it a stimulus"},
+    {"plan", "plan", cmd_plan, &cmd_plan_options,
      "the fewest runs that give metrics on a machine with few counters"},
 };
 
@@ -91,7 +95,7 @@ static int help(int argc, char **argv)
     const struct cmd *command = argc > 1 ? find_command(argv[complete || man ? 2 : 1]) : NULL;
     if (man) {
         for (int i = 0; i < COMMAND_COUNT; i++)
-            if (strcmp(argv[2], commands[i].page) == 0 && commands[i].options)
+            if (strcmp(argv[2], commands[i].page) == 0)
                 options_print_man(stdout, commands[i].name, commands[i].options);
     } else if (complete && argc == 3) {
         for (int i = 0; i < COMMAND_COUNT; i++)

@@ -118,20 +118,40 @@ static int make_places(struct chil_ranges **ranges, struct asking ask,
     return status;
 }
 
-int cmd_places_add(struct cmd_places *places, const char *command, int letter)
+static int add_tag(void *options, const char *command, char *value)
 {
-    bool tag = letter == CMD_OPTION_TAG;
-    bool *special = tag ? &places->heap_sites : &places->hpm;
-    if (strcmp(optarg, tag ? "heap-sites" : "hpm") == 0) {
-        *special = true;
+    struct cmd_places *places = options;
+    if (strcmp(value, "heap-sites") == 0) {
+        places->heap_sites = true;
         return 0;
     }
-    size_t *count = tag ? &places->tag_count : &places->category_count;
-    if (*count == CMD_PLACES_MAX)
-        return cmd_fail(command, "more than %d %s", CMD_PLACES_MAX, tag ? "--tag" : "--category");
-    (tag ? places->tags : places->categories)[(*count)++].text = optarg;
+    if (places->tag_count == CMD_PLACES_MAX)
+        return cmd_fail(command, "more than %d --tag", CMD_PLACES_MAX);
+    places->tags[places->tag_count++].text = value;
     return 0;
 }
+
+static int add_category(void *options, const char *command, char *value)
+{
+    struct cmd_places *places = options;
+    if (strcmp(value, "hpm") == 0) {
+        places->hpm = true;
+        return 0;
+    }
+    if (places->category_count == CMD_PLACES_MAX)
+        return cmd_fail(command, "more than %d --category", CMD_PLACES_MAX);
+    places->categories[places->category_count++].text = value;
+    return 0;
+}
+
+const struct option_row cmd_places_rows[CMD_PLACES_ROWS] = {
+    {"tag", 0, "NAME=PLACES",
+     "data at PLACES has this tag; PLACES are FIRST-LAST, FIRST+LENGTH, a section or a symbol, separated by commas; or heap-sites: tag and symbol of a heap block are the place that allocated it; may be repeated",
+     OPTION_CALLS(add_tag), .values = "heap-sites"},
+    {"category", 0, "NAME=PLACES",
+     "instructions at PLACES (functions) have this category, instead of the program's; or hpm: the category is the section of libHPM that a thread is in; may be repeated",
+     OPTION_CALLS(add_category), .values = "hpm"},
+};
 
 #define BIT(variable) (UINT32_C(1) << (variable))
 

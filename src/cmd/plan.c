@@ -15,54 +15,40 @@
 
 #include "chiliad/metric.h"
 
-static const char help[] =
-    "usage: chiliad plan [METRIC...] --limit PLATFORM [OPTIONS]\n"
-    "\n"
-    "Tells in how few runs a platform with few counters can count what the METRICs\n"
-    "and everything below them need, and what each run counts. Without a METRIC: the\n"
-    "hierarchies CYCLES, INSTRUCTION, DATA_ACCESS, INST_ACCESS and TLB_ACCESS. Inputs\n"
-    "of a computation are kept in one run where that costs no more runs.\n"
-    "\n"
-    "  -L, --limit PLATFORM  one of 'chiliad list sets', or a path with a '/'\n"
-    "      --metrics SPEC    one of 'chiliad list metrics' instead of the platform's\n"
-    "      --only            the METRICs' own values, not what is below them\n"
-    "  -j, --json            one JSON object\n"
-    "  -h, --help            this text\n"
-    "\n"
-    "Exit status: 0, or 2 for a bad command line, a bad file, or a metric that\n"
-    "cannot be had.\n";
-
 enum { METRICS = 256 };
 
 struct options {
     const char *platform, *metrics;
-    bool only, json, help;
+    bool only, json;
+};
+
+static const struct option_row option_rows[] = {
+    {"limit", 'L', "PLATFORM", "a name of 'chiliad list sets', or a path with a '/'",
+     OPTION_SET_TEXT(struct options, platform), .values = "@sets"},
+    {"metrics", 0, "SPEC", "a name of 'chiliad list metrics', instead of the platform's",
+     OPTION_SET_TEXT(struct options, metrics), .values = "@metrics"},
+    {"only", 0, NULL, "plan for the METRICs alone, not for those below them",
+     OPTION_SET_FLAG(struct options, only)},
+    {"json", 'j', NULL, "one JSON object", OPTION_SET_FLAG(struct options, json)},
+};
+
+const struct option_table cmd_plan_options = {
+    .forms = {"[METRIC...] --limit PLATFORM [OPTIONS]"},
+    .about =
+        "Finds the fewest runs in which a platform with few counters can count the inputs of the METRICs and of everything below them, and prints what each run counts. Default: the hierarchies CYCLES, INSTRUCTION, DATA_ACCESS, INST_ACCESS and TLB_ACCESS. The inputs of a computation are kept in one run where that costs no more runs.",
+    .groups = {OPTION_ROWS(option_rows)},
+    .notes =
+        "Exit status: 0, or 2 for a bad command line, a bad file, or a metric that the platform cannot count.",
+    .operand_values = "CYCLES INSTRUCTION DATA_ACCESS INST_ACCESS TLB_ACCESS",
 };
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    enum { SPEC = 256, ONLY };
-    static const struct option longs[] = {
-        {"limit", required_argument, NULL, 'L'}, {"metrics", required_argument, NULL, SPEC},
-        {"only", no_argument, NULL, ONLY},       {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
-    };
-    optind = 0; /* makes getopt start anew */
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":L:jh", longs, NULL)) != -1;) {
-        switch (letter) {
-        case 'L': options->platform = optarg; break;
-        case SPEC: options->metrics = optarg; break;
-        case ONLY: options->only = true; break;
-        case 'j': options->json = true; break;
-        case 'h': options->help = true; break;
-        default: return cmd_bad_option("plan", letter, argv);
-        }
-    }
-    if (!options->help && !options->platform)
+    int status = options_parse(&cmd_plan_options, options, argc, argv);
+    if (!status && !options->platform)
         return cmd_fail("plan",
                         "say with --limit for which platform; 'chiliad list sets' shows them");
-    return 0;
+    return status;
 }
 
 /* --- Printing -------------------------------------------------------------------------------- */
@@ -145,11 +131,7 @@ int cmd_plan(int argc, char **argv)
     struct chil_spec *spec = NULL;
     struct chil_error err = {0};
     int status = parse_options(&options, argc, argv);
-    if (status) return status;
-    if (options.help) {
-        (void)fputs(help, stdout);
-        return 0;
-    }
+    if (status) return status < 0 ? 0 : status;
     if (chil_platform_open(&platform, options.platform, &err)) return cmd_fail_error("plan", &err);
     if (options.metrics ? chil_spec_open(&spec, options.metrics, &err)
                         : chil_platform_spec(&spec, platform, &err))

@@ -1,6 +1,7 @@
 /* What commands that run a program share: options for the machine and the program's surroundings,
  * and what is said of it. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,31 +9,39 @@
 
 #include "cmd/cmd.h"
 
-static int add_setting(struct cmd_program *p, const char *command, const char *text)
+int cmd_program_miss_kinds(struct cmd_program *p, const char *command)
 {
     if (p->setting_count == CMD_PROGRAM_LIST)
         return cmd_fail(command, "more than %d --set", CMD_PROGRAM_LIST);
-    p->settings[p->setting_count++] = text;
+    p->settings[p->setting_count++] = "misses.kinds=on";
     return 0;
 }
 
-int cmd_program_take(struct cmd_program *p, const char *command, int letter)
+static int take_miss_kinds(void *options, const char *command, char *value)
 {
-    switch (letter) {
-    case 'M': p->machine = optarg; return 0;
-    case CMD_OPTION_SYSROOT: p->run.sysroot = optarg; return 0;
-    case CMD_OPTION_ROOT: p->run.root = optarg; return 0;
-    case CMD_OPTION_WRITABLE:
-        if (p->run.writable_count == CMD_PROGRAM_LIST)
-            return cmd_fail(command, "more than %d --writable", CMD_PROGRAM_LIST);
-        p->writable[p->run.writable_count++] = optarg;
-        return 0;
-    case CMD_OPTION_ENGINE: p->run.engine = optarg; return 0;
-    case CMD_OPTION_SET: return add_setting(p, command, optarg);
-    case CMD_OPTION_MISS_KINDS: return add_setting(p, command, "misses.kinds=on");
-    default: return CMD_NOT_MINE;
-    }
+    (void)value;
+    return cmd_program_miss_kinds(options, command);
 }
+
+const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
+    {"machine", 'M', "MACHINE", "bgp (default), bgl, or a machine file",
+     OPTION_SET_TEXT(struct cmd_program, machine), .values = "@machines"},
+    {"set", 0, "KEY=VALUE",
+     "another value for a parameter of the machine, as l1d.size=16K; may be repeated",
+     OPTION_ADD_TEXT(struct cmd_program, settings, setting_count)},
+    {"miss-kinds", 0, NULL,
+     "count cold, capacity, conflict and coherence misses separately; the same as --set misses.kinds=on",
+     OPTION_CALLS(take_miss_kinds)},
+    {"sysroot", 0, "DIR", "where ld.so.1 and shared libraries are (default: Debian's cross root)",
+     OPTION_SET_TEXT(struct cmd_program, run.sysroot)},
+    {"root", 0, "DIR", "confine the program's files to DIR",
+     OPTION_SET_TEXT(struct cmd_program, run.root)},
+    {"writable", 0, "DIR",
+     "the program may write below DIR, besides the working directory; may be repeated",
+     OPTION_ADD_TEXT(struct cmd_program, writable, run.writable_count)},
+    {"engine", 0, "ENGINE", "auto (default), interp, jit, or lockstep, which compares the two",
+     OPTION_SET_TEXT(struct cmd_program, run.engine), .values = "auto interp jit lockstep"},
+};
 
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv)
 {
@@ -104,6 +113,9 @@ int cmd_number(const char *command, const char *option, const char *text, uint64
     *value = strtoull(text, &end, 10);
     if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most)
         return 0;
-    return cmd_fail(command, "%s wants a number from %llu to %llu, not '%s'", option,
-                    (unsigned long long)least, (unsigned long long)most, text);
+    if (most == UINT64_MAX)
+        return cmd_fail(command, "%s wants a number from %" PRIu64 " on, not '%s'", option, least,
+                        text);
+    return cmd_fail(command, "%s wants a number from %" PRIu64 " to %" PRIu64 ", not '%s'", option,
+                    least, most, text);
 }

@@ -14,59 +14,7 @@
 #include "chiliad/metric.h"
 #include "cmd/record.h"
 
-static const char help[] =
-    "usage: chiliad record [OPTIONS] PROGRAM [ARGUMENTS]\n"
-    "\n"
-    "Runs a PowerPC Linux program on a simulated node and writes an experiment: every event by call path and\n"
-    "thread, exactly, from calls and returns as the cores execute them. The exit status is the program's, as that\n"
-    "of 'chiliad stat'.\n"
-    "\n"
-    "  -o, --output FILE       the experiment (default: PROGRAM.cubex here)\n"
-    "      --depth N           paths of at most N calls (default 256); what is deeper counts where it is cut\n"
-    "      --flat              functions only, no paths\n"
-    "      --call-sites        a path for each line where a function is called\n"
-    "      --only GLOB         functions that match; others count where they are called; may be repeated\n"
-    "      --exclude GLOB      functions that match count where they are called; may be repeated\n" CMD_PROGRAM_HELP
-    "      --limit PLATFORM    see only what the counters of a platform see ('chiliad list sets'), set by set, "
-    "merged;\n"
-    "                          what differs from counting all at once is told on standard error\n"
-    "      --sets LIST         these sets of the platform, with commas between, or all (default)\n"
-    "      --rotate CYCLES     the sets take turns of so many cycles in one run, and counts are scaled by time\n"
-    "      --compare           tell all at once, several runs and turns (of 100000 cycles) side by side\n"
-    "      --perturb SEED      a run for each set, each with the stack elsewhere: on a real machine runs differ, too\n"
-    "  -h, --help              this text\n";
-
-enum {
-    OPTION_DEPTH = 256,
-    OPTION_FLAT,
-    OPTION_CALL_SITES,
-    OPTION_ONLY,
-    OPTION_EXCLUDE,
-    OPTION_LIMIT,
-    OPTION_SETS,
-    OPTION_ROTATE,
-    OPTION_COMPARE,
-    OPTION_PERTURB,
-    GLOBS = 64,
-    DEPTH_MOST = 100000
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"depth", required_argument, NULL, OPTION_DEPTH},
-    {"flat", no_argument, NULL, OPTION_FLAT},
-    {"call-sites", no_argument, NULL, OPTION_CALL_SITES},
-    {"only", required_argument, NULL, OPTION_ONLY},
-    {"exclude", required_argument, NULL, OPTION_EXCLUDE},
-    {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"sets", required_argument, NULL, OPTION_SETS},
-    {"rotate", required_argument, NULL, OPTION_ROTATE},
-    {"compare", no_argument, NULL, OPTION_COMPARE},
-    {"perturb", required_argument, NULL, OPTION_PERTURB},
-    {"help", no_argument, NULL, 'h'},
-    CMD_PROGRAM_OPTIONS,
-    {0},
-};
+enum { GLOBS = 64, DEPTH_MOST = 100000 };
 
 #define ROTATE_MOST UINT64_C(1000000000000)
 
@@ -79,52 +27,63 @@ struct record {
     const char *only[GLOBS], *exclude[GLOBS];
 };
 
-static int take_glob(const char **globs, size_t *count, const char *option)
+static int take_rotate(void *options, const char *command, char *value)
 {
-    if (*count == GLOBS) return cmd_fail("record", "more than %d %s", GLOBS, option);
-    globs[(*count)++] = optarg;
-    return 0;
+    struct record *r = options;
+    r->limit.rotate = true;
+    return cmd_number(command, "--rotate", value, 1, ROTATE_MOST, &r->limit.turn_cycles);
 }
 
-static int take_option(struct record *r, int letter, char **argv)
+static int take_perturb(void *options, const char *command, char *value)
 {
-    struct chil_run_options *run = &r->program.run;
-    uint64_t depth = 0;
-    int status;
-    switch (letter) {
-    case 'o': r->output = optarg; return 0;
-    case OPTION_DEPTH:
-        status = cmd_number("record", "--depth", optarg, 1, DEPTH_MOST, &depth);
-        run->record_depth = (unsigned)depth;
-        return status;
-    case OPTION_FLAT: run->record_flat = true; return 0;
-    case OPTION_CALL_SITES: run->record_call_sites = true; return 0;
-    case OPTION_ONLY: return take_glob(r->only, &run->record_only_count, "--only");
-    case OPTION_EXCLUDE: return take_glob(r->exclude, &run->record_exclude_count, "--exclude");
-    case OPTION_LIMIT: r->platform = optarg; return 0;
-    case OPTION_SETS: r->sets = optarg; return 0;
-    case OPTION_ROTATE:
-        r->limit.rotate = true;
-        return cmd_number("record", "--rotate", optarg, 1, ROTATE_MOST, &r->limit.turn_cycles);
-    case OPTION_COMPARE: r->limit.compare = true; return 0;
-    case OPTION_PERTURB:
-        r->perturb = true;
-        return cmd_number("record", "--perturb", optarg, 0, UINT64_MAX, &r->seed);
-    case 'h': (void)fputs(help, stdout); return -1;
-    default: break;
-    }
-    status = cmd_program_take(&r->program, "record", letter);
-    return status == CMD_NOT_MINE ? cmd_bad_option("record", letter, argv) : status;
+    struct record *r = options;
+    r->perturb = true;
+    return cmd_number(command, "--perturb", value, 0, UINT64_MAX, &r->seed);
 }
+
+static const struct option_row option_rows[] = {
+    {"output", 'o', "FILE", "the experiment (default: PROGRAM.cubex in the working directory)",
+     OPTION_SET_TEXT(struct record, output)},
+    {"depth", 0, "N",
+     "call paths of at most N calls (default 256); a deeper call counts where the path is cut",
+     OPTION_SET_NUMBER(struct record, program.run.record_depth, 1, DEPTH_MOST)},
+    {"flat", 0, NULL, "functions only, no call paths",
+     OPTION_SET_FLAG(struct record, program.run.record_flat)},
+    {"call-sites", 0, NULL, "a call path for each line that calls a function",
+     OPTION_SET_FLAG(struct record, program.run.record_call_sites)},
+    {"only", 0, "GLOB",
+     "record functions that match; others count where they are called; may be repeated",
+     OPTION_ADD_TEXT(struct record, only, program.run.record_only_count)},
+    {"exclude", 0, "GLOB", "functions that match count where they are called; may be repeated",
+     OPTION_ADD_TEXT(struct record, exclude, program.run.record_exclude_count)},
+    {"limit", 0, "PLATFORM",
+     "record only what the counters of a platform see ('chiliad list sets'), set by set, merged; the difference from counting all events at once is reported on standard error",
+     OPTION_SET_TEXT(struct record, platform), .values = "@sets"},
+    {"sets", 0, "LIST", "counter sets of the platform, separated by commas, or all (default)",
+     OPTION_SET_TEXT(struct record, sets), .values = "all"},
+    {"rotate", 0, "CYCLES",
+     "multiplex: the sets take turns of CYCLES cycles in one run, and counts are scaled by time",
+     OPTION_CALLS(take_rotate)},
+    {"compare", 0, NULL,
+     "report counting at once, in several runs and multiplexed (turns of 100000 cycles) side by side",
+     OPTION_SET_FLAG(struct record, limit.compare)},
+    {"perturb", 0, "SEED",
+     "a run for each set, each with another stack address: on a real machine runs differ, too",
+     OPTION_CALLS(take_perturb)},
+};
+
+const struct option_table cmd_record_options = {
+    .forms = {"[OPTIONS] PROGRAM [ARGUMENTS]"},
+    .about =
+        "Runs a PowerPC Linux program on a simulated node and writes an experiment: every event by call path and thread, exactly, from calls and returns as the cores execute them. The exit status is the program's, as that of 'chiliad stat'.",
+    .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_program_rows, struct record, program)},
+    .ends_at_operand = true,
+};
 
 static int parse_options(int argc, char **argv, struct record *r)
 {
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, "+:M:o:h", long_options, NULL)) != -1) {
-        int status = take_option(r, letter, argv);
-        if (status) return status;
-    }
+    int status = options_parse(&cmd_record_options, r, argc, argv);
+    if (status) return status;
     if (r->program.run.record_flat && r->program.run.record_depth)
         return cmd_fail("record", "--flat has no paths that --depth could cut; use one of them");
     if (r->program.run.record_flat && r->program.run.record_call_sites)

@@ -16,198 +16,146 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: chiliad report [OPTIONS] FILE.cubex\n"
-    "       chiliad report --table [OPTIONS] FILE.cubex...\n"
-    "\n"
-    "Shows an experiment: findings, metrics, ratios, hot call paths, threads. What is selected in one tree decides "
-    "what\n"
-    "the trees to its right show. A closed node (+) shows its whole value, an open one (-) only its own.\n"
-    "\n"
-    "  -m, --metric NAME       call paths and threads of this metric or ratio (default: CYCLES); may be repeated\n"
-    "  -c, --call PATTERN      select call paths: 'solve', 'main/s*', '/prog/main/**/dot'; may be repeated\n"
-    "  -t, --thread LIST       select threads: T of every process, P.T, P.* or ranges, with commas between\n"
-    "      --own               of what is selected only the own: without child metrics, without what is called\n"
-    "      --order LETTERS     trees from left to right (default mcs: metrics, call paths, system)\n"
-    "      --percent MODE      usual (default), own-root, metric-root, metric-selection, call-root, call-selection,\n"
-    "                          system-root, system-selection, external, peer, peer-range\n"
-    "      --reference FILE    what external is of: the root of the same hierarchy in this experiment\n"
-    "      --metric-depth N    open metrics less than N deep (default 1: the roots)\n"
-    "      --depth N           open call paths less than N deep (default: all that weigh enough)\n"
-    "      --threshold P       gather call paths with less than P percent (default 1)\n"
-    "      --top N             at most N rows of a tree (default 40; 0: all)\n"
-    "      --show LETTERS      only these parts: f findings, m metrics, r ratios, c call paths, s system, a apart\n"
-    "      --flat              functions instead of call paths\n"
-    "      --by GROUP          module or region instead of call paths\n"
-    "      --apart             list the counters that are in no hierarchy\n"
-    "      --table             up to 16 experiments side by side: what they are, hierarchies, shares of the roots\n"
-    "      --describe METRIC   what a metric is and where it comes from\n"
-    "      --annotate FUNCTION source and instructions of a function with how often each was executed\n"
-    "      --csv               a line for each metric and call path, or region with --flat\n"
-    "  -x, --separator SEP     the same with SEP instead of a comma\n"
-    "  -j, --json              everything, as an object\n"
-    "      --folded METRIC     'main;solve;dot 123' a line, for flame graphs\n"
-    "      --callgrind FILE    write FILE for KCachegrind and callgrind_annotate\n"
-    "      --metrics SPEC      the hierarchies: a specification's name or file (default: that of the machine), or "
-    "none\n"
-    "      --partial           keep computations that lack inputs, marked ~\n"
-    "      --approximate       follow the specification's approximations, marked ~\n"
-    "      --seconds           hierarchies of cycles in seconds, by the clock of the recorded machine\n"
-    "      --time              a hierarchy of time: execution with its parts, MPI, OpenMP, threads; each second once\n"
-    "  -h, --help              this text\n";
-
-enum {
-    OPTION_OWN = 256,
-    OPTION_ORDER,
-    OPTION_PERCENT,
-    OPTION_REFERENCE,
-    OPTION_METRIC_DEPTH,
-    OPTION_DEPTH,
-    OPTION_THRESHOLD,
-    OPTION_TOP,
-    OPTION_SHOW,
-    OPTION_FLAT,
-    OPTION_BY,
-    OPTION_APART,
-    OPTION_TABLE,
-    OPTION_DESCRIBE,
-    OPTION_ANNOTATE,
-    OPTION_CSV,
-    OPTION_FOLDED,
-    OPTION_CALLGRIND,
-    OPTION_METRICS,
-    OPTION_PARTIAL,
-    OPTION_APPROXIMATE,
-    OPTION_SECONDS,
-    OPTION_TIME
-};
-
-static const struct option long_options[] = {
-    {"metric", required_argument, NULL, 'm'},
-    {"call", required_argument, NULL, 'c'},
-    {"thread", required_argument, NULL, 't'},
-    {"own", no_argument, NULL, OPTION_OWN},
-    {"order", required_argument, NULL, OPTION_ORDER},
-    {"percent", required_argument, NULL, OPTION_PERCENT},
-    {"reference", required_argument, NULL, OPTION_REFERENCE},
-    {"metric-depth", required_argument, NULL, OPTION_METRIC_DEPTH},
-    {"depth", required_argument, NULL, OPTION_DEPTH},
-    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
-    {"top", required_argument, NULL, OPTION_TOP},
-    {"show", required_argument, NULL, OPTION_SHOW},
-    {"flat", no_argument, NULL, OPTION_FLAT},
-    {"by", required_argument, NULL, OPTION_BY},
-    {"apart", no_argument, NULL, OPTION_APART},
-    {"table", no_argument, NULL, OPTION_TABLE},
-    {"describe", required_argument, NULL, OPTION_DESCRIBE},
-    {"annotate", required_argument, NULL, OPTION_ANNOTATE},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"separator", required_argument, NULL, 'x'},
-    {"json", no_argument, NULL, 'j'},
-    {"folded", required_argument, NULL, OPTION_FOLDED},
-    {"callgrind", required_argument, NULL, OPTION_CALLGRIND},
-    {"metrics", required_argument, NULL, OPTION_METRICS},
-    {"partial", no_argument, NULL, OPTION_PARTIAL},
-    {"approximate", no_argument, NULL, OPTION_APPROXIMATE},
-    {"seconds", no_argument, NULL, OPTION_SECONDS},
-    {"time", no_argument, NULL, OPTION_TIME},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
-
 /* --- The command line ------------------------------------------------------------------------ */
 
-static int take_name(const char **list, size_t *count, const char *option)
+static int take_mode(void *options, const char *command, char *value)
 {
-    if (*count == REPORT_LIST) return cmd_fail("report", "more than %d %s", REPORT_LIST, option);
-    list[(*count)++] = optarg;
-    return 0;
-}
-
-static int take_mode(struct report *r)
-{
-    int mode = chil_report_mode_find(optarg);
+    struct report *r = options;
+    int mode = chil_report_mode_find(value);
     if (mode < 0)
-        return cmd_fail("report", "--percent wants a mode that --help names, not '%s'", optarg);
+        return cmd_fail(command, "--percent wants a mode that --help names, not '%s'", value);
     r->view.mode = (enum chil_report_mode)mode;
     return 0;
 }
 
-static int take_threshold(struct report *r)
+static int take_reference(void *options, const char *command, char *value)
 {
+    struct report *r = options;
+    (void)command;
+    r->reference = value;
+    r->view.mode = CHIL_REPORT_EXTERNAL;
+    return 0;
+}
+
+static int take_threshold(void *options, const char *command, char *value)
+{
+    struct report *r = options;
     char *end;
-    double percent = strtod(optarg, &end);
-    if (end == optarg || *end || !(percent >= 0 && percent <= 100))
-        return cmd_fail("report", "--threshold wants a percentage from 0 to 100, not '%s'", optarg);
+    double percent = strtod(value, &end);
+    if (end == value || *end || !(percent >= 0 && percent <= 100))
+        return cmd_fail(command, "--threshold wants a percentage from 0 to 100, not '%s'", value);
     r->view.threshold = percent / 100;
     return 0;
 }
 
-static int take_group(struct report *r)
+static int take_group(void *options, const char *command, char *value)
 {
-    r->by_module = strcmp(optarg, "module") == 0;
+    struct report *r = options;
+    r->by_module = strcmp(value, "module") == 0;
     r->flat = true;
-    return r->by_module || strcmp(optarg, "region") == 0
+    return r->by_module || strcmp(value, "region") == 0
                ? 0
-               : cmd_fail("report", "--by wants module or region, not '%s'", optarg);
+               : cmd_fail(command, "--by wants module or region, not '%s'", value);
 }
 
-static int take_parts(struct report *r)
+static int take_parts(void *options, const char *command, char *value)
 {
-    r->show = optarg;
-    return *optarg && strspn(optarg, "fmrcsa") == strlen(optarg)
+    struct report *r = options;
+    r->show = value;
+    return *value && strspn(value, "fmrcsa") == strlen(value)
                ? 0
-               : cmd_fail("report", "--show wants letters of f m r c s a, not '%s'", optarg);
+               : cmd_fail(command, "--show wants letters of f m r c s a, not '%s'", value);
 }
 
-static int take_depth(const char *option, unsigned *depth)
+static int take_csv(void *options, const char *command, char *value)
 {
-    uint64_t value = 0;
-    int status = cmd_number("report", option, optarg, 0, CHIL_REPORT_DEPTH_MOST, &value);
-    *depth = (unsigned)value;
-    return status;
+    struct report *r = options;
+    (void)command;
+    (void)value;
+    r->separator = ",";
+    return 0;
 }
 
-static int take_option(struct report *r, int letter, char **argv)
+static int take_threads(void *options, const char *command, char *value)
 {
-    switch (letter) {
-    case 'm': return take_name(r->metric, &r->metrics, "--metric");
-    case 'c': return take_name(r->call, &r->calls, "--call");
-    case 't': return cmd_threads_take(&r->threads, "report", "--thread", optarg);
-    case OPTION_OWN: r->own = true; return 0;
-    case OPTION_ORDER: r->order = optarg; return 0;
-    case OPTION_PERCENT: return take_mode(r);
-    case OPTION_REFERENCE:
-        r->reference = optarg;
-        r->view.mode = CHIL_REPORT_EXTERNAL;
-        return 0;
-    case OPTION_METRIC_DEPTH: return take_depth("--metric-depth", &r->metric_depth);
-    case OPTION_DEPTH: return take_depth("--depth", &r->view.depth);
-    case OPTION_THRESHOLD: return take_threshold(r);
-    case OPTION_TOP: return cmd_number("report", "--top", optarg, 0, 1000000000, &r->top);
-    case OPTION_SHOW: return take_parts(r);
-    case OPTION_FLAT: r->flat = true; return 0;
-    case OPTION_BY: return take_group(r);
-    case OPTION_APART: r->apart = true; return 0;
-    case OPTION_TABLE: r->table = true; return 0;
-    case OPTION_DESCRIBE: r->describe = optarg; return 0;
-    case OPTION_ANNOTATE: r->annotate = optarg; return 0;
-    case OPTION_CSV: r->separator = ","; return 0;
-    case 'x':
-        r->separator = optarg;
-        return *optarg ? 0 : cmd_fail("report", "-x wants a separator");
-    case 'j': r->json = true; return 0;
-    case OPTION_FOLDED: r->folded = optarg; return 0;
-    case OPTION_CALLGRIND: r->callgrind = optarg; return 0;
-    case OPTION_METRICS: r->spec_name = optarg; return 0;
-    case OPTION_PARTIAL: r->options.partial_computations = true; return 0;
-    case OPTION_APPROXIMATE: r->options.approximate = true; return 0;
-    case OPTION_SECONDS: r->options.seconds = true; return 0;
-    case OPTION_TIME: r->options.time = true; return 0;
-    case 'h': (void)fputs(help, stdout); return -1;
-    default: return cmd_bad_option("report", letter, argv);
-    }
+    struct report *r = options;
+    return cmd_threads_take(&r->threads, command, "--thread", value);
 }
+
+static const struct option_row option_rows[] = {
+    {"metric", 'm', "NAME",
+     "call paths and threads of this metric or ratio (default: CYCLES); may be repeated",
+     OPTION_ADD_TEXT(struct report, metric, metrics)},
+    {"call", 'c', "PATTERN",
+     "select call paths: 'solve', 'main/s*', '/prog/main/**/dot'; may be repeated",
+     OPTION_ADD_TEXT(struct report, call, calls)},
+    {"thread", 't', "LIST",
+     "select threads: T of every process, P.T, P.* or ranges, separated by commas",
+     OPTION_CALLS(take_threads)},
+    {"own", 0, NULL,
+     "show own values of the selection: without child metrics, without called functions",
+     OPTION_SET_FLAG(struct report, own)},
+    {"order", 0, "LETTERS", "trees from left to right (default mcs: metrics, call paths, system)",
+     OPTION_SET_TEXT(struct report, order)},
+    {"percent", 0, "MODE",
+     "usual (default), own-root, metric-root, metric-selection, call-root, call-selection, system-root, system-selection, external, peer, peer-range",
+     OPTION_CALLS(take_mode),
+     .values =
+         "usual own-root metric-root metric-selection call-root call-selection system-root system-selection external peer peer-range"},
+    {"reference", 0, "FILE", "percentages are of the root of the same hierarchy in this experiment",
+     OPTION_CALLS(take_reference)},
+    {"metric-depth", 0, "N", "open metrics less than N deep (default 1: the roots)",
+     OPTION_SET_NUMBER(struct report, metric_depth, 0, CHIL_REPORT_DEPTH_MOST)},
+    {"depth", 0, "N", "open call paths less than N deep (default: all above the threshold)",
+     OPTION_SET_NUMBER(struct report, view.depth, 0, CHIL_REPORT_DEPTH_MOST)},
+    {"threshold", 0, "P", "group call paths with less than P percent (default 1)",
+     OPTION_CALLS(take_threshold)},
+    {"top", 0, "N", "at most N rows of a tree (default 40; 0: all)",
+     OPTION_SET_NUMBER(struct report, top, 0, 1000000000)},
+    {"show", 0, "LETTERS",
+     "only these parts: f findings, m metrics, r ratios, c call paths, s system, a counters in no hierarchy",
+     OPTION_CALLS(take_parts)},
+    {"flat", 0, NULL, "functions instead of call paths", OPTION_SET_FLAG(struct report, flat)},
+    {"by", 0, "GROUP", "module or region instead of call paths", OPTION_CALLS(take_group),
+     .values = "module region"},
+    {"apart", 0, NULL, "list the counters that are in no hierarchy",
+     OPTION_SET_FLAG(struct report, apart)},
+    {"table", 0, NULL,
+     "up to 16 experiments side by side: attributes, hierarchies, shares of the roots",
+     OPTION_SET_FLAG(struct report, table)},
+    {"describe", 0, "METRIC", "print what a metric is and where it comes from",
+     OPTION_SET_TEXT(struct report, describe)},
+    {"annotate", 0, "FUNCTION", "source and instructions of a function with their execution counts",
+     OPTION_SET_TEXT(struct report, annotate)},
+    {"csv", 0, NULL, "a line for each metric and call path, or region with --flat",
+     OPTION_CALLS(take_csv)},
+    {"separator", 'x', "SEP", "as --csv, with SEP instead of a comma",
+     OPTION_SET_FULL(struct report, separator)},
+    {"json", 'j', NULL, "one JSON object with everything", OPTION_SET_FLAG(struct report, json)},
+    {"folded", 0, "METRIC", "lines as 'main;solve;dot 123', for flame graphs",
+     OPTION_SET_TEXT(struct report, folded)},
+    {"callgrind", 0, "FILE", "write FILE for KCachegrind and callgrind_annotate",
+     OPTION_SET_TEXT(struct report, callgrind)},
+    {"metrics", 0, "SPEC",
+     "the hierarchies: a specification's name or file (default: that of the machine), or none",
+     OPTION_SET_TEXT(struct report, spec_name), .values = "none @metrics"},
+    {"partial", 0, NULL, "keep computations that lack inputs, marked ~",
+     OPTION_SET_FLAG(struct report, options.partial_computations)},
+    {"approximate", 0, NULL, "follow the specification's approximations, marked ~",
+     OPTION_SET_FLAG(struct report, options.approximate)},
+    {"seconds", 0, NULL, "hierarchies of cycles in seconds, by the clock of the recorded machine",
+     OPTION_SET_FLAG(struct report, options.seconds)},
+    {"time", 0, NULL,
+     "add a hierarchy of time: execution with its parts, MPI, OpenMP, threads; each second once",
+     OPTION_SET_FLAG(struct report, options.time)},
+};
+
+const struct option_table cmd_report_options = {
+    .forms = {"[OPTIONS] FILE.cubex", "--table [OPTIONS] FILE.cubex..."},
+    .about =
+        "Shows an experiment: findings, metrics, ratios, hot call paths, threads. The selection in one tree decides what the trees to its right show. A closed node (+) shows its whole value, an open one (-) only its own.",
+    .groups = {OPTION_ROWS(option_rows)},
+};
 
 /* --- What all forms share -------------------------------------------------------------------- */
 
@@ -258,7 +206,7 @@ static bool is_thread_wanted(void *context, int thread)
 }
 
 /* The other experiment, derived as this one is. */
-static int take_reference(struct report *r)
+static int read_reference(struct report *r)
 {
     struct chil_exp *exp = NULL;
     struct chil_error err = {0};
@@ -294,7 +242,7 @@ static int prepare(struct report *r)
             status = chil_report_select_metric(r->report, r->metric[i], &err);
     if (status) return cmd_fail_error("report", &err);
     chil_report_select_own(r->report, r->own);
-    return take_reference(r);
+    return read_reference(r);
 }
 
 static int print_folded(const struct report *r)
@@ -383,16 +331,13 @@ int cmd_report(int argc, char **argv)
 {
     struct report r = {
         .metric_depth = 1, .top = 40, .view = {.depth = CHIL_REPORT_DEPTH_MOST, .threshold = 0.01}};
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":m:c:t:x:jh", long_options, NULL)) != -1;) {
-        int status = take_option(&r, letter, argv);
-        if (status) return status < 0 ? 0 : status;
-    }
+    int status = options_parse(&cmd_report_options, &r, argc, argv);
+    if (status) return status < 0 ? 0 : status;
     if (r.table) return show_table(&r, argv + optind, (size_t)(argc - optind));
     if (optind + 1 != argc)
         return cmd_fail("report", "name one experiment: chiliad report [OPTIONS] FILE.cubex");
     r.file = argv[optind];
-    int status = prepare(&r);
+    status = prepare(&r);
     if (!status) status = show(&r);
     finish(&r);
     return status;

@@ -25,74 +25,56 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: chiliad stat [OPTIONS] PROGRAM [ARGUMENTS]\n"
-    "\n"
-    "Runs a PowerPC Linux program on a simulated node and prints what it did. The counts go to standard\n"
-    "error; the exit status is the program's, 128 + signal if it was killed, 2 for an error of this command,\n"
-    "3 if counts contradict each other, which is a bug of the simulator.\n"
-    "\n"
-    "  -e, --event LIST        events to print: names and globs, separated by commas; may be repeated\n"
-    "      --all               every event of the machine\n"
-    "      --per-core          a column for each core, and the total (default: when several did work)\n"
-    "      --hpm               the report of libHPM for the whole program: user and kernel columns\n"
-    "      --metrics FILE      derive what FILE says instead of the usual\n"
-    "  -r, --repeat N          run N times and check that every count is the same\n"
-    "  -j, --json              one JSON object, with every event unless -e says otherwise\n"
-    "  -x, --separator SEP     lines of value SEP unit SEP event SEP exactness, as -j complete\n"
-    "  -o, --output FILE       counts to FILE instead of standard error\n"
-    "  -v, --verbose           also how long this took, and the translation of hot code, to standard "
-    "error\n" CMD_PROGRAM_HELP "  -h, --help              this text\n";
+enum { REPEAT_MAX = 1000 };
 
-enum { OPTION_ALL = 256, OPTION_PER_CORE, OPTION_HPM, OPTION_METRICS, REPEAT_MAX = 1000 };
-
-static const struct option long_options[] = {
-    {"event", required_argument, NULL, 'e'},
-    {"all", no_argument, NULL, OPTION_ALL},
-    {"per-core", no_argument, NULL, OPTION_PER_CORE},
-    {"hpm", no_argument, NULL, OPTION_HPM},
-    {"metrics", required_argument, NULL, OPTION_METRICS},
-    {"repeat", required_argument, NULL, 'r'},
-    {"json", no_argument, NULL, 'j'},
-    {"separator", required_argument, NULL, 'x'},
-    {"output", required_argument, NULL, 'o'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    CMD_PROGRAM_OPTIONS,
-    {0},
-};
-
-static int add_patterns(struct stat_options *o, char *list)
+static int add_patterns(void *options, const char *command, char *list)
 {
+    struct stat_options *o = options;
     for (char *rest = list, *pattern; (pattern = strsep(&rest, ","));) {
         if (!*pattern)
-            return cmd_fail("stat", "-e has an empty name; write names with commas between");
+            return cmd_fail(command, "-e has an empty name; write names with commas between");
         if (o->pattern_count == PATTERNS_MAX)
-            return cmd_fail("stat", "-e names more than %d patterns", PATTERNS_MAX);
+            return cmd_fail(command, "-e names more than %d patterns", PATTERNS_MAX);
         o->patterns[o->pattern_count++] = pattern;
     }
     return 0;
 }
 
-static int take_option(struct stat_options *o, int letter, char **argv)
-{
-    switch (letter) {
-    case 'e': return add_patterns(o, optarg);
-    case 'j': o->json = true; return 0;
-    case 'x': o->separator = optarg; return 0;
-    case 'o': o->output = optarg; return 0;
-    case 'v': o->verbose = true; return 0;
-    case 'r': return cmd_number("stat", "-r", optarg, 1, REPEAT_MAX, &o->repeat);
-    case OPTION_ALL: o->all = true; return 0;
-    case OPTION_PER_CORE: o->per_core = true; return 0;
-    case OPTION_HPM: o->hpm = true; return 0;
-    case OPTION_METRICS: o->metrics = optarg; return 0;
-    case 'h': (void)fputs(help, stdout); return -1;
-    default: break;
-    }
-    int status = cmd_program_take(&o->program, "stat", letter);
-    return status == CMD_NOT_MINE ? cmd_bad_option("stat", letter, argv) : status;
-}
+static const struct option_row option_rows[] = {
+    {"event", 'e', "LIST", "events to print: names and globs, separated by commas; may be repeated",
+     OPTION_CALLS(add_patterns), .values = "@events @counters"},
+    {"all", 0, NULL, "print every event of the machine", OPTION_SET_FLAG(struct stat_options, all)},
+    {"per-core", 0, NULL,
+     "a column for each core, and the total (default: when several cores did work)",
+     OPTION_SET_FLAG(struct stat_options, per_core)},
+    {"hpm", 0, NULL, "print the report of libHPM for the whole program: user and kernel columns",
+     OPTION_SET_FLAG(struct stat_options, hpm)},
+    {"metrics", 0, "FILE", "derive the metrics of FILE instead of the default ones",
+     OPTION_SET_TEXT(struct stat_options, metrics)},
+    {"repeat", 'r', "N", "run N times and check that every count is the same",
+     OPTION_SET_NUMBER(struct stat_options, repeat, 1, REPEAT_MAX)},
+    {"json", 'j', NULL, "one JSON object, with every event unless -e chooses some",
+     OPTION_SET_FLAG(struct stat_options, json)},
+    {"separator", 'x', "SEP",
+     "a line per event: value SEP unit SEP event SEP exactness; as complete as -j",
+     OPTION_SET_TEXT(struct stat_options, separator)},
+    {"output", 'o', "FILE", "the counts go to FILE instead of standard error",
+     OPTION_SET_TEXT(struct stat_options, output)},
+    {"verbose", 'v', NULL,
+     "also print how long the run and the translation of hot code took, on standard error",
+     OPTION_SET_FLAG(struct stat_options, verbose)},
+};
+
+const struct option_table cmd_stat_options = {
+    .forms = {"[OPTIONS] PROGRAM [ARGUMENTS]"},
+    .about =
+        "Runs a PowerPC Linux program on a simulated node and prints what it did. The counts go to standard error.",
+    .groups = {OPTION_ROWS(option_rows),
+               OPTION_ROWS_AT(cmd_program_rows, struct stat_options, program)},
+    .notes =
+        "Exit status: the program's; 128 + signal if a signal killed it; 2 for an error of this command; 3 if counts contradict each other, which is a bug of the simulator.",
+    .ends_at_operand = true,
+};
 
 /* Options that cannot be told together. */
 static int check_options(const struct stat_options *o)
@@ -108,13 +90,9 @@ static int check_options(const struct stat_options *o)
 /* Options end at the program's name: what follows is the program's. */
 static int parse_options(int argc, char **argv, struct stat_options *o)
 {
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, "+:M:e:r:jx:o:vh", long_options, NULL)) != -1) {
-        int status = take_option(o, letter, argv);
-        if (status) return status;
-    }
-    int status = check_options(o);
+    int status = options_parse(&cmd_stat_options, o, argc, argv);
+    if (status) return status;
+    status = check_options(o);
     return status ? status : cmd_program_words(&o->program, "stat", argc, argv);
 }
 

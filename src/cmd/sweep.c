@@ -13,32 +13,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static const char help[] =
-    "usage: chiliad sweep --set KEY=A,B,C [--set ...] [OPTIONS] PROGRAM [ARGUMENTS]\n"
-    "\n"
-    "Runs PROGRAM once for each combination of parameter values and prints one table.\n"
-    "\n"
-    "      --set KEY=A,B,C     a parameter of the machine, as l1d.size, and the values it takes\n"
-    "  -e, --event LIST        events to print, names with commas between (default: the misses)\n"
-    "  -j, --json              an array of objects with settings, exit_status, cycles, counters\n"
-    "  -x, --separator SEP     a line per run with SEP between, and a first line of names\n"
-    "      --plot FILE.svg     a picture, too: cycles and the events of -e over the first --set, a line for each\n"
-    "                          value of the others\n"
-    "      --jobs N            runs at a time (default: the host's processors)\n"
-    "  -M, --machine MACHINE   bgp (default), bgl, or a machine file\n"
-    "      --sysroot DIR       where ld.so.1 and shared libraries are (default: Debian's cross root)\n"
-    "      --root DIR          confine the program's files to DIR\n"
-    "      --miss-kinds        count cold, capacity, conflict and coherence misses apart: --set misses.kinds=on\n"
-    "      --writable DIR      the program may write below DIR, besides the working directory; may be repeated\n"
-    "  -h, --help              this text\n";
-
-enum { OPTION_JOBS = 256, OPTION_PLOT };
 
 struct job {
     pid_t pid;
@@ -46,46 +24,38 @@ struct job {
     size_t run;
 };
 
-static const struct option long_options[] = {
-    {"event", required_argument, NULL, 'e'},
-    {"json", no_argument, NULL, 'j'},
-    {"separator", required_argument, NULL, 'x'},
-    {"plot", required_argument, NULL, OPTION_PLOT},
-    {"jobs", required_argument, NULL, OPTION_JOBS},
-    {"help", no_argument, NULL, 'h'},
-    CMD_PROGRAM_OPTIONS,
-    {0},
-};
-
 /* --- The command line ------------------------------------------------------------------------ */
 
-static int add_axis(struct sweep *s, char *text)
+static int add_axis(void *options, const char *command, char *text)
 {
+    struct sweep *s = options;
     char *values = strchr(text, '=');
     if (!values || values == text)
-        return cmd_fail("sweep", "--set wants KEY=A,B,C, not '%s'", text);
+        return cmd_fail(command, "--set wants KEY=A,B,C, not '%s'", text);
     if (s->axis_count == SWEEP_AXES_MAX)
-        return cmd_fail("sweep", "more than %d --set", SWEEP_AXES_MAX);
+        return cmd_fail(command, "more than %d --set", SWEEP_AXES_MAX);
     struct sweep_axis *axis = &s->axes[s->axis_count++];
     *values++ = 0;
     axis->key = text;
     for (const char *value; (value = strsep(&values, ","));) {
         if (!*value || axis->count == SWEEP_VALUES_MAX)
-            return cmd_fail("sweep", "--set %s wants 1 to %d values with commas between", text,
+            return cmd_fail(command, "--set %s wants 1 to %d values with commas between", text,
                             SWEEP_VALUES_MAX);
         axis->values[axis->count++] = value;
     }
     s->runs *= axis->count;
-    return s->runs > SWEEP_RUNS_MAX ? cmd_fail("sweep", "more than %d combinations", SWEEP_RUNS_MAX)
+    return s->runs > SWEEP_RUNS_MAX ? cmd_fail(command, "more than %d combinations", SWEEP_RUNS_MAX)
                                     : 0;
 }
 
-static int add_events(struct sweep *s, const char *list)
+static int add_events(void *options, const char *command, char *list)
 {
+    struct sweep *s = options;
+    s->chosen = true;
     while (*list) {
         size_t length = strcspn(list, ",");
         if (!length || length >= SWEEP_NAME_MAX || s->event_count == SWEEP_EVENTS_MAX)
-            return cmd_fail("sweep", "-e wants at most %d names with commas between",
+            return cmd_fail(command, "-e wants at most %d names with commas between",
                             SWEEP_EVENTS_MAX);
         (void)snprintf(s->events[s->event_count++], SWEEP_NAME_MAX, "%.*s", (int)length, list);
         list += length;
@@ -94,36 +64,36 @@ static int add_events(struct sweep *s, const char *list)
     return 0;
 }
 
-static int take_option(struct sweep *s, int letter, char **argv)
-{
-    uint64_t jobs;
-    int status;
-    switch (letter) {
-    case CMD_OPTION_SET: return add_axis(s, optarg);
-    case 'e': s->chosen = true; return add_events(s, optarg);
-    case 'j': s->json = true; return 0;
-    case 'x': s->separator = optarg; return 0;
-    case OPTION_PLOT: s->plot = optarg; return 0;
-    case OPTION_JOBS:
-        status = cmd_number("sweep", "--jobs", optarg, 1, SWEEP_JOBS_MAX, &jobs);
-        if (!status) s->jobs = (unsigned)jobs;
-        return status;
-    case 'h': (void)fputs(help, stdout); return -1;
-    default: break;
-    }
-    status = cmd_program_take(&s->program, "sweep", letter);
-    return status == CMD_NOT_MINE ? cmd_bad_option("sweep", letter, argv) : status;
-}
+static const struct option_row option_rows[] = {
+    {"set", 0, "KEY=A,B,C",
+     "a parameter of the machine, as l1d.size, and the values it takes; may be repeated",
+     OPTION_CALLS(add_axis)},
+    {"event", 'e', "LIST", "events to print, names separated by commas (default: the misses)",
+     OPTION_CALLS(add_events), .values = "@events @counters"},
+    {"json", 'j', NULL, "a JSON array of objects with settings, exit_status, cycles, counters",
+     OPTION_SET_FLAG(struct sweep, json)},
+    {"separator", 'x', "SEP",
+     "a line per run with SEP between the fields, and a first line of names",
+     OPTION_SET_TEXT(struct sweep, separator)},
+    {"plot", 0, "FILE",
+     "also draw a picture (SVG): cycles and the events of -e over the first --set, a line for each value of the others",
+     OPTION_SET_TEXT(struct sweep, plot)},
+    {"jobs", 0, "N", "runs at the same time (default: the host's processors)",
+     OPTION_SET_NUMBER(struct sweep, jobs, 1, SWEEP_JOBS_MAX)},
+};
+
+const struct option_table cmd_sweep_options = {
+    .forms = {"--set KEY=A,B,C [OPTIONS] PROGRAM [ARGUMENTS]"},
+    .about = "Runs PROGRAM once for each combination of parameter values and prints one table.",
+    .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_program_rows, struct sweep, program)},
+    .ends_at_operand = true,
+};
 
 static int parse_options(int argc, char **argv, struct sweep *s)
 {
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, "+:M:e:jx:h", long_options, NULL)) != -1) {
-        int status = take_option(s, letter, argv);
-        if (status) return status;
-    }
-    int status = cmd_program_words(&s->program, "sweep", argc, argv);
+    static const char *const usual[] = {"BGL_D1_L_MISS", "BGL_D2_MISS", "BGL_DTLB_MISS"};
+    int status = options_parse(&cmd_sweep_options, s, argc, argv);
+    if (!status) status = cmd_program_words(&s->program, "sweep", argc, argv);
     if (status) return status;
     if (!s->axis_count) return cmd_fail("sweep", "nothing to sweep; give --set KEY=A,B,C");
     if (s->json && s->separator) return cmd_fail("sweep", "-j and -x exclude each other");
@@ -131,7 +101,10 @@ static int parse_options(int argc, char **argv, struct sweep *s)
         return cmd_fail("sweep",
                         "--plot has at most %d lines: give the --set with most values first",
                         VIEW_PLOT_SERIES_MAX);
-    return s->event_count ? 0 : add_events(s, "BGL_D1_L_MISS,BGL_D2_MISS,BGL_DTLB_MISS");
+    if (s->event_count) return 0;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        (void)snprintf(s->events[s->event_count++], SWEEP_NAME_MAX, "%s", usual[i]);
+    return 0;
 }
 
 /* --- Running --------------------------------------------------------------------------------- */

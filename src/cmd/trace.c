@@ -30,62 +30,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: chiliad trace [OPTIONS] PROGRAM [ARGUMENTS]\n"
-    "       chiliad trace --read FILE [--format FORMAT] [-o FILE] [--limit N]\n"
-    "\n"
-    "Runs a PowerPC Linux program on a simulated node and writes down every instruction: cycle, core, process,\n"
-    "address, word, data access, and what it is; or, with --kind, only those that access data, or the misses of\n"
-    "the caches. The exit status is the program's, as that of 'chiliad stat'.\n"
-    "\n"
-    "  -o, --output FILE       the trace to FILE instead of standard error\n"
-    "      --kind KIND         instruction (default), memory, or transaction\n"
-    "      --format FORMAT     text (default), binary, or json, which ui.perfetto.dev opens\n"
-    "      --read FILE         do not run anything: show a binary trace in another format\n"
-    "      --limit N           no more than N records; the program runs on\n"
-    "      --start on|off      on from the beginning (default), or off until the program switches it on\n"
-    "                          (call-through services 4 and 5, chiliad/callthru.h)\n"
-    "      --trigger EXPR      begin with the first transaction for which EXPR holds, as 'kind=store & tag=ro';\n"
-    "                          'EXPR @ N': with the Nth\n"
-    "      --at PLACE          begin when the instruction at a function or address is done; 'PLACE @ N': the Nth time\n"
-    "      --before N          and with N records before it (default 0)\n"
-    "      --after N           and end N records behind it (default: at the program's end)\n"
-    "      --once              for --before with instructions: do not run the program a second time\n"
-    "      --tag NAME=PLACES   data at PLACES has this tag, or 'heap-sites'; as for 'chiliad hist'\n"
-    "      --category NAME=PLACES  likewise for functions, or 'hpm'\n" CMD_PROGRAM_HELP
-    "  -h, --help              this text\n";
-
-enum {
-    OPTION_LIMIT = 256,
-    OPTION_START,
-    OPTION_KIND,
-    OPTION_FORMAT,
-    OPTION_READ,
-    OPTION_TRIGGER,
-    OPTION_AT,
-    OPTION_BEFORE,
-    OPTION_AFTER,
-    OPTION_ONCE
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"start", required_argument, NULL, OPTION_START},
-    {"kind", required_argument, NULL, OPTION_KIND},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"read", required_argument, NULL, OPTION_READ},
-    {"trigger", required_argument, NULL, OPTION_TRIGGER},
-    {"at", required_argument, NULL, OPTION_AT},
-    {"before", required_argument, NULL, OPTION_BEFORE},
-    {"after", required_argument, NULL, OPTION_AFTER},
-    {"once", no_argument, NULL, OPTION_ONCE},
-    {"help", no_argument, NULL, 'h'},
-    CMD_PLACES_OPTIONS,
-    CMD_PROGRAM_OPTIONS,
-    {0},
-};
-
 enum { BEFORE_MAX = 1 << 24, STOP_CYCLES = 100000 };
 
 struct trace {
@@ -122,63 +66,70 @@ struct trace {
 
 /* --- Options --------------------------------------------------------------------------------- */
 
-static int choose(const char *option, const char *const *words, unsigned count, unsigned *choice)
+static int take_start(void *options, const char *command, char *value)
 {
-    for (*choice = 0; *choice < count; ++*choice)
-        if (strcmp(words[*choice], optarg) == 0) return 0;
-    return cmd_fail("trace", "%s wants '%s', '%s' or '%s', not '%s'", option, words[0], words[1],
-                    words[2], optarg);
+    struct trace *t = options;
+    t->has_start = true;
+    t->program.run.trace_off = strcmp(value, "off") == 0;
+    if (t->program.run.trace_off || strcmp(value, "on") == 0) return 0;
+    return cmd_fail(command, "--start wants 'on' or 'off', not '%s'", value);
 }
 
-static int take_option(struct trace *t, int letter, char **argv)
+static int take_before(void *options, const char *command, char *value)
 {
-    static const char *const kinds[] = {"instruction", "memory", "transaction"},
-                             *const formats[] = {"text", "binary", "json"};
-    unsigned choice = 0;
-    int status;
-    switch (letter) {
-    case 'o': t->output = optarg; return 0;
-    case OPTION_LIMIT: return cmd_number("trace", "--limit", optarg, 1, UINT64_MAX, &t->limit);
-    case OPTION_START:
-        t->has_start = true;
-        t->program.run.trace_off = strcmp(optarg, "off") == 0;
-        if (t->program.run.trace_off || strcmp(optarg, "on") == 0) return 0;
-        return cmd_fail("trace", "--start wants 'on' or 'off', not '%s'", optarg);
-    case OPTION_KIND:
-        status = choose("--kind", kinds, CHIL_TRACE_KINDS, &choice);
-        t->head.kind = (enum chil_trace_kind)choice;
-        return status;
-    case OPTION_FORMAT:
-        status = choose("--format", formats, TRACE_FORMATS, &choice);
-        t->out.format = (enum trace_format)choice;
-        return status;
-    case OPTION_READ: t->read = optarg; return 0;
-    case OPTION_TRIGGER: t->trigger = optarg; return 0;
-    case OPTION_AT: t->place = optarg; return 0;
-    case OPTION_BEFORE:
-        t->has_window = true;
-        return cmd_number("trace", "--before", optarg, 0, BEFORE_MAX, &t->before);
-    case OPTION_AFTER:
-        t->has_window = true;
-        return cmd_number("trace", "--after", optarg, 0, UINT64_MAX, &t->after);
-    case OPTION_ONCE: t->once = true; return 0;
-    case CMD_OPTION_TAG:
-    case CMD_OPTION_CATEGORY: return cmd_places_add(&t->places, "trace", letter);
-    case 'h': (void)fputs(help, stdout); return -1;
-    default: break;
-    }
-    status = cmd_program_take(&t->program, "trace", letter);
-    return status == CMD_NOT_MINE ? cmd_bad_option("trace", letter, argv) : status;
+    struct trace *t = options;
+    t->has_window = true;
+    return cmd_number(command, "--before", value, 0, BEFORE_MAX, &t->before);
 }
+
+static int take_after(void *options, const char *command, char *value)
+{
+    struct trace *t = options;
+    t->has_window = true;
+    return cmd_number(command, "--after", value, 0, UINT64_MAX, &t->after);
+}
+
+static const struct option_row option_rows[] = {
+    {"output", 'o', "FILE", "the trace goes to FILE instead of standard error",
+     OPTION_SET_TEXT(struct trace, output)},
+    {"kind", 0, "KIND", "instruction (default), memory, or transaction",
+     OPTION_SET_CHOICE(struct trace, head.kind, "instruction memory transaction")},
+    {"format", 0, "FORMAT", "text (default), binary, or json, which ui.perfetto.dev opens",
+     OPTION_SET_CHOICE(struct trace, out.format, "text binary json")},
+    {"read", 0, "FILE", "run nothing: show a binary trace in another format",
+     OPTION_SET_TEXT(struct trace, read)},
+    {"limit", 0, "N", "write no more than N records; the program continues",
+     OPTION_SET_NUMBER(struct trace, limit, 1, UINT64_MAX)},
+    {"start", 0, "on|off",
+     "on from the beginning (default), or off until the program switches the trace on (call-through services 4 and 5, chiliad/callthru.h)",
+     OPTION_CALLS(take_start), .values = "on off"},
+    {"trigger", 0, "EXPR",
+     "begin with the first transaction for which EXPR holds, as 'kind=store & tag=ro'; 'EXPR @ N': with the Nth",
+     OPTION_SET_TEXT(struct trace, trigger)},
+    {"at", 0, "PLACE",
+     "begin when the instruction at a function or address is executed; 'PLACE @ N': the Nth time",
+     OPTION_SET_TEXT(struct trace, place)},
+    {"before", 0, "N", "also write the N records before the trigger (default 0)",
+     OPTION_CALLS(take_before)},
+    {"after", 0, "N", "end N records after the trigger (default: at the program's end)",
+     OPTION_CALLS(take_after)},
+    {"once", 0, NULL, "for --before with instructions: do not run the program a second time",
+     OPTION_SET_FLAG(struct trace, once)},
+};
+
+const struct option_table cmd_trace_options = {
+    .forms = {"[OPTIONS] PROGRAM [ARGUMENTS]", "[OPTIONS] --read FILE"},
+    .about =
+        "Runs a PowerPC Linux program on a simulated node and writes every instruction: cycle, core, process, address, word, data access, and disassembly; or, with --kind, only instructions that access data, or the misses of the caches. The exit status is the program's, as that of 'chiliad stat'.",
+    .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_places_rows, struct trace, places),
+               OPTION_ROWS_AT(cmd_program_rows, struct trace, program)},
+    .ends_at_operand = true,
+};
 
 static int parse_options(int argc, char **argv, struct trace *t)
 {
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, "+:M:o:h", long_options, NULL)) != -1) {
-        int status = take_option(t, letter, argv);
-        if (status) return status;
-    }
+    int status = options_parse(&cmd_trace_options, t, argc, argv);
+    if (status) return status;
     if (t->out.format == TRACE_BINARY && !t->output &&
         isatty(t->read ? STDOUT_FILENO : STDERR_FILENO))
         return cmd_fail("trace", "a binary trace is nothing for a terminal; use -o FILE");

@@ -9,7 +9,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,72 +17,30 @@
 #include "chiliad/stimulus.h"
 #include "chiliad/upc.h"
 
-static const char help[] =
-    "usage: chiliad upc info [-M MACHINE] [-j]\n"
-    "       chiliad upc run FILE [-M MACHINE] [--reference] [--poll CYCLES] [-j]\n"
-    "\n"
-    "The counter unit: hybrid 64-bit counters, each a live low part and a word in an array.\n"
-    "\n"
-    "  info            its geometry, registers, service time, and where its bits are\n"
-    "  run FILE        feed it the stimulus in FILE (docs/formats/stimulus.md), print what it counted\n"
-    "\n"
-    "  -M MACHINE      whose unit and event names: a name or a file (default bgp)\n"
-    "  --reference     run the cycle-stepped reference too; exit status 1 at the first difference\n"
-    "  --poll CYCLES   show what it would take to poll for the thresholds instead\n"
-    "  -j, --json      JSON on standard output\n"
-    "  -h, --help      this text\n";
-
 struct upc_options {
     const char *machine;
     bool json, reference;
     uint64_t poll;
 };
 
-enum { OPTION_REFERENCE = 256, OPTION_POLL };
-
-static const struct option long_options[] = {
-    {"machine", required_argument, NULL, 'M'},
-    {"json", no_argument, NULL, 'j'},
-    {"reference", no_argument, NULL, OPTION_REFERENCE},
-    {"poll", required_argument, NULL, OPTION_POLL},
-    {"help", no_argument, NULL, 'h'},
-    {0},
+static const struct option_row option_rows[] = {
+    {"machine", 'M', "MACHINE", "whose unit and event names: a name or a file (default bgp)",
+     OPTION_SET_TEXT(struct upc_options, machine), .values = "@machines"},
+    {"reference", 0, NULL,
+     "also run the cycle-stepped reference; exit status 1 at the first difference",
+     OPTION_SET_FLAG(struct upc_options, reference)},
+    {"poll", 0, "CYCLES", "show what polling for the thresholds every CYCLES cycles would cost",
+     OPTION_SET_NUMBER(struct upc_options, poll, 1, UINT64_MAX)},
+    {"json", 'j', NULL, "JSON on standard output", OPTION_SET_FLAG(struct upc_options, json)},
 };
 
-static int read_poll(const char *text, uint64_t *poll)
-{
-    char *end;
-    errno = 0;
-    *poll = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && !errno && *poll ? 0 : CMD_BAD;
-}
-
-/* 0 to go on, -1 when help was printed, CMD_BAD after an error. */
-static int parse_options(int argc, char **argv, struct upc_options *options)
-{
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, ":M:jh", long_options, NULL)) != -1) {
-        switch (letter) {
-        case 'M': options->machine = optarg; break;
-        case 'j': options->json = true; break;
-        case OPTION_REFERENCE: options->reference = true; break;
-        case OPTION_POLL:
-            if (read_poll(optarg, &options->poll))
-                return cmd_fail("upc", "--poll wants a number of cycles from 1 on, not '%s'",
-                                optarg);
-            break;
-        case 'h': (void)fputs(help, stdout); return -1;
-        case ':':
-            return cmd_fail("upc", "option '%s' wants a value; see 'chiliad upc --help'",
-                            argv[optind - 1]);
-        default:
-            return cmd_fail("upc", "unknown option '%s'; see 'chiliad upc --help'",
-                            argv[optind - 1]);
-        }
-    }
-    return 0;
-}
+const struct option_table cmd_upc_options = {
+    .forms = {"info [OPTIONS]", "run FILE [OPTIONS]"},
+    .about =
+        "The counter unit: hybrid 64-bit counters, each a live low part and a word in an array.\n\n  info      its geometry, registers, service time, and where its bits are\n  run FILE  feed it the stimulus in FILE (docs/formats/stimulus.md), print what it counted",
+    .groups = {OPTION_ROWS(option_rows)},
+    .operand_values = "info run",
+};
 
 /* --- info ------------------------------------------------------------------------------------ */
 
@@ -352,7 +309,7 @@ static int show_info(const struct chil_machine *machine, const struct upc_option
 int cmd_upc(int argc, char **argv)
 {
     struct upc_options options = {.machine = "bgp"};
-    int status = parse_options(argc, argv, &options);
+    int status = options_parse(&cmd_upc_options, &options, argc, argv);
     if (status) return status < 0 ? 0 : status;
     int words = argc - optind;
     const char *verb = words ? argv[optind] : "";

@@ -14,24 +14,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "chiliad/run.h"
-
-static const char help[] =
-    "usage: chiliad validate [-M MACHINE] [--program FILE] [-j]\n"
-    "\n"
-    "Runs the micro-benchmarks of BGLsim's paper and prints expected and measured counts, the error, and the\n"
-    "error that the paper had.\n"
-    "\n"
-    "  -M, --machine MACHINE   bgl (default), whose parameters the expected counts are for, or another\n"
-    "      --program FILE      the guest program (default: guest/rose beside or above this program)\n"
-    "  -j, --json              an array of objects with function, counter, expected, measured, error, paper_error\n"
-    "  -h, --help              this text\n";
 
 enum { NONE = INT32_MIN }; /* the paper gives no error */
 
@@ -90,20 +78,30 @@ static const struct cell cells[] = {
     {"multiply", "BGL_DTLB_MISS", 25, -1},
 };
 
-enum { CELLS = sizeof cells / sizeof *cells, OUTPUT_MAX = 8192, OPTION_PROGRAM = 256 };
+enum { CELLS = sizeof cells / sizeof *cells, OUTPUT_MAX = 8192 };
 
 struct validate_options {
-    const char *machine;
-    char program[4096];
+    const char *machine, *program;
+    char found[4096]; /* the program, unless it was given */
     bool json;
 };
 
-static const struct option long_options[] = {
-    {"machine", required_argument, NULL, 'M'},
-    {"program", required_argument, NULL, OPTION_PROGRAM},
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {0},
+static const struct option_row option_rows[] = {
+    {"machine", 'M', "MACHINE",
+     "bgl (default), whose parameters the expected counts are for, or another",
+     OPTION_SET_TEXT(struct validate_options, machine), .values = "@machines"},
+    {"program", 0, "FILE", "the guest program (default: guest/rose beside or above this program)",
+     OPTION_SET_TEXT(struct validate_options, program)},
+    {"json", 'j', NULL,
+     "a JSON array of objects with function, counter, expected, measured, error, paper_error",
+     OPTION_SET_FLAG(struct validate_options, json)},
+};
+
+const struct option_table cmd_validate_options = {
+    .forms = {"[OPTIONS]"},
+    .about =
+        "Runs the micro-benchmarks of BGLsim's paper and prints expected and measured counts, the error, and the error that the paper had.",
+    .groups = {OPTION_ROWS(option_rows)},
 };
 
 /* --- Finding and running the program --------------------------------------------------------- */
@@ -119,8 +117,10 @@ static int find_program(struct validate_options *o)
     self[length] = 0;
     *strrchr(self, '/') = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        (void)snprintf(o->program, sizeof o->program, "%s/%s", self, places[i]);
-        if (access(o->program, R_OK) == 0) return 0;
+        (void)snprintf(o->found, sizeof o->found, "%s/%s", self, places[i]);
+        if (access(o->found, R_OK)) continue;
+        o->program = o->found;
+        return 0;
     }
     return cmd_fail(
         "validate",
@@ -255,28 +255,16 @@ static int validate_on(const struct chil_machine *machine, const struct validate
 int cmd_validate(int argc, char **argv)
 {
     struct validate_options o = {.machine = "bgl"};
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, ":M:jh", long_options, NULL)) != -1) {
-        switch (letter) {
-        case 'M': o.machine = optarg; break;
-        case 'j': o.json = true; break;
-        case OPTION_PROGRAM: (void)snprintf(o.program, sizeof o.program, "%s", optarg); break;
-        case 'h': (void)fputs(help, stdout); return 0;
-        default:
-            return cmd_fail("validate",
-                            "unknown or incomplete option '%s'; see 'chiliad validate --help'",
-                            argv[optind - 1]);
-        }
-    }
+    int status = options_parse(&cmd_validate_options, &o, argc, argv);
+    if (status) return status < 0 ? 0 : status;
     if (optind != argc)
         return cmd_fail("validate", "'%s' is too much; see 'chiliad validate --help'",
                         argv[optind]);
-    if (!*o.program && find_program(&o)) return CMD_BAD;
+    if (!o.program && find_program(&o)) return CMD_BAD;
     struct chil_machine *machine;
     struct chil_error err = {0};
     if (chil_machine_open(&machine, o.machine, &err)) return cmd_fail_error("validate", &err);
-    int status = validate_on(machine, &o);
+    status = validate_on(machine, &o);
     chil_machine_free(machine);
     return status;
 }
