@@ -5,6 +5,7 @@
 #   make guest      headers and libraries for programs on the machine: $(BUILD)/guest
 #   make check      sets the machine up and runs every quick test, plain and under ASan+UBSan and TSan
 #   make check-long the same, with many more random programs
+#   make compare BASE=REV   whether this tree counts as revision REV did
 #   make bench      speed, as ratios
 #   make lint       format, clang-tidy, warnings of gcc and clang, layers, data rows, banned functions
 #   make install    PREFIX=/usr/local DESTDIR=
@@ -22,7 +23,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototype
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE -DCHILIAD_VERSION='"$(VERSION)"' -DCHILIAD_PREFIX='"$(PREFIX)"'
 OPTIMIZE ?= -O2 -g
 CFLAGS   ?= $(OPTIMIZE)
-BASE     := -std=gnu17 -ffp-contract=off -pthread -MMD -MP $(WARNINGS)
+COMMON   := -std=gnu17 -ffp-contract=off -pthread -MMD -MP $(WARNINGS)
 
 # The translator generates code for x86-64; on other hosts guests are interpreted.
 JIT      := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),yes,no)
@@ -38,7 +39,7 @@ ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $
 ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h src/*/*/*.h tests/unit/*.h))
 
 .DEFAULT_GOAL := all
-.PHONY: all guest demo check check-long bench lint install install-guest install-guest-libraries clean
+.PHONY: all guest demo check check-long compare bench lint install install-guest install-guest-libraries clean
 .PHONY: setup-build setup-demo setup-check tests
 
 # $(call variant,NAME,FOLDER,FLAGS): rules for the program, the library and the tests of one variant.
@@ -50,7 +51,7 @@ $(1)_TESTS := $$(TEST_SRC:tests/unit/%.c=$(2)/tests/%)
 
 $(2)/obj/%.o: %.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(BASE) $$(CPPFLAGS) $$(CFLAGS) $(3) -c $$< -o $$@
+	$$(CC) $$(COMMON) $$(CPPFLAGS) $$(CFLAGS) $(3) -c $$< -o $$@
 
 $(2)/libchiliad.a: $$($(1)_LIB)
 	@rm -f $$@
@@ -84,7 +85,7 @@ $(BUILD)/asan/obj/src/machine/core/core_inter%.o: CFLAGS += -Og
 TSAN_SRC := tests/unit/test_upc_threads.c $(sort $(wildcard src/base/*.c src/catalog/*.c src/measure/upc/*.c))
 $(BUILD)/tsan/tests/test_upc_threads: $(TSAN_SRC) $(wildcard src/base/*.h src/measure/upc/*.h include/chiliad/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(BASE)) $(CFLAGS) -fsanitize=thread $(TSAN_SRC) $(LIBS) -lcmocka -o $@
+	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(COMMON)) $(CFLAGS) -fsanitize=thread $(TSAN_SRC) $(LIBS) -lcmocka -o $@
 
 all: $(BUILD)/chiliad
 
@@ -177,6 +178,11 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libchiliad.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) $^ $(LIBS) -o $@
 -include $(BENCH_SRC:%.c=$(BUILD)/obj/%.d)
+
+# The program of this tree against that of revision BASE.
+compare: setup-check
+	@$(MAKE) --no-print-directory -s all
+	@BUILD=$(BUILD) tools/compare $(BASE)
 
 bench: setup-check
 	@$(MAKE) --no-print-directory -s all $(BENCH_SRC:%.c=$(BUILD)/%)
