@@ -1,5 +1,5 @@
 /* Guest memory: rights page by page, zeroed and given back, code marks, copies and sharing, and the
- * edges at 4 GiB. */
+ * edges at 4 GiB. Page frames: order, sharing, first touches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "machine/mem/mem.h"
+#include "machine/mem/mem_frames.h"
 #include "random.h"
 
 enum { RW = MEM_READ | MEM_WRITE, RX = MEM_READ | MEM_EXEC };
@@ -271,6 +271,92 @@ static void random_changes_agree_with_a_model(void **state)
     mem_free(mem);
 }
 
+/* ---- frames ---- */
+
+static uint64_t frame_at(struct mem_frames *frames, unsigned space, uint32_t page)
+{
+    return mem_translate(frames, space, page * MEM_PAGE).address / MEM_PAGE;
+}
+
+static void frames_come_in_the_order_of_first_touch(void **state)
+{
+    (void)state;
+    struct mem_frames frames = {0};
+    unsigned a = mem_space_new(&frames), b = mem_space_new(&frames);
+    assert_int_equal(a, 0);
+    assert_int_equal(b, 1);
+    assert_int_equal(mem_translate(&frames, a, 0xfffff123).address, 0x123);
+    assert_int_equal(mem_translate(&frames, b, 0xfffff123).address, 0x1123);
+    assert_int_equal(mem_translate(&frames, a, 7).address, 0x2007);
+    assert_int_equal(mem_translate(&frames, a, 0xfffff000).address, 0);
+    assert_true(mem_translate(&frames, a, 0).alone);
+    assert_true(mem_is_touched(&frames, b, 0xffffffff));
+    assert_false(mem_is_touched(&frames, b, 0));
+    assert_int_equal(frames.first_touches, 3);
+    assert_int_equal(frames.tables[a].first_touches, 2);
+    /* The frame freed last is the first to be given out again, and no longer its page's alone. */
+    mem_frames_unmap(&frames, a, 0);
+    mem_frames_unmap(&frames, a, MEM_PAGES - 1);
+    assert_int_equal(frame_at(&frames, b, 5), 0);
+    assert_false(mem_translate(&frames, b, 5 * MEM_PAGE).alone);
+    assert_int_equal(frame_at(&frames, b, 6), 2);
+    assert_int_equal(frame_at(&frames, b, 7), 3);
+    assert_int_equal(frames.first_touches, 6);
+    mem_space_free(&frames, a);
+    assert_int_equal(mem_space_new(&frames), a);
+    assert_int_equal(frames.tables[a].first_touches, 0);
+    mem_frames_fini(&frames);
+}
+
+static void a_frame_knows_its_pages(void **state)
+{
+    (void)state;
+    struct mem_frames frames = {0};
+    unsigned a = mem_space_new(&frames), b = mem_space_new(&frames);
+    uint32_t frame = (uint32_t)frame_at(&frames, a, 10);
+    mem_frames_map(&frames, b, 20, frame);
+    mem_frames_map(&frames, b, 30, frame);
+    assert_int_equal(frames.first_touches, 1); /* a mapping is no touch */
+    assert_false(mem_translate(&frames, a, 10 * MEM_PAGE).alone);
+    assert_int_equal(frame_at(&frames, b, 20), frame);
+    const struct mem_mapping *mapping = mem_frames_first(&frames, frame);
+    static const struct {
+        unsigned space;
+        uint32_t page;
+    } expected[] = {{1, 30}, {1, 20}, {0, 10}}; /* the newest first */
+    for (unsigned i = 0; i < 3; i++, mapping = mem_frames_after(&frames, mapping)) {
+        assert_int_equal(mapping->space, expected[i].space);
+        assert_int_equal(mapping->page, expected[i].page);
+    }
+    assert_null(mapping);
+    mem_frames_unmap(&frames, b, 20); /* from the middle of the list */
+    mem_frames_unmap(&frames, a, 10);
+    assert_int_equal(frame_at(&frames, b, 30), frame);
+    assert_int_equal(frame_at(&frames, a, 11), frame + 1); /* the first is not free yet */
+    mem_frames_unmap(&frames, b, 30);
+    assert_int_equal(frame_at(&frames, a, 12), frame);
+    mem_frames_fini(&frames);
+}
+
+static void pages_with_a_frame_are_found(void **state)
+{
+    (void)state;
+    struct mem_frames frames = {0};
+    unsigned space = mem_space_new(&frames);
+    static const uint32_t pages[] = {3, 1023, 1024, 500000, MEM_PAGES - 1};
+    for (unsigned i = 0; i < 5; i++)
+        (void)frame_at(&frames, space, pages[i]);
+    uint32_t page = 0;
+    for (unsigned i = 0; i < 5; i++, page++) {
+        page = mem_frames_next(&frames, space, page, MEM_PAGES - 1);
+        assert_int_equal(page, pages[i]);
+    }
+    assert_int_equal(mem_frames_next(&frames, space, page, MEM_PAGES - 1), MEM_PAGES);
+    assert_int_equal(mem_frames_next(&frames, space, 4, 1022), 1023); /* none in the range */
+    assert_int_equal(mem_frames_next(&frames, space, 1025, 499999), 500000);
+    mem_frames_fini(&frames);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +369,9 @@ int main(void)
         cmocka_unit_test(a_copy_is_the_same_and_apart),
         cmocka_unit_test(shared_pages_are_the_same_memory_until_unmapped),
         cmocka_unit_test(random_changes_agree_with_a_model),
+        cmocka_unit_test(frames_come_in_the_order_of_first_touch),
+        cmocka_unit_test(a_frame_knows_its_pages),
+        cmocka_unit_test(pages_with_a_frame_are_found),
     };
     return cmocka_run_group_tests_name("mem", tests, NULL, NULL);
 }

@@ -99,8 +99,10 @@ bool cache_is_slow(const struct cache *cache);
 
 /* --- Address spaces -------------------------------------------------------------------------- */
 
-/* A space maps pages of 4 KiB to physical frames, given out in the order of first touch. Numbers
- * are small; the lowest free one is taken. */
+/* A space maps pages of 4 KiB to physical frames (src/machine/mem/mem_frames.h). The frames are the
+ * cache's: the memory of a node is where its hierarchy ends. */
+struct mem_frames;
+struct mem_frames *cache_frames(struct cache *cache);
 unsigned cache_space_new(struct cache *cache);
 void cache_space_free(struct cache *cache, unsigned space);
 /* The pages of the range are no longer mapped (munmap): their TLB entries go, their frames are

@@ -5,8 +5,9 @@
 
 #include "machine/cache/cache.h"
 #include "machine/cache/cache_host.h"
+#include "machine/mem/mem_frames.h"
 
-enum { FRAME_BITS = 12, FRAME = 1 << FRAME_BITS, FRAMES_OF_SPACE = 1 << (32 - FRAME_BITS) };
+enum { FRAME_BITS = MEM_PAGE_BITS, FRAME = MEM_PAGE };
 /* Lines of L1D and of L2 in a frame, with Blue Gene's sizes. */
 enum { FRAME_LINES = FRAME / 32, FRAME_L2_LINES = FRAME / 128 };
 

@@ -248,9 +248,9 @@ static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint
 
 /* --- One line -------------------------------------------------------------------------------- */
 
-INLINE struct physical translate(struct cache *cache, const struct shape *shape,
-                                 struct cache_core *of, unsigned space, uint32_t address,
-                                 uint8_t *lines, uint64_t *misses, uint64_t *now)
+INLINE struct mem_physical translate(struct cache *cache, const struct shape *shape,
+                                     struct cache_core *of, unsigned space, uint32_t address,
+                                     uint8_t *lines, uint64_t *misses, uint64_t *now)
 {
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) {
         space_tlb_fill(cache, of->number, space, address);
@@ -304,12 +304,12 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     struct l1 *l1 = &of->data;
     struct cache_view *view = space_view(cache, of->number, space);
     uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
-    struct physical physical =
+    struct mem_physical physical =
         translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
-    if (physical.own) be_quick(cache, view, address, line, quick_load(view));
-    bool here = is_here(l1, &shape->l1d, line, physical.own, at, &way);
+    if (physical.alone) be_quick(cache, view, address, line, quick_load(view));
+    bool here = is_here(l1, &shape->l1d, line, physical.alone, at, &way);
     if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
     if (here) {
         tags_use(&l1->tags, &shape->l1d, way);
@@ -370,17 +370,17 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
     struct l1 *l1 = &of->data;
     struct cache_view *view = space_view(cache, of->number, space);
     uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
-    struct physical physical =
+    struct mem_physical physical =
         translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint64_t start = now;
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
-    if (physical.own) be_quick(cache, view, address, line, QUICK_STORE | QUICK_HEARD);
+    if (physical.alone) be_quick(cache, view, address, line, QUICK_STORE | QUICK_HEARD);
     uint64_t misses = of->counts.store_miss;
     uint8_t bits = CACHE_STORE;
     int way = -1;
     /* Through, and the line is there: which way does not matter. */
     if (!cache->config.write_through || !(*at & CACHE_LOAD)) {
-        way = store_way(cache, shape, of, line, physical.own, at, zero, &start);
+        way = store_way(cache, shape, of, line, physical.alone, at, zero, &start);
         if (way >= 0) bits |= CACHE_LOAD;
     }
     if (way >= 0 && !cache->config.write_through)

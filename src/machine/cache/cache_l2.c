@@ -53,7 +53,7 @@ void l2_advance(struct cache *cache, struct cache_core *of, uint32_t line, uint3
 
 void l2_renumber(struct cache *cache, struct l2 *l2)
 {
-    uint64_t lines = (uint64_t)cache->frame_count << FRAME_BITS >> cache->shape.l2_shift;
+    uint64_t lines = (uint64_t)cache->frames.count << FRAME_BITS >> cache->shape.l2_shift;
     uint32_t put = (l2->oldest / L2_PUT - 1) / L2_PLACES * L2_PLACES *
                    L2_PUT; /* so that `ready` stays where it is */
     uint32_t expects = l2->expects - 1;

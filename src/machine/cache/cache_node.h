@@ -91,16 +91,10 @@ struct cache {
     uint64_t far_after;  /* how much longer than its latency, -1 if it is less */
     uint32_t
         miss_most; /* cycles by which a miss may delay its core and others behind it, at most */
-    struct space *spaces;
+    struct mem_frames frames; /* of the node: effective -> physical */
+    struct space *spaces;     /* by space of `frames` */
     size_t space_count, space_capacity;
-    uint32_t *no_pages;      /* like those of a view, of which none is quick */
-    uint32_t *frame_mapping; /* by frame: index into mappings */
-    size_t frame_count, frame_capacity;
-    struct mapping *mappings; /* [0] is no mapping */
-    size_t mapping_count, mapping_capacity;
-    uint32_t free_mapping; /* chained by next */
-    uint32_t *free_frames;
-    size_t free_frame_count, free_frame_capacity;
+    uint32_t *no_pages;                           /* like those of a view, of which none is quick */
     uint64_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
     uint64_t store_time, l3_busy,
         l3_transfer; /* those of `config`, as wide as what they are added to */

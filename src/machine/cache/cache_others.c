@@ -37,11 +37,10 @@ void quick_open(const struct cache_view *view, uint32_t page)
 APART static void mark_open(const struct cache *cache, const struct cache_core *of)
 {
     for (uint32_t i = 0; i < cache->config.store_lines; i++) {
-        uint32_t line = of->open[i].line,
-                 at = line == NO_LINE ? 0 : cache->frame_mapping[line / FRAME_LINES];
-        if (!at) continue;
-        const struct mapping *mapping =
-            &cache->mappings[at]; /* if there are more, nothing is quick there */
+        uint32_t line = of->open[i].line;
+        if (line == NO_LINE) continue;
+        const struct mem_mapping *mapping = mem_frames_first(&cache->frames, line / FRAME_LINES);
+        if (!mapping) continue; /* if there are more than one, nothing is quick there */
         const struct cache_view *view = cache->spaces[mapping->space].view[of->number];
         if (view) quick_open(view, mapping->page);
     }

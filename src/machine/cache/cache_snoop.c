@@ -60,8 +60,8 @@ APART static void tell_invalidation(const struct cache *cache, unsigned core, un
                                     uint32_t line, uint64_t now)
 {
     uint64_t physical = (uint64_t)line << cache->shape.l1d_shift;
-    uint32_t mapping = cache->frame_mapping[physical >> FRAME_BITS];
-    uint32_t page = mapping ? cache->mappings[mapping].page : 0;
+    const struct mem_mapping *mapping = mem_frames_first(&cache->frames, physical >> FRAME_BITS);
+    uint32_t page = mapping ? mapping->page : 0;
     const struct cache_transaction transaction = {.core = (uint8_t)core,
                                                   .sender = (uint8_t)source,
                                                   .kind = CACHE_INVALIDATION,

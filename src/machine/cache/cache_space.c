@@ -1,10 +1,10 @@
-/* Address spaces: which frame is behind a page, which bytes tell the core so, and the TLB.
+/* Address spaces: which bytes tell the core what is free of cost, and the TLB. Which frame is
+ * behind a page: src/machine/mem/mem_frames.h.
  *
- * Decisions: frames are given out in the order of first touch, the frame freed last first; a page
- * of a space is in a core's TLB when the CACHE_PAGE bit of its first line byte is set, so the TLB
- * needs no search; the TLB is one for data and code, tagged with the space, replaced round-robin by
- * the handler (Linux on the 440 does so); losing an entry clears the bytes of its page, or, where
- * the page is larger than L1, those of all lines in L1.
+ * Decisions: a page of a space is in a core's TLB when the CACHE_PAGE bit of its first line byte is
+ * set, so the TLB needs no search; the TLB is one for data and code, tagged with the space,
+ * replaced round-robin by the handler (Linux on the 440 does so); losing an entry clears the bytes
+ * of its page, or, where the page is larger than L1, those of all lines in L1.
  */
 #include "machine/cache/cache_space_access.h"
 
@@ -69,41 +69,38 @@ static void free_known(struct cache *cache)
 }
 
 /* As with CACHE_TABLE, 15 times as many follow. */
-static const size_t pages_bytes = FRAMES_OF_SPACE * sizeof(uint32_t),
-                    pages_table = 16 * pages_bytes;
+static const size_t pages_bytes = MEM_PAGES * sizeof(uint32_t), pages_table = 16 * pages_bytes;
 
 void spaces_init(struct cache *cache)
 {
     cache->no_pages = reserve_part(pages_table, 0);
 }
 
-/* Behind the frames of a space, by group of pages: how many of these have one. All of a space is
- * forgotten when its program ends: what was never touched is then passed over. */
-enum { GROUP = 1024, GROUPS = FRAMES_OF_SPACE / GROUP };
-static const size_t frames_bytes = (FRAMES_OF_SPACE + GROUPS) * sizeof(uint32_t);
-
-static uint32_t *group_of(const struct space *space, uint32_t page)
-{
-    return &space->frames[FRAMES_OF_SPACE + page / GROUP];
-}
-
 unsigned cache_space_new(struct cache *cache)
 {
-    unsigned space = 0;
-    while (space < cache->space_count && cache->spaces[space].used)
-        space++;
+    unsigned space = mem_space_new(&cache->frames);
     if (space == cache->space_count) {
         cache->spaces = base_grow(cache->spaces, &cache->space_capacity, cache->space_count + 1,
                                   sizeof *cache->spaces);
         cache->space_count++;
     }
-    cache->spaces[space] = (struct space){.used = true, .frames = base_reserve(frames_bytes)};
+    cache->spaces[space] = (struct space){0};
     return space;
+}
+
+struct mem_frames *cache_frames(struct cache *cache)
+{
+    return &cache->frames;
+}
+
+static bool is_space(const struct cache *cache, unsigned space)
+{
+    return space < cache->space_count && cache->frames.tables[space].used;
 }
 
 struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned space)
 {
-    assert(core < cache->config.cores && space < cache->space_count && cache->spaces[space].used);
+    assert(core < cache->config.cores && is_space(cache, space));
     struct cache_view *view = base_calloc(1, sizeof *view);
     *view = (struct cache_view){cache, cache->core[core], space,
                                 reserve_part(CACHE_TABLE, CACHE_GRANULES),
@@ -137,34 +134,11 @@ static void slow_page(struct cache *cache, unsigned space, uint32_t page)
 
 /* --- Frames ---------------------------------------------------------------------------------- */
 
-static uint32_t take_frame(struct cache *cache, bool *own)
+void space_touch(struct cache *cache, unsigned space, uint32_t page)
 {
-    *own = !cache->free_frame_count;
-    if (!*own) return cache->free_frames[--cache->free_frame_count];
-    size_t need = cache->frame_count + 1;
-    cache->frame_mapping =
-        base_grow(cache->frame_mapping, &cache->frame_capacity, need, sizeof *cache->frame_mapping);
-    cache->frame_mapping[cache->frame_count] = 0;
-    if (need > cache->known_frames)
+    (void)mem_first_touch(&cache->frames, space, page);
+    if (cache->frames.count > cache->known_frames)
         grow_known(cache, cache->known_frames ? 2 * cache->known_frames : FIRST_FRAMES);
-    return (uint32_t)cache->frame_count++;
-}
-
-static void map(struct cache *cache, unsigned space, uint32_t page, uint32_t frame, bool own)
-{
-    uint32_t at = cache->free_mapping;
-    if (at)
-        cache->free_mapping = cache->mappings[at].next;
-    else {
-        at = cache->mapping_count ? (uint32_t)cache->mapping_count : 1;
-        cache->mapping_count = at + 1;
-        cache->mappings = base_grow(cache->mappings, &cache->mapping_capacity, cache->mapping_count,
-                                    sizeof *cache->mappings);
-    }
-    cache->mappings[at] = (struct mapping){space, page, cache->frame_mapping[frame]};
-    cache->frame_mapping[frame] = at;
-    cache->spaces[space].frames[page] = (frame + 1) * 2 + own;
-    ++*group_of(&cache->spaces[space], page);
 }
 
 /* Lines of the page that are open are no longer known by its bytes. */
@@ -201,34 +175,9 @@ static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint3
 
 static void unmap(struct cache *cache, unsigned space, uint32_t page)
 {
-    uint32_t frame = cache->spaces[space].frames[page] / 2 - 1;
-    leave_page(cache, space, page, frame);
+    leave_page(cache, space, page, cache->frames.tables[space].entry[page] / 2 - 1);
     slow_page(cache, space, page);
-    uint32_t *link = &cache->frame_mapping[frame];
-    while (cache->mappings[*link].space != space || cache->mappings[*link].page != page)
-        link = &cache->mappings[*link].next;
-    uint32_t at = *link;
-    *link = cache->mappings[at].next;
-    cache->mappings[at].next = cache->free_mapping;
-    cache->free_mapping = at;
-    cache->spaces[space].frames[page] = 0;
-    --*group_of(&cache->spaces[space], page);
-    if (cache->frame_mapping[frame]) return;
-    size_t need = cache->free_frame_count + 1;
-    cache->free_frames = base_grow(cache->free_frames, &cache->free_frame_capacity, need,
-                                   sizeof *cache->free_frames);
-    cache->free_frames[cache->free_frame_count++] = frame;
-}
-
-uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page)
-{
-    uint32_t *frames = cache->spaces[space].frames;
-    bool own;
-    if (!frames[page]) {
-        uint32_t frame = take_frame(cache, &own);
-        map(cache, space, page, frame, own);
-    }
-    return frames[page];
+    mem_frames_unmap(&cache->frames, space, page);
 }
 
 /* --- Line bytes ------------------------------------------------------------------------------ */
@@ -243,10 +192,10 @@ static void clear_bytes(uint8_t *bytes, size_t count, uint8_t bits)
 void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length,
                  uint8_t bits)
 {
-    uint64_t frame = physical >> FRAME_BITS;
     uint32_t offset = (uint32_t)(physical & (FRAME - 1)) >> CACHE_GRANULE_BITS;
-    for (uint32_t at = cache->frame_mapping[frame]; at; at = cache->mappings[at].next) {
-        const struct mapping *mapping = &cache->mappings[at];
+    for (const struct mem_mapping *mapping =
+             mem_frames_first(&cache->frames, physical >> FRAME_BITS);
+         mapping; mapping = mem_frames_after(&cache->frames, mapping)) {
         const struct cache_view *view = cache->spaces[mapping->space].view[core];
         if (!view) continue;
         uint32_t first = mapping->page << (FRAME_BITS - CACHE_GRANULE_BITS) | offset;
@@ -337,18 +286,16 @@ static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64
 
 void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
 {
-    assert(space < cache->space_count && cache->spaces[space].used);
+    assert(is_space(cache, space));
     if (!length) return;
     uint64_t last = (address + length - 1) | (FRAME - 1);
     if (last > UINT32_MAX) last = UINT32_MAX;
     address &= ~(uint32_t)(FRAME - 1);
     drop_tlb(cache, space, address >> cache->shape.page_shift, last >> cache->shape.page_shift);
-    for (uint32_t page = address >> FRAME_BITS; page <= last >> FRAME_BITS; page++) {
-        if (!*group_of(&cache->spaces[space], page))
-            page |= GROUP - 1;
-        else if (cache->spaces[space].frames[page])
-            unmap(cache, space, page);
-    }
+    uint32_t end = (uint32_t)(last >> FRAME_BITS);
+    for (uint32_t page = address >> FRAME_BITS;
+         (page = mem_frames_next(&cache->frames, space, page, end)) <= end; page++)
+        unmap(cache, space, page);
 }
 
 void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from,
@@ -357,17 +304,15 @@ void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned
     assert(address % FRAME == 0 && from_address % FRAME == 0 && length % FRAME == 0);
     cache_forget(cache, space, address, length);
     for (uint32_t i = 0; i < length >> FRAME_BITS; i++) {
-        uint32_t page = (from_address >> FRAME_BITS) + i,
-                 frame = space_touch(cache, from, page) / 2 - 1;
-        cache->spaces[from].frames[page] &= ~(uint32_t)FRAME_OWN;
-        slow_page(cache, from, page);
-        map(cache, space, (address >> FRAME_BITS) + i, frame, false);
+        uint64_t physical = space_translate(cache, from, from_address + (i << FRAME_BITS)).address;
+        slow_page(cache, from, (from_address >> FRAME_BITS) + i);
+        mem_frames_map(&cache->frames, space, (address >> FRAME_BITS) + i,
+                       (uint32_t)(physical >> FRAME_BITS));
     }
 }
 
 static void drop_space(struct space *space)
 {
-    munmap(space->frames, frames_bytes);
     for (unsigned core = 0; core < CACHE_CORES; core++)
         if (space->view[core]) {
             struct cache_core *of = space->view[core]->of;
@@ -399,18 +344,17 @@ void cache_space_free(struct cache *cache, unsigned space)
     for (unsigned core = 0; core < cache->config.cores; core++)
         forget_bytes(cache->core[core]);
     drop_space(&cache->spaces[space]);
+    mem_space_free(&cache->frames, space);
 }
 
 void spaces_fini(struct cache *cache)
 {
     for (size_t i = 0; i < cache->space_count; i++)
-        if (cache->spaces[i].used) drop_space(&cache->spaces[i]);
+        drop_space(&cache->spaces[i]);
     free(cache->spaces);
     munmap(cache->no_pages, pages_table);
     free_known(cache);
-    free(cache->frame_mapping);
-    free(cache->mappings);
-    free(cache->free_frames);
+    mem_frames_fini(&cache->frames);
 }
 
 void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length)

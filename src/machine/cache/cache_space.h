@@ -1,5 +1,6 @@
-/* Address spaces: frames and pages, what one core has of a space (line bytes, pages), the TLB. What
- * is decided: cache_space.c. The path of an access: cache_space_access.h. */
+/* Address spaces: what one core has of a space (line bytes, pages), the TLB. What is decided:
+ * cache_space.c. Frames: src/machine/mem/mem_frames.h. The path of an access: cache_space_access.h.
+ */
 #ifndef CACHE_SPACE_H
 #define CACHE_SPACE_H
 
@@ -9,16 +10,8 @@
 struct cache;
 struct cache_core;
 
-/* Nobody but this page ever had the frame: its lines in L1D have CACHE_HERE. */
-enum { FRAME_OWN = 1 };
-
 struct tlb_entry {
     uint32_t space, page; /* space UINT32_MAX: empty */
-};
-
-/* Who maps a frame. */
-struct mapping {
-    uint32_t space, page, next; /* next: index into cache->mappings, 0: none */
 };
 
 struct cache_view {
@@ -32,20 +25,14 @@ struct cache_view {
     uint32_t *pages;
 };
 
+/* Lines of a page that is alone (mem_frames.h) have CACHE_HERE while they are in L1D. */
 struct space {
-    bool used;
-    uint32_t *frames;                     /* (frame + 1) * 2 by page, 0: not touched; + FRAME_OWN */
     struct cache_view *view[CACHE_CORES]; /* NULL: not looked at yet */
 };
 
-/* The physical address behind one of a space; first touch takes a frame. `own`: see FRAME_OWN. */
-struct physical {
-    uint64_t address;
-    bool own;
-};
-
 struct cache_view *space_view_new(struct cache *cache, unsigned core, unsigned space);
-uint32_t space_touch(struct cache *cache, unsigned space, uint32_t page);
+/* The first touch of a page: it gets a frame, and tables by frame get room for it. */
+void space_touch(struct cache *cache, unsigned space, uint32_t page);
 /* Takes bits from the bytes of a physical line of L1 in all spaces. */
 void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length,
                  uint8_t bits);

@@ -15,12 +15,11 @@ INLINE uint8_t *space_lines(struct cache *cache, unsigned core, unsigned space)
     return space_view(cache, core, space)->lines;
 }
 
-INLINE struct physical space_translate(struct cache *cache, unsigned space, uint32_t address)
+INLINE struct mem_physical space_translate(struct cache *cache, unsigned space, uint32_t address)
 {
-    uint32_t frame = cache->spaces[space].frames[address >> FRAME_BITS];
-    if (!frame) frame = space_touch(cache, space, address >> FRAME_BITS);
-    return (struct physical){(uint64_t)(frame / 2 - 1) << FRAME_BITS | (address & (FRAME - 1)),
-                             frame & FRAME_OWN};
+    if (SELDOM(!mem_is_touched(&cache->frames, space, address)))
+        space_touch(cache, space, address >> FRAME_BITS);
+    return mem_translate(&cache->frames, space, address);
 }
 
 /* The entry of the TLB to be replaced. */
