@@ -11,17 +11,9 @@
  * is written whole or not at all. It is the run as it is without a trace: the same cycles, the same
  * counts. docs/formats/trace.md is the reference, trace_print.c has the forms.
  *
- * A trigger is a transaction: the Nth for which a predicate holds. What is before it is known only
- * afterwards:
- *
- * - transactions are told in any run at little cost, so the last --before of them are kept in a
- * ring;
- * - instructions are told by the slow interpreter only. Runs are deterministic, so the first run,
- * at full speed, finds the number of the trigger among all transactions; a second one goes the same
- * way with the trace off until shortly before that number, and its ring holds what was before. The
- * second run's trigger must be the first one's to the last field: a program that reads what it has
- * written is refused, and --once does it in one run, slowly.
+ * What is kept around a trigger, and when the program runs twice, is chiliad/capture.h's.
  */
+#include "chiliad/capture.h"
 #include "cmd/trace.h"
 
 #include <fcntl.h>
@@ -30,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BEFORE_MAX = 1 << 24, STOP_CYCLES = 100000 };
+enum { BEFORE_MAX = 1 << 24, PAUSE_CYCLES = 100000 };
 
 struct trace {
     struct cmd_program program;
@@ -45,23 +37,10 @@ struct trace {
     bool done; /* the run came to its end */
     struct chil_run *run;
     struct chil_error err;
-    /* The trigger: a predicate, which of those for which it holds, and the transaction that it was.
-     */
-    struct chil_where *where;
-    uint32_t place_pc; /* of --at */
-    uint64_t nth, matches;
-    struct chil_transaction at;
-    uint64_t ordinal;    /* of transactions told in this run */
-    uint64_t at_ordinal; /* the trigger's */
-    bool fired;
-    bool marked;   /* its record is written */
-    uint64_t left; /* records to come behind it */
-    /* What was last, while the trigger has not come. */
-    struct chil_trace_item *ring;
-    size_t ring_count, ring_next;
-    /* The second run. */
-    bool second, differs, too_late;
-    uint64_t on_from; /* the transaction at which the trace goes on */
+    struct chil_where *where; /* of --trigger */
+    uint32_t place_pc;        /* of --at */
+    uint64_t nth;
+    struct chil_capture *capture;
 };
 
 /* --- Options --------------------------------------------------------------------------------- */
@@ -222,99 +201,34 @@ static int read_trigger(struct trace *t)
     return status;
 }
 
-/* --- Records --------------------------------------------------------------------------------- */
+/* --- Callbacks of the run -------------------------------------------------------------------- */
 
-static bool put(struct trace *t, const struct chil_trace_item *item)
+static bool keep(void *context, const struct chil_trace_item *item)
 {
+    struct trace *t = context;
     if (t->out.count < t->limit) trace_out_put(&t->out, item);
     return t->out.count < t->limit && !ferror(t->out.file);
 }
 
-static void keep(struct trace *t, const struct chil_trace_item *item)
+static void report(void *context, bool on)
 {
-    if (!t->before) return;
-    t->ring[t->ring_next] = *item;
-    t->ring_next = (t->ring_next + 1) % t->before;
-    if (t->ring_count < t->before) t->ring_count++;
-}
-
-static void put_ring(struct trace *t)
-{
-    if (!t->before) return;
-    size_t first = (t->ring_next + t->before - t->ring_count) % t->before;
-    for (size_t i = 0; i < t->ring_count; i++)
-        (void)put(t, &t->ring[(first + i) % t->before]);
-    t->ring_count = 0;
-}
-
-static bool put_marked(struct trace *t, struct chil_trace_item *item)
-{
-    put_ring(t);
-    item->trigger = t->marked = true;
-    t->left = t->after;
-    return put(t, item) && t->left;
-}
-
-static bool put_behind(struct trace *t, const struct chil_trace_item *item)
-{
-    if (t->marked && !t->left) return false;
-    if (t->marked) t->left--;
-    return put(t, item) && (!t->marked || t->left);
-}
-
-static bool holds(struct trace *t, const struct chil_transaction *transaction)
-{
-    if (!chil_where_holds(t->where, transaction) || ++t->matches < t->nth) return false;
-    t->fired = true;
-    t->at = *transaction;
-    t->at_ordinal = t->ordinal;
-    return true;
+    const struct trace *t = context;
+    chil_run_trace_switch(t->run, on);
 }
 
 static void take_transaction(void *context, const struct chil_transaction *transaction)
 {
-    struct trace *t = context;
-    struct chil_trace_item item = {.transaction = *transaction};
-    t->ordinal++;
-    if (!chil_run_trace_is_on(t->run)) return;
-    if (t->names.tags)
-        item.transaction.tag = (uint8_t)chil_ranges_look_up(t->names.tags, transaction->address);
-    if (t->names.categories)
-        item.transaction.category =
-            (uint8_t)chil_ranges_look_up(t->names.categories, transaction->pc);
-    if (!t->where || t->fired)
-        (void)put_behind(t, &item);
-    else if (holds(t, transaction))
-        (void)put_marked(t, &item);
-    else
-        keep(t, &item);
+    const struct trace *t = context;
+    chil_capture_transaction(t->capture, transaction, chil_run_trace_is_on(t->run));
 }
 
 static bool take_record(void *context, const struct chil_trace_record *record)
 {
-    struct trace *t = context;
-    bool is_trigger =
-        t->fired && !t->marked && record->core == t->at.sender && record->pc == t->at.pc;
-    if (t->place && !t->fired && record->pc == t->place_pc)
-        is_trigger = t->fired = ++t->matches == t->nth;
-    if (t->head.kind == CHIL_TRACE_MEMORY && !record->access && !is_trigger) return true;
-    struct chil_trace_item item = {.record = *record};
-    if (t->names.tags)
-        item.record.tag =
-            record->access ? (uint8_t)chil_ranges_look_up(t->names.tags, record->address) : 0;
-    if (t->names.categories)
-        item.record.category = (uint8_t)chil_ranges_look_up(t->names.categories, record->pc);
-    if ((!t->where && !t->place) || t->marked) return put_behind(t, &item);
-    if (!is_trigger) {
-        keep(t, &item);
-        return true;
-    }
-    /* Not all that is wanted was there, and the trace was off before: again, from further back. */
-    t->too_late = t->second && t->on_from && t->ring_count < t->before;
-    return !t->too_late && put_marked(t, &item);
+    const struct trace *t = context;
+    return chil_capture_record(t->capture, record);
 }
 
-/* The same for the most common case, where every nanosecond counts. */
+/* The fast path of a whole trace in the binary form: no capture, no names. */
 static bool write_record(void *context, const struct chil_trace_record *record)
 {
     struct trace *t = context;
@@ -323,31 +237,29 @@ static bool write_record(void *context, const struct chil_trace_record *record)
     return ++t->out.count < t->limit;
 }
 
-static void watch_trigger(void *context, const struct chil_transaction *transaction)
+static bool goes_on(void *context, struct chil_run *run)
 {
-    struct trace *t = context;
-    t->ordinal++;
-    if (!t->second) {
-        if (!t->fired && holds(t, transaction)) chil_run_trace_switch(t->run, true);
-        return;
-    }
-    if (t->ordinal == t->on_from) chil_run_trace_switch(t->run, true);
-    if (t->ordinal != t->at_ordinal) return;
-    t->fired = true;
-    const struct chil_transaction *a = transaction, *b = &t->at;
-    t->differs = a->start != b->start || a->end != b->end || a->address != b->address ||
-                 a->pc != b->pc || a->kind != b->kind || a->sender != b->sender ||
-                 a->core != b->core || a->pid != b->pid;
+    const struct trace *t = context;
+    (void)run;
+    return !chil_capture_is_over(t->capture);
 }
 
-/* What the run has to name: in the first of two what the trigger asks for, else everything. Call
- * paths are for what is around a trigger; a run that does not follow them is faster. */
-static void ask_names(struct trace *t, bool for_trigger)
+static void warn(void *context, const char *line)
+{
+    (void)context;
+    cmd_program_say("trace", line);
+}
+
+/* --- Running --------------------------------------------------------------------------------- */
+
+/* Names that a run has to find: for a search those that the trigger uses, else all. Call paths are
+ * for what is around a trigger; a run that does not follow them is faster. */
+static void ask_names(struct trace *t, bool is_search)
 {
     bool used[CHIL_VARIABLES];
     if (!t->names.functions) return;
     for (unsigned v = 0; v < CHIL_VARIABLES; v++)
-        used[v] = !for_trigger || (t->where && chil_where_uses(t->where, (enum chil_variable)v));
+        used[v] = !is_search || (t->where && chil_where_uses(t->where, (enum chil_variable)v));
     cmd_names_ask(&t->names, &t->wanted);
     if (!used[CHIL_VAR_FUNCTION]) t->wanted.functions = NULL;
     if (!used[CHIL_VAR_CATEGORY]) t->wanted.sections = NULL;
@@ -357,61 +269,54 @@ static void ask_names(struct trace *t, bool for_trigger)
     t->program.run.names = &t->wanted;
 }
 
-/* --- Running --------------------------------------------------------------------------------- */
-
-static void say(void *context, const char *line)
-{
-    const struct trace *t = context;
-    if (!t->second) cmd_program_say("trace", line);
-}
-
-/* What goes wrong in the second run is told when standard error is back. */
-static int run(struct trace *t)
+/* One run of the program. In a repeat the streams are not the user's: errors wait in t->err. */
+static int run_once(struct trace *t, bool is_repeat)
 {
     int status = 0;
     t->done = !chil_run_new(&t->run, &t->program.run, &t->err);
-    if (t->done && !t->second) status = trace_out_begin(&t->out);
+    if (t->done && !is_repeat) status = trace_out_begin(&t->out);
     if (status) t->done = false;
     if (!status && t->done) t->done = !chil_run_go(t->run, &t->err);
-    if (!status && !t->done && !t->second) status = cmd_fail_error("trace", &t->err);
-    if (t->done && !t->second) cmd_program_report(&t->program, "trace", t->run);
+    if (!status && !t->done && !is_repeat) status = cmd_fail_error("trace", &t->err);
+    if (t->done && !is_repeat) cmd_program_report(&t->program, "trace", t->run);
     if (t->done && !status) status = chil_run_status(t->run);
     chil_run_free(t->run);
     t->run = NULL;
     return status;
 }
 
-static bool goes_on(void *context, struct chil_run *node)
-{
-    const struct trace *t = context;
-    (void)node;
-    return !t->differs && !t->too_late && !(t->marked && !t->left);
-}
-
-/* The same again, from `back` transactions before the trigger on, and until all is written. */
-static void run_again(struct trace *t, uint64_t back)
+/* The options of a pass. `trace_off` is the user's where there is no trigger. */
+static void set_options(struct trace *t, const struct chil_capture_pass *pass)
 {
     struct chil_run_options *o = &t->program.run;
-    t->second = true;
-    t->fired = t->marked = t->too_late = false;
-    t->ordinal = t->ring_count = t->ring_next = 0;
-    t->on_from = t->at_ordinal > back ? t->at_ordinal - back : 0;
-    ask_names(t, false);
-    o->trace = take_record;
-    o->trace_off = t->on_from > 0;
-    o->pause = goes_on;
-    o->pause_cycles = STOP_CYCLES;
-    (void)run(t);
-    if (t->too_late)
-        run_again(t, 16 * back);
-    else if (!t->marked && !t->differs)
-        put_ring(t);
+    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->place && !t->names.tags &&
+                 !t->names.categories;
+    ask_names(t, pass->is_search);
+    o->trace_switched = o->transact_pc = true;
+    o->trace = !pass->instructions ? NULL : plain ? write_record : take_record;
+    o->transact = pass->transactions ? take_transaction : NULL;
+    if (t->where && t->head.kind != CHIL_TRACE_TRANSACTION) o->trace_off = pass->starts_off;
+    if (pass->is_repeat) {
+        o->say = NULL;
+        o->pause = goes_on;
+        o->pause_cycles = PAUSE_CYCLES;
+    }
 }
 
-/* The second run must not be seen: it writes to nowhere, and reads what the first has read. */
+static enum chil_capture_outcome run_pass(struct trace *t, int *status)
+{
+    struct chil_capture_pass pass;
+    chil_capture_begin(t->capture, &pass);
+    set_options(t, &pass);
+    *status = run_once(t, pass.is_repeat);
+    return t->done ? chil_capture_end(t->capture) : CHIL_CAPTURE_DONE;
+}
+
+/* Further passes must not be seen: they write to nowhere, and read what the first has read. */
 static int run_silently(struct trace *t, off_t input)
 {
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC), saved[3];
+    enum chil_capture_outcome outcome = CHIL_CAPTURE_DIFFERS;
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC), saved[3], own;
     bool ready = nowhere >= 0;
     (void)fflush(NULL);
     for (int i = 0; i < 3; i++) {
@@ -419,7 +324,9 @@ static int run_silently(struct trace *t, off_t input)
         bool again = i == STDIN_FILENO && input >= 0 && lseek(i, input, SEEK_SET) == input;
         if (!again && (!ready || dup2(nowhere, i) < 0)) ready = false;
     }
-    if (ready) run_again(t, t->before / 8 + 16);
+    if (ready)
+        while ((outcome = run_pass(t, &own)) == CHIL_CAPTURE_AGAIN)
+            ;
     (void)fflush(stderr);
     for (int i = 0; i < 3; i++) {
         if (saved[i] < 0) continue;
@@ -428,45 +335,49 @@ static int run_silently(struct trace *t, off_t input)
     }
     if (nowhere >= 0) (void)close(nowhere);
     if (!t->done) return cmd_fail_error("trace", &t->err);
-    if (ready && t->fired && !t->differs) return 0;
+    if (outcome == CHIL_CAPTURE_DONE) return 0;
     return cmd_fail(
         "trace",
         "the second run did not come to the trigger of the first: the program depends on what it "
         "has changed, or on input that is gone; use --once");
 }
 
+static void report_absent(const struct trace *t)
+{
+    (void)fprintf(stderr, "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64,
+                  t->where ? t->trigger : t->place, chil_capture_matches(t->capture), t->nth);
+    if (t->where)
+        (void)fprintf(stderr, ", among %" PRIu64 " transactions",
+                      chil_capture_transactions(t->capture));
+    (void)fputc('\n', stderr);
+}
+
 static int run_all(struct trace *t)
 {
-    struct chil_run_options *o = &t->program.run;
-    bool instructions = t->head.kind != CHIL_TRACE_TRANSACTION,
-         twice = instructions && t->where && t->before && !t->once;
-    off_t input = twice ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-    ask_names(t, twice);
-    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->place && !t->names.tags &&
-                 !t->names.categories;
-    if (instructions && !twice) o->trace = plain ? write_record : take_record;
-    if (!instructions || t->where) o->transact = instructions ? watch_trigger : take_transaction;
-    o->trace_switched = o->transact_pc = true;
-    if (t->where && instructions) o->trace_off = !t->once || !t->before;
-    if (t->before && !(t->ring = calloc(t->before, sizeof *t->ring)))
-        return cmd_fail("trace", "out of memory");
-    int status = run(t);
-    if (t->done && t->where && !t->fired)
-        (void)fprintf(stderr,
-                      "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 ", among %" PRIu64
-                      " transactions\n",
-                      t->trigger, t->matches, t->nth, t->ordinal);
-    else if (t->done && t->place && !t->fired)
-        (void)fprintf(stderr, "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64 "\n",
-                      t->place, t->matches, t->nth);
-    else if (t->done && twice) {
+    const struct chil_capture_options options = {.kind = t->head.kind,
+                                                 .where = t->where,
+                                                 .at_pc = t->place != NULL,
+                                                 .pc = t->place_pc,
+                                                 .nth = t->nth,
+                                                 .before = t->before,
+                                                 .after = t->after,
+                                                 .once = t->once,
+                                                 .tags = t->names.tags,
+                                                 .categories = t->names.categories,
+                                                 .keep = keep,
+                                                 .report = report,
+                                                 .context = t};
+    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    int status = 0;
+    t->capture = chil_capture_new(&options);
+    enum chil_capture_outcome outcome = run_pass(t, &status);
+    if (t->done && outcome == CHIL_CAPTURE_ABSENT) report_absent(t);
+    if (t->done && outcome == CHIL_CAPTURE_AGAIN) {
         int again = run_silently(t, input);
         if (again) t->done = false;
         if (again) status = again;
-    } else if (t->done && t->fired && !t->marked) {
-        put_ring(t);
     }
-    free(t->ring);
+    chil_capture_free(t->capture);
     return status;
 }
 
@@ -500,7 +411,7 @@ static int show(struct trace *t, struct chil_trace_reader *reader)
     while (!status && (got = chil_trace_read(reader, &item, &err)) != 0) {
         if (got < 0)
             status = cmd_fail_error("trace", &err);
-        else if (!put(t, &item))
+        else if (!keep(t, &item))
             break;
     }
     bool good = trace_out_end(&t->out);
@@ -565,7 +476,7 @@ int cmd_trace(int argc, char **argv)
     struct trace t = {.limit = UINT64_MAX, .after = UINT64_MAX};
     struct cmd_output output;
     struct chil_machine *machine = NULL;
-    t.program.run.say = say;
+    t.program.run.say = warn;
     t.program.run.context = &t;
     int status = parse_options(argc, argv, &t);
     if (status) return status < 0 ? 0 : status;
