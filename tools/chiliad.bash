@@ -92,7 +92,7 @@ _chiliad_words() {
                 --miss-kinds --sysroot --root --writable --engine --help
             ;;
         check) echo -M -o --junit --around --stop --tag --category --set --miss-kinds --sysroot --root --writable --engine --help ;;
-        validate) echo -M --program -j --help ;;
+        validate) echo -M --program --draws -j --help ;;
         dump) echo --stage=decode --stage=experiment --help ;;
         esac
         ;;

@@ -1,10 +1,13 @@
-/* The micro-benchmarks of paper 002, section 4.1: functions whose memory behaviour can be worked out by hand.
+/* The micro-benchmarks of paper 002, section 4.1. Their misses can be worked out by hand.
  *
- *   rose NAME     runs one and prints what the simulator counted during it, a line per counter
+ *   rose NAME [FIRST COUNT]
  *
- * n is 2^20: D has 8 MB, D2 twice that, I has 1024 random indices. Loops are kept as the paper means them: one load or
- * store an element and nothing else, so they are written with volatile accesses or asm where gcc would do something
- * clever. Before each the caches hold something else (evict): matrices are evicted between the two matrix tests.
+ * Runs one function COUNT times, once by default, and prints the simulator's counts after each run,
+ * a line per counter. Random functions use the seeds FIRST, FIRST + 1, ...; FIRST is 1 by default.
+ *
+ * n is 2^20: D has 8 MB, D2 twice that, I has 1024 random indices. Each element costs one load or
+ * store and nothing else, so accesses are volatile or inline assembly. Before each measurement 8 MB
+ * of other data replace the caches' contents, so matrices are evicted between the matrix tests.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +21,7 @@ enum { N = 1 << 20, RANDOM = 1024, SPAN = 32, M = 64 };
 static double d[2 * N] __attribute__((aligned(4096)));
 static char other[8 << 20] __attribute__((aligned(4096)));
 static double matrix_a[M][M] __attribute__((aligned(4096)));
-/* Not at the beginning of a page, as a program's arrays are not: 9 pages, which is what the paper expects. */
+/* Matrix B begins 128 bytes into a page, so it touches the 9 pages that the paper expects. */
 static struct {
     char before[128];
     double at[M][M];
@@ -28,11 +31,11 @@ static double matrix_c[M][M] __attribute__((aligned(4096)));
 static int indices[RANDOM] __attribute__((aligned(4096)));
 
 /* One FP load that gcc neither drops nor moves. */
-#define LOAD(address)                                                                                                  \
-    ({                                                                                                                 \
-        double value;                                                                                                  \
-        __asm__ volatile("lfd%X1 %0, %1" : "=d"(value) : "m"(*(address)));                                             \
-        value;                                                                                                         \
+#define LOAD(address)                                                                              \
+    ({                                                                                             \
+        double value;                                                                              \
+        __asm__ volatile("lfd%X1 %0, %1" : "=d"(value) : "m"(*(address)));                         \
+        value;                                                                                     \
     })
 #define STORE(address, value) __asm__ volatile("stfd%X0 %1, %0" : "=m"(*(address)) : "d"(value))
 
@@ -95,20 +98,14 @@ static void multiply(void)
         }
 }
 
-/* Random entries, from the generator of the NAS benchmarks (x = 5^13 x mod 2^46): the same in every run. Cells that
- * depend on them are one draw, and this draw was chosen: some 900 seeds were tried until every cell but one was within
- * the paper's error, with some margin. 271828183, the first seed taken, is outside in three cells more. SEED may be
- * changed to see another; docs/model-memory.md has the spread to expect. */
-#ifndef SEED
-#define SEED 9794567
-#endif
-
-static void make_indices(int limit)
+/* Random entries by splitmix64: neighbouring seeds give independent draws. */
+static void make_indices(unsigned long long seed, int limit)
 {
-    unsigned long long x = SEED, mask = (1ULL << 46) - 1;
     for (int i = 0; i < RANDOM; i++) {
-        x = x * 1220703125ULL & mask; /* 2^64 is a multiple of 2^46: nothing is lost */
-        indices[i] = (int)((x >> 15) * (unsigned)limit >> 31);
+        unsigned long long z = seed += 0x9E3779B97F4A7C15ULL;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+        indices[i] = (int)((z ^ (z >> 31)) % (unsigned)limit);
     }
 }
 
@@ -118,23 +115,25 @@ static void touch(volatile char *bytes, size_t size, size_t step)
         bytes[i] = bytes[i];
 }
 
-/* What is in the caches before the counted part. */
+/* Replaces what L1 and L3 hold by other data. */
 static void evict(void)
 {
     touch(other, sizeof other, 32);
 }
 
-/* The first half of D2 is in L2 as far as it fits: the state in which the paper's random loads find half of D. */
-static void warm(size_t bytes)
+/* Reads a vector once, so that L3 holds its last 4 MB (half of D, a quarter of D2), L1 its last
+ * 32 KB and the TLB its last 64 pages. All draws start from this state. */
+static void traverse(size_t bytes)
 {
-    touch((char *)d, bytes, 128);
+    for (size_t i = 0; i < bytes; i += 32)
+        (void)((volatile char *)d)[i];
 }
 
 static const struct {
     const char *name;
     void (*run)(void);
-    int limit;   /* of the indices */
-    size_t warm; /* bytes of d to touch after the eviction */
+    int limit;    /* of the random indices; 0: none */
+    size_t first; /* bytes of d to traverse first; 0: evict */
 } tests[] = {
     {"seq_stores", seq_stores, 0, 0},
     {"seq_loads", seq_loads, 0, 0},
@@ -147,31 +146,56 @@ static const struct {
     {"multiply", multiply, 0, 0},
 };
 
-int main(int argc, char **argv)
+enum { TESTS = sizeof tests / sizeof *tests };
+
+/* One measurement: caches prepared, function counted. A line per counter. */
+static void measure(unsigned t, unsigned long long seed)
 {
     uint64_t user[BGLCOUNTERS];
+    if (tests[t].limit) make_indices(seed, tests[t].limit);
+    if (tests[t].first)
+        traverse(tests[t].first);
+    else
+        evict();
+    (void)BGLCounters_Reset();
+    void (*run)(void) = tests[t].run;
+    /* Inline: the loads of a library call would count. */
+    (void)chiliad_callthru(CHILIAD_COUNTERS_START, 0, 0);
+    run();
+    (void)chiliad_callthru(CHILIAD_COUNTERS_STOP, 0, 0);
+    BGLCounters_Read(user, NULL);
+    for (int i = 0; i < BGLCOUNTERS; i++)
+        if (BGLCounters_Name(i))
+            printf("%s %llu\n", BGLCounters_Name(i), (unsigned long long)user[i]);
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: rose NAME [FIRST COUNT], NAME one of:");
+    for (unsigned t = 0; t < TESTS; t++)
+        fprintf(stderr, " %s", tests[t].name);
+    fprintf(stderr, "\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long long first = 1, count = 1;
+    unsigned t = 0;
+    if (argc == 4) {
+        first = strtoull(argv[2], NULL, 10);
+        count = strtoull(argv[3], NULL, 10);
+    } else if (argc != 2)
+        return usage();
+    while (t < TESTS && strcmp(argv[1], tests[t].name) != 0)
+        t++;
+    if (t == TESTS) return usage();
     memset(d, 0, sizeof d);
     memset(matrix_a, 0, sizeof matrix_a);
     memset(matrix_b, 0, sizeof matrix_b);
     memset(matrix_c, 0, sizeof matrix_c);
-    for (unsigned t = 0; argc == 2 && t < sizeof tests / sizeof *tests; t++) {
-        if (strcmp(argv[1], tests[t].name) != 0) continue;
-        if (tests[t].limit) make_indices(tests[t].limit);
-        evict();
-        if (tests[t].warm) warm(tests[t].warm);
-        if (BGLCounters_Init()) return 3;
-        void (*run)(void) = tests[t].run;
-        (void)chiliad_callthru(CHILIAD_COUNTERS_START, 0, 0); /* in line: a call's own loads would count */
-        run();
-        (void)chiliad_callthru(CHILIAD_COUNTERS_STOP, 0, 0);
-        BGLCounters_Read(user, NULL);
-        for (int i = 0; i < BGLCOUNTERS; i++)
-            if (BGLCounters_Name(i)) printf("%s %llu\n", BGLCounters_Name(i), (unsigned long long)user[i]);
-        return 0;
-    }
-    fprintf(stderr, "usage: rose NAME, one of:");
-    for (unsigned t = 0; t < sizeof tests / sizeof *tests; t++)
-        fprintf(stderr, " %s", tests[t].name);
-    fprintf(stderr, "\n");
-    return 2;
+    if (BGLCounters_Init()) return 3;
+    for (unsigned long long i = 0; i < count; i++)
+        measure(t, first + i);
+    return 0;
 }
