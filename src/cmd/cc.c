@@ -30,11 +30,14 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_cc_options = {
     .forms = {"[--print] WORDS..."},
-    .about =
-        "Compiles C (cc), Fortran (fc) or C++ (cxx) for the machine with Debian's cross compiler, which gets WORDS as they are, and links the guest libraries: libHPM, PAPI, BGP_UPC, bgl_perfctr, BGLCounters and libm. --help is an option only as the first word.",
+    .about = "Compiles C (cc), Fortran (fc) or C++ (cxx) for the machine with Debian's "
+             "cross compiler, which gets WORDS as they are, and links the guest libraries: "
+             "libHPM, PAPI, BGP_UPC, bgl_perfctr, BGLCounters and libm. --help is an "
+             "option only as the first word.",
     .groups = {OPTION_ROWS(option_rows)},
-    .notes =
-        "Libraries and headers: $CHILIAD_GUEST, else 'guest' beside the program, else the install prefix.\nExit status: the compiler's; 2 when there is none.",
+    .notes = "Libraries and headers: $CHILIAD_GUEST, else 'guest' beside the program, else "
+             "the install prefix.\n"
+             "Exit status: the compiler's; 2 when there is none.",
 };
 
 enum { EXTRA_WORDS = 32 };

@@ -35,8 +35,12 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_check_options = {
     .forms = {"[OPTIONS] FILE.rules PROGRAM [ARGUMENTS]"},
-    .about =
-        "Runs a PowerPC Linux program on a simulated node and checks the rules of a file, such as 'never(tag=ro, kind=store)' or 'at_most(BGL_D1_L_MISS, 66K + 2%, in=matmul)'. Broken rules are reported on standard error, with the first access or miss that breaks one, its source line and the records around it. The exit status is 1 when a rule is broken, else the program's, as that of 'chiliad stat'.",
+    .about = "Runs a PowerPC Linux program on a simulated node and checks the rules of a "
+             "file, such as 'never(tag=ro, kind=store)' or 'at_most(BGL_D1_L_MISS, 66K + "
+             "2%, in=matmul)'. Broken rules are reported on standard error, with the first "
+             "access or miss that breaks one, its source line and the records around it. "
+             "The exit status is 1 when a rule is broken, else the program's, as that of "
+             "'chiliad stat'.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_places_rows, struct check, places),
                OPTION_ROWS_AT(cmd_program_rows, struct check, program)},
     .ends_at_operand = true,

@@ -27,13 +27,16 @@ static const struct option_row option_rows[] = {
     {"output", 'o', "OUT", "the result: .cubex, or .cube for CUBE 3",
      OPTION_SET_TEXT(struct cut, output)},
     {"root", 0, "PATTERN",
-     "keep only calls of matching functions and what they call; callers stay without counts; may be repeated",
+     "keep only calls of matching functions and what they call; callers stay "
+     "without counts; may be repeated",
      OPTION_ADD_TEXT(struct cut, root, roots)},
     {"prune", 0, "PATTERN",
-     "remove calls of matching functions; their counts go to the caller; may be repeated",
+     "remove calls of matching functions; their counts go to the caller; may be "
+     "repeated",
      OPTION_ADD_TEXT(struct cut, prune, prunes)},
     {"thread", 0, "LIST",
-     "keep only these threads: T of every process, P.T, P.* or ranges, separated by commas",
+     "keep only these threads: T of every process, P.T, P.* or ranges, separated "
+     "by commas",
      OPTION_CALLS(take_threads)},
 };
 

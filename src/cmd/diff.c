@@ -27,12 +27,14 @@ static const struct option_row option_rows[] = {
     {"output", 'o', "OUT", "also write the experiment B - A: .cubex, or .cube for CUBE 3",
      OPTION_SET_TEXT(struct diff, output)},
     {"all", 0, NULL,
-     "of two machines, compare all metrics; default: only those that must agree on both",
+     "of two machines, compare all metrics; default: only those that must agree on "
+     "both",
      OPTION_SET_FLAG(struct diff, all)},
     {"by-name", 0, NULL, "match functions by name alone, so that edited sources still match",
      OPTION_SET_FLAG(struct diff, align.by_name)},
     {"fail-if", 0, "EXPR",
-     "exit with status 1 if EXPR holds, as 'CYCLES > 1.05 * A.CYCLES' or 'delta(BGL_D1_L_MISS) > 2%'; may be repeated",
+     "exit with status 1 if EXPR holds, as 'CYCLES > 1.05 * A.CYCLES' or "
+     "'delta(BGL_D1_L_MISS) > 2%'; may be repeated",
      OPTION_ADD_TEXT(struct diff, condition, conditions)},
     {"json", 'j', NULL, "one JSON object with a, b, totals, changes, only_a, only_b, failed",
      OPTION_SET_FLAG(struct diff, json)},
@@ -45,11 +47,12 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_diff_options = {
     .forms = {"[OPTIONS] A.cubex B.cubex"},
-    .about =
-        "Shows what changed from A to B: totals of metrics, then call paths, the largest change first.",
+    .about = "Shows what changed from A to B: totals of metrics, then call paths, the "
+             "largest change first.",
     .groups = {OPTION_ROWS(option_rows)},
-    .notes =
-        "EXPR compares (> >= < <= == !=) sums of totals: NAME or B.NAME, A.NAME, delta(NAME) for (B - A) / A, numbers, 5%; with + - * / ( ) and, or. A name with other characters than letters, digits, _ : $ stands in double quotes.",
+    .notes = "EXPR compares (> >= < <= == !=) sums of totals: NAME or B.NAME, A.NAME, "
+             "delta(NAME) for (B - A) / A, numbers, 5%; with + - * / ( ) and, or. A name "
+             "with other characters than letters, digits, _ : $ stands in double quotes.",
 };
 
 static bool is_exact(const struct chil_exp *exp, size_t metric)

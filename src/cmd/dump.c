@@ -20,7 +20,9 @@ struct dump_options {
 
 static const struct option_row option_rows[] = {
     {"stage", 0, "STAGE",
-     "decode: the instructions of PROGRAM's executable sections, as Chiliad decodes them; experiment: the values of FILE, a line each: metric, thread, value, call path",
+     "decode: the instructions of PROGRAM's executable sections, as Chiliad "
+     "decodes them; experiment: the values of FILE, a line each: metric, thread, "
+     "value, call path",
      OPTION_SET_TEXT(struct dump_options, stage), .values = "decode experiment"},
 };
 

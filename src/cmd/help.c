@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, TEXT_COLUMN = 26, HEAD_MAX = 100 };
+enum { WIDTH = 80, TEXT_COLUMN = 26, HEAD_MAX = 100, SYNOPSIS_ROWS = 5, FORM_MAX = 400 };
 
 /* The length of a word. What is in single quotes is one word. */
 static int word_length(const char *text)
@@ -104,6 +104,38 @@ static void print_form(FILE *out, const char *form)
     }
 }
 
+/* Whether a form has the option already, as a required one. */
+static bool has_option(const char *form, const struct option_row *row)
+{
+    char name[80], letter[4] = {'-', row->letter, ' '};
+    (void)snprintf(name, sizeof name, "--%s", row->name);
+    return strstr(form, name) || (row->letter && strstr(form, letter));
+}
+
+/* A form with its [OPTIONS] written out, when there are few. */
+static void expand_form(const char *form, const struct option_found *rows, size_t count,
+                        char text[FORM_MAX])
+{
+    static const char options[] = "[OPTIONS]";
+    const char *place = strstr(form, options);
+    if (!place || count > SYNOPSIS_ROWS) {
+        (void)snprintf(text, FORM_MAX, "%s", form);
+        return;
+    }
+    size_t at = (size_t)snprintf(text, FORM_MAX, "%.*s", (int)(place - form), form);
+    const char *before = "";
+    for (size_t i = 0; i + 1 < count; i++) {
+        const struct option_row *row = rows[i].row;
+        char name[80] = {'-', row->letter};
+        if (has_option(form, row)) continue;
+        if (!row->letter) (void)snprintf(name, sizeof name, "--%s", row->name);
+        at += (size_t)snprintf(text + at, FORM_MAX - at, "%s[%s%s%s]", before, name,
+                               row->argument ? " " : "", row->argument ? row->argument : "");
+        before = " ";
+    }
+    (void)snprintf(text + at, FORM_MAX - at, "%s", place + sizeof options - 1);
+}
+
 static void print_heading(FILE *out, const struct option_row *row)
 {
     bool dash = row->letter == '-';
@@ -117,8 +149,10 @@ void options_print_man(FILE *out, const char *command, const struct option_table
     struct option_found rows[OPTION_ROWS_MAX];
     size_t count = options_rows(table, rows);
     for (size_t i = 0; i < OPTION_FORMS && table->forms[i]; i++) {
+        char form[FORM_MAX];
+        expand_form(table->forms[i], rows, count, form);
         (void)fprintf(out, "form\t**chiliad %s** ", command);
-        print_form(out, table->forms[i]);
+        print_form(out, form);
         (void)fputc('\n', out);
     }
     for (size_t i = 0; i < count; i++) {

@@ -39,11 +39,13 @@ enum { EVENTS = sizeof events / sizeof *events };
 
 static const struct option_row option_rows[] = {
     {"event", 'e', "WHICH",
-     "misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, all",
+     "misses (default), l1d, load, store, l1i, l2 (not found there), ddr, "
+     "invalidation, all",
      OPTION_SET_TEXT(struct hist_options, event),
      .values = "misses l1d load store l1i l2 ddr invalidation all"},
     {"where", 0, "PREDICATE",
-     "count only transactions for which PREDICATE holds, as 'tag=a & (latency>100 | core!=0)'",
+     "count only transactions for which PREDICATE holds, as 'tag=a & (latency>100 "
+     "| core!=0)'",
      OPTION_SET_TEXT(struct hist_options, where)},
     {"read", 0, "FILE", "run nothing: count the transactions of a binary trace",
      OPTION_SET_TEXT(struct hist_options, read)},
@@ -68,8 +70,13 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_hist_options = {
     .forms = {"'DIMENSIONS' [OPTIONS] PROGRAM [ARGUMENTS]", "'DIMENSIONS' [OPTIONS] --read FILE"},
-    .about =
-        "Runs a PowerPC Linux program on a simulated node and counts its memory transactions by their attributes. The histogram goes to standard error. The exit status is that of 'chiliad stat'.\n\nDIMENSIONS are variables with 'x' between them: latency size sender category tag core pid tid kind level cause function symbol callpath page address pc. 'latency:12' has 12 bits. 'latency>>4:8' drops the lowest 4 bits first. 'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling.",
+    .about = "Runs a PowerPC Linux program on a simulated node and counts its memory "
+             "transactions by their attributes. The histogram goes to standard error. The "
+             "exit status is that of 'chiliad stat'.\n\n"
+             "DIMENSIONS are variables with 'x' between them: latency size sender category "
+             "tag core pid tid kind level cause function symbol callpath page address pc. "
+             "'latency:12' has 12 bits. 'latency>>4:8' drops the lowest 4 bits first. "
+             "'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling.",
     .groups = {OPTION_ROWS(option_rows),
                OPTION_ROWS_AT(cmd_places_rows, struct hist_options, places),
                OPTION_ROWS_AT(cmd_program_rows, struct hist_options, program)},

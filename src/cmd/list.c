@@ -49,14 +49,21 @@ static const struct option_row option_rows[] = {
 const struct option_table cmd_list_options = {
     .forms = {"[events|counters|machines] [PATTERN...] [OPTIONS]", "metrics [SPECIFICATION] [-j]",
               "sets [PLATFORM [SET...]] [-j]"},
-    .about =
-        "Shows what can be counted: the events of a machine, the simulator's own counters (BGL_INST ...), or the machines. Without a word it shows the events of bgp.\n\n"
-        "'metrics' shows the specifications of derived metrics, or the trees of one. 'sets' shows the platforms with few counters, or the counter sets of one.\n\n"
-        "A PATTERN with one of *?[ has to match a whole name (for events, or a whole unit). Any other is searched in name, unit and text. Case does not matter. What matches any of several patterns is shown.",
+    .about = "Shows what can be counted: the events of a machine, the simulator's own "
+             "counters (BGL_INST ...), or the machines. Without a word it shows the events "
+             "of bgp.\n\n"
+             "'metrics' shows the specifications of derived metrics, or the trees of one. "
+             "'sets' shows the platforms with few counters, or the counter sets of "
+             "one.\n\n"
+             "A PATTERN with one of *?[ has to match a whole name (for events, or a whole "
+             "unit). Any other is searched in name, unit and text. Case does not matter. "
+             "What matches any of several patterns is shown.",
     .groups = {OPTION_ROWS(option_rows)},
-    .notes =
-        "Of an event it shows: name, id, how it is counted by default (high, low: cycles in which the wire is so; rise, fall: changes), and how far a count may be trusted (exact, modelled, or none: nothing drives the wire).\n\n"
-        "Exit status: 0, or 2 for a bad command line, bad data files, or a pattern that matches nothing.",
+    .notes = "Of an event it shows: name, id, how it is counted by default (high, low: "
+             "cycles in which the wire is so; rise, fall: changes), and how far a count "
+             "may be trusted (exact, modelled, or none: nothing drives the wire).\n\n"
+             "Exit status: 0, or 2 for a bad command line, bad data files, or a pattern "
+             "that matches nothing.",
     .operand_values = "machines events counters metrics sets",
 };
 

@@ -29,21 +29,26 @@ static const struct option_row option_rows[] = {
 
 static const struct option_row merge_rows[] = {
     {"metrics", 0, "SPEC",
-     "derive the hierarchies of SPEC from the merged counts: a name of 'chiliad list metrics', a path, or none; default: the specification that all FILEs were derived with, if there is one",
+     "derive the hierarchies of SPEC from the merged counts: a name of 'chiliad "
+     "list metrics', a path, or none; default: the specification that all FILEs "
+     "were derived with, if there is one",
      OPTION_SET_TEXT(struct combining, metrics), .values = "none @metrics"},
 };
 
 const struct option_table cmd_merge_options = {
     .forms = {"-o OUT.cubex [OPTIONS] FILE..."},
-    .about =
-        "Merges experiments with different metrics, call paths or threads. A metric that several measured is averaged. A measured value is preferred to a composed one. Partial compositions (~) are completed when their parts are there.",
+    .about = "Merges experiments with different metrics, call paths or threads. A metric "
+             "that several measured is averaged. A measured value is preferred to a "
+             "composed one. Partial compositions (~) are completed when their parts are "
+             "there.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS(merge_rows)},
 };
 
 const struct option_table cmd_mean_options = {
     .forms = {"-o OUT.cubex [OPTIONS] FILE..."},
-    .about =
-        "Averages repeated runs. Each metric is divided by the number of runs that measured it. The result keeps that number and the least and greatest total. Counts whose average is not whole become real numbers.",
+    .about = "Averages repeated runs. Each metric is divided by the number of runs that "
+             "measured it. The result keeps that number and the least and greatest total. "
+             "Counts whose average is not whole become real numbers.",
     .groups = {OPTION_ROWS(option_rows)},
 };
 

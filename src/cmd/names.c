@@ -146,10 +146,14 @@ static int add_category(void *options, const char *command, char *value)
 
 const struct option_row cmd_places_rows[CMD_PLACES_ROWS] = {
     {"tag", 0, "NAME=PLACES",
-     "data at PLACES has this tag; PLACES are FIRST-LAST, FIRST+LENGTH, a section or a symbol, separated by commas; or heap-sites: tag and symbol of a heap block are the place that allocated it; may be repeated",
+     "data at PLACES has this tag; PLACES are FIRST-LAST, FIRST+LENGTH, a section "
+     "or a symbol, separated by commas; or heap-sites: tag and symbol of a heap "
+     "block are the place that allocated it; may be repeated",
      OPTION_CALLS(add_tag), .values = "heap-sites"},
     {"category", 0, "NAME=PLACES",
-     "instructions at PLACES (functions) have this category, instead of the program's; or hpm: the category is the section of libHPM that a thread is in; may be repeated",
+     "instructions at PLACES (functions) have this category, instead of the "
+     "program's; or hpm: the category is the section of libHPM that a thread is "
+     "in; may be repeated",
      OPTION_CALLS(add_category), .values = "hpm"},
 };
 

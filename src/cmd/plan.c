@@ -34,11 +34,14 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_plan_options = {
     .forms = {"[METRIC...] --limit PLATFORM [OPTIONS]"},
-    .about =
-        "Finds the fewest runs in which a platform with few counters can count the inputs of the METRICs and of everything below them, and prints what each run counts. Default: the hierarchies CYCLES, INSTRUCTION, DATA_ACCESS, INST_ACCESS and TLB_ACCESS. The inputs of a computation are kept in one run where that costs no more runs.",
+    .about = "Finds the fewest runs in which a platform with few counters can count the "
+             "inputs of the METRICs and of everything below them, and prints what each run "
+             "counts. Default: the hierarchies CYCLES, INSTRUCTION, DATA_ACCESS, "
+             "INST_ACCESS and TLB_ACCESS. The inputs of a computation are kept in one run "
+             "where that costs no more runs.",
     .groups = {OPTION_ROWS(option_rows)},
-    .notes =
-        "Exit status: 0, or 2 for a bad command line, a bad file, or a metric that the platform cannot count.",
+    .notes = "Exit status: 0, or 2 for a bad command line, a bad file, or a metric that "
+             "the platform cannot count.",
     .operand_values = "CYCLES INSTRUCTION DATA_ACCESS INST_ACCESS TLB_ACCESS",
 };
 

@@ -30,14 +30,16 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "another value for a parameter of the machine, as l1d.size=16K; may be repeated",
      OPTION_ADD_TEXT(struct cmd_program, settings, setting_count)},
     {"miss-kinds", 0, NULL,
-     "count cold, capacity, conflict and coherence misses separately; the same as --set misses.kinds=on",
+     "count cold, capacity, conflict and coherence misses separately; the same as "
+     "--set misses.kinds=on",
      OPTION_CALLS(take_miss_kinds)},
     {"sysroot", 0, "DIR", "where ld.so.1 and shared libraries are (default: Debian's cross root)",
      OPTION_SET_TEXT(struct cmd_program, run.sysroot)},
     {"root", 0, "DIR", "confine the program's files to DIR",
      OPTION_SET_TEXT(struct cmd_program, run.root)},
     {"writable", 0, "DIR",
-     "the program may write below DIR, besides the working directory; may be repeated",
+     "the program may write below DIR, besides the working directory; may be "
+     "repeated",
      OPTION_ADD_TEXT(struct cmd_program, writable, run.writable_count)},
     {"engine", 0, "ENGINE", "auto (default), interp, jit, or lockstep, which compares the two",
      OPTION_SET_TEXT(struct cmd_program, run.engine), .values = "auto interp jit lockstep"},

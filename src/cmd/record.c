@@ -45,37 +45,46 @@ static const struct option_row option_rows[] = {
     {"output", 'o', "FILE", "the experiment (default: PROGRAM.cubex in the working directory)",
      OPTION_SET_TEXT(struct record, output)},
     {"depth", 0, "N",
-     "call paths of at most N calls (default 256); a deeper call counts where the path is cut",
+     "call paths of at most N calls (default 256); a deeper call counts where the "
+     "path is cut",
      OPTION_SET_NUMBER(struct record, program.run.record_depth, 1, DEPTH_MOST)},
     {"flat", 0, NULL, "functions only, no call paths",
      OPTION_SET_FLAG(struct record, program.run.record_flat)},
     {"call-sites", 0, NULL, "a call path for each line that calls a function",
      OPTION_SET_FLAG(struct record, program.run.record_call_sites)},
     {"only", 0, "GLOB",
-     "record functions that match; others count where they are called; may be repeated",
+     "record functions that match; others count where they are called; may be "
+     "repeated",
      OPTION_ADD_TEXT(struct record, only, program.run.record_only_count)},
     {"exclude", 0, "GLOB", "functions that match count where they are called; may be repeated",
      OPTION_ADD_TEXT(struct record, exclude, program.run.record_exclude_count)},
     {"limit", 0, "PLATFORM",
-     "record only what the counters of a platform see ('chiliad list sets'), set by set, merged; the difference from counting all events at once is reported on standard error",
+     "record only what the counters of a platform see ('chiliad list sets'), set "
+     "by set, merged; the difference from counting all events at once is reported "
+     "on standard error",
      OPTION_SET_TEXT(struct record, platform), .values = "@sets"},
     {"sets", 0, "LIST", "counter sets of the platform, separated by commas, or all (default)",
      OPTION_SET_TEXT(struct record, sets), .values = "all"},
     {"rotate", 0, "CYCLES",
-     "multiplex: the sets take turns of CYCLES cycles in one run, and counts are scaled by time",
+     "multiplex: the sets take turns of CYCLES cycles in one run, and counts are "
+     "scaled by time",
      OPTION_CALLS(take_rotate)},
     {"compare", 0, NULL,
-     "report counting at once, in several runs and multiplexed (turns of 100000 cycles) side by side",
+     "report counting at once, in several runs and multiplexed (turns of 100000 "
+     "cycles) side by side",
      OPTION_SET_FLAG(struct record, limit.compare)},
     {"perturb", 0, "SEED",
-     "a run for each set, each with another stack address: on a real machine runs differ, too",
+     "a run for each set, each with another stack address: on a real machine runs "
+     "differ, too",
      OPTION_CALLS(take_perturb)},
 };
 
 const struct option_table cmd_record_options = {
     .forms = {"[OPTIONS] PROGRAM [ARGUMENTS]"},
-    .about =
-        "Runs a PowerPC Linux program on a simulated node and writes an experiment: every event by call path and thread, exactly, from calls and returns as the cores execute them. The exit status is the program's, as that of 'chiliad stat'.",
+    .about = "Runs a PowerPC Linux program on a simulated node and writes an experiment: "
+             "every event by call path and thread, exactly, from calls and returns as the "
+             "cores execute them. The exit status is the program's, as that of 'chiliad "
+             "stat'.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_program_rows, struct record, program)},
     .ends_at_operand = true,
 };

@@ -84,7 +84,8 @@ static int take_threads(void *options, const char *command, char *value)
 
 static const struct option_row option_rows[] = {
     {"metric", 'm', "NAME",
-     "call paths and threads of this metric or ratio (default: CYCLES); may be repeated",
+     "call paths and threads of this metric or ratio (default: CYCLES); may be "
+     "repeated",
      OPTION_ADD_TEXT(struct report, metric, metrics)},
     {"call", 'c', "PATTERN",
      "select call paths: 'solve', 'main/s*', '/prog/main/**/dot'; may be repeated",
@@ -93,15 +94,17 @@ static const struct option_row option_rows[] = {
      "select threads: T of every process, P.T, P.* or ranges, separated by commas",
      OPTION_CALLS(take_threads)},
     {"own", 0, NULL,
-     "show own values of the selection: without child metrics, without called functions",
+     "show own values of the selection: without child metrics, without called "
+     "functions",
      OPTION_SET_FLAG(struct report, own)},
     {"order", 0, "LETTERS", "trees from left to right (default mcs: metrics, call paths, system)",
      OPTION_SET_TEXT(struct report, order)},
     {"percent", 0, "MODE",
-     "usual (default), own-root, metric-root, metric-selection, call-root, call-selection, system-root, system-selection, external, peer, peer-range",
+     "usual (default), own-root, metric-root, metric-selection, call-root, "
+     "call-selection, system-root, system-selection, external, peer, peer-range",
      OPTION_CALLS(take_mode),
-     .values =
-         "usual own-root metric-root metric-selection call-root call-selection system-root system-selection external peer peer-range"},
+     .values = "usual own-root metric-root metric-selection call-root call-selection "
+               "system-root system-selection external peer peer-range"},
     {"reference", 0, "FILE", "percentages are of the root of the same hierarchy in this experiment",
      OPTION_CALLS(take_reference)},
     {"metric-depth", 0, "N", "open metrics less than N deep (default 1: the roots)",
@@ -113,7 +116,8 @@ static const struct option_row option_rows[] = {
     {"top", 0, "N", "at most N rows of a tree (default 40; 0: all)",
      OPTION_SET_NUMBER(struct report, top, 0, 1000000000)},
     {"show", 0, "LETTERS",
-     "only these parts: f findings, m metrics, r ratios, c call paths, s system, a counters in no hierarchy",
+     "only these parts: f findings, m metrics, r ratios, c call paths, s system, a "
+     "counters in no hierarchy",
      OPTION_CALLS(take_parts)},
     {"flat", 0, NULL, "functions instead of call paths", OPTION_SET_FLAG(struct report, flat)},
     {"by", 0, "GROUP", "module or region instead of call paths", OPTION_CALLS(take_group),
@@ -121,7 +125,8 @@ static const struct option_row option_rows[] = {
     {"apart", 0, NULL, "list the counters that are in no hierarchy",
      OPTION_SET_FLAG(struct report, apart)},
     {"table", 0, NULL,
-     "up to 16 experiments side by side: attributes, hierarchies, shares of the roots",
+     "up to 16 experiments side by side: attributes, hierarchies, shares of the "
+     "roots",
      OPTION_SET_FLAG(struct report, table)},
     {"describe", 0, "METRIC", "print what a metric is and where it comes from",
      OPTION_SET_TEXT(struct report, describe)},
@@ -137,7 +142,8 @@ static const struct option_row option_rows[] = {
     {"callgrind", 0, "FILE", "write FILE for KCachegrind and callgrind_annotate",
      OPTION_SET_TEXT(struct report, callgrind)},
     {"metrics", 0, "SPEC",
-     "the hierarchies: a specification's name or file (default: that of the machine), or none",
+     "the hierarchies: a specification's name or file (default: that of the "
+     "machine), or none",
      OPTION_SET_TEXT(struct report, spec_name), .values = "none @metrics"},
     {"partial", 0, NULL, "keep computations that lack inputs, marked ~",
      OPTION_SET_FLAG(struct report, options.partial_computations)},
@@ -146,14 +152,16 @@ static const struct option_row option_rows[] = {
     {"seconds", 0, NULL, "hierarchies of cycles in seconds, by the clock of the recorded machine",
      OPTION_SET_FLAG(struct report, options.seconds)},
     {"time", 0, NULL,
-     "add a hierarchy of time: execution with its parts, MPI, OpenMP, threads; each second once",
+     "add a hierarchy of time: execution with its parts, MPI, OpenMP, threads; "
+     "each second once",
      OPTION_SET_FLAG(struct report, options.time)},
 };
 
 const struct option_table cmd_report_options = {
     .forms = {"[OPTIONS] FILE.cubex", "--table [OPTIONS] FILE.cubex..."},
-    .about =
-        "Shows an experiment: findings, metrics, ratios, hot call paths, threads. The selection in one tree decides what the trees to its right show. A closed node (+) shows its whole value, an open one (-) only its own.",
+    .about = "Shows an experiment: findings, metrics, ratios, hot call paths, threads. The "
+             "selection in one tree decides what the trees to its right show. A closed "
+             "node (+) shows its whole value, an open one (-) only its own.",
     .groups = {OPTION_ROWS(option_rows)},
 };
 

@@ -61,18 +61,20 @@ static const struct option_row option_rows[] = {
     {"output", 'o', "FILE", "the counts go to FILE instead of standard error",
      OPTION_SET_TEXT(struct stat_options, output)},
     {"verbose", 'v', NULL,
-     "also print how long the run and the translation of hot code took, on standard error",
+     "also print how long the run and the translation of hot code took, on "
+     "standard error",
      OPTION_SET_FLAG(struct stat_options, verbose)},
 };
 
 const struct option_table cmd_stat_options = {
     .forms = {"[OPTIONS] PROGRAM [ARGUMENTS]"},
-    .about =
-        "Runs a PowerPC Linux program on a simulated node and prints what it did. The counts go to standard error.",
+    .about = "Runs a PowerPC Linux program on a simulated node and prints what it did. The "
+             "counts go to standard error.",
     .groups = {OPTION_ROWS(option_rows),
                OPTION_ROWS_AT(cmd_program_rows, struct stat_options, program)},
-    .notes =
-        "Exit status: the program's; 128 + signal if a signal killed it; 2 for an error of this command; 3 if counts contradict each other, which is a bug of the simulator.",
+    .notes = "Exit status: the program's; 128 + signal if a signal killed it; 2 for an "
+             "error of this command; 3 if counts contradict each other, which is a bug of "
+             "the simulator.",
     .ends_at_operand = true,
 };
 

@@ -66,7 +66,8 @@ static int add_events(void *options, const char *command, char *list)
 
 static const struct option_row option_rows[] = {
     {"set", 0, "KEY=A,B,C",
-     "a parameter of the machine, as l1d.size, and the values it takes; may be repeated",
+     "a parameter of the machine, as l1d.size, and the values it takes; may be "
+     "repeated",
      OPTION_CALLS(add_axis)},
     {"event", 'e', "LIST", "events to print, names separated by commas (default: the misses)",
      OPTION_CALLS(add_events), .values = "@events @counters"},
@@ -76,7 +77,8 @@ static const struct option_row option_rows[] = {
      "a line per run with SEP between the fields, and a first line of names",
      OPTION_SET_TEXT(struct sweep, separator)},
     {"plot", 0, "FILE",
-     "also draw a picture (SVG): cycles and the events of -e over the first --set, a line for each value of the others",
+     "also draw a picture (SVG): cycles and the events of -e over the first --set, "
+     "a line for each value of the others",
      OPTION_SET_TEXT(struct sweep, plot)},
     {"jobs", 0, "N", "runs at the same time (default: the host's processors)",
      OPTION_SET_NUMBER(struct sweep, jobs, 1, SWEEP_JOBS_MAX)},
@@ -84,7 +86,8 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_sweep_options = {
     .forms = {"--set KEY=A,B,C [OPTIONS] PROGRAM [ARGUMENTS]"},
-    .about = "Runs PROGRAM once for each combination of parameter values and prints one table.",
+    .about = "Runs PROGRAM once for each combination of parameter values and prints one "
+             "table.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_program_rows, struct sweep, program)},
     .ends_at_operand = true,
 };

@@ -80,13 +80,16 @@ static const struct option_row option_rows[] = {
     {"limit", 0, "N", "write no more than N records; the program continues",
      OPTION_SET_NUMBER(struct trace, limit, 1, UINT64_MAX)},
     {"start", 0, "on|off",
-     "on from the beginning (default), or off until the program switches the trace on (call-through services 4 and 5, chiliad/callthru.h)",
+     "on from the beginning (default), or off until the program switches the trace "
+     "on (call-through services 4 and 5, chiliad/callthru.h)",
      OPTION_CALLS(take_start), .values = "on off"},
     {"trigger", 0, "EXPR",
-     "begin with the first transaction for which EXPR holds, as 'kind=store & tag=ro'; 'EXPR @ N': with the Nth",
+     "begin with the first transaction for which EXPR holds, as 'kind=store & "
+     "tag=ro'; 'EXPR @ N': with the Nth",
      OPTION_SET_TEXT(struct trace, trigger)},
     {"at", 0, "PLACE",
-     "begin when the instruction at a function or address is executed; 'PLACE @ N': the Nth time",
+     "begin when the instruction at a function or address is executed; 'PLACE @ "
+     "N': the Nth time",
      OPTION_SET_TEXT(struct trace, place)},
     {"before", 0, "N", "also write the N records before the trigger (default 0)",
      OPTION_CALLS(take_before)},
@@ -98,8 +101,11 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_trace_options = {
     .forms = {"[OPTIONS] PROGRAM [ARGUMENTS]", "[OPTIONS] --read FILE"},
-    .about =
-        "Runs a PowerPC Linux program on a simulated node and writes every instruction: cycle, core, process, address, word, data access, and disassembly; or, with --kind, only instructions that access data, or the misses of the caches. The exit status is the program's, as that of 'chiliad stat'.",
+    .about = "Runs a PowerPC Linux program on a simulated node and writes every "
+             "instruction: cycle, core, process, address, word, data access, and "
+             "disassembly; or, with --kind, only instructions that access data, or the "
+             "misses of the caches. The exit status is the program's, as that of 'chiliad "
+             "stat'.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_places_rows, struct trace, places),
                OPTION_ROWS_AT(cmd_program_rows, struct trace, program)},
     .ends_at_operand = true,

@@ -35,9 +35,13 @@ static const struct option_row option_rows[] = {
 };
 
 const struct option_table cmd_upc_options = {
-    .forms = {"info [OPTIONS]", "run FILE [OPTIONS]"},
-    .about =
-        "The counter unit: hybrid 64-bit counters, each a live low part and a word in an array.\n\n  info      its geometry, registers, service time, and where its bits are\n  run FILE  feed it the stimulus in FILE (docs/formats/stimulus.md), print what it counted",
+    .forms = {"info [-M MACHINE] [-j]", "run FILE [OPTIONS]"},
+    .about = "The counter unit: hybrid 64-bit counters, each a live low part and a word in "
+             "an array.\n\n"
+             "  info      its geometry, registers, service time, and where its bits are\n"
+             "  run FILE  feed it the stimulus in FILE (docs/formats/stimulus.md) and "
+             "print\n"
+             "            what it counted",
     .groups = {OPTION_ROWS(option_rows)},
     .operand_values = "info run",
 };

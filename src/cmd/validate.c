@@ -113,8 +113,10 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_validate_options = {
     .forms = {"[OPTIONS]"},
-    .about =
-        "Runs the micro-benchmarks of BGLsim's paper. Prints expected and measured counts, the error, and the paper's error. Functions with random indices run with the seeds 1 to N; their rows show the mean, the standard deviation, the least and the most error.",
+    .about = "Runs the micro-benchmarks of BGLsim's paper. Prints expected and measured "
+             "counts, the error, and the paper's error. Functions with random indices run "
+             "with the seeds 1 to N; their rows show the mean, the standard deviation, the "
+             "least and the most error.",
     .groups = {OPTION_ROWS(option_rows)},
 };
 
