@@ -12,7 +12,6 @@
  */
 #include "cmd/report.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,93 +164,7 @@ const struct option_table cmd_report_options = {
     .groups = {OPTION_ROWS(option_rows)},
 };
 
-/* --- What all forms share -------------------------------------------------------------------- */
-
-const struct chil_spec_item *report_ratio(const struct report *r, const char *name)
-{
-    size_t count = 0;
-    const struct chil_spec_item *item = r->spec ? chil_spec_items(r->spec, &count) : NULL;
-    for (size_t i = 0; i < count; i++)
-        if (item[i].kind == CHIL_SPEC_RATIO && strcmp(item[i].name, name) == 0) return &item[i];
-    return NULL;
-}
-
-const char *report_number(const struct chil_exp *exp, int metric, double value, bool grouped,
-                          char buffer[REPORT_NUMBER_MAX])
-{
-    char digits[VIEW_GROUPED_MAX];
-    bool whole = exp->metric[metric].kind == CHIL_EXP_COUNT && fabs(value) < 0x1p63;
-    if (whole && grouped)
-        (void)snprintf(buffer, REPORT_NUMBER_MAX, "%s%s", value < 0 ? "-" : "",
-                       view_grouped((uint64_t)fabs(value), digits));
-    else
-        (void)snprintf(buffer, REPORT_NUMBER_MAX,
-                       whole     ? "%.0f"
-                       : grouped ? "%.6g"
-                                 : "%.17g",
-                       value);
-    return buffer;
-}
-
-const char *report_pedigree(const struct chil_exp *exp, int metric, char buffer[64])
-{
-    static const char *const origins[] = {"measured", "composed", "computed"};
-    const struct chil_exp_metric *m = &exp->metric[metric];
-    double low, high, total = chil_exp_sum(exp, metric, CHIL_EXP_NONE, false, -1);
-    chil_exp_range(exp, metric, &low, &high);
-    if (m->runs > 1)
-        (void)snprintf(buffer, 64, "%s, %u runs +-%.1f%%", origins[m->origin], m->runs,
-                       total != 0 ? 50 * (high - low) / fabs(total) : 0.0);
-    else
-        (void)snprintf(buffer, 64, "%s", origins[m->origin]);
-    return buffer;
-}
-
-static bool is_thread_wanted(void *context, int thread)
-{
-    const struct report *r = context;
-    return cmd_threads_has(&r->threads, chil_report_exp(r->report), thread);
-}
-
-/* The other experiment, derived as this one is. */
-static int read_reference(struct report *r)
-{
-    struct chil_exp *exp = NULL;
-    struct chil_error err = {0};
-    if (!r->reference && r->view.mode == CHIL_REPORT_EXTERNAL)
-        return cmd_fail("report", "--percent external wants --reference FILE");
-    if (!r->reference) return 0;
-    int status = cmd_exp_read("report", r->reference, &exp);
-    if (status) return status;
-    status = chil_report_new(&r->other, exp, r->spec, &r->options, &err);
-    chil_exp_free(exp);
-    if (status) return cmd_fail_error("report", &err);
-    chil_report_set_reference(r->report, chil_report_exp(r->other));
-    return 0;
-}
-
-/* Reads, derives, selects. */
-static int prepare(struct report *r)
-{
-    struct chil_error err = {0};
-    int status = cmd_exp_read("report", r->file, &r->read);
-    if (status) return status;
-    if (!r->spec_name)
-        status = chil_spec_open_for(&r->spec, r->read, &err);
-    else if (strcmp(r->spec_name, "none") != 0)
-        status = chil_spec_open(&r->spec, r->spec_name, &err);
-    if (!status) status = chil_report_new(&r->report, r->read, r->spec, &r->options, &err);
-    if (!status && r->order) status = chil_report_order(r->report, r->order, &err);
-    if (!status && r->calls) status = chil_report_select_calls(r->report, r->call, r->calls, &err);
-    if (!status && r->threads.count)
-        status = chil_report_select_threads(r->report, is_thread_wanted, r, &err);
-    for (size_t i = 0; i < r->metrics && !status; i++)
-        if (!report_ratio(r, r->metric[i]))
-            status = chil_report_select_metric(r->report, r->metric[i], &err);
-    if (status) return cmd_fail_error("report", &err);
-    chil_report_select_own(r->report, r->own);
-    return read_reference(r);
-}
+/* --- Forms ----------------------------------------------------------------------------------- */
 
 static int print_folded(const struct report *r)
 {
@@ -303,16 +216,8 @@ static int show(struct report *r)
     if (r->folded) return print_folded(r);
     if (r->callgrind) return write_callgrind(r);
     if (r->json) return report_print_json(r);
-    if (r->separator) return report_print_lines(r);
-    return r->flat ? report_print_flat(r) : report_print_text(r);
-}
-
-static void finish(struct report *r)
-{
-    chil_report_free(r->report);
-    chil_report_free(r->other);
-    chil_spec_free(r->spec);
-    chil_exp_free(r->read);
+    if (r->flat) return report_print_flat(r);
+    return r->separator ? report_print_lines(r) : report_print_text(r);
 }
 
 static int show_table(const struct report *like, char *const *file, size_t count)
@@ -326,11 +231,11 @@ static int show_table(const struct report *like, char *const *file, size_t count
     for (size_t i = 0; i < count && !status; i++) {
         r[i] = *like;
         r[i].file = file[i];
-        status = prepare(&r[i]);
+        status = report_open(&r[i]);
     }
     if (!status) status = report_print_table(r, count);
     for (size_t i = 0; i < MOST; i++)
-        finish(&r[i]);
+        report_close(&r[i]);
     free(r);
     return status;
 }
@@ -345,8 +250,8 @@ int cmd_report(int argc, char **argv)
     if (optind + 1 != argc)
         return cmd_fail("report", "name one experiment: chiliad report [OPTIONS] FILE.cubex");
     r.file = argv[optind];
-    status = prepare(&r);
+    status = report_open(&r);
     if (!status) status = show(&r);
-    finish(&r);
+    report_close(&r);
     return status;
 }

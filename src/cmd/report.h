@@ -27,14 +27,34 @@ struct report {
     struct chil_report *other; /* of `reference`, which shares are of */
 };
 
+/* Reads `file`, derives, selects. Reports what is wrong; report_close is for either outcome. */
+int report_open(struct report *r);
+void report_close(struct report *r);
 /* The ratio of that name; NULL: none. */
 const struct chil_spec_item *report_ratio(const struct report *r, const char *name);
-/* A metric's value as digits, grouped or not. */
-enum { REPORT_NUMBER_MAX = 48 };
-const char *report_number(const struct chil_exp *exp, int metric, double value, bool grouped,
-                          char buffer[REPORT_NUMBER_MAX]);
 /* "measured", "composed", "computed"; with several runs their number and spread. */
 const char *report_pedigree(const struct chil_exp *exp, int metric, char buffer[64]);
+
+/* A tree: its rows as the table and JSON show them (report_tree.c). */
+enum { REPORT_TITLE = 400, REPORT_TREE_COLUMNS = 11 };
+struct report_tree {
+    struct view_column column[REPORT_TREE_COLUMNS];
+    struct view view;
+    enum chil_report_pane pane;
+    size_t left_out; /* rows beyond `most` */
+};
+/* `title` is borrowed; `most` rows, 0: all. The view is to be freed with view_fini. */
+void report_tree_init(struct report_tree *tree, const struct report *r, enum chil_report_pane pane,
+                      const char *title, uint64_t most);
+/* The name of a row with its indent and '+' or '-'. */
+const char *report_row_title(const struct chil_exp *exp, enum chil_report_pane pane,
+                             const struct chil_report_row *row, char title[REPORT_TITLE]);
+/* A real as separated values show it: a program reads back the same value. */
+#define REPORT_ALL_DIGITS "%.17g"
+/* A table that fits the terminal, on standard output. */
+void report_table(const struct view *view);
+int report_print_ratios(const struct report *r);
+int report_print_ratio_tree(const struct report *r, const struct chil_spec_item *ratio);
 
 int report_print_text(struct report *r);
 int report_print_flat(struct report *r);

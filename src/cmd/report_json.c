@@ -154,24 +154,11 @@ static json_t *findings_json(const struct report *r, const char **needs)
 /* What a tree shows, with the selections. */
 static json_t *rows_json(const struct report *r, enum chil_report_pane pane)
 {
-    const struct chil_exp *exp = chil_report_exp(r->report);
-    struct chil_report_view view = r->view;
-    size_t count;
-    json_t *list = json_array();
-    if (pane == CHIL_REPORT_METRICS) view.depth = r->metric_depth;
-    if (pane == CHIL_REPORT_SYSTEM) view.depth = CHIL_REPORT_DEPTH_MOST;
-    struct chil_report_row *row = chil_report_rows(r->report, pane, &view, &count);
-    for (size_t i = 0; i < count; i++) {
-        int metric = pane == CHIL_REPORT_METRICS ? row[i].index : chil_report_metric(r->report);
-        (void)json_array_append_new(
-            list, json_pack("{s:i,s:i,s:i,s:b,s:o,s:o,s:o}", "index", row[i].index, "depth",
-                            (int)row[i].depth, "others", (int)row[i].others, "open",
-                            (int)row[i].open, "whole", number(exp, metric, row[i].whole), "value",
-                            number(exp, metric, row[i].value), "percent",
-                            row[i].defined ? json_real(row[i].percent) : json_null()));
-    }
-    free(row);
-    return list;
+    struct report_tree tree;
+    report_tree_init(&tree, r, pane, "", 0);
+    json_t *rows = view_json(&tree.view);
+    view_fini(&tree.view);
+    return rows;
 }
 
 int report_print_json(struct report *r)

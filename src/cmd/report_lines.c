@@ -4,53 +4,13 @@
 
 #include "cmd/report.h"
 
-/* All digits of a real: a program reads back the same value. */
-#define ALL_DIGITS "%.17g"
-
-static int print_flat(const struct report *r)
-{
-    enum { NAME, MODULE, METRIC, OWN, WHOLE, SHARE, CALLS, COLUMNS };
-    static const struct view_column columns[COLUMNS] = {
-        [NAME] = {.title = "name"},
-        [MODULE] = {.title = "module"},
-        [METRIC] = {.title = "metric"},
-        [OWN] = {.title = "own", .raw = ALL_DIGITS},
-        [WHOLE] = {.title = "whole", .raw = ALL_DIGITS},
-        [SHARE] = {.title = "share", .raw = "%.6g"},
-        [CALLS] = {.title = "calls", .raw = "%.0f"},
-    };
-    const struct chil_exp *exp = chil_report_exp(r->report);
-    int metric = chil_report_metric(r->report);
-    bool is_count = exp->metric[metric].kind == CHIL_EXP_COUNT;
-    struct view view;
-    size_t count;
-    struct chil_report_flat *flat = chil_report_flat(r->report, r->by_module, r->view.mode, &count);
-    view_init(&view, columns, COLUMNS);
-    for (size_t i = 0; i < count; i++) {
-        if (flat[i].own == 0 && flat[i].whole == 0) continue;
-        struct view_cell *cell = view_row(&view);
-        cell[NAME] = view_text(flat[i].name);
-        cell[MODULE] = view_text(flat[i].module);
-        cell[METRIC] = view_text(exp->metric[metric].title);
-        cell[OWN] = view_value(flat[i].own, is_count);
-        cell[WHOLE] = view_value(flat[i].whole, is_count);
-        cell[SHARE] = view_real(flat[i].percent);
-        cell[CALLS] = view_real(flat[i].visits);
-    }
-    view_lines_heading(&view, stdout, r->separator);
-    view_lines(&view, stdout, r->separator);
-    view_fini(&view);
-    free(flat);
-    return 0;
-}
-
 enum { METRIC, UNIT, PATH, OWN, WHOLE, FROM, COLUMNS };
 static const struct view_column columns[COLUMNS] = {
     [METRIC] = {.title = "metric"},
     [UNIT] = {.title = "unit"},
     [PATH] = {.title = "call path"},
-    [OWN] = {.title = "own", .raw = ALL_DIGITS},
-    [WHOLE] = {.title = "whole", .raw = ALL_DIGITS},
+    [OWN] = {.title = "own", .raw = REPORT_ALL_DIGITS},
+    [WHOLE] = {.title = "whole", .raw = REPORT_ALL_DIGITS},
     [FROM] = {.title = "from"},
 };
 
@@ -92,7 +52,7 @@ static int print_metric(const struct chil_exp *exp, const char *separator, int m
 }
 
 /* Call paths and threads that are selected; metrics that are, or all. */
-static int print_paths(struct report *r)
+int report_print_lines(struct report *r)
 {
     struct chil_exp *exp = NULL;
     struct chil_error err = {0};
@@ -111,9 +71,4 @@ static int print_paths(struct report *r)
         status = print_metric(exp, r->separator, (int)i);
     chil_exp_free(exp);
     return status;
-}
-
-int report_print_lines(struct report *r)
-{
-    return r->flat ? print_flat(r) : print_paths(r);
 }

@@ -147,7 +147,7 @@ const char *view_cut_middle(const char *text, int width, char *buffer)
 void view_wrapped(FILE *out, const char *text, int indent, int width)
 {
     int at = indent;
-    (void)fprintf(out, "%*s", indent, "");
+    if (*text) (void)fprintf(out, "%*s", indent, "");
     while (*text) {
         int length = (int)strcspn(text, " ");
         if (at > indent && at + 1 + length > width) {
