@@ -60,9 +60,9 @@ static void say(void *context, const char *line)
 
 static uint64_t elapsed(const struct chil_run *run);
 
-static bool pause_run(void *context)
+/* False ends the run. */
+static bool pause_run(struct chil_run *run)
 {
-    struct chil_run *run = context;
     if (run->options.record_turns) {
         node_record_turn(run);
         return true;
@@ -78,7 +78,6 @@ static bool pause_run(void *context)
 
 static int start_os(struct chil_run *run, const struct chil_run_options *o, struct chil_error *err)
 {
-    uint64_t pause_cycles = o->record_turns ? o->turn_cycles : o->pause_cycles;
     struct os_options os = {
         .clock_mhz = (unsigned)number_or(o->machine, "machine.clock_mhz", 850),
         .memory_bytes = number_or(o->machine, "memory.size_max", 0),
@@ -101,8 +100,6 @@ static int start_os(struct chil_run *run, const struct chil_run_options *o, stru
                          NODE_MONITOR_BASE},
         .device = node_device,
         .watch = node_watch,
-        .pause = o->pause || o->record_turns ? pause_run : NULL,
-        .pause_cycles = pause_cycles ? pause_cycles : 1,
     };
     return os_new(&run->os, &os, run->cores, run->core_count, err);
 }
@@ -176,9 +173,21 @@ void chil_run_free(struct chil_run *run)
 
 int chil_run_go(struct chil_run *run, struct chil_error *err)
 {
-    int status = os_run(run->os, &run->result);
+    const struct chil_run_options *o = &run->options;
+    uint64_t cycles = o->record_turns ? o->turn_cycles : o->pause_cycles;
+    if (!cycles) cycles = 1;
+    uint64_t until = o->record_turns || o->pause ? cycles : UINT64_MAX;
+    enum os_progress progress;
+    while ((progress = os_advance(run->os, until)) != OS_ALL_ENDED) {
+        if (progress == OS_ALL_WAIT) {
+            os_end_deadlock(run->os);
+            continue;
+        }
+        until = os_now(run->os) + (cycles - os_now(run->os) % cycles);
+        if (!pause_run(run)) break;
+    }
+    os_result_get(run->os, &run->result);
     cache_tell_alike(run->cache, CACHE_ALL);
-    if (status) return chil_error_set(err, status, "the run failed: %s", chil_status_text(status));
     for (unsigned i = 0; i < run->core_count; i++)
         core_signal_counts(cores_get(run->cores, i), run->counts[i]);
     if (run->jit && jit_diverged(run->jit))

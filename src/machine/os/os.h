@@ -24,7 +24,7 @@
 struct os;
 struct os_space;
 
-enum { OS_CORES_MAX = 64, OS_DEVICES = 2 };
+enum { OS_CORES_MAX = 64, OS_DEVICES = 8 };
 
 /* The file-system rules of a run, from the command line. */
 struct os_rules {
@@ -69,11 +69,6 @@ struct os_options {
     uint32_t device_pages[OS_DEVICES];
     bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
                    uint32_t address);
-    /* Called between instructions, at multiples of `pause_cycles` or up to a quantum later; false
-     * ends the run there.
-     */
-    bool (*pause)(void *context);
-    uint64_t pause_cycles;
     /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0
      * for none; *task_signal, 0 when called, is one for the task itself. */
     int (*watch)(void *context, unsigned core, int *task_signal);
@@ -105,9 +100,20 @@ struct os_result {
  * os_free. */
 int os_new(struct os **os, const struct os_options *options, struct cores *cores, unsigned count,
            struct chil_error *err);
-/* Runs every task to its end, also those of processes that outlive the first. When all of them wait
- * and nothing can wake them, says so and kills them: status 128 + SIGKILL. Call it once. */
-int os_run(struct os *os, struct os_result *result);
+/* Runs all tasks, also those of processes that outlive the first, up to a simulated time (several
+ * busy cores: up to a quantum later) or until nothing is left to run. Where it stops changes no
+ * count. */
+enum os_progress {
+    OS_ALL_ENDED,    /* no task is left */
+    OS_TIME_REACHED, /* `until` */
+    OS_ALL_WAIT      /* every task waits, and nothing on this node will wake one */
+};
+enum os_progress os_advance(struct os *os, uint64_t until);
+uint64_t os_now(const struct os *os); /* the simulated time, in cycles */
+/* After OS_ALL_WAIT, when nothing outside will wake a task either: reports the deadlock and kills
+ * them: status 128 + SIGKILL. */
+void os_end_deadlock(struct os *os);
+void os_result_get(const struct os *os, struct os_result *result);
 void os_free(struct os *os);
 
 /* Copies the file at one guest path to another for the task on `core`, by the rules that its own

@@ -236,8 +236,7 @@ static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t
 {
     bool alone = runnable_tasks(os) == 1;
     uint64_t cycles = alone ? ALONE : os->options.quantum;
-    if (alone && os->options.pause)
-        cycles = least(cycles, os->pause_at > now ? os->pause_at - now : 1);
+    if (alone) cycles = least(cycles, os->until > now ? os->until - now : 1);
     cycles = least(cycles, event - now);
     uint64_t turn = task->slice_start + TURN;
     for (const struct os_task *other = os->tasks; other; other = other->next) {
@@ -341,7 +340,42 @@ static void step(struct os *os, unsigned core, uint64_t event)
     os_timers_used(task);
 }
 
-static void deadlock(struct os *os)
+/* One event, or one step of the core that is furthest behind; false when there is neither. */
+static bool advance_once(struct os *os)
+{
+    unsigned best = 0;
+    uint64_t when = OS_NEVER;
+    for (unsigned c = 0; c < os->core_count; c++) {
+        uint64_t next = core_next(os, c);
+        if (next < when) {
+            when = next;
+            best = c;
+        }
+    }
+    uint64_t event = events_next(os);
+    if (event != OS_NEVER && event <= when) {
+        events_fire(os, event);
+        return true;
+    }
+    if (when == OS_NEVER) return false;
+    if (when > core_cycles(os->cores[best].core)) core_idle_until(os->cores[best].core, when);
+    step(os, best, event);
+    return true;
+}
+
+enum os_progress os_advance(struct os *os, uint64_t until)
+{
+    os->until = until;
+    os_sweep(os);
+    while (os->tasks) {
+        if (os->now >= until) return OS_TIME_REACHED;
+        if (!advance_once(os)) return OS_ALL_WAIT;
+        os_sweep(os);
+    }
+    return OS_ALL_ENDED;
+}
+
+void os_end_deadlock(struct os *os)
 {
     const struct os_task *task = os->tasks;
     const char *name = task->in_call ? os_call_name(task->regs.gpr[0]) : NULL;
@@ -355,47 +389,18 @@ static void deadlock(struct os *os)
         if (!process->exited) os_signal_process(os, process, &info);
 }
 
-/* Lets the caller look, at multiples of pause_cycles; false when it has seen enough. Quanta are as
- * they would be without. */
-static bool pause_run(struct os *os)
+uint64_t os_now(const struct os *os)
 {
-    if (!os->options.pause || os->now < os->pause_at) return true;
-    os->pause_at =
-        os_add_cycles(os->now, os->options.pause_cycles - os->now % os->options.pause_cycles);
-    return os->options.pause(os->options.context);
+    return os->now;
 }
 
-int os_run(struct os *os, struct os_result *result)
+void os_result_get(const struct os *os, struct os_result *result)
 {
-    os_sweep(os);
-    while (os->tasks && pause_run(os)) {
-        unsigned best = 0;
-        uint64_t when = OS_NEVER;
-        for (unsigned c = 0; c < os->core_count; c++) {
-            uint64_t next = core_next(os, c);
-            if (next < when) {
-                when = next;
-                best = c;
-            }
-        }
-        uint64_t event = events_next(os);
-        if (event != OS_NEVER && event <= when) {
-            events_fire(os, event);
-        } else if (when != OS_NEVER) {
-            if (when > core_cycles(os->cores[best].core))
-                core_idle_until(os->cores[best].core, when);
-            step(os, best, event);
-        } else {
-            deadlock(os);
-        }
-        os_sweep(os);
-    }
+    *result = os->result;
     for (unsigned c = 0; c < os->core_count; c++) {
         uint64_t cycles = core_cycles(os->cores[c].core);
-        if (cycles > os->result.cycles) os->result.cycles = cycles;
+        if (cycles > result->cycles) result->cycles = cycles;
     }
-    *result = os->result;
-    return CHIL_OK;
 }
 
 /* ---- the calls about scheduling ---- */

@@ -128,7 +128,6 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
     struct os *os = base_calloc(1, sizeof *os);
     os->options = *options;
     if (!os->options.quantum) os->options.quantum = 1000;
-    os->pause_at = os->options.pause_cycles;
     if (!os->options.memory_bytes) os->options.memory_bytes = UINT64_C(512) << 20;
     os->all_cores = cores;
     os->core_count = count;

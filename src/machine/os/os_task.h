@@ -77,7 +77,7 @@ struct os {
     struct os_task *tasks;
     int next_id;       /* of processes and threads alike */
     uint64_t order;    /* runs through os_task.order and wait_order */
-    uint64_t pause_at; /* when the caller is next let look */
+    uint64_t until;    /* of os_advance */
     uint64_t now;
     struct os_said *said;
     struct os_result result;
