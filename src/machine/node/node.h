@@ -1,208 +1,198 @@
-/* Inside a run: a node's cores, the operating system on them, and the counts of its wires.
+/* One node of a machine: its cores, the memory hierarchy, the operating system on them, and the
+ * devices that are attached. node_advance runs it up to a simulated time.
  *
- * Terms: docs/glossary.md
+ * A node knows neither commands nor other nodes nor observers. Other parts attach themselves to it
+ * before node_load:
+ *   - a listener is notified of what happens to tasks, processes and address spaces;
+ *   - a device has registers in a page of every address space;
+ *   - a service answers the call-through instruction;
+ *   - a watcher stops a core when a count is reached.
+ * Each of them costs nothing while nothing of the kind happens.
+ *
+ * A signal is a named source of occurrences on the node, "core0.load" or "l2.miss"; an event of
+ * data/events counts signals. node_signal_* finds and counts them; node_laws.c holds what must be
+ * true between them. Terms: docs/glossary.md.
  */
 #ifndef NODE_H
 #define NODE_H
 
+#include "chiliad/catalog.h"
 #include "machine/cache/cache.h"
-#include "chiliad/run.h"
 #include "machine/core/core.h"
-#include "measure/counters/counters.h"
 #include "machine/os/os.h"
 
 struct jit;
-struct node_upc;
-struct node_monitor;
-struct node_trace;
-struct node_events;
-struct node_record;
-struct node_names;
-struct node_symbols;
-struct record_function;
+struct node_watch;
 
-struct chil_run {
-    const struct chil_machine *machine;
-    struct cache *cache;
-    struct cores *cores;
-    struct jit *jit; /* NULL: everything is interpreted */
-    unsigned core_count;
-    struct os *os;
-    struct os_result result;
-    struct chil_run_options options;
-    struct counters *counters; /* per process */
-    struct node_upc *upc;      /* NULL on machines with another unit */
-    struct node_monitor *monitor;
-    struct node_events *events;
-    struct node_watch *watches; /* per core */
-    struct node_trace *trace;   /* NULL without one */
-    bool trace_on;              /* the switch, whether there is a trace or not */
-    bool stopped;               /* by the caller, before its end */
-    struct core *telling;       /* whose data access the caller is being told of */
-    struct node_symbols *symbols;
-    struct node_record *record; /* NULL unless call paths are recorded */
-    struct node_names *names;   /* NULL unless they are asked for */
-    const struct chil_event *own;
-    size_t own_count;
-    uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken */
-    unsigned laws;                         /* that held at the end */
+/* --- Attached to a node ---------------------------------------------------------------------- */
+
+/* Who is notified; every callback may be NULL. See struct os_options for the first five. */
+struct node_listener {
+    void *context;
+    void (*switched)(void *context, unsigned core, int pid, int tid);
+    void (*ended)(void *context, int pid);
+    void (*forked)(void *context, int from, int pid, int tid);
+    void (*memory)(void *context, enum os_memory what, const struct mem *mem,
+                   const struct mem *from);
+    void (*handled)(void *context, int tid, int signal, const struct core_regs *regs,
+                    struct mem *mem);
+    /* An access to a device has completed as an instruction of the core. */
+    void (*retired)(void *context, unsigned core, const struct core_step *step);
 };
 
-/* A wire, found once by name, and its count on the whole node; `run->counts` must be fresh. */
-enum node_wire_kind {
-    NODE_WIRE_NONE,
-    NODE_WIRE_CORE,
-    NODE_WIRE_MEMORY,
-    NODE_WIRE_DATA_HITS,
-    NODE_WIRE_CODE_HITS,
-    NODE_WIRE_CYCLES,
-    NODE_WIRE_ELAPSED
-};
-struct node_wire {
-    enum node_wire_kind kind;
-    unsigned core;
-    enum core_signal signal;
-    struct cache_wire memory; /* for hits: of the misses */
-};
-void node_wire_find(const struct chil_run *run, const char *name, struct node_wire *wire);
-uint64_t node_wire_count(const struct chil_run *run, const struct node_wire *wire,
-                         enum chil_count_mode mode);
-
-/* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one
- * is asked for. */
-uint64_t node_count(const struct chil_run *run, const struct chil_event *event, unsigned core,
-                    const uint64_t *signals);
-
-/* The same for a part of what a core and the memory hierarchy did, which has counts of its own. May
- * be negative: a read that overlaps an earlier one turns cycles with one outstanding, counted then,
- * into cycles with two. */
-struct node_part {
-    unsigned core;
-    const uint64_t *signals;
-    uint64_t crossings, cycles;
-    const struct cache *cache;
-};
-int64_t node_part_count(const struct chil_run *run, const struct chil_event *event,
-                        const struct node_wire *wires, const struct node_part *part);
-
-/* Holds the counts, which must be fresh, against the laws between them; CHIL_ELAW and which law
- * (node_laws.c). */
-int node_check_laws(struct chil_run *run, struct chil_error *err);
-
-/* How instructions are executed (node_engine.c): fills in what cores need to know. */
-int node_engine(struct chil_run *run, struct core_options *options, struct chil_error *err);
-
-/* The simulator's own counters and the call-through (node_service.c); the last three are callbacks
- * of the system. */
-struct counters *node_counters_new(struct chil_run *run);
-bool node_call_through(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
-void node_switched(void *context, unsigned core, int pid, int tid);
-void node_ended(void *context, int pid);
-
-/* The counter unit (node_upc.c). */
-struct node_upc *node_upc_new(struct chil_run *run);
-void node_upc_free(struct node_upc *unit);
-void node_upc_catch_up(struct chil_run *run,
-                       uint64_t now); /* tells it everything up to that cycle */
-bool node_upc_is_running(const struct chil_run *run);
-bool node_upc_interrupted(struct chil_run *run); /* since last asked */
-/* Adds what its thresholds wait for; true when some of it has to be asked for: how much is left of
- * that. */
-bool node_upc_watch(struct chil_run *run);
-uint64_t node_upc_left(struct chil_run *run);
-
-/* Loads and stores of devices' registers (node_device.c): words of GPRs and doublewords of FPRs. */
+/* A load or store of a device's register: words of GPRs and doublewords of FPRs. */
 struct node_access {
     uint32_t address;
     uint64_t value; /* of a store; a load's comes here */
     unsigned width;
     bool load;
 };
-bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
-                 uint32_t address);
-/* False: there is no such register, or it refuses. */
-bool node_upc_access(struct chil_run *run, unsigned core, struct node_access *access);
-void node_upc_accessed(struct chil_run *run, unsigned core,
-                       const struct node_access *access); /* time has passed */
-bool node_monitor_access(struct chil_run *run, unsigned core, struct node_access *access);
-
-/* Transactions of the node, for the run's caller and for the monitor's board (node_monitor.c). */
-#define NODE_MONITOR_BASE                                                                          \
-    UINT32_C(0xFFFDB000) /* of the board's registers: the page behind the counter unit's */
-struct node_monitor *node_monitor_new(struct chil_run *run);
-void node_monitor_free(struct node_monitor *monitor);
-void node_monitor_task(struct chil_run *run, unsigned core, int pid, int tid);
-/* Its interrupts as signals: whether cores must watch for them, how many transactions are left at
- * least, and whether the thread on a core has caused one since last asked. */
-bool node_monitor_watch(const struct chil_run *run);
-uint64_t node_monitor_left(const struct chil_run *run, unsigned core);
-bool node_monitor_interrupted(struct chil_run *run, unsigned core);
-void node_monitor_names(const struct chil_run *run, uint32_t address, uint8_t *category,
-                        uint8_t *tag);
-/* Service 24: tags pages; `at` has three words: address, bytes, tag. */
-int32_t node_monitor_tag(struct chil_run *run, struct mem *mem, uint32_t at);
-
-/* All events of the catalogue for programs, thread by thread (node_events.c). */
-struct node_events *node_events_new(struct chil_run *run);
-void node_events_free(struct node_events *events);
-bool node_events_serve(struct chil_run *run, unsigned core, const uint32_t *arg, struct mem *mem,
-                       int32_t *result);
-void node_events_switched(struct chil_run *run, unsigned core, int pid, int tid);
-void node_events_ended(struct chil_run *run, int pid);
-/* What the thread on a core waits for: likewise; and takes off what it has reached: true when there
- * was something. */
-bool node_events_watch(struct chil_run *run, unsigned core, struct core_watch *watch);
-uint64_t node_events_left(struct chil_run *run, unsigned core);
-bool node_events_reached(struct chil_run *run, unsigned core);
-
-/* What cores watch for, of both (node_watch.c). To be called whenever that may have changed. */
-struct node_watch {
-    struct core_watch watch;
-    struct chil_run *run;
-    unsigned core;
+struct node_device {
+    void *context;
+    uint32_t page; /* the address of its registers in every address space */
+    /* False: there is no such register, or it refuses. */
+    bool (*access)(void *context, unsigned core, struct node_access *access);
+    /* The access counts as an instruction now, and its time has passed; may be NULL. */
+    void (*accessed)(void *context, unsigned core, const struct node_access *access);
 };
-void node_watch_all(struct chil_run *run);
-/* A callback of the system: a core has stopped for it. */
-int node_watch(void *context, unsigned core, int *task_signal);
 
-/* The trace (node_trace.c): switched by programs; who runs where; an instruction that was done for
- * a core. */
-struct node_trace *node_trace_new(struct chil_run *run);
-struct core_trace *node_trace_of_cores(struct node_trace *trace);
-bool node_trace_switch(struct chil_run *run, bool on); /* false when nobody cares */
-void node_trace_task(struct chil_run *run, unsigned core, int pid, int tid);
-void node_trace_retired(struct chil_run *run, unsigned core, const struct core_step *step);
+/* A program asks with the call-through instruction: the number of the service in r3, arguments from
+ * r4 on (docs/formats/callthru.md). False: the service is not one of these. */
+struct node_service {
+    void *context;
+    bool (*serve)(void *context, unsigned core, const struct core_regs *regs, struct mem *mem,
+                  int32_t *result);
+};
 
-/* Call paths (node_record.c): for cores_new; callbacks of the system; regions of the program's. */
-struct record;
-struct node_code_symbol;
-struct node_record *node_record_new(struct chil_run *run);
-void node_record_free(struct node_record *record);
-struct record *node_record_of_cores(struct node_record *record);
-struct chil_exp;
-void node_record_code(struct node_record *record,
-                      struct chil_exp *exp); /* gives it the code (node_code.c) */
-/* Its call tree: regions and nodes (node_calls.c). Gives the node of each path by its number, to be
- * freed. */
-int *node_calls_add(struct chil_run *run, struct chil_exp *exp);
-/* Where an instruction of a function is in its file; in none: in memory. */
-uint32_t node_calls_address(const struct record_function *function, uint32_t pc);
-void node_record_switched(struct chil_run *run, unsigned core, int pid, int tid);
-void node_record_turn(struct chil_run *run); /* the next set of counters is on */
-void node_record_forked(void *context, int from, int pid, int tid);
-void node_record_handled(void *context, int tid, int signal, const struct core_regs *regs,
-                         struct mem *mem);
-int32_t node_record_serve(struct chil_run *run, unsigned core, const uint32_t *arg,
-                          const struct mem *mem);
+/* Stops cores behind the instruction that reaches a count. */
+struct node_watcher {
+    void *context;
+    /* Adds to node_watch_get of each core what that core can watch by itself. Returns a bit for
+     * each core that must call `left` for the rest. */
+    uint64_t (*watch)(void *context);
+    uint64_t (*left)(void *context, unsigned core); /* at least so much is left; 0: reached */
+    /* A core has stopped. Sets a signal for its process or its task, if it is the watcher's. */
+    void (*reached)(void *context, unsigned core, int *process_signal, int *task_signal);
+    /* Before watches are set anew: counts everything up to a cycle. May be NULL. */
+    void (*catch_up)(void *context, uint64_t cycle);
+};
 
-/* The ranges of a file that is mapped `bias` away from its own addresses (node_ranges.c). `prefix`:
- * of the names of its sections, for libraries; NULL: it is the program, with areas around it. A
- * file that cannot be read has none. */
-void node_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
-                      const char *prefix, chil_program_range tell, void *context);
+/* --- A node ---------------------------------------------------------------------------------- */
 
-/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; ""
- * otherwise. */
-void node_symbol(const char *program, uint32_t address, char *buffer, size_t size);
+enum { NODE_ATTACHED = 8 }; /* of a kind, at most */
+
+struct node {
+    const struct chil_machine *machine;
+    unsigned core_count;
+    struct cache *cache;
+    struct cores *cores;
+    struct jit *jit;                       /* NULL: everything is interpreted */
+    struct os *os;                         /* from node_load on */
+    uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken: node_counts_take */
+
+    void (*report)(void *context, const char *line); /* a line for the user; NULL: nobody reads */
+    void *report_context;
+    const struct node_listener *listeners[NODE_ATTACHED];
+    const struct node_service *services[NODE_ATTACHED];
+    const struct node_watcher *watchers[NODE_ATTACHED];
+    const struct node_device *devices[OS_DEVICES];
+    struct node_watch *watches; /* per core */
+};
+
+struct node_options {
+    const struct chil_machine *machine; /* outlives the node, like all that is borrowed here */
+    const char *engine;                 /* chil_run_options.engine */
+    void (*report)(void *context, const char *line);
+    void *report_context;
+};
+
+/* Cores and hierarchy of the machine. Two hooks are part of the cores, so they must be known when
+ * these are made, after the hierarchy: node_new makes the hierarchy, node_make_cores the cores. */
+int node_new(struct node **node, const struct node_options *options, struct chil_error *err);
+int node_make_cores(struct node *node, const struct node_options *options, struct core_trace *trace,
+                    struct record *record, struct chil_error *err);
+void node_free(struct node *node);
+
+/* Borrowed until node_free; the first that was attached is the first that is notified. */
+void node_attach_listener(struct node *node, const struct node_listener *listener);
+void node_attach_device(struct node *node, const struct node_device *device);
+void node_attach_service(struct node *node, const struct node_service *service);
+void node_attach_watcher(struct node *node, const struct node_watcher *watcher);
+
+/* Loads a program: `program` has what is of the program and its files; the rest is filled in. */
+int node_load(struct node *node, const struct os_options *program, struct chil_error *err);
+/* Runs the node up to a simulated time (os_advance). */
+enum os_progress node_advance(struct node *node, uint64_t until);
+
+uint64_t node_elapsed(const struct node *node); /* cycles of the core that is furthest ahead */
+/* A parameter of the machine file, or another value where it has none. */
+uint64_t node_parameter(const struct chil_machine *machine, const char *key, uint64_t otherwise);
+
+/* Answers a call-through (node_call.c); callback of the operating system. */
+bool node_call_through(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
+/* Does a load or store of a device's register (node_device.c); likewise. */
+bool node_device_access(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
+                        uint32_t address);
+
+/* --- Watches (node_watch.c) ------------------------------------------------------------------ */
+
+/* To be called whenever what a watcher waits for has changed. */
+void node_watch_all(struct node *node);
+/* The same, after everything was counted up to where that core is. */
+void node_watch_update(struct node *node, unsigned core);
+struct core_watch *node_watch_get(struct node *node, unsigned core);
+int node_watch_stopped(void *context, unsigned core, int *task_signal); /* likewise a callback */
+
+/* --- Signals (node_count.c) ------------------------------------------------------------------ */
+
+/* A signal, found once by its name. */
+enum node_signal_kind {
+    NODE_SIGNAL_NONE,
+    NODE_SIGNAL_CORE,
+    NODE_SIGNAL_MEMORY,
+    NODE_SIGNAL_DATA_HITS,
+    NODE_SIGNAL_CODE_HITS,
+    NODE_SIGNAL_CYCLES,
+    NODE_SIGNAL_ELAPSED
+};
+struct node_signal {
+    enum node_signal_kind kind;
+    unsigned core;
+    enum core_signal signal;
+    struct cache_wire memory; /* for hits: of the misses */
+};
+void node_signal_find(const struct node *node, const char *name, struct node_signal *signal);
+/* Its count on the whole node; node->counts must be fresh. */
+uint64_t node_signal_count(const struct node *node, const struct node_signal *signal,
+                           enum chil_count_mode mode);
+void node_counts_take(struct node *node); /* makes node->counts fresh */
+
+/* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one
+ * is asked for. */
+uint64_t node_count(const struct node *node, const struct chil_event *event, unsigned core,
+                    const uint64_t *signals);
+
+/* Counts that are attributed to a thread or a call path: what a core and the hierarchy did for it.
+ * An event's may be negative: a read that overlaps an earlier one turns cycles with one
+ * outstanding, counted then, into cycles with two. */
+struct node_attribution {
+    unsigned core;
+    const uint64_t *signals;
+    uint64_t crossings, cycles;
+    const struct cache *cache;
+};
+int64_t node_attributed_count(const struct node *node, const struct chil_event *event,
+                              const struct node_signal *signals,
+                              const struct node_attribution *attribution);
+
+/* Checks the laws between the counts, which must be fresh (node_laws.c): how many hold into
+ * *checked; CHIL_ELAW and which law when one does not. */
+int node_check_laws(const struct node *node, unsigned *checked, struct chil_error *err);
+
+/* --- The engine (node_engine.c) -------------------------------------------------------------- */
+
+/* How instructions are executed: makes node->jit and fills in what cores need to know. */
+int node_engine(struct node *node, const struct node_options *options, bool traced,
+                struct core_options *core, struct chil_error *err);
 
 #endif

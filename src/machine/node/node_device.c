@@ -1,5 +1,4 @@
-/* Registers of devices in a program's memory: which instructions access them, and how these are
- * done from outside. */
+/* Completes a load or store of a device's register for the core that stopped before it. */
 #include "machine/isa/isa.h"
 #include "machine/node/node.h"
 
@@ -22,27 +21,41 @@ static bool decode(uint32_t word, const struct isa_row *row, const struct core_r
     return (access->load || store) && !(row->flags & not_plain) && row->size == access->width;
 }
 
-bool node_device(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
-                 uint32_t address)
+static const struct node_device *find(const struct node *node, uint32_t address)
 {
-    struct chil_run *run = context;
+    for (unsigned i = 0; i < OS_DEVICES && node->devices[i]; i++)
+        if (node->devices[i]->page / MEM_PAGE == address / MEM_PAGE) return node->devices[i];
+    return NULL;
+}
+
+static void notify_retired(const struct node *node, unsigned core, const struct core_step *step)
+{
+    for (unsigned i = 0; i < NODE_ATTACHED && node->listeners[i]; i++)
+        if (node->listeners[i]->retired)
+            node->listeners[i]->retired(node->listeners[i]->context, core, step);
+}
+
+bool node_device_access(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
+                        uint32_t address)
+{
+    const struct node *node = context;
+    const struct node_device *device = find(node, address);
     struct node_access access = {.address = address};
     uint32_t word;
     enum isa_id id = mem_get32(mem, regs->pc, &word) ? isa_decode(word) : ISA_ILLEGAL;
-    if (id == ISA_ILLEGAL) return false;
+    if (!device || id == ISA_ILLEGAL) return false;
     const struct isa_row *row = isa_row(id);
-    struct core *at = cores_get(run->cores, core);
+    struct core *at = cores_get(node->cores, core);
     struct core_step step = {.cycle = core_cycles(at), .pc = regs->pc, .word = word};
-    bool of_monitor = address / MEM_PAGE == NODE_MONITOR_BASE / MEM_PAGE;
     (void)core_access(regs, word, &step);
     if (!decode(word, row, regs, &access)) return false;
-    if (!(of_monitor ? node_monitor_access : node_upc_access)(run, core, &access)) return false;
+    if (!device->access(device->context, core, &access)) return false;
     if (access.load && access.width == 8) regs->fpr[isa_rt(word)] = access.value;
     if (access.load && access.width == 4) regs->gpr[isa_rt(word)] = (uint32_t)access.value;
     if (row->flags & ISA_UPDATE) regs->gpr[isa_ra(word)] = address;
     regs->pc += 4;
-    core_retire(at, step.pc, word, cache_device(run->cache, core, !access.load, core_cycles(at)));
-    node_trace_retired(run, core, &step);
-    if (!of_monitor) node_upc_accessed(run, core, &access);
+    core_retire(at, step.pc, word, cache_device(node->cache, core, !access.load, core_cycles(at)));
+    notify_retired(node, core, &step);
+    if (device->accessed) device->accessed(device->context, core, &access);
     return true;
 }

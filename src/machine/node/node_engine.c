@@ -68,38 +68,30 @@ static int take_options(const char *text, struct jit_options *options, struct ch
     return 0;
 }
 
-int node_engine(struct chil_run *run, struct core_options *options, struct chil_error *err)
+int node_engine(struct node *node, const struct node_options *o, bool traced,
+                struct core_options *core, struct chil_error *err)
 {
-    const char *name = run->options.engine ? run->options.engine : "auto";
+    const char *name = o->engine ? o->engine : "auto";
     size_t length = strcspn(name, ":");
     struct jit_options jit = {0};
     int engine = choose(name, length, err);
     if (engine < 0) return engine;
     int status = take_options(name + length + (name[length] == ':'), &jit, err);
-    if (status || engine == INTERP || run->trace) return status;
+    if (status || engine == INTERP || traced) return status;
     const char *problem = engine == AUTO ? NULL : jit_unavailable();
     if (problem)
         return chil_error_set(err, CHIL_ENOENT, "engine '%s': %s; --engine=interp does without",
                               name, problem);
     if (engine == LOCKSTEP) {
         jit.wait = true;
-        jit.say = run->options.say;
-        jit.context = run->options.context;
+        jit.say = o->report;
+        jit.context = o->report_context;
         if (!jit.lockstep) jit.lockstep = STRETCH;
     } else {
         jit.lockstep = 0;
     }
-    run->jit = jit_new(&jit);
-    if (!run->jit) return 0;
-    options->translator = jit_translator(run->jit);
+    node->jit = jit_new(&jit);
+    if (!node->jit) return 0;
+    core->translator = jit_translator(node->jit);
     return 0;
-}
-
-bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation)
-{
-    if (!run->jit) return false;
-    struct jit_figures f = jit_figures_get(run->jit);
-    *translation = (struct chil_run_translation){f.regions, f.blocks, f.instructions, f.dropped,
-                                                 (double)f.nanoseconds / 1e9};
-    return true;
 }

@@ -5,7 +5,7 @@
  * memory hierarchy alone are in src/machine/cache/cache_wire.c, where its own tests use them; here
  * are those that cores and memory have together.
  *
- * A law here is a text over wires: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the wire
+ * A law here is a text over signals: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the wire
  * was high) on both sides of "=" or "<=". '#' is the number of a core; a law holds on each. To add
  * one, add a row.
  */
@@ -90,23 +90,23 @@ enum { LAWS = sizeof laws / sizeof *laws, NAME = 80 };
 
 /* --- Sides ----------------------------------------------------------------------------------- */
 
-/* The count of a wire, or of what a core has besides wires. */
-static uint64_t count_name(const struct chil_run *run, const char *name, unsigned core,
+/* The count of a wire, or of what a core has besides signals. */
+static uint64_t count_name(const struct node *node, const char *name, unsigned core,
                            enum chil_count_mode mode)
 {
-    struct node_wire wire;
+    struct node_signal signal;
     const char *last = strchr(name, '.');
-    const struct core *of = cores_get(run->cores, core);
+    const struct core *of = cores_get(node->cores, core);
     if (last && strcmp(last, ".cycles") == 0) return core_cycles(of) - core_idle_cycles(of);
     if (last && strcmp(last, ".crossings") == 0) return core_crossings(of);
-    node_wire_find(run, name, &wire);
-    assert(wire.kind != NODE_WIRE_NONE);
-    return node_wire_count(run, &wire, mode);
+    node_signal_find(node, name, &signal);
+    assert(signal.kind != NODE_SIGNAL_NONE);
+    return node_signal_count(node, &signal, mode);
 }
 
 /* One name of a law, up to a blank or the end, with the core's number for '#'; moves *at behind it.
  */
-static uint64_t count_term(const struct chil_run *run, const char **at, unsigned core)
+static uint64_t count_term(const struct node *node, const char **at, unsigned core)
 {
     static const char cycles[] = "cycles(";
     char name[NAME];
@@ -125,11 +125,11 @@ static uint64_t count_term(const struct chil_run *run, const char **at, unsigned
     }
     name[length] = 0;
     *at += **at == ')';
-    return count_name(run, name, core, mode);
+    return count_name(node, name, core, mode);
 }
 
 /* A sum; stops at the relation or the end. */
-static uint64_t count_side(const struct chil_run *run, const char **at, unsigned core)
+static uint64_t count_side(const struct node *node, const char **at, unsigned core)
 {
     uint64_t sum = 0;
     for (;;) {
@@ -137,7 +137,7 @@ static uint64_t count_side(const struct chil_run *run, const char **at, unsigned
         unsigned long times = strtoul(*at, &end, 10);
         if (end == *at) times = 1;
         *at = end + strspn(end, " ");
-        sum += times * count_term(run, at, core);
+        sum += times * count_term(node, at, core);
         if (strncmp(*at, " + ", 3) != 0) return sum;
         *at += 3;
     }
@@ -156,40 +156,41 @@ static int broken(struct chil_error *err, const char *law, unsigned core, uint64
                           law, where, left, right);
 }
 
-static int check_text(const struct chil_run *run, const struct law *law, unsigned core,
+static int check_text(const struct node *node, const struct law *law, unsigned core,
                       struct chil_error *err)
 {
     const char *at = law->sums;
-    uint64_t left = count_side(run, &at, core);
+    uint64_t left = count_side(node, &at, core);
     bool equal = strncmp(at, " = ", 3) == 0;
     assert(equal || strncmp(at, " <= ", 4) == 0);
     at += equal ? 3 : 4;
-    uint64_t right = count_side(run, &at, core);
+    uint64_t right = count_side(node, &at, core);
     assert(!*at);
     if (equal ? left == right : left <= right) return 0;
     return broken(err, law->text, core, left, right);
 }
 
-static int check_memory(struct chil_run *run, const struct cache_law *law, struct chil_error *err)
+static int check_memory(const struct node *node, const struct cache_law *law, unsigned *checked,
+                        struct chil_error *err)
 {
     bool each = cache_law_of_core(law);
-    for (unsigned i = 0; i < (each ? run->core_count : 1); i++) {
+    for (unsigned i = 0; i < (each ? node->core_count : 1); i++) {
         uint64_t left, right;
-        cache_law_sides(run->cache, law, each ? i : CACHE_ALL, &left, &right);
+        cache_law_sides(node->cache, law, each ? i : CACHE_ALL, &left, &right);
         if (left != right) return broken(err, law->text, each ? i : CORE_ALL, left, right);
-        run->laws++;
+        ++*checked;
     }
     return 0;
 }
 
-int node_check_laws(struct chil_run *run, struct chil_error *err)
+int node_check_laws(const struct node *node, unsigned *checked, struct chil_error *err)
 {
     int status = 0;
-    run->laws = 0;
+    *checked = 0;
     for (unsigned i = 0; !status && i < cache_law_count; i++)
-        status = check_memory(run, &cache_laws[i], err);
+        status = check_memory(node, &cache_laws[i], checked, err);
     for (unsigned i = 0; !status && i < LAWS; i++)
-        for (unsigned core = 0; !status && core < run->core_count; core++, run->laws++)
-            status = check_text(run, &laws[i], core, err);
+        for (unsigned core = 0; !status && core < node->core_count; core++, ++*checked)
+            status = check_text(node, &laws[i], core, err);
     return status;
 }

@@ -1,46 +1,58 @@
-/* What the cores watch for: the counter unit's thresholds, counts that threads of the program wait
- * for, and interrupts of the monitor's board. Each stops the core behind the instruction that gets
- * there; the unit's is a signal for the process, as on Blue Gene/P, a thread's and the board's are
- * for the thread.
+/* Collects what the cores watch for: thresholds of the counter unit, counts that threads of the
+ * program wait for, interrupts of the monitor board. Each stops a core behind the instruction that
+ * gets there, and its watcher then names the signal that the process or the task gets.
  */
-#include "machine/node/node.h"
+#include "machine/node/node_watch.h"
 
-enum { SIGXCPU_POWERPC = 24, SIGIO_POWERPC = 29 };
-
-static uint64_t ask(void *context)
+static uint64_t least_left(void *context)
 {
     const struct node_watch *watch = context;
-    uint64_t unit = node_upc_left(watch->run), thread = node_events_left(watch->run, watch->core);
-    uint64_t board = node_monitor_left(watch->run, watch->core),
-             least = unit < thread ? unit : thread;
-    return least < board ? least : board;
+    const struct node_watcher *const *watchers = watch->node->watchers;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < NODE_ATTACHED && watchers[i]; i++) {
+        uint64_t left = watchers[i]->left(watchers[i]->context, watch->core);
+        if (left < least) least = left;
+    }
+    return least;
 }
 
-void node_watch_all(struct chil_run *run)
+struct core_watch *node_watch_get(struct node *node, unsigned core)
 {
-    for (unsigned i = 0; i < run->core_count; i++) {
-        run->watches[i] = (struct node_watch){.run = run, .core = i};
-        run->watches[i].watch.context = &run->watches[i];
+    return &node->watches[core].watch;
+}
+
+void node_watch_all(struct node *node)
+{
+    uint64_t asks = 0;
+    for (unsigned i = 0; i < node->core_count; i++) {
+        node->watches[i] = (struct node_watch){.node = node, .core = i};
+        node->watches[i].watch.context = &node->watches[i];
     }
-    bool of_unit = run->upc && node_upc_watch(run), of_board = node_monitor_watch(run);
-    for (unsigned i = 0; i < run->core_count; i++) {
-        struct core_watch *watch = &run->watches[i].watch;
-        bool of_thread = node_events_watch(run, i, watch);
-        if (of_unit || of_thread || of_board) watch->ask = ask;
-        core_set_watch(cores_get(run->cores, i),
+    for (unsigned i = 0; i < NODE_ATTACHED && node->watchers[i]; i++)
+        asks |= node->watchers[i]->watch(node->watchers[i]->context);
+    for (unsigned i = 0; i < node->core_count; i++) {
+        struct core_watch *watch = node_watch_get(node, i);
+        if (asks >> i & 1) watch->ask = least_left;
+        core_set_watch(cores_get(node->cores, i),
                        watch->count || watch->cycle || watch->ask ? watch : NULL);
     }
 }
 
-int node_watch(void *context, unsigned core, int *task_signal)
+void node_watch_update(struct node *node, unsigned core)
 {
-    struct chil_run *run = context;
-    if (run->upc) node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
-    bool interrupted = run->upc && node_upc_interrupted(run);
-    if (node_events_reached(run, core))
-        *task_signal = SIGXCPU_POWERPC;
-    else if (node_monitor_interrupted(run, core)) /* else behind the next instruction */
-        *task_signal = SIGIO_POWERPC;
-    node_watch_all(run);
-    return interrupted ? SIGXCPU_POWERPC : 0;
+    uint64_t now = core_cycles(cores_get(node->cores, core));
+    for (unsigned i = 0; i < NODE_ATTACHED && node->watchers[i]; i++)
+        if (node->watchers[i]->catch_up)
+            node->watchers[i]->catch_up(node->watchers[i]->context, now);
+    node_watch_all(node);
+}
+
+int node_watch_stopped(void *context, unsigned core, int *task_signal)
+{
+    struct node *node = context;
+    int process_signal = 0;
+    for (unsigned i = 0; i < NODE_ATTACHED && node->watchers[i]; i++)
+        node->watchers[i]->reached(node->watchers[i]->context, core, &process_signal, task_signal);
+    node_watch_all(node);
+    return process_signal;
 }

@@ -17,9 +17,9 @@
 #include "base/mem.h"
 #include "chiliad/experiment.h"
 #include "machine/core/core_record.h"
-#include "machine/node/node.h"
-#include "machine/node/node_roles.h"
-#include "machine/node/node_symbols.h"
+#include "run/run_impl.h"
+#include "measure/observe/observe_roles.h"
+#include "measure/observe/observe_symbols.h"
 
 /* The experiment's nodes once more, with lists of children; [0] has those of no node, [n + 1] those
  * of node n. */
@@ -29,10 +29,10 @@ struct family {
 };
 
 struct region {
-    const struct node_code_symbol *symbol;
+    const struct observe_symbol *symbol;
     enum record_kind kind;
-    const struct node_role *role; /* of a construct, */
-    const char *file;             /* and its place */
+    const struct observe_role *role; /* of a construct, */
+    const char *file;                /* and its place */
     int line;
     int region;
 };
@@ -40,7 +40,7 @@ struct region {
 /* How often a node was called at an instruction. */
 struct call {
     int node;
-    const struct node_code_symbol *caller;
+    const struct observe_symbol *caller;
     uint32_t address;
     uint64_t calls;
 };
@@ -59,15 +59,15 @@ struct calls {
 
 /* --- Regions --------------------------------------------------------------------------------- */
 
-uint32_t node_calls_address(const struct record_function *f, uint32_t pc)
+uint32_t run_calls_address(const struct record_function *f, uint32_t pc)
 {
-    const struct node_code_symbol *symbol = f->symbol;
+    const struct observe_symbol *symbol = f->symbol;
     return pc - f->low + (f->low == f->high ? symbol->address : f->address);
 }
 
-static const char *object_of(const struct node_code_symbol *symbol)
+static const char *object_of(const struct observe_symbol *symbol)
 {
-    return symbol->object ? node_object_path(symbol->object) : "";
+    return symbol->object ? observe_object_path(symbol->object) : "";
 }
 
 static int region_add(struct calls *c, const struct region *like,
@@ -79,15 +79,15 @@ static int region_add(struct calls *c, const struct region *like,
     return c->regions[c->region_count++].region = chil_exp_add_region(c->exp, region);
 }
 
-static int region_get(struct calls *c, const struct node_code_symbol *symbol, enum record_kind kind)
+static int region_get(struct calls *c, const struct observe_symbol *symbol, enum record_kind kind)
 {
     for (size_t i = 0; i < c->region_count; i++)
         if (c->regions[i].symbol == symbol && c->regions[i].kind == kind && !c->regions[i].role)
             return c->regions[i].region;
     char module[4096];
-    const struct node_role *role =
-        kind == RECORD_CALL ? node_role_find(symbol->name, object_of(symbol)) : NULL;
-    struct chil_exp_region region = {.name = (char *)node_symbols_name(symbol),
+    const struct observe_role *role =
+        kind == RECORD_CALL ? observe_role_find(symbol->name, object_of(symbol)) : NULL;
+    struct chil_exp_region region = {.name = (char *)observe_symbols_name(symbol),
                                      .mangled = (char *)symbol->name,
                                      .module = module,
                                      .paradigm = (char *)(role ? role->paradigm : "compiler"),
@@ -95,13 +95,13 @@ static int region_get(struct calls *c, const struct node_code_symbol *symbol, en
     if (kind == RECORD_REGION) region.paradigm = region.role = (char *)"user";
     if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.paradigm = (char *)"measurement";
     if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.role = (char *)"artificial";
-    node_symbols_source(symbol, module, sizeof module, &region.begin, &region.end);
+    observe_symbols_source(symbol, module, sizeof module, &region.begin, &region.end);
     return region_add(c, &(struct region){.symbol = symbol, .kind = kind}, &region);
 }
 
 /* Where a construct is: where it is called. A team's function begins at the line of its construct;
  * gcc gives the call of the runtime, which nobody wrote, any line before it. */
-static const struct node_code_symbol *
+static const struct observe_symbol *
 place_of(const struct record_path *path, const struct record_function *function, uint32_t *address)
 {
     const struct record_path *at = path;
@@ -111,10 +111,10 @@ place_of(const struct record_path *path, const struct record_function *function,
     for (at = at ? at->child : NULL; at && !at->start;)
         at = at->sibling;
     if (at) {
-        *address = node_calls_address(at->function, at->function->low);
+        *address = run_calls_address(at->function, at->function->low);
         return at->symbol;
     }
-    *address = node_calls_address(path->sites->caller, path->sites->at);
+    *address = run_calls_address(path->sites->caller, path->sites->at);
     return path->sites->caller->symbol;
 }
 
@@ -124,10 +124,10 @@ static int construct_get(struct calls *c, const struct record_path *path,
 {
     uint32_t address;
     char name[400];
-    const struct node_code_symbol *symbol = function->symbol,
-                                  *caller = place_of(path, function, &address);
-    struct region wanted = {.symbol = symbol, .role = node_role_find(symbol->name, "")};
-    wanted.file = node_symbols_line(caller, address, &wanted.line);
+    const struct observe_symbol *symbol = function->symbol,
+                                *caller = place_of(path, function, &address);
+    struct region wanted = {.symbol = symbol, .role = observe_role_find(symbol->name, "")};
+    wanted.file = observe_symbols_line(caller, address, &wanted.line);
     if (!wanted.file) wanted.line = (int)address;
     for (size_t i = 0; i < c->region_count; i++) {
         const struct region *r = &c->regions[i];
@@ -166,16 +166,16 @@ static int node_get(struct calls *c, int parent, int region, uint32_t at)
     return node;
 }
 
-static bool is_in(const char *const *patterns, size_t count, const struct node_code_symbol *symbol)
+static bool is_in(const char *const *patterns, size_t count, const struct observe_symbol *symbol)
 {
     bool found = false;
     for (size_t i = 0; i < count; i++)
-        found |= fnmatch(patterns[i], node_symbols_name(symbol), 0) == 0 ||
+        found |= fnmatch(patterns[i], observe_symbols_name(symbol), 0) == 0 ||
                  fnmatch(patterns[i], symbol->name, 0) == 0;
     return found;
 }
 
-static bool is_wanted(const struct chil_run_options *o, const struct node_code_symbol *symbol)
+static bool is_wanted(const struct chil_run_options *o, const struct observe_symbol *symbol)
 {
     return (!o->record_only_count || is_in(o->record_only, o->record_only_count, symbol)) &&
            !is_in(o->record_exclude, o->record_exclude_count, symbol);
@@ -195,7 +195,7 @@ static uint32_t split_by(const struct calls *c, const struct record_path *path)
     int line = -1;
     if (!c->run->options.record_call_sites || !path->at || !path->sites) return 0;
     const struct record_function *caller = path->sites->caller;
-    (void)node_symbols_line(caller->symbol, node_calls_address(caller, path->at), &line);
+    (void)observe_symbols_line(caller->symbol, run_calls_address(caller, path->at), &line);
     return line > 0 ? (uint32_t)line : path->at;
 }
 
@@ -212,7 +212,7 @@ static int construct_node(struct calls *c, int above, const struct record_path *
 static int node_of_path(struct calls *c, const struct record_path *path)
 {
     const struct chil_run_options *o = &c->run->options;
-    const struct node_code_symbol *symbol = path->symbol;
+    const struct observe_symbol *symbol = path->symbol;
     unsigned limit = o->record_depth ? o->record_depth : CHIL_RECORD_DEPTH;
     if (path->kind == RECORD_ROOT)
         return node_get(c, CHIL_EXP_NONE, region_get(c, symbol, RECORD_ROOT), 0);
@@ -241,7 +241,7 @@ static void take_sites(struct calls *c, const struct record_path *path)
     for (const struct record_site *site = path->sites; site; site = site->next) {
         c->sites = base_grow(c->sites, &c->site_capacity, c->site_count + 1, sizeof *c->sites);
         c->sites[c->site_count++] = (struct call){
-            node, site->caller->symbol, node_calls_address(site->caller, site->at), site->calls};
+            node, site->caller->symbol, run_calls_address(site->caller, site->at), site->calls};
     }
 }
 
@@ -256,7 +256,7 @@ static int compare(const void *a, const void *b)
 static void set_site(const struct calls *c, const struct call *call)
 {
     int line;
-    const char *file = node_symbols_line(call->caller, call->address, &line);
+    const char *file = observe_symbols_line(call->caller, call->address, &line);
     if (file && line > 0) chil_exp_set_call(c->exp, call->node, line, file);
 }
 
@@ -276,11 +276,12 @@ static void set_sites(const struct calls *c)
     if (best.node >= 0) set_site(c, &best);
 }
 
-int *node_calls_add(struct chil_run *run, struct chil_exp *exp)
+int *run_calls_add(struct chil_run *run, struct chil_exp *exp)
 {
     struct calls c = {.run = run, .exp = exp};
     size_t count;
-    struct record_path *const *path = record_paths(node_record_of_cores(run->record), &count);
+    struct record_path *const *path =
+        record_paths(observe_record_of_cores(run->observe.record), &count);
     c.node_of = base_calloc(count + 1, sizeof *c.node_of);
     c.families = base_grow(NULL, &c.family_capacity, 1, sizeof *c.families);
     c.families[0] = (struct family){-1, -1, 0};

@@ -5,7 +5,7 @@
  * symbols, then the libraries', as they came. Their numbers are the space's; those of the caller's
  * tables are found once for each.
  */
-#include "machine/node/node_names.h"
+#include "measure/observe/observe_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "machine/node/node_symbols.h"
+#include "measure/observe/observe_symbols.h"
 
 /* Names of one part of a space. */
 struct known {
@@ -32,32 +32,18 @@ struct space {
     const struct mem *mem;
     struct known functions, data;
     struct memo memos[MEMOS];
-    struct node_heap *heap; /* NULL: nothing was allocated yet */
+    struct observe_heap *heap; /* NULL: nothing was allocated yet */
 };
 
-struct node_names {
-    struct chil_run *run;
+struct observe_names {
+    struct observe *observe;
+    struct node_listener listener;
     struct chil_run_names tables;
-    struct node_sites *sites; /* NULL: not asked for; likewise */
-    struct node_paths *paths;
+    struct observe_sites *sites; /* NULL: not asked for; likewise */
+    struct observe_paths *paths;
     struct space *spaces;
     struct space *at[OS_CORES_MAX]; /* that cores had last */
 };
-
-struct node_names *node_names_new(struct chil_run *run)
-{
-    const struct chil_run_names *wanted = run->options.names;
-    if (!wanted || !(wanted->functions || wanted->symbols || wanted->callpaths || wanted->sites ||
-                     wanted->sections))
-        return NULL;
-    struct node_names *names = base_calloc(1, sizeof *names);
-    names->run = run;
-    names->tables = *wanted;
-    if (wanted->sites) names->sites = node_sites_new(wanted->sites, wanted->symbols);
-    if (wanted->callpaths || wanted->sections)
-        names->paths = node_paths_new(wanted->callpaths, wanted->sections);
-    return names;
-}
 
 static void known_forget(struct known *known)
 {
@@ -70,11 +56,11 @@ static void space_free(struct space *space)
 {
     known_forget(&space->functions);
     known_forget(&space->data);
-    node_heap_free(space->heap);
+    observe_heap_free(space->heap);
     free(space);
 }
 
-void node_names_free(struct node_names *names)
+void observe_names_free(struct observe_names *names)
 {
     if (!names) return;
     while (names->spaces) {
@@ -82,19 +68,19 @@ void node_names_free(struct node_names *names)
         space_free(names->spaces);
         names->spaces = next;
     }
-    node_sites_free(names->sites);
-    node_paths_free(names->paths);
+    observe_sites_free(names->sites);
+    observe_paths_free(names->paths);
     free(names);
 }
 
-struct node_sites *node_names_sites(const struct node_names *names)
+struct observe_sites *observe_names_sites(const struct observe_names *names)
 {
     return names->sites;
 }
 
 /* --- Spaces ---------------------------------------------------------------------------------- */
 
-static struct space **space_find(struct node_names *names, const struct mem *mem)
+static struct space **space_find(struct observe_names *names, const struct mem *mem)
 {
     struct space **at = &names->spaces;
     while (*at && (*at)->mem != mem)
@@ -102,7 +88,7 @@ static struct space **space_find(struct node_names *names, const struct mem *mem
     return at;
 }
 
-static struct space *space_get(struct node_names *names, const struct mem *mem)
+static struct space *space_get(struct observe_names *names, const struct mem *mem)
 {
     struct space **at = space_find(names, mem);
     if (*at) return *at;
@@ -111,18 +97,17 @@ static struct space *space_get(struct node_names *names, const struct mem *mem)
     return *at;
 }
 
-struct node_heap *node_names_heap(struct node_names *names, const struct mem *mem)
+struct observe_heap *observe_names_heap(struct observe_names *names, const struct mem *mem)
 {
     struct space *space = space_get(names, mem);
-    if (!space->heap) space->heap = node_heap_new();
+    if (!space->heap) space->heap = observe_heap_new();
     return space->heap;
 }
 
-void node_names_memory(void *context, enum os_memory what, const struct mem *mem,
-                       const struct mem *from)
+static void memory_changed(void *context, enum os_memory what, const struct mem *mem,
+                           const struct mem *from)
 {
-    const struct chil_run *run = context;
-    struct node_names *names = run->names;
+    struct observe_names *names = context;
     struct space **at = space_find(names, mem), *space = *at, *parent;
     switch (what) {
     case OS_MEMORY_MAPPED:
@@ -134,7 +119,7 @@ void node_names_memory(void *context, enum os_memory what, const struct mem *mem
     case OS_MEMORY_COPIED:
         parent = space_get(names, from);
         space = space_get(names, mem);
-        if (parent->heap) space->heap = node_heap_copy(parent->heap);
+        if (parent->heap) space->heap = observe_heap_copy(parent->heap);
         break;
     default:
         if (!space) break;
@@ -143,6 +128,23 @@ void node_names_memory(void *context, enum os_memory what, const struct mem *mem
         memset(names->at, 0, sizeof names->at);
         break;
     }
+}
+
+struct observe_names *observe_names_new(struct observe *observe)
+{
+    const struct chil_run_names *wanted = observe->options.names;
+    if (!wanted || !(wanted->functions || wanted->symbols || wanted->callpaths || wanted->sites ||
+                     wanted->sections))
+        return NULL;
+    struct observe_names *names = base_calloc(1, sizeof *names);
+    names->observe = observe;
+    names->listener = (struct node_listener){.context = names, .memory = memory_changed};
+    node_attach_listener(observe->node, &names->listener);
+    names->tables = *wanted;
+    if (wanted->sites) names->sites = observe_sites_new(wanted->sites, wanted->symbols);
+    if (wanted->callpaths || wanted->sections)
+        names->paths = observe_paths_new(wanted->callpaths, wanted->sections);
+    return names;
 }
 
 /* --- Making ranges --------------------------------------------------------------------------- */
@@ -167,49 +169,49 @@ static void add_function(void *context, const char *name, uint32_t address, uint
     free(written);
 }
 
-static void add_object(struct chil_run *run, const struct os_object *object, bool is_program,
-                       enum chil_program_part part, struct chil_ranges *ranges)
+static void add_object(const struct observe *observe, const struct os_object *object,
+                       bool is_program, enum chil_program_part part, struct chil_ranges *ranges)
 {
     struct adding adding = {.ranges = ranges};
     const char *slash = strrchr(object->path, '/');
     char prefix[300];
-    if (!node_symbols_bias(run->symbols, object, &adding.bias)) return;
+    if (!observe_symbols_bias(observe->symbols, object, &adding.bias)) return;
     (void)snprintf(prefix, sizeof prefix, "%.290s:", slash ? slash + 1 : object->path);
-    node_file_ranges(object->host, part, adding.bias, is_program ? NULL : prefix, add_range,
-                     ranges);
+    observe_file_ranges(object->host, part, adding.bias, is_program ? NULL : prefix, add_range,
+                        ranges);
     if (part == CHIL_PROGRAM_FUNCTIONS)
-        node_symbols_each(run->symbols, object, add_function, &adding);
+        observe_symbols_each(observe->symbols, object, add_function, &adding);
 }
 
 /* The program first, because of the areas around it; then the others, in the order in which they
  * came. */
-static void make(struct chil_run *run, const struct mem *mem, enum chil_program_part part,
+static void make(const struct observe *observe, const struct mem *mem, enum chil_program_part part,
                  struct known *known)
 {
-    const char *program = os_program_path(run->os, mem);
+    const char *program = os_program_path(observe->node->os, mem);
     struct os_object object;
     size_t count = 0;
     known->ranges = chil_ranges_new();
-    while (os_object_get(run->os, mem, count, &object))
+    while (os_object_get(observe->node->os, mem, count, &object))
         count++;
     for (unsigned pass = 0; pass < 2; pass++)
         for (size_t i = count; i-- > 0;) {
-            (void)os_object_get(run->os, mem, i, &object);
+            (void)os_object_get(observe->node->os, mem, i, &object);
             bool is_program = program && strcmp(object.path, program) == 0;
             if (is_program == (pass == 0))
-                add_object(run, &object, is_program, part, known->ranges);
+                add_object(observe, &object, is_program, part, known->ranges);
         }
     known->numbers = base_calloc(chil_ranges_count(known->ranges) + 1, sizeof *known->numbers);
 }
 
 /* --- Looking up ------------------------------------------------------------------------------ */
 
-static uint32_t look_up(struct node_names *names, struct space *space, enum chil_program_part part,
-                        uint32_t address)
+static uint32_t look_up(struct observe_names *names, struct space *space,
+                        enum chil_program_part part, uint32_t address)
 {
     bool code = part == CHIL_PROGRAM_FUNCTIONS;
     struct known *known = code ? &space->functions : &space->data;
-    if (!known->ranges) make(names->run, space->mem, part, known);
+    if (!known->ranges) make(names->observe, space->mem, part, known);
     uint32_t own = chil_ranges_look_up(known->ranges, address);
     if (own && !known->numbers[own])
         known->numbers[own] =
@@ -218,7 +220,7 @@ static uint32_t look_up(struct node_names *names, struct space *space, enum chil
     return known->numbers[own];
 }
 
-static inline uint32_t function_at(struct node_names *names, struct space *space, uint32_t pc)
+static inline uint32_t function_at(struct observe_names *names, struct space *space, uint32_t pc)
 {
     struct memo *memo = &space->memos[pc / 4 % MEMOS];
     if (memo->pc != pc)
@@ -226,7 +228,7 @@ static inline uint32_t function_at(struct node_names *names, struct space *space
     return memo->function;
 }
 
-static inline struct space *space_of_core(struct node_names *names, const struct core *core,
+static inline struct space *space_of_core(struct observe_names *names, const struct core *core,
                                           unsigned number)
 {
     const struct mem *mem = core_memory(core);
@@ -235,37 +237,37 @@ static inline struct space *space_of_core(struct node_names *names, const struct
     return space;
 }
 
-static uint32_t site_at(const struct node_names *names, const struct space *space, uint32_t address)
+static uint32_t site_at(const struct observe_names *names, const struct space *space,
+                        uint32_t address)
 {
-    return names->sites && space->heap ? node_heap_look_up(space->heap, address) : 0;
+    return names->sites && space->heap ? observe_heap_look_up(space->heap, address) : 0;
 }
 
-void node_names_transaction(struct chil_run *run, const struct core *core,
-                            struct chil_transaction *t)
+void observe_names_transaction(struct observe_names *names, const struct core *core,
+                               struct chil_transaction *t)
 {
-    struct node_names *names = run->names;
     struct space *space = space_of_core(names, core, t->sender);
     uint32_t site = site_at(names, space, t->address);
     if (names->tables.functions) t->function = function_at(names, space, t->pc);
     if (names->tables.symbols)
-        t->symbol = site ? node_sites_symbol(names->sites, site)
+        t->symbol = site ? observe_sites_symbol(names->sites, site)
                          : look_up(names, space, CHIL_PROGRAM_DATA, t->address);
-    if (names->sites) t->site = node_sites_name(names->sites, site);
-    if (names->paths) node_paths_look_up(names->paths, core_path(core), &t->callpath, &t->section);
+    if (names->sites) t->site = observe_sites_name(names->sites, site);
+    if (names->paths)
+        observe_paths_look_up(names->paths, core_path(core), &t->callpath, &t->section);
 }
 
-void node_names_record(struct chil_run *run, unsigned core, const struct core_step *step,
-                       struct chil_trace_record *record)
+void observe_names_record(struct observe_names *names, unsigned core, const struct core_step *step,
+                          struct chil_trace_record *record)
 {
-    struct node_names *names = run->names;
-    struct space *space = space_of_core(names, cores_get(run->cores, core), core);
+    struct space *space = space_of_core(names, cores_get(names->observe->node->cores, core), core);
     if (names->tables.functions) record->function = function_at(names, space, step->pc);
     if (names->paths)
-        node_paths_look_up(names->paths, step->path, &record->callpath, &record->section);
+        observe_paths_look_up(names->paths, step->path, &record->callpath, &record->section);
     if (!step->size) return;
     uint32_t site = site_at(names, space, step->address);
     if (names->tables.symbols)
-        record->symbol = site ? node_sites_symbol(names->sites, site)
+        record->symbol = site ? observe_sites_symbol(names->sites, site)
                               : look_up(names, space, CHIL_PROGRAM_DATA, step->address);
-    if (names->sites) record->site = node_sites_name(names->sites, site);
+    if (names->sites) record->site = observe_sites_name(names->sites, site);
 }

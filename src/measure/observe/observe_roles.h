@@ -1,11 +1,11 @@
 /* Functions of OpenMP, POSIX threads and MPI that mean something to people who look at call paths.
  */
-#ifndef NODE_ROLES_H
-#define NODE_ROLES_H
+#ifndef OBSERVE_ROLES_H
+#define OBSERVE_ROLES_H
 
 #include "machine/core/core_record.h"
 
-struct node_role {
+struct observe_role {
     const char *pattern;         /* of the symbol, without underscores in front; as in a shell */
     const char *construct;       /* of the language, shown instead of the function; NULL: none */
     const char *paradigm, *role; /* the CUBE words */
@@ -13,6 +13,6 @@ struct node_role {
 };
 
 /* Of a function and the path of its file; NULL: an ordinary one. */
-const struct node_role *node_role_find(const char *symbol, const char *object);
+const struct observe_role *observe_role_find(const char *symbol, const char *object);
 
 #endif

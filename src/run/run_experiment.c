@@ -19,12 +19,12 @@
 
 #include "base/mem.h"
 #include "machine/core/core_record.h"
-#include "machine/node/node.h"
+#include "run/run_impl.h"
 
 /* An event and the metric that it is. */
 struct measured {
     const struct chil_event *event;
-    struct node_wire *wires;
+    struct node_signal *signals;
     uint64_t total;
     int64_t nobodys; /* of it */
     int metric;
@@ -46,8 +46,8 @@ struct builder {
 
 /* --- Metrics --------------------------------------------------------------------------------- */
 
-/* Level-counted wires of events without a duration are high for one cycle each: only the text tells
- * them from others.
+/* Level-counted signals of events without a duration are high for one cycle each: only the text
+ * tells them from others.
  */
 static bool counts_time(const struct chil_event *event)
 {
@@ -91,9 +91,9 @@ static void measure(struct builder *b, const struct chil_event *events, size_t c
         struct measured *m = &b->measured[b->measured_count];
         *m = (struct measured){.event = event, .total = total, .metric = add_metric(b, event)};
         if (m->metric < 0) continue;
-        m->wires = base_calloc(event->signal_count, sizeof *m->wires);
+        m->signals = base_calloc(event->signal_count, sizeof *m->signals);
         for (size_t w = 0; w < event->signal_count; w++)
-            node_wire_find(b->run, event->signals[w], &m->wires[w]);
+            node_signal_find(b->run->node, event->signals[w], &m->signals[w]);
         b->measured_count++;
     }
 }
@@ -101,8 +101,8 @@ static void measure(struct builder *b, const struct chil_event *events, size_t c
 static void add_metrics(struct builder *b)
 {
     size_t own_count, count;
-    const struct chil_event *own = chil_machine_own_events(b->run->machine, &own_count);
-    const struct chil_event *events = chil_machine_events(b->run->machine, &count);
+    const struct chil_event *own = chil_machine_own_events(b->run->node->machine, &own_count);
+    const struct chil_event *events = chil_machine_events(b->run->node->machine, &count);
     struct chil_exp_metric visits = {.name = (char *)"visits",
                                      .title = (char *)"visits",
                                      .unit = (char *)"occ",
@@ -157,7 +157,7 @@ static void name_thread(const struct builder *b, const struct record_thread *thr
     for (const struct record_path *root = thread->roots; root; root = root->sibling)
         cores |= UINT64_C(1) << root->core;
     int used = snprintf(name, size, "thread %d on core%s", number, cores & (cores - 1) ? "s" : "");
-    for (unsigned c = 0, first = 1; c < b->run->core_count && (size_t)used < size; c++)
+    for (unsigned c = 0, first = 1; c < b->run->node->core_count && (size_t)used < size; c++)
         if (cores >> c & 1) {
             used += snprintf(name + used, size - (size_t)used, "%s%u", first ? " " : ",", c);
             first = 0;
@@ -167,7 +167,7 @@ static void name_thread(const struct builder *b, const struct record_thread *thr
 static void add_system(struct builder *b)
 {
     int machine = chil_exp_add_place(b->exp, CHIL_EXP_NONE, CHIL_EXP_MACHINE,
-                                     chil_machine_name(b->run->machine), 0);
+                                     chil_machine_name(b->run->node->machine), 0);
     int node = chil_exp_add_place(b->exp, machine, CHIL_EXP_NODE, "node 0", 0);
     int *coordinates = base_calloc(b->thread_count + 1, sizeof *coordinates);
     for (size_t t = 0; t < b->thread_count; t++) {
@@ -189,7 +189,7 @@ static void add_system(struct builder *b)
     struct chil_exp_topology cores = {.name = (char *)"cores",
                                       .dimensions = 1,
                                       .dimension_name = {(char *)"core"},
-                                      .size = {(int)b->run->core_count},
+                                      .size = {(int)b->run->node->core_count},
                                       .coordinates = coordinates};
     if (b->thread_count) (void)chil_exp_add_topology(b->exp, &cores);
     free(coordinates);
@@ -197,16 +197,16 @@ static void add_system(struct builder *b)
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
-/* What a path did in turns, as node_part_count wants it. */
+/* What a path did in turns, as node_attributed_count wants it. */
 struct done {
     uint64_t signals[CORE_SIGNAL_COUNT];
-    struct node_part part;
+    struct node_attribution attribution;
 };
 
 static bool take_ledgers(const struct builder *b, const struct record_path *path,
                          struct cache *counts, struct done *done)
 {
-    const struct record *record = node_record_of_cores(b->run->record);
+    const struct record *record = observe_record_of_cores(b->run->observe.record);
     bool any = false;
     memset(done, 0, sizeof *done);
     for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
@@ -216,12 +216,12 @@ static bool take_ledgers(const struct builder *b, const struct record_path *path
         any = true;
         record_path_signals(path, ledger, done->signals);
         cache_counts_add(counts, record_account(record), &ledger->bill);
-        done->part.crossings += ledger->crossings;
-        done->part.cycles += ledger->cycles;
+        done->attribution.crossings += ledger->crossings;
+        done->attribution.cycles += ledger->cycles;
     }
-    done->part.core = path->core;
-    done->part.signals = done->signals;
-    done->part.cache = counts;
+    done->attribution.core = path->core;
+    done->attribution.signals = done->signals;
+    done->attribution.cache = counts;
     return any;
 }
 
@@ -235,14 +235,15 @@ static void add_path(struct builder *b, const struct record_path *path, struct c
     if (!take_ledgers(b, path, counts, &done)) return;
     for (size_t i = 0; i < b->measured_count; i++) {
         const struct measured *m = &b->measured[i];
-        int64_t count = node_part_count(b->run, m->event, m->wires, &done.part);
+        int64_t count =
+            node_attributed_count(b->run->node, m->event, m->signals, &done.attribution);
         if (count) chil_exp_add_count(b->exp, m->metric, node, thread, count);
     }
 }
 
 static void add_paths(struct builder *b)
 {
-    struct cache *counts = cache_counts_new(b->run->cache);
+    struct cache *counts = cache_counts_new(b->run->node->cache);
     for (size_t i = 0; i < b->path_count; i++)
         add_path(b, b->paths[i], counts);
     cache_counts_free(counts);
@@ -250,7 +251,7 @@ static void add_paths(struct builder *b)
 
 static uint64_t cycles_of(const struct builder *b)
 {
-    const struct record *record = node_record_of_cores(b->run->record);
+    const struct record *record = observe_record_of_cores(b->run->observe.record);
     uint64_t sum = 0;
     for (size_t i = 0; i < b->path_count; i++)
         for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
@@ -322,8 +323,8 @@ static void add_attributes(struct builder *b)
     struct chil_machine *plain = NULL;
     char text[40];
     uint64_t mhz = 850;
-    (void)chil_machine_number(run->machine, "machine.clock_mhz", &mhz);
-    chil_exp_set_attribute(b->exp, "machine", chil_machine_name(run->machine));
+    (void)chil_machine_number(run->node->machine, "machine.clock_mhz", &mhz);
+    chil_exp_set_attribute(b->exp, "machine", chil_machine_name(run->node->machine));
     chil_exp_set_attribute(b->exp, "program", run->options.program);
     add_command(b);
     (void)snprintf(text, sizeof text, "%016" PRIx64, hash_file(run->options.program));
@@ -339,20 +340,20 @@ static void add_attributes(struct builder *b)
         chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/analyze/exp */
     chil_exp_set_attribute(b->exp, "counted",
                            "all"); /* an event that is not there was zero (src/analyze/metric) */
-    if (chil_machine_open(&plain, chil_machine_name(run->machine), NULL)) return;
-    chil_machine_each(run->machine, add_setting, &(struct differing){b->exp, plain});
+    if (chil_machine_open(&plain, chil_machine_name(run->node->machine), NULL)) return;
+    chil_machine_each(run->node->machine, add_setting, &(struct differing){b->exp, plain});
     chil_machine_free(plain);
 }
 
 static void build(struct builder *b, const struct builder *whole)
 {
     b->exp = chil_exp_new();
-    b->paths = record_paths(node_record_of_cores(b->run->record), &b->path_count);
+    b->paths = record_paths(observe_record_of_cores(b->run->observe.record), &b->path_count);
     add_attributes(b);
     add_metrics(b);
     collect_threads(b);
     add_system(b);
-    b->node_of = node_calls_add(b->run, b->exp);
+    b->node_of = run_calls_add(b->run, b->exp);
     add_paths(b);
     add_nobodys(b, whole);
 }
@@ -360,7 +361,7 @@ static void build(struct builder *b, const struct builder *whole)
 static struct chil_exp *finish(struct builder *b)
 {
     for (size_t i = 0; i < b->measured_count; i++)
-        free(b->measured[i].wires);
+        free(b->measured[i].signals);
     free(b->measured);
     free(b->node_of);
     free(b->threads); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
@@ -373,10 +374,10 @@ int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chi
     if (!run->options.record)
         return chil_error_set(err, CHIL_EINVAL,
                               "the run was not recorded; set `record` in its options");
-    unsigned turns = record_turns(node_record_of_cores(run->record));
+    unsigned turns = record_turns(observe_record_of_cores(run->observe.record));
     struct builder whole = {.run = run, .turns = turns};
     build(&whole, NULL);
-    node_record_code(run->record, whole.exp);
+    run_code_add(run, whole.exp);
     for (unsigned t = 0; turn && t < turns; t++) {
         struct builder part = {.run = run, .turn = t, .turns = 1};
         build(&part, &whole);

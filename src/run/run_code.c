@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "chiliad/experiment.h"
 #include "machine/core/core_record.h"
-#include "machine/node/node.h"
-#include "machine/node/node_symbols.h"
+#include "run/run_impl.h"
+#include "measure/observe/observe_symbols.h"
 
 struct instruction {
     uint32_t address, word;
@@ -43,19 +43,19 @@ static void add_function(void *context, const struct record_function *f)
     code->function[code->count++] = f;
 }
 
-static const char *object_of(const struct node_code_symbol *symbol)
+static const char *object_of(const struct observe_symbol *symbol)
 {
-    return symbol->object ? node_object_path(symbol->object) : "";
+    return symbol->object ? observe_object_path(symbol->object) : "";
 }
 
 static int compare_functions(const void *a, const void *b)
 {
     const struct record_function *x = *(const struct record_function *const *)a;
     const struct record_function *y = *(const struct record_function *const *)b;
-    const struct node_code_symbol *sx = x->symbol, *sy = y->symbol;
+    const struct observe_symbol *sx = x->symbol, *sy = y->symbol;
     int order = strcmp(sx->name, sy->name);
     if (!order) order = strcmp(object_of(sx), object_of(sy));
-    uint32_t ax = node_calls_address(x, x->low), ay = node_calls_address(y, y->low);
+    uint32_t ax = run_calls_address(x, x->low), ay = run_calls_address(y, y->low);
     if (!order) order = ax < ay ? -1 : ax > ay;
     if (!order) order = x->low < y->low ? -1 : x->low > y->low;
     return order               ? order
@@ -105,19 +105,19 @@ static void take_instructions(struct code *code, const struct record_function *f
             code->instruction = base_grow(code->instruction, &code->instruction_capacity,
                                           code->instructions + 1, sizeof *code->instruction);
             code->instruction[code->instructions++] = (struct instruction){
-                node_calls_address(f, block->pc + 4 * k), block->words[k], counts[i]};
+                run_calls_address(f, block->pc + 4 * k), block->words[k], counts[i]};
         }
     }
 }
 
 /* The instructions taken so far, of one function in one object. */
-static void print_function(struct code *code, const struct node_code_symbol *symbol)
+static void print_function(struct code *code, const struct observe_symbol *symbol)
 {
     const char *file = "";
     size_t end;
     if (!code->instructions) return;
     qsort(code->instruction, code->instructions, sizeof *code->instruction, compare_instructions);
-    (void)fprintf(code->out, "function %s\nobject %s\n", node_symbols_name(symbol),
+    (void)fprintf(code->out, "function %s\nobject %s\n", observe_symbols_name(symbol),
                   object_of(symbol));
     for (size_t i = 0; i < code->instructions; i = end) {
         const struct instruction *at = &code->instruction[i];
@@ -127,7 +127,7 @@ static void print_function(struct code *code, const struct node_code_symbol *sym
              end < code->instructions && compare_instructions(at, &code->instruction[end]) == 0;
              end++)
             count += code->instruction[end].count;
-        const char *source = node_symbols_line(symbol, at->address, &line);
+        const char *source = observe_symbols_line(symbol, at->address, &line);
         if (source && strcmp(source, file) != 0)
             (void)fprintf(code->out, "file %s\n", file = source);
         (void)fprintf(code->out, "%08" PRIx32 " %08" PRIx32 " %" PRIu64 " %d\n", at->address,
@@ -136,12 +136,12 @@ static void print_function(struct code *code, const struct node_code_symbol *sym
     code->instructions = 0;
 }
 
-void node_record_code(struct node_record *record, struct chil_exp *exp)
+void run_code_add(struct chil_run *run, struct chil_exp *exp)
 {
     struct code code = {0};
     char *text = NULL;
     size_t size = 0, paths;
-    const struct record *cores = node_record_of_cores(record);
+    const struct record *cores = observe_record_of_cores(run->observe.record);
     struct record_path *const *path = record_paths(cores, &paths);
     code.out = open_memstream(&text, &size);
     if (!code.out) return;
@@ -153,8 +153,8 @@ void node_record_code(struct node_record *record, struct chil_exp *exp)
     for (size_t i = 0; i < paths; i++)
         add_path(&code, cores, path[i]);
     for (size_t i = 0; i < code.count; i++) {
-        const struct node_code_symbol *symbol = code.function[i]->symbol;
-        const struct node_code_symbol *next =
+        const struct observe_symbol *symbol = code.function[i]->symbol;
+        const struct observe_symbol *next =
             i + 1 < code.count ? code.function[i + 1]->symbol : NULL;
         take_instructions(&code, code.function[i], code.counts[i]);
         bool same = next && strcmp(next->name, symbol->name) == 0 && next->object == symbol->object;

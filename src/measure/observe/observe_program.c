@@ -1,6 +1,6 @@
 /* Looks into a program's file: which function and line an address is, and what its instructions
  * are. */
-#include "machine/node/node.h"
+#include "measure/observe/observe.h"
 
 #include <errno.h>
 #include <elfutils/libdwfl.h>
@@ -15,7 +15,7 @@
 #include "base/name.h"
 #include "machine/isa/isa.h"
 #include "machine/mem/mem.h"
-#include "machine/node/node_symbols.h"
+#include "measure/observe/observe_symbols.h"
 #include "machine/os/os_space_impl.h"
 
 /* --- Symbols --------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static void describe(Dwfl_Module *module, uint32_t address, char *buffer, size_t
         (void)snprintf(buffer + used, size - (size_t)used, " (%s:%d)", file, line);
 }
 
-void node_symbol(const char *program, uint32_t address, char *buffer, size_t size)
+void observe_place(const char *program, uint32_t address, char *buffer, size_t size)
 {
     *buffer = 0;
     Dwfl *dwfl = dwfl_begin(&callbacks);
@@ -59,23 +59,7 @@ void node_symbol(const char *program, uint32_t address, char *buffer, size_t siz
 
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size)
 {
-    node_symbol(program, address, buffer, size);
-}
-
-void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer,
-                    size_t size)
-{
-    uint32_t low, high, start;
-    int line = -1;
-    const struct node_code_symbol *symbol =
-        node_symbols_find(run->symbols, run->os, core_memory(cores_get(run->cores, core)), address,
-                          &low, &high, &start);
-    *buffer = 0;
-    if (!symbol) return;
-    const char *file = node_symbols_line(symbol, start + (address - low), &line);
-    int used = snprintf(buffer, size, "%.200s+0x%x", node_symbols_name(symbol), address - low);
-    if (file && used > 0 && (size_t)used < size)
-        (void)snprintf(buffer + used, size - (size_t)used, " (%s:%d)", file, line);
+    observe_place(program, address, buffer, size);
 }
 
 /* --- Disassembly ----------------------------------------------------------------------------- */

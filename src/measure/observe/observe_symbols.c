@@ -1,7 +1,7 @@
 /* Reads the functions of ELF files: from the symbol table, else the dynamic one, and for what is in
  * neither from the unwinding data (.eh_frame), which stripped programs keep and which says where
  * functions begin and end. */
-#include "machine/node/node_symbols.h"
+#include "measure/observe/observe_symbols.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -18,14 +18,14 @@
 #include "machine/mem/mem.h"
 
 struct entry {
-    struct node_code_symbol symbol;
-    const struct node_code_symbol *is; /* itself, or the function of which this is the cold part */
-    unsigned rank;                     /* of several at one address the lowest counts */
-    uint32_t end;                      /* of its section, for those without a size */
+    struct observe_symbol symbol;
+    const struct observe_symbol *is; /* itself, or the function of which this is the cold part */
+    unsigned rank;                   /* of several at one address the lowest counts */
+    uint32_t end;                    /* of its section, for those without a size */
 };
 
-struct node_object {
-    struct node_object *next;
+struct observe_object {
+    struct observe_object *next;
     struct arena *arena; /* of the table that it is in */
     char *path, *host;
     struct entry *entries; /* sorted by address */
@@ -40,27 +40,27 @@ struct node_object {
 /* Symbols that are in no file's table. */
 struct loose {
     struct loose *next;
-    struct node_code_symbol symbol;
+    struct observe_symbol symbol;
 };
 
-struct node_symbols {
+struct observe_symbols {
     struct arena arena;
-    struct node_object *objects;
+    struct observe_object *objects;
     struct loose *loose;
 };
 
-struct node_symbols *node_symbols_new(void)
+struct observe_symbols *observe_symbols_new(void)
 {
-    struct node_symbols *symbols = base_calloc(1, sizeof *symbols);
+    struct observe_symbols *symbols = base_calloc(1, sizeof *symbols);
     arena_init(&symbols->arena);
     return symbols;
 }
 
-void node_symbols_free(struct node_symbols *symbols)
+void observe_symbols_free(struct observe_symbols *symbols)
 {
     if (!symbols) return;
     while (symbols->objects) {
-        struct node_object *next = symbols->objects->next;
+        struct observe_object *next = symbols->objects->next;
         if (symbols->objects->dwfl) dwfl_end(symbols->objects->dwfl);
         free(symbols->objects->entries);
         free(symbols->objects->segments);
@@ -76,7 +76,7 @@ void node_symbols_free(struct node_symbols *symbols)
     free(symbols);
 }
 
-static char *keep(struct node_symbols *symbols, const char *text)
+static char *keep(struct observe_symbols *symbols, const char *text)
 {
     return arena_strndup(&symbols->arena, text, strlen(text));
 }
@@ -89,7 +89,7 @@ static const char *last_part(const char *path)
 
 /* --- Reading a file -------------------------------------------------------------------------- */
 
-static struct entry *add(struct node_object *object, const char *name, uint32_t address,
+static struct entry *add(struct observe_object *object, const char *name, uint32_t address,
                          uint32_t size, unsigned rank)
 {
     object->entries =
@@ -123,7 +123,7 @@ static bool is_code(Elf *elf, const GElf_Sym *symbol, uint32_t *end)
     return symbol->st_value % 4 == 0;
 }
 
-static void read_table(struct node_symbols *symbols, struct node_object *object, Elf *elf,
+static void read_table(struct observe_symbols *symbols, struct observe_object *object, Elf *elf,
                        Elf_Scn *section)
 {
     GElf_Shdr header;
@@ -157,7 +157,7 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name)
 
 /* Frame descriptions as gcc writes them for PowerPC: 32-bit lengths, addresses relative to where
  * they stand. */
-static void read_frames(struct node_symbols *symbols, struct node_object *object, Elf *elf)
+static void read_frames(struct observe_symbols *symbols, struct observe_object *object, Elf *elf)
 {
     enum { SIZE = 4, POINTER = 8, RANGE = 12, FIELDS = 16 };
     GElf_Shdr header;
@@ -200,7 +200,7 @@ static void guess_size(struct entry *entry, uint32_t next)
 }
 
 /* One for each address. What unwinding data adds inside a symbol goes. */
-static void tidy(struct node_object *object)
+static void tidy(struct observe_object *object)
 {
     size_t kept = 0;
     uint32_t covered = 0;
@@ -214,15 +214,15 @@ static void tidy(struct node_object *object)
             if (last) guess_size(last, entry->symbol.address);
             object->entries[kept++] = *entry;
         }
-        const struct node_code_symbol *now = &object->entries[kept - 1].symbol;
+        const struct observe_symbol *now = &object->entries[kept - 1].symbol;
         if (now->address + now->size > covered) covered = now->address + now->size;
     }
     if (kept) guess_size(&object->entries[kept - 1], UINT32_MAX);
     object->count = kept;
 }
 
-static const struct node_code_symbol *find_entry(const struct node_object *object, const char *name,
-                                                 size_t length)
+static const struct observe_symbol *find_entry(const struct observe_object *object,
+                                               const char *name, size_t length)
 {
     for (size_t i = 0; i < object->count; i++)
         if (strncmp(object->entries[i].symbol.name, name, length) == 0 &&
@@ -231,19 +231,19 @@ static const struct node_code_symbol *find_entry(const struct node_object *objec
     return NULL;
 }
 
-static void join_cold(struct node_object *object)
+static void join_cold(struct observe_object *object)
 {
     for (size_t i = 0; i < object->count; i++) {
         struct entry *entry = &object->entries[i];
         const char *cold = strstr(entry->symbol.name, ".cold");
-        const struct node_code_symbol *of =
+        const struct observe_symbol *of =
             cold ? find_entry(object, entry->symbol.name, (size_t)(cold - entry->symbol.name))
                  : NULL;
         entry->is = of ? of : &entry->symbol;
     }
 }
 
-static void read_object(struct node_symbols *symbols, struct node_object *object)
+static void read_object(struct observe_symbols *symbols, struct observe_object *object)
 {
     int fd = open(object->host, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
@@ -266,11 +266,12 @@ static void read_object(struct node_symbols *symbols, struct node_object *object
     (void)close(fd);
 }
 
-static struct node_object *object_get(struct node_symbols *symbols, const struct os_object *mapped)
+static struct observe_object *object_get(struct observe_symbols *symbols,
+                                         const struct os_object *mapped)
 {
-    for (struct node_object *object = symbols->objects; object; object = object->next)
+    for (struct observe_object *object = symbols->objects; object; object = object->next)
         if (strcmp(object->host, mapped->host) == 0) return object;
-    struct node_object *object = base_calloc(1, sizeof *object);
+    struct observe_object *object = base_calloc(1, sizeof *object);
     object->arena = &symbols->arena;
     object->path = keep(symbols, mapped->path);
     object->host = keep(symbols, mapped->host);
@@ -283,12 +284,12 @@ static struct node_object *object_get(struct node_symbols *symbols, const struct
 /* --- Asking ---------------------------------------------------------------------------------- */
 
 /* The file that pc is of, and the address there. */
-static struct node_object *locate(struct node_symbols *symbols, const struct os *os,
-                                  const struct mem *mem, uint32_t pc, uint32_t *address)
+static struct observe_object *locate(struct observe_symbols *symbols, const struct os *os,
+                                     const struct mem *mem, uint32_t pc, uint32_t *address)
 {
     struct os_object mapped;
     if (!os_object_find(os, mem, pc, &mapped)) return NULL;
-    struct node_object *object = object_get(symbols, &mapped);
+    struct observe_object *object = object_get(symbols, &mapped);
     uint64_t offset = pc - mapped.address + mapped.offset;
     for (size_t i = 0; i < object->segment_count; i++) {
         const GElf_Phdr *segment = &object->segments[i];
@@ -300,9 +301,10 @@ static struct node_object *locate(struct node_symbols *symbols, const struct os 
     return NULL;
 }
 
-bool node_symbols_bias(struct node_symbols *symbols, const struct os_object *mapped, uint32_t *bias)
+bool observe_symbols_bias(struct observe_symbols *symbols, const struct os_object *mapped,
+                          uint32_t *bias)
 {
-    const struct node_object *object = object_get(symbols, mapped);
+    const struct observe_object *object = object_get(symbols, mapped);
     for (size_t i = 0; i < object->segment_count; i++) {
         const GElf_Phdr *segment = &object->segments[i];
         uint64_t end = segment->p_offset + segment->p_filesz;
@@ -314,12 +316,12 @@ bool node_symbols_bias(struct node_symbols *symbols, const struct os_object *map
     return false;
 }
 
-void node_symbols_each(struct node_symbols *symbols, const struct os_object *mapped,
-                       void (*tell)(void *context, const char *name, uint32_t address,
-                                    uint32_t size),
-                       void *context)
+void observe_symbols_each(struct observe_symbols *symbols, const struct os_object *mapped,
+                          void (*tell)(void *context, const char *name, uint32_t address,
+                                       uint32_t size),
+                          void *context)
 {
-    const struct node_object *object = object_get(symbols, mapped);
+    const struct observe_object *object = object_get(symbols, mapped);
     for (size_t i = 0; i < object->count; i++) {
         const struct entry *entry = &object->entries[i];
         if (!entry->symbol.size) continue;
@@ -330,12 +332,13 @@ void node_symbols_each(struct node_symbols *symbols, const struct os_object *map
     }
 }
 
-const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, const struct os *os,
-                                                 const struct mem *mem, uint32_t pc, uint32_t *low,
-                                                 uint32_t *high, uint32_t *start)
+const struct observe_symbol *observe_symbols_find(struct observe_symbols *symbols,
+                                                  const struct os *os, const struct mem *mem,
+                                                  uint32_t pc, uint32_t *low, uint32_t *high,
+                                                  uint32_t *start)
 {
     uint32_t address;
-    const struct node_object *object = locate(symbols, os, mem, pc, &address);
+    const struct observe_object *object = locate(symbols, os, mem, pc, &address);
     if (!object) return NULL;
     size_t from = 0, to = object->count;
     while (from < to) {
@@ -357,28 +360,28 @@ const struct node_code_symbol *node_symbols_find(struct node_symbols *symbols, c
     return NULL;
 }
 
-static const struct node_code_symbol *loose_get(struct node_symbols *symbols, const char *name,
-                                                const struct node_object *object, uint32_t address)
+static const struct observe_symbol *loose_get(struct observe_symbols *symbols, const char *name,
+                                              const struct observe_object *object, uint32_t address)
 {
     for (const struct loose *loose = symbols->loose; loose; loose = loose->next)
         if (loose->symbol.object == object && loose->symbol.address == address &&
             strcmp(loose->symbol.name, name) == 0)
             return &loose->symbol;
     struct loose *loose = base_calloc(1, sizeof *loose);
-    loose->symbol = (struct node_code_symbol){
-        .name = keep(symbols, name), .object = object, .address = address};
+    loose->symbol =
+        (struct observe_symbol){.name = keep(symbols, name), .object = object, .address = address};
     loose->next = symbols->loose;
     symbols->loose = loose;
     return &loose->symbol;
 }
 
-const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols,
-                                                    const struct os *os, const struct mem *mem,
-                                                    uint32_t pc)
+const struct observe_symbol *observe_symbols_unnamed(struct observe_symbols *symbols,
+                                                     const struct os *os, const struct mem *mem,
+                                                     uint32_t pc)
 {
     uint32_t address = pc;
     char name[300];
-    const struct node_object *object = locate(symbols, os, mem, pc, &address);
+    const struct observe_object *object = locate(symbols, os, mem, pc, &address);
     if (object)
         (void)snprintf(name, sizeof name, "%.200s+0x%x", last_part(object->path), address);
     else
@@ -386,14 +389,15 @@ const struct node_code_symbol *node_symbols_unnamed(struct node_symbols *symbols
     return loose_get(symbols, name, object, address);
 }
 
-const struct node_code_symbol *node_symbols_label(struct node_symbols *symbols, const char *text)
+const struct observe_symbol *observe_symbols_label(struct observe_symbols *symbols,
+                                                   const char *text)
 {
     return loose_get(symbols, text, NULL, 0);
 }
 
 /* --- Sources --------------------------------------------------------------------------------- */
 
-const char *node_object_path(const struct node_object *object)
+const char *observe_object_path(const struct observe_object *object)
 {
     return object->path;
 }
@@ -404,7 +408,7 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
 };
 
-static void open_lines(struct node_object *object)
+static void open_lines(struct observe_object *object)
 {
     object->asked = true;
     object->dwfl = dwfl_begin(&callbacks);
@@ -413,7 +417,7 @@ static void open_lines(struct node_object *object)
     if (dwfl_report_end(object->dwfl, NULL, NULL) != 0) object->module = NULL;
 }
 
-static const char *line_of(struct node_object *object, uint32_t address, int *line)
+static const char *line_of(struct observe_object *object, uint32_t address, int *line)
 {
     GElf_Addr bias;
     *line = -1;
@@ -422,9 +426,9 @@ static const char *line_of(struct node_object *object, uint32_t address, int *li
     return at ? dwfl_lineinfo(at, NULL, line, NULL, NULL, NULL) : NULL;
 }
 
-const char *node_symbols_line(const struct node_code_symbol *symbol, uint32_t address, int *line)
+const char *observe_symbols_line(const struct observe_symbol *symbol, uint32_t address, int *line)
 {
-    struct node_object *object = (struct node_object *)symbol->object;
+    struct observe_object *object = (struct observe_object *)symbol->object;
     *line = -1;
     if (!object) return NULL;
     if (!object->asked) open_lines(object);
@@ -432,7 +436,7 @@ const char *node_symbols_line(const struct node_code_symbol *symbol, uint32_t ad
 }
 
 /* Whether it is Fortran's, and the procedure's name if the debugging information tells it there. */
-static bool is_fortran(struct node_object *object, uint32_t address, const char **procedure)
+static bool is_fortran(struct observe_object *object, uint32_t address, const char **procedure)
 {
     GElf_Addr bias;
     Dwarf_Die *scopes = NULL;
@@ -456,7 +460,7 @@ static bool is_fortran(struct node_object *object, uint32_t address, const char 
 }
 
 /* What gfortran adds goes: "fill_" and "inner.0" are procedures, MAIN__ is the program. */
-static const char *fortran_name(struct node_object *object, const struct node_code_symbol *symbol)
+static const char *fortran_name(struct observe_object *object, const struct observe_symbol *symbol)
 {
     const char *procedure = NULL, *end = symbol->name + strlen(symbol->name);
     if (!is_fortran(object, symbol->address, &procedure)) return symbol->name;
@@ -469,7 +473,7 @@ static const char *fortran_name(struct node_object *object, const struct node_co
     return arena_strndup(object->arena, symbol->name, (size_t)(end - symbol->name));
 }
 
-static const char *find_name(struct node_object *object, const struct node_code_symbol *symbol)
+static const char *find_name(struct observe_object *object, const struct observe_symbol *symbol)
 {
     char *written = name_written(symbol->name);
     const char *underscores = symbol->name + strspn(symbol->name, "_");
@@ -482,18 +486,18 @@ static const char *find_name(struct node_object *object, const struct node_code_
     return fortran_name(object, symbol);
 }
 
-const char *node_symbols_name(const struct node_code_symbol *symbol)
+const char *observe_symbols_name(const struct observe_symbol *symbol)
 {
-    struct node_code_symbol *changed = (struct node_code_symbol *)symbol;
-    struct node_object *object = (struct node_object *)symbol->object;
+    struct observe_symbol *changed = (struct observe_symbol *)symbol;
+    struct observe_object *object = (struct observe_object *)symbol->object;
     if (!symbol->written) changed->written = object ? find_name(object, symbol) : symbol->name;
     return symbol->written;
 }
 
-void node_symbols_source(const struct node_code_symbol *symbol, char *file, size_t size, int *begin,
-                         int *end)
+void observe_symbols_source(const struct observe_symbol *symbol, char *file, size_t size,
+                            int *begin, int *end)
 {
-    struct node_object *object = (struct node_object *)symbol->object;
+    struct observe_object *object = (struct observe_object *)symbol->object;
     *begin = *end = -1;
     (void)snprintf(file, size, "%s", object ? object->path : "");
     if (!object) return;

@@ -11,14 +11,14 @@
 
 #include "base/mem.h"
 #include "machine/core/core_record.h"
-#include "machine/node/node_names.h"
-#include "machine/node/node_symbols.h"
+#include "measure/observe/observe_names.h"
+#include "measure/observe/observe_symbols.h"
 
 /* A longer path loses its beginning. */
 enum { PATH_TEXT = 4000 };
 static const char between[] = " > ", cut[] = "... > ";
 
-struct node_paths {
+struct observe_paths {
     struct chil_ranges *callpaths, *sections;
     struct known {
         bool is;
@@ -27,15 +27,15 @@ struct node_paths {
     size_t capacity;
 };
 
-struct node_paths *node_paths_new(struct chil_ranges *callpaths, struct chil_ranges *sections)
+struct observe_paths *observe_paths_new(struct chil_ranges *callpaths, struct chil_ranges *sections)
 {
-    struct node_paths *paths = base_calloc(1, sizeof *paths);
+    struct observe_paths *paths = base_calloc(1, sizeof *paths);
     paths->callpaths = callpaths;
     paths->sections = sections;
     return paths;
 }
 
-void node_paths_free(struct node_paths *paths)
+void observe_paths_free(struct observe_paths *paths)
 {
     if (paths) free(paths->known);
     free(paths);
@@ -43,9 +43,9 @@ void node_paths_free(struct node_paths *paths)
 
 static const char *name_of(const struct record_path *path)
 {
-    const struct node_code_symbol *symbol = path->symbol;
+    const struct observe_symbol *symbol = path->symbol;
     bool shown = symbol && path->kind != RECORD_INSIDE && !path->function->stub;
-    return shown ? node_symbols_name(symbol) : NULL;
+    return shown ? observe_symbols_name(symbol) : NULL;
 }
 
 /* From the end, which is there in any case. */
@@ -71,15 +71,15 @@ static const char *text_of(const struct record_path *path, char text[PATH_TEXT])
     return at;
 }
 
-static uint32_t section_of(const struct node_paths *paths, const struct record_path *path)
+static uint32_t section_of(const struct observe_paths *paths, const struct record_path *path)
 {
     while (path && path->kind != RECORD_REGION)
         path = path->parent;
-    const struct node_code_symbol *symbol = path ? path->symbol : NULL;
-    return symbol ? chil_ranges_name(paths->sections, node_symbols_name(symbol)) : 0;
+    const struct observe_symbol *symbol = path ? path->symbol : NULL;
+    return symbol ? chil_ranges_name(paths->sections, observe_symbols_name(symbol)) : 0;
 }
 
-static __attribute__((noinline)) void find_out(struct node_paths *paths,
+static __attribute__((noinline)) void find_out(struct observe_paths *paths,
                                                const struct record_path *path)
 {
     size_t before = paths->capacity;
@@ -95,8 +95,8 @@ static __attribute__((noinline)) void find_out(struct node_paths *paths,
     if (paths->sections) known->section = section_of(paths, path);
 }
 
-void node_paths_look_up(struct node_paths *paths, const struct record_path *path,
-                        uint32_t *callpath, uint32_t *section)
+void observe_paths_look_up(struct observe_paths *paths, const struct record_path *path,
+                           uint32_t *callpath, uint32_t *section)
 {
     if (!path) return;
     if (path->number >= paths->capacity || !paths->known[path->number].is) find_out(paths, path);

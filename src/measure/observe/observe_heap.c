@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "machine/mem/mem.h"
-#include "machine/node/node_names.h"
+#include "measure/observe/observe_names.h"
 
 enum { PAGE_WORDS = MEM_PAGE / 4, FIRST_PLACES = 1024 };
 
@@ -17,24 +17,24 @@ struct block {
     uint32_t address, size, site; /* site 0: an empty place */
 };
 
-struct node_heap {
+struct observe_heap {
     uint32_t *words[MEM_PAGES]; /* sites by page and word; NULL: */
     uint32_t whole[MEM_PAGES];  /* the page has one */
     struct block *blocks;
     size_t places, count; /* places: a power of two */
 };
 
-struct node_heap *node_heap_new(void)
+struct observe_heap *observe_heap_new(void)
 {
-    struct node_heap *heap = base_calloc(1, sizeof *heap);
+    struct observe_heap *heap = base_calloc(1, sizeof *heap);
     heap->places = FIRST_PLACES;
     heap->blocks = base_calloc(heap->places, sizeof *heap->blocks);
     return heap;
 }
 
-struct node_heap *node_heap_copy(const struct node_heap *heap)
+struct observe_heap *observe_heap_copy(const struct observe_heap *heap)
 {
-    struct node_heap *copy = base_calloc(1, sizeof *copy);
+    struct observe_heap *copy = base_calloc(1, sizeof *copy);
     *copy = *heap;
     copy->blocks = base_calloc(copy->places, sizeof *copy->blocks);
     memcpy(copy->blocks, heap->blocks, copy->places * sizeof *copy->blocks);
@@ -46,7 +46,7 @@ struct node_heap *node_heap_copy(const struct node_heap *heap)
     return copy;
 }
 
-void node_heap_free(struct node_heap *heap)
+void observe_heap_free(struct observe_heap *heap)
 {
     if (!heap) return;
     for (size_t i = 0; i < MEM_PAGES; i++)
@@ -57,7 +57,7 @@ void node_heap_free(struct node_heap *heap)
 
 /* --- Words ----------------------------------------------------------------------------------- */
 
-static void paint_words(struct node_heap *heap, uint32_t page, uint32_t first, uint32_t last,
+static void paint_words(struct observe_heap *heap, uint32_t page, uint32_t first, uint32_t last,
                         uint32_t from, uint32_t to)
 {
     uint32_t *words = heap->words[page];
@@ -71,7 +71,7 @@ static void paint_words(struct node_heap *heap, uint32_t page, uint32_t first, u
 }
 
 /* Words of a block that are `from` become `to`; if that is 0, all do. */
-static void paint(struct node_heap *heap, const struct block *block, uint32_t from, uint32_t to)
+static void paint(struct observe_heap *heap, const struct block *block, uint32_t from, uint32_t to)
 {
     if (!block->size) return;
     uint32_t first = block->address, last = first + (block->size - 1);
@@ -91,7 +91,7 @@ static void paint(struct node_heap *heap, const struct block *block, uint32_t fr
     }
 }
 
-uint32_t node_heap_look_up(const struct node_heap *heap, uint32_t address)
+uint32_t observe_heap_look_up(const struct observe_heap *heap, uint32_t address)
 {
     const uint32_t *words = heap->words[address / MEM_PAGE];
     return words ? words[address % MEM_PAGE / 4] : heap->whole[address / MEM_PAGE];
@@ -99,12 +99,12 @@ uint32_t node_heap_look_up(const struct node_heap *heap, uint32_t address)
 
 /* --- Blocks ---------------------------------------------------------------------------------- */
 
-static size_t place_of(const struct node_heap *heap, uint32_t address)
+static size_t place_of(const struct observe_heap *heap, uint32_t address)
 {
     return (address >> 3) * UINT32_C(0x9E3779B1) & (heap->places - 1);
 }
 
-static struct block *find(const struct node_heap *heap, uint32_t address)
+static struct block *find(const struct observe_heap *heap, uint32_t address)
 {
     size_t at = place_of(heap, address);
     while (heap->blocks[at].site && heap->blocks[at].address != address)
@@ -112,7 +112,7 @@ static struct block *find(const struct node_heap *heap, uint32_t address)
     return &heap->blocks[at];
 }
 
-static void grow(struct node_heap *heap)
+static void grow(struct observe_heap *heap)
 {
     struct block *old = heap->blocks;
     size_t places = heap->places;
@@ -124,7 +124,7 @@ static void grow(struct node_heap *heap)
 }
 
 /* Empties a place; those behind it that it kept from theirs move up. */
-static void take_out(struct node_heap *heap, struct block *block)
+static void take_out(struct observe_heap *heap, struct block *block)
 {
     size_t mask = heap->places - 1, hole = (size_t)(block - heap->blocks);
     for (size_t at = (hole + 1) & mask; heap->blocks[at].site; at = (at + 1) & mask) {
@@ -137,7 +137,7 @@ static void take_out(struct node_heap *heap, struct block *block)
     heap->count--;
 }
 
-void node_heap_remove(struct node_heap *heap, uint32_t address)
+void observe_heap_remove(struct observe_heap *heap, uint32_t address)
 {
     struct block *block = find(heap, address);
     if (!block->site) return;
@@ -145,9 +145,9 @@ void node_heap_remove(struct node_heap *heap, uint32_t address)
     take_out(heap, block);
 }
 
-void node_heap_add(struct node_heap *heap, uint32_t address, uint32_t size, uint32_t site)
+void observe_heap_add(struct observe_heap *heap, uint32_t address, uint32_t size, uint32_t site)
 {
-    node_heap_remove(heap, address);
+    observe_heap_remove(heap, address);
     if (2 * ++heap->count > heap->places) grow(heap);
     struct block *block = find(heap, address);
     *block = (struct block){address, size, site};

@@ -13,7 +13,8 @@
 
 #include "base/mem.h"
 #include "machine/isa/isa.h"
-#include "machine/node/node.h"
+#include "measure/counters/counters.h"
+#include "measure/observe/observe.h"
 
 enum {
     CODE = 0x10000,
@@ -26,7 +27,8 @@ enum {
 
 struct rig {
     struct chil_machine *machine;
-    struct chil_run run;
+    struct node node;
+    struct observe_counters *counters;
     struct mem *mem;
     struct core_regs regs;
     int said;
@@ -46,25 +48,26 @@ static void rig_open(struct rig *rig)
     (void)setenv("CHILIAD_DATA", "data", 0);
     if (chil_machine_open(&rig->machine, "bgp", &err)) fail_msg("%s", err.text);
     assert_int_equal(cache_config_read(&memory, rig->machine, &err), 0);
-    struct chil_run *run = &rig->run;
-    run->machine = rig->machine;
-    run->options = (struct chil_run_options){.say = on_say, .context = rig};
-    run->core_count = 1;
-    run->cache = cache_new(&memory);
-    run->cores = cores_new(1, &(struct core_options){.units = UINT32_MAX, .cache = run->cache});
-    run->counts = base_calloc(1, sizeof *run->counts);
-    run->counters = node_counters_new(run);
+    struct node *node = &rig->node;
+    node->machine = rig->machine;
+    node->report = on_say;
+    node->report_context = rig;
+    node->core_count = 1;
+    node->cache = cache_new(&memory);
+    node->cores = cores_new(1, &(struct core_options){.units = UINT32_MAX, .cache = node->cache});
+    node->counts = base_calloc(1, sizeof *node->counts);
+    rig->counters = observe_counters_new(node);
     assert_int_equal(mem_new(&rig->mem), 0);
     mem_map(rig->mem, CODE, MEM_PAGE, MEM_READ | MEM_WRITE | MEM_EXEC);
-    core_switch(cores_get(run->cores, 0), &rig->regs, rig->mem);
+    core_switch(cores_get(node->cores, 0), &rig->regs, rig->mem);
 }
 
 static void rig_close(struct rig *rig)
 {
-    counters_free(rig->run.counters);
-    cores_free(rig->run.cores);
-    cache_free(rig->run.cache);
-    free(rig->run.counts);
+    observe_counters_free(rig->counters);
+    cores_free(rig->node.cores);
+    cache_free(rig->node.cache);
+    free(rig->node.counts);
     mem_free(rig->mem);
     chil_machine_free(rig->machine);
 }
@@ -79,17 +82,17 @@ static int32_t work_and_call(struct rig *rig, unsigned instructions, uint32_t ms
     rig->regs.msr = msr;
     rig->regs.gpr[3] = service;
     rig->regs.gpr[4] = argument;
-    struct core_exit exit = core_run(cores_get(rig->run.cores, 0), 1000000);
+    struct core_exit exit = core_run(cores_get(rig->node.cores, 0), 1000000);
     assert_int_equal(exit.reason, CORE_CALLTHRU);
     assert_int_equal(rig->regs.pc, CODE + 4 * instructions);
-    assert_true(node_call_through(&rig->run, 0, &rig->regs, rig->mem));
+    assert_true(node_call_through(&rig->node, 0, &rig->regs, rig->mem));
     return (int32_t)rig->regs.gpr[3];
 }
 
 static uint64_t instructions_of(struct rig *rig, int pid)
 {
     uint64_t user[COUNTERS_SET];
-    assert_true(counters_of(rig->run.counters, pid, user));
+    assert_true(counters_of(observe_counters_get(rig->counters), pid, user));
     return user[INST];
 }
 
@@ -133,9 +136,9 @@ static void BGL_12_a_task_exit_frees_the_set(void **state)
         assert_int_equal(work_and_call(&rig, 2, 0, TASK_SWITCH, pid), 0);
     assert_int_equal(rig.said, 0);
     assert_int_equal(work_and_call(&rig, 2, MSR_PR, TASK_EXIT, 1), -EPERM);
-    assert_true(counters_of(rig.run.counters, 1, user));
+    assert_true(counters_of(observe_counters_get(rig.counters), 1, user));
     assert_int_equal(work_and_call(&rig, 2, 0, TASK_EXIT, 1), 0);
-    assert_false(counters_of(rig.run.counters, 1, user));
+    assert_false(counters_of(observe_counters_get(rig.counters), 1, user));
     assert_int_equal(work_and_call(&rig, 2, 0, TASK_SWITCH, 5000), 0); /* its set is this one's */
     assert_int_equal(work_and_call(&rig, 9, 0, TASK_SWITCH, 2), 0);
     assert_int_equal(instructions_of(&rig, 5000), 9);

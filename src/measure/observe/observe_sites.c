@@ -17,8 +17,8 @@
 #include "base/mem.h"
 #include "machine/core/core_record.h"
 #include "machine/mem/mem.h"
-#include "machine/node/node_names.h"
-#include "machine/node/node_symbols.h"
+#include "measure/observe/observe_names.h"
+#include "measure/observe/observe_symbols.h"
 
 /* Which argument has what: from 1 on, 0 for none. A block has `size` bytes, or times `count`. */
 static const struct allocator {
@@ -64,33 +64,33 @@ struct site {
     uint32_t name, symbol; /* numbers in the tables */
 };
 
-struct node_sites {
+struct observe_sites {
     struct chil_ranges *names, *symbols;
     struct site *all; /* a site's number is its index + 1 */
     size_t count, capacity;
     uint32_t buckets[BUCKETS];
 };
 
-struct node_sites *node_sites_new(struct chil_ranges *names, struct chil_ranges *symbols)
+struct observe_sites *observe_sites_new(struct chil_ranges *names, struct chil_ranges *symbols)
 {
-    struct node_sites *sites = base_calloc(1, sizeof *sites);
+    struct observe_sites *sites = base_calloc(1, sizeof *sites);
     sites->names = names;
     sites->symbols = symbols;
     return sites;
 }
 
-void node_sites_free(struct node_sites *sites)
+void observe_sites_free(struct observe_sites *sites)
 {
     if (sites) free(sites->all);
     free(sites);
 }
 
-uint32_t node_sites_name(const struct node_sites *sites, uint32_t site)
+uint32_t observe_sites_name(const struct observe_sites *sites, uint32_t site)
 {
     return site ? sites->all[site - 1].name : 0;
 }
 
-uint32_t node_sites_symbol(const struct node_sites *sites, uint32_t site)
+uint32_t observe_sites_symbol(const struct observe_sites *sites, uint32_t site)
 {
     return site ? sites->all[site - 1].symbol : 0;
 }
@@ -102,25 +102,26 @@ static void name_site(const struct site *site, char text[SITE_TEXT])
 {
     enum { CALL = 4 };
     const struct record_function *f = site->function;
-    const struct node_code_symbol *symbol = f->symbol;
+    const struct observe_symbol *symbol = f->symbol;
     const char *what = allocators[site->allocator].name;
     int line = -1;
     if (!symbol || f->low == f->high) {
         (void)snprintf(text, SITE_TEXT, "%s in %.400s", what,
-                       symbol ? node_symbols_name(symbol) : "nowhere");
+                       symbol ? observe_symbols_name(symbol) : "nowhere");
         return;
     }
     uint32_t into = site->back - CALL - f->low;
-    const char *file = node_symbols_line(symbol, f->address + into, &line);
+    const char *file = observe_symbols_line(symbol, f->address + into, &line);
     const char *slash = file ? strrchr(file, '/') : NULL;
     if (file && line > 0)
-        (void)snprintf(text, SITE_TEXT, "%s in %.300s (%.200s:%d)", what, node_symbols_name(symbol),
-                       slash ? slash + 1 : file, line);
+        (void)snprintf(text, SITE_TEXT, "%s in %.300s (%.200s:%d)", what,
+                       observe_symbols_name(symbol), slash ? slash + 1 : file, line);
     else
-        (void)snprintf(text, SITE_TEXT, "%s in %.400s+0x%x", what, node_symbols_name(symbol), into);
+        (void)snprintf(text, SITE_TEXT, "%s in %.400s+0x%x", what, observe_symbols_name(symbol),
+                       into);
 }
 
-static uint32_t site_get(struct node_sites *sites, const struct record_call *call)
+static uint32_t site_get(struct observe_sites *sites, const struct record_call *call)
 {
     const struct record_function *function = call->caller->function;
     uint8_t allocator = (uint8_t)(call->told - 1);
@@ -143,9 +144,9 @@ static uint32_t site_get(struct node_sites *sites, const struct record_call *cal
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
-uint8_t node_sites_told(void *context, const void *symbol)
+uint8_t observe_sites_told(void *context, const void *symbol)
 {
-    const struct node_code_symbol *code = symbol;
+    const struct observe_symbol *code = symbol;
     (void)context;
     for (unsigned i = 0; i < ALLOCATORS; i++)
         if (strcmp(allocators[i].symbol, code->name) == 0) return (uint8_t)(i + 1);
@@ -157,25 +158,26 @@ static uint32_t argument(const struct record_call *call, uint8_t number)
     return number ? call->argument[number - 1] : 0;
 }
 
-void node_sites_called(void *context, const struct record_call *call)
+void observe_sites_called(void *context, const struct record_call *call)
 {
-    const struct chil_run *run = context;
+    const struct observe *observe = context;
     const struct allocator *a = &allocators[call->told - 1];
     if (a->old && !a->size)
-        node_heap_remove(node_names_heap(run->names, call->mem), argument(call, a->old));
+        observe_heap_remove(observe_names_heap(observe->names, call->mem), argument(call, a->old));
 }
 
-void node_sites_returned(void *context, const struct record_call *call, uint32_t result)
+void observe_sites_returned(void *context, const struct record_call *call, uint32_t result)
 {
-    const struct chil_run *run = context;
+    const struct observe *observe = context;
     const struct allocator *a = &allocators[call->told - 1];
-    struct node_heap *heap = node_names_heap(run->names, call->mem);
+    struct observe_heap *heap = observe_names_heap(observe->names, call->mem);
     uint32_t address = result, size = argument(call, a->size);
     if (!a->size) return;
     if (a->count) size *= argument(call, a->count); /* more than 4 GiB has failed */
     if (a->pointer && (result || !mem_get32(call->mem, argument(call, a->pointer), &address)))
         return;
     bool freed = a->old && (address || !size);
-    if (freed) node_heap_remove(heap, argument(call, a->old));
-    if (address) node_heap_add(heap, address, size, site_get(node_names_sites(run->names), call));
+    if (freed) observe_heap_remove(heap, argument(call, a->old));
+    if (address)
+        observe_heap_add(heap, address, size, site_get(observe_names_sites(observe->names), call));
 }

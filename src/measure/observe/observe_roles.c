@@ -1,7 +1,7 @@
 /* The table of roles. Constructs are called as Opari, and so Score-P, calls them: "!$omp parallel
  * @file.c:12". What gcc turns a construct into is in libgomp's ABI; several functions of one
  * construct in one line are one node. The first row that fits counts. */
-#include "machine/node/node_roles.h"
+#include "measure/observe/observe_roles.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define PTHREAD "pthread"
 #define MPI     "mpi"
 
-static const struct node_role roles[] = {
+static const struct observe_role roles[] = {
     /* symbol, construct, paradigm, role, what it does */
     {"GOMP_parallel", "parallel", OMP, "parallel", RECORD_FORKS},
     {"GOMP_parallel_start", "parallel", OMP, "parallel", RECORD_FORKS},
@@ -58,15 +58,15 @@ static const struct node_role roles[] = {
 };
 
 /* Of a library without symbols, the name tells. */
-static const struct node_role *role_of_object(const char *object)
+static const struct observe_role *role_of_object(const char *object)
 {
-    static const struct node_role runtime = {"*", NULL, OMP, "function", RECORD_PLAIN};
+    static const struct observe_role runtime = {"*", NULL, OMP, "function", RECORD_PLAIN};
     const char *slash = strrchr(object, '/');
     return strncmp(slash ? slash + 1 : object, "libgomp.so", strlen("libgomp.so")) == 0 ? &runtime
                                                                                         : NULL;
 }
 
-const struct node_role *node_role_find(const char *symbol, const char *object)
+const struct observe_role *observe_role_find(const char *symbol, const char *object)
 {
     static const char *const begins[] = {"GOMP_", "gomp_", "omp_", "pthread_", "MPI_", "PMPI_"};
     bool may_be = false;

@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "machine/node/node.h"
+#include "measure/observe/observe.h"
 #include "machine/os/os_space_impl.h"
 
 struct symbol {
@@ -189,8 +189,8 @@ int chil_program_ranges(const char *program, enum chil_program_part part,
                      program, err);
 }
 
-void node_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
-                      const char *prefix, chil_program_range tell_range, void *context)
+void observe_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
+                         const char *prefix, chil_program_range tell_range, void *context)
 {
     const struct reading r = {.part = part,
                               .base = bias,

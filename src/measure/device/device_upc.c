@@ -16,16 +16,20 @@
  * on Blue Gene/P. Instructions are watched by what they raise, everything else by asking after each
  * instruction. Thresholds on falls and low levels show at the next access only.
  */
+#include "measure/device/device.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "chiliad/upc.h"
-#include "machine/node/node.h"
 
-enum { WIRES_OF_EVENT = 4 };
+enum { SIGNALS_OF_EVENT = 4, SIGXCPU_POWERPC = 24 };
 
-struct node_upc {
+struct device_upc {
+    struct node *node;
+    struct node_device device;
+    struct node_watcher watcher;
     struct chil_upc *upc;
     const struct chil_event *events; /* by wire */
     uint64_t told;                   /* up to this cycle */
@@ -33,8 +37,8 @@ struct node_upc {
     struct found {
         bool done;
         uint8_t count;
-        struct node_wire wires[WIRES_OF_EVENT];
-    } * found;           /* by event: its wires, looked up when first needed */
+        struct node_signal signals[SIGNALS_OF_EVENT];
+    } * found;           /* by event: its signals, looked up when first needed */
     unsigned interrupts; /* since last asked */
     struct {
         uint32_t counter;
@@ -45,46 +49,13 @@ struct node_upc {
 
 static void on_notice(void *context, const struct chil_upc_notice *notice)
 {
-    struct node_upc *unit = context;
+    struct device_upc *unit = context;
     unit->interrupts += notice->kind == CHIL_UPC_INTERRUPT;
-}
-
-struct node_upc *node_upc_new(struct chil_run *run)
-{
-    struct chil_upc_geometry geometry;
-    const struct chil_machine *m = run->machine;
-    uint64_t base;
-    if (chil_upc_geometry_of(m, &geometry) || chil_machine_number(m, "upc.base", &base))
-        return NULL; /* another kind */
-    struct chil_upc_map map;
-    chil_upc_map(&geometry, &map);
-    struct node_upc *unit = base_calloc(1, sizeof *unit);
-    if (map.end > MEM_PAGE || base % MEM_PAGE ||
-        chil_upc_new(&unit->upc, &geometry, CHIL_UPC_FAST, on_notice, unit, NULL)) {
-        free(unit);
-        return NULL; /* a unit that was grown past a page has no place in a program's memory yet */
-    }
-    size_t count;
-    unit->events = chil_machine_events(m, &count);
-    unit->rises = base_calloc(geometry.counters, sizeof *unit->rises);
-    unit->highs = base_calloc(geometry.counters, sizeof *unit->highs);
-    unit->found = base_calloc((size_t)geometry.counters * geometry.inputs, sizeof *unit->found);
-    return unit;
-}
-
-void node_upc_free(struct node_upc *unit)
-{
-    if (!unit) return;
-    chil_upc_free(unit->upc);
-    free(unit->rises);
-    free(unit->highs);
-    free(unit->found);
-    free(unit);
 }
 
 /* --- Telling --------------------------------------------------------------------------------- */
 
-static uint32_t wire_of(const struct node_upc *unit, uint32_t counter)
+static uint32_t wire_of(const struct device_upc *unit, uint32_t counter)
 {
     struct chil_upc_config config;
     (void)chil_upc_config(unit->upc, counter, &config);
@@ -93,7 +64,7 @@ static uint32_t wire_of(const struct node_upc *unit, uint32_t counter)
 
 /* So many rises and high cycles in [from, to): all but one pulse are one cycle long and two apart.
  */
-static void tell(struct node_upc *unit, uint32_t wire, uint64_t from, uint64_t to, uint64_t rises,
+static void tell(struct device_upc *unit, uint32_t wire, uint64_t from, uint64_t to, uint64_t rises,
                  uint64_t high)
 {
     uint64_t room = to - from;
@@ -108,32 +79,30 @@ static void tell(struct node_upc *unit, uint32_t wire, uint64_t from, uint64_t t
     (void)chil_upc_raise_many(unit->upc, trains + (rises == 1), rises == 1 ? 1 : 2, NULL);
 }
 
-/* What the wires of an event have done, of so many rises or high cycles. Events have few wires;
+/* What the signals of an event have done, of so many rises or high cycles. Events have few signals;
  * more are left out. */
-static uint64_t count_event(struct chil_run *run, uint32_t number, enum chil_count_mode mode)
+static uint64_t count_event(struct device_upc *unit, uint32_t number, enum chil_count_mode mode)
 {
-    struct found *found = &run->upc->found[number];
-    const struct chil_event *event = &run->upc->events[number];
+    struct found *found = &unit->found[number];
+    const struct chil_event *event = &unit->events[number];
     uint64_t sum = 0;
-    for (; !found->done && found->count < event->signal_count && found->count < WIRES_OF_EVENT;
+    for (; !found->done && found->count < event->signal_count && found->count < SIGNALS_OF_EVENT;
          found->count++)
-        node_wire_find(run, event->signals[found->count], &found->wires[found->count]);
+        node_signal_find(unit->node, event->signals[found->count], &found->signals[found->count]);
     found->done = true;
     for (unsigned i = 0; i < found->count; i++)
-        sum += node_wire_count(run, &found->wires[i], mode);
+        sum += node_signal_count(unit->node, &found->signals[i], mode);
     return sum;
 }
 
 /* Reads what each selected wire has done; tells the difference to the unit when `telling`. */
-static void look(struct chil_run *run, uint64_t to, bool telling)
+static void look(struct device_upc *unit, uint64_t to, bool telling)
 {
-    struct node_upc *unit = run->upc;
-    for (unsigned i = 0; i < run->core_count; i++)
-        core_signal_counts(cores_get(run->cores, i), run->counts[i]);
+    node_counts_take(unit->node);
     for (uint32_t c = 0; c < chil_upc_geometry(unit->upc)->counters; c++) {
         uint32_t wire = wire_of(unit, c);
-        uint64_t rises = count_event(run, wire, CHIL_COUNT_RISE),
-                 high = count_event(run, wire, CHIL_COUNT_HIGH);
+        uint64_t rises = count_event(unit, wire, CHIL_COUNT_RISE),
+                 high = count_event(unit, wire, CHIL_COUNT_HIGH);
         if (telling)
             tell(unit, wire, unit->told, to, rises - unit->rises[c], high - unit->highs[c]);
         unit->rises[c] = rises;
@@ -143,52 +112,52 @@ static void look(struct chil_run *run, uint64_t to, bool telling)
 
 /* --- Thresholds ------------------------------------------------------------------------------ */
 
-static uint64_t count_of(struct chil_run *run, uint32_t counter)
+static uint64_t count_of(struct device_upc *unit, uint32_t counter)
 {
     struct chil_upc_config config;
-    (void)chil_upc_config(run->upc->upc, counter, &config);
-    for (unsigned i = 0; i < run->core_count; i++)
-        core_signal_counts(cores_get(run->cores, i), run->counts[i]);
-    return count_event(run, wire_of(run->upc, counter), config.mode);
+    (void)chil_upc_config(unit->upc, counter, &config);
+    node_counts_take(unit->node);
+    return count_event(unit, wire_of(unit, counter), config.mode);
 }
 
-uint64_t node_upc_left(struct chil_run *run)
+static uint64_t least_left(void *context, unsigned core)
 {
+    struct device_upc *unit = context;
     uint64_t least = UINT64_MAX;
-    for (unsigned i = 0; run->upc && i < run->upc->asked_count; i++) {
-        uint64_t count = count_of(run, run->upc->asked[i].counter),
-                 target = run->upc->asked[i].target;
-        uint64_t left = count < target ? target - count : 0;
-        if (left < least) least = left;
+    (void)core;
+    for (unsigned i = 0; i < unit->asked_count; i++) {
+        uint64_t count = count_of(unit, unit->asked[i].counter), target = unit->asked[i].target;
+        uint64_t rest = count < target ? target - count : 0;
+        if (rest < least) least = rest;
     }
     return least;
 }
 
 /* Watches a counter's event by the signals of one core; false when something else than a core
  * raises it. */
-static bool watch_signals(struct chil_run *run, const struct chil_event *event, uint64_t left)
+static bool watch_signals(struct node *node, const struct chil_event *event, uint64_t left)
 {
     uint64_t signals = 0;
     unsigned core = 0;
     for (size_t i = 0; i < event->signal_count; i++) {
         enum core_signal signal;
         unsigned its;
-        if (!core_signal_find(event->signals[i], &its, &signal) || its >= run->core_count ||
+        if (!core_signal_find(event->signals[i], &its, &signal) || its >= node->core_count ||
             (i && its != core))
             return false;
         core = its;
         signals |= UINT64_C(1) << signal;
     }
-    struct core_watch *watch = &run->watches[core].watch;
+    struct core_watch *watch = node_watch_get(node, core);
     if (!signals || watch->count == CORE_WATCHES) return !signals;
     watch->sums[watch->count].signals = signals;
     watch->sums[watch->count++].left = left;
     return true;
 }
 
-bool node_upc_watch(struct chil_run *run)
+static uint64_t watch_thresholds(void *context)
 {
-    struct node_upc *unit = run->upc;
+    struct device_upc *unit = context;
     unit->asked_count = 0;
     for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters;
          c++) {
@@ -198,55 +167,102 @@ bool node_upc_watch(struct chil_run *run)
         if (!config.interrupt || config.mode == CHIL_COUNT_FALL || config.mode == CHIL_COUNT_LOW)
             continue;
         if (chil_upc_distance(unit->upc, c, &left) || left == UINT64_MAX) continue;
-        if (watch_signals(run, &unit->events[wire_of(unit, c)], left) ||
+        if (watch_signals(unit->node, &unit->events[wire_of(unit, c)], left) ||
             unit->asked_count == CORE_WATCHES)
             continue;
         unit->asked[unit->asked_count].counter = c;
-        unit->asked[unit->asked_count++].target = count_of(run, c) + left;
+        unit->asked[unit->asked_count++].target = count_of(unit, c) + left;
     }
-    return unit->asked_count != 0;
+    return unit->asked_count ? UINT64_MAX : 0;
 }
 
-void node_upc_catch_up(struct chil_run *run, uint64_t now)
+static void count_up_to(struct device_upc *unit, uint64_t now)
 {
-    struct node_upc *unit = run->upc;
     if (now < unit->told) now = unit->told; /* a core that is behind another */
-    look(run, now, true);
+    look(unit, now, true);
     (void)chil_upc_advance(unit->upc, now);
     unit->told = now;
 }
 
 /* --- Accesses -------------------------------------------------------------------------------- */
 
-bool node_upc_access(struct chil_run *run, unsigned core, struct node_access *access)
+static bool access_register(void *context, unsigned core, struct node_access *access)
 {
-    struct node_upc *unit = run->upc;
+    struct device_upc *unit = context;
     uint64_t offset = access->address % MEM_PAGE;
-    if (!unit) return false;
-    node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
+    count_up_to(unit, core_cycles(cores_get(unit->node->cores, core)));
     int status = access->load ? chil_upc_load(unit->upc, offset, access->width, &access->value)
                               : chil_upc_store(unit->upc, offset, access->width, access->value);
     if (status) return false;
-    if (!access->load) look(run, unit->told, false); /* a counter may look at another wire now */
+    if (!access->load) look(unit, unit->told, false); /* a counter may look at another wire now */
     return true;
 }
 
-void node_upc_accessed(struct chil_run *run, unsigned core, const struct node_access *access)
+static void accessed(void *context, unsigned core, const struct node_access *access)
 {
+    struct device_upc *unit = context;
     if (access->load) return;
     /* What is watched may have changed, and the store itself may count already. */
-    node_upc_catch_up(run, core_cycles(cores_get(run->cores, core)));
-    node_watch_all(run);
+    count_up_to(unit, core_cycles(cores_get(unit->node->cores, core)));
+    node_watch_all(unit->node);
 }
 
-bool node_upc_interrupted(struct chil_run *run)
+static void reached(void *context, unsigned core, int *process_signal, int *task_signal)
 {
-    bool interrupted = run->upc->interrupts != 0;
-    run->upc->interrupts = 0;
-    return interrupted;
+    struct device_upc *unit = context;
+    (void)task_signal;
+    count_up_to(unit, core_cycles(cores_get(unit->node->cores, core)));
+    if (unit->interrupts) *process_signal = SIGXCPU_POWERPC;
+    unit->interrupts = 0;
 }
 
-bool node_upc_is_running(const struct chil_run *run)
+static void catch_up(void *context, uint64_t cycle)
 {
-    return chil_upc_running(run->upc->upc);
+    struct device_upc *unit = context;
+    if (chil_upc_running(unit->upc)) count_up_to(unit, cycle);
+}
+
+/* --- The unit -------------------------------------------------------------------------------- */
+
+struct device_upc *device_upc_new(struct node *node)
+{
+    struct chil_upc_geometry geometry;
+    const struct chil_machine *m = node->machine;
+    uint64_t base;
+    if (chil_upc_geometry_of(m, &geometry) || chil_machine_number(m, "upc.base", &base))
+        return NULL; /* another kind */
+    struct chil_upc_map map;
+    chil_upc_map(&geometry, &map);
+    struct device_upc *unit = base_calloc(1, sizeof *unit);
+    if (map.end > MEM_PAGE || base % MEM_PAGE ||
+        chil_upc_new(&unit->upc, &geometry, CHIL_UPC_FAST, on_notice, unit, NULL)) {
+        free(unit);
+        return NULL; /* a unit that was grown past a page has no place in a program's memory yet */
+    }
+    size_t count;
+    unit->node = node;
+    unit->events = chil_machine_events(m, &count);
+    unit->rises = base_calloc(geometry.counters, sizeof *unit->rises);
+    unit->highs = base_calloc(geometry.counters, sizeof *unit->highs);
+    unit->found = base_calloc((size_t)geometry.counters * geometry.inputs, sizeof *unit->found);
+    unit->device = (struct node_device){
+        .context = unit, .page = (uint32_t)base, .access = access_register, .accessed = accessed};
+    unit->watcher = (struct node_watcher){.context = unit,
+                                          .watch = watch_thresholds,
+                                          .left = least_left,
+                                          .reached = reached,
+                                          .catch_up = catch_up};
+    node_attach_device(node, &unit->device);
+    node_attach_watcher(node, &unit->watcher);
+    return unit;
+}
+
+void device_upc_free(struct device_upc *unit)
+{
+    if (!unit) return;
+    chil_upc_free(unit->upc);
+    free(unit->rises);
+    free(unit->highs);
+    free(unit->found);
+    free(unit);
 }

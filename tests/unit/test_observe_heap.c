@@ -8,7 +8,7 @@
 #include <cmocka.h>
 // clang-format on
 
-#include "machine/node/node_names.h"
+#include "measure/observe/observe_names.h"
 #include "random.h"
 
 /* Blocks begin at multiples of 8 and may touch; a slot has at most SLOT bytes. */
@@ -25,16 +25,16 @@ static uint32_t literal(const struct slot *slots, uint32_t address)
     return (address - FIRST) % SLOT < end ? slot->site : 0;
 }
 
-static void compare(const struct node_heap *heap, const struct slot *slots, uint64_t *random,
+static void compare(const struct observe_heap *heap, const struct slot *slots, uint64_t *random,
                     unsigned tries)
 {
     for (unsigned i = 0; i < tries; i++) {
         uint32_t address = FIRST + (uint32_t)random_below(random, SLOTS * SLOT);
         uint32_t slot = (uint32_t)random_below(random, SLOTS),
                  edge = FIRST + slot * SLOT + slots[slot].size - 1;
-        assert_int_equal(node_heap_look_up(heap, address), literal(slots, address));
-        if (slots[slot].size) assert_int_equal(node_heap_look_up(heap, edge), slots[slot].site);
-        assert_int_equal(node_heap_look_up(heap, FIRST + slot * SLOT),
+        assert_int_equal(observe_heap_look_up(heap, address), literal(slots, address));
+        if (slots[slot].size) assert_int_equal(observe_heap_look_up(heap, edge), slots[slot].site);
+        assert_int_equal(observe_heap_look_up(heap, FIRST + slot * SLOT),
                          literal(slots, FIRST + slot * SLOT));
     }
 }
@@ -44,7 +44,7 @@ static void blocks_have_their_sites_as_in_a_plain_list(void **state)
     (void)state;
     uint64_t random = 7;
     for (uint64_t trial = random_trials(10); trial--;) {
-        struct node_heap *heap = node_heap_new();
+        struct observe_heap *heap = observe_heap_new();
         struct slot slots[SLOTS] = {{0, 0}};
         for (unsigned step = 0; step < 2000; step++) {
             uint32_t i = (uint32_t)random_below(&random, SLOTS), address = FIRST + i * SLOT;
@@ -52,24 +52,24 @@ static void blocks_have_their_sites_as_in_a_plain_list(void **state)
                 uint32_t size =
                     (uint32_t)random_below(&random, random_below(&random, 2) ? 64 : SLOT + 1);
                 slots[i] = (struct slot){size, 1 + (uint32_t)random_below(&random, 5)};
-                node_heap_add(heap, address, slots[i].size, slots[i].site);
+                observe_heap_add(heap, address, slots[i].size, slots[i].site);
             } else {
                 slots[i] = (struct slot){0, 0};
-                node_heap_remove(heap, address);
+                observe_heap_remove(heap, address);
             }
             compare(heap, slots, &random, 2);
         }
-        struct node_heap *copy = node_heap_copy(heap);
+        struct observe_heap *copy = observe_heap_copy(heap);
         struct slot copied[SLOTS];
         memcpy(copied, slots, sizeof slots);
         for (uint32_t i = 0; i < SLOTS; i += 2) {
-            node_heap_remove(copy, FIRST + i * SLOT);
+            observe_heap_remove(copy, FIRST + i * SLOT);
             copied[i] = (struct slot){0, 0};
         }
         compare(heap, slots, &random, 1000);
         compare(copy, copied, &random, 1000);
-        node_heap_free(copy);
-        node_heap_free(heap);
+        observe_heap_free(copy);
+        observe_heap_free(heap);
     }
 }
 
@@ -77,29 +77,29 @@ static void many_blocks_are_found_again(void **state)
 {
     (void)state;
     enum { MANY = 20000 };
-    struct node_heap *heap = node_heap_new();
+    struct observe_heap *heap = observe_heap_new();
     for (uint32_t i = 0; i < MANY; i++)
-        node_heap_add(heap, FIRST + 16 * i, 8, i + 1);
+        observe_heap_add(heap, FIRST + 16 * i, 8, i + 1);
     for (uint32_t i = 0; i < MANY; i += 3)
-        node_heap_remove(heap, FIRST + 16 * i);
+        observe_heap_remove(heap, FIRST + 16 * i);
     for (uint32_t i = 0; i < MANY; i++) {
-        assert_int_equal(node_heap_look_up(heap, FIRST + 16 * i + 7), i % 3 ? i + 1 : 0);
-        assert_int_equal(node_heap_look_up(heap, FIRST + 16 * i + 8), 0);
+        assert_int_equal(observe_heap_look_up(heap, FIRST + 16 * i + 7), i % 3 ? i + 1 : 0);
+        assert_int_equal(observe_heap_look_up(heap, FIRST + 16 * i + 8), 0);
     }
-    node_heap_free(heap);
+    observe_heap_free(heap);
 }
 
 static void the_end_of_memory_is_the_end(void **state)
 {
     (void)state;
-    struct node_heap *heap = node_heap_new();
-    node_heap_add(heap, 0xFFFFF000, 0x2000, 3);
-    assert_int_equal(node_heap_look_up(heap, 0xFFFFFFFF), 3);
-    assert_int_equal(node_heap_look_up(heap, 0), 0);
-    node_heap_remove(heap, 0x1234);
-    node_heap_remove(heap, 0xFFFFF000);
-    assert_int_equal(node_heap_look_up(heap, 0xFFFFFFFF), 0);
-    node_heap_free(heap);
+    struct observe_heap *heap = observe_heap_new();
+    observe_heap_add(heap, 0xFFFFF000, 0x2000, 3);
+    assert_int_equal(observe_heap_look_up(heap, 0xFFFFFFFF), 3);
+    assert_int_equal(observe_heap_look_up(heap, 0), 0);
+    observe_heap_remove(heap, 0x1234);
+    observe_heap_remove(heap, 0xFFFFF000);
+    assert_int_equal(observe_heap_look_up(heap, 0xFFFFFFFF), 0);
+    observe_heap_free(heap);
 }
 
 int main(void)

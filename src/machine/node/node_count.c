@@ -1,0 +1,147 @@
+/* Finds signals by their names and counts them and the events that are made of them: on the node,
+ * on one core, or as they are attributed to a thread or a call path. */
+#include "machine/node/node.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct counting {
+    const struct node *node;
+    unsigned core;
+    const uint64_t *signals; /* of that core */
+    const struct node_attribution *attribution;
+};
+
+static uint64_t count_signal(const struct counting *counting, unsigned core,
+                             enum core_signal signal)
+{
+    uint64_t sum = 0;
+    if (counting->attribution)
+        return core == CORE_ALL || core == counting->attribution->core
+                   ? counting->attribution->signals[signal]
+                   : 0;
+    if (counting->core != CORE_ALL)
+        return core == CORE_ALL || core == counting->core ? counting->signals[signal] : 0;
+    for (unsigned i = 0; i < counting->node->core_count; i++)
+        if (core == CORE_ALL || core == i) sum += counting->node->counts[i][signal];
+    return sum;
+}
+
+static uint64_t count_cache(const struct counting *counting, struct cache_wire signal,
+                            enum chil_count_mode mode)
+{
+    uint64_t occurrences, high;
+    if (signal.instance == CACHE_ALL && counting->core != CORE_ALL)
+        signal.instance = counting->core;
+    cache_wire_count(counting->attribution ? counting->attribution->cache : counting->node->cache,
+                     signal, &occurrences, &high);
+    return mode == CHIL_COUNT_HIGH ? high : occurrences;
+}
+
+/* Hits are what is left of the accesses: "coreN.l1d.hit" and "coreN.l1i.hit", found by their
+ * misses. */
+static bool find_hits(const struct node *node, const char *name, struct node_signal *signal)
+{
+    char miss[CACHE_NAME];
+    const char *end = strrchr(name, '.');
+    if (!end || strcmp(end, ".hit") != 0 || strncmp(name, "core", 4) != 0) return false;
+    (void)snprintf(miss, sizeof miss, "%.*s.miss", (int)(end - name), name);
+    signal->kind = strstr(name, ".l1d.") ? NODE_SIGNAL_DATA_HITS : NODE_SIGNAL_CODE_HITS;
+    return cache_wire_find(node->cache, miss, &signal->memory);
+}
+
+void node_signal_find(const struct node *node, const char *name, struct node_signal *signal)
+{
+    *signal = (struct node_signal){0};
+    if (core_signal_find(name, &signal->core, &signal->signal))
+        signal->kind = NODE_SIGNAL_CORE;
+    else if (cache_wire_find(node->cache, name, &signal->memory))
+        signal->kind = NODE_SIGNAL_MEMORY;
+    else if (strcmp(name, "upc.elapsed") == 0)
+        signal->kind = NODE_SIGNAL_ELAPSED;
+    else if (strcmp(name, "core.cycles") == 0)
+        signal->kind = NODE_SIGNAL_CYCLES;
+    else if (!find_hits(node, name, signal))
+        signal->kind = NODE_SIGNAL_NONE;
+}
+
+static uint64_t count_hits(const struct counting *counting, const struct node_signal *signal)
+{
+    bool data = signal->kind == NODE_SIGNAL_DATA_HITS;
+    unsigned core = signal->memory.instance == CACHE_ALL ? counting->core : signal->memory.instance;
+    uint64_t accesses = count_signal(counting, core, data ? CORE_SIGNAL_LOAD : CORE_SIGNAL_FETCH);
+    if (data) accesses += count_signal(counting, core, CORE_SIGNAL_STORE);
+    for (unsigned i = 0; data && i < counting->node->core_count; i++) {
+        if (core != CORE_ALL && core != i) continue;
+        if (!counting->attribution)
+            accesses += core_crossings(cores_get(counting->node->cores, i));
+        else if (i == counting->attribution->core)
+            accesses += counting->attribution->crossings;
+    }
+    return accesses - count_cache(counting, signal->memory, CHIL_COUNT_RISE);
+}
+
+/* Cycles in which cores had something to run. */
+static uint64_t count_cycles(const struct counting *counting)
+{
+    uint64_t sum = 0;
+    if (counting->attribution) return counting->attribution->cycles;
+    for (unsigned i = 0; i < counting->node->core_count; i++) {
+        const struct core *core = cores_get(counting->node->cores, i);
+        if (counting->core == CORE_ALL || counting->core == i)
+            sum += core_cycles(core) - core_idle_cycles(core);
+    }
+    return sum;
+}
+
+static uint64_t count_named(const struct counting *counting, const struct node_signal *signal,
+                            enum chil_count_mode mode)
+{
+    switch (signal->kind) {
+    case NODE_SIGNAL_CORE: return count_signal(counting, signal->core, signal->signal);
+    case NODE_SIGNAL_MEMORY: return count_cache(counting, signal->memory, mode);
+    case NODE_SIGNAL_DATA_HITS:
+    case NODE_SIGNAL_CODE_HITS: return count_hits(counting, signal);
+    case NODE_SIGNAL_CYCLES: return count_cycles(counting);
+    case NODE_SIGNAL_ELAPSED:
+        return counting->attribution ? 0 : node_elapsed(counting->node); /* the node's, no part's */
+    default: return 0;
+    }
+}
+
+uint64_t node_signal_count(const struct node *node, const struct node_signal *signal,
+                           enum chil_count_mode mode)
+{
+    return count_named(&(struct counting){.node = node, .core = CORE_ALL}, signal, mode);
+}
+
+uint64_t node_count(const struct node *node, const struct chil_event *event, unsigned core,
+                    const uint64_t *signals)
+{
+    const struct counting counting = {.node = node, .core = core, .signals = signals};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < event->signal_count; i++) {
+        struct node_signal signal;
+        node_signal_find(node, event->signals[i], &signal);
+        sum += count_named(&counting, &signal, event->mode);
+    }
+    return event->mode == CHIL_COUNT_HIGH ? sum / event->clock
+                                          : sum; /* a unit's cycle is seen `clock` times */
+}
+
+int64_t node_attributed_count(const struct node *node, const struct chil_event *event,
+                              const struct node_signal *signals,
+                              const struct node_attribution *attribution)
+{
+    const struct counting counting = {.node = node, .core = CORE_ALL, .attribution = attribution};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < event->signal_count; i++)
+        sum += count_named(&counting, &signals[i], event->mode);
+    return event->mode == CHIL_COUNT_HIGH ? (int64_t)sum / (int64_t)event->clock : (int64_t)sum;
+}
+
+void node_counts_take(struct node *node)
+{
+    for (unsigned i = 0; i < node->core_count; i++)
+        core_signal_counts(cores_get(node->cores, i), node->counts[i]);
+}

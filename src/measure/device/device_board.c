@@ -1,0 +1,184 @@
+/* The board of the SHRIMP monitor on a node (papers/005): its registers are a page of every address
+ * space (DEVICE_BOARD_PAGE), and transactions of the memory hierarchy go to it while the program
+ * runs it.
+ *
+ * Every run has the board, and it costs nothing until the program starts it. It belongs to the
+ * node, not to a process: one category for all, as in the paper. A program tags pages with service
+ * 28 of the call-through.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "measure/device/device.h"
+
+enum { SERVICE_TAG = 28, SIGIO_POWERPC = 29, TAG_MAX = 15 };
+
+struct device_board {
+    struct node *node;
+    struct node_device device;
+    struct node_service service;
+    struct node_watcher watcher;
+    struct device_board_listener listener;
+    struct chil_monitor *monitor; /* NULL until its first access */
+    uint8_t category;
+    bool tagged; /* some page is */
+    bool running;
+    bool signals;     /* its interrupts are signals */
+    bool interrupted; /* by the transaction it is notified of */
+    uint64_t waiting; /* cores whose threads have a signal to get, a bit for each */
+};
+
+bool device_board_running(const struct device_board *board)
+{
+    return board->running;
+}
+
+uint8_t device_board_category(const struct device_board *board)
+{
+    return board->category;
+}
+
+uint8_t device_board_tag(const struct device_board *board, uint32_t address)
+{
+    return board->tagged ? (uint8_t)chil_monitor_page_tag(board->monitor, address) : 0;
+}
+
+static __attribute__((noinline)) void count(struct device_board *board, struct chil_transaction *t)
+{
+    if (board->tagged) t->tag = (uint8_t)chil_monitor_page_tag(board->monitor, t->address);
+    board->interrupted = false;
+    if (board->running) chil_monitor_tell(board->monitor, t);
+    if (board->interrupted && board->signals) board->waiting |= UINT64_C(1) << t->sender;
+}
+
+void device_board_notify(struct device_board *board, struct chil_transaction *t)
+{
+    if (board->monitor) count(board, t);
+}
+
+static void on_interrupt(void *context, uint32_t address)
+{
+    struct device_board *board = context;
+    (void)address;
+    board->interrupted = true;
+}
+
+/* --- Registers ------------------------------------------------------------------------------- */
+
+static struct chil_monitor *monitor_get(struct device_board *board)
+{
+    if (!board->monitor)
+        (void)chil_monitor_new(&board->monitor, CHIL_MONITOR_ADDRESS_BITS, on_interrupt, board,
+                               NULL);
+    return board->monitor;
+}
+
+/* What a store to a register has changed. */
+static void take_registers(struct device_board *board)
+{
+    uint64_t category, control;
+    bool signalled = board->signals;
+    (void)chil_monitor_load(board->monitor, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY, 8, &category);
+    (void)chil_monitor_load(board->monitor, CHIL_MONITOR_USER, CHIL_MONITOR_CONTROL, 8, &control);
+    if (category != board->category) board->listener.category(board->listener.context);
+    board->category = (uint8_t)category;
+    board->running = chil_monitor_running(board->monitor);
+    board->signals = board->running && control & CHIL_MONITOR_SIGNAL;
+    if (board->signals || signalled)
+        node_watch_all(board->node); /* bins may be nearer to the threshold than before */
+    board->listener.running(board->listener.context);
+}
+
+static bool access_register(void *context, unsigned core, struct node_access *access)
+{
+    struct device_board *board = context;
+    uint64_t offset = access->address % MEM_PAGE;
+    (void)core;
+    if (access->load)
+        return chil_monitor_load(monitor_get(board), CHIL_MONITOR_USER, offset, access->width,
+                                 &access->value) == 0;
+    if (chil_monitor_store(monitor_get(board), CHIL_MONITOR_USER, offset, access->width,
+                           access->value))
+        return false;
+    take_registers(board);
+    return true;
+}
+
+/* arg[1] points to three words: address, bytes, tag. */
+static int32_t tag_pages(struct device_board *board, const struct mem *mem, uint32_t at)
+{
+    uint32_t address, length, tag;
+    if (!mem_get32(mem, at, &address) || !mem_get32(mem, at + 4, &length) ||
+        !mem_get32(mem, at + 8, &tag))
+        return -EFAULT;
+    if (tag > TAG_MAX || !length || length - 1 > UINT32_MAX - address) return -EINVAL;
+    struct chil_monitor *monitor = monitor_get(board);
+    uint32_t first = address / MEM_PAGE, last = (address + length - 1) / MEM_PAGE;
+    (void)chil_monitor_store(monitor, CHIL_MONITOR_SUPERVISOR, CHIL_MONITOR_PAGE, 8, first);
+    for (uint32_t page = first; page <= last; page++)
+        (void)chil_monitor_store(monitor, CHIL_MONITOR_SUPERVISOR, CHIL_MONITOR_TAG, 8, tag);
+    board->tagged = true;
+    return 0;
+}
+
+static bool serve(void *context, unsigned core, const struct core_regs *regs, struct mem *mem,
+                  int32_t *result)
+{
+    (void)core;
+    if (regs->gpr[3] != SERVICE_TAG) return false;
+    *result = tag_pages(context, mem, regs->gpr[4]);
+    return true;
+}
+
+/* --- Interrupts ------------------------------------------------------------------------------ */
+
+/* Behind a threshold lies one transaction or more, and an instruction makes few: so the core is
+ * near to it only when a word is. With a forbidden bin one always is. */
+static uint64_t watch_bins(void *context)
+{
+    const struct device_board *board = context;
+    return board->signals || board->waiting ? UINT64_MAX : 0;
+}
+
+static uint64_t least_left(void *context, unsigned core)
+{
+    const struct device_board *board = context;
+    if (board->waiting >> core & 1) return 0;
+    return board->signals ? chil_monitor_left(board->monitor) : UINT64_MAX;
+}
+
+/* A task gets one signal at a time: this one waits until behind the next instruction. */
+static void reached(void *context, unsigned core, int *process_signal, int *task_signal)
+{
+    struct device_board *board = context;
+    (void)process_signal;
+    if (*task_signal || !(board->waiting >> core & 1)) return;
+    board->waiting &= ~(UINT64_C(1) << core);
+    *task_signal = SIGIO_POWERPC;
+}
+
+/* --- The board ------------------------------------------------------------------------------- */
+
+struct device_board *device_board_new(struct node *node,
+                                      const struct device_board_listener *listener)
+{
+    struct device_board *board = base_calloc(1, sizeof *board);
+    board->node = node;
+    board->listener = *listener;
+    board->device = (struct node_device){
+        .context = board, .page = DEVICE_BOARD_PAGE, .access = access_register};
+    board->service = (struct node_service){.context = board, .serve = serve};
+    board->watcher = (struct node_watcher){
+        .context = board, .watch = watch_bins, .left = least_left, .reached = reached};
+    node_attach_device(node, &board->device);
+    node_attach_service(node, &board->service);
+    node_attach_watcher(node, &board->watcher);
+    return board;
+}
+
+void device_board_free(struct device_board *board)
+{
+    if (board) chil_monitor_free(board->monitor);
+    free(board);
+}
