@@ -16,11 +16,11 @@
 #include "base/mem.h"
 
 /* `bytes` of zeros, of which the first `written` may be written to: a host that promises no more
- * memory than it has counts these only. */
+ * memory than it has counts these only. (qemu-user refuses an mprotect of 0 bytes.) */
 static void *reserve_part(size_t bytes, size_t written)
 {
     void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED || mprotect(at, written, PROT_READ | PROT_WRITE) != 0)
+    if (at == MAP_FAILED || (written && mprotect(at, written, PROT_READ | PROT_WRITE) != 0))
         return base_calloc(SIZE_MAX, 1); /* out of memory ends there, in one place */
     return at;
 }
