@@ -4,7 +4,7 @@
 #   make demo       sets the machine up and shows the product's main job
 #   make guest      headers and libraries for programs on the machine: $(BUILD)/guest
 #   make check      sets the machine up and runs every quick test, plain and under ASan+UBSan and TSan
-#   make check-long the same, with many more random programs
+#   make check-long the same, with many more random programs, and a build for arm64
 #   make compare BASE=REV   whether this tree counts as revision REV did
 #   make bench      speed, as ratios
 #   make lint       format, clang-tidy, warnings of gcc and clang, layers, data rows, banned functions
@@ -40,7 +40,7 @@ ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h src/*/*/*.h tests/u
 
 .DEFAULT_GOAL := all
 .PHONY: all guest demo check check-long compare bench lint install install-guest install-guest-libraries clean
-.PHONY: setup-build setup-demo setup-check tests
+.PHONY: setup-build setup-demo setup-check setup-arm64 tests
 
 # $(call variant,NAME,FOLDER,FLAGS): rules for the program, the library and the tests of one variant.
 define variant
@@ -159,6 +159,8 @@ setup-build:
 	@tools/setup build
 setup-check:
 	@tools/setup check
+setup-arm64:
+	@tools/setup arm64
 
 setup-demo:
 	@tools/setup demo
@@ -170,7 +172,9 @@ demo: setup-demo
 # Tests print TAP; tools/run-tests adds them up. TSan runs only what has threads.
 tests: $(PLAIN_TESTS) $(ASAN_TESTS) $(BUILD)/tsan/tests/test_upc_threads $(BUILD)/chiliad $(BUILD)/asan/chiliad guest
 
-check check-long: setup-check
+check: setup-check
+check-long: setup-arm64
+check check-long:
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
 	@tools/run-tests $(BUILD) $(if $(filter check-long,$@),long,quick)
 
