@@ -10,7 +10,7 @@
  *
  * The program has standard output to itself; the histogram goes to standard error, or to -o FILE,
  * which is written whole or not at all. hist_print.c has the forms, hist_math.c marginals and
- * information, hist_svg.c the pictures, names.c where names come from.
+ * information, hist_grid.c the pictures, names.c where names come from.
  */
 #include "cmd/hist.h"
 

@@ -60,10 +60,17 @@ double hist_entropy_of(struct chil_hist *hist, unsigned dimension);
 double hist_information(struct chil_hist *hist, unsigned a, unsigned b);
 double hist_gain(struct chil_hist *hist);
 
+const char *hist_variable(const struct hist *h, unsigned dimension);
+/* Mutual information, and the candidates by what they explain (hist_rank.c). */
+void hist_print_information(FILE *out, struct hist *h);
+void hist_print_rank(FILE *out, struct hist *h);
+json_t *hist_json_rank(struct hist *h);
 void hist_print(FILE *out, struct hist *h);
 bool hist_print_json(FILE *out, struct hist *h);
 void hist_print_separated(FILE *out, struct hist *h);
-/* A picture of one or two dimensions: bars or a heat map; a relief of two. */
+/* Pictures (hist_grid.c): a text map of two dimensions; bars of one or a heat map of two, as SVG; a
+ * relief of two. */
+void hist_map(FILE *out, struct hist *h);
 void hist_svg(FILE *out, struct hist *h);
 void hist_relief(FILE *out, struct hist *h);
 

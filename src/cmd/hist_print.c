@@ -1,29 +1,14 @@
-/* A histogram as tables, as a heat map for terminals, as JSON and as separated values. */
-#include <inttypes.h>
+/* A histogram as tables, as JSON and as separated values. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/hist.h"
 
-enum {
-    BAR = 40,
-    MAP_ROWS = 32,
-    MAP_COLUMNS = 26,
-    LABEL_MAX = 40,
-    LABEL = 24,
-    ROW_LABEL = 22,
-    NUMBERS = 28,
-    LEAST = 16
-};
+enum { BAR = 40, LABEL = 24, NUMBERS = 28, LEAST = 16 };
 
-static const char *variable_of(const struct hist *h, unsigned dimension)
+const char *hist_variable(const struct hist *h, unsigned dimension)
 {
     return chil_variable_name(chil_hist_dimension(h->hist, dimension)->variable);
-}
-
-static int print_width(FILE *out)
-{
-    return view_terminal_width(out);
 }
 
 /* A name whole, however long. */
@@ -36,44 +21,12 @@ static const char *value_of(const struct hist *h, unsigned d, uint64_t index,
     return text;
 }
 
-static bool continues(char byte)
+static struct view_cell value_cell(struct view *view, const struct hist *h, unsigned d,
+                                   uint64_t index)
 {
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
-/* The middle of a name, which is left out so that the rest fits with "..": the end of a call path
- * says most, then its beginning, both of whole functions if they can be. */
-static void find_middle(const char *name, int width, int *begin, int *end)
-{
-    static const char arrow[] = " > ";
-    *begin = (width - 2) / 3;
-    for (int i = *begin - (int)strlen(arrow); i > 0; i--)
-        if (strncmp(name + i, arrow, strlen(arrow)) == 0) {
-            *begin = i + (int)strlen(arrow);
-            break;
-        }
-    while (*begin > 0 && continues(name[*begin]))
-        --*begin;
-    *end = (int)strlen(name) - (width - 2 - *begin);
-    const char *next = strstr(name + *end, arrow);
-    if (next) *end = (int)(next - name);
-    while (continues(name[*end]))
-        ++*end;
-}
-
-/* What a value is called, in at most `width` columns. */
-static const char *value_in(const struct hist *h, unsigned d, uint64_t index, int width,
-                            char text[CHIL_VALUE_TEXT])
-{
-    const char *whole = value_of(h, d, index, text);
-    char cut[CHIL_VALUE_TEXT];
-    int begin, end;
-    if (width >= CHIL_VALUE_TEXT) width = CHIL_VALUE_TEXT - 1;
-    if ((int)strlen(whole) <= width) return whole;
-    find_middle(whole, width, &begin, &end);
-    (void)snprintf(cut, sizeof cut, "%.*s..%s", begin, whole, whole + end);
-    memcpy(text, cut, strlen(cut) + 1);
-    return text;
+    char text[CHIL_VALUE_TEXT];
+    const char *value = value_of(h, d, index, text);
+    return value == text ? view_copy(view, text) : view_text(value);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -101,219 +54,122 @@ static uint64_t whole_of(const struct hist *h, const struct hist_bar *given, siz
     return 0;
 }
 
-static void print_row(FILE *out, const struct hist *h, const struct chil_bin *bin, uint64_t whole,
-                      const int *width)
+/* The columns of a bin: its count, its share, and its value in each dimension. */
+enum { COUNT, PERCENT, VALUES, COLUMNS_MAX = VALUES + CHIL_DIMENSIONS_MAX + 1 };
+
+static size_t set_columns(const struct hist *h, struct view_column columns[COLUMNS_MAX])
 {
-    char number[VIEW_GROUPED_MAX], text[CHIL_VALUE_TEXT];
     unsigned dimensions = chil_hist_dimensions(h->hist);
-    (void)fprintf(out, "%20s  %6.2f", view_grouped(bin->count, number), percent(bin->count, whole));
-    for (unsigned d = 0; d < dimensions; d++) {
-        (void)fprintf(out, "  %-*s", d + 1 < dimensions ? width[d] : 0,
-                      value_in(h, d, chil_hist_index(h->hist, d, bin->key), width[d], text));
-    }
-    (void)fputc('\n', out);
+    columns[COUNT] =
+        (struct view_column){.title = "count", .least = 20, .forms = VIEW_IN_TABLE | VIEW_IN_LINES};
+    columns[PERCENT] =
+        (struct view_column){.title = "%", .least = 6, .real = "%.2f", .forms = VIEW_IN_TABLE};
+    for (unsigned d = 0; d < dimensions; d++)
+        columns[VALUES + d] = (struct view_column){.title = hist_variable(h, d),
+                                                   .list = "values",
+                                                   .bare = true,
+                                                   .left = true,
+                                                   .fit = VIEW_FIT_MIDDLE};
+    columns[VALUES + dimensions] = (struct view_column){.title = "count", .forms = VIEW_IN_JSON};
+    return VALUES + dimensions + 1;
 }
 
-/* The columns of the table: as wide as what they show, but rows fit the width, and the widest
- * column gives way. */
-static void find_widths(const struct hist *h, const struct chil_bin *bins, size_t shown, int most,
-                        int *width)
+static void add_bin(struct view *view, const struct hist *h, const struct chil_bin *bin,
+                    uint64_t whole)
 {
-    unsigned dimensions = chil_hist_dimensions(h->hist), widest;
-    int whole = NUMBERS;
-    for (unsigned d = 0; d < dimensions; d++) {
-        char text[CHIL_VALUE_TEXT];
-        width[d] = (int)strlen(variable_of(h, d));
-        for (size_t i = 0; i < shown; i++) {
-            int length =
-                (int)strlen(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
-            if (length > width[d]) width[d] = length;
-        }
-        whole += 2 + width[d];
-    }
-    for (; whole > most; whole--) {
-        widest = 0;
-        for (unsigned d = 1; d < dimensions; d++)
-            if (width[d] > width[widest]) widest = d;
-        if (width[widest] <= LEAST) return;
-        width[widest]--;
-    }
+    unsigned dimensions = chil_hist_dimensions(h->hist);
+    struct view_cell *cell = view_row(view);
+    cell[COUNT] = cell[VALUES + dimensions] = view_count(bin->count);
+    cell[PERCENT] = view_real(percent(bin->count, whole));
+    for (unsigned d = 0; d < dimensions; d++)
+        cell[VALUES + d] = value_cell(view, h, d, chil_hist_index(h->hist, d, bin->key));
 }
 
+/* The bins with most transactions; of one dimension, all in its order. */
 static void print_bins(FILE *out, struct hist *h)
 {
     size_t count, given_count = 0;
     const struct chil_bin *all = chil_hist_bins(h->hist, &count);
-    unsigned dimensions = chil_hist_dimensions(h->hist);
     struct chil_bin *bins = calloc(count + 1, sizeof *bins);
-    int width[CHIL_DIMENSIONS_MAX] = {0};
+    struct view_column columns[COLUMNS_MAX];
+    struct view view;
     if (!bins) return;
     memcpy(bins, all, count * sizeof *bins);
-    if (dimensions > 1) qsort(bins, count, sizeof *bins, by_count);
+    if (chil_hist_dimensions(h->hist) > 1) qsort(bins, count, sizeof *bins, by_count);
     size_t shown = h->options->top && h->options->top < count ? (size_t)h->options->top : count;
     struct hist_bar *given =
         h->given < 0 ? NULL : hist_marginal(h->hist, (unsigned)h->given, &given_count);
-    find_widths(h, bins, shown, print_width(out), width);
-    (void)fprintf(out, "%20s  %6s", "count", "%");
-    for (unsigned d = 0; d < dimensions; d++)
-        (void)fprintf(out, "  %-*s", d + 1 < dimensions ? width[d] : 0, variable_of(h, d));
-    (void)fputc('\n', out);
+    view_init(&view, columns, set_columns(h, columns));
     for (size_t i = 0; i < shown; i++)
-        print_row(out, h, &bins[i], whole_of(h, given, given_count, bins[i].key), width);
+        add_bin(&view, h, &bins[i], whole_of(h, given, given_count, bins[i].key));
+    view_table(&view, out,
+               &(struct view_table_style){.heading = true, .width = view_terminal_width(out)});
+    view_fini(&view);
     if (shown < count)
         (void)fprintf(out, "%20s  %zu more bins; --top 0 shows all\n", "", count - shown);
     if (h->given >= 0)
         (void)fprintf(out, "%20s  %% of the transactions with the same %s\n", "",
-                      variable_of(h, (unsigned)h->given));
+                      hist_variable(h, (unsigned)h->given));
     free(given);
     free(bins);
 }
 
-/* --- Marginals and the map ------------------------------------------------------------------- */
+/* --- Marginals ------------------------------------------------------------------------------- */
+
+/* The width of the names, of the longest of them where the bars have room beside it. */
+static int label_width(const struct hist *h, unsigned dimension, const struct hist_bar *bars,
+                       size_t count, int room)
+{
+    int label = LABEL;
+    for (size_t i = 0; i < count; i++) {
+        char text[CHIL_VALUE_TEXT];
+        int length = (int)strlen(value_of(h, dimension, bars[i].index, text));
+        if (length > label && label < room - LEAST)
+            label = length < room - LEAST ? length : room - LEAST;
+    }
+    return label;
+}
+
+static void print_bars(FILE *out, struct hist *h, unsigned dimension, const struct hist_bar *bars,
+                       size_t count)
+{
+    static const char whole_bar[] = "########################################";
+    int room = view_terminal_width(out) - NUMBERS - 3;
+    int label = label_width(h, dimension, bars, count, room),
+        bar = room - label < BAR ? room - label : BAR;
+    const struct view_column columns[] = {
+        {.title = "", .least = 20},
+        {.title = "", .least = 6, .real = "%.2f"},
+        {.title = "", .left = true, .least = label, .fixed = true, .fit = VIEW_FIT_MIDDLE},
+        {.title = "", .left = true, .least = 1, .gap = " "},
+    };
+    uint64_t most = 1, total = chil_hist_total(h->hist);
+    struct view view;
+    for (size_t i = 0; i < count; i++)
+        if (bars[i].count > most) most = bars[i].count;
+    view_init(&view, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++) {
+        int length = bar > 0 ? (int)((double)bars[i].count / (double)most * bar + 0.5) : 0;
+        struct view_cell *cell = view_row(&view);
+        cell[0] = view_count(bars[i].count);
+        cell[1] = view_real(percent(bars[i].count, total));
+        cell[2] = value_cell(&view, h, dimension, bars[i].index);
+        cell[3] = view_text(whole_bar + BAR - length);
+    }
+    view_table(&view, out, &(struct view_table_style){0});
+    view_fini(&view);
+}
 
 static void print_marginal(FILE *out, struct hist *h, unsigned dimension)
 {
     size_t count, left;
     struct hist_bar *bars = hist_largest(
         h->hist, dimension, h->options->top ? (size_t)h->options->top : SIZE_MAX, &count, &left);
-    uint64_t most = 1, total = chil_hist_total(h->hist);
-    int room = print_width(out) - NUMBERS - 3, label = LABEL;
-    for (size_t i = 0; i < count; i++) {
-        char text[CHIL_VALUE_TEXT];
-        int length = (int)strlen(value_of(h, dimension, bars[i].index, text));
-        if (length > label && label < room - LEAST)
-            label = length < room - LEAST ? length : room - LEAST;
-        if (bars[i].count > most) most = bars[i].count;
-    }
-    int bar = room - label < BAR ? room - label : BAR;
-    (void)fprintf(out, "\n by %s, %.3f bits\n", variable_of(h, dimension),
+    (void)fprintf(out, "\n by %s, %.3f bits\n", hist_variable(h, dimension),
                   hist_entropy_of(h->hist, dimension));
-    for (size_t i = 0; i < count; i++) {
-        char text[CHIL_VALUE_TEXT], number[VIEW_GROUPED_MAX];
-        int length = bar > 0 ? (int)((double)bars[i].count / (double)most * bar + 0.5) : 0;
-        (void)fprintf(out, "%20s  %6.2f  %-*s %.*s\n", view_grouped(bars[i].count, number),
-                      percent(bars[i].count, total), label,
-                      value_in(h, dimension, bars[i].index, label, text), length,
-                      "########################################");
-    }
+    print_bars(out, h, dimension, bars, count);
     if (left) (void)fprintf(out, "%20s  %zu more\n", "", left);
     free(bars);
-}
-
-static uint64_t count_at(struct chil_hist *hist, uint64_t row, uint64_t column)
-{
-    uint64_t key = row << chil_hist_dimension(hist, 0)->low | column;
-    size_t count, low = 0;
-    const struct chil_bin *bins = chil_hist_bins(hist, &count);
-    for (size_t high = count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (bins[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && bins[low].key == key ? bins[low].count : 0;
-}
-
-/* Ten shades; each is a like factor of the count. */
-static char shade(uint64_t count, uint64_t most)
-{
-    static const char shades[] = " .:-=+*#%@";
-    unsigned bits = 0, of = 0;
-    for (uint64_t i = count; i; i >>= 1)
-        bits++;
-    for (uint64_t i = most; i; i >>= 1)
-        of++;
-    if (!count) return shades[0];
-    return shades[of > 1 ? 1 + 8 * (bits - 1) / (of - 1) : 9];
-}
-
-static void print_map(FILE *out, struct hist *h)
-{
-    size_t rows, columns, rows_left, columns_left;
-    struct hist_bar *row = hist_largest(h->hist, 0, MAP_ROWS, &rows, &rows_left);
-    struct hist_bar *column = hist_largest(h->hist, 1, MAP_COLUMNS, &columns, &columns_left);
-    char text[CHIL_VALUE_TEXT];
-    uint64_t most = 1;
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < columns; c++) {
-            uint64_t count = count_at(h->hist, row[r].index, column[c].index);
-            if (count > most) most = count;
-        }
-    (void)fprintf(out, "\n %s down, %s across; ' ' is none, '.' few, '@' most, by factors\n%24s",
-                  variable_of(h, 0), variable_of(h, 1), "");
-    for (size_t c = 0; c < columns; c++)
-        (void)fprintf(out, " %c", (char)('a' + c));
-    (void)fputc('\n', out);
-    for (size_t r = 0; r < rows; r++) {
-        (void)fprintf(out, "%*s  ", ROW_LABEL, value_in(h, 0, row[r].index, ROW_LABEL, text));
-        for (size_t c = 0; c < columns; c++) {
-            char s = shade(count_at(h->hist, row[r].index, column[c].index), most);
-            (void)fprintf(out, "%c%c", s, s);
-        }
-        (void)fputc('\n', out);
-    }
-    for (size_t c = 0; c < columns; c++) {
-        (void)fprintf(out, "%24s %c %s\n", "", (char)('a' + c),
-                      value_in(h, 1, column[c].index, LABEL_MAX, text));
-    }
-    if (rows_left || columns_left)
-        (void)fprintf(out, "%24s %zu rows and %zu columns with less are not shown\n", "", rows_left,
-                      columns_left);
-    free(row);
-    free(column);
-}
-
-/* --- Information ----------------------------------------------------------------------------- */
-
-static void print_information(FILE *out, struct hist *h)
-{
-    unsigned dimensions = chil_hist_dimensions(h->hist);
-    (void)fputs("\n what dimensions tell of each other (mutual information)\n", out);
-    for (unsigned a = 0; a < dimensions; a++)
-        for (unsigned b = a + 1; b < dimensions; b++) {
-            double shared = hist_information(h->hist, a, b);
-            double of_a = hist_entropy_of(h->hist, a), of_b = hist_entropy_of(h->hist, b);
-            (void)fprintf(out, "%10.3f bits  %s and %s: %.1f %% of %s, %.1f %% of %s\n", shared,
-                          variable_of(h, a), variable_of(h, b), of_a > 0 ? 100 * shared / of_a : 0,
-                          variable_of(h, a), of_b > 0 ? 100 * shared / of_b : 0, variable_of(h, b));
-        }
-}
-
-struct ranked {
-    const char *name;
-    double gain, own;
-};
-
-static int by_gain(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->gain != y->gain) return x->gain > y->gain ? -1 : 1;
-    if (x->own != y->own) return x->own < y->own ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
-static size_t rank(struct hist *h, struct ranked *ranked)
-{
-    for (size_t i = 0; i < h->candidate_count; i++) {
-        struct chil_hist *hist = h->candidates[i].hist;
-        ranked[i] = (struct ranked){h->candidates[i].name, hist_gain(hist),
-                                    hist_entropy_of(hist, chil_hist_dimensions(hist) - 1)};
-    }
-    qsort(ranked, h->candidate_count, sizeof *ranked, by_gain);
-    return h->candidate_count;
-}
-
-static void print_rank(FILE *out, struct hist *h)
-{
-    struct ranked ranked[HIST_CANDIDATES_MAX];
-    size_t count = rank(h, ranked);
-    double spread = hist_entropy(h->hist);
-    (void)fprintf(out, "\n what another dimension would explain of these %.3f bits\n", spread);
-    for (size_t i = 0; i < count; i++)
-        (void)fprintf(out, "%10.3f bits  %5.1f %%  %s, which has %.3f bits\n", ranked[i].gain,
-                      spread > 0 ? 100 * ranked[i].gain / spread : 0, ranked[i].name,
-                      ranked[i].own);
 }
 
 void hist_print(FILE *out, struct hist *h)
@@ -327,26 +183,30 @@ void hist_print(FILE *out, struct hist *h)
     print_bins(out, h);
     for (unsigned d = 0; d < dimensions && dimensions > 1; d++)
         print_marginal(out, h, d);
-    if (dimensions == 2) print_map(out, h);
-    if (dimensions > 1) print_information(out, h);
-    if (o->rank) print_rank(out, h);
+    if (dimensions == 2) hist_map(out, h);
+    if (dimensions > 1) hist_print_information(out, h);
+    if (o->rank) hist_print_rank(out, h);
 }
 
 /* --- For programs ---------------------------------------------------------------------------- */
 
-void hist_print_separated(FILE *out, struct hist *h)
+/* All bins in the order of their keys. */
+static void view_bins(struct view *view, struct hist *h, struct view_column columns[COLUMNS_MAX])
 {
     size_t count;
     const struct chil_bin *bins = chil_hist_bins(h->hist, &count);
-    for (size_t i = 0; i < count; i++) {
-        (void)fprintf(out, "%" PRIu64, bins[i].count);
-        for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
-            char text[CHIL_VALUE_TEXT];
-            (void)fprintf(out, "%s%s", h->options->separator,
-                          value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
-        }
-        (void)fputc('\n', out);
-    }
+    view_init(view, columns, set_columns(h, columns));
+    for (size_t i = 0; i < count; i++)
+        add_bin(view, h, &bins[i], chil_hist_total(h->hist));
+}
+
+void hist_print_separated(FILE *out, struct hist *h)
+{
+    struct view_column columns[COLUMNS_MAX];
+    struct view view;
+    view_bins(&view, h, columns);
+    view_lines(&view, out, h->options->separator);
+    view_fini(&view);
 }
 
 static json_t *json_dimensions(const struct hist *h)
@@ -354,45 +214,23 @@ static json_t *json_dimensions(const struct hist *h)
     json_t *all = json_array();
     for (unsigned i = 0; i < chil_hist_dimensions(h->hist); i++) {
         const struct chil_dimension *d = chil_hist_dimension(h->hist, i);
-        (void)json_array_append_new(
-            all, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "variable", variable_of(h, i), "scale",
-                           d->scale == CHIL_SCALE_LOG ? "log" : "linear", "parts", (int)d->parts,
-                           "shift", (int)d->shift, "bits", (int)d->bits, "low", (int)d->low));
+        (void)json_array_append_new(all, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "variable",
+                                                   hist_variable(h, i), "scale",
+                                                   d->scale == CHIL_SCALE_LOG ? "log" : "linear",
+                                                   "parts", (int)d->parts, "shift", (int)d->shift,
+                                                   "bits", (int)d->bits, "low", (int)d->low));
     }
     return all;
 }
 
 static json_t *json_bins(struct hist *h)
 {
-    size_t count;
-    const struct chil_bin *bins = chil_hist_bins(h->hist, &count);
-    json_t *all = json_array();
-    for (size_t i = 0; i < count; i++) {
-        json_t *values = json_array();
-        for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
-            char text[CHIL_VALUE_TEXT];
-            json_t *value =
-                json_string(value_of(h, d, chil_hist_index(h->hist, d, bins[i].key), text));
-            (void)json_array_append_new(values, value ? value : json_string("?"));
-        }
-        json_t *bin = json_object();
-        (void)json_object_set_new(bin, "values", values);
-        (void)json_object_set_new(bin, "count", view_json_count(bins[i].count));
-        (void)json_array_append_new(all, bin);
-    }
-    return all;
-}
-
-static json_t *json_rank(struct hist *h)
-{
-    struct ranked ranked[HIST_CANDIDATES_MAX];
-    size_t count = rank(h, ranked);
-    json_t *all = json_array();
-    for (size_t i = 0; i < count; i++)
-        (void)json_array_append_new(all, json_pack("{s:s, s:f, s:f}", "dimension", ranked[i].name,
-                                                   "explains_bits", ranked[i].gain, "own_bits",
-                                                   ranked[i].own));
-    return all;
+    struct view_column columns[COLUMNS_MAX];
+    struct view view;
+    view_bins(&view, h, columns);
+    json_t *bins = view_json(&view);
+    view_fini(&view);
+    return bins;
 }
 
 bool hist_print_json(FILE *out, struct hist *h)
@@ -409,8 +247,6 @@ bool hist_print_json(FILE *out, struct hist *h)
     if (h->run) (void)json_object_set_new(root, "status", json_integer(chil_run_status(h->run)));
     (void)json_object_set_new(root, "entropy_bits", json_real(hist_entropy(h->hist)));
     (void)json_object_set_new(root, "bins", json_bins(h));
-    if (o->rank) (void)json_object_set_new(root, "rank", json_rank(h));
-    bool good = json_dumpf(root, out, JSON_INDENT(1)) == 0 && fputc('\n', out) != EOF;
-    json_decref(root);
-    return good;
+    if (o->rank) (void)json_object_set_new(root, "rank", hist_json_rank(h));
+    return view_json_write(root, out, JSON_INDENT(1));
 }

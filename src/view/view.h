@@ -75,6 +75,7 @@ struct view_column {
     const char *real; /* VIEW_REAL in tables, as "%.3f"; NULL: "%.6g" */
     const char *raw;  /* VIEW_REAL in separated values; NULL: "%.9g" */
     bool plain;       /* integers in tables without commas */
+    bool bare;        /* texts in separated values are never quoted */
     bool sign;        /* positive integers in tables with '+' */
     /* The place in tables. */
     const char *gap; /* before the column, unless it is the first; NULL: two blanks */

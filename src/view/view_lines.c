@@ -31,7 +31,11 @@ static void print_cell(FILE *out, const struct view_column *column, const struct
     case VIEW_COUNT: (void)fprintf(out, "%" PRIu64, cell->count); break;
     case VIEW_INTEGER: (void)fprintf(out, "%" PRId64, cell->integer); break;
     case VIEW_REAL: print_real(out, column->raw ? column->raw : "%.9g", cell->real); break;
-    default: view_field(out, view_cell_text(column, cell, text), separator);
+    default:
+        if (column->bare)
+            (void)fputs(view_cell_text(column, cell, text), out);
+        else
+            view_field(out, view_cell_text(column, cell, text), separator);
     }
 }
 
