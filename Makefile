@@ -194,7 +194,9 @@ bench: setup-check
 	@bench/bench_programs $(BUILD)/chiliad
 	@bench/fft $(BUILD)/chiliad
 	@bench/nas $(BUILD)/chiliad
+	@bench/untuned $(BUILD)/chiliad
 	@bench/engines $(BUILD)/chiliad
+	@bench/curves $(BUILD)/chiliad
 	@bench/hist $(BUILD)/chiliad
 	@bench/trace $(BUILD)/chiliad
 	@bench/record $(BUILD)/chiliad
