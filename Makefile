@@ -60,7 +60,11 @@ $(2)/libchiliad.a: $$($(1)_LIB)
 $(2)/chiliad: $$($(1)_CMD) $(2)/libchiliad.a
 	$$(CC) $$(CFLAGS) $(3) -pthread $$(LDFLAGS) $$^ $$(LIBS) -o $$@
 
-$(2)/tests/%: $(2)/obj/tests/unit/%.o $$($(1)_HELP) $(2)/libchiliad.a
+$(2)/librig.a: $$($(1)_HELP)
+	@rm -f $$@
+	ar rcs $$@ $$^
+
+$(2)/tests/%: $(2)/obj/tests/unit/%.o $(2)/librig.a $(2)/libchiliad.a
 	@mkdir -p $$(@D)
 	$$(CC) $$(CFLAGS) $(3) -pthread $$(LDFLAGS) $$^ $$(LIBS) -lcmocka -o $$@
 

@@ -10,51 +10,17 @@
 
 #include <cmocka.h>
 
-#include "machine/cache/cache.h"
+#include "rig_bluegene.h"
 
 enum { BASE = 0x10000000, PAGE = 4096, DDR = 100, L3 = 46, L2 = 8, TLB = 40 }; /* stalls */
 
 /* Round figures, so that stalls can be read off: bgp but for what a test changes. */
 static struct cache_config plain(void)
 {
-    return (struct cache_config){
-        .cores = 4,
-        .l1i = {32768, 32, 64, CACHE_ROUND_ROBIN},
-        .l1d = {32768, 32, 64, CACHE_ROUND_ROBIN},
-        .write_through = true,
-        .fills = 3,
-        .stores = 6,
-        .store_time = 40,
-        .store_lines = 1,
-        .l1_latency = 4,
-        .tlb_entries = 64,
-        .page = PAGE,
-        .tlb_miss = TLB,
-        .l2_entries = 15,
-        .l2_line = 128,
-        .l2_streams = 7,
-        .l2_depth = 2,
-        .l2_filter = 8,
-        .l2_latency = L2 + 4,
-        .l3_size = 8 << 20,
-        .l3_banks = 2,
-        .l3_line = 128,
-        .l3_ways = 8,
-        .l3_latency = L3 + 4,
-        .l3_busy = 4,
-        .l3_transfer = 8,
-        .l3_policy = CACHE_LRU,
-        .controllers = 2,
-        .ddr_latency = DDR + 4,
-        .ddr_busy = 16,
-        .ddr_row = 4096,
-        .device_latency = 100,
-        .coherent = true,
-        .snoop_filter = true,
-        .snoop_streams = 8,
-        .snoop_lines = 8,
-        .seed = 1,
-    };
+    struct cache_config config = rig_bluegene_round(true);
+    config.store_lines = 1;
+    config.l3_refresh_interval = config.l3_refresh = 0;
+    return config;
 }
 
 struct rig {
@@ -530,15 +496,6 @@ static void filters_drop_snoops_of_private_data(void **state)
 
 /* --- Wires and files ------------------------------------------------------------------------- */
 
-static struct chil_machine *open_machine(const char *name)
-{
-    struct chil_machine *machine;
-    struct chil_error err;
-    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    if (chil_machine_open(&machine, name, &err)) fail_msg("%s", err.text);
-    return machine;
-}
-
 static bool is_memory(const char *unit)
 {
     return strstr(unit, "/L1") || strncmp(unit, "L2", 2) == 0 || strncmp(unit, "L3", 2) == 0 ||
@@ -564,7 +521,7 @@ static void no_event_of_the_hierarchy_is_left_out(void **state)
     static const char *const names[] = {"bgp", "bgl"};
     (void)state;
     for (unsigned m = 0; m < 2; m++) {
-        struct chil_machine *machine = open_machine(names[m]);
+        struct chil_machine *machine = rig_machine_file(names[m]);
         struct cache_config config;
         struct chil_error err;
         size_t events, seen = 0;
@@ -596,7 +553,7 @@ static void only_networks_are_not_counted(void **state)
                                         "DMA",   "BARRIER",    "ETHERNET"};
     (void)state;
     for (unsigned m = 0; m < 2; m++) {
-        struct chil_machine *machine = open_machine(names[m]);
+        struct chil_machine *machine = rig_machine_file(names[m]);
         size_t events;
         const struct chil_event *event = chil_machine_events(machine, &events);
         for (size_t i = 0; i < events; i++) {
@@ -695,7 +652,7 @@ static void wires_are_found_by_their_names(void **state)
 
 static void machine_files_give_configurations(void **state)
 {
-    struct chil_machine *bgp = open_machine("bgp"), *bgl = open_machine("bgl");
+    struct chil_machine *bgp = rig_machine_file("bgp"), *bgl = rig_machine_file("bgl");
     struct cache_config config;
     struct chil_error err;
     (void)state;

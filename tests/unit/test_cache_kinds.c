@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "machine/cache/cache.h"
+#include "rig_bluegene.h"
 #include "kinds_literal.h"
 #include "random.h"
 
@@ -64,13 +65,7 @@ struct rig {
 
 static struct rig new_rig(const char *machine, const char *const *settings, size_t count)
 {
-    struct chil_machine *opened;
-    struct cache_config config;
-    struct chil_error err = {0};
-    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    if (chil_machine_open_with(&opened, machine, settings, count, &err)) fail_msg("%s", err.text);
-    if (cache_config_read(&config, opened, &err)) fail_msg("%s", err.text);
-    chil_machine_free(opened);
+    struct cache_config config = rig_bluegene_with(machine, settings, count);
     struct rig rig = {.cache = cache_new(&config), .now = 1000};
     rig.space = cache_space_new(rig.cache);
     return rig;

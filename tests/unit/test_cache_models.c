@@ -16,6 +16,7 @@
 
 #include "cache_literal.h"
 #include "random.h"
+#include "rig_bluegene.h"
 
 struct pair {
     struct cache *fast;
@@ -45,56 +46,11 @@ static void differ(struct pair *pair, const char *what, uint64_t where, uint64_t
 
 /* --- Configurations -------------------------------------------------------------------------- */
 
-static struct cache_config blue_gene(bool p)
-{
-    return (struct cache_config){
-        .cores = p ? 4 : 2,
-        .l1i = {32768, 32, 64, CACHE_ROUND_ROBIN},
-        .l1d = {32768, 32, 64, CACHE_ROUND_ROBIN},
-        .write_through = p,
-        .store_allocate = !p,
-        .fills = 3,
-        .stores = 6,
-        .store_time = 40,
-        .store_lines = 6,
-        .l1_latency = 4,
-        .tlb_entries = 64,
-        .page = 4096,
-        .tlb_miss = 40,
-        .l2_entries = 15,
-        .l2_line = 128,
-        .l2_streams = 7,
-        .l2_depth = 2,
-        .l2_filter = 8,
-        .l2_latency = 12,
-        .l3_size = p ? 8 << 20 : 4 << 20,
-        .l3_banks = p ? 2 : 1,
-        .l3_line = 128,
-        .l3_ways = 8,
-        .l3_latency = 50,
-        .l3_busy = 4,
-        .l3_transfer = 8,
-        .l3_policy = CACHE_LRU,
-        .l3_refresh_interval = 2048,
-        .l3_refresh = 4,
-        .controllers = p ? 2 : 1,
-        .ddr_latency = 104,
-        .ddr_busy = 16,
-        .ddr_row = 4096,
-        .device_latency = 100,
-        .coherent = p,
-        .snoop_filter = p,
-        .snoop_streams = 8,
-        .snoop_lines = 8,
-        .seed = 1,
-    };
-}
-
 /* Anything that cache_config_check lets through: mostly tiny, so that all that is rare happens
  * often. */
 static struct cache_config any_config(struct pair *pair)
 {
-    struct cache_config c = blue_gene(pick(pair, 2));
+    struct cache_config c = rig_bluegene_round(pick(pair, 2));
     struct cache_l1_config *l1[] = {&c.l1i, &c.l1d};
     c.cores = 1 + (unsigned)pick(pair, 6);
     for (unsigned i = 0; i < 2; i++) {
@@ -314,7 +270,7 @@ static void fast_equals_literal_on_any_configuration(void **state)
 
 static void fast_equals_literal_bgp(void **state)
 {
-    struct cache_config config = blue_gene(true);
+    struct cache_config config = rig_bluegene_round(true);
     (void)state;
     for (uint64_t seed = 1; seed <= random_trials(10); seed++)
         run(seed, &config, 64U << 10 << seed % 8, 100000);
@@ -322,7 +278,7 @@ static void fast_equals_literal_bgp(void **state)
 
 static void fast_equals_literal_bgl(void **state)
 {
-    struct cache_config config = blue_gene(false);
+    struct cache_config config = rig_bluegene_round(false);
     (void)state;
     for (uint64_t seed = 1; seed <= random_trials(10); seed++)
         run(seed, &config, 64U << 10 << seed % 8, 100000);
@@ -333,7 +289,7 @@ static void fast_equals_literal_with_kinds_of_misses(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= random_trials(6); seed++) {
-        struct cache_config config = blue_gene(seed % 2);
+        struct cache_config config = rig_bluegene_round(seed % 2);
         config.miss_kinds = true;
         config.l3_size = 64 << 10;
         run(seed, &config, 32U << 10 << seed % 4, 20000);

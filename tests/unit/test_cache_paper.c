@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "machine/cache/cache.h"
+#include "rig_bluegene.h"
 #include "random.h"
 
 /* Arrays do not begin at a page (the paper's ninth and 25th TLB miss), but at an L2 line. */
@@ -157,13 +158,7 @@ struct expected {
 
 static void setup(struct rig *rig)
 {
-    struct chil_machine *machine;
-    struct cache_config config;
-    struct chil_error err;
-    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    assert_int_equal(chil_machine_open(&machine, "bgl", &err), 0);
-    assert_int_equal(cache_config_read(&config, machine, &err), 0);
-    chil_machine_free(machine);
+    struct cache_config config = rig_bluegene("bgl");
     *rig = (struct rig){.cache = cache_new(&config)};
     rig->space = cache_space_new(rig->cache);
     rig->lines = cache_lines(rig->cache, 0, rig->space);

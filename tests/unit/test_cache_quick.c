@@ -18,6 +18,7 @@
 
 #include "cache_literal.h"
 #include "random.h"
+#include "rig_bluegene.h"
 
 enum { PAGE = 4096, PAGES = 4, STEPS = 20000 };
 
@@ -53,46 +54,28 @@ static struct cache_config config_of(struct pair *pair)
 {
     bool coherent = pick(pair, 4) != 0;
     uint32_t ways = pick(pair, 8) ? 64U >> pick(pair, 4) : 24; /* 24: no short way for loads */
-    return (struct cache_config){
-        .cores = 1 + (unsigned)pick(pair, 4),
-        .l1i = {2048, 32, 64, CACHE_ROUND_ROBIN},
-        .l1d = {(ways == 24 ? 1536U : 2048U) << pick(pair, 3), 32, ways, CACHE_ROUND_ROBIN},
-        .write_through = coherent && pick(pair, 4), /* else stores have no short way */
-        .store_allocate = !pick(pair, 4),
-        .fills = 3,
-        .stores = 1 + (uint32_t)pick(pair, 6),
-        .store_time = 1 + (uint32_t)pick(pair, 40),
-        .store_lines = 1 + (uint32_t)pick(pair, 3),
-        .l1_latency = 4,
-        .tlb_entries = 2 + (uint32_t)pick(pair, 6),
-        .page = PAGE,
-        .tlb_miss = 40,
-        .l2_entries = 9 + (uint32_t)pick(pair, 8),
-        .l2_line = 128,
-        .l2_streams = 1 + (uint32_t)pick(pair, 8),
-        .l2_depth = (uint32_t)pick(pair, 5),
-        .l2_filter = 8,
-        .l2_latency = 12,
-        .l3_size = UINT64_C(2048) << pick(pair, 4),
-        .l3_banks = 2,
-        .l3_line = 128,
-        .l3_ways = 8,
-        .l3_latency = 50,
-        .l3_busy = 4,
-        .l3_transfer = 8,
-        .l3_refresh_interval = 1, /* so that refreshes are the time as L3 knows it */
-        .l3_policy = CACHE_LRU,
-        .controllers = 2,
-        .ddr_latency = 104,
-        .ddr_busy = 16,
-        .ddr_row = 4096,
-        .device_latency = 100,
-        .coherent = coherent,
-        .snoop_filter = coherent,
-        .snoop_streams = 8,
-        .snoop_lines = 1 + (uint32_t)pick(pair, 8),
-        .seed = 1,
-    };
+    struct cache_config config = rig_bluegene_round(true);
+    config.cores = 1 + (unsigned)pick(pair, 4);
+    config.l1i = (struct cache_l1_config){2048, 32, 64, CACHE_ROUND_ROBIN};
+    config.l1d = (struct cache_l1_config){(ways == 24 ? 1536U : 2048U) << pick(pair, 3), 32, ways,
+                                          CACHE_ROUND_ROBIN};
+    config.write_through = coherent && pick(pair, 4); /* else stores have no short way */
+    config.store_allocate = !pick(pair, 4);
+    config.stores = 1 + (uint32_t)pick(pair, 6);
+    config.store_time = 1 + (uint32_t)pick(pair, 40);
+    config.store_lines = 1 + (uint32_t)pick(pair, 3);
+    config.tlb_entries = 2 + (uint32_t)pick(pair, 6);
+    config.page = PAGE;
+    config.l2_entries = 9 + (uint32_t)pick(pair, 8);
+    config.l2_streams = 1 + (uint32_t)pick(pair, 8);
+    config.l2_depth = (uint32_t)pick(pair, 5);
+    config.l3_size = UINT64_C(2048) << pick(pair, 4);
+    config.l3_refresh_interval = 1; /* so that refreshes are the time as L3 knows it */
+    config.coherent = coherent;
+    config.snoop_filter = coherent;
+    config.snoop_lines = 1 + (uint32_t)pick(pair, 8);
+    config.l3_refresh = 0;
+    return config;
 }
 
 /* --- Steps ----------------------------------------------------------------------------------- */

@@ -15,17 +15,9 @@
 #include <string.h>
 
 #include "chiliad/catalog.h"
+#include "rig_bluegene.h"
 
 /* ---- fixtures ---- */
-
-static struct chil_machine *open_shipped(const char *name)
-{
-    struct chil_machine *machine;
-    struct chil_error err = {0};
-    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    if (chil_machine_open(&machine, name, &err)) fail_msg("%s", err.text);
-    return machine;
-}
 
 static uint64_t number(const struct chil_machine *machine, const char *key)
 {
@@ -48,7 +40,7 @@ static const struct chil_event *event(const struct chil_machine *machine, const 
 static void UPC_03_1024_candidate_events(void **state)
 {
     (void)state;
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     size_t count, named[4] = {0};
     const struct chil_event *events = chil_machine_events(bgp, &count);
     assert_int_equal(count, 1024);
@@ -74,7 +66,7 @@ static void UPC_38_units_cover_cores_fpus_caches_coherence_memory_networks(void 
         "l3.0.",        "l3.1.",        "ddr.0.",     "ddr.1.",      "snoop.0.", "snoop.3.",
         "torus.xp.",    "torus.zm.",    "dma.",       "collective.",
     };
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     size_t count;
     const struct chil_event *events = chil_machine_events(bgp, &count);
     for (size_t w = 0; w < sizeof wires / sizeof *wires; w++) {
@@ -129,7 +121,7 @@ static const struct {
 static void UPC_39_ids_of_table_1(void **state)
 {
     (void)state;
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     unsigned entries = 0;
     for (size_t i = 0; i < sizeof table_1 / sizeof *table_1; i++)
         for (unsigned core = 0; core < 2; core++, entries++) {
@@ -147,7 +139,7 @@ static void UPC_40_named_events_on_all_cores(void **state)
     static const char *const more[] = {"JPIPE_SHROTMK",         "IPIPE_SHROTMK",   "IPIPE_TLB_OPS",
                                        "IPIPE_PROCESS_CONTROL", "ICACHE_HIT",      "DCACHE_OPS",
                                        "FPU_OTHER_LOADS",       "FPU_OTHER_STORES"};
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     char name[64];
     for (unsigned core = 0; core < 4; core++) {
         for (size_t i = 0; i < sizeof table_1 / sizeof *table_1; i++) {
@@ -165,7 +157,7 @@ static void UPC_40_named_events_on_all_cores(void **state)
 static void UPC_45_blue_gene_p_parameters(void **state)
 {
     (void)state;
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     assert_int_equal(number(bgp, "machine.cores"), 4);
     assert_int_equal(number(bgp, "machine.clock_mhz"), 850);
     assert_int_equal(number(bgp, "machine.nodes_max"), 262144);
@@ -189,7 +181,7 @@ static void UPC_45_blue_gene_p_parameters(void **state)
 static void UPC_46_blue_gene_l_has_48_counters_of_32_bits(void **state)
 {
     (void)state;
-    struct chil_machine *bgl = open_shipped("bgl");
+    struct chil_machine *bgl = rig_machine_file("bgl");
     assert_int_equal(number(bgl, "upc.counters"), 48);
     assert_int_equal(number(bgl, "upc.width"), 32);
     assert_int_equal(number(bgl, "upc.groups"), 16);
@@ -200,7 +192,7 @@ static void UPC_46_blue_gene_l_has_48_counters_of_32_bits(void **state)
 static void BGL_29_memory_model_of_blue_gene_l(void **state)
 {
     (void)state;
-    struct chil_machine *bgl = open_shipped("bgl");
+    struct chil_machine *bgl = rig_machine_file("bgl");
     assert_int_equal(number(bgl, "l1d.size"), 32 * 1024);
     assert_int_equal(number(bgl, "l1d.line"), 32);
     assert_int_equal(number(bgl, "l1d.ways"), 64);
@@ -215,7 +207,7 @@ static void BGL_29_memory_model_of_blue_gene_l(void **state)
 static void BGL_48_nodes_cores_and_fpus_of_blue_gene_l(void **state)
 {
     (void)state;
-    struct chil_machine *bgl = open_shipped("bgl");
+    struct chil_machine *bgl = rig_machine_file("bgl");
     assert_int_equal(number(bgl, "machine.nodes_max"), 65536);
     assert_int_equal(number(bgl, "machine.io_nodes"), 1024);
     assert_int_equal(number(bgl, "machine.cores"), 2);
@@ -228,7 +220,7 @@ static void BGL_48_nodes_cores_and_fpus_of_blue_gene_l(void **state)
 static void bgl_has_328_events_with_their_placements(void **state)
 {
     (void)state;
-    struct chil_machine *bgl = open_shipped("bgl");
+    struct chil_machine *bgl = rig_machine_file("bgl");
     size_t count, placed = 0, most = 0;
     const struct chil_event *events = chil_machine_events(bgl, &count);
     assert_int_equal(count, 328);
@@ -257,7 +249,7 @@ static void assert_same_wires(const struct chil_event *a, const struct chil_even
 static void repeats_in_other_modes_name_the_same_wires(void **state)
 {
     (void)state;
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     size_t count, repeats = 0;
     const struct chil_event *events = chil_machine_events(bgp, &count), *first;
     for (size_t i = 0; i < count; i++) {
@@ -291,7 +283,7 @@ static void both_machines_share_wires(void **state)
         {"BGP_COL_AC_INJECT_VC1_MATURE", "BGL_UPC_TR_ARB_CORE_INJ_VC1_MATURE"},
         {"BGP_PU1_L2_PREFETCH_HITS_IN_STREAM", "BGL_UPC_PU1_PREF_STREAM_HIT"},
     };
-    struct chil_machine *bgp = open_shipped("bgp"), *bgl = open_shipped("bgl");
+    struct chil_machine *bgp = rig_machine_file("bgp"), *bgl = rig_machine_file("bgl");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         assert_same_wires(event(bgp, same[i][0]), event(bgl, same[i][1]));
     const struct chil_event *mult_div = event(bgl, "BGL_FPU_ARITH_MULT_DIV");
@@ -324,7 +316,7 @@ static void states_count_cycles_and_misses_count_rises(void **state)
         {"BGP_COL_AR0_VC0_FULL", CHIL_COUNT_HIGH, 2},
         {"BGP_COL_AR0_IDLE_PACKET", CHIL_COUNT_RISE, 2},
     };
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(event(bgp, rows[i].name)->mode, rows[i].mode);
         assert_int_equal(event(bgp, rows[i].name)->clock, rows[i].clock);
@@ -337,7 +329,7 @@ static void states_count_cycles_and_misses_count_rises(void **state)
 static void events_are_found_by_name_and_id(void **state)
 {
     (void)state;
-    struct chil_machine *bgp = open_shipped("bgp");
+    struct chil_machine *bgp = rig_machine_file("bgp");
     const struct chil_event *found;
     struct chil_error err = {0};
     size_t count;
@@ -389,7 +381,7 @@ static void collect(void *context, const char *key, const char *word)
 static void parameters_come_in_the_order_of_the_file(void **state)
 {
     (void)state;
-    struct chil_machine *bgl = open_shipped("bgl");
+    struct chil_machine *bgl = rig_machine_file("bgl");
     uint64_t value;
     char all[100] = "";
     chil_machine_each(bgl, collect, all);

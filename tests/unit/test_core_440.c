@@ -19,30 +19,20 @@
 #include "machine/core/core.h"
 #include "machine/isa/isa.h"
 #include "random.h"
+#include "rig_machine.h"
+#include "rig_registers.h"
 
 /* ---- The machine. */
 
 enum { CODE = 0x10000, CODE_BYTES = 0x80000, DATA = 0x100000, DATA_BYTES = 0x3000, CORES = 2 };
-enum { SC = 0x44000002 };
 
-static struct machine {
-    struct cores *cores;
-    struct core *core;
-    struct mem *mem;
-    uint32_t free;
-} machine;
-
+static struct rig_machine machine;
 static uint64_t seed;
 
 static void start_with(uint32_t units)
 {
-    struct core_options options = {.units = units};
-    assert_int_equal(mem_new(&machine.mem), 0);
-    mem_map(machine.mem, CODE, CODE_BYTES, MEM_READ | MEM_EXEC | MEM_WRITE);
-    mem_map(machine.mem, DATA, DATA_BYTES, MEM_READ | MEM_WRITE);
-    machine.cores = cores_new(CORES, &options);
-    machine.core = cores_get(machine.cores, 0);
-    machine.free = CODE;
+    rig_machine_open(&machine, (struct rig_layout){CODE, CODE_BYTES, DATA, DATA_BYTES}, CORES,
+                     &(struct rig_options){.units = units});
 }
 
 static int start(void **state)
@@ -55,25 +45,18 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
-    cores_free(machine.cores);
-    mem_free(machine.mem);
+    rig_machine_close(&machine);
     return 0;
 }
 
 static uint32_t place_one(uint32_t word)
 {
-    uint32_t at = machine.free;
-    assert_true(at + 8 <= CODE + CODE_BYTES);
-    assert_true(mem_put32(machine.mem, at, word) && mem_put32(machine.mem, at + 4, SC));
-    machine.free += 8;
-    return at;
+    return rig_place_one(&machine, word);
 }
 
 static struct core_exit run_on(struct core *core, struct core_regs *regs, uint32_t pc)
 {
-    regs->pc = pc;
-    core_switch(core, regs, machine.mem);
-    return core_run(core, 1000);
+    return rig_run_on(&machine, core, regs, pc, 1000);
 }
 
 static struct core_exit run(struct core_regs *regs, uint32_t pc)
@@ -95,44 +78,7 @@ static uint32_t word_d(unsigned primary, unsigned t, unsigned a, int d)
 
 static struct core_regs random_regs(void)
 {
-    struct core_regs regs;
-    memset(&regs, 0, sizeof regs);
-    for (unsigned i = 0; i < 32; i++) {
-        regs.gpr[i] = (uint32_t)random_next(&seed);
-        regs.fpr[i] = random_next(&seed);
-        regs.fpr2[i] = random_next(&seed);
-    }
-    for (unsigned i = 0; i < 8; i++)
-        regs.cr[i] = random_next(&seed) & 15;
-    regs.lr = (uint32_t)random_next(&seed), regs.ctr = (uint32_t)random_next(&seed);
-    regs.xer_so = random_next(&seed) & 1, regs.xer_ov = random_next(&seed) & 1,
-    regs.xer_ca = random_next(&seed) & 1;
-    regs.xer_count = random_next(&seed) & 0x7F;
-    regs.msr = MSR_PR | MSR_FP;
-    return regs;
-}
-
-static bool same_regs(const struct core_regs *x, const struct core_regs *y)
-{
-    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 &&
-           memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
-           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 &&
-           memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc && x->lr == y->lr &&
-           x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
-           x->msr == y->msr && x->usprg0 == y->usprg0 && x->reserved == y->reserved &&
-           x->reserve_address == y->reserve_address && x->reserve_value == y->reserve_value;
-}
-
-static void assert_same_regs(const char *name, const struct core_regs *expected,
-                             const struct core_regs *got)
-{
-    if (same_regs(expected, got)) return;
-    for (unsigned i = 0; i < 32; i++)
-        if (expected->gpr[i] != got->gpr[i])
-            print_error("r%u: expected %08x, is %08x\n", i, expected->gpr[i], got->gpr[i]);
-    fail_msg("%s: cr expected %08x, is %08x; xer %08x, %08x; pc %08x, %08x; reserved %d, %d", name,
-             core_cr_get(expected), core_cr_get(got), core_xer_get(expected), core_xer_get(got),
-             expected->pc, got->pc, expected->reserved, got->reserved);
+    return rig_registers_random(&seed);
 }
 
 static void assert_exit(const char *name, struct core_exit got, enum core_reason reason,
@@ -231,7 +177,7 @@ static void halfword_multiplies(void **state)
                     if (record) expected.cr[0] = cr0_of(expected.gpr[t], got.xer_so);
                     expected.pc = at + 8;
                     assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-                    assert_same_regs(row->name, &expected, &got);
+                    rig_registers_check(row->name, &expected, &got);
                 }
             }
 }
@@ -274,7 +220,7 @@ static void multiply_accumulate(void **state)
                     if (record) expected.cr[0] = cr0_of(expected.gpr[t], expected.xer_so);
                     expected.pc = at + 8;
                     assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-                    assert_same_regs(row->name, &expected, &got);
+                    rig_registers_check(row->name, &expected, &got);
                 }
             }
     assert_true(overflows > random_trials(5000));
@@ -342,7 +288,7 @@ static void dlmzb_finds_the_leftmost_zero_byte(void **state)
                 if (record) expected.cr[0] = (uint8_t)((!y ? 2 : x < 5 ? 4 : 8) | got.xer_so);
                 expected.pc = at + 8;
                 assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-                assert_same_regs("dlmzb", &expected, &got);
+                rig_registers_check("dlmzb", &expected, &got);
             }
         }
 }
@@ -360,7 +306,7 @@ static void isel_selects_by_any_bit(void **state)
                 expected.gpr[3] = set ? (a ? got.gpr[a] : 0) : got.gpr[5];
                 expected.pc = at + 8;
                 assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-                assert_same_regs("isel", &expected, &got);
+                rig_registers_check("isel", &expected, &got);
             }
         }
 }
@@ -387,7 +333,7 @@ static void expect_fault(const char *name, uint32_t at, struct core_regs regs,
     core_signal_counts(machine.core, counts[1]);
     counts[0][CORE_SIGNAL_FETCH] = counts[1][CORE_SIGNAL_FETCH]; /* the instruction was fetched */
     regs.pc = at;
-    assert_same_regs(name, &regs, &got);
+    rig_registers_check(name, &regs, &got);
     assert_memory_equal(machine.mem->base + DATA, copy, DATA_BYTES);
     assert_memory_equal(counts[0], counts[1], sizeof counts[0]);
 }
@@ -410,7 +356,7 @@ static void dcbz_clears_a_line(void **state)
         memset(copy + (offset & ~31U), 0, 32);
         expected.pc = (trial % 2 ? at : at0) + 8;
         assert_int_equal(run(&got, trial % 2 ? at : at0).reason, CORE_SYSCALL);
-        assert_same_regs("dcbz", &expected, &got);
+        rig_registers_check("dcbz", &expected, &got);
         assert_memory_equal(machine.mem->base + DATA, copy, DATA_BYTES);
     }
     struct core_regs regs = random_regs();
@@ -485,11 +431,10 @@ static void transfers_of_many_registers(void **state)
             }
             expected.pc = at + 8;
             assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-            assert_same_regs(manys[i].name, &expected, &got);
+            rig_registers_check(manys[i].name, &expected, &got);
             assert_memory_equal(machine.mem->base + DATA, copy, DATA_BYTES);
             if (trial % 50 == 49) { /* fresh pages, so that the code fits */
-                cores_forget(machine.cores, machine.mem);
-                machine.free = CODE;
+                rig_place_again(&machine);
             }
         }
 }
@@ -524,7 +469,7 @@ static void transfers_of_many_registers_happen_whole_or_not_at_all(void **state)
         struct core_regs got = regs_many(i, 3, 0, 0xFFFFFFFF), expected = got;
         expected.pc = at + 8;
         assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-        assert_same_regs(manys[i].name, &expected, &got);
+        rig_registers_check(manys[i].name, &expected, &got);
     }
 }
 
@@ -701,7 +646,7 @@ static void mcrxr_moves_and_clears(void **state)
             expected.xer_so = expected.xer_ov = expected.xer_ca = 0;
             expected.pc = at + 8;
             assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-            assert_same_regs("mcrxr", &expected, &got);
+            rig_registers_check("mcrxr", &expected, &got);
         }
     }
 }
@@ -747,8 +692,7 @@ static void traps_for_every_condition(void **state)
                 bool short_b = b == (int16_t)b;
                 for (unsigned form = 0; form < (short_b ? 2U : 1U); form++) {
                     if (machine.free + 8 > CODE + CODE_BYTES) {
-                        cores_forget(machine.cores, machine.mem);
-                        machine.free = CODE;
+                        rig_place_again(&machine);
                     }
                     uint32_t at =
                         place_one(form ? word_d(3, to, 4, (int)b) : word_of(31, to, 4, 5, 4, 0));
@@ -758,7 +702,7 @@ static void traps_for_every_condition(void **state)
                     expected.pc = trap ? at : at + 8;
                     assert_exit(form ? "twi" : "tw", run(&got, at), trap ? CORE_TRAP : CORE_SYSCALL,
                                 0, false);
-                    assert_same_regs(form ? "twi" : "tw", &expected, &got);
+                    rig_registers_check(form ? "twi" : "tw", &expected, &got);
                 }
             }
 }
@@ -942,7 +886,7 @@ static void every_form_of_583_is_mffs(void **state)
         if (record) expected.cr[1] = got.fpscr >> 28;
         expected.pc = at + 8;
         assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-        assert_same_regs("mffs", &expected, &got);
+        rig_registers_check("mffs", &expected, &got);
     }
 }
 
@@ -961,7 +905,7 @@ static void every_sync_is_msync(void **state)
         assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
         core_signal_counts(machine.core, counts[1]);
         expected.pc = at + 8;
-        assert_same_regs("sync", &expected, &got);
+        rig_registers_check("sync", &expected, &got);
         assert_int_equal(counts[1][CORE_SIGNAL_SYNC] - counts[0][CORE_SIGNAL_SYNC], 1);
     }
 }
@@ -977,7 +921,7 @@ static void hints_and_reserved_no_ops_do_nothing(void **state)
         struct core_regs got = random_regs(), expected = got;
         expected.pc = at + 8;
         if (run(&got, at).reason != CORE_SYSCALL) fail_msg("31/%u stops", extended[i]);
-        assert_same_regs("no-op", &expected, &got);
+        rig_registers_check("no-op", &expected, &got);
     }
 }
 
@@ -994,7 +938,7 @@ static void cache_instructions_need_the_right_to_read(void **state)
         struct core_regs expected = got;
         expected.pc = at + 8;
         assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
-        assert_same_regs("cache", &expected, &got);
+        rig_registers_check("cache", &expected, &got);
         expected.gpr[3]++;
         expect_fault("cache", at, expected, CORE_LOAD, DATA + DATA_BYTES, false);
     }
@@ -1007,13 +951,13 @@ static void system_call_and_call_through_stop_after_themselves(void **state)
     static const struct {
         uint32_t word;
         enum core_reason reason;
-    } rows[] = {{SC, CORE_SYSCALL}, {0x001F47CC, CORE_CALLTHRU}};
+    } rows[] = {{RIG_SC, CORE_SYSCALL}, {0x001F47CC, CORE_CALLTHRU}};
     for (unsigned i = 0; i < 2; i++) {
         uint32_t at = place_one(rows[i].word);
         struct core_regs got = random_regs(), expected = got;
         expected.pc = at + 4;
         assert_exit("stop", run(&got, at), rows[i].reason, 0, false);
-        assert_same_regs("stop", &expected, &got);
+        rig_registers_check("stop", &expected, &got);
     }
     stop(NULL); /* a machine without the service has no such instruction */
     start_with(~isa_unit_bit(ISA_UNIT_CALLTHRU));
@@ -1028,7 +972,7 @@ static void fetches_need_the_right(void **state)
     assert_exit("unmapped", run(&got, 0x900000), CORE_FETCH, 0x900000, false);
     assert_int_equal(got.pc, 0x900000);
     assert_exit("data", run(&got, DATA), CORE_FETCH, DATA, true);
-    uint32_t at = place_one(SC);
+    uint32_t at = place_one(RIG_SC);
     mem_protect(machine.mem, CODE, CODE_BYTES, MEM_READ);
     assert_exit("not executable", run(&got, at), CORE_FETCH, at, true);
     mem_protect(machine.mem, CODE, CODE_BYTES, MEM_READ | MEM_EXEC);

@@ -7,33 +7,18 @@
 
 #include <cmocka.h>
 
-#include "machine/cache/cache.h"
-#include "chiliad/catalog.h"
-#include "machine/core/core.h"
 #include "machine/isa/isa.h"
 #include "random.h"
+#include "rig_bluegene.h"
+#include "rig_machine.h"
+#include "rig_registers.h"
 
 enum { CODE = 0x10000, CODE_WORDS = 256, DATA = 0x20000, DATA_BYTES = 0x4000, BLOCKS = 400 };
 
-struct side {
-    struct mem *mem;
-    struct cores *cores;
-    struct core_regs regs;
-};
-
-static void side_open(struct side *side, struct cache *cache)
+static void side_open(struct rig_machine *side, const struct cache_config *config)
 {
-    assert_int_equal(mem_new(&side->mem), 0);
-    mem_map(side->mem, CODE, CODE_WORDS * 4, MEM_READ | MEM_WRITE | MEM_EXEC);
-    mem_map(side->mem, DATA, DATA_BYTES, MEM_READ | MEM_WRITE);
-    side->cores = cores_new(1, &(struct core_options){.units = UINT32_MAX, .cache = cache});
-}
-
-static void side_close(struct side *side)
-{
-    cores_forget(side->cores, side->mem);
-    cores_free(side->cores);
-    mem_free(side->mem);
+    rig_machine_open(side, (struct rig_layout){CODE, CODE_WORDS * 4, DATA, DATA_BYTES}, 1,
+                     &(struct rig_options){.cache = config});
 }
 
 /* A random instruction that is legal; mostly loads and stores. */
@@ -50,7 +35,7 @@ static uint32_t random_word(uint64_t *random)
     }
 }
 
-static void fill(struct side *a, struct side *b, uint64_t *random)
+static void fill(struct rig_machine *a, struct rig_machine *b, uint64_t *random)
 {
     for (uint32_t i = 0; i < CODE_WORDS; i++) {
         uint32_t word = random_word(random);
@@ -65,28 +50,27 @@ static void fill(struct side *a, struct side *b, uint64_t *random)
         a->regs.fpr2[i] = random_next(random);
     }
     b->regs = a->regs;
-    core_switch(cores_get(a->cores, 0), &a->regs, a->mem);
-    core_switch(cores_get(b->cores, 0), &b->regs, b->mem);
+    core_switch(a->core, &a->regs, a->mem);
+    core_switch(b->core, &b->regs, b->mem);
 }
 
-static void compare(struct side *a, struct side *b)
+static void compare(struct rig_machine *a, struct rig_machine *b)
 {
     uint64_t x[CORE_SIGNAL_COUNT], y[CORE_SIGNAL_COUNT];
-    core_signal_counts(cores_get(a->cores, 0), x);
-    core_signal_counts(cores_get(b->cores, 0), y);
+    core_signal_counts(a->core, x);
+    core_signal_counts(b->core, y);
     assert_memory_equal(x, y, sizeof x);
     assert_memory_equal(a->mem->base + CODE, b->mem->base + CODE, CODE_WORDS * 4);
     assert_memory_equal(a->mem->base + DATA, b->mem->base + DATA, DATA_BYTES);
 }
 
-static void run_program(struct side *a, struct side *b)
+static void run_program(struct rig_machine *a, struct rig_machine *b)
 {
     for (int i = 0; i < BLOCKS; i++) {
-        struct core_exit x = core_run(cores_get(a->cores, 0), 1),
-                         y = core_run(cores_get(b->cores, 0), 1);
+        struct core_exit x = core_run(a->core, 1), y = core_run(b->core, 1);
         assert_int_equal(x.reason, y.reason);
         assert_int_equal(x.address, y.address);
-        assert_int_equal(a->regs.pc, b->regs.pc);
+        rig_registers_check("with a hierarchy", &a->regs, &b->regs);
         assert_memory_equal(&a->regs, &b->regs, sizeof a->regs);
         if (x.reason == CORE_FETCH) break;
         if (x.reason != CORE_BUDGET && x.reason != CORE_SYSCALL && x.reason != CORE_CALLTHRU)
@@ -97,27 +81,21 @@ static void run_program(struct side *a, struct side *b)
 
 static void on_machine(const char *name)
 {
-    struct chil_machine *machine;
-    struct cache_config config;
+    struct cache_config config = rig_bluegene(name);
     uint64_t random = 99;
-    assert_int_equal(chil_machine_open(&machine, name, NULL), 0);
-    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
     for (uint64_t trial = 0; trial < random_trials(150); trial++) {
-        struct side plain, cached;
-        struct cache *cache = cache_new(&config);
+        struct rig_machine plain, cached;
         side_open(&plain, NULL);
-        side_open(&cached, cache);
+        side_open(&cached, &config);
         for (int program = 0; program < 10; program++) {
             mem_wrote_code(plain.mem, CODE, CODE_WORDS * 4);
             mem_wrote_code(cached.mem, CODE, CODE_WORDS * 4);
             fill(&plain, &cached, &random);
             run_program(&plain, &cached);
         }
-        side_close(&plain);
-        side_close(&cached);
-        cache_free(cache);
+        rig_machine_close(&plain);
+        rig_machine_close(&cached);
     }
-    chil_machine_free(machine);
 }
 
 static void a_memory_hierarchy_changes_nothing_but_time_bgp(void **state)
@@ -140,7 +118,7 @@ static void a_watch_stops_behind_the_event(void **state)
     static const enum core_signal signals[] = {CORE_SIGNAL_INSTRUCTIONS, CORE_SIGNAL_LOAD,
                                                CORE_SIGNAL_STORE};
     uint64_t random = 5;
-    struct side plain, watched;
+    struct rig_machine plain, watched;
     side_open(&plain, NULL);
     side_open(&watched, NULL);
     for (uint64_t trial = 0; trial < random_trials(300); trial++) {
@@ -148,7 +126,7 @@ static void a_watch_stops_behind_the_event(void **state)
         struct core_watch watch = {.sums = {{UINT64_C(1) << signal, 1 + random_below(&random, 40)}},
                                    .count = 1};
         uint64_t wanted = watch.sums[0].left, before[CORE_SIGNAL_COUNT], after[CORE_SIGNAL_COUNT];
-        struct core *core = cores_get(watched.cores, 0);
+        struct core *core = watched.core;
         mem_wrote_code(plain.mem, CODE, CODE_WORDS * 4);
         mem_wrote_code(watched.mem, CODE, CODE_WORDS * 4);
         fill(&plain, &watched, &random);
@@ -163,13 +141,12 @@ static void a_watch_stops_behind_the_event(void **state)
             assert_int_equal(watch.sums[0].left, wanted - (after[signal] - before[signal]));
         if (exit.reason == CORE_WATCH) assert_int_equal(watch.sums[0].left, 0);
     }
-    side_close(&plain);
-    side_close(&watched);
+    rig_machine_close(&plain);
+    rig_machine_close(&watched);
 }
 
 int main(void)
 {
-    (void)setenv("CHILIAD_DATA", "data", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_memory_hierarchy_changes_nothing_but_time_bgp),
         cmocka_unit_test(a_memory_hierarchy_changes_nothing_but_time_bgl),

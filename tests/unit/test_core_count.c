@@ -16,49 +16,32 @@
 
 #include "machine/core/core.h"
 #include "random.h"
+#include "rig_machine.h"
+#include "rig_registers.h"
 
 /* ---- The machine. */
 
-enum {
-    CODE = 0x10000,
-    CODE_BYTES = 0x10000,
-    DATA = 0x100000,
-    DATA_BYTES = 0x2000,
-    CORES = 2,
-    SPACES = 2
-};
-enum { SC = 0x44000002, BODY_MAX = 600 };
+enum { CODE = 0x10000, CODE_BYTES = 0x10000, DATA = 0x100000, DATA_BYTES = 0x2000, CORES = 2 };
+enum { BODY_MAX = 600 };
 
-static struct machine {
-    struct cores *cores;
-    struct core *core;
-    struct mem *mems[SPACES];
-    struct mem *mem; /* the first */
-} machine;
-
+static const struct rig_layout layout = {CODE, CODE_BYTES, DATA, DATA_BYTES};
+static struct rig_machine machine;
+static struct mem *other_memory; /* of another process */
 static uint64_t seed;
 
 static int start(void **state)
 {
     (void)state;
-    struct core_options options = {.units = ~UINT32_C(0)};
-    for (unsigned i = 0; i < SPACES; i++) {
-        assert_int_equal(mem_new(&machine.mems[i]), 0);
-        mem_map(machine.mems[i], CODE, CODE_BYTES, MEM_READ | MEM_WRITE | MEM_EXEC);
-        mem_map(machine.mems[i], DATA, DATA_BYTES, MEM_READ | MEM_WRITE);
-    }
-    machine.mem = machine.mems[0];
-    machine.cores = cores_new(CORES, &options);
-    machine.core = cores_get(machine.cores, 0);
+    rig_machine_open(&machine, layout, CORES, NULL);
+    other_memory = rig_memory(layout);
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    cores_free(machine.cores);
-    for (unsigned i = 0; i < SPACES; i++)
-        mem_free(machine.mems[i]);
+    rig_machine_close(&machine);
+    mem_free(other_memory);
     return 0;
 }
 
@@ -241,7 +224,7 @@ static void add_known(struct counts *counts, const struct known *k)
 }
 
 static const struct known branch = {"bdnz", 0, S(I_BRANCHES), 'i', 0},
-                          call = {"sc", SC, S(I_CONTROL), 'i', 0};
+                          call = {"sc", RIG_SC, S(I_CONTROL), 'i', 0};
 static const struct known simple_add = {"addi", 0, S(I_ADD), 'j', 0};
 static const struct known simple_load = {"lwz", 0, S(LOAD_INTEGER), 'l', 0},
                           simple_store = {"stw", 0, S(STORE_INTEGER), 's', 0};
@@ -280,7 +263,7 @@ static void put_loop(struct mem *mem, struct loop *loop)
         add_known(&loop->pass, &knowns[loop->rows[i]]);
     }
     put_word(mem, loop->at + 4 * loop->length, BDNZ(-4 * (int)loop->length));
-    put_word(mem, loop->at + 4 * loop->length + 4, SC);
+    put_word(mem, loop->at + 4 * loop->length + 4, RIG_SC);
     add_known(&loop->pass, &branch);
 }
 
@@ -376,7 +359,7 @@ static void pairs_of_simple_instructions_share_the_pipes(void **state)
     (void)state;
     for (unsigned i = 0; i < 8; i++)
         put_word(machine.mem, CODE + 4 * i, ADDI(20 + i, 0, i));
-    put_word(machine.mem, CODE + 32, SC);
+    put_word(machine.mem, CODE + 32, RIG_SC);
     struct core_regs regs = loop_regs(CODE, 1);
     core_switch(machine.core, &regs, machine.mem);
     assert_int_equal(core_run(machine.core, 1000).reason, CORE_SYSCALL);
@@ -410,7 +393,7 @@ static void BGL_26_loads_and_stores_are_integer_only_totals_add_up(void **state)
     for (unsigned i = 0; i < LENGTH; i++)
         put_word(machine.mem, CODE + 4 * i, body[i]);
     put_word(machine.mem, CODE + 4 * LENGTH, BDNZ(-4 * LENGTH));
-    put_word(machine.mem, CODE + 4 * LENGTH + 4, SC);
+    put_word(machine.mem, CODE + 4 * LENGTH + 4, RIG_SC);
     struct core_regs regs = loop_regs(CODE, PASSES);
     core_switch(machine.core, &regs, machine.mem);
     assert_int_equal(core_run(machine.core, UINT64_C(1) << 40).reason, CORE_SYSCALL);
@@ -438,24 +421,13 @@ static void BGL_27_an_fma_is_one_operation(void **state)
     for (unsigned i = 0; i < 5; i++)
         put_word(machine.mem, CODE + 4 * i, body[i]);
     put_word(machine.mem, CODE + 20, BDNZ(-20));
-    put_word(machine.mem, CODE + 24, SC);
+    put_word(machine.mem, CODE + 24, RIG_SC);
     struct core_regs regs = loop_regs(CODE, PASSES);
     core_switch(machine.core, &regs, machine.mem);
     assert_int_equal(core_run(machine.core, UINT64_C(1) << 40).reason, CORE_SYSCALL);
     struct counts got = counts_of(machine.core);
     assert_int_equal(got.of[S(FP_FMA)], 4 * PASSES);
     assert_int_equal(got.of[S(FP_OPERATIONS)], 5 * PASSES);
-}
-
-static bool same_regs(const struct core_regs *x, const struct core_regs *y)
-{
-    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 &&
-           memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
-           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 &&
-           memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc && x->lr == y->lr &&
-           x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
-           x->msr == y->msr && x->usprg0 == y->usprg0 && x->reserved == y->reserved &&
-           x->reserve_address == y->reserve_address && x->reserve_value == y->reserve_value;
 }
 
 /* Everything a program can see or leave behind. */
@@ -504,7 +476,7 @@ static void pieces_change_nothing(bool read)
         run_in_pieces(&loop, UINT64_C(1) << random_below(&seed, 10), read, &pieces);
         struct counts expected = counts_of_loop(&loop, 40, 0);
         assert_counts("whole", &expected, &whole.counts);
-        assert_true(same_regs(&whole.regs, &pieces.regs));
+        assert_true(rig_registers_same(&whole.regs, &pieces.regs));
         assert_memory_equal(whole.data, pieces.data, DATA_BYTES);
         assert_memory_equal(&whole.counts, &pieces.counts,
                             sizeof whole.counts); /* the pipes' choice too */
@@ -532,7 +504,7 @@ static void a_run_does_at_least_one_instruction(void **state)
     (void)state;
     for (unsigned i = 0; i < 4; i++) /* blocks of one instruction */
         put_word(machine.mem, CODE + 4 * i, B_TO(4));
-    put_word(machine.mem, CODE + 16, SC);
+    put_word(machine.mem, CODE + 16, RIG_SC);
     static const uint64_t budgets[] = {1, 0, UINT64_MAX, UINT64_MAX};
     for (unsigned i = 0; i < 4; i++) {
         bool small = budgets[i] < 2;
@@ -562,7 +534,7 @@ static void faults_in_the_middle_count_what_was_done(void **state)
             for (unsigned i = 0; i < after; i++)
                 put_word(machine.mem, at + 4 * n++, STW(20, 5, 0));
             put_word(machine.mem, at + 4 * n, BDNZ(-4 * (int)n));
-            put_word(machine.mem, at + 4 * n + 4, SC);
+            put_word(machine.mem, at + 4 * n + 4, RIG_SC);
             mem_unmap(machine.mem, DATA + DATA_BYTES, MEM_PAGE);
             enum { GOOD = 10, ALL = 30 };
             struct core_regs regs = loop_regs(at, ALL);
@@ -611,7 +583,7 @@ static void traps_count_what_came_before(void **state)
     put_word(machine.mem, CODE + 4, LWZ(21, 5, 0));
     put_word(machine.mem, CODE + 8, X_FORM(31, 31, 0, 0, 4, 0)); /* trap */
     put_word(machine.mem, CODE + 12, ADDI(20, 20, 1));
-    put_word(machine.mem, CODE + 16, SC);
+    put_word(machine.mem, CODE + 16, RIG_SC);
     struct core_regs regs = loop_regs(CODE, 1);
     core_switch(machine.core, &regs, machine.mem);
     assert_int_equal(core_run(machine.core, 1000).reason, CORE_TRAP);
@@ -668,16 +640,17 @@ static void two_address_spaces_take_turns(void **state)
 {
     (void)state;
     seed = 5;
-    static struct loop loops[SPACES];
+    struct mem *const mems[] = {machine.mem, other_memory};
+    static struct loop loops[2];
     for (uint64_t trial = 0; trial < random_trials(40); trial++) {
-        struct core_regs regs[SPACES];
+        struct core_regs regs[2];
         struct counts expected = {0}, before = counts_of(machine.core);
-        bool done[SPACES] = {false, false};
-        for (unsigned i = 0; i < SPACES; i++) {
+        bool done[2] = {false, false};
+        for (unsigned i = 0; i < 2; i++) {
             uint32_t passes = 1 + (uint32_t)random_below(&seed, 60);
             random_loop(&loops[i]);
             loops[i].at = CODE;
-            put_loop(machine.mems[i], &loops[i]);
+            put_loop(mems[i], &loops[i]);
             regs[i] = loop_regs(CODE, passes);
             struct counts whole = counts_of_loop(&loops[i], passes, 0);
             add_times(&expected, &whole, 1);
@@ -685,7 +658,7 @@ static void two_address_spaces_take_turns(void **state)
         while (!done[0] || !done[1]) {
             unsigned i = random_next(&seed) & 1;
             if (done[i]) continue;
-            core_switch(machine.core, &regs[i], machine.mems[i]);
+            core_switch(machine.core, &regs[i], mems[i]);
             done[i] = core_run(machine.core, 1 + random_below(&seed, 50)).reason == CORE_SYSCALL;
         }
         struct counts got = difference(counts_of(machine.core), &before);
@@ -741,11 +714,11 @@ static void code_changed_ahead_is_executed_anew(void **state)
 {
     (void)state;
     /* the instruction after the store becomes a load */
-    const uint32_t next[] = {ADDI(20, 20, 1), STW(10, 11, 0), ADDI(20, 20, 1), SC};
+    const uint32_t next[] = {ADDI(20, 20, 1), STW(10, 11, 0), ADDI(20, 20, 1), RIG_SC};
     const struct known *const next_done[] = {&simple_add, &simple_store, &simple_load, &call};
     expect_changed("next", CODE, next, 4, CODE + 8, LWZ(21, 5, 0), next_done, 4);
     /* several after it */
-    const uint32_t later[] = {STW(10, 11, 0), ADDI(20, 20, 1), ADDI(20, 20, 1), SC};
+    const uint32_t later[] = {STW(10, 11, 0), ADDI(20, 20, 1), ADDI(20, 20, 1), RIG_SC};
     const struct known *const later_done[] = {&simple_store, &simple_add, &simple_load, &call};
     expect_changed("later", CODE, later, 4, CODE + 8, LWZ(21, 5, 0), later_done, 4);
     /* on another page, which has run before */
@@ -754,7 +727,7 @@ static void code_changed_ahead_is_executed_anew(void **state)
     const struct known *const jump_done[] = {&simple_add, &simple_store, &always, &simple_load,
                                              &call};
     put_word(machine.mem, CODE + 2 * MEM_PAGE, ADDI(20, 20, 1));
-    put_word(machine.mem, CODE + 2 * MEM_PAGE + 4, SC);
+    put_word(machine.mem, CODE + 2 * MEM_PAGE + 4, RIG_SC);
     struct core_regs regs = loop_regs(CODE + 2 * MEM_PAGE, 1);
     core_switch(machine.core, &regs, machine.mem);
     assert_int_equal(core_run(machine.core, 1000).reason, CORE_SYSCALL);
@@ -765,7 +738,7 @@ static void code_changed_ahead_is_executed_anew(void **state)
 static void code_changed_behind_counts_as_it_was(void **state)
 {
     (void)state;
-    const uint32_t behind[] = {ADDI(20, 20, 1), STW(10, 11, 0), ADDI(20, 20, 1), SC};
+    const uint32_t behind[] = {ADDI(20, 20, 1), STW(10, 11, 0), ADDI(20, 20, 1), RIG_SC};
     const struct known *const behind_done[] = {&simple_add, &simple_store, &simple_add, &call};
     expect_changed("behind", CODE, behind, 4, CODE, LWZ(21, 5, 0), behind_done, 4);
     expect_changed("itself", CODE, behind, 4, CODE + 4, ADDI(22, 22, 1), behind_done, 4);
@@ -783,7 +756,7 @@ static void a_loop_that_rewrites_itself(void **state)
         LWZ(10, 11, 0),                 /* the word that is there */
         STW(12, 11, 0),                 /* the other one */
         BDNZ(-16),
-        SC,
+        RIG_SC,
     };
     for (unsigned i = 0; i < 6; i++)
         put_word(machine.mem, CODE + 4 * i, text[i]);
@@ -818,7 +791,7 @@ static void branches_do_not_remember_old_code(void **state)
         put_word(machine.mem, here + 4 * i, text[i]);
     put_word(machine.mem, there, ADDI(20, 20, 1));
     put_word(machine.mem, there + 4, BDNZ(-3 * MEM_PAGE - 4));
-    put_word(machine.mem, there + 8, SC);
+    put_word(machine.mem, there + 8, RIG_SC);
     struct core_regs regs = loop_regs(here, PASSES);
     regs.gpr[10] = LWZ(21, 5, 0), regs.gpr[11] = there;
     core_switch(machine.core, &regs, machine.mem);
@@ -837,9 +810,9 @@ static void code_changed_by_others(void **state)
     (void)state;
     struct core *other = cores_get(machine.cores, 1);
     put_word(machine.mem, CODE, ADDI(20, 20, 1));
-    put_word(machine.mem, CODE + 4, SC);
+    put_word(machine.mem, CODE + 4, RIG_SC);
     put_word(machine.mem, CODE + MEM_PAGE, STW(10, 11, 0));
-    put_word(machine.mem, CODE + MEM_PAGE + 4, SC);
+    put_word(machine.mem, CODE + MEM_PAGE + 4, RIG_SC);
     struct core_regs regs = loop_regs(CODE, 1), regs2 = loop_regs(CODE + MEM_PAGE, 1);
     regs2.gpr[10] = LWZ(21, 5, 0), regs2.gpr[11] = CODE;
     core_switch(machine.core, &regs, machine.mem);

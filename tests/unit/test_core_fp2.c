@@ -26,6 +26,8 @@
 #include "machine/core/core.h"
 #include "machine/isa/isa.h"
 #include "random.h"
+#include "rig_machine.h"
+#include "rig_registers.h"
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -541,8 +543,6 @@ static uint32_t assemble(unsigned primary, char form, unsigned extended, unsigne
     return primary << 26 | t << 21 | a << 16 | b << 11 | (form == 'A' ? c << 6 : 0) | extended << 1;
 }
 
-enum { SC = 0x44000002 };
-
 /* ---- Formulas. */
 
 struct fields {
@@ -694,57 +694,36 @@ static void expect_transfer(const struct transfer *x, unsigned t, struct core_re
 
 enum { CODE = 0x10000, CODE_BYTES = 0x40000, DATA = 0x100000, DATA_BYTES = 0x4000 };
 
-static struct machine {
-    struct cores *cores;
-    struct core *core;
-    struct mem *mem;
-    uint32_t free; /* where code goes next */
-} machine;
-
+static struct rig_machine machine;
 static uint64_t seed;
 
 static int start(void **state)
 {
     (void)state;
-    struct core_options options = {.units = ~UINT32_C(0)};
-    assert_int_equal(mem_new(&machine.mem), 0);
-    mem_map(machine.mem, CODE, CODE_BYTES, MEM_READ | MEM_EXEC | MEM_WRITE);
-    mem_map(machine.mem, DATA, DATA_BYTES, MEM_READ | MEM_WRITE);
-    machine.cores = cores_new(1, &options);
-    machine.core = cores_get(machine.cores, 0);
-    machine.free = CODE;
+    rig_machine_open(&machine, (struct rig_layout){CODE, CODE_BYTES, DATA, DATA_BYTES}, 1, NULL);
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    cores_free(machine.cores);
-    mem_free(machine.mem);
+    rig_machine_close(&machine);
     return 0;
 }
 
-/* Puts words behind the code that is there; returns their address. */
 static uint32_t place(const uint32_t *words, unsigned count)
 {
-    uint32_t at = machine.free;
-    assert_true(at + 4 * count <= CODE + CODE_BYTES);
-    for (unsigned i = 0; i < count; i++)
-        assert_true(mem_put32(machine.mem, at + 4 * i, words[i]));
-    machine.free += 4 * count;
-    return at;
+    return rig_place(&machine, words, count);
 }
 
 static uint32_t place_one(uint32_t word)
 {
-    return place((const uint32_t[]){word, SC}, 2);
+    return rig_place_one(&machine, word);
 }
 
 static struct core_exit run(struct core_regs *regs, uint32_t pc)
 {
-    regs->pc = pc;
-    core_switch(machine.core, regs, machine.mem);
-    return core_run(machine.core, 1000000);
+    return rig_run_on(&machine, machine.core, regs, pc, 1000000);
 }
 
 static void show(const char *name, uint32_t word, const struct core_regs *before,
@@ -764,21 +743,10 @@ static void show(const char *name, uint32_t word, const struct core_regs *before
              got->pc);
 }
 
-static bool same_regs(const struct core_regs *x, const struct core_regs *y)
-{
-    return memcmp(x->gpr, y->gpr, sizeof x->gpr) == 0 &&
-           memcmp(x->fpr, y->fpr, sizeof x->fpr) == 0 &&
-           memcmp(x->fpr2, y->fpr2, sizeof x->fpr2) == 0 &&
-           memcmp(x->cr, y->cr, sizeof x->cr) == 0 && x->pc == y->pc && x->lr == y->lr &&
-           x->ctr == y->ctr && core_xer_get(x) == core_xer_get(y) && x->fpscr == y->fpscr &&
-           x->msr == y->msr && x->usprg0 == y->usprg0 && x->reserved == y->reserved &&
-           x->reserve_address == y->reserve_address && x->reserve_value == y->reserve_value;
-}
-
 static void assert_same_regs(const char *name, uint32_t word, const struct core_regs *before,
                              const struct core_regs *expected, const struct core_regs *got)
 {
-    if (!same_regs(expected, got)) show(name, word, before, expected, got);
+    if (!rig_registers_same(expected, got)) show(name, word, before, expected, got);
 }
 
 /* ---- Operands. */
@@ -1015,7 +983,7 @@ static void long_programs_keep_registers_and_fpscr(void **state)
                        : kind == 0 ? assemble(63, 'X', MFFS, f.t, 0, 0, 0)
                                    : assemble(31, 'X', 462, f.t, 0, 8 + f.b, 0);
         }
-        words[LENGTH] = SC;
+        words[LENGTH] = RIG_SC;
         uint32_t at = place(words, LENGTH + 1);
         for (unsigned trial = 0; trial < random_trials(20); trial++) {
             struct core_regs before, expected, got;

@@ -15,6 +15,9 @@
 #include "machine/jit/jit_miss.h"
 #include "machine/jit/jit_x86.h"
 #include "random.h"
+#include "rig_bluegene.h"
+#include "rig_machine.h"
+#include "rig_registers.h"
 
 enum {
     CODE = 0x10000,
@@ -28,35 +31,12 @@ enum {
     BDNZ = 0x42000000
 };
 
-struct side {
-    struct mem *mem;
-    struct cache *cache;
-    struct jit *jit;
-    struct cores *cores;
-    struct core *core;
-    struct core_regs regs;
-};
-
-static void side_open(struct side *side, const struct cache_config *config,
+static void side_open(struct rig_machine *side, const struct cache_config *config,
                       const struct jit_options *options)
 {
-    *side = (struct side){.cache = cache_new(config), .jit = options ? jit_new(options) : NULL};
-    assert_int_equal(mem_new(&side->mem), 0);
-    mem_map(side->mem, CODE, CODE_WORDS * 4, MEM_READ | MEM_WRITE | MEM_EXEC);
-    mem_map(side->mem, DATA, DATA_BYTES, MEM_READ | MEM_WRITE);
+    rig_machine_open(side, (struct rig_layout){CODE, CODE_WORDS * 4, DATA, DATA_BYTES}, 1,
+                     &(struct rig_options){.cache = config, .jit = options});
     mem_map(side->mem, READ_ONLY, MEM_PAGE, MEM_READ);
-    struct core_options cores = {.units = UINT32_MAX, .cache = side->cache};
-    if (options) cores.translator = jit_translator(side->jit);
-    side->cores = cores_new(1, &cores);
-    side->core = cores_get(side->cores, 0);
-}
-
-static void side_close(struct side *side)
-{
-    cores_free(side->cores);
-    jit_free(side->jit);
-    cache_free(side->cache);
-    mem_free(side->mem);
 }
 
 /* --- Programs -------------------------------------------------------------------------------- */
@@ -175,7 +155,7 @@ static void random_state_of(struct core_regs *regs, uint64_t *random, bool few)
 
 /* --- Comparing ------------------------------------------------------------------------------- */
 
-static void compare_wires(const struct side *a, const struct side *b, uint64_t trial)
+static void compare_wires(const struct rig_machine *a, const struct rig_machine *b, uint64_t trial)
 {
     for (unsigned id = 0; id < CACHE_WIRES; id++)
         for (uint32_t i = 0; i < cache_wire_instances(a->cache, (enum cache_wire_id)id); i++) {
@@ -192,24 +172,14 @@ static void compare_wires(const struct side *a, const struct side *b, uint64_t t
         }
 }
 
-static void compare(struct side *a, struct side *b, uint64_t trial)
+static void compare(struct rig_machine *a, struct rig_machine *b, uint64_t trial)
 {
     uint64_t x[CORE_SIGNAL_COUNT], y[CORE_SIGNAL_COUNT];
     core_signal_counts(a->core, x);
     core_signal_counts(b->core, y);
-    for (unsigned i = 0; i < 32; i++) {
-        if (a->regs.gpr[i] != b->regs.gpr[i])
-            print_error("r%u %08x %08x\n", i, a->regs.gpr[i], b->regs.gpr[i]);
-        if (a->regs.fpr[i] != b->regs.fpr[i])
-            print_error("f%u %016llx %016llx\n", i, (long long)a->regs.fpr[i],
-                        (long long)b->regs.fpr[i]);
-        if (a->regs.fpr2[i] != b->regs.fpr2[i])
-            print_error("s%u %016llx %016llx\n", i, (long long)a->regs.fpr2[i],
-                        (long long)b->regs.fpr2[i]);
-    }
-    if (a->regs.pc != b->regs.pc || a->regs.fpscr != b->regs.fpscr)
-        fail_msg("program %llu: pc %08x %08x, fpscr %08x %08x", (long long)trial, a->regs.pc,
-                 b->regs.pc, a->regs.fpscr, b->regs.fpscr);
+    char what[40];
+    (void)snprintf(what, sizeof what, "program %llu", (long long)trial);
+    rig_registers_check(what, &a->regs, &b->regs);
     assert_memory_equal(&a->regs, &b->regs, sizeof a->regs);
     assert_int_equal(core_cycles(a->core), core_cycles(b->core));
     assert_int_equal(core_crossings(a->core), core_crossings(b->core));
@@ -219,7 +189,8 @@ static void compare(struct side *a, struct side *b, uint64_t trial)
 /* --- Running --------------------------------------------------------------------------------- */
 
 /* Faults and exceptions are stepped over; the trap behind the loop ends it. */
-static void run_program(struct side *a, struct side *b, uint64_t *random, uint64_t trial)
+static void run_program(struct rig_machine *a, struct rig_machine *b, uint64_t *random,
+                        uint64_t trial)
 {
     for (unsigned i = 0; i < 2000; i++) {
         uint64_t budget = random_below(random, 3) ? 1000000 : 1 + random_below(random, 60);
@@ -242,17 +213,15 @@ static void run_program(struct side *a, struct side *b, uint64_t *random, uint64
 static void compare_on(const char *name, const struct jit_options *options, uint64_t trials,
                        uint64_t seed, bool few)
 {
-    struct chil_machine *machine;
     struct cache_config config;
-    struct side a, b;
-    assert_int_equal(chil_machine_open(&machine, name, NULL), 0);
-    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    struct rig_machine a, b;
+    config = rig_bluegene(name);
     side_open(&a, &config, NULL);
     side_open(&b, &config, options);
     for (uint64_t trial = 0; trial < random_trials(trials); trial++) {
         uint64_t random = seed + trial;
         uint32_t pc = CODE + 4 * (uint32_t)random_below(&random, CODE_WORDS - BODY - 2);
-        struct side *sides[] = {&a, &b};
+        struct rig_machine *sides[] = {&a, &b};
         uint64_t program = random_next(&random), state = random_next(&random);
         for (unsigned i = 0; i < 2; i++) {
             uint64_t again = program, more = state;
@@ -267,9 +236,8 @@ static void compare_on(const char *name, const struct jit_options *options, uint
     struct jit_figures figures = jit_figures_get(b.jit);
     if (options->wait) assert_true(figures.instructions > trials);
     assert_int_equal(figures.failed, 0);
-    side_close(&a);
-    side_close(&b);
-    chil_machine_free(machine);
+    rig_machine_close(&a);
+    rig_machine_close(&b);
 }
 
 static void translated_code_does_what_the_interpreter_does_bgp(void **state)
@@ -331,14 +299,12 @@ static uint64_t irregular_loads(uint32_t far, uint32_t row)
                                      0x40820000 |
                                          (0xFFFC & (uint32_t)(-4 * 6)), /* bne to the first */
                                      TRAP};
-    struct chil_machine *machine;
     struct cache_config config;
-    struct side sides[2];
+    struct rig_machine sides[2];
     uint64_t random = 1;
-    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
-    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    config = rig_bluegene("bgp");
     for (unsigned i = 0; i < 2; i++) {
-        struct side *side = &sides[i];
+        struct rig_machine *side = &sides[i];
         uint64_t again = 5;
         side_open(side, &config, i ? &(struct jit_options){.wait = true} : NULL);
         for (unsigned j = 0; j < sizeof words / sizeof words[0]; j++)
@@ -357,9 +323,8 @@ static uint64_t irregular_loads(uint32_t far, uint32_t row)
     uint64_t loads = jit_figures_get(sides[1].jit).irregular;
     for (unsigned i = 0; i < HABITS; i++) /* nobody would ask */
         assert_int_equal(sides[0].core->habits[i].pc, 0);
-    side_close(&sides[0]);
-    side_close(&sides[1]);
-    chil_machine_free(machine);
+    rig_machine_close(&sides[0]);
+    rig_machine_close(&sides[1]);
     return loads;
 }
 
@@ -432,12 +397,10 @@ static void results_are_right_and_mffs_reads_what_the_last_operation_said(void *
 {
     static const enum isa_id ids[] = {ISA_FADD,  ISA_FSUB,   ISA_FMUL,   ISA_FDIV, ISA_FMADD,
                                       ISA_FMSUB, ISA_FNMADD, ISA_FNMSUB, ISA_FRSP};
-    struct chil_machine *machine;
     struct cache_config config;
-    struct side sides[2];
+    struct rig_machine sides[2];
     (void)state;
-    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
-    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    config = rig_bluegene("bgp");
     side_open(&sides[0], &config, NULL);
     side_open(&sides[1], &config, &(struct jit_options){.patience = 1, .wait = true});
     for (unsigned trial = 0; trial < 2 * sizeof ids / sizeof ids[0]; trial++) {
@@ -459,9 +422,8 @@ static void results_are_right_and_mffs_reads_what_the_last_operation_said(void *
         }
         run_program(&sides[0], &sides[1], &random, trial);
     }
-    side_close(&sides[0]);
-    side_close(&sides[1]);
-    chil_machine_free(machine);
+    rig_machine_close(&sides[0]);
+    rig_machine_close(&sides[1]);
 }
 
 /* --- Lockstep -------------------------------------------------------------------------------- */
@@ -490,13 +452,11 @@ static enum core_hot spoiled_hot(void *context, struct core *core, struct block 
 /* A loop of one block, in lockstep; whether the engines were found to differ. */
 static bool loop_in_lockstep(bool spoil, struct heard *heard)
 {
-    struct chil_machine *machine;
     struct cache_config config;
-    struct side side;
+    struct rig_machine side;
     struct jit_options options = {
         .patience = 5, .wait = true, .lockstep = 500, .say = hear, .context = heard};
-    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
-    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
+    config = rig_bluegene("bgp");
     side_open(&side, &config, &options);
     cores_free(side.cores);
     struct core_translator translator = *jit_translator(side.jit);
@@ -514,8 +474,7 @@ static bool loop_in_lockstep(bool spoil, struct heard *heard)
     bool diverged = jit_diverged(side.jit);
     assert_int_equal(exit.reason, diverged ? CORE_ILLEGAL : CORE_TRAP);
     assert_int_equal(side.regs.gpr[5], 100);
-    side_close(&side);
-    chil_machine_free(machine);
+    rig_machine_close(&side);
     return diverged;
 }
 
@@ -535,7 +494,6 @@ static void lockstep_tells_the_block_and_the_difference(void **state)
 
 int main(void)
 {
-    (void)setenv("CHILIAD_DATA", "data", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(translated_code_does_what_the_interpreter_does_bgp),
         cmocka_unit_test(translated_code_does_what_the_interpreter_does_bgl),

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "metric_rig.h"
+#include "rig_metric.h"
 
 /* --- The language ---------------------------------------------------------------------------- */
 

@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "chiliad/catalog.h"
-#include "metric_rig.h"
+#include "rig_bluegene.h"
+#include "rig_metric.h"
 
 /* --- Specifications -------------------------------------------------------------------------- */
 
@@ -152,13 +153,13 @@ static void every_counter_of_our_specifications_and_likes_is_an_event(void **sta
     struct chil_machine *machine;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct chil_spec *spec = rigm_open(cases[i].spec);
-        assert_int_equal(chil_machine_open(&machine, cases[i].machine, NULL), 0);
+        machine = rig_machine_file(cases[i].machine);
         chil_spec_unknown(spec, is_event, no_such_event, machine);
         chil_machine_free(machine);
         chil_spec_free(spec);
     }
     static const char *const platforms[] = {"opteron", "power4", "ultrasparc"};
-    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
+    machine = rig_machine_file("bgp");
     for (size_t i = 0; i < 3; i++) {
         struct chil_platform *platform = rigm_platform(platforms[i]);
         size_t events, likes = 0;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "metric_rig.h"
+#include "rig_metric.h"
 #include "random.h"
 
 static struct chil_plan *plan_of(const struct chil_spec *spec, const struct chil_platform *platform,

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "metric_rig.h"
+#include "rig_metric.h"
 #include "random.h"
 
 static const char sets[] =

@@ -1,6 +1,6 @@
 /* The board: the paper's statements, each under its id. */
 #include "monitor_literal.h"
-#include "monitor_rig.h"
+#include "rig_monitor.h"
 
 /* --- Selections ------------------------------------------------------------------------------ */
 

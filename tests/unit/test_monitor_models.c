@@ -1,7 +1,7 @@
 /* The board against a literal model of the paper's data path: a million random transactions, all
  * 190 selections. */
 #include "monitor_literal.h"
-#include "monitor_rig.h"
+#include "rig_monitor.h"
 
 struct pair {
     struct chil_monitor *board;

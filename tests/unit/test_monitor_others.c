@@ -1,6 +1,6 @@
 /* What the monitors of the paper's section 5 see, built literally, beside this one on the same
  * transactions: theirs follows from ours, and streams that are the same to them are not to us. */
-#include "monitor_rig.h"
+#include "rig_monitor.h"
 
 enum { EVENTS = 20000, DASH_CATEGORIES = 4, LATENCIES = 1 << 12, TAGS = 16, SENDERS = 256 };
 

@@ -13,18 +13,14 @@
 #include "machine/cache/cache_node.h"
 #include "machine/isa/isa.h"
 #include "machine/node/node.h"
+#include "rig_bluegene.h"
 
 enum { CORES = 4 };
 
 static void open_node_with(struct node *node, const char *const *settings, size_t count)
 {
-    struct chil_machine *machine;
-    struct cache_config config;
+    struct cache_config config = rig_bluegene_with("bgp", settings, count);
     struct core_options options = {.units = UINT32_MAX};
-    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    assert_int_equal(chil_machine_open_with(&machine, "bgp", settings, count, NULL), 0);
-    assert_int_equal(cache_config_read(&config, machine, NULL), 0);
-    chil_machine_free(machine);
     *node = (struct node){.core_count = CORES};
     node->cache = options.cache = cache_new(&config);
     node->cores = cores_new(CORES, &options);

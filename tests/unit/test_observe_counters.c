@@ -15,6 +15,8 @@
 #include "machine/isa/isa.h"
 #include "measure/counters/counters.h"
 #include "measure/observe/observe.h"
+#include "rig_bluegene.h"
+#include "rig_machine.h"
 
 enum {
     CODE = 0x10000,
@@ -42,12 +44,9 @@ static void on_say(void *context, const char *line)
 
 static void rig_open(struct rig *rig)
 {
-    struct chil_error err = {0};
-    struct cache_config memory;
+    struct cache_config memory = rig_bluegene("bgp");
     memset(rig, 0, sizeof *rig);
-    (void)setenv("CHILIAD_DATA", "data", 0);
-    if (chil_machine_open(&rig->machine, "bgp", &err)) fail_msg("%s", err.text);
-    assert_int_equal(cache_config_read(&memory, rig->machine, &err), 0);
+    rig->machine = rig_machine_file("bgp");
     struct node *node = &rig->node;
     node->machine = rig->machine;
     node->report = on_say;
@@ -57,8 +56,7 @@ static void rig_open(struct rig *rig)
     node->cores = cores_new(1, &(struct core_options){.units = UINT32_MAX, .cache = node->cache});
     node->counts = base_calloc(1, sizeof *node->counts);
     rig->counters = observe_counters_new(node);
-    assert_int_equal(mem_new(&rig->mem), 0);
-    mem_map(rig->mem, CODE, MEM_PAGE, MEM_READ | MEM_WRITE | MEM_EXEC);
+    rig->mem = rig_memory((struct rig_layout){.code = CODE, .code_bytes = MEM_PAGE});
     core_switch(cores_get(node->cores, 0), &rig->regs, rig->mem);
 }
 

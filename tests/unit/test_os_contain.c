@@ -1,6 +1,6 @@
 /* What a guest cannot get at: no path, link, descriptor or name leads a write out of the folders it
  * may change, and nothing at all leads out of --root. */
-#include "os_file_rig.h"
+#include "rig_os_file.h"
 #include "random.h"
 
 /* ---- containment ---- */

@@ -1,6 +1,6 @@
 /* Files as a guest sees them: contents, offsets, descriptors, looks, folders, and the made-up ones.
  */
-#include "os_file_rig.h"
+#include "rig_os_file.h"
 
 /* ---- reading and writing ---- */
 

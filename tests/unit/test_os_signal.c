@@ -1,7 +1,7 @@
-/* Signals, timers and faults of the operating system, on a scripted core (os_script.inc): what
+/* Signals, timers and faults of the operating system, on a scripted core (rig_os_script.inc): what
  * handlers find, what comes back, and how a program ends. Cycles are exact: an act takes 10, a
  * delivery none. */
-#include "os_script.inc"
+#include "rig_os_script.inc"
 
 /* ---- signals ---- */
 

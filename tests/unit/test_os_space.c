@@ -1,5 +1,5 @@
 /* Pipes, waiting for them, and memory: brk, mmap, sharing. */
-#include "os_file_rig.h"
+#include "rig_os_file.h"
 
 /* ---- pipes, poll ---- */
 

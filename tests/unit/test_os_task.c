@@ -1,7 +1,7 @@
-/* Tasks, processes and time of the operating system, on a scripted core (os_script.inc): who runs
- * when and what calls return. Every number of cycles is demanded exactly: an act takes 10, a call
- * no more than its act. */
-#include "os_script.inc"
+/* Tasks, processes and time of the operating system, on a scripted core (rig_os_script.inc): who
+ * runs when and what calls return. Every number of cycles is demanded exactly: an act takes 10, a
+ * call no more than its act. */
+#include "rig_os_script.inc"
 
 /* ---- calls ---- */
 

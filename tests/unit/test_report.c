@@ -13,7 +13,7 @@
 
 #include "chiliad/report.h"
 #include "exp_random.h"
-#include "metric_rig.h"
+#include "rig_metric.h"
 #include "random.h"
 
 enum { TRIALS = 60 };

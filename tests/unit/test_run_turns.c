@@ -19,6 +19,7 @@
 #include "chiliad/experiment.h"
 #include "chiliad/metric.h"
 #include "chiliad/run.h"
+#include "rig_bluegene.h"
 
 enum { BASE = 0x10000000, HEADERS = 84, ROUNDS = 4, BRANCHES = 6000, LOADS = 400, TURNS_MAX = 8 };
 
@@ -93,8 +94,7 @@ static int open_rig(void **state)
     assert_int_equal(close(fd), 0);
     write_program(rig->path);
     assert_int_equal(chmod(rig->path, 0700), 0);
-    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    assert_int_equal(chil_machine_open(&rig->machine, "bgp", NULL), 0);
+    rig->machine = rig_machine_file("bgp");
     rig->argv[0] = rig->path;
     rig->options = (struct chil_run_options){.machine = rig->machine,
                                              .program = rig->path,

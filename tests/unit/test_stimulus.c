@@ -14,6 +14,7 @@
 
 #include "chiliad/catalog.h"
 #include "chiliad/stimulus.h"
+#include "rig_bluegene.h"
 #include "random.h"
 
 static const char example[] = "docs/examples/misses.stimulus";
@@ -24,10 +25,7 @@ static const struct chil_stimulus_options fast = {CHIL_UPC_FAST, 0},
 
 static int open_bgp(void **state)
 {
-    struct chil_machine *machine = NULL;
-    assert_int_equal(setenv("CHILIAD_DATA", "data", 1), 0);
-    assert_int_equal(chil_machine_open(&machine, "bgp", NULL), 0);
-    *state = machine;
+    *state = rig_machine_file("bgp");
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* The counter unit counts: sections 4 and 6 of the paper, rows UPC-01 to UPC-13, UPC-22 to UPC-25,
  * UPC-32 to UPC-35, UPC-50 of the checklist. Behaviour is shown on both models, the workings on the
  * reference. */
-#include "upc_rig.h"
+#include "rig_upc.h"
 
 #include "measure/upc/upc_ref.h"
 

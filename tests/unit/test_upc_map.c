@@ -1,6 +1,6 @@
 /* The registers: figure 5 byte for byte, rows UPC-24 to UPC-30, ERR-03, ERR-05, and the status
  * block behind them. */
-#include "upc_rig.h"
+#include "rig_upc.h"
 
 static const struct chil_upc_geometry bgp = {256, 4, 12, 16};
 

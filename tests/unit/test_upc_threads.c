@@ -1,6 +1,6 @@
 /* A monitor thread reads live counts while another drives the unit (UPC-36). Run under
  * ThreadSanitizer too. */
-#include "upc_rig.h"
+#include "rig_upc.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

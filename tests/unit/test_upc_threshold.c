@@ -1,7 +1,7 @@
 /* Thresholds, interrupts and parity: section 5 of the paper, rows UPC-08 and UPC-14 to UPC-20,
  * ERR-01, -02, -06, -07.
  */
-#include "upc_rig.h"
+#include "rig_upc.h"
 
 #include "measure/upc/upc_ref.h"
 

@@ -1,4 +1,4 @@
-#include "upc_rig.h"
+#include "rig_upc.h"
 
 static void keep(void *context, const struct chil_upc_notice *notice)
 {

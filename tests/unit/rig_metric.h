@@ -1,6 +1,6 @@
 /* Small experiments for the tests of metrics: one call path and one thread, or a few of each. */
-#ifndef METRIC_RIG_H
-#define METRIC_RIG_H
+#ifndef RIG_METRIC_H
+#define RIG_METRIC_H
 
 #include <stdint.h>
 

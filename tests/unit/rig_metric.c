@@ -1,4 +1,4 @@
-#include "metric_rig.h"
+#include "rig_metric.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

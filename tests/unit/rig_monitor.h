@@ -1,6 +1,6 @@
 /* What tests of the board share: registers by name, words by address. */
-#ifndef MONITOR_RIG_H
-#define MONITOR_RIG_H
+#ifndef RIG_MONITOR_H
+#define RIG_MONITOR_H
 
 #include <setjmp.h>
 #include <stdarg.h>

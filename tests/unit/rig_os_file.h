@@ -12,8 +12,8 @@
  * and after each, outside/ is compared with what it was. A header and not an object of its own,
  * because its stand-ins for the rest of src/machine/os must not get into other tests.
  */
-#ifndef OS_FILE_RIG_H
-#define OS_FILE_RIG_H
+#ifndef RIG_OS_FILE_H
+#define RIG_OS_FILE_H
 
 #include <setjmp.h>
 #include <stdarg.h>

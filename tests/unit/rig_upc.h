@@ -1,6 +1,6 @@
 /* A counter unit under test, with what it said. */
-#ifndef TEST_UPC_RIG_H
-#define TEST_UPC_RIG_H
+#ifndef RIG_UPC_H
+#define RIG_UPC_H
 
 #include <setjmp.h>
 #include <stdarg.h>
