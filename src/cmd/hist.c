@@ -9,7 +9,8 @@
  *     ...
  *
  * The program has standard output to itself; the histogram goes to standard error, or to -o FILE,
- * which is written whole or not at all. hist_print.c has the forms, hist_math.c marginals and
+ * which is written whole or not at all. hist_select.c decides
+ * what is counted, hist_print.c has the forms, hist_math.c marginals and
  * information, hist_grid.c the pictures, names.c where names come from.
  */
 #include "cmd/hist.h"
@@ -17,25 +18,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What -e may say: kinds, and a predicate. */
-static const struct {
-    const char *name;
-    uint32_t kinds;
-    const char *where;
-} events[] = {
-    {"misses", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, NULL},
-    {"l1d", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS, NULL},
-    {"load", 1U << CHIL_LOAD_MISS, NULL},
-    {"store", 1U << CHIL_STORE_MISS, NULL},
-    {"l1i", 1U << CHIL_FETCH_MISS, NULL},
-    {"l2", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS,
-     "level=l3 | level=ddr"},
-    {"ddr", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, "level=ddr"},
-    {"invalidation", 1U << CHIL_INVALIDATION, NULL},
-    {"all", UINT32_MAX, NULL},
-};
-enum { EVENTS = sizeof events / sizeof *events };
 
 static const struct option_row option_rows[] = {
     {"event", 'e', "WHICH",
@@ -94,100 +76,6 @@ static int parse_options(int argc, char **argv, struct hist_options *o)
     if (o->read && optind < argc)
         return cmd_fail("hist", "--read runs no program; leave '%s' out", argv[optind]);
     return o->read ? 0 : cmd_program_words(&o->program, "hist", argc, argv);
-}
-
-/* --- What is counted ------------------------------------------------------------------------- */
-
-static int find_event(const char *name, size_t *event)
-{
-    for (*event = 0; *event < EVENTS; ++*event)
-        if (strcmp(events[*event].name, name) == 0) return 0;
-    return cmd_fail(
-        "hist", "-e '%s' is none of misses, l1d, load, store, l1i, l2, ddr, invalidation and all",
-        name);
-}
-
-/* The predicate of -e and that of --where; *where is to be freed, NULL for none. What is wrong with
- * the user's is told with its own columns. */
-static int join_predicates(const struct hist *h, size_t event, char **where)
-{
-    const char *user = h->options->where, *own = events[event].where;
-    struct chil_error err = {0};
-    struct chil_where *check = NULL;
-    *where = NULL;
-    if (user && chil_where_new(&check, user, &h->names, &err)) return cmd_fail_error("hist", &err);
-    chil_where_free(check);
-    if (!user && !own) return 0;
-    int length = user && own ? asprintf(where, "(%s) & (%s)", own, user)
-                             : asprintf(where, "%s", user ? user : own);
-    return length < 0 ? cmd_fail("hist", "out of memory") : 0;
-}
-
-/* Dimensions that may be added, for --rank: those that are not there already. */
-static int add_candidates(struct hist *h, const char *where)
-{
-    static const char *const names[] = {"kind",     "level", "core",        "pid",
-                                        "category", "tag",   "function",    "symbol",
-                                        "page",     "size",  "latency:log", "sender"};
-    _Static_assert(sizeof names / sizeof *names <= HIST_CANDIDATES_MAX, "there is room for all");
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        char declaration[600];
-        size_t length = strcspn(names[i], ":");
-        bool there = false;
-        for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++) {
-            const char *name = chil_variable_name(chil_hist_dimension(h->hist, d)->variable);
-            there |= strlen(name) == length && strncmp(name, names[i], length) == 0;
-        }
-        (void)snprintf(declaration, sizeof declaration, "%s x %s", h->options->declaration,
-                       names[i]);
-        struct hist_candidate *one = &h->candidates[h->candidate_count];
-        if (there || chil_hist_new(&one->hist, declaration, where, &h->names, NULL))
-            continue; /* too wide */
-        one->name = names[i];
-        h->candidate_count++;
-    }
-    return 0;
-}
-
-static int find_given(struct hist *h)
-{
-    h->given = -1;
-    if (!h->options->given) return 0;
-    for (unsigned d = 0; d < chil_hist_dimensions(h->hist); d++)
-        if (strcmp(chil_variable_name(chil_hist_dimension(h->hist, d)->variable),
-                   h->options->given) == 0)
-            h->given = (int)d;
-    return h->given < 0
-               ? cmd_fail("hist", "--given '%s' is none of the dimensions", h->options->given)
-               : 0;
-}
-
-static int make_names(struct hist *h)
-{
-    if (h->options->read) return hist_read_open(h);
-    h->program = h->options->program.run.program;
-    h->machine = chil_machine_name(h->options->program.run.machine);
-    return cmd_names_make(&h->names, "hist", h->program, &h->options->places);
-}
-
-static int prepare(struct hist *h, size_t event)
-{
-    struct chil_error err = {0};
-    char *where;
-    int status = make_names(h);
-    if (status) return status;
-    status = join_predicates(h, event, &where);
-    if (!status && chil_hist_new(&h->hist, h->options->declaration, where, &h->names, &err))
-        status = cmd_fail_error("hist", &err);
-    if (!status && h->options->rank) status = add_candidates(h, where);
-    free(where);
-    if (!status) status = find_given(h);
-    unsigned dimensions = status ? 0 : chil_hist_dimensions(h->hist);
-    if (!status && h->options->svg && dimensions > 2)
-        status = cmd_fail("hist", "--svg shows one or two dimensions");
-    if (!status && h->options->relief && dimensions != 2)
-        status = cmd_fail("hist", "--relief shows two dimensions");
-    return status;
 }
 
 /* --- Running --------------------------------------------------------------------------------- */
@@ -312,10 +200,10 @@ int cmd_hist(int argc, char **argv)
     struct hist_options o = {.event = "misses", .top = 20};
     struct hist h = {.options = &o};
     struct chil_machine *machine = NULL;
-    size_t event = 0;
+    const struct hist_event *event = NULL;
     int status = parse_options(argc, argv, &o);
     if (status) return status < 0 ? 0 : status;
-    status = find_event(o.event, &event);
+    status = hist_find_event(&event, o.event);
     bool causes = names_cause(o.declaration) || names_cause(o.where);
     if (!status && causes && o.read)
         status =
@@ -325,8 +213,8 @@ int cmd_hist(int argc, char **argv)
     if (status) return status;
     struct chil_run_options *options = &o.program.run;
     options->say = say;
-    options->transactions = events[event].kinds;
-    status = prepare(&h, event);
+    options->transactions = event->kinds;
+    status = hist_prepare(&h, event);
     options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
     options->context = o.rank ? (void *)&h : (void *)h.hist;
     options->transact = o.rank ? hist_tell : chil_hist_tell;
@@ -334,7 +222,7 @@ int cmd_hist(int argc, char **argv)
         options->transact_alike = chil_hist_tell_alike;
     options->names = &h.wanted;
     if (!status) ask_names(&h);
-    if (!status) status = o.read ? read_file(&h, events[event].kinds) : run(&h, options);
+    if (!status) status = o.read ? read_file(&h, event->kinds) : run(&h, options);
     hist_read_close(&h);
     for (size_t i = 0; i < h.candidate_count; i++)
         chil_hist_free(h.candidates[i].hist);

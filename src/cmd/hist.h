@@ -34,6 +34,16 @@ struct hist {
     int given; /* the dimension of --given, or -1 */
 };
 
+/* What -e names: kinds of transactions, and a predicate or NULL. */
+struct hist_event {
+    const char *name;
+    uint32_t kinds;
+    const char *where;
+};
+int hist_find_event(const struct hist_event **event, const char *name);
+/* Makes the names and the histograms of `h`, of transactions of `event`. */
+int hist_prepare(struct hist *h, const struct hist_event *event);
+
 /* To the histogram, and to those with another dimension; `context` is a struct hist. */
 void hist_tell(void *context, const struct chil_transaction *transaction);
 

@@ -14,7 +14,7 @@
  * The guest has standard output to itself; the counts go to standard error, or to -o FILE, which is
  * written whole or not at all. What is printed: by default a short table, with -j and -x
  * everything; -e chooses, --all prints all. stat_print.c has the forms, stat_metrics.c what is
- * derived.
+ * derived, stat_choose.c which events are printed.
  */
 #include "cmd/stat.h"
 
@@ -96,85 +96,6 @@ static int parse_options(int argc, char **argv, struct stat_options *o)
     if (status) return status;
     status = check_options(o);
     return status ? status : cmd_program_words(&o->program, "stat", argc, argv);
-}
-
-/* --- Which events ---------------------------------------------------------------------------- */
-
-/* What the table has when nobody says otherwise. */
-static const char *const usual[] = {
-    "BGL_INST",      "BGL_BRANCH",  "BGL_LOAD",      "BGL_STORE",    "BGL_FP_LOAD",
-    "BGL_FP_STORE",  "BGL_FMA",     "BGL_FP_DIV",    "BGL_FLOP",     "BGL_D1_L_MISS",
-    "BGL_D1_S_MISS", "BGL_I1_MISS", "BGL_DTLB_MISS", "BGL_DDR_READ", "BGL_DDR_WRITE",
-};
-
-/* And what was asked for by switching it on. */
-static void choose_usual(struct stat_chosen *chosen, const struct chil_machine *machine)
-{
-    size_t count;
-    const struct chil_event *event, *own = chil_machine_own_events(machine, &count);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (!chil_machine_find_event(machine, usual[i], &event, NULL))
-            chosen->events[chosen->count++] = event;
-    for (size_t i = 0; i < count; i++)
-        if (own[i].needs && !cmd_event_is_off(&own[i])) chosen->events[chosen->count++] = &own[i];
-}
-
-static bool matches(const struct chil_event *event, const char *pattern)
-{
-    return strcasecmp(pattern, event->name) == 0 ||
-           (strpbrk(pattern, "*?[") && chil_event_matches(event, pattern));
-}
-
-static bool wanted(const struct stat_options *o, const struct chil_event *event)
-{
-    if (event->reserved || cmd_event_is_off(event)) return false;
-    if (!o->pattern_count) return true;
-    for (size_t i = 0; i < o->pattern_count; i++)
-        if (matches(event, o->patterns[i])) return true;
-    return false;
-}
-
-static void choose_from(struct stat_chosen *chosen, const struct stat_options *o,
-                        const struct chil_event *events, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (wanted(o, &events[i])) chosen->events[chosen->count++] = &events[i];
-}
-
-static int check_patterns(const struct stat_options *o, const struct chil_machine *machine,
-                          const struct stat_chosen *chosen)
-{
-    for (size_t i = 0; i < o->pattern_count; i++) {
-        bool found = false;
-        for (size_t k = 0; !found && k < chosen->count; k++)
-            found = matches(chosen->events[k], o->patterns[i]);
-        const struct chil_event *event;
-        struct chil_error err = {0};
-        if (found) continue;
-        if (chil_machine_find_event(machine, o->patterns[i], &event, &err))
-            return cmd_fail_error("stat", &err);
-        if (cmd_event_is_off(event)) return cmd_event_check("stat", event);
-        return cmd_fail("stat", "'%s' names no event that can be counted", o->patterns[i]);
-    }
-    return 0;
-}
-
-static int choose(struct stat_chosen *chosen, const struct stat_options *o,
-                  const struct chil_machine *machine)
-{
-    size_t own_count, count;
-    const struct chil_event *own = chil_machine_own_events(machine, &own_count);
-    const struct chil_event *events = chil_machine_events(machine, &count);
-    chosen->events =
-        calloc(own_count + count + sizeof usual / sizeof *usual, sizeof(const struct chil_event *));
-    if (!chosen->events) return cmd_fail("stat", "out of memory");
-    if (!o->pattern_count && !o->all && !o->json && !o->separator) {
-        choose_usual(chosen, machine);
-        return 0;
-    }
-    choose_from(chosen, o, own, own_count);
-    choose_from(chosen, o, events, count);
-    return check_patterns(o, machine, chosen);
 }
 
 /* --- Repeating: the same run gives the same counts, or something is wrong -------------------- */
@@ -323,7 +244,7 @@ int cmd_stat(int argc, char **argv)
     if (status) return status;
     struct stat_shown shown = {
         .options = &o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
-    status = choose(&chosen, &o, machine);
+    status = stat_choose(&chosen, &o, machine);
     if (!status) status = stat_metrics_read(&metrics, machine, o.metrics, o.hpm ? "hpm" : "stat");
     if (!status) status = run_to_output(&shown);
     stat_metrics_fini(&metrics);

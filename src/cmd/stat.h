@@ -30,6 +30,10 @@ struct stat_chosen {
     size_t count;
 };
 
+/* Fills `chosen`, whose `events` the caller frees. */
+int stat_choose(struct stat_chosen *chosen, const struct stat_options *o,
+                const struct chil_machine *machine);
+
 /* What is shown of a run. */
 struct stat_shown {
     const struct stat_options *options;
