@@ -44,6 +44,9 @@ struct chil_trace_head {
     size_t tag_count, category_count; /* 0: numbers have no names */
 };
 
+/* CRC-32 of a file; 0 when it cannot be read. */
+uint32_t chil_trace_crc(const char *path);
+
 struct chil_trace_writer;
 
 /* Writes to `out`, which stays the caller's, with the file's beginning at once. CHIL_ERANGE: a name

@@ -218,7 +218,7 @@ static int prepare(struct check *c)
     if (!c->found) return cmd_fail("check", "out of memory");
     for (unsigned i = 0; i < 2 && !status; i++) {
         c->heads[i].kind = i ? CHIL_TRACE_TRANSACTION : CHIL_TRACE_INSTRUCTION;
-        trace_head_names(&c->heads[i], &c->names);
+        view_trace_names(&c->heads[i], &c->names);
         status = make_ring(&c->rings[i], c->around);
     }
     return status;

@@ -3,7 +3,8 @@
 #define CMD_CHECK_H
 
 #include "chiliad/rules.h"
-#include "cmd/trace.h"
+#include "cmd/cmd.h"
+#include "view/view_trace.h"
 
 enum { CHECK_AROUND_MAX = 1000, CHECK_BROKEN = 1 };
 

@@ -77,16 +77,16 @@ static void reason_of(const struct check *c, const struct chil_assertion *a, cha
 static void print_around(FILE *out, const struct check *c)
 {
     const struct check_ring *ring = &c->rings[!c->by_access];
-    const struct trace_out trace = {.head = &c->heads[!c->by_access], .names = &c->names};
-    char line[TRACE_LINE];
+    const struct view_trace trace = {.head = &c->heads[!c->by_access], .names = &c->names};
+    char line[VIEW_TRACE_LINE];
     const char *before = NULL;
     (void)fprintf(out, "  %s\n",
-                  (c->by_access ? trace_columns_instruction : trace_columns_transaction));
+                  (c->by_access ? view_trace_columns_instruction : view_trace_columns_transaction));
     for (size_t i = 0; i < ring->count + ring->behind; i++) {
-        const char *callpath = trace_callpath(&trace, &ring->items[i]);
+        const char *callpath = view_trace_callpath(&trace, &ring->items[i]);
         if (callpath && callpath != before) (void)fprintf(out, "   # callpath %s\n", callpath);
         before = callpath;
-        trace_line(&trace, &ring->items[i], line);
+        view_trace_line(&trace, &ring->items[i], line);
         (void)fprintf(out, "%s %s\n", ring->items[i].trigger ? " >" : "  ", line);
     }
 }

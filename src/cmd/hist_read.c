@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/hist.h"
-#include "cmd/trace.h"
+#include "view/view_trace.h"
 
 struct hist_input {
     FILE *file;
@@ -25,7 +25,7 @@ static struct chil_ranges *name_numbers(const char *const *names, size_t count)
 static int make_names(struct hist *h, const struct chil_trace_head *head)
 {
     const struct cmd_places *places = &h->options->places;
-    bool known = head->program_crc && trace_crc(head->program) == head->program_crc;
+    bool known = head->program_crc && chil_trace_crc(head->program) == head->program_crc;
     if (places->heap_sites || places->hpm)
         return cmd_fail(
             "hist",

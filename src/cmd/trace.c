@@ -9,11 +9,10 @@
  *
  * The program has standard output to itself; the trace goes to standard error, or to -o FILE, which
  * is written whole or not at all. It is the run as it is without a trace: the same cycles, the same
- * counts. docs/formats/trace.md is the reference, trace_print.c has the forms.
+ * counts. docs/formats/trace.md is the reference, trace_run.c runs the program.
  *
  * What is kept around a trigger, and when the program runs twice, is chiliad/capture.h's.
  */
-#include "chiliad/capture.h"
 #include "cmd/trace.h"
 
 #include <fcntl.h>
@@ -22,26 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BEFORE_MAX = 1 << 24, PAUSE_CYCLES = 100000 };
-
-struct trace {
-    struct cmd_program program;
-    struct cmd_places places;
-    const char *output, *read, *trigger, *place;
-    uint64_t limit, before, after;
-    bool once, has_start, has_window;
-    struct chil_trace_head head;
-    struct chil_hist_names names;
-    struct chil_run_names wanted; /* of the run */
-    struct trace_out out;
-    bool done; /* the run came to its end */
-    struct chil_run *run;
-    struct chil_error err;
-    struct chil_where *where; /* of --trigger */
-    uint32_t place_pc;        /* of --at */
-    uint64_t nth;
-    struct chil_capture *capture;
-};
+enum { BEFORE_MAX = 1 << 24 };
 
 /* --- Options --------------------------------------------------------------------------------- */
 
@@ -115,7 +95,7 @@ static int parse_options(int argc, char **argv, struct trace *t)
 {
     int status = options_parse(&cmd_trace_options, t, argc, argv);
     if (status) return status;
-    if (t->out.format == TRACE_BINARY && !t->output &&
+    if (t->out.format == VIEW_TRACE_BINARY && !t->output &&
         isatty(t->read ? STDOUT_FILENO : STDERR_FILENO))
         return cmd_fail("trace", "a binary trace is nothing for a terminal; use -o FILE");
     if (t->has_window && !t->trigger && !t->place)
@@ -128,7 +108,7 @@ static int parse_options(int argc, char **argv, struct trace *t)
                     t->places.category_count || t->places.heap_sites || t->places.hpm))
         return cmd_fail(
             "trace", "--read shows a trace as it is: no --trigger, --start, --tag or --category");
-    if (t->out.format == TRACE_BINARY && (t->places.heap_sites || t->places.hpm))
+    if (t->out.format == VIEW_TRACE_BINARY && (t->places.heap_sites || t->places.hpm))
         return cmd_fail(
             "trace",
             "sites and sections come up while the program runs, the names in a binary trace before: use "
@@ -207,186 +187,6 @@ static int read_trigger(struct trace *t)
     return status;
 }
 
-/* --- Callbacks of the run -------------------------------------------------------------------- */
-
-static bool keep(void *context, const struct chil_trace_item *item)
-{
-    struct trace *t = context;
-    if (t->out.count < t->limit) trace_out_put(&t->out, item);
-    return t->out.count < t->limit && !ferror(t->out.file);
-}
-
-static void report(void *context, bool on)
-{
-    const struct trace *t = context;
-    chil_run_trace_switch(t->run, on);
-}
-
-static void take_transaction(void *context, const struct chil_transaction *transaction)
-{
-    const struct trace *t = context;
-    chil_capture_transaction(t->capture, transaction, chil_run_trace_is_on(t->run));
-}
-
-static bool take_record(void *context, const struct chil_trace_record *record)
-{
-    const struct trace *t = context;
-    return chil_capture_record(t->capture, record);
-}
-
-/* The fast path of a whole trace in the binary form: no capture, no names. */
-static bool write_record(void *context, const struct chil_trace_record *record)
-{
-    struct trace *t = context;
-    if (t->head.kind == CHIL_TRACE_MEMORY && !record->access) return true;
-    chil_trace_write(t->out.writer, record);
-    return ++t->out.count < t->limit;
-}
-
-static bool goes_on(void *context, struct chil_run *run)
-{
-    const struct trace *t = context;
-    (void)run;
-    return !chil_capture_is_over(t->capture);
-}
-
-static void warn(void *context, const char *line)
-{
-    (void)context;
-    cmd_program_say("trace", line);
-}
-
-/* --- Running --------------------------------------------------------------------------------- */
-
-/* Names that a run has to find: for a search those that the trigger uses, else all. Call paths are
- * for what is around a trigger; a run that does not follow them is faster. */
-static void ask_names(struct trace *t, bool is_search)
-{
-    bool used[CHIL_VARIABLES];
-    if (!t->names.functions) return;
-    for (unsigned v = 0; v < CHIL_VARIABLES; v++)
-        used[v] = !is_search || (t->where && chil_where_uses(t->where, (enum chil_variable)v));
-    cmd_names_ask(&t->names, &t->wanted);
-    if (!used[CHIL_VAR_FUNCTION]) t->wanted.functions = NULL;
-    if (!used[CHIL_VAR_CATEGORY]) t->wanted.sections = NULL;
-    if (!used[CHIL_VAR_TAG] && !used[CHIL_VAR_SYMBOL]) t->wanted.sites = NULL;
-    if (!t->where || !chil_where_uses(t->where, CHIL_VAR_SYMBOL)) t->wanted.symbols = NULL;
-    if ((!t->where && !t->place) || !used[CHIL_VAR_CALLPATH]) t->wanted.callpaths = NULL;
-    t->program.run.names = &t->wanted;
-}
-
-/* One run of the program. In a repeat the streams are not the user's: errors wait in t->err. */
-static int run_once(struct trace *t, bool is_repeat)
-{
-    int status = 0;
-    t->done = !chil_run_new(&t->run, &t->program.run, &t->err);
-    if (t->done && !is_repeat) status = trace_out_begin(&t->out);
-    if (status) t->done = false;
-    if (!status && t->done) t->done = !chil_run_go(t->run, &t->err);
-    if (!status && !t->done && !is_repeat) status = cmd_fail_error("trace", &t->err);
-    if (t->done && !is_repeat) cmd_program_report(&t->program, "trace", t->run);
-    if (t->done && !status) status = chil_run_status(t->run);
-    chil_run_free(t->run);
-    t->run = NULL;
-    return status;
-}
-
-/* The options of a pass. `trace_off` is the user's where there is no trigger. */
-static void set_options(struct trace *t, const struct chil_capture_pass *pass)
-{
-    struct chil_run_options *o = &t->program.run;
-    bool plain = t->out.format == TRACE_BINARY && !t->where && !t->place && !t->names.tags &&
-                 !t->names.categories;
-    ask_names(t, pass->is_search);
-    o->trace_switched = o->transact_pc = true;
-    o->trace = !pass->instructions ? NULL : plain ? write_record : take_record;
-    o->transact = pass->transactions ? take_transaction : NULL;
-    if (t->where && t->head.kind != CHIL_TRACE_TRANSACTION) o->trace_off = pass->starts_off;
-    if (pass->is_repeat) {
-        o->say = NULL;
-        o->pause = goes_on;
-        o->pause_cycles = PAUSE_CYCLES;
-    }
-}
-
-static enum chil_capture_outcome run_pass(struct trace *t, int *status)
-{
-    struct chil_capture_pass pass;
-    chil_capture_begin(t->capture, &pass);
-    set_options(t, &pass);
-    *status = run_once(t, pass.is_repeat);
-    return t->done ? chil_capture_end(t->capture) : CHIL_CAPTURE_DONE;
-}
-
-/* Further passes must not be seen: they write to nowhere, and read what the first has read. */
-static int run_silently(struct trace *t, off_t input)
-{
-    enum chil_capture_outcome outcome = CHIL_CAPTURE_DIFFERS;
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC), saved[3], own;
-    bool ready = nowhere >= 0;
-    (void)fflush(NULL);
-    for (int i = 0; i < 3; i++) {
-        saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-        bool again = i == STDIN_FILENO && input >= 0 && lseek(i, input, SEEK_SET) == input;
-        if (!again && (!ready || dup2(nowhere, i) < 0)) ready = false;
-    }
-    if (ready)
-        while ((outcome = run_pass(t, &own)) == CHIL_CAPTURE_AGAIN)
-            ;
-    (void)fflush(stderr);
-    for (int i = 0; i < 3; i++) {
-        if (saved[i] < 0) continue;
-        (void)dup2(saved[i], i);
-        (void)close(saved[i]);
-    }
-    if (nowhere >= 0) (void)close(nowhere);
-    if (!t->done) return cmd_fail_error("trace", &t->err);
-    if (outcome == CHIL_CAPTURE_DONE) return 0;
-    return cmd_fail(
-        "trace",
-        "the second run did not come to the trigger of the first: the program depends on what it "
-        "has changed, or on input that is gone; use --once");
-}
-
-static void report_absent(const struct trace *t)
-{
-    (void)fprintf(stderr, "chiliad trace: '%s' did not come: %" PRIu64 " of %" PRIu64,
-                  t->where ? t->trigger : t->place, chil_capture_matches(t->capture), t->nth);
-    if (t->where)
-        (void)fprintf(stderr, ", among %" PRIu64 " transactions",
-                      chil_capture_transactions(t->capture));
-    (void)fputc('\n', stderr);
-}
-
-static int run_all(struct trace *t)
-{
-    const struct chil_capture_options options = {.kind = t->head.kind,
-                                                 .where = t->where,
-                                                 .at_pc = t->place != NULL,
-                                                 .pc = t->place_pc,
-                                                 .nth = t->nth,
-                                                 .before = t->before,
-                                                 .after = t->after,
-                                                 .once = t->once,
-                                                 .tags = t->names.tags,
-                                                 .categories = t->names.categories,
-                                                 .keep = keep,
-                                                 .report = report,
-                                                 .context = t};
-    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    int status = 0;
-    t->capture = chil_capture_new(&options);
-    enum chil_capture_outcome outcome = run_pass(t, &status);
-    if (t->done && outcome == CHIL_CAPTURE_ABSENT) report_absent(t);
-    if (t->done && outcome == CHIL_CAPTURE_AGAIN) {
-        int again = run_silently(t, input);
-        if (again) t->done = false;
-        if (again) status = again;
-    }
-    chil_capture_free(t->capture);
-    return status;
-}
-
 /* --- Reading back ---------------------------------------------------------------------------- */
 
 static void add_function(void *context, const char *name, uint32_t first, uint32_t last)
@@ -397,7 +197,7 @@ static void add_function(void *context, const char *name, uint32_t first, uint32
 /* Names of functions, if the program's file is still the one that was traced. */
 static struct chil_ranges *find_functions(const struct chil_trace_head *head)
 {
-    if (!head->program_crc || trace_crc(head->program) != head->program_crc) return NULL;
+    if (!head->program_crc || chil_trace_crc(head->program) != head->program_crc) return NULL;
     struct chil_ranges *functions = chil_ranges_new();
     if (chil_program_ranges(head->program, CHIL_PROGRAM_FUNCTIONS, add_function, functions, NULL) ==
         0)
@@ -413,14 +213,14 @@ static int show(struct trace *t, struct chil_trace_reader *reader)
     int got;
     t->out.head = chil_trace_reader_head(reader);
     t->out.functions = find_functions(t->out.head);
-    int status = trace_out_begin(&t->out);
+    int status = view_trace_begin(&t->out, &t->err) ? cmd_fail_error("trace", &t->err) : 0;
     while (!status && (got = chil_trace_read(reader, &item, &err)) != 0) {
         if (got < 0)
             status = cmd_fail_error("trace", &err);
-        else if (!keep(t, &item))
+        else if (!trace_keep(t, &item))
             break;
     }
-    bool good = trace_out_end(&t->out);
+    bool good = view_trace_end(&t->out);
     t->done = !status;
     if (!status && !good && !t->output)
         status = cmd_fail("trace", "the trace could not be written");
@@ -449,21 +249,21 @@ static int run_program(struct trace *t)
     uint64_t clock = 0;
     struct chil_trace_head *head = &t->head;
     bool named = t->trigger || t->place || t->places.tag_count || t->places.category_count ||
-                 t->out.format == TRACE_JSON || head->kind == CHIL_TRACE_TRANSACTION;
+                 t->out.format == VIEW_TRACE_JSON || head->kind == CHIL_TRACE_TRANSACTION;
     int status = named ? cmd_names_make(&t->names, "trace", t->program.run.program, &t->places) : 0;
     if (!status) status = read_trigger(t);
     if (status) return status;
     head->machine = chil_machine_name(t->program.run.machine);
     head->program = t->program.run.program;
-    head->program_crc = trace_crc(head->program);
+    head->program_crc = chil_trace_crc(head->program);
     head->clock_mhz = chil_machine_number(t->program.run.machine, "machine.clock_mhz", &clock)
                           ? 850
                           : (uint32_t)clock;
-    trace_head_names(head, &t->names);
+    view_trace_names(head, &t->names);
     t->out.head = head;
     if (named) t->out.names = &t->names;
-    status = run_all(t);
-    bool good = trace_out_end(&t->out);
+    status = trace_run(t);
+    bool good = view_trace_end(&t->out);
     if (t->done && !good && !t->output)
         status = cmd_fail("trace", "the trace could not be written");
     return status;
@@ -482,7 +282,7 @@ int cmd_trace(int argc, char **argv)
     struct trace t = {.limit = UINT64_MAX, .after = UINT64_MAX};
     struct cmd_output output;
     struct chil_machine *machine = NULL;
-    t.program.run.say = warn;
+    t.program.run.say = trace_warn;
     t.program.run.context = &t;
     int status = parse_options(argc, argv, &t);
     if (status) return status < 0 ? 0 : status;

@@ -2,6 +2,7 @@
  * more than ROOM. */
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 #include "measure/trace/trace_impl.h"
@@ -192,4 +193,16 @@ bool chil_trace_writer_close(struct chil_trace_writer *w)
     bool good = !w->failed && fflush(w->out) == 0;
     free(w);
     return good;
+}
+
+uint32_t chil_trace_crc(const char *path)
+{
+    unsigned char bytes[1 << 14];
+    uLong crc = crc32(0, NULL, 0);
+    FILE *file = fopen(path, "rb");
+    if (!file) return 0;
+    for (size_t length; (length = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        crc = crc32(crc, bytes, (uInt)length);
+    (void)fclose(file);
+    return (uint32_t)crc;
 }

@@ -1,0 +1,45 @@
+/* Traces in one of three forms: text for people and awk, the compact binary, JSON for viewers. */
+#ifndef VIEW_TRACE_H
+#define VIEW_TRACE_H
+
+#include "chiliad/trace.h"
+
+enum view_trace_format { VIEW_TRACE_TEXT, VIEW_TRACE_BINARY, VIEW_TRACE_JSON, VIEW_TRACE_FORMATS };
+
+struct view_trace_thread {
+    int pid, tid;
+};
+
+struct view_trace {
+    FILE *file;
+    enum view_trace_format format;
+    const struct chil_trace_head *head;
+    struct chil_ranges *functions; /* names of code by address; NULL: none are known */
+    const struct chil_hist_names
+        *names; /* that records of a run have numbers of; NULL: a file's have none */
+    struct chil_trace_writer *writer; /* binary */
+    bool begun;
+    uint64_t count;
+    uint32_t callpath;                 /* text: that of the last record */
+    struct view_trace_thread *threads; /* JSON: threads that have been named */
+    size_t thread_count, thread_capacity;
+};
+
+/* The head of the form, its records, its end. Begin returns 0 or an error of the binary form; end
+ * returns false when something could not be written. */
+int view_trace_begin(struct view_trace *out, struct chil_error *err);
+void view_trace_record(struct view_trace *out, const struct chil_trace_item *item);
+bool view_trace_end(struct view_trace *out);
+
+/* One record as a line of text, without line end; for `chiliad check`, too. */
+enum { VIEW_TRACE_LINE = 800 };
+void view_trace_line(const struct view_trace *out, const struct chil_trace_item *item,
+                     char line[VIEW_TRACE_LINE]);
+extern const char view_trace_columns_instruction[], view_trace_columns_transaction[];
+/* The call path of a record; NULL: not known. */
+const char *view_trace_callpath(const struct view_trace *out, const struct chil_trace_item *item);
+
+/* The names of a trace's tags and categories. The program's own, 0 to 15, have none. */
+void view_trace_names(struct chil_trace_head *head, const struct chil_hist_names *names);
+
+#endif
