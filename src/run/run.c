@@ -85,7 +85,7 @@ static bool pause_run(struct chil_run *run)
         return true;
     }
     node_counts_take(run->node);
-    cache_tell_alike(run->node->cache, CACHE_ALL);
+    cache_notify_uniform(run->node->cache, CACHE_ALL);
     run->result.cycles = node_elapsed(run->node);
     run->observe.accessing = NULL;
     run->stopped = !run->options.pause(run->options.context, run);
@@ -110,7 +110,7 @@ int chil_run_go(struct chil_run *run, struct chil_error *err)
 {
     advance(run);
     os_result_get(run->node->os, &run->result);
-    cache_tell_alike(run->node->cache, CACHE_ALL);
+    cache_notify_uniform(run->node->cache, CACHE_ALL);
     node_counts_take(run->node);
     if (run->node->jit && jit_diverged(run->node->jit))
         return chil_error_set(err, CHIL_ELAW,

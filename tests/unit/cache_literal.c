@@ -96,19 +96,20 @@ struct literal {
     int64_t *free_frames;
     size_t free_count;
     uint64_t latest;
-    uint64_t occurrences[CACHE_WIRES][INSTANCES], high[CACHE_WIRES][INSTANCES];
+    uint64_t occurrences[CACHE_SIGNALS][INSTANCES], high[CACHE_SIGNALS][INSTANCES];
 };
 
 /* --- Counting -------------------------------------------------------------------------------- */
 
-#define RAISE(lit, id, instance)        raise_wire(lit, CACHE_WIRE_##id, instance, true, 0)
-#define HOLD(lit, id, instance, cycles) raise_wire(lit, CACHE_WIRE_##id, instance, false, cycles)
+#define RAISE(lit, id, instance) raise_signal(lit, CACHE_SIGNAL_##id, instance, true, 0)
+#define HOLD(lit, id, instance, cycles)                                                            \
+    raise_signal(lit, CACHE_SIGNAL_##id, instance, false, cycles)
 
-static void raise_wire(struct literal *lit, enum cache_wire_id id, unsigned instance, bool pulse,
-                       uint64_t cycles)
+static void raise_signal(struct literal *lit, enum cache_signal_id id, unsigned instance,
+                         bool pulse, uint64_t cycles)
 {
     lit->occurrences[id][instance]++;
-    if (pulse) cycles = cache_wire_scope(id) == CACHE_OF_CORE ? 1 : 2;
+    if (pulse) cycles = cache_signal_scope(id) == CACHE_OF_CORE ? 1 : 2;
     lit->high[id][instance] += cycles;
 }
 
@@ -147,18 +148,18 @@ static uint64_t at_level(const struct intervals *list, unsigned level)
     return sum;
 }
 
-static uint64_t high_of(const struct literal *lit, struct cache_wire wire)
+static uint64_t high_of(const struct literal *lit, struct cache_signal signal)
 {
-    unsigned n = wire.instance;
-    switch (wire.id) {
-    case CACHE_WIRE_L1D_FILL: return at_level(&lit->cores[n].fills, 0);
-    case CACHE_WIRE_L2_READ_PENDING: return at_level(&lit->cores[n].reads, 0);
-    case CACHE_WIRE_L2_READ_1: return at_level(&lit->cores[n].reads, 1);
-    case CACHE_WIRE_L2_READ_2: return at_level(&lit->cores[n].reads, 2);
-    case CACHE_WIRE_L2_READ_3: return at_level(&lit->cores[n].reads, 3);
-    case CACHE_WIRE_L2_READ_L3_PENDING: return at_level(&lit->cores[n].l3_reads, 0);
-    case CACHE_WIRE_L2_PREFETCH_PENDING: return at_level(&lit->cores[n].prefetches, 0);
-    default: return lit->high[wire.id][n];
+    unsigned n = signal.instance;
+    switch (signal.id) {
+    case CACHE_SIGNAL_L1D_FILL: return at_level(&lit->cores[n].fills, 0);
+    case CACHE_SIGNAL_L2_READ_PENDING: return at_level(&lit->cores[n].reads, 0);
+    case CACHE_SIGNAL_L2_READ_1: return at_level(&lit->cores[n].reads, 1);
+    case CACHE_SIGNAL_L2_READ_2: return at_level(&lit->cores[n].reads, 2);
+    case CACHE_SIGNAL_L2_READ_3: return at_level(&lit->cores[n].reads, 3);
+    case CACHE_SIGNAL_L2_READ_L3_PENDING: return at_level(&lit->cores[n].l3_reads, 0);
+    case CACHE_SIGNAL_L2_PREFETCH_PENDING: return at_level(&lit->cores[n].prefetches, 0);
+    default: return lit->high[signal.id][n];
     }
 }
 
@@ -166,7 +167,7 @@ static uint64_t high_of(const struct literal *lit, struct cache_wire wire)
  */
 static void refresh(struct literal *lit)
 {
-    lit->occurrences[CACHE_WIRE_L3_REFRESH][0] = lit->high[CACHE_WIRE_L3_REFRESH][0] = 0;
+    lit->occurrences[CACHE_SIGNAL_L3_REFRESH][0] = lit->high[CACHE_SIGNAL_L3_REFRESH][0] = 0;
     if (!lit->config.l3_size || !lit->config.l3_refresh_interval) return;
     for (uint64_t at = lit->config.l3_refresh_interval; at <= lit->latest;
          at += lit->config.l3_refresh_interval)
@@ -178,25 +179,25 @@ static void note_request(struct literal *lit, uint64_t now)
     if (now > lit->latest) lit->latest = now;
 }
 
-void literal_count(struct literal *lit, struct cache_wire wire, uint64_t *occurrences,
+void literal_count(struct literal *lit, struct cache_signal signal, uint64_t *occurrences,
                    uint64_t *high)
 {
-    if (wire.id == CACHE_WIRE_L3_REFRESH) refresh(lit);
-    *occurrences = lit->occurrences[wire.id][wire.instance];
-    *high = high_of(lit, wire);
+    if (signal.id == CACHE_SIGNAL_L3_REFRESH) refresh(lit);
+    *occurrences = lit->occurrences[signal.id][signal.instance];
+    *high = high_of(lit, signal);
 }
 
 bool literal_differs(struct literal *lit, const struct cache *fast,
                      struct literal_difference *difference)
 {
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        for (uint32_t n = 0; n < cache_wire_instances(fast, (enum cache_wire_id)id); n++) {
-            struct cache_wire wire = {(enum cache_wire_id)id, n};
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++)
+        for (uint32_t n = 0; n < cache_signal_instances(fast, (enum cache_signal_id)id); n++) {
+            struct cache_signal signal = {(enum cache_signal_id)id, n};
             uint64_t counted, wanted, high, wanted_high;
-            cache_wire_count(fast, wire, &counted, &high);
-            literal_count(lit, wire, &wanted, &wanted_high);
+            cache_signal_count(fast, signal, &counted, &high);
+            literal_count(lit, signal, &wanted, &wanted_high);
             if (counted == wanted && high == wanted_high) continue;
-            cache_wire_name(wire, difference->name);
+            cache_signal_name(signal, difference->name);
             difference->fast = counted == wanted ? high : counted;
             difference->literal = counted == wanted ? wanted_high : wanted;
             return true;
@@ -343,42 +344,43 @@ static uint64_t miss_l3(struct literal *lit, unsigned b, uint64_t address, bool 
     return ready;
 }
 
-#define WIRE(id) CACHE_WIRE_##id
+#define WIRE(id) CACHE_SIGNAL_##id
 
 /* By port, by directory, by hit or miss. */
-static const enum cache_wire_id read_wires[2][2][2] = {
+static const enum cache_signal_id read_signals[2][2][2] = {
     {{WIRE(RD0_MISS0), WIRE(RD0_HIT0)}, {WIRE(RD0_MISS1), WIRE(RD0_HIT1)}},
     {{WIRE(RD1_MISS0), WIRE(RD1_HIT0)}, {WIRE(RD1_MISS1), WIRE(RD1_HIT1)}},
 };
-static const enum cache_wire_id line_wires[2][2] = {{WIRE(RD0_SINGLE), WIRE(RD0_BURST)},
-                                                    {WIRE(RD1_SINGLE), WIRE(RD1_BURST)}};
-static const enum cache_wire_id lookup_wires[2] = {WIRE(DIR0_LOOKUP), WIRE(DIR1_LOOKUP)};
-static const enum cache_wire_id wait_wires[2] = {WIRE(DIR0_NOT_TAKEN), WIRE(DIR1_NOT_TAKEN)};
-static const enum cache_wire_id collision_wires[2] = {WIRE(RD0_COLLISION), WIRE(RD1_COLLISION)};
-static const enum cache_wire_id taken_wires[2] = {WIRE(L3_TAKEN_READ0), WIRE(L3_TAKEN_READ1)};
-static const enum cache_wire_id l3_kind_wires[] = {WIRE(L3_COLD), WIRE(L3_CAPACITY),
-                                                   WIRE(L3_CONFLICT)};
-static const enum cache_wire_id deposit_wires[2] = {WIRE(WR0_DEPOSIT), WIRE(WR1_DEPOSIT)};
-static const enum cache_wire_id node_deposit_wires[2] = {WIRE(L3_WRITE0), WIRE(L3_WRITE1)};
-static const enum cache_wire_id joined_wires[2] = {WIRE(L3_WRITE0_HIT), WIRE(L3_WRITE1_HIT)};
-static const enum cache_wire_id write_wait_wires[2] = {WIRE(WR0_NOT_TAKEN), WIRE(WR1_NOT_TAKEN)};
+static const enum cache_signal_id line_signals[2][2] = {{WIRE(RD0_SINGLE), WIRE(RD0_BURST)},
+                                                        {WIRE(RD1_SINGLE), WIRE(RD1_BURST)}};
+static const enum cache_signal_id lookup_signals[2] = {WIRE(DIR0_LOOKUP), WIRE(DIR1_LOOKUP)};
+static const enum cache_signal_id wait_signals[2] = {WIRE(DIR0_NOT_TAKEN), WIRE(DIR1_NOT_TAKEN)};
+static const enum cache_signal_id collision_signals[2] = {WIRE(RD0_COLLISION), WIRE(RD1_COLLISION)};
+static const enum cache_signal_id taken_signals[2] = {WIRE(L3_TAKEN_READ0), WIRE(L3_TAKEN_READ1)};
+static const enum cache_signal_id l3_kind_signals[] = {WIRE(L3_COLD), WIRE(L3_CAPACITY),
+                                                       WIRE(L3_CONFLICT)};
+static const enum cache_signal_id deposit_signals[2] = {WIRE(WR0_DEPOSIT), WIRE(WR1_DEPOSIT)};
+static const enum cache_signal_id node_deposit_signals[2] = {WIRE(L3_WRITE0), WIRE(L3_WRITE1)};
+static const enum cache_signal_id joined_signals[2] = {WIRE(L3_WRITE0_HIT), WIRE(L3_WRITE1_HIT)};
+static const enum cache_signal_id write_wait_signals[2] = {WIRE(WR0_NOT_TAKEN),
+                                                           WIRE(WR1_NOT_TAKEN)};
 
 static void raise_read(struct literal *lit, unsigned b, unsigned port, unsigned dir, bool hit)
 {
-    raise_wire(lit, read_wires[port][dir][hit], b, true, 0);
+    raise_signal(lit, read_signals[port][dir][hit], b, true, 0);
     if (hit) return;
     RAISE(lit, L3_MISS_REFILL, 0);
-    raise_wire(lit, taken_wires[port], 0, true, 0);
+    raise_signal(lit, taken_signals[port], 0, true, 0);
 }
 
 static struct way *look_up(struct literal *lit, unsigned b, unsigned dir, uint64_t address,
                            uint64_t start)
 {
     struct way *way = find(&lit->banks[b].store, address, lit->config.l3_banks);
-    raise_wire(lit, lookup_wires[dir], b, true, 0);
+    raise_signal(lit, lookup_signals[dir], b, true, 0);
     if (lit->config.miss_kinds) {
         enum kind kind = literal_kinds_use(&lit->kinds, address / lit->config.l3_line, true);
-        if (!way) raise_wire(lit, l3_kind_wires[kind], 0, true, 0);
+        if (!way) raise_signal(lit, l3_kind_signals[kind], 0, true, 0);
     }
     if (!way) return NULL;
     if (start >= way->start && start < way->ready)
@@ -399,8 +401,8 @@ static uint64_t read_l3(struct literal *lit, unsigned core, uint64_t address, bo
     unsigned dir = (unsigned)(address / c->l3_line / c->l3_banks % 2), port = port_of(lit, core);
     struct bank *bank = &lit->banks[b];
     uint64_t start = serve(&bank->directory[dir], now, c->l3_busy), ready;
-    if (start > now) raise_wire(lit, wait_wires[dir], b, false, start - now);
-    raise_wire(lit, line_wires[port][prefetch], b, true, 0);
+    if (start > now) raise_signal(lit, wait_signals[dir], b, false, start - now);
+    raise_signal(lit, line_signals[port][prefetch], b, true, 0);
     if (prefetch) RAISE(lit, L3_PREFETCH_ACCEPTED, 0);
     RAISE(lit, L3_EDRAM_READ, 0);
     RAISE(lit, L3_EDRAM_BURST, 0);
@@ -421,7 +423,7 @@ static uint64_t read_l3(struct literal *lit, unsigned core, uint64_t address, bo
     }
     uint64_t last = bank->delivered[port];
     if (last && ready >= last && ready - last < c->l3_transfer) {
-        raise_wire(lit, collision_wires[port], b, true, 0);
+        raise_signal(lit, collision_signals[port], b, true, 0);
         ready = last + c->l3_transfer;
     }
     return bank->delivered[port] = ready;
@@ -435,10 +437,10 @@ static void write_l3(struct literal *lit, unsigned core, uint64_t address, uint6
     unsigned b = (unsigned)(address / c->l3_line % c->l3_banks);
     unsigned dir = (unsigned)(address / c->l3_line / c->l3_banks % 2), port = port_of(lit, core);
     struct bank *bank = &lit->banks[b];
-    raise_wire(lit, deposit_wires[port], b, true, 0);
-    raise_wire(lit, node_deposit_wires[port], 0, true, 0);
+    raise_signal(lit, deposit_signals[port], b, true, 0);
+    raise_signal(lit, node_deposit_signals[port], 0, true, 0);
     if (bank->deposited[port] == address) {
-        raise_wire(lit, joined_wires[port], 0, true, 0);
+        raise_signal(lit, joined_signals[port], 0, true, 0);
         return;
     }
     RAISE(lit, L3_BUFFER_ALLOCATE, 0);
@@ -446,7 +448,7 @@ static void write_l3(struct literal *lit, unsigned core, uint64_t address, uint6
     HOLD(lit, L3_EDRAM_RMW, 0, c->l3_busy);
     edram(lit);
     uint64_t start = serve(&bank->directory[dir], now, c->l3_busy);
-    if (start > now) raise_wire(lit, write_wait_wires[port], b, false, start - now);
+    if (start > now) raise_signal(lit, write_wait_signals[port], b, false, start - now);
     struct way *way = look_up(lit, b, dir, address, start);
     if (way)
         way->dirty = true;
@@ -914,7 +916,7 @@ void literal_share(struct literal *lit, unsigned space, uint32_t address, unsign
 
 /* --- Kinds of misses ------------------------------------------------------------------------- */
 
-static const enum cache_wire_id kind_wires[2][KINDS] = {
+static const enum cache_signal_id kind_signals[2][KINDS] = {
     {WIRE(L1D_LOAD_COLD), WIRE(L1D_LOAD_CAPACITY), WIRE(L1D_LOAD_CONFLICT),
      WIRE(L1D_LOAD_COHERENCE)},
     {WIRE(L1D_STORE_COLD), WIRE(L1D_STORE_CAPACITY), WIRE(L1D_STORE_CONFLICT),
@@ -927,7 +929,7 @@ static void use_kinds(struct literal *lit, unsigned core, uint64_t address, bool
     if (!lit->config.miss_kinds) return;
     enum kind kind =
         literal_kinds_use(&lit->cores[core].kinds, address / lit->config.l1d.line, brings);
-    if (missed) raise_wire(lit, kind_wires[store][kind], core, true, 0);
+    if (missed) raise_signal(lit, kind_signals[store][kind], core, true, 0);
 }
 
 /* --- Accesses -------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* The memory hierarchy again, as literally as possible, to compare src/machine/cache with.
  *
  * It has no line bytes, no vectors, no derived counts: every access is a call, every lookup a walk
- * over all ways, every wire is raised where its event happens, and durations are kept as intervals
- * and added up when someone asks. What is decided and why is in docs/model-memory.md; here is only
- * what happens.
+ * over all ways, every signal is raised where its event happens, and durations are kept as
+ * intervals and added up when someone asks. What is decided and why is in docs/model-memory.md;
+ * here is only what happens.
  */
 #ifndef TEST_CACHE_LITERAL_H
 #define TEST_CACHE_LITERAL_H
@@ -32,10 +32,10 @@ uint32_t literal_device(struct literal *lit, unsigned core, bool store, uint64_t
 
 /* Which of CACHE_LOAD, CACHE_STORE and CACHE_FETCH would be free and change nothing. */
 unsigned literal_allows(const struct literal *lit, unsigned core, unsigned space, uint32_t address);
-void literal_count(struct literal *lit, struct cache_wire wire, uint64_t *occurrences,
+void literal_count(struct literal *lit, struct cache_signal signal, uint64_t *occurrences,
                    uint64_t *high);
 
-/* The first wire that the two do not count alike: its name, and occurrences or cycles of both.
+/* The first signal that the two do not count alike: its name, and occurrences or cycles of both.
  * False: all are. */
 struct literal_difference {
     char name[CACHE_NAME];

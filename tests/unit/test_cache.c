@@ -58,19 +58,19 @@ static uint8_t byte(struct rig *rig, unsigned core, uint32_t address)
 
 static uint64_t count(struct rig *rig, const char *name)
 {
-    struct cache_wire wire;
+    struct cache_signal signal;
     uint64_t occurrences, high;
-    if (!cache_wire_find(rig->cache, name, &wire)) fail_msg("no wire %s", name);
-    cache_wire_count(rig->cache, wire, &occurrences, &high);
+    if (!cache_signal_find(rig->cache, name, &signal)) fail_msg("no signal %s", name);
+    cache_signal_count(rig->cache, signal, &occurrences, &high);
     return occurrences;
 }
 
 static uint64_t high(struct rig *rig, const char *name)
 {
-    struct cache_wire wire;
+    struct cache_signal signal;
     uint64_t occurrences, cycles;
-    assert_true(cache_wire_find(rig->cache, name, &wire));
-    cache_wire_count(rig->cache, wire, &occurrences, &cycles);
+    assert_true(cache_signal_find(rig->cache, name, &signal));
+    cache_signal_count(rig->cache, signal, &occurrences, &cycles);
     return cycles;
 }
 
@@ -503,14 +503,14 @@ static bool is_memory(const char *unit)
 }
 
 /* L1's accesses and hits are the core's to count. */
-static bool is_core_own(const char *wire)
+static bool is_core_own(const char *signal)
 {
     static const char *const ends[] = {".l1d.hit", ".l1i.hit", ".load", ".store", ".l1d.ops"};
-    size_t length = strlen(wire);
+    size_t length = strlen(signal);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t end = strlen(ends[i]);
-        if (strncmp(wire, "core", 4) == 0 && length > end &&
-            strcmp(wire + length - end, ends[i]) == 0)
+        if (strncmp(signal, "core", 4) == 0 && length > end &&
+            strcmp(signal + length - end, ends[i]) == 0)
             return true;
     }
     return false;
@@ -531,11 +531,11 @@ static void no_event_of_the_hierarchy_is_left_out(void **state)
         for (size_t i = 0; i < events; i++) {
             if (!is_memory(event[i].unit)) continue;
             for (size_t k = 0; k < event[i].signal_count; k++) {
-                struct cache_wire wire;
-                const char *signal = event[i].signals[k];
-                bool found = cache_wire_find(rig.cache, signal, &wire) || is_core_own(signal);
+                struct cache_signal signal;
+                const char *name = event[i].signals[k];
+                bool found = cache_signal_find(rig.cache, name, &signal) || is_core_own(name);
                 if (!found || event[i].exactness == CHIL_NONE)
-                    fail_msg("%s: %s %s", names[m], event[i].name, signal);
+                    fail_msg("%s: %s %s", names[m], event[i].name, name);
                 seen++;
             }
         }
@@ -575,16 +575,16 @@ static void edram_refreshes_as_time_goes_by(void **state)
     struct rig rig = new_rig(&config);
     (void)state;
     uint64_t high, rises;
-    struct cache_wire wire;
-    assert_true(cache_wire_find(rig.cache, "l3.edram.refresh", &wire));
+    struct cache_signal signal;
+    assert_true(cache_signal_find(rig.cache, "l3.edram.refresh", &signal));
     (void)cache_load(rig.cache, 0, rig.space, BASE, 4,
                      10 * 1000 - 1000); /* and the handler's 40 cycles */
-    cache_wire_count(rig.cache, wire, &rises, &high);
+    cache_signal_count(rig.cache, signal, &rises, &high);
     assert_int_equal(rises, 9);
     assert_int_equal(high, 36);
     (void)cache_load(rig.cache, 0, rig.space, BASE, 4,
                      90 * 1000); /* in L1: L3 hears nothing of it */
-    cache_wire_count(rig.cache, wire, &rises, &high);
+    cache_signal_count(rig.cache, signal, &rises, &high);
     assert_int_equal(rises, 9);
     finish(&rig);
 }
@@ -610,7 +610,7 @@ static void large_pages_miss_the_tlb_once_each(void **state)
     }
 }
 
-static void wires_are_found_by_their_names(void **state)
+static void signals_are_found_by_their_names(void **state)
 {
     struct cache_config config = plain();
     struct rig rig = new_rig(&config);
@@ -634,18 +634,18 @@ static void wires_are_found_by_their_names(void **state)
         "core99999999999.l1d.miss",
     };
     (void)state;
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        for (uint32_t n = 0; n < cache_wire_instances(rig.cache, (enum cache_wire_id)id); n++) {
-            struct cache_wire wire = {(enum cache_wire_id)id, n}, found;
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++)
+        for (uint32_t n = 0; n < cache_signal_instances(rig.cache, (enum cache_signal_id)id); n++) {
+            struct cache_signal signal = {(enum cache_signal_id)id, n}, found;
             char name[CACHE_NAME];
-            cache_wire_name(wire, name);
-            if (!cache_wire_find(rig.cache, name, &found)) fail_msg("%s", name);
-            assert_int_equal(found.id, wire.id);
-            assert_int_equal(found.instance, wire.instance);
+            cache_signal_name(signal, name);
+            if (!cache_signal_find(rig.cache, name, &found)) fail_msg("%s", name);
+            assert_int_equal(found.id, signal.id);
+            assert_int_equal(found.instance, signal.instance);
         }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct cache_wire found;
-        if (cache_wire_find(rig.cache, wrong[i], &found)) fail_msg("'%s' was found", wrong[i]);
+        struct cache_signal found;
+        if (cache_signal_find(rig.cache, wrong[i], &found)) fail_msg("'%s' was found", wrong[i]);
     }
     finish(&rig);
 }
@@ -746,7 +746,7 @@ int main(void)
         cmocka_unit_test(only_networks_are_not_counted),
         cmocka_unit_test(edram_refreshes_as_time_goes_by),
         cmocka_unit_test(large_pages_miss_the_tlb_once_each),
-        cmocka_unit_test(wires_are_found_by_their_names),
+        cmocka_unit_test(signals_are_found_by_their_names),
         cmocka_unit_test(machine_files_give_configurations),
         cmocka_unit_test(what_does_not_fit_is_refused_in_a_line),
     };

@@ -102,10 +102,10 @@ static void stream(struct rig *rig, uint32_t lines, uint32_t stride, unsigned ti
 
 static uint64_t count(const struct rig *rig, const char *name)
 {
-    struct cache_wire wire;
+    struct cache_signal signal;
     uint64_t occurrences, high;
-    if (!cache_wire_find(rig->cache, name, &wire)) fail_msg("no wire %s", name);
-    cache_wire_count(rig->cache, wire, &occurrences, &high);
+    if (!cache_signal_find(rig->cache, name, &signal)) fail_msg("no signal %s", name);
+    cache_signal_count(rig->cache, signal, &occurrences, &high);
     return occurrences;
 }
 
@@ -294,24 +294,24 @@ static void off_nothing_is_counted_and_hits_are_free(void **state)
 static void kinds_are_divided_among_callers(void **state)
 {
     struct rig rig = new_rig_with_kinds("bgp");
-    struct cache_account *account = cache_account_new(rig.cache);
-    struct cache_bill bills[2] = {0};
+    struct cache_attributor *account = cache_attributor_new(rig.cache);
+    struct cache_attribution bills[2] = {0};
     struct cache *counts = cache_counts_new(rig.cache);
     (void)state;
     stream(&rig, 2 * L1 / LINE, LINE, 1);
-    cache_account_charge(account, 0, &bills[0]);
+    cache_attribute(account, 0, &bills[0]);
     stream(&rig, 2 * L1 / LINE, LINE, 1);
-    cache_account_charge(account, 0, &bills[1]);
+    cache_attribute(account, 0, &bills[1]);
     for (unsigned i = 0; i < 2; i++) {
         struct rig part = {.cache = counts};
         cache_counts_clear(counts);
         cache_counts_add(counts, account, &bills[i]);
         KINDS_ARE(&part, "core.l1d.miss.load", i ? 0 : 2 * L1 / LINE, i ? 2 * L1 / LINE : 0, 0, 0);
         assert_int_equal(count(&part, "l3.miss.cold"), i ? 0 : 2 * L1 / 128);
-        cache_bill_fini(account, &bills[i]);
+        cache_attribution_fini(account, &bills[i]);
     }
     cache_counts_free(counts);
-    cache_account_free(account);
+    cache_attributor_free(account);
     finish(&rig);
 }
 

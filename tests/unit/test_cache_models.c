@@ -2,10 +2,10 @@
  *
  * The test is the core: where the line byte allows an access it does not call the fast model, as a
  * core would not; the literal model is always called, and must then have found nothing to do.
- * Otherwise both return the same stall. Every wire's two counts are equal at checkpoints, every bit
- * set in the tables is allowed by the literal state, and all laws hold. The first difference prints
- * seed and step; `test_cache_models SEED [STEP]` runs one seed again, comparing everything after
- * each step from STEP on.
+ * Otherwise both return the same stall. Every signal's two counts are equal at checkpoints, every
+ * bit set in the tables is allowed by the literal state, and all laws hold. The first difference
+ * prints seed and step; `test_cache_models SEED [STEP]` runs one seed again, comparing everything
+ * after each step from STEP on.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -194,7 +194,7 @@ static void map_both(struct pair *pair)
         literal_share(pair->lit, space, page * 4096, from, other * 4096, 4096);
         break;
     case 3:
-        cache_ask_again(pair->fast, space, page * 4096, 4096);
+        cache_recheck(pair->fast, space, page * 4096, 4096);
         break; /* nothing that the literal model has */
     default: {
         uint32_t address = page * 4096 + (uint32_t)pick(pair, 4096);

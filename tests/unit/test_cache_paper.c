@@ -50,20 +50,20 @@ struct rig {
     uint64_t now, loads, stores;
 };
 
-static uint64_t wire(struct rig *rig, const char *name)
+static uint64_t signal(struct rig *rig, const char *name)
 {
-    struct cache_wire found;
+    struct cache_signal found;
     uint64_t occurrences, high;
-    assert_true(cache_wire_find(rig->cache, name, &found));
-    cache_wire_count(rig->cache, found, &occurrences, &high);
+    assert_true(cache_signal_find(rig->cache, name, &found));
+    cache_signal_count(rig->cache, found, &occurrences, &high);
     return occurrences;
 }
 
 static struct counts look(struct rig *rig)
 {
-    return (struct counts){{wire(rig, "core0.l1d.miss.store"), rig->loads,
-                            wire(rig, "core0.l1d.miss.load"), wire(rig, "core0.d2.miss"),
-                            wire(rig, "core0.dtlb.miss")}};
+    return (struct counts){{signal(rig, "core0.l1d.miss.store"), rig->loads,
+                            signal(rig, "core0.l1d.miss.load"), signal(rig, "core0.d2.miss"),
+                            signal(rig, "core0.dtlb.miss")}};
 }
 
 /* The loop's code: one line, whose page competes for the TLB. Its misses count apart. */

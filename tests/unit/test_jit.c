@@ -157,15 +157,15 @@ static void random_state_of(struct core_regs *regs, uint64_t *random, bool few)
 
 static void compare_wires(const struct rig_machine *a, const struct rig_machine *b, uint64_t trial)
 {
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        for (uint32_t i = 0; i < cache_wire_instances(a->cache, (enum cache_wire_id)id); i++) {
-            struct cache_wire wire = {(enum cache_wire_id)id, i};
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++)
+        for (uint32_t i = 0; i < cache_signal_instances(a->cache, (enum cache_signal_id)id); i++) {
+            struct cache_signal wire = {(enum cache_signal_id)id, i};
             uint64_t x[2], y[2];
-            cache_wire_count(a->cache, wire, &x[0], &x[1]);
-            cache_wire_count(b->cache, wire, &y[0], &y[1]);
+            cache_signal_count(a->cache, wire, &x[0], &x[1]);
+            cache_signal_count(b->cache, wire, &y[0], &y[1]);
             if (x[0] == y[0] && x[1] == y[1]) continue;
             char name[CACHE_NAME];
-            cache_wire_name(wire, name);
+            cache_signal_name(wire, name);
             fail_msg("program %llu: wire %s: %llu times %llu cycles, and %llu times %llu cycles",
                      (long long)trial, name, (long long)x[0], (long long)x[1], (long long)y[0],
                      (long long)y[1]);

@@ -1,5 +1,5 @@
 /* A node's hierarchy is made and unmade here, and the arrays of tags that L1 and L3 share. */
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_fast_access.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -84,13 +84,13 @@ static bool is_near(const struct cache *cache)
 {
     const struct cache_l1_config *l1d = &cache->config.l1d;
     uint64_t lines = l1d->size / l1d->line;
-    return cache->is_common && lines <= FRONT_WAYS && lines / l1d->ways <= FRONT_SETS;
+    return cache->is_common && lines <= FAST_WAYS && lines / l1d->ways <= FAST_SETS;
 }
 
 /* The arrays of L1D are the core's own. */
 static void move_near(struct cache_core *core)
 {
-    struct cache_front *near = &core->front;
+    struct cache_fast *near = &core->fast;
     struct l1 *l1 = &core->data;
     memset(near->line, 0xff, sizeof near->line);
     memcpy(near->turn, l1->tags.turn, (l1->tags.set_mask + 1) * sizeof *near->turn);
@@ -107,12 +107,12 @@ static void move_near(struct cache_core *core)
 }
 
 /* The byte, the set and the way of no line. */
-static void front_init_none(struct cache_front *front)
+static void fast_init_none(struct cache_fast *fast)
 {
-    front->no_at = front->at[FRONT_WAYS] = &front->no_byte;
-    front->no_set = FRONT_SETS;
-    front->turn[FRONT_SETS] = (struct turn){FRONT_WAYS, NO_WAY};
-    front->after[FRONT_WAYS] = FRONT_WAYS;
+    fast->no_at = fast->at[FAST_WAYS] = &fast->no_byte;
+    fast->no_set = FAST_SETS;
+    fast->turn[FAST_SETS] = (struct turn){FAST_WAYS, NO_WAY};
+    fast->after[FAST_WAYS] = FAST_WAYS;
 }
 
 static void core_init(struct cache *cache, unsigned number)
@@ -138,11 +138,11 @@ static void core_init(struct cache *cache, unsigned number)
     core->next_store = core->queue;
     for (unsigned i = 0; i < config->stores; i++)
         core->queue[i].next = &core->queue[(i + 1) % config->stores];
-    core->front.load_pages = core->front.store_pages = cache->no_pages;
-    core->front.next_open = core->open;
-    core->front.next_miss = core->misses;
-    core->front.full = core->misses + 1;
-    front_init_none(&core->front);
+    core->fast.load_pages = core->fast.store_pages = cache->no_pages;
+    core->fast.next_open = core->open;
+    core->fast.next_miss = core->misses;
+    core->fast.full = core->misses + 1;
+    fast_init_none(&core->fast);
     core->most_misses = 1;
     for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
         core->open[i] =
@@ -289,7 +289,7 @@ struct cache *cache_new(const struct cache_config *config)
 
 static void core_fini(struct cache_core *core)
 {
-    if (core->data.at == core->front.at) {
+    if (core->data.at == core->fast.at) {
         core->data.at = NULL;
         core->data.tags.line = NULL;
         core->data.tags.turn = NULL;
@@ -335,7 +335,7 @@ static void tell_many(const struct cache *cache, const struct cache_core *of, un
                                                   .sender = (uint8_t)of->number,
                                                   .kind = (uint8_t)kind,
                                                   .level = (uint8_t)level};
-    if (count) cache->listener->tell_alike(cache->listener->context, transaction, stall, count);
+    if (count) cache->listener->notify_uniform(cache->listener->context, transaction, stall, count);
 }
 
 static void tell_alike_of(const struct cache *cache, struct cache_core *of)
@@ -356,7 +356,7 @@ static void tell_alike_of(const struct cache *cache, struct cache_core *of)
     alike->used = 0;
 }
 
-void cache_tell_alike(struct cache *cache, unsigned core)
+void cache_notify_uniform(struct cache *cache, unsigned core)
 {
     for (unsigned i = 0; i < cache->config.cores; i++)
         if (cache->core[i]->alike && (core == i || core == CACHE_ALL))
@@ -365,11 +365,11 @@ void cache_tell_alike(struct cache *cache, unsigned core)
 
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
 {
-    bool alike = listener && listener->tell_alike;
+    bool alike = listener && listener->notify_uniform;
     if (listener == cache->listener) return;
-    cache_tell_alike(cache, CACHE_ALL);
+    cache_notify_uniform(cache, CACHE_ALL);
     cache->listener = listener;
-    cache->heard = listener ? CACHE_HEARD : 0;
+    cache->heard = listener ? CACHE_NOTIFY : 0;
     cache->near_stall = cache->l2_latency | (alike ? 0 : cache->heard);
     cache->far_stall = cache->l3_latency | (alike ? 0 : cache->heard);
     quick_change(cache);

@@ -111,7 +111,7 @@ void cache_space_free(struct cache *cache, unsigned space);
 void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length);
 /* Rights of the range have changed: its accesses come to the calls once more. Nothing of the model
  * changes. */
-void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length);
+void cache_recheck(struct cache *cache, unsigned space, uint32_t address, uint64_t length);
 /* Pages of `space` at `address` become the frames of `from` at `from_address` (shared memory). All
  * page-aligned. */
 void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned from,
@@ -139,7 +139,7 @@ const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
 /* All that one core has of one space, for quick accesses. Lives as long as the space. */
 struct cache_view;
 struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space);
-struct cache_front *cache_front(struct cache_view *view); /* its core's */
+struct cache_fast *cache_fast(struct cache_view *view); /* its core's */
 
 /* --- Accesses -------------------------------------------------------------------------------- */
 
@@ -147,18 +147,18 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
                     uint32_t size, uint64_t now);
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                      uint32_t size, uint64_t now);
-/* The same for an access within a line, where that is quick; else nothing happens and CACHE_ELSE
+/* The same for an access within a line, where that is quick; else nothing happens and CACHE_SLOW
  * comes back. The page has the rights it needs. They touch no vector registers of the host where
  * CACHE_KEEPS_VECTORS is defined, and tell nobody, which is for the caller then. */
-#define CACHE_ELSE  UINT32_MAX
-#define CACHE_HEARD (UINT32_C(1) << 31) /* in a stall: somebody listens, who has to be told */
-uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now);
-uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now);
-uint32_t cache_zero_quick(struct cache_view *view, uint32_t address,
-                          uint64_t now); /* CACHE_ZERO of cache_manage */
-void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
-/* Of a stall with CACHE_HEARD: the same, or without, if whoever listens is content with a count
- * (tell_alike). As quick.
+#define CACHE_SLOW   UINT32_MAX
+#define CACHE_NOTIFY (UINT32_C(1) << 31) /* in a stall: somebody listens, who has to be told */
+uint32_t cache_load_fast(struct cache_view *view, uint32_t address, uint64_t now);
+uint32_t cache_store_fast(struct cache_view *view, uint32_t address, uint64_t now);
+uint32_t cache_zero_fast(struct cache_view *view, uint32_t address,
+                         uint64_t now); /* CACHE_ZERO of cache_manage */
+void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
+/* Of a stall with CACHE_NOTIFY: the same, or without, if whoever listens is content with a count
+ * (notify_uniform). As quick.
  */
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
 #if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ &&                   \
@@ -167,17 +167,17 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
 #endif
 /* Most misses need not be waited for at once. From here on up to CACHE_MISSES quick accesses of the
  * core change L1 and return 0; what becomes of them behind L1, and what they cost, follows when so
- * many have come together (the quick call then returns what all of them cost), or by cache_settle.
+ * many have come together (the quick call then returns what all of them cost), or by cache_drain.
  * `now` of the calls is the time without what is still to come. As long as it is less than what is
  * returned here, all of it together is less than `limit`. Only quick accesses may be made and
- * nothing may be looked at before cache_settle. `none`: that would be too often, so none is
+ * nothing may be looked at before cache_drain. `none`: that would be too often, so none is
  * postponed.
  */
-uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, bool none);
+uint64_t cache_defer(struct cache_view *view, uint64_t now, uint64_t limit, bool none);
 /* Before every access that is not quick: what was postponed is done. Returns what it cost; `now` is
  * the time without that. The end: nothing more is postponed. */
-uint32_t cache_settle(struct cache_view *view, uint64_t now);
-uint32_t cache_postpone_end(struct cache_view *view);
+uint32_t cache_drain(struct cache_view *view, uint64_t now);
+uint32_t cache_defer_end(struct cache_view *view);
 /* The line that holds the instruction at `address`. */
 uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                      uint64_t now);
@@ -220,12 +220,13 @@ struct cache_transaction {
 };
 struct cache_listener {
     /* The core waited from `start` to `end`. All in registers: this is on the way of every miss. */
-    void (*tell)(void *context, struct cache_transaction transaction, uint64_t start, uint64_t end);
-    /* NULL: nothing but `tell`. Else most misses are not told one by one but here, later and all
+    void (*notify)(void *context, struct cache_transaction transaction, uint64_t start,
+                   uint64_t end);
+    /* NULL: nothing but `notify`. Else most misses are not told one by one but here, later and all
      * that differ in nothing but address (0) and time: `count` misses that stalled for `stall`
      * cycles. */
-    void (*tell_alike)(void *context, struct cache_transaction transaction, uint32_t stall,
-                       uint64_t count);
+    void (*notify_uniform)(void *context, struct cache_transaction transaction, uint32_t stall,
+                           uint64_t count);
     void *context;
 };
 /* While a miss of L1D is told: what kind it is (enum kind of cache_kinds.h), with `miss_kinds`. */
@@ -233,13 +234,13 @@ unsigned cache_miss_kind(const struct cache *cache, unsigned core);
 /* Borrowed; NULL: nobody listens any more. Who listened before is told first what it has still to
  * be told. */
 void cache_listen(struct cache *cache, const struct cache_listener *listener);
-/* Tells by `tell_alike` what has not been told yet, of a core or of all (CACHE_ALL): for a listener
- * that adds something of its own, before that changes. */
-void cache_tell_alike(struct cache *cache, unsigned core);
+/* Tells by `notify_uniform` what has not been told yet, of a core or of all (CACHE_ALL): for a
+ * listener that adds something of its own, before that changes. */
+void cache_notify_uniform(struct cache *cache, unsigned core);
 
 /* --- Wires ----------------------------------------------------------------------------------- */
 
-/* What a wire's number counts. */
+/* What a signal's number counts. */
 enum cache_scope {
     CACHE_OF_CORE,  /* "coreN." and, for all cores together, "core." */
     CACHE_OF_L2,    /* "l2.N.", N a core, and "l2." for all */
@@ -250,58 +251,59 @@ enum cache_scope {
     CACHE_OF_NODE,  /* "l3.": all banks together, as Blue Gene/L's rows have it */
 };
 
-enum cache_wire_id {
-#define CACHE_WIRE(scope, id, name, ...) CACHE_WIRE_##id,
-#include "machine/cache/cache_wires.def"
-    CACHE_WIRES
+enum cache_signal_id {
+#define CACHE_SIGNAL(scope, id, name, ...) CACHE_SIGNAL_##id,
+#include "machine/cache/cache_signals.def"
+    CACHE_SIGNALS
 };
 
 #define CACHE_ALL UINT32_MAX
 
-struct cache_wire {
-    enum cache_wire_id id;
+struct cache_signal {
+    enum cache_signal_id id;
     uint32_t instance; /* core, core * CACHE_PORTS + port, bank, controller; CACHE_ALL */
 };
 
-/* The wire of that name; false when the hierarchy drives no such wire on this node. */
-bool cache_wire_find(const struct cache *cache, const char *name, struct cache_wire *wire);
+/* The signal of that name; false when the hierarchy drives no such signal on this node. */
+bool cache_signal_find(const struct cache *cache, const char *name, struct cache_signal *signal);
 /* Its name, in a buffer of at least CACHE_NAME bytes. */
 enum { CACHE_NAME = 48 };
-void cache_wire_name(struct cache_wire wire, char *name);
-enum cache_scope cache_wire_scope(enum cache_wire_id id);
-uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id);
+void cache_signal_name(struct cache_signal signal, char *name);
+enum cache_scope cache_signal_scope(enum cache_signal_id id);
+uint32_t cache_signal_instances(const struct cache *cache, enum cache_signal_id id);
 /* How often it rose since the beginning, and for how many core cycles it was high. An event without
  * a duration is high for one cycle of its unit: a core cycle, or two from L2 on. */
-void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences,
-                      uint64_t *high_cycles);
+void cache_signal_count(const struct cache *cache, struct cache_signal signal,
+                        uint64_t *occurrences, uint64_t *high_cycles);
 
 /* --- Who caused what ------------------------------------------------------------------------- */
 
 /* What a caller has to answer for: counts of every unit that worked for it. Begins as {0}. */
-struct cache_bill {
+struct cache_attribution {
     uint64_t **unit; /* NULL: nothing yet */
 };
-struct cache_account;
-struct cache_account *cache_account_new(const struct cache *cache);
-void cache_account_free(struct cache_account *account);
+struct cache_attributor;
+struct cache_attributor *cache_attributor_new(const struct cache *cache);
+void cache_attributor_free(struct cache_attributor *account);
 /* Adds to the bill all that was counted since the last charge; `core` has been running. */
-void cache_account_charge(struct cache_account *account, unsigned core, struct cache_bill *bill);
-void cache_bill_fini(const struct cache_account *account, struct cache_bill *bill);
-/* Nothing but counts, for cache_wire_count and what else asks for them: none, and those of bills
+void cache_attribute(struct cache_attributor *account, unsigned core,
+                     struct cache_attribution *bill);
+void cache_attribution_fini(const struct cache_attributor *account, struct cache_attribution *bill);
+/* Nothing but counts, for cache_signal_count and what else asks for them: none, and those of bills
  * added up. */
 struct cache *cache_counts_new(const struct cache *like);
 void cache_counts_free(struct cache *counts);
 void cache_counts_clear(struct cache *counts);
-void cache_counts_add(struct cache *counts, const struct cache_account *account,
-                      const struct cache_bill *bill);
+void cache_counts_add(struct cache *counts, const struct cache_attributor *account,
+                      const struct cache_attribution *bill);
 
-/* What always holds between wires, all instances added up: sum of signed terms = 0. Checked by
+/* What always holds between signals, all instances added up: sum of signed terms = 0. Checked by
  * tests and after every run (src/machine/node/node_laws.c). */
 struct cache_law {
     const char *text;
     struct {
         int sign;
-        enum cache_wire_id id;
+        enum cache_signal_id id;
     } terms[12]; /* ends with sign 0 */
 };
 extern const struct cache_law cache_laws[];
@@ -310,7 +312,7 @@ extern const unsigned cache_law_count;
  * Laws of what is not counted on this node (`miss_kinds`) hold: 0 = 0. */
 void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core,
                      uint64_t *left, uint64_t *right);
-/* Whether all its wires are a core's or its L2's, so that it holds for each core by itself. */
+/* Whether all its signals are a core's or its L2's, so that it holds for each core by itself. */
 bool cache_law_of_core(const struct cache_law *law);
 /* The difference of both sides for all of this node; 0 when the law holds. */
 int64_t cache_law_error(const struct cache *cache, const struct cache_law *law);

@@ -1,6 +1,6 @@
-/* The counts of every unit. They are structs of nothing but uint64_t, so that cache_bill.c can
- * treat them as vectors. cache_wires.def says which signal is which sum of them; a count that
- * follows from others is worked out where somebody asks (cache_wire.c). */
+/* The counts of every unit. They are structs of nothing but uint64_t, so that cache_attribution.c
+ * can treat them as vectors. cache_signals.def says which signal is which sum of them; a count that
+ * follows from others is worked out where somebody asks (cache_signal.c). */
 #ifndef CACHE_COUNTS_H
 #define CACHE_COUNTS_H
 

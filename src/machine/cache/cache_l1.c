@@ -104,10 +104,10 @@ APART static void tell_miss(const struct cache *cache, const struct cache_core *
                                                   .kind = (uint8_t)kind,
                                                   .level = filled ? of->served : CACHE_NOWHERE,
                                                   .address = address};
-    cache->listener->tell(cache->listener->context, transaction, start, end);
+    cache->listener->notify(cache->listener->context, transaction, start, end);
 }
 
-void cache_tell_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall)
+void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall)
 {
     tell_miss(view->cache, view->of, CACHE_LOAD_MISS, address, start, start + stall);
 }
@@ -268,7 +268,7 @@ INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_
              more = line - (address >> CACHE_GRANULE_BITS);
     if (!cache->is_common || line > MISS_LINE) return;
     *page = more | (*page & (FRAME_LINES - 1)) | what;
-    if (SELDOM(what & QUICK_STORE && !(*page & PAGE_OPENED)))
+    if (SELDOM(what & FAST_STORE && !(*page & PAGE_HAS_OPEN_LINE)))
         quick_open(view, address >> FRAME_BITS);
 }
 
@@ -374,7 +374,7 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
         translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
     uint64_t start = now;
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
-    if (physical.alone) be_quick(cache, view, address, line, QUICK_STORE | QUICK_HEARD);
+    if (physical.alone) be_quick(cache, view, address, line, FAST_STORE | FAST_STORE_LISTENED);
     uint64_t misses = of->counts.store_miss;
     uint8_t bits = CACHE_STORE;
     int way = -1;
@@ -457,10 +457,11 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     bool within = !((last ^ address) & cache->line_mask);
     struct cache_view *view = space_view(cache, core, space);
     if (SELDOM(of->tired)) quick_rest(cache, of, now);
-    uint32_t stall = within ? cache_load_quick(view, address, now) : CACHE_ELSE;
-    if (stall != CACHE_ELSE) {
-        if (SELDOM(stall & CACHE_HEARD)) cache_tell_load(view, address, now, stall & ~CACHE_HEARD);
-        return stall & ~CACHE_HEARD;
+    uint32_t stall = within ? cache_load_fast(view, address, now) : CACHE_SLOW;
+    if (stall != CACHE_SLOW) {
+        if (SELDOM(stall & CACHE_NOTIFY))
+            cache_notify_load(view, address, now, stall & ~CACHE_NOTIFY);
+        return stall & ~CACHE_NOTIFY;
     }
     uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, now)
                                        : load_any(cache, of, space, address, now);
@@ -479,8 +480,8 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
     }
     struct cache_view *view = space_view(cache, core, space);
     if (SELDOM(of->tired)) quick_rest(cache, of, now);
-    uint32_t stall = cache_store_quick(view, address, now);
-    if (stall != CACHE_ELSE) return stall;
+    uint32_t stall = cache_store_fast(view, address, now);
+    if (stall != CACHE_SLOW) return stall;
     uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
                                        : store_any(cache, of, space, address, false, now);
     return (uint32_t)(end - now);

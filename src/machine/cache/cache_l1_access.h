@@ -57,8 +57,8 @@ INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *o
 /* The open line to be replaced; the next of the ring will be the next. */
 INLINE struct open_line *take_open(struct cache_core *of)
 {
-    struct open_line *open = of->front.next_open;
-    of->front.next_open = open->next;
+    struct open_line *open = of->fast.next_open;
+    of->fast.next_open = open->next;
     return open;
 }
 

@@ -6,7 +6,7 @@
  * only, never past a 4 KiB frame, whose neighbour may be another's. A write to memory updates the
  * own buffer and takes the line out of the others'.
  */
-#include "machine/cache/cache_keep.h"
+#include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_l2_access.h"
 

@@ -4,7 +4,7 @@
 
 #include "machine/cache/cache_l1_access.h"
 #include "machine/cache/cache_l3_access.h"
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_fast_access.h"
 
 /* Numbers have become large: smaller ones. */
 void l2_renumber(struct cache *cache, struct l2 *l2);

@@ -6,7 +6,7 @@
  * writes alike, and a write fetches the rest of its line; a write to the line that its port wrote
  * last joins that one in the data buffer and looks nothing up.
  */
-#include "machine/cache/cache_keep.h"
+#include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_l3_access.h"
 

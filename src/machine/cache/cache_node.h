@@ -4,7 +4,7 @@
 #define CACHE_NODE_H
 
 #include "machine/cache/cache_counts.h"
-#include "machine/cache/cache_front.h"
+#include "machine/cache/cache_fast.h"
 #include "machine/cache/cache_kinds.h"
 #include "machine/cache/cache_l1.h"
 #include "machine/cache/cache_l2.h"
@@ -15,7 +15,7 @@
 #include "machine/cache/cache_unit.h"
 
 struct cache_core {
-    struct cache_front front; /* first */
+    struct cache_fast fast; /* first */
     struct core_counts counts;
     struct cache *cache;
     struct port_counts ports[CACHE_PORTS];
@@ -46,24 +46,24 @@ struct cache_core {
     uint64_t missed_from;  /* a time that is not later than theirs, and less than 1 << 32 before */
     uint64_t missed_since; /* its lower half, where they have theirs */
     uint32_t most_misses;  /* that may be postponed; 1: none is */
-    bool unmarked;         /* pages with open lines may not be PAGE_OPENED */
+    bool unmarked;         /* pages with open lines may not be PAGE_HAS_OPEN_LINE */
     bool tired;            /* nothing is quick before quick_rest has looked at logs and fills */
 };
 
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
-    uint32_t heard;                 /* CACHE_HEARD, if there is one */
-    uint64_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_HEARD if a count of what is
+    uint32_t heard;                 /* CACHE_NOTIFY, if there is one */
+    uint64_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_NOTIFY if a count of what is
                                        alike will not do */
     struct shape shape;
     bool is_blue_gene;              /* shape == blue_gene */
     bool is_common;                 /* but for L1I and the number of L1D's ways, a power of two */
     bool streaming;                 /* L2 prefetches */
-    bool quick_loads, quick_stores; /* cache_quick.c may be asked */
+    bool quick_loads, quick_stores; /* cache_fast.c may be asked */
     struct cache_core *core[CACHE_CORES];
     uint32_t joining; /* those with an open line */
-    uint32_t opening; /* those with a page that is PAGE_OPENED, now or before */
+    uint32_t opening; /* those with a page that is PAGE_HAS_OPEN_LINE, now or before */
     uint32_t idle; /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;

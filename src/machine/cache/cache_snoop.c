@@ -67,7 +67,7 @@ APART static void tell_invalidation(const struct cache *cache, unsigned core, un
                                                   .kind = CACHE_INVALIDATION,
                                                   .address = page << FRAME_BITS |
                                                              (uint32_t)(physical & (FRAME - 1))};
-    cache->listener->tell(cache->listener->context, transaction, now, now);
+    cache->listener->notify(cache->listener->context, transaction, now, now);
 }
 
 INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned core,
@@ -124,7 +124,7 @@ static bool eight_again(const uint32_t *lines)
  * together. */
 static uint64_t show_eight(struct absent *absent, uint32_t *lines, uint64_t count)
 {
-    tag_vector first, last; /* what it has, the line that came first in front, since it knew one of
+    tag_vector first, last; /* what it has, the line that came first in fast, since it knew one of
                                the last eight */
     uint32_t in_order[TAG_STRIDE], unknown = 0, in_a_row = TAG_STRIDE;
     for (uint32_t i = 0; i < TAG_STRIDE; i++)

@@ -2,7 +2,7 @@
 #ifndef CACHE_SNOOP_ACCESS_H
 #define CACHE_SNOOP_ACCESS_H
 
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_fast_access.h"
 
 /* A snoop cache takes a line. */
 INLINE void snoop_add(const struct cache *cache, struct absent *absent, uint32_t line)

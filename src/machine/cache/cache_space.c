@@ -113,9 +113,9 @@ struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space
     return space_view(cache, core, space);
 }
 
-struct cache_front *cache_front(struct cache_view *view)
+struct cache_fast *cache_fast(struct cache_view *view)
 {
-    return &view->of->front;
+    return &view->of->fast;
 }
 
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
@@ -316,8 +316,8 @@ static void drop_space(struct space *space)
     for (unsigned core = 0; core < CACHE_CORES; core++)
         if (space->view[core]) {
             struct cache_core *of = space->view[core]->of;
-            if (of->front.view == space->view[core]) {
-                of->front.view = NULL;
+            if (of->fast.view == space->view[core]) {
+                of->fast.view = NULL;
                 quick_pages(of);
             }
             munmap(space->view[core]->lines, CACHE_TABLE);
@@ -357,7 +357,7 @@ void spaces_fini(struct cache *cache)
     mem_frames_fini(&cache->frames);
 }
 
-void cache_ask_again(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
+void cache_recheck(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
 {
     for (uint64_t page = address >> FRAME_BITS;
          length && page <= (address + length - 1) >> FRAME_BITS; page++)

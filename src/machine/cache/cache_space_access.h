@@ -2,7 +2,7 @@
 #ifndef CACHE_SPACE_ACCESS_H
 #define CACHE_SPACE_ACCESS_H
 
-#include "machine/cache/cache_quick.h"
+#include "machine/cache/cache_fast_access.h"
 
 INLINE struct cache_view *space_view(struct cache *cache, unsigned core, unsigned space)
 {
@@ -41,8 +41,9 @@ INLINE void page_leave(struct cache_view *view, uint32_t page)
     UNROLL
     for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
         bytes[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
-    view->pages[page] = (was & ~(FRAME_LINES - 1U)) | (was & QUICK_CARE ? OUT_LOAD : 0U) |
-                        (was & QUICK_STORE ? OUT_STORE : 0U);
+    view->pages[page] = (was & ~(FRAME_LINES - 1U)) |
+                        (was & FAST_LOAD_CHECKED ? EVICTED_LOAD : 0U) |
+                        (was & FAST_STORE ? EVICTED_STORE : 0U);
 }
 
 INLINE void page_enter(struct cache_view *view, uint32_t page)
@@ -50,8 +51,9 @@ INLINE void page_enter(struct cache_view *view, uint32_t page)
     uint32_t was = view->pages[page];
     view->lines[(size_t)page * FRAME_LINES] |= CACHE_PAGE;
     if (was)
-        view->pages[page] = (was & ~(FRAME_LINES - 1U)) | (was & OUT_LOAD ? quick_load(view) : 0U) |
-                            (was & OUT_STORE ? QUICK_STORE | QUICK_HEARD : 0U);
+        view->pages[page] = (was & ~(FRAME_LINES - 1U)) |
+                            (was & EVICTED_LOAD ? quick_load(view) : 0U) |
+                            (was & EVICTED_STORE ? FAST_STORE | FAST_STORE_LISTENED : 0U);
 }
 
 /* The first line byte of a page. */

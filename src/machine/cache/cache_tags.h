@@ -3,7 +3,7 @@
 #ifndef CACHE_TAGS_H
 #define CACHE_TAGS_H
 
-#include "machine/cache/cache_front.h"
+#include "machine/cache/cache_fast.h"
 #include "machine/cache/cache_geometry.h"
 
 #ifdef __SSE2__

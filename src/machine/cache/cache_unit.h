@@ -23,7 +23,7 @@ INLINE uint64_t unit_serve(struct unit *unit, uint64_t now, uint64_t length)
     return start;
 }
 
-/* Adds [start, end) to the cycles in which a wire is high; starts never go back. */
+/* Adds [start, end) to the cycles in which a signal is high; starts never go back. */
 INLINE uint64_t cover(uint64_t *until, uint64_t start, uint64_t end)
 {
     uint64_t first = start > *until ? start : *until;

@@ -1,5 +1,5 @@
 /* Which way of a set is replaced. */
-#include "machine/cache/cache_keep.h"
+#include "machine/cache/cache_no_vectors.h"
 
 #include <assert.h>
 

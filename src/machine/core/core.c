@@ -53,7 +53,7 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
     if (!core->cores->options.cache) return;
     core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
     core->view = cache_view(core->cores->options.cache, core->number, core->code->space);
-    core->front = cache_front(core->view);
+    core->fast = cache_fast(core->view);
 }
 
 void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit)

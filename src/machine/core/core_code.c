@@ -235,7 +235,7 @@ static void rights_changed(void *context, uint32_t address, uint64_t length, boo
     if (gone)
         cache_forget(code->cores->options.cache, code->space, address, length);
     else
-        cache_ask_again(code->cores->options.cache, code->space, address, length);
+        cache_recheck(code->cores->options.cache, code->space, address, length);
 }
 
 void code_free_buried(struct cores *cores)

@@ -86,7 +86,7 @@ struct core {
     struct code *code;
     const uint8_t *lines; /* which accesses are free of cost in this space (cache_lines) */
     struct cache_view *view;
-    struct cache_front *front; /* its core's */
+    struct cache_fast *fast; /* its core's */
     uint64_t cycles;
     uint64_t crossings; /* accesses that touched a second line */
     uint64_t *counts;   /* per block id; grown by the decoder */
@@ -99,7 +99,7 @@ struct core {
         const void *site;
         uint64_t value[3];
         uint32_t address; /* read as wide as it is written, or the host waits for the store */
-        uint32_t heard;   /* the stall of a load that is still to be told; 0 or CACHE_ELSE: none */
+        uint32_t heard;   /* the stall of a load that is still to be told; 0 or CACHE_SLOW: none */
     } call;
     struct { /* the access that the hierarchy is being asked for; a fetch's: its block's first */
         const struct block *block;

@@ -25,7 +25,7 @@ static void settle(struct core *core)
     core->touched = false;
     ledger->crossings += core->crossings - core->path_crossings;
     core->path_crossings = core->crossings;
-    cache_account_charge(core->cores->options.record->account, core->number, &ledger->bill);
+    cache_attribute(core->cores->options.record->account, core->number, &ledger->bill);
 }
 
 /* Opens the path's ledger of the turn that it is now. */

@@ -83,7 +83,7 @@ struct record_ledger {
     uint64_t *counts; /* per block of the function */
     size_t capacity;
     uint64_t *folded; /* signals of parts of blocks, by enum core_signal; NULL: none */
-    struct cache_bill bill;
+    struct cache_attribution bill;
 };
 
 struct record_path {
@@ -181,7 +181,7 @@ void record_turn_next(struct cores *cores);
 
 /* All paths, parents before children, in the order in which they were first taken. */
 struct record_path *const *record_paths(const struct record *record, size_t *count);
-const struct cache_account *
+const struct cache_attributor *
 record_account(const struct record *record); /* that the paths' bills are of */
 /* All functions that have blocks, each called back once, in no order. */
 void record_each_function(const struct record *record,

@@ -20,7 +20,7 @@ struct way {
 struct record {
     struct record_options options;
     unsigned turn; /* which it is */
-    struct cache_account *account;
+    struct cache_attributor *account;
     struct record_thread *threads;
     struct record_path **paths;
     size_t path_count, path_capacity;

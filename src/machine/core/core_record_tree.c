@@ -12,7 +12,7 @@ struct record *record_new(const struct record_options *options)
 {
     struct record *record = base_calloc(1, sizeof *record);
     record->options = *options;
-    record->account = cache_account_new(options->cache);
+    record->account = cache_attributor_new(options->cache);
     return record;
 }
 
@@ -33,7 +33,7 @@ static void free_functions(struct record_function *function)
 static void ledger_fini(const struct record *record, struct record_ledger *ledger)
 {
     if (!ledger) return;
-    cache_bill_fini(record->account, &ledger->bill);
+    cache_attribution_fini(record->account, &ledger->bill);
     free(ledger->counts);
     free(ledger->folded);
 }
@@ -65,7 +65,7 @@ void record_free(struct record *record)
         record->threads = next;
     }
     record_starts_free(record);
-    cache_account_free(record->account);
+    cache_attributor_free(record->account);
     free(record);
 }
 
@@ -75,7 +75,7 @@ struct record_path *const *record_paths(const struct record *record, size_t *cou
     return record->paths;
 }
 
-const struct cache_account *record_account(const struct record *record)
+const struct cache_attributor *record_account(const struct record *record)
 {
     return record->account;
 }

@@ -19,7 +19,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "machine/cache/cache_front.h"
+#include "machine/cache/cache_fast.h"
 #include "machine/jit/jit_impl.h"
 #include "machine/jit/jit_miss.h"
 
@@ -282,16 +282,16 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     core->stopped = false;
     jit_set_fp_sure(core);
 #ifdef JIT_MISSES
-    core->front->load = (const void *)jit_miss_load;
-    core->front->store = (const void *)jit_miss_store;
-    core->front->either = (const void *)jit_miss_either;
+    core->fast->load = (const void *)jit_miss_load;
+    core->fast->store = (const void *)jit_miss_store;
+    core->fast->probe = (const void *)jit_miss_either;
 #endif
     /* The registers for these have other bits in their lowest bytes (jit_fast.h). */
     assert(!(((uintptr_t)core->mem->base | (uintptr_t)core->lines) & UINT8_MAX));
-    limit = cache_postpone(core->view, core->cycles, limit,
-                           work->region.recorded); /* calls and returns look at counts */
+    limit = cache_defer(core->view, core->cycles, limit,
+                        work->region.recorded); /* calls and returns look at counts */
     work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
-    core->cycles += cache_postpone_end(core->view);
+    core->cycles += cache_defer_end(core->view);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }
 

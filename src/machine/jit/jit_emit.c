@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "machine/cache/cache_front.h"
+#include "machine/cache/cache_fast.h"
 #include "machine/jit/jit_impl.h"
 #include "machine/jit/jit_miss.h"
 
@@ -270,7 +270,7 @@ void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_b
     }
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
     struct ir_question question = {.code = code,
-                                   .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(front)),
+                                   .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(fast)),
                                    .number = address,
                                    .shift = CACHE_GRANULE_BITS,
                                    .mask = size * (uint32_t)CACHE_GRANULES - 1,

@@ -240,7 +240,7 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
 ir_value emit_call_result(struct emit *e); /* 64 bits */
 /* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two; goes on at
  * `done` when it is aligned, counted, and waited for, else at `otherwise`. `code`: offset in struct
- * cache_front of what knows such accesses. */
+ * cache_fast of what knows such accesses. */
 bool emit_can_ask(void);
 void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
               ir_block otherwise);

@@ -58,12 +58,12 @@ static void capture(struct core *core, const struct core_exit *exit, struct stat
     state->memory = hash_memory(core->mem);
     core_signal_counts(core, state->signals);
     state->wire_count = 0;
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        for (uint32_t i = 0; i < cache_wire_instances(cache, (enum cache_wire_id)id); i++) {
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++)
+        for (uint32_t i = 0; i < cache_signal_instances(cache, (enum cache_signal_id)id); i++) {
             if (state->wire_count == WIRES_MAX) return;
             uint64_t *counts = state->wires[state->wire_count++];
-            cache_wire_count(cache, (struct cache_wire){(enum cache_wire_id)id, i}, &counts[0],
-                             &counts[1]);
+            cache_signal_count(cache, (struct cache_signal){(enum cache_signal_id)id, i},
+                               &counts[0], &counts[1]);
         }
 }
 
@@ -90,10 +90,10 @@ static void say_line(void *context, const char *format, ...)
 
 static void name_wire(const struct cache *cache, unsigned index, char *name)
 {
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        for (uint32_t i = 0; i < cache_wire_instances(cache, (enum cache_wire_id)id); i++)
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++)
+        for (uint32_t i = 0; i < cache_signal_instances(cache, (enum cache_signal_id)id); i++)
             if (!index--) {
-                cache_wire_name((struct cache_wire){(enum cache_wire_id)id, i}, name);
+                cache_signal_name((struct cache_signal){(enum cache_signal_id)id, i}, name);
                 return;
             }
 }

@@ -8,7 +8,7 @@
  */
 #include <stddef.h>
 
-#include "machine/cache/cache_front.h"
+#include "machine/cache/cache_fast.h"
 #include "machine/jit/jit_impl.h"
 
 #define RT (isa_rt(e->word))
@@ -61,7 +61,7 @@ static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned
     ir_block on = ir_block_new(ir);
     if (bit == CACHE_LOAD && is_irregular(e)) {
         e->region->irregular_loads++;
-        emit_ask(e, offsetof(struct cache_front, either), ea, size, on, slow);
+        emit_ask(e, offsetof(struct cache_fast, probe), ea, size, on, slow);
         ir_place(ir, on);
         return on;
     }
@@ -74,8 +74,8 @@ static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned
     ir_place(ir, ask);
     ir_prefetch(ir, e->base,
                 wide(e, ea)); /* what is not in the guest's L1 may not be in the host's */
-    size_t code = bit == CACHE_LOAD ? offsetof(struct cache_front, load)
-                                    : offsetof(struct cache_front, store);
+    size_t code =
+        bit == CACHE_LOAD ? offsetof(struct cache_fast, load) : offsetof(struct cache_fast, store);
     emit_ask(e, code, ea, size, on, slow);
     ir_place(ir, on);
     return on;

@@ -1,19 +1,19 @@
-/* Misses of the common kind without a call of C: what cache_quick.c does at once for a load or a
+/* Misses of the common kind without a call of C: what cache_fast.c does at once for a load or a
  * store whose line is not free, written for the registers of translated code (jit_fast_flow.c). All
- * that is seldom so, it asks cache_load_quick and cache_store_quick for.
+ * that is seldom so, it asks cache_load_fast and cache_store_fast for.
  *
  * In: in eax the number of the line of the access, among those of the space, with low bits of the
  * address above it that say that it is not aligned (cache_lines), which finds no page; the core's
- * cache_front in r11, lines in r15 (LINES_BIAS), the time in r13. Out: the carry is set when the
+ * cache_fast in r11, lines in r15 (LINES_BIAS), the time in r13. Out: the carry is set when the
  * access is counted and may be done, and the time has what it cost as far as that is known; else
- * eax is what the model said (CACHE_ELSE, or a stall with CACHE_HEARD). rdx, r8, r9, r10 and r11
+ * eax is what the model said (CACHE_SLOW, or a stall with CACHE_NOTIFY). rdx, r8, r9, r10 and r11
  * are lost, all others kept.
  */
 #include "machine/jit/jit_miss.h"
 
 #ifdef JIT_MISSES
 
-#include "machine/cache/cache_front.h"
+#include "machine/cache/cache_fast.h"
 
 /* Places of members, for the assembler, by the same names. */
 #define TEXT(x)          #x
@@ -21,25 +21,25 @@
 
 _Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_HERE == 16 && CACHE_OPEN == 128,
                "they stand below");
-_Static_assert(CACHE_GRANULES == 1 << 27 && CACHE_ELSE == UINT32_MAX, "as above");
-_Static_assert(QUICK_LOAD == 1 && QUICK_STORE == 2 && CACHE_GRANULE_BITS == 5, "as above");
+_Static_assert(CACHE_GRANULES == 1 << 27 && CACHE_SLOW == UINT32_MAX, "as above");
+_Static_assert(FAST_LOAD == 1 && FAST_STORE == 2 && CACHE_GRANULE_BITS == 5, "as above");
 _Static_assert(MISS_STORE == 1 << 30 && MISS_HERE == CACHE_HERE << 25 && sizeof(cache_miss) == 8,
                "as above");
 
 /* clang-format off */
-__asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
-        HAS("FULL", FRONT_FULL)
-        HAS("LOAD_PAGES", FRONT_LOAD_PAGES)
-        HAS("STORE_PAGES", FRONT_STORE_PAGES)
-        HAS("VIEW", FRONT_VIEW)
-        HAS("NEXT_OPEN", FRONT_NEXT_OPEN)
-        HAS("SET_MASK", FRONT_SET_MASK)
-        HAS("NO_AT", FRONT_NO_AT)
-        HAS("NO_SET", FRONT_NO_SET)
-        HAS("TURN", FRONT_TURN)
-        HAS("LINE", FRONT_LINE)
-        HAS("AT", FRONT_AT)
-        HAS("AFTER", FRONT_AFTER)
+__asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
+        HAS("FULL", FAST_FULL)
+        HAS("LOAD_PAGES", FAST_LOAD_PAGES)
+        HAS("STORE_PAGES", FAST_STORE_PAGES)
+        HAS("VIEW", FAST_VIEW)
+        HAS("NEXT_OPEN", FAST_NEXT_OPEN)
+        HAS("SET_MASK", FAST_SET_MASK)
+        HAS("NO_AT", FAST_NO_AT)
+        HAS("NO_SET", FAST_NO_SET)
+        HAS("TURN", FAST_TURN)
+        HAS("LINE", FAST_LINE)
+        HAS("AT", FAST_AT)
+        HAS("AFTER", FAST_AFTER)
         HAS("NEXT", TURN_NEXT)
         HAS("LAST", TURN_LAST)
         HAS("OPENED", OPEN_AT)
@@ -125,7 +125,7 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   shl $5, %r9d\n"
         "   mov %r13, %rdx\n"
         "   answer \\function\n"
-        "8: mov $-1, %eax\n" /* not aligned: CACHE_ELSE */
+        "8: mov $-1, %eax\n" /* not aligned: CACHE_SLOW */
         "   ret\n"
         ".endm\n"
 
@@ -143,8 +143,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   and SET_MASK(%r11), %eax\n"
         "   replace 1f\n"
         "   note_done\n"
-        "1: otherwise cache_load_quick\n"
-        "2: answer cache_settle_front\n"
+        "1: otherwise cache_load_fast\n"
+        "2: answer cache_drain_fast\n"
         ".size jit_miss_load, . - jit_miss_load\n"
 
         /* The same for a load that may be free, of which nobody knows without looking. What it would change is changed
@@ -179,8 +179,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   jz 4f\n"
         "   stc\n"
         "   ret\n"
-        "4: otherwise cache_load_quick\n"
-        "2: answer cache_settle_front\n"
+        "4: otherwise cache_load_fast\n"
+        "2: answer cache_drain_fast\n"
         ".size jit_miss_either, . - jit_miss_either\n"
 
         ".p2align 4\n"
@@ -207,8 +207,8 @@ __asm__(HAS("NEXT_MISS", FRONT_NEXT_MISS)
         "   shl $25, %eax\n"
         "   lea (1 << 30)(%r8,%rax), %r8d\n"
         "   note_done\n"
-        "1: otherwise cache_store_quick\n"
-        "2: answer cache_settle_front\n"
+        "1: otherwise cache_store_fast\n"
+        "2: answer cache_drain_fast\n"
         ".size jit_miss_store, . - jit_miss_store\n"
         ".purgem look\n"
         ".purgem replace\n"

@@ -10,9 +10,9 @@
 bool jit_count_load(struct core *core)
 {
     uint32_t stall = core->call.heard;
-    if (!stall || stall == CACHE_ELSE) return false;
+    if (!stall || stall == CACHE_SLOW) return false;
     stall = cache_count_load(core->view, stall);
-    if (stall & CACHE_HEARD) return false;
+    if (stall & CACHE_NOTIFY) return false;
     core->call.heard = 0;
     core->cycles += stall;
     return true;

@@ -74,7 +74,7 @@ static inline void ask(struct core *core)
 /* The hierarchy is about to be asked in earnest: what was postponed is done before. */
 static inline void settle(struct core *core)
 {
-    core->cycles += cache_settle(core->view, core->cycles);
+    core->cycles += cache_drain(core->view, core->cycles);
 }
 
 bool jit_fetch(struct core *core)
@@ -117,10 +117,10 @@ static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
 /* The model was asked and did it all but this. */
 static bool tell(struct core *core, uint32_t ea)
 {
-    uint32_t stall = core->call.heard & ~CACHE_HEARD;
+    uint32_t stall = core->call.heard & ~CACHE_NOTIFY;
     core->call.heard = 0;
     ask(core);
-    cache_tell_load(core->view, ea, core->cycles, stall);
+    cache_notify_load(core->view, ea, core->cycles, stall);
     core->cycles += stall;
     return false;
 }
@@ -130,7 +130,7 @@ bool jit_load(struct core *core)
     uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
     settle(core);
-    if (core->call.heard && core->call.heard != CACHE_ELSE) return tell(core, ea);
+    if (core->call.heard && core->call.heard != CACHE_SLOW) return tell(core, ea);
     if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)
         return false; /* it was only not aligned */
@@ -248,8 +248,8 @@ bool jit_manage(struct core *core)
     if (zero && !mem_writable(core->mem, ea, 32))
         return fault(core, block, info, CORE_STORE, ea, 32);
     if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
-    uint32_t stall = zero ? cache_zero_quick(core->view, ea, core->cycles) : CACHE_ELSE;
-    if (stall == CACHE_ELSE) {
+    uint32_t stall = zero ? cache_zero_fast(core->view, ea, core->cycles) : CACHE_SLOW;
+    if (stall == CACHE_SLOW) {
         settle(core);
         ask(core);
         stall = cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea,

@@ -159,7 +159,7 @@ struct node_signal {
     enum node_signal_kind kind;
     unsigned core;
     enum core_signal signal;
-    struct cache_wire memory; /* for hits: of the misses */
+    struct cache_signal memory; /* for hits: of the misses */
 };
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal);
 /* Its count on the whole node; node->counts must be fresh. */

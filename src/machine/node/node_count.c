@@ -27,14 +27,14 @@ static uint64_t count_signal(const struct counting *counting, unsigned core,
     return sum;
 }
 
-static uint64_t count_cache(const struct counting *counting, struct cache_wire signal,
+static uint64_t count_cache(const struct counting *counting, struct cache_signal signal,
                             enum chil_count_mode mode)
 {
     uint64_t occurrences, high;
     if (signal.instance == CACHE_ALL && counting->core != CORE_ALL)
         signal.instance = counting->core;
-    cache_wire_count(counting->attribution ? counting->attribution->cache : counting->node->cache,
-                     signal, &occurrences, &high);
+    cache_signal_count(counting->attribution ? counting->attribution->cache : counting->node->cache,
+                       signal, &occurrences, &high);
     return mode == CHIL_COUNT_HIGH ? high : occurrences;
 }
 
@@ -47,7 +47,7 @@ static bool find_hits(const struct node *node, const char *name, struct node_sig
     if (!end || strcmp(end, ".hit") != 0 || strncmp(name, "core", 4) != 0) return false;
     (void)snprintf(miss, sizeof miss, "%.*s.miss", (int)(end - name), name);
     signal->kind = strstr(name, ".l1d.") ? NODE_SIGNAL_DATA_HITS : NODE_SIGNAL_CODE_HITS;
-    return cache_wire_find(node->cache, miss, &signal->memory);
+    return cache_signal_find(node->cache, miss, &signal->memory);
 }
 
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal)
@@ -55,7 +55,7 @@ void node_signal_find(const struct node *node, const char *name, struct node_sig
     *signal = (struct node_signal){0};
     if (core_signal_find(name, &signal->core, &signal->signal))
         signal->kind = NODE_SIGNAL_CORE;
-    else if (cache_wire_find(node->cache, name, &signal->memory))
+    else if (cache_signal_find(node->cache, name, &signal->memory))
         signal->kind = NODE_SIGNAL_MEMORY;
     else if (strcmp(name, "upc.elapsed") == 0)
         signal->kind = NODE_SIGNAL_ELAPSED;

@@ -2,8 +2,8 @@
  *
  * A count that breaks a law is a mistake of the simulator, never of the program or the user, so a
  * run that ends with one fails (CHIL_ELAW) and names the law and both its sides. The laws of the
- * memory hierarchy alone are in src/machine/cache/cache_wire.c, where its own tests use them; here
- * are those that cores and memory have together.
+ * memory hierarchy alone are in src/machine/cache/cache_signal.c, where its own tests use them;
+ * here are those that cores and memory have together.
  *
  * A law here is a text over signals: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the wire
  * was high) on both sides of "=" or "<=". '#' is the number of a core; a law holds on each. To add

@@ -23,9 +23,9 @@
 
 /* --- Counts of threads ----------------------------------------------------------------------- */
 
-static bool is_of_core(enum cache_wire_id id)
+static bool is_of_core(enum cache_signal_id id)
 {
-    return cache_wire_scope(id) <= CACHE_OF_SNOOP;
+    return cache_signal_scope(id) <= CACHE_OF_SNOOP;
 }
 
 static void counts_of_core(const struct observe_events *e, unsigned number, struct counts *now)
@@ -34,10 +34,11 @@ static void counts_of_core(const struct observe_events *e, unsigned number, stru
     core_signal_counts(core, now->signals);
     now->crossings = core_crossings(core);
     now->cycles = core_cycles(core) - core_idle_cycles(core);
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        if (is_of_core((enum cache_wire_id)id))
-            cache_wire_count(e->node->cache, (struct cache_wire){(enum cache_wire_id)id, number},
-                             &now->rises[id], &now->highs[id]);
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++)
+        if (is_of_core((enum cache_signal_id)id))
+            cache_signal_count(e->node->cache,
+                               (struct cache_signal){(enum cache_signal_id)id, number},
+                               &now->rises[id], &now->highs[id]);
 }
 
 static void counts_add(struct counts *sum, const struct counts *now, const struct counts *before)
@@ -160,14 +161,14 @@ static uint64_t view_signal(struct view *view, enum core_signal signal)
     return count + view->signals[signal] - view->live->last.signals[signal];
 }
 
-static uint64_t view_memory(const struct view *view, enum cache_wire_id id,
+static uint64_t view_memory(const struct view *view, enum cache_signal_id id,
                             enum chil_count_mode mode)
 {
     bool high = mode == CHIL_COUNT_HIGH;
     uint64_t count = high ? view->counts->highs[id] : view->counts->rises[id], rises, highs;
     if (!view->live) return count;
-    cache_wire_count(view->events->node->cache, (struct cache_wire){id, view->core}, &rises,
-                     &highs);
+    cache_signal_count(view->events->node->cache, (struct cache_signal){id, view->core}, &rises,
+                       &highs);
     return count + (high ? highs - view->live->last.highs[id] : rises - view->live->last.rises[id]);
 }
 

@@ -10,7 +10,7 @@
 struct counts {
     uint64_t signals[CORE_SIGNAL_COUNT];
     uint64_t crossings, cycles;
-    uint64_t rises[CACHE_WIRES], highs[CACHE_WIRES];
+    uint64_t rises[CACHE_SIGNALS], highs[CACHE_SIGNALS];
 };
 
 /* A sum of events, and where it has to get to. */

@@ -89,7 +89,7 @@ static void switched(void *context, unsigned core, int pid, int tid)
     struct observe_transactions *o = context;
     struct chil_transaction *next = &o->senders[core].next;
     const struct node *node = o->observe->node;
-    if (next->pid != pid || next->tid != tid) cache_tell_alike(node->cache, core);
+    if (next->pid != pid || next->tid != tid) cache_notify_uniform(node->cache, core);
     o->senders[core].core = cores_get(node->cores, core);
     next->sender = (uint16_t)core;
     next->pid = pid;
@@ -111,7 +111,7 @@ static void listen(void *context)
 static void category_changes(void *context)
 {
     const struct observe_transactions *o = context;
-    cache_tell_alike(o->observe->node->cache, CACHE_ALL);
+    cache_notify_uniform(o->observe->node->cache, CACHE_ALL);
 }
 
 struct observe_transactions *observe_transactions_new(struct observe *observe)
@@ -121,9 +121,9 @@ struct observe_transactions *observe_transactions_new(struct observe *observe)
     const struct cache_config *config = cache_config_get(node->cache);
     const struct chil_run_options *options = &observe->options;
     o->observe = observe;
-    o->each = (struct cache_listener){.tell = notify, .context = o};
+    o->each = (struct cache_listener){.notify = notify, .context = o};
     o->uniform =
-        (struct cache_listener){.tell = notify, .tell_alike = notify_uniform, .context = o};
+        (struct cache_listener){.notify = notify, .notify_uniform = notify_uniform, .context = o};
     o->has_causes = config->miss_kinds;
     o->line[0] = config->l1d.line;
     o->line[1] = config->l1i.line;

@@ -2,15 +2,15 @@
  *
  * Common is: the page alone has its frame, so that the line's byte tells whether L1D has it;
  * nothing else is being filled; the line that goes is clean and known by one byte; and for other
- * cores it is no more than a count (cache_others.c). All that is looked at before anything changes;
- * whatever is not so is left to cache_l1.c, which does the same in general. Most calls of most
- * programs end here.
+ * cores it is no more than a count (cache_fast_others.c). All that is looked at before anything
+ * changes; whatever is not so is left to cache_l1.c, which does the same in general. Most calls of
+ * most programs end here.
  *
  * They come in two parts. L1D and open lines change at once, here, since the next access asks for
- * them. L2 and L3 hear of a miss when it is settled (cache_settle.c): at once too, or, while the
- * core postpones (cache_postpone.c), when many have come together.
+ * them. L2 and L3 hear of a miss when it is settled (cache_drain.c): at once too, or, while the
+ * core postpones (cache_defer.c), when many have come together.
  */
-#include "machine/cache/cache_keep.h"
+#include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_l1_access.h"
 #include "machine/cache/cache_space_access.h"
@@ -26,10 +26,10 @@ INLINE uint32_t miss_note(struct cache_core *of, uint64_t now, uint32_t what)
 {
     if (SELDOM(of->cache->heard)) return settle_heard(of->cache, of, now, what);
     if (of->most_misses == 1) return settle_one(of->cache, of, now, what);
-    cache_miss *miss = of->front.next_miss;
+    cache_miss *miss = of->fast.next_miss;
     *miss = now << 32 | what;
-    of->front.next_miss = ++miss;
-    return miss == of->front.full ? settle_all(of->cache, of) : 0;
+    of->fast.next_miss = ++miss;
+    return miss == of->fast.full ? settle_all(of->cache, of) : 0;
 }
 
 /* --- Loads ----------------------------------------------------------------------------------- */
@@ -75,8 +75,7 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     uint32_t page = view->pages[address >> FRAME_BITS], granule = address >> CACHE_GRANULE_BITS;
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule;
-    if (how == PLAIN && !(page & of->front.ready & QUICK_LOAD))
-        return load_else(view, address, now);
+    if (how == PLAIN && !(page & of->fast.ready & FAST_LOAD)) return load_else(view, address, now);
     if (SELDOM(*at & CACHE_HERE)) { /* the page is, or has been, out of the TLB */
         if (how == TLB_MISSES) fill_tlb(view, address);
         *at |= CACHE_LOAD;
@@ -86,26 +85,26 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
     size_t set = granule & of->data.tags.set_mask; /* which the page has no part in */
     uint32_t line = line_of(page, granule);
     __asm__("" : "+r"(line)); /* now: page and granule need no registers any longer */
-    struct turn *turn = &of->front.turn[set];
+    struct turn *turn = &of->fast.turn[set];
     uint32_t next = turn->next;
     if (how == PLAIN && SELDOM(next == turn->last)) return load_else(view, address, now);
     size_t way = next;
-    uint8_t *old_at = of->front.at[way];
-    if (!old_at) return CACHE_ELSE;
+    uint8_t *old_at = of->fast.at[way];
+    if (!old_at) return CACHE_SLOW;
     if (how != PLAIN) {
-        if (!of->cache->config.write_through && of->data.dirty[way]) return CACHE_ELSE;
-        if (!(page & QUICK_LOAD) && others_join(view, address >> FRAME_BITS, line))
-            return CACHE_ELSE;
+        if (!of->cache->config.write_through && of->data.dirty[way]) return CACHE_SLOW;
+        if (!(page & FAST_LOAD) && others_join(view, address >> FRAME_BITS, line))
+            return CACHE_SLOW;
         if (next == turn->last) { /* as in snoop_filled */
-            if (of->snoop.sets_full == of->data.tags.set_mask) return CACHE_ELSE;
+            if (of->snoop.sets_full == of->data.tags.set_mask) return CACHE_SLOW;
             of->snoop.sets_full++;
             turn->last = NO_WAY;
         }
         if (how == TLB_MISSES) fill_tlb(view, address);
     }
-    of->front.at[way] = at;
-    of->front.line[way] = line;
-    turn->next = of->front.after[way];
+    of->fast.at[way] = at;
+    of->fast.line[way] = line;
+    turn->next = of->fast.after[way];
     *old_at &= how == PLAIN ? (uint8_t) ~(CACHE_HERE | CACHE_LOAD) : of->cache->without_line;
     *at |= CACHE_LOAD | CACHE_HERE;
     if (how != TLB_MISSES) return miss_note(of, now, line);
@@ -114,14 +113,14 @@ INLINE uint32_t load_quick(struct cache_view *view, uint32_t address, uint64_t n
 
 APART static uint32_t load_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
-    if (page & ready & QUICK_CARE) return load_quick(view, address, now, CAREFUL);
-    if (page & OUT_LOAD && ready & QUICK_CARE && !view->cache->heard)
+    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->fast.ready;
+    if (page & ready & FAST_LOAD_CHECKED) return load_quick(view, address, now, CAREFUL);
+    if (page & EVICTED_LOAD && ready & FAST_LOAD_CHECKED && !view->cache->heard)
         return load_quick(view, address, now, TLB_MISSES);
-    return CACHE_ELSE;
+    return CACHE_SLOW;
 }
 
-uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t now)
+uint32_t cache_load_fast(struct cache_view *view, uint32_t address, uint64_t now)
 {
     return load_quick(view, address, now, PLAIN);
 }
@@ -129,7 +128,7 @@ uint32_t cache_load_quick(struct cache_view *view, uint32_t address, uint64_t no
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
 {
     const struct cache_core *of = view->of;
-    uint32_t cycles = stall & ~CACHE_HEARD;
+    uint32_t cycles = stall & ~CACHE_NOTIFY;
     if (!of->alike || cycles >= ALIKE_STALLS) return stall;
     alike_add(of->alike, CACHE_LOAD_MISS, of->served, cycles);
     return cycles;
@@ -156,14 +155,14 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
     uint32_t tlb_stall = how == TLB_MISSES ? view->cache->config.tlb_miss : 0;
     uint8_t *at = view->lines + granule, byte = *at, here = byte & CACHE_HERE;
     bool plain = how == PLAIN || how == ZEROES;
-    if (plain && !(page & of->front.ready & QUICK_STORE))
-        return how == PLAIN ? store_else(view, address, now) : CACHE_ELSE;
-    if (byte & CACHE_OPEN || !of->front.next_open->at) return CACHE_ELSE;
-    if (!plain && of->front.ready & QUICK_SEEN) {
-        if (!others_see(view, granule, line_of(page, granule))) return CACHE_ELSE;
-        if (!(page & PAGE_OPENED)) quick_open(view, address >> FRAME_BITS);
+    if (plain && !(page & of->fast.ready & FAST_STORE))
+        return how == PLAIN ? store_else(view, address, now) : CACHE_SLOW;
+    if (byte & CACHE_OPEN || !of->fast.next_open->at) return CACHE_SLOW;
+    if (!plain && of->fast.ready & FAST_STORE_SHOWN) {
+        if (!others_see(view, granule, line_of(page, granule))) return CACHE_SLOW;
+        if (!(page & PAGE_HAS_OPEN_LINE)) quick_open(view, address >> FRAME_BITS);
     } else if (how == CAREFUL && !here && !count_store(of, now))
-        return CACHE_ELSE;
+        return CACHE_SLOW;
     if (how == TLB_MISSES) {
         fill_tlb(view, address);
         byte = *at; /* a page's first has CACHE_PAGE now */
@@ -181,20 +180,20 @@ INLINE uint32_t store_quick(struct cache_view *view, uint32_t address, uint64_t 
 
 APART static uint32_t store_else(struct cache_view *view, uint32_t address, uint64_t now)
 {
-    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->front.ready;
-    if (page & ready & QUICK_HEARD || (page & QUICK_STORE && ready & QUICK_SEEN))
+    uint32_t page = view->pages[address >> FRAME_BITS], ready = view->of->fast.ready;
+    if (page & ready & FAST_STORE_LISTENED || (page & FAST_STORE && ready & FAST_STORE_SHOWN))
         return store_quick(view, address, now, CAREFUL);
-    if (page & OUT_STORE && ready & (QUICK_STORE | QUICK_SEEN))
+    if (page & EVICTED_STORE && ready & (FAST_STORE | FAST_STORE_SHOWN))
         return store_quick(view, address, now, TLB_MISSES);
-    return CACHE_ELSE;
+    return CACHE_SLOW;
 }
 
-uint32_t cache_store_quick(struct cache_view *view, uint32_t address, uint64_t now)
+uint32_t cache_store_fast(struct cache_view *view, uint32_t address, uint64_t now)
 {
     return store_quick(view, address, now, PLAIN);
 }
 
-uint32_t cache_zero_quick(struct cache_view *view, uint32_t address, uint64_t now)
+uint32_t cache_zero_fast(struct cache_view *view, uint32_t address, uint64_t now)
 {
     return store_quick(view, address, now, ZEROES);
 }

@@ -13,19 +13,19 @@
 static const struct {
     enum cache_scope scope;
     const char *name;
-} wires[] = {
-#define CACHE_WIRE(scope, id, name, ...) {CACHE_OF_##scope, name},
-#include "machine/cache/cache_wires.def"
+} signals[] = {
+#define CACHE_SIGNAL(scope, id, name, ...) {CACHE_OF_##scope, name},
+#include "machine/cache/cache_signals.def"
 };
 
-enum cache_scope cache_wire_scope(enum cache_wire_id id)
+enum cache_scope cache_signal_scope(enum cache_signal_id id)
 {
-    return wires[id].scope;
+    return signals[id].scope;
 }
 
-uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id)
+uint32_t cache_signal_instances(const struct cache *cache, enum cache_signal_id id)
 {
-    switch (wires[id].scope) {
+    switch (signals[id].scope) {
     case CACHE_OF_CORE:
     case CACHE_OF_L2:
     case CACHE_OF_SNOOP: return cache->config.cores;
@@ -39,11 +39,11 @@ uint32_t cache_wire_instances(const struct cache *cache, enum cache_wire_id id)
 
 /* --- Names ----------------------------------------------------------------------------------- */
 
-void cache_wire_name(struct cache_wire wire, char *name)
+void cache_signal_name(struct cache_signal signal, char *name)
 {
-    const char *last = wires[wire.id].name;
-    unsigned n = wire.instance;
-    switch (wires[wire.id].scope) {
+    const char *last = signals[signal.id].name;
+    unsigned n = signal.instance;
+    switch (signals[signal.id].scope) {
     case CACHE_OF_CORE:
         if (n == CACHE_ALL)
             (void)snprintf(name, CACHE_NAME, "core.%s", last);
@@ -125,15 +125,15 @@ static bool take_scope(const char **at, enum cache_scope *scope, uint32_t *insta
     return skip(at, "ddr.") && take_number(at, instance);
 }
 
-bool cache_wire_find(const struct cache *cache, const char *name, struct cache_wire *wire)
+bool cache_signal_find(const struct cache *cache, const char *name, struct cache_signal *signal)
 {
     enum cache_scope scope;
     uint32_t instance;
     if (!take_scope(&name, &scope, &instance)) return false;
-    for (unsigned id = 0; id < CACHE_WIRES; id++) {
-        if (wires[id].scope != scope || strcmp(wires[id].name, name) != 0) continue;
-        *wire = (struct cache_wire){(enum cache_wire_id)id, instance};
-        return instance == CACHE_ALL || instance < cache_wire_instances(cache, wire->id);
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++) {
+        if (signals[id].scope != scope || strcmp(signals[id].name, name) != 0) continue;
+        *signal = (struct cache_signal){(enum cache_signal_id)id, instance};
+        return instance == CACHE_ALL || instance < cache_signal_instances(cache, signal->id);
     }
     return false;
 }
@@ -346,11 +346,11 @@ static uint64_t pulse(uint64_t occurrences, enum cache_scope scope)
     return scope == CACHE_OF_CORE ? occurrences : 2 * occurrences;
 }
 
-static void count_one(const struct cache *cache, enum cache_wire_id id, uint32_t instance,
+static void count_one(const struct cache *cache, enum cache_signal_id id, uint32_t instance,
                       uint64_t *occurrences, uint64_t *high)
 {
     const struct cache_config *cf = &cache->config;
-    enum cache_scope scope = wires[id].scope;
+    enum cache_scope scope = signals[id].scope;
     struct view view;
     look(&view, cache, scope, instance);
     const struct core_counts *c = view.c;
@@ -358,26 +358,27 @@ static void count_one(const struct cache *cache, enum cache_wire_id id, uint32_t
     const struct bank_counts *b = view.b, *n = &view.n;
     const struct ddr_counts *d = view.d, *m = &view.m;
     switch (id) {
-#define CACHE_WIRE(scope_, id_, name_, occurrences_, high_)                                        \
-    case CACHE_WIRE_##id_:                                                                         \
+#define CACHE_SIGNAL(scope_, id_, name_, occurrences_, high_)                                      \
+    case CACHE_SIGNAL_##id_:                                                                       \
         *occurrences = (occurrences_);                                                             \
         *high = (high_);                                                                           \
         break;
-#include "machine/cache/cache_wires.def"
-    case CACHE_WIRES: break;
+#include "machine/cache/cache_signals.def"
+    case CACHE_SIGNALS: break;
     }
 }
 
-void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_t *occurrences,
-                      uint64_t *high_cycles)
+void cache_signal_count(const struct cache *cache, struct cache_signal signal,
+                        uint64_t *occurrences, uint64_t *high_cycles)
 {
-    uint32_t first = wire.instance, last = wire.instance;
-    if (wire.instance == CACHE_ALL) first = 0, last = cache_wire_instances(cache, wire.id) - 1;
+    uint32_t first = signal.instance, last = signal.instance;
+    if (signal.instance == CACHE_ALL)
+        first = 0, last = cache_signal_instances(cache, signal.id) - 1;
     *occurrences = *high_cycles = 0;
     for (uint32_t i = first; i <= last; i++) {
         uint64_t count = 0, high = 0;
-        assert(i < cache_wire_instances(cache, wire.id));
-        count_one(cache, wire.id, i, &count, &high);
+        assert(i < cache_signal_instances(cache, signal.id));
+        count_one(cache, signal.id, i, &count, &high);
         *occurrences += count;
         *high_cycles += high;
     }
@@ -387,11 +388,11 @@ void cache_wire_count(const struct cache *cache, struct cache_wire wire, uint64_
 
 #define PLUS(id)                                                                                   \
     {                                                                                              \
-        1, CACHE_WIRE_##id                                                                         \
+        1, CACHE_SIGNAL_##id                                                                       \
     }
 #define MINUS(id)                                                                                  \
     {                                                                                              \
-        -1, CACHE_WIRE_##id                                                                        \
+        -1, CACHE_SIGNAL_##id                                                                      \
     }
 
 const struct cache_law cache_laws[] = {
@@ -438,10 +439,10 @@ const struct cache_law cache_laws[] = {
 const unsigned cache_law_count = sizeof cache_laws / sizeof *cache_laws;
 
 /* Wires that are still where misses are not told apart. */
-static bool is_kind(enum cache_wire_id id)
+static bool is_kind(enum cache_signal_id id)
 {
-    return (id >= CACHE_WIRE_L1D_LOAD_COLD && id <= CACHE_WIRE_L1D_STORE_COHERENCE) ||
-           (id >= CACHE_WIRE_L3_COLD && id <= CACHE_WIRE_L3_CONFLICT);
+    return (id >= CACHE_SIGNAL_L1D_LOAD_COLD && id <= CACHE_SIGNAL_L1D_STORE_COHERENCE) ||
+           (id >= CACHE_SIGNAL_L3_COLD && id <= CACHE_SIGNAL_L3_CONFLICT);
 }
 
 void cache_law_sides(const struct cache *cache, const struct cache_law *law, uint32_t core,
@@ -451,7 +452,8 @@ void cache_law_sides(const struct cache *cache, const struct cache_law *law, uin
     if (!cache->config.miss_kinds && is_kind(law->terms[1].id)) return;
     for (unsigned i = 0; law->terms[i].sign; i++) {
         uint64_t occurrences, high;
-        cache_wire_count(cache, (struct cache_wire){law->terms[i].id, core}, &occurrences, &high);
+        cache_signal_count(cache, (struct cache_signal){law->terms[i].id, core}, &occurrences,
+                           &high);
         *(law->terms[i].sign > 0 ? left : right) += occurrences;
     }
 }
@@ -459,7 +461,7 @@ void cache_law_sides(const struct cache *cache, const struct cache_law *law, uin
 bool cache_law_of_core(const struct cache_law *law)
 {
     for (unsigned i = 0; law->terms[i].sign; i++) {
-        enum cache_scope scope = cache_wire_scope(law->terms[i].id);
+        enum cache_scope scope = cache_signal_scope(law->terms[i].id);
         if (scope != CACHE_OF_CORE && scope != CACHE_OF_L2) return false;
     }
     return true;

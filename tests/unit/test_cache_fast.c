@@ -5,7 +5,7 @@
  * for the first half nearly alone, and everything that could make the short way wrong happens now
  * and then: loads that move lines through L1, L2 and L3, other cores' stores, first fills, cache
  * management, pages that go and come back as others, in one space and in two that share them.
- * Stalls are compared after every step, all wires at powers of two. In half of the runs core 0
+ * Stalls are compared after every step, all signals at powers of two. In half of the runs core 0
  * postpones its misses now and then: then stalls are compared when they are settled, and whether
  * that was early enough.
  */
@@ -31,7 +31,7 @@ struct pair {
     bool may_postpone;
     struct cache_view *postpones; /* the view that does, or NULL */
     uint64_t behind;              /* what it has still to wait for */
-    uint64_t limit, until;        /* of cache_postpone */
+    uint64_t limit, until;        /* of cache_defer */
     uint64_t postponed;           /* misses */
 };
 
@@ -84,7 +84,7 @@ static struct cache_config config_of(struct pair *pair)
 static void at_once(struct pair *pair)
 {
     if (!pair->postpones) return;
-    same(pair, "what was postponed", cache_postpone_end(pair->postpones), pair->behind);
+    same(pair, "what was postponed", cache_defer_end(pair->postpones), pair->behind);
     pair->postpones = NULL;
     pair->behind = 0;
 }
@@ -108,7 +108,7 @@ static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now
         pair->postpones = view;
         pair->limit =
             now + (pick(pair, 2) ? UINT64_C(1) << pick(pair, 22) : 5000 + pick(pair, 20000));
-        pair->until = cache_postpone(view, now, pair->limit, !pick(pair, 10));
+        pair->until = cache_defer(view, now, pair->limit, !pick(pair, 10));
     }
     return now - pair->behind;
 }
@@ -117,7 +117,7 @@ static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now
 static void settle(struct pair *pair, uint64_t known)
 {
     if (pair->postpones)
-        same(pair, "what was postponed", cache_settle(pair->postpones, known), pair->behind);
+        same(pair, "what was postponed", cache_drain(pair->postpones, known), pair->behind);
     pair->behind = 0;
 }
 
@@ -139,17 +139,17 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
     uint64_t known = time_of(pair, view, now);
     uint32_t fast = 0, literal;
     if (bit == CACHE_LOAD) {
-        if (!free) fast = cache_load_quick(view, address, known);
-        pair->loads += !free && fast != CACHE_ELSE;
-        if (fast == CACHE_ELSE) {
+        if (!free) fast = cache_load_fast(view, address, known);
+        pair->loads += !free && fast != CACHE_SLOW;
+        if (fast == CACHE_SLOW) {
             settle(pair, known);
             fast = cache_load(pair->fast, core, space, address, 8, now);
         }
         literal = literal_load(pair->lit, core, space, address, 8, now);
     } else {
-        if (!free) fast = cache_store_quick(view, address, known);
-        pair->stores += !free && fast != CACHE_ELSE;
-        if (fast == CACHE_ELSE) {
+        if (!free) fast = cache_store_fast(view, address, known);
+        pair->stores += !free && fast != CACHE_SLOW;
+        if (fast == CACHE_SLOW) {
             settle(pair, known);
             fast = cache_store(pair->fast, core, space, address, 8, now);
         }
@@ -164,9 +164,9 @@ static void zero_both(struct pair *pair, unsigned core, unsigned space, uint32_t
     uint64_t now = pair->now[core];
     struct cache_view *view = cache_view(pair->fast, core, space);
     uint64_t known = time_of(pair, view, now);
-    uint32_t fast = cache_zero_quick(view, address, known);
-    pair->zeroes += fast != CACHE_ELSE;
-    if (fast == CACHE_ELSE) {
+    uint32_t fast = cache_zero_fast(view, address, known);
+    pair->zeroes += fast != CACHE_SLOW;
+    if (fast == CACHE_SLOW) {
         settle(pair, known);
         fast = cache_manage(pair->fast, CACHE_ZERO, core, space, address, now);
     }
@@ -184,7 +184,7 @@ static void change_map(struct pair *pair, unsigned space, uint32_t address)
         assert_int_equal(cache_space_new(pair->fast), space);
         assert_int_equal(literal_space_new(pair->lit), space);
         break;
-    case 1: cache_ask_again(pair->fast, space, page, PAGE); break;
+    case 1: cache_recheck(pair->fast, space, page, PAGE); break;
     case 2:
         cache_share(pair->fast, space, page, !space, other, PAGE);
         literal_share(pair->lit, space, page, !space, other, PAGE);
@@ -377,7 +377,7 @@ static struct pair postponing(struct cache_config config, uint64_t limit)
     (void)literal_space_new(pair.lit);
     pair.postpones = cache_view(pair.fast, 0, cache_space_new(pair.fast));
     pair.limit = limit;
-    pair.until = cache_postpone(pair.postpones, 0, limit, false);
+    pair.until = cache_defer(pair.postpones, 0, limit, false);
     return pair;
 }
 
@@ -462,11 +462,11 @@ static void rights_that_changed_are_asked_for(void **state)
         now += 1000 + cache_store(cache, 0, 0, 4 * PAGE + i, 4, now);
     }
     now += cache_load(cache, 0, 0, 0, 4, now) + cache_store(cache, 0, 0, 32, 4, now);
-    assert_int_not_equal(cache_load_quick(view, 64, now + 1000), CACHE_ELSE);
-    assert_int_not_equal(cache_store_quick(view, 96, now + 2000), CACHE_ELSE);
-    cache_ask_again(cache, 0, 0, PAGE);
-    assert_int_equal(cache_load_quick(view, 128, now + 3000), CACHE_ELSE);
-    assert_int_equal(cache_store_quick(view, 160, now + 3000), CACHE_ELSE);
+    assert_int_not_equal(cache_load_fast(view, 64, now + 1000), CACHE_SLOW);
+    assert_int_not_equal(cache_store_fast(view, 96, now + 2000), CACHE_SLOW);
+    cache_recheck(cache, 0, 0, PAGE);
+    assert_int_equal(cache_load_fast(view, 128, now + 3000), CACHE_SLOW);
+    assert_int_equal(cache_store_fast(view, 160, now + 3000), CACHE_SLOW);
     /* Likewise in a page that has left the TLB. */
     for (unsigned asked = 0; asked < 2; asked++) {
         now += 10000 + cache_load(cache, 0, 0, 192, 4, now);
@@ -475,10 +475,10 @@ static void rights_that_changed_are_asked_for(void **state)
             now += 10000 + cache_load(cache, 0, 0, 4 * PAGE + i, 4, now);
             now += 10000 + cache_store(cache, 0, 0, 4 * PAGE + i, 4, now);
         }
-        if (asked) cache_ask_again(cache, 0, 0, PAGE);
-        assert_int_equal(cache_load_quick(view, 256 + 64 * asked, now) == CACHE_ELSE, asked);
+        if (asked) cache_recheck(cache, 0, 0, PAGE);
+        assert_int_equal(cache_load_fast(view, 256 + 64 * asked, now) == CACHE_SLOW, asked);
         now += 10000;
-        assert_int_equal(cache_store_quick(view, 288 + 64 * asked, now) == CACHE_ELSE, asked);
+        assert_int_equal(cache_store_fast(view, 288 + 64 * asked, now) == CACHE_SLOW, asked);
     }
     cache_free(cache);
 }
@@ -488,21 +488,21 @@ static void rights_that_changed_are_asked_for(void **state)
 static void a_line_is_not_closed_for_another(void **state)
 {
     struct cache_config config = quick_config();
-    struct cache_wire wire;
+    struct cache_signal signal;
     uint64_t now = 0, before, after, high;
     (void)state;
     config.store_lines = 3;
     struct cache *cache = cache_new(&config);
     assert_int_equal(cache_space_new(cache), 0);
-    assert_true(cache_wire_find(cache, "l2.0.write.memory", &wire));
+    assert_true(cache_signal_find(cache, "l2.0.write.memory", &signal));
     now += 1000 + cache_store(cache, 0, 0, 0, 4, now);
     cache_forget(cache, 0, 0, PAGE);
     now += 1000 + cache_store(cache, 0, 0, PAGE + 64, 4, now); /* takes the frame */
     now += 1000 + cache_store(cache, 0, 0, 0, 4, now);
     now += 1000 + cache_store(cache, 0, 0, 32, 4, now); /* closes the first line */
-    cache_wire_count(cache, wire, &before, &high);
+    cache_signal_count(cache, signal, &before, &high);
     (void)cache_store(cache, 0, 0, 0, 4, now);
-    cache_wire_count(cache, wire, &after, &high);
+    cache_signal_count(cache, signal, &after, &high);
     assert_int_equal(after, before);
     cache_free(cache);
 }
@@ -512,20 +512,20 @@ static void a_line_is_not_closed_for_another(void **state)
 static void time_of_l3_does_not_go_back(void **state)
 {
     struct cache_config config = quick_config();
-    struct cache_wire wire;
+    struct cache_signal signal;
     uint64_t now = 0, rises, high;
     (void)state;
     config.l3_size = 65536;
     config.tlb_entries = 64;
     struct cache *cache = cache_new(&config);
     struct cache_view *view = cache_view(cache, 0, cache_space_new(cache));
-    assert_true(cache_wire_find(cache, "l3.edram.refresh", &wire));
+    assert_true(cache_signal_find(cache, "l3.edram.refresh", &signal));
     for (uint32_t i = 0; i < 4 * PAGE; i += 32)
         now += 1000 + cache_load(cache, 0, 0, i, 4, now);
     now += 1000;
-    assert_int_equal(cache_load_quick(view, 0, now), config.l3_latency - config.l1_latency);
+    assert_int_equal(cache_load_fast(view, 0, now), config.l3_latency - config.l1_latency);
     (void)cache_store(cache, 1, 0, 0, 4, 10);
-    cache_wire_count(cache, wire, &rises, &high);
+    cache_signal_count(cache, signal, &rises, &high);
     assert_int_equal(rises, now);
     cache_free(cache);
 }
@@ -535,24 +535,24 @@ static void time_of_l3_does_not_go_back(void **state)
 static void time_of_l3_does_not_go_back_by_a_load(void **state)
 {
     struct cache_config config = quick_config();
-    struct cache_wire wire;
+    struct cache_signal signal;
     uint64_t now = 0, rises, high;
     (void)state;
     config.l3_size = 65536;
     config.tlb_entries = 64;
     struct cache *cache = cache_new(&config);
     unsigned space = cache_space_new(cache);
-    assert_true(cache_wire_find(cache, "l3.edram.refresh", &wire));
+    assert_true(cache_signal_find(cache, "l3.edram.refresh", &signal));
     for (uint32_t i = 0; i < 4 * PAGE; i += 32)
         for (unsigned core = 0; core < 2; core++)
             now += 1000 + cache_load(cache, core, space, i, 4, now);
     uint64_t behind = now + 1000;
     now = behind + 500;
-    assert_int_equal(cache_load_quick(cache_view(cache, 0, space), 0, now),
+    assert_int_equal(cache_load_fast(cache_view(cache, 0, space), 0, now),
                      config.l3_latency - config.l1_latency);
-    assert_int_equal(cache_load_quick(cache_view(cache, 1, space), 0, behind),
+    assert_int_equal(cache_load_fast(cache_view(cache, 1, space), 0, behind),
                      config.l3_latency - config.l1_latency);
-    cache_wire_count(cache, wire, &rises, &high);
+    cache_signal_count(cache, signal, &rises, &high);
     assert_int_equal(rises, now);
     cache_free(cache);
 }
@@ -573,18 +573,18 @@ static void a_core_whose_time_goes_back(void **state)
         for (uint32_t at = 0; at < 4 * PAGE; at += 32)
             now += 1000 + cache_load(cache, 0, 0, at, 4, now);
         now += 1000;
-        if (i) (void)cache_postpone(view, now, now + 1000000, false);
-        uint64_t stall = cache_load_quick(view, 0, now);
-        if (i) stall += cache_postpone_end(view);
+        if (i) (void)cache_defer(view, now, now + 1000000, false);
+        uint64_t stall = cache_load_fast(view, 0, now);
+        if (i) stall += cache_defer_end(view);
         assert_int_equal(stall, config.l3_latency - config.l1_latency);
         (void)cache_load(cache, 0, 0, 2 * PAGE + 512, 4, now + stall - 1);
     }
-    for (unsigned id = 0; id < CACHE_WIRES; id++)
-        for (uint32_t i = 0; i < cache_wire_instances(caches[0], (enum cache_wire_id)id); i++) {
-            struct cache_wire wire = {(enum cache_wire_id)id, i};
+    for (unsigned id = 0; id < CACHE_SIGNALS; id++)
+        for (uint32_t i = 0; i < cache_signal_instances(caches[0], (enum cache_signal_id)id); i++) {
+            struct cache_signal signal = {(enum cache_signal_id)id, i};
             uint64_t rises[2], high[2];
             for (unsigned k = 0; k < 2; k++)
-                cache_wire_count(caches[k], wire, &rises[k], &high[k]);
+                cache_signal_count(caches[k], signal, &rises[k], &high[k]);
             assert_int_equal(rises[0], rises[1]);
             assert_int_equal(high[0], high[1]);
         }
@@ -685,7 +685,7 @@ static void listen_to(uint64_t seed, struct ear *ears)
         bool quiet = pick(&pair, 3) == 0;
         for (unsigned i = 0; i < 2; i++) {
             cache_listen(ears[i].cache, quiet ? NULL : &ears[i].listener);
-            cache_tell_alike(ears[i].cache, CACHE_ALL);
+            cache_notify_uniform(ears[i].cache, CACHE_ALL);
             ears[i].round ^= 1;
         }
     }

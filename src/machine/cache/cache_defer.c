@@ -6,7 +6,7 @@
  * itself (miss_most); and what all units had to do before it is looked at whenever misses are
  * settled. If that is more than PATIENCE, none is postponed until it is less.
  */
-#include "machine/cache/cache_keep.h"
+#include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_snoop_access.h"
 
@@ -24,15 +24,15 @@ bool can_postpone(const struct cache *cache, uint64_t now)
     return true;
 }
 
-uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, bool none)
+uint64_t cache_defer(struct cache_view *view, uint64_t now, uint64_t limit, bool none)
 {
     const struct cache *cache = view->cache;
     struct cache_core *of = view->of;
     if (limit > now + AT_ONCE) limit = now + AT_ONCE;
     of->missed_from = now;
     of->missed_since = now << 32;
-    if (of->front.view != view) {
-        of->front.view = view;
+    if (of->fast.view != view) {
+        of->fast.view = view;
         quick_pages(of);
     }
     uint64_t each = (uint64_t)SHARE * cache->miss_most;
@@ -40,16 +40,16 @@ uint64_t cache_postpone(struct cache_view *view, uint64_t now, uint64_t limit, b
     uint64_t most = (limit - now - PATIENCE) / each;
     if (most > CACHE_MISSES) most = CACHE_MISSES;
     of->most_misses = (uint32_t)most;
-    if (can_postpone(cache, now)) of->front.full = of->misses + most;
+    if (can_postpone(cache, now)) of->fast.full = of->misses + most;
     return limit - PATIENCE - (most + 2) * cache->miss_most;
 }
 
-uint32_t cache_postpone_end(struct cache_view *view)
+uint32_t cache_defer_end(struct cache_view *view)
 {
     struct cache_core *of = view->of;
     of->most_misses = 1; /* first: who has nothing to settle need not ask what may come next */
-    of->front.full = of->misses + 1;
-    return cache_settle(view, 0);
+    of->fast.full = of->misses + 1;
+    return cache_drain(view, 0);
 }
 
 void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now)

@@ -21,7 +21,7 @@ struct unit_seen {
 
 /* Units in this order: counts of each core, ports of each core, banks, controllers; and on bills
  * one more, with what was sent to idle cores. */
-struct cache_account {
+struct cache_attributor {
     const struct cache *cache;
     size_t count;
     struct unit_seen *units;
@@ -65,9 +65,9 @@ static uint64_t *unit_at(const struct cache *cache, size_t unit, size_t *count)
     return (uint64_t *)&cache->ddr[unit - 2 * cores - banks].counts;
 }
 
-struct cache_account *cache_account_new(const struct cache *cache)
+struct cache_attributor *cache_attributor_new(const struct cache *cache)
 {
-    struct cache_account *account = base_calloc(1, sizeof *account);
+    struct cache_attributor *account = base_calloc(1, sizeof *account);
     account->cache = cache;
     account->count = unit_count(cache);
     account->idle[0] = cache->idle;
@@ -80,7 +80,7 @@ struct cache_account *cache_account_new(const struct cache *cache)
     return account;
 }
 
-void cache_account_free(struct cache_account *account)
+void cache_attributor_free(struct cache_attributor *account)
 {
     if (!account) return;
     for (size_t i = 0; i < account->count; i++)
@@ -89,8 +89,8 @@ void cache_account_free(struct cache_account *account)
     free(account);
 }
 
-static inline uint64_t *bill_unit(const struct cache_account *account, struct cache_bill *bill,
-                                  size_t unit)
+static inline uint64_t *bill_unit(const struct cache_attributor *account,
+                                  struct cache_attribution *bill, size_t unit)
 {
     if (bill->unit && bill->unit[unit]) return bill->unit[unit];
     if (!bill->unit)
@@ -121,7 +121,7 @@ static struct port_counts port_of(const struct cache *cache, uint64_t sent, uint
 }
 
 /* Some core has filled its first line: from now on its ports are looked at like any unit. */
-static void wake(struct cache_account *account)
+static void wake(struct cache_attributor *account)
 {
     const struct cache *cache = account->cache;
     size_t cores = cache->config.cores;
@@ -140,7 +140,8 @@ static void wake(struct cache_account *account)
     account->idle[++account->period] = cache->idle;
 }
 
-static void charge_idle(struct cache_account *account, unsigned core, struct cache_bill *bill)
+static void charge_idle(struct cache_attributor *account, unsigned core,
+                        struct cache_attribution *bill)
 {
     const struct cache *cache = account->cache;
     const struct core_counts *seen = (const struct core_counts *)account->units[core].seen;
@@ -155,7 +156,7 @@ static void charge_idle(struct cache_account *account, unsigned core, struct cac
     account->shown_again[core] = again;
 }
 
-static void show_idle(struct cache *counts, const struct cache_account *account,
+static void show_idle(struct cache *counts, const struct cache_attributor *account,
                       const struct shown *shown)
 {
     unsigned cores = counts->config.cores;
@@ -183,7 +184,8 @@ static inline bool group_same(const uint64_t *a, const uint64_t *b)
         (tag_vector)((x[0] != y[0]) | (x[1] != y[1]) | (x[2] != y[2]) | (x[3] != y[3])));
 }
 
-static void charge_unit(const struct cache_account *account, size_t number, struct cache_bill *bill)
+static void charge_unit(const struct cache_attributor *account, size_t number,
+                        struct cache_attribution *bill)
 {
     const struct unit_seen *unit = &account->units[number];
     const uint64_t *now = unit->now;
@@ -206,7 +208,8 @@ static void charge_unit(const struct cache_account *account, size_t number, stru
     }
 }
 
-void cache_account_charge(struct cache_account *account, unsigned core, struct cache_bill *bill)
+void cache_attribute(struct cache_attributor *account, unsigned core,
+                     struct cache_attribution *bill)
 {
     const struct cache *cache = account->cache;
     size_t cores = cache->config.cores;
@@ -227,7 +230,7 @@ void cache_account_charge(struct cache_account *account, unsigned core, struct c
         charge_unit(account, i, bill);
 }
 
-void cache_bill_fini(const struct cache_account *account, struct cache_bill *bill)
+void cache_attribution_fini(const struct cache_attributor *account, struct cache_attribution *bill)
 {
     for (size_t i = 0; bill->unit && i <= account->count; i++)
         free(bill->unit[i]);
@@ -275,8 +278,8 @@ void cache_counts_clear(struct cache *counts)
     }
 }
 
-void cache_counts_add(struct cache *counts, const struct cache_account *account,
-                      const struct cache_bill *bill)
+void cache_counts_add(struct cache *counts, const struct cache_attributor *account,
+                      const struct cache_attribution *bill)
 {
     if (!bill->unit) return;
     for (size_t i = 0, units = unit_count(counts); i < units; i++) {

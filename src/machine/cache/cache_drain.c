@@ -1,11 +1,11 @@
-/* What L2 and L3 make of misses and stores of the common kind (cache_quick.c), and what that costs.
+/* What L2 and L3 make of misses and stores of the common kind (cache_fast.c), and what that costs.
  *
- * They hear of a miss when it is settled: at once, or, while the core postpones (cache_postpone.c),
+ * They hear of a miss when it is settled: at once, or, while the core postpones (cache_defer.c),
  * when many have come together. The guest does not wait for what they say, only its time does; nor
  * does the host then, which may have begun with the next instructions of the guest, and does the
  * work of one miss while it waits for the data of another's.
  */
-#include "machine/cache/cache_keep.h"
+#include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_l2_access.h"
 
@@ -50,8 +50,8 @@ INLINE bool is_free(const struct cache *cache, uint32_t line, uint64_t now)
     return now > cache->busy_until && now > cache->lane[line % LANES].until;
 }
 
-/* [now, end) is high on a wire, for which counts_of adds all of it: what has been counted before is
- * taken back. */
+/* [now, end) is high on a signal, for which counts_of adds all of it: what has been counted before
+ * is taken back. */
 INLINE void cover_again(uint64_t *until, uint64_t now, uint64_t end, uint64_t *cycles)
 {
     uint64_t first = *until > now ? *until : now;
@@ -353,7 +353,7 @@ INLINE bool logs_full(const struct cache_core *of)
 /* How many misses may come together next. */
 APART static void settle_else(const struct cache *cache, struct cache_core *of, uint64_t now)
 {
-    of->front.full = of->misses + (can_postpone(cache, now) ? of->most_misses : 1);
+    of->fast.full = of->misses + (can_postpone(cache, now) ? of->most_misses : 1);
     if (logs_full(of)) quick_tire(of);
 }
 
@@ -366,7 +366,7 @@ APART uint32_t settle_all(struct cache *cache, struct cache_core *of)
 {
     struct l2 *l2 = &of->l2;
     l2_check_numbers(cache, l2);
-    const cache_miss *miss = of->misses, *end = of->front.next_miss;
+    const cache_miss *miss = of->misses, *end = of->fast.next_miss;
     struct l2_known *const table = l2->known;
     struct settling settling = settle_begin(of, of->missed_from);
     uint32_t *log = of->snoop.active.log_end;
@@ -413,7 +413,7 @@ APART uint32_t settle_all(struct cache *cache, struct cache_core *of)
     of->counts.near += (uint64_t)(log - of->snoop.active.log_end) - others;
     of->counts.stream_hit += ahead;
     of->snoop.active.log_end = log;
-    of->front.next_miss = of->misses;
+    of->fast.next_miss = of->misses;
     settle_units(cache, of, far_at);
     settle_else(cache, of, settling.time + ((end[-1] - of->missed_since) >> 32));
     return (uint32_t)(settling.time - of->missed_from);
@@ -458,24 +458,24 @@ APART uint32_t settle_heard(struct cache *cache, struct cache_core *of, uint64_t
     return stall;
 }
 
-uint32_t cache_settle_front(struct cache_front *front)
+uint32_t cache_drain_fast(struct cache_fast *fast)
 {
-    struct cache_core *of = (struct cache_core *)front;
-    _Static_assert(offsetof(struct cache_core, front) == 0, "it is the beginning of its core");
+    struct cache_core *of = (struct cache_core *)fast;
+    _Static_assert(offsetof(struct cache_core, fast) == 0, "it is the beginning of its core");
     if (of->most_misses > 1) return settle_all(of->cache, of);
     /* Read as they were just written, in halves, or the host waits. */
     typedef uint32_t half __attribute__((may_alias));
     uint32_t what = ((const half *)of->misses)[0],
              late = ((const half *)of->misses)[1] - (uint32_t)of->missed_from;
-    front->next_miss = of->misses;
+    fast->next_miss = of->misses;
     return of->cache->heard ? settle_heard(of->cache, of, of->missed_from + late, what)
                             : settle_one(of->cache, of, of->missed_from + late, what);
 }
 
-uint32_t cache_settle(struct cache_view *view, uint64_t now)
+uint32_t cache_drain(struct cache_view *view, uint64_t now)
 {
     struct cache_core *of = view->of;
-    if (of->front.next_miss != of->misses) return settle_all(view->cache, of);
+    if (of->fast.next_miss != of->misses) return settle_all(view->cache, of);
     if (of->most_misses > 1)
         settle_else(view->cache, of, now); /* of what accesses that were not quick have left */
     return 0;

@@ -1,35 +1,35 @@
-/* What cores notice of each other where accesses are of the common kind (cache_quick.c).
+/* What cores notice of each other where accesses are of the common kind (cache_fast.c).
  *
  * A store is shown to all other cores. Those that have the line in L1D, or whose own stores join
  * it, lose it: that is not common. For the others' snoop filters it is a count, which is worked out
  * later (cache_snoop.c), and L2 forgets the line.
  *
  * A load ends the joining of other cores' stores to what it brings into L2. Who opens a line in a
- * page takes from all others the right to load there without looking (QUICK_LOAD); who looks and
+ * page takes from all others the right to load there without looking (FAST_LOAD); who looks and
  * finds no open line there has it again. While nobody else could notice, pages are not marked; when
  * somebody can, those of open lines are.
  */
-#include "machine/cache/cache_keep.h"
+#include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_l1_access.h"
 #include "machine/cache/cache_snoop_access.h"
 
 void quick_pages(struct cache_core *of)
 {
-    struct cache_front *front = &of->front;
-    const uint32_t *pages = front->view ? front->view->pages : of->cache->no_pages;
-    front->load_pages = front->ready & QUICK_LOAD ? pages : of->cache->no_pages;
-    front->store_pages = front->ready & QUICK_STORE ? pages : of->cache->no_pages;
+    struct cache_fast *fast = &of->fast;
+    const uint32_t *pages = fast->view ? fast->view->pages : of->cache->no_pages;
+    fast->load_pages = fast->ready & FAST_LOAD ? pages : of->cache->no_pages;
+    fast->store_pages = fast->ready & FAST_STORE ? pages : of->cache->no_pages;
 }
 
 void quick_open(const struct cache_view *view, uint32_t page)
 {
     struct cache *cache = view->cache;
     cache->opening |= view->of->bit;
-    view->pages[page] |= PAGE_OPENED;
+    view->pages[page] |= PAGE_HAS_OPEN_LINE;
     for (uint32_t others = view->of->others; others; others &= others - 1) {
         const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
-        if (other) other->pages[page] &= ~(uint32_t)QUICK_LOAD;
+        if (other) other->pages[page] &= ~(uint32_t)FAST_LOAD;
     }
 }
 
@@ -60,12 +60,12 @@ void quick_change(struct cache *cache)
             mark_open(cache, of);
             of->unmarked = false;
         }
-        of->front.ready = 0;
+        of->fast.ready = 0;
         if (cache->quick_loads && loads && !of->tired)
-            of->front.ready |= QUICK_CARE | (care ? 0U : QUICK_LOAD);
+            of->fast.ready |= FAST_LOAD_CHECKED | (care ? 0U : FAST_LOAD);
         if (cache->quick_stores && !of->tired) {
-            if (stores) of->front.ready |= QUICK_HEARD;
-            if (!cache->heard) of->front.ready |= stores ? QUICK_STORE : QUICK_SEEN;
+            if (stores) of->fast.ready |= FAST_STORE_LISTENED;
+            if (!cache->heard) of->fast.ready |= stores ? FAST_STORE : FAST_STORE_SHOWN;
         }
         quick_pages(of);
     }
@@ -88,10 +88,10 @@ bool others_join(const struct cache_view *view, uint32_t page, uint32_t line)
     if (opened) return false;
     for (uint32_t others = cache->opening & view->of->others; others; others &= others - 1) {
         const struct cache_view *other = cache->spaces[view->space].view[__builtin_ctz(others)];
-        if (other) other->pages[page] &= ~(uint32_t)PAGE_OPENED;
+        if (other) other->pages[page] &= ~(uint32_t)PAGE_HAS_OPEN_LINE;
     }
-    if (view->pages[page] & QUICK_CARE)
-        view->pages[page] |= QUICK_LOAD; /* else it is out of the TLB */
+    if (view->pages[page] & FAST_LOAD_CHECKED)
+        view->pages[page] |= FAST_LOAD; /* else it is out of the TLB */
     return false;
 }
 
