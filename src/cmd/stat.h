@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 
-enum { PATTERNS_MAX = 4096, METRICS_MAX = 64, COLUMNS_MAX = 65 };
+enum { PATTERNS_MAX = 4096, METRICS_MAX = 64, STAT_COLUMNS_MAX = 65 };
 
 /* The derived metrics, from a file of rows (docs/formats/metrics.md). */
 struct stat_metrics {
@@ -57,7 +57,19 @@ void stat_metrics_fini(struct stat_metrics *metrics);
 bool stat_metric(const struct stat_shown *shown, int core, const struct stat_metric *metric,
                  double *value);
 
-/* Writes everything to `out`; whether that worked. */
+/* The same as cells; without a value where there is none. */
+struct view_cell stat_count_cell(const struct stat_shown *shown, int core,
+                                 const struct chil_event *event);
+struct view_cell stat_metric_cell(const struct stat_shown *shown, int core,
+                                  const struct stat_metric *metric);
+/* Derived metrics to show: none where events were chosen, unless a file of metrics was given. */
+size_t stat_metric_count(const struct stat_shown *shown);
+double stat_seconds(const struct stat_shown *shown, uint64_t cycles);
+
+/* Writes everything to `out` in the form of the options; false: that failed. */
 bool stat_print(FILE *out, const struct stat_shown *shown);
+void stat_print_hpm(FILE *out, const struct stat_shown *shown);
+void stat_print_lines(FILE *out, const struct stat_shown *shown);
+bool stat_print_json(FILE *out, const struct stat_shown *shown);
 
 #endif

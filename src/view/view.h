@@ -53,7 +53,7 @@ struct view_cell {
 };
 
 /* Forms that show a column; 0 in a column means all. */
-enum { VIEW_IN_TABLE = 1, VIEW_IN_LINES = 2, VIEW_IN_JSON = 4 };
+enum { VIEW_IN_TABLE = 1, VIEW_IN_LINES = 2, VIEW_IN_JSON = 4, VIEW_IN_NONE = 8 };
 
 /* What happens to a column of a table that is wider than the terminal. */
 enum view_fit {
