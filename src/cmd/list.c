@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 80 };
 
 static const struct option_row option_rows[] = {
     {"machine", 'M', "MACHINE", "whose events: a name, or a path with a '/' (default bgp)",
@@ -75,22 +74,6 @@ void list_print_object(json_t *object, size_t index)
 void list_print_array_end(size_t count)
 {
     (void)fputs(count ? "\n]\n" : "[]\n", stdout);
-}
-
-void list_print_text(const char *text)
-{
-    int column = 0;
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column && column + 1 + length > WIDTH) {
-            (void)putchar('\n');
-            column = 0;
-        }
-        column += printf("%*s%.*s", column ? 1 : LIST_INDENT, "", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    (void)putchar('\n');
 }
 
 /* A line break in a word would break the message that quotes it. */

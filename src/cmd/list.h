@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 
-enum { LIST_INDENT = 6 };
+enum { LIST_INDENT = 6, LIST_WIDTH = 80 };
 
 struct list_options {
     const char *machine; /* NULL: not given */
@@ -16,8 +16,6 @@ struct list_options {
     int pattern_count;
 };
 
-/* Words with line breaks, each line indented. */
-void list_print_text(const char *text);
 /* A JSON array, an object a line; an object is dropped when it has been printed. */
 void list_print_object(json_t *object, size_t index);
 void list_print_array_end(size_t count);

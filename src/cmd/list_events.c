@@ -45,7 +45,7 @@ static void print_event(const struct chil_event *event)
                  chil_count_mode_word((int)event->mode),
                  off ? "with " : chil_exactness_word((int)event->exactness),
                  off ? event->needs : "");
-    list_print_text(event->text);
+    view_wrapped(stdout, event->text, LIST_INDENT, LIST_WIDTH);
 }
 
 static json_t *placements_json(const struct chil_event *event)

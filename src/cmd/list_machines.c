@@ -37,7 +37,7 @@ static void print_machine(const struct chil_machine *machine, size_t ids, size_t
     (void)chil_machine_number(machine, "machine.clock_mhz", &clock);
     (void)chil_machine_number(machine, "upc.counters", &counters);
     (void)printf("%s\n", chil_machine_name(machine));
-    list_print_text(chil_machine_text(machine));
+    view_wrapped(stdout, chil_machine_text(machine), LIST_INDENT, LIST_WIDTH);
     (void)printf("%*s%ju cores at %ju MHz, %ju counters (%s), %zu events\n\n", LIST_INDENT, "",
                  (uintmax_t)cores, (uintmax_t)clock, (uintmax_t)counters,
                  chil_machine_word(machine, "upc.kind"), ids - reserved);

@@ -30,6 +30,8 @@ struct trace {
 int trace_run(struct trace *t);
 /* Writes a record; false: the limit is reached, or the stream has failed. */
 bool trace_keep(void *t, const struct chil_trace_item *item);
+/* Shows the trace of --read instead of a run (trace_read.c). */
+int trace_read_back(struct trace *t);
 void trace_warn(void *context, const char *line);
 
 #endif

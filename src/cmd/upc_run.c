@@ -18,17 +18,42 @@ static const char *notice_word(const struct chil_upc_notice *notice)
     return notice->kind == CHIL_UPC_INTERRUPT ? "interrupt" : "parity fault";
 }
 
-static void print_counters(const struct chil_stimulus_result *result)
+enum { COUNTER, EVENT, COUNT, INTERRUPT, VALUE, THRESHOLD, COLUMNS };
+static const struct view_column columns[COLUMNS] = {
+    [COUNTER] = {.title = "counter", .left = true, .least = 8, .fixed = true, .plain = true},
+    [EVENT] = {.title = "event", .left = true, .least = 40, .fixed = true, .gap = " "},
+    [COUNT] = {.title = "count", .left = true, .least = 6, .fixed = true, .gap = " "},
+    [INTERRUPT] = {.title = "interrupt", .forms = VIEW_IN_JSON},
+    [VALUE] = {.title = "value",
+               .least = 20,
+               .fixed = true,
+               .gap = " ",
+               .none = "bad parity",
+               .null = true},
+    [THRESHOLD] = {.title = "threshold", .least = 16, .fixed = true, .gap = " ", .null = true},
+};
+
+static void view_counters(struct view *view, const struct chil_stimulus_result *result)
 {
-    char a[32], b[32];
-    (void)printf("%-8s %-40s %-6s %20s %16s\n", "counter", "event", "count", "value", "threshold");
+    view_init(view, columns, COLUMNS);
     for (size_t i = 0; i < result->counter_count; i++) {
         const struct chil_stimulus_counter *c = &result->counters[i];
-        (void)printf("%-8u %-40s %-6s %20s %16s\n", c->counter, c->event,
-                     chil_count_mode_word((int)c->config.mode),
-                     c->status ? "bad parity" : view_grouped(c->value, a),
-                     c->threshold ? view_grouped(c->threshold, b) : "");
+        struct view_cell *cell = view_row(view);
+        cell[COUNTER] = view_count(c->counter);
+        cell[EVENT] = view_text(c->event);
+        cell[COUNT] = view_text(chil_count_mode_word((int)c->config.mode));
+        cell[INTERRUPT] = view_truth(c->config.interrupt);
+        if (!c->status) cell[VALUE] = view_count(c->value);
+        if (c->threshold) cell[THRESHOLD] = view_count(c->threshold);
     }
+}
+
+static void print_counters(const struct chil_stimulus_result *result)
+{
+    struct view view;
+    view_counters(&view, result);
+    view_table(&view, stdout, &(struct view_table_style){.heading = true});
+    view_fini(&view);
 }
 
 static void print_polls(const struct chil_stimulus_result *result, uint64_t every)
@@ -67,17 +92,11 @@ static void print_result(const struct chil_stimulus_result *result, uint64_t pol
 
 static json_t *json_counters(const struct chil_stimulus_result *result)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < result->counter_count; i++) {
-        const struct chil_stimulus_counter *c = &result->counters[i];
-        json_array_append_new(
-            array, json_pack("{s:i, s:s, s:s, s:b, s:o, s:o}", "counter", (int)c->counter, "event",
-                             c->event, "count", chil_count_mode_word((int)c->config.mode),
-                             "interrupt", c->config.interrupt, "value",
-                             c->status ? json_null() : view_json_count(c->value), "threshold",
-                             c->threshold ? view_json_count(c->threshold) : json_null()));
-    }
-    return array;
+    struct view view;
+    view_counters(&view, result);
+    json_t *rows = view_json(&view);
+    view_fini(&view);
+    return rows;
 }
 
 static json_t *json_notices(const struct chil_stimulus_result *result)
