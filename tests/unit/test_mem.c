@@ -271,6 +271,36 @@ static void random_changes_agree_with_a_model(void **state)
     mem_free(mem);
 }
 
+static void the_fast_path_allows_no_more_than_the_rights(void **state)
+{
+    (void)state;
+    struct mem *mem = make(NULL);
+    mem_map(mem, 0x10000, MEM_PAGE, RW);
+    mem_map(mem, 0x11000, MEM_PAGE, RX);
+    assert_true(mem_allows(mem, 0x10ffc, 4, MEM_WRITE));
+    assert_false(mem_allows(mem, 0x10ffd, 4, MEM_READ)); /* two pages: mem_readable decides */
+    assert_non_null(mem_readable(mem, 0x10ffd, 4));
+    assert_false(mem_allows(mem, 0x11000, 1, MEM_WRITE));
+    assert_true(mem_allows(mem, 0x11fff, 1, MEM_READ));
+    assert_false(mem_allows(mem, 0x12000, 1, MEM_READ | MEM_WRITE | MEM_EXEC));
+    assert_ptr_equal(mem_host(mem, 0x10ffd), mem_readable(mem, 0x10ffd, 4));
+    assert_ptr_equal(mem_window_host(mem_window(mem), 0xffffffff), mem_host(mem, 0xffffffff));
+    mem_mark_code(mem, 0x10000); /* the right is kept, the fast path is not */
+    assert_false(mem_allows(mem, 0x10000, 4, MEM_WRITE));
+    assert_int_equal(mem_granted(mem, 0x10000), RW);
+    assert_int_equal(mem_granted(mem, 0x11004), RX);
+    assert_int_equal(mem_granted(mem, 0x12000), 0);
+    assert_int_equal(mem_first_touches(mem), 0);
+    struct mem_frames frames = {0};
+    mem_attach(mem, &frames, mem_space_new(&frames));
+    (void)mem_translate(&frames, mem->space, 0x10000);
+    (void)mem_translate(&frames, mem->space, 0x10ffc);
+    assert_int_equal(mem_first_touches(mem), 1);
+    mem_attach(mem, NULL, 0);
+    mem_frames_fini(&frames);
+    mem_free(mem);
+}
+
 /* ---- frames ---- */
 
 static uint64_t frame_at(struct mem_frames *frames, unsigned space, uint32_t page)
@@ -369,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_the_same_and_apart),
         cmocka_unit_test(shared_pages_are_the_same_memory_until_unmapped),
         cmocka_unit_test(random_changes_agree_with_a_model),
+        cmocka_unit_test(the_fast_path_allows_no_more_than_the_rights),
         cmocka_unit_test(frames_come_in_the_order_of_first_touch),
         cmocka_unit_test(a_frame_knows_its_pages),
         cmocka_unit_test(pages_with_a_frame_are_found),

@@ -51,8 +51,8 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem)
     core->mem = mem;
     core->code = code_of(core->cores, mem);
     if (!core->cores->options.cache) return;
-    core->lines = cache_lines(core->cores->options.cache, core->number, core->code->space);
-    core->view = cache_view(core->cores->options.cache, core->number, core->code->space);
+    core->lines = cache_lines(core->cores->options.cache, core->number, core->mem->space);
+    core->view = cache_view(core->cores->options.cache, core->number, core->mem->space);
     core->fast = cache_fast(core->view);
 }
 

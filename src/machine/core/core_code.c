@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "machine/core/core_impl.h"
+#include "machine/mem/mem_frames.h"
 
 /* --- Decoding -------------------------------------------------------------------------------- */
 
@@ -99,7 +100,7 @@ static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
     unsigned limit = (MEM_PAGE - pc % MEM_PAGE) / 4, count = 0;
     bool ends = false;
     while (!ends && count < limit && count < most) {
-        words[count] = mem_host_get32(code->mem->base + pc + 4 * count);
+        words[count] = mem_host_get32(mem_host(code->mem, pc + 4 * count));
         ends = decode(code->cores, words[count], pc + 4 * count, &ops[count]);
         count++;
     }
@@ -134,8 +135,7 @@ struct block *code_block(struct code *code, uint32_t pc)
     struct block **page = code->pages[pc / MEM_PAGE];
     if (pc % 4) return NULL;
     if (page && page[pc % MEM_PAGE / 4]) return page[pc % MEM_PAGE / 4];
-    if ((code->mem->rights[pc / MEM_PAGE] & (MEM_READ | MEM_EXEC)) != (MEM_READ | MEM_EXEC))
-        return NULL;
+    if ((mem_rights(code->mem, pc) & (MEM_READ | MEM_EXEC)) != (MEM_READ | MEM_EXEC)) return NULL;
     if (!page) {
         page = code->pages[pc / MEM_PAGE] = base_calloc(CODE_PAGE_OPS, sizeof(struct block *));
         code->decoded[pc / MEM_PAGE / CODE_GROUP]++;
@@ -151,9 +151,9 @@ void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_
 {
     unsigned right = reason == CORE_LOAD ? MEM_READ : MEM_WRITE | MEM_SHADOW;
     for (uint32_t last = address + size - 1;
-         (address ^ last) / MEM_PAGE && core->mem->rights[address / MEM_PAGE] & right;)
+         (address ^ last) / MEM_PAGE && mem_rights(core->mem, address) & right;)
         address = last & ~(uint32_t)(MEM_PAGE - 1); /* the first page is fine: it is the second */
-    *exit = (struct core_exit){reason, address, core->mem->rights[address / MEM_PAGE] & MEM_MAPPED};
+    *exit = (struct core_exit){reason, address, mem_rights(core->mem, address) & MEM_MAPPED};
 }
 
 void core_count_part(struct core *core, const struct block *block, unsigned done)
@@ -233,9 +233,9 @@ static void rights_changed(void *context, uint32_t address, uint64_t length, boo
 {
     const struct code *code = context;
     if (gone)
-        cache_forget(code->cores->options.cache, code->space, address, length);
+        cache_forget(code->cores->options.cache, code->mem->space, address, length);
     else
-        cache_recheck(code->cores->options.cache, code->space, address, length);
+        cache_recheck(code->cores->options.cache, code->mem->space, address, length);
 }
 
 void code_free_buried(struct cores *cores)
@@ -261,7 +261,8 @@ struct code *code_of(struct cores *cores, struct mem *mem)
     code->next = cores->codes;
     cores->codes = code;
     if (cores->options.cache) {
-        code->space = cache_space_new(cores->options.cache);
+        struct cache *cache = cores->options.cache;
+        mem_attach(mem, cache_frames(cache), cache_space_new(cache));
         mem->rights_changed = rights_changed;
     }
     mem->code_changed = page_changed;
@@ -287,7 +288,8 @@ void cores_forget(struct cores *cores, struct mem *mem)
             if (cores->core[i].code == code) cores->core[i].code = NULL;
         mem->code_changed = NULL;
         mem->rights_changed = NULL;
-        if (cores->options.cache) cache_space_free(cores->options.cache, code->space);
+        if (cores->options.cache) cache_space_free(cores->options.cache, mem->space);
+        mem_attach(mem, NULL, 0);
         base_release(code, sizeof *code);
         code_free_buried(cores);
         return;

@@ -44,7 +44,7 @@ static void note_miss(struct core *core, const struct block *block, unsigned ind
 
 static uint32_t load(const struct core *core, uint32_t address, unsigned size)
 {
-    return cache_load(core->cores->options.cache, core->number, core->code->space, address, size,
+    return cache_load(core->cores->options.cache, core->number, core->mem->space, address, size,
                       core->cycles);
 }
 

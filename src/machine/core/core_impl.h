@@ -58,7 +58,6 @@ struct block {
 struct code {
     struct cores *cores;
     struct mem *mem;
-    unsigned space;                  /* its number in the memory hierarchy */
     void *translated;                /* the translator's */
     struct block **pages[MEM_PAGES]; /* NULL, or CODE_PAGE_OPS blocks by their first instruction */
     uint16_t decoded[CODE_GROUPS];   /* by group of pages: how many of them are not NULL */

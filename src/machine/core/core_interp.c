@@ -138,14 +138,14 @@ static void load_string(struct core *core, unsigned first, uint32_t address, uns
     for (unsigned i = 0; i < bytes; i++) {
         uint32_t *gpr = &core->regs->gpr[(first + i / 4) & 31];
         if (i % 4 == 0) *gpr = 0;
-        *gpr |= (uint32_t)core->mem->base[address + i] << (24 - 8 * (i % 4));
+        *gpr |= (uint32_t)*mem_host(core->mem, address + i) << (24 - 8 * (i % 4));
     }
 }
 
 static void store_string(const struct core *core, unsigned first, uint32_t address, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
-        core->mem->base[address + i] =
+        *mem_host(core->mem, address + i) =
             (uint8_t)(core->regs->gpr[(first + i / 4) & 31] >> (24 - 8 * (i % 4)));
 }
 
@@ -201,15 +201,13 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 
 /* Whether EA may be read or written; if not, leaves for the fault. EA must be a variable. */
 #define CHECK_LOAD_RIGHT(ea, size)                                                                 \
-    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_READ) ||                                    \
-                 ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&                                   \
+    if (UNLIKELY(!mem_window_allows(window, ea, size, MEM_READ)) &&                                \
         !can_load(core->mem, ea, size)) {                                                          \
         core_tell_fault(core, exit, CORE_LOAD, ea, size);                                          \
         goto fault;                                                                                \
     }
 #define CHECK_STORE_RIGHT(ea, size)                                                                \
-    if (UNLIKELY(!(rights[(ea) >> MEM_PAGE_BITS] & MEM_WRITE) ||                                   \
-                 ((ea) & (MEM_PAGE - 1)) > MEM_PAGE - (size)) &&                                   \
+    if (UNLIKELY(!mem_window_allows(window, ea, size, MEM_WRITE)) &&                               \
         !can_store(core->mem, ea, size)) {                                                         \
         core_tell_fault(core, exit, CORE_STORE, ea, size);                                         \
         goto fault;                                                                                \
@@ -233,13 +231,13 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         core->crossings += ((ea)&31) + (size) > 32;                                                \
         ASK(op);                                                                                   \
         core->cycles +=                                                                            \
-            TOUCHED(cache_store(cache, core->number, core->code->space, ea, size, core->cycles));  \
+            TOUCHED(cache_store(cache, core->number, core->mem->space, ea, size, core->cycles));   \
     }
 #define MANAGE(what, ea)                                                                           \
     do {                                                                                           \
         ASK(op);                                                                                   \
         core->cycles +=                                                                            \
-            TOUCHED(cache_manage(cache, what, core->number, core->code->space, ea, core->cycles)); \
+            TOUCHED(cache_manage(cache, what, core->number, core->mem->space, ea, core->cycles));  \
     } while (0)
 #define SYNC() (core->cycles += TOUCHED(cache_sync(cache, core->number, core->cycles)))
 #define FETCH_BLOCK()                                                                              \
@@ -247,7 +245,7 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
          line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)                                   \
         if (UNLIKELY(!(lines[line] & CACHE_FETCH))) {                                              \
             ASK(block->ops);                                                                       \
-            core->cycles += TOUCHED(cache_fetch(cache, core->number, core->code->space,            \
+            core->cycles += TOUCHED(cache_fetch(cache, core->number, core->mem->space,             \
                                                 line << CACHE_GRANULE_BITS, core->cycles));        \
         }
 #else
@@ -305,8 +303,7 @@ const void *const *CORE_INTERPRET(struct core *core, uint64_t limit, struct core
 
     struct core_regs *const regs = core->regs;
     uint32_t *const gpr = regs->gpr;
-    uint8_t *const base = core->mem->base;
-    const uint8_t *const rights = core->mem->rights;
+    const struct mem_window window = mem_window(core->mem);
     struct fp_state *const fp = &core->fp;
 #ifdef CORE_CACHED
     const uint8_t *const lines = core->lines;
@@ -337,8 +334,7 @@ find : {
     struct block *found = code_block(core->code, target);
     if (!found) {
         regs->pc = target;
-        *exit = (struct core_exit){CORE_FETCH, target,
-                                   core->mem->rights[target / MEM_PAGE] & MEM_MAPPED};
+        *exit = (struct core_exit){CORE_FETCH, target, mem_rights(core->mem, target) & MEM_MAPPED};
         return NULL;
     }
     if (block) block->next[taken] = found;

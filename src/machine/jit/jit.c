@@ -287,10 +287,10 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     core->fast->probe = (const void *)jit_miss_either;
 #endif
     /* The registers for these have other bits in their lowest bytes (jit_fast.h). */
-    assert(!(((uintptr_t)core->mem->base | (uintptr_t)core->lines) & UINT8_MAX));
+    assert(!(((uintptr_t)mem_host(core->mem, 0) | (uintptr_t)core->lines) & UINT8_MAX));
     limit = cache_defer(core->view, core->cycles, limit,
                         work->region.recorded); /* calls and returns look at counts */
-    work->entry(core, core->regs, core->mem->base, core->lines, core->cycles, limit);
+    work->entry(core, core->regs, mem_host(core->mem, 0), core->lines, core->cycles, limit);
     core->cycles += cache_defer_end(core->view);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }

@@ -37,8 +37,8 @@ static uint64_t hash_memory(const struct mem *mem)
 {
     uint64_t hash = 0;
     for (uint32_t page = 0; page < MEM_PAGES; page++) {
-        if (!(mem->rights[page] & (MEM_WRITE | MEM_SHADOW))) continue;
-        const uint64_t *words = (const uint64_t *)(mem->base + (size_t)page * MEM_PAGE);
+        if (!(mem_granted(mem, page * MEM_PAGE) & MEM_WRITE)) continue;
+        const uint64_t *words = (const uint64_t *)mem_host(mem, page * MEM_PAGE);
         for (unsigned i = 0; i < MEM_PAGE / 8; i++)
             hash = (hash ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15) + (hash >> 47);
         hash ^= page;

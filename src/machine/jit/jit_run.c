@@ -86,7 +86,7 @@ bool jit_fetch(struct core *core)
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS;
          line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
         if (!(core->lines[line] & CACHE_FETCH))
-            core->cycles += cache_fetch(cache, core->number, core->code->space,
+            core->cycles += cache_fetch(cache, core->number, core->mem->space,
                                         line << CACHE_GRANULE_BITS, core->cycles);
     return false;
 }
@@ -99,7 +99,7 @@ static bool crosses(uint32_t ea, unsigned size)
 /* Whether an access is within a line and its page has the right, which is all but a few. */
 static inline bool is_plain(const struct core *core, uint32_t ea, unsigned size, unsigned right)
 {
-    return core->mem->rights[ea >> MEM_PAGE_BITS] & right && !crosses(ea, size);
+    return mem_rights(core->mem, ea) & right && !crosses(ea, size);
 }
 
 static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
@@ -109,8 +109,8 @@ static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
     if (!mem_readable(core->mem, ea, size)) return fault(core, block, info, CORE_LOAD, ea, size);
     core->crossings += crosses(ea, size);
     ask(core);
-    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea,
-                               size, core->cycles);
+    core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
+                               core->cycles);
     return false;
 }
 
@@ -135,8 +135,8 @@ bool jit_load(struct core *core)
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)
         return false; /* it was only not aligned */
     ask(core);
-    core->cycles += cache_load(core->cores->options.cache, core->number, core->code->space, ea,
-                               size, core->cycles);
+    core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
+                               core->cycles);
     return false;
 }
 
@@ -146,15 +146,13 @@ static bool may_store(struct core *core, const struct block *block, uint32_t ea,
     unsigned size = info >> 8 & 0xFF;
     settle(core);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE && !crosses(ea, size)) return true;
-    if ((!(core->mem->rights[ea >> MEM_PAGE_BITS] & MEM_WRITE) ||
-         (ea & (MEM_PAGE - 1)) > MEM_PAGE - size) &&
-        !mem_writable(core->mem, ea, size)) {
+    if (!mem_allows(core->mem, ea, size, MEM_WRITE) && !mem_writable(core->mem, ea, size)) {
         (void)fault(core, block, info, CORE_STORE, ea, size);
         return false;
     }
     core->crossings += crosses(ea, size);
     ask(core);
-    core->cycles += cache_store(core->cores->options.cache, core->number, core->code->space, ea,
+    core->cycles += cache_store(core->cores->options.cache, core->number, core->mem->space, ea,
                                 size, core->cycles);
     return true;
 }
@@ -172,7 +170,7 @@ static bool stored(struct core *core, const struct block *block, uint32_t ea, ui
 static void put(struct core *core, uint32_t ea, unsigned size, uint64_t value)
 {
     value = __builtin_bswap64(value) >> (64 - 8 * size);
-    memcpy(core->mem->base + ea, &value, size);
+    memcpy(mem_host(core->mem, ea), &value, size);
 }
 
 static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea)
@@ -194,11 +192,11 @@ static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea
             settle(core);                                                                          \
             ask(core);                                                                             \
             core->cycles += cache_store(core->cores->options.cache, core->number,                  \
-                                        core->code->space, ea, (bits) / 8, core->cycles);          \
+                                        core->mem->space, ea, (bits) / 8, core->cycles);           \
         }                                                                                          \
         uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                \
         value = swapped;                                                                           \
-        memcpy(core->mem->base + ea, &value, sizeof value);                                        \
+        memcpy(mem_host(core->mem, ea), &value, sizeof value);                                     \
         return false;                                                                              \
     }
 STORE(8, value)
@@ -252,12 +250,12 @@ bool jit_manage(struct core *core)
     if (stall == CACHE_SLOW) {
         settle(core);
         ask(core);
-        stall = cache_manage(core->cores->options.cache, op, core->number, core->code->space, ea,
+        stall = cache_manage(core->cores->options.cache, op, core->number, core->mem->space, ea,
                              core->cycles);
     }
     core->cycles += stall;
     if (!zero) return false;
-    memset(core->mem->base + ea, 0, 32);
+    memset(mem_host(core->mem, ea), 0, 32);
     return stored(core, block, ea, info);
 }
 

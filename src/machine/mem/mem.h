@@ -1,14 +1,42 @@
-/* Guest memory: 4 GiB of its own, page by page.
+/* Addresses and guest memory. The one interface between the three forms of an address:
  *
- * A struct mem is one address space: host memory for every guest address and a byte of rights per 4
- * KiB page. Host memory is reserved whole, with a guard behind it, so that no guest address reaches
- * anything else of the host's; pages nobody touched cost nothing. Rights are checked in software,
- * byte by byte of the rights table, so a fault is exact and needs no host signal. Guest data is
- * big-endian; the helpers swap.
+ *   form       what it is                                       used by
+ *   effective  32 bits, computed by an instruction, within an   core, jit, os
+ *              address space
+ *   physical   frame << 12 | offset in the page                 cache (mem_frames.h)
+ *   host       where the simulator keeps the byte               core, jit, os
+ *
+ *   from       to         by
+ *   effective  host       mem_host: the base of the space's window + address, for every address
+ *   effective  rights     mem_allows on the fast path, mem_readable and mem_writable otherwise
+ *   effective  physical   mem_translate (mem_frames.h); the first touch of a page gives it a frame
+ *   physical   effective  mem_frames_first, mem_frames_after
+ *
+ * A struct mem is one address space: a window of 4 GiB of host memory and a byte of rights per 4
+ * KiB page. The window is reserved whole, with a guard behind it, so that no guest address reaches
+ * anything else of the host's; pages that were never touched cost nothing. Rights are checked in
+ * software, so a fault is exact and needs no host signal. Guest data is big-endian; the helpers
+ * swap.
  *
  * MEM_CODE marks pages from which code was decoded: a store there must call mem_wrote_code first.
  * MEM_IO marks pages of devices: they have neither right and are handled by the slow path of the
  * core.
+ *
+ * User mode is the simplest case: a page belongs to one window, and its host memory is private to
+ * it. A booted kernel uses the same interface so:
+ *
+ *   physical memory  one memfd for the node; frame n is at offset n << 12
+ *   address space    one struct mem for each value of process id, address space bit and privilege
+ *                    that has been used. Supervisor and problem state have different rights, so
+ *                    they are different windows on the same frames.
+ *   a TLB entry      is first used by an access: mem_map_shared aliases its frame into the window,
+ *                    with the entry's rights, and mem_frames_map notes the mapping
+ *   a TLB entry      is replaced or invalidated: mem_unmap and mem_frames_unmap; `rights_changed`
+ *                    clears the line bytes of the page, so that the next access leaves the
+ *                    translated code and raises the TLB miss
+ *   TLB presence     is a bit of the line bytes (CACHE_PAGE, src/machine/cache/cache.h), as in user
+ *                    mode, so translated code stays `base + address` with one test
+ *   rfi, mtmsr, PID  core_switch to another window
  *
  * Terms: docs/glossary.md
  */
@@ -33,9 +61,15 @@ enum mem_right {
     MEM_SHARED = 128 /* host memory shared with other address spaces: see mem_map_shared */
 };
 
+struct mem_frames;
+
 struct mem {
-    uint8_t *base;   /* host address of guest address 0 */
+    uint8_t *base;   /* host address of effective address 0 */
     uint8_t *rights; /* one byte per page */
+    /* The frames of the node and the number of this space there; NULL without a memory hierarchy.
+     * Set by mem_attach (mem_frames.h). */
+    struct mem_frames *frames;
+    unsigned space;
     /* Called before a store to a MEM_CODE page goes through; drops what was decoded. */
     void (*code_changed)(void *context, uint32_t page);
     /* Called when rights of [address, address + length) may have shrunk: whoever remembers that an
@@ -44,6 +78,57 @@ struct mem {
     void (*rights_changed)(void *context, uint32_t address, uint64_t length, bool gone);
     void *context; /* of both */
 };
+
+/* Effective -> host, for every address. The caller has checked the rights. */
+static inline uint8_t *mem_host(const struct mem *mem, uint32_t address)
+{
+    return mem->base + address;
+}
+
+/* Bits of enum mem_right of the page. */
+static inline unsigned mem_rights(const struct mem *mem, uint32_t address)
+{
+    return mem->rights[address >> MEM_PAGE_BITS];
+}
+
+/* What of MEM_READ, MEM_WRITE and MEM_EXEC mem_map or mem_protect gave to the page. */
+static inline unsigned mem_granted(const struct mem *mem, uint32_t address)
+{
+    unsigned rights = mem_rights(mem, address);
+    return (rights & (MEM_READ | MEM_WRITE | MEM_EXEC)) | (rights & MEM_SHADOW ? MEM_WRITE : 0U);
+}
+
+/* Base and rights by value: they never change, and a copy stays in registers while memory is
+ * written. */
+struct mem_window {
+    uint8_t *base;
+    const uint8_t *rights;
+};
+
+static inline struct mem_window mem_window(const struct mem *mem)
+{
+    return (struct mem_window){mem->base, mem->rights};
+}
+
+static inline uint8_t *mem_window_host(struct mem_window window, uint32_t address)
+{
+    return window.base + address;
+}
+
+/* The fast path of an access: it lies in one page, which has the right. If not, mem_readable or
+ * mem_writable decide. */
+static inline bool mem_window_allows(struct mem_window window, uint32_t address, unsigned size,
+                                     unsigned right)
+{
+    return window.rights[address >> MEM_PAGE_BITS] & right &&
+           (address & (MEM_PAGE - 1)) <= MEM_PAGE - size;
+}
+
+static inline bool mem_allows(const struct mem *mem, uint32_t address, unsigned size,
+                              unsigned right)
+{
+    return mem_window_allows(mem_window(mem), address, size, right);
+}
 
 int mem_new(struct mem **mem);
 void mem_free(struct mem *mem);

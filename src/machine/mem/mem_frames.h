@@ -13,8 +13,8 @@
  *      from this page.
  *
  * Users: the caches translate (src/machine/cache); cores and translated code name a space and an
- * effective address and never see a physical one; src/machine/os reads `first_touches`, the number
- * of page faults that Linux would have taken.
+ * effective address and never see a physical one; src/machine/os reads
+ * mem_first_touches, the number of page faults that Linux would have taken.
  *
  * A booted kernel keeps this interface. The operating system, not the first touch, then decides
  * which frame a page has: a TLB entry that is written calls mem_frames_map with the frame it names,
@@ -77,6 +77,19 @@ struct mem_physical {
 static inline bool mem_is_touched(const struct mem_frames *frames, unsigned space, uint32_t address)
 {
     return frames->tables[space].entry[address >> MEM_PAGE_BITS];
+}
+
+/* The address space `mem` is `space` of these frames, from now on or (NULL) no longer. */
+static inline void mem_attach(struct mem *mem, struct mem_frames *frames, unsigned space)
+{
+    mem->frames = frames;
+    mem->space = space;
+}
+
+/* How many pages of the address space were touched first: page faults, as Linux counts them. */
+static inline uint64_t mem_first_touches(const struct mem *mem)
+{
+    return mem->frames ? mem->frames->tables[mem->space].first_touches : 0;
 }
 
 /* Effective -> physical. */

@@ -30,7 +30,7 @@ static void *reach(struct mem *mem, uint32_t address, uint32_t *count, bool to_w
             to_write ? mem_writable(mem, address, length) : mem_readable(mem, address, length);
         if (all) {
             *count = length;
-            return mem->base + address;
+            return mem_host(mem, address);
         }
         uint64_t done = 0;
         while (done < length) {
@@ -115,7 +115,7 @@ static int64_t write_gathered(struct os_call *call, struct file *file, const uin
     uint8_t *bytes = base_calloc(total, 1);
     for (unsigned i = 0; i < count; i++) {
         uint32_t length = mem_host_get32(vector + (size_t)i * IOV_SIZE + 4);
-        memcpy(bytes + done, call->mem->base + mem_host_get32(vector + (size_t)i * IOV_SIZE),
+        memcpy(bytes + done, mem_host(call->mem, mem_host_get32(vector + (size_t)i * IOV_SIZE)),
                length);
         done += length;
     }

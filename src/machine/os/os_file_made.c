@@ -43,20 +43,23 @@ static void text_meminfo(struct os_call *call, FILE *out)
         out);
 }
 
+static unsigned page_kind(const struct mem *mem, size_t page)
+{
+    uint32_t address = (uint32_t)(page << MEM_PAGE_BITS);
+    return mem_granted(mem, address) | (mem_rights(mem, address) & MEM_MAPPED);
+}
+
 static void text_maps(struct os_call *call, FILE *out)
 {
     const struct os_space *space = call->process->space;
-    const uint8_t *rights = call->mem->rights;
     for (size_t page = 0; page < MEM_PAGES;) {
         size_t first = page;
-        unsigned kind = rights[first] & (MEM_READ | MEM_WRITE | MEM_EXEC | MEM_MAPPED | MEM_SHADOW);
-        if (kind & MEM_SHADOW) kind = (kind & ~(unsigned)MEM_SHADOW) | MEM_WRITE;
+        unsigned kind = page_kind(call->mem, first);
         for (page++; page < MEM_PAGES; page++) {
-            unsigned next =
-                rights[page] & (MEM_READ | MEM_WRITE | MEM_EXEC | MEM_MAPPED | MEM_SHADOW);
-            if (next & MEM_SHADOW) next = (next & ~(unsigned)MEM_SHADOW) | MEM_WRITE;
             uint32_t at = (uint32_t)(page << MEM_PAGE_BITS);
-            if (next != kind || at == space->brk_start || at == space->stack_low) break;
+            if (page_kind(call->mem, page) != kind || at == space->brk_start ||
+                at == space->stack_low)
+                break;
         }
         if (!(kind & MEM_MAPPED)) continue;
         uint32_t start = (uint32_t)(first << MEM_PAGE_BITS);

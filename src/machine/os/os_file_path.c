@@ -341,7 +341,7 @@ int guest_path(const struct os_call *call, uint32_t address, char path[PATH_MAX]
     int64_t length = mem_strlen(call->mem, address, PATH_MAX);
     if (length < 0) return -EFAULT;
     if (length >= PATH_MAX) return -ENAMETOOLONG;
-    memcpy(path, call->mem->base + address, (size_t)length);
+    memcpy(path, mem_host(call->mem, address), (size_t)length);
     path[length] = 0;
     return 0;
 }

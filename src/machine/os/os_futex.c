@@ -60,7 +60,7 @@ struct futex {
 static struct futex futex_at(const struct os_process *process, uint32_t address, bool is_private)
 {
     const struct mem *mem = process->space->mem;
-    bool shared = !is_private && mem->rights[address >> MEM_PAGE_BITS] & MEM_SHARED;
+    bool shared = !is_private && mem_rights(mem, address) & MEM_SHARED;
     return (struct futex){shared ? (const void *)process->family : mem, address};
 }
 

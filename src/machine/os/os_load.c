@@ -311,7 +311,7 @@ static int choose_bias(struct image *image, const struct os_space *space, uint32
 static bool join_page(struct mem *mem, uint32_t page, unsigned rights)
 {
     if (!mem_is_mapped(mem, page, MEM_PAGE)) return false;
-    mem->rights[page >> MEM_PAGE_BITS] |= (uint8_t)rights;
+    mem_protect(mem, page, MEM_PAGE, mem_granted(mem, page) | rights);
     return true;
 }
 
@@ -333,7 +333,7 @@ static int map_segment(struct image *image, struct mem *mem, const GElf_Phdr *se
     }
     if (high > low && join_page(mem, (uint32_t)(high - MEM_PAGE), rights)) high -= MEM_PAGE;
     if (high > low) mem_map(mem, (uint32_t)low, high - low, rights);
-    if (segment->p_filesz && !read_at(image, mem->base + (address - before),
+    if (segment->p_filesz && !read_at(image, mem_host(mem, address - before),
                                       segment->p_filesz + before, segment->p_offset - before))
         return chil_error_set(err, CHIL_EIO, "'%s' cannot be read: %s; check the file", image->name,
                               errno ? strerror(errno) : "it became shorter");

@@ -29,7 +29,7 @@ struct strings {
 static uint32_t push(struct strings *strings, const void *bytes, size_t size)
 {
     strings->at -= (uint32_t)size;
-    memcpy(strings->mem->base + strings->at, bytes, size);
+    memcpy(mem_host(strings->mem, strings->at), bytes, size);
     return strings->at;
 }
 
@@ -44,7 +44,7 @@ static uint64_t measure(char *const list[], size_t *count)
 
 static void put_word(struct mem *mem, uint32_t *at, uint32_t value)
 {
-    mem_host_put32(mem->base + *at, value);
+    mem_host_put32(mem_host(mem, *at), value);
     *at += 4;
 }
 

@@ -79,7 +79,7 @@ void os_trampoline_map(struct mem *mem)
                                     0x38000000 | NR_RT_SIGRETURN, 0x44000002};
     mem_map(mem, OS_TRAMPOLINE, MEM_PAGE, MEM_READ | MEM_EXEC);
     for (size_t w = 0; w < sizeof code / sizeof *code; w++)
-        mem_host_put32(mem->base + OS_TRAMPOLINE + 4 * w, code[w]);
+        mem_host_put32(mem_host(mem, OS_TRAMPOLINE) + 4 * w, code[w]);
 }
 
 /* ---- registers ---- */

@@ -97,9 +97,9 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
                                    .offset = offset};
     if (file) {
         mapping->file = file_share(file);
-        fill(file, offset, space->mem->base + address, length);
+        fill(file, offset, mem_host(space->mem, address), length);
         mapping->original = base_calloc(length, 1);
-        memcpy(mapping->original, space->mem->base + address, length);
+        memcpy(mapping->original, mem_host(space->mem, address), length);
     }
     space->mappings = mapping;
     return 0;
@@ -111,7 +111,7 @@ static void write_back(const struct os_call *call, const struct os_space *space,
     struct stat status;
     if (!mapping->file || fstat(mapping->file->host, &status) != 0) return;
     for (uint64_t page = from; page < end; page += MEM_PAGE) {
-        uint8_t *now = space->mem->base + mapping->address + page,
+        uint8_t *now = mem_host(space->mem, mapping->address) + page,
                 *before = mapping->original + page;
         int64_t at = mapping->offset + (int64_t)page, left = status.st_size - at;
         if (left <= 0 || memcmp(now, before, MEM_PAGE) == 0) continue;
@@ -250,17 +250,22 @@ void os_space_release(struct os_space *space)
     free(space);
 }
 
+static uint32_t page_of(const struct os_mapping *mapping, size_t index)
+{
+    return mapping->address + (uint32_t)(index << MEM_PAGE_BITS);
+}
+
 /* Maps what `mapping` says into the copy, with the rights the pages have. */
 static bool share_again(struct os_space *copy, struct os_mapping *mapping)
 {
-    size_t first = mapping->address >> MEM_PAGE_BITS,
-           count = (size_t)(mapping->length >> MEM_PAGE_BITS);
+    size_t count = (size_t)(mapping->length >> MEM_PAGE_BITS);
     uint8_t *rights = base_calloc(count, 1);
-    memcpy(rights, copy->mem->rights + first, count);
+    for (size_t i = 0; i < count; i++)
+        rights[i] = (uint8_t)mem_granted(copy->mem, page_of(mapping, i));
     bool done = mem_map_shared(copy->mem, mapping->address, mapping->length, 0, mapping->memory,
                                mapping->at) == 0;
     for (size_t i = 0; i < count; i++)
-        copy->mem->rights[first + i] = rights[i] | MEM_SHARED;
+        mem_protect(copy->mem, page_of(mapping, i), MEM_PAGE, rights[i]);
     free(rights);
     return done;
 }

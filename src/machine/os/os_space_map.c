@@ -111,7 +111,7 @@ static int check_wish(const struct wish *wish)
 static void copy_in(struct mem *mem, const struct wish *wish, uint32_t address)
 {
     for (uint64_t done = 0; done < wish->length;) {
-        int64_t got = wish->file->ops->read(NULL, wish->file, mem->base + address + done,
+        int64_t got = wish->file->ops->read(NULL, wish->file, mem_host(mem, address) + done,
                                             wish->length - done, (int64_t)(wish->offset + done));
         if (got <= 0) break;
         done += (uint64_t)got;
@@ -203,19 +203,11 @@ int64_t sys_mprotect(struct os_call *call)
 
 /* ---- mremap ---- */
 
-/* The rights of a page as mem_map takes them. */
-static unsigned page_rights(const struct mem *mem, uint32_t address)
-{
-    unsigned rights = mem->rights[address >> MEM_PAGE_BITS];
-    if (rights & MEM_SHADOW) rights |= MEM_WRITE;
-    return rights & (MEM_READ | MEM_WRITE | MEM_EXEC);
-}
-
 /* How far from `address` on pages have the same rights, up to `length`. */
 static uint64_t same_rights(const struct mem *mem, uint32_t address, uint64_t length)
 {
     uint64_t run = MEM_PAGE;
-    while (run < length && page_rights(mem, address + (uint32_t)run) == page_rights(mem, address))
+    while (run < length && mem_granted(mem, address + (uint32_t)run) == mem_granted(mem, address))
         run += MEM_PAGE;
     return run < length ? run : length;
 }
@@ -225,8 +217,8 @@ static void move_pages(struct mem *mem, uint32_t from, uint32_t to, uint64_t len
     for (uint64_t done = 0, run; done < length; done += run) {
         uint32_t at = from + (uint32_t)done;
         run = same_rights(mem, at, length - done);
-        mem_map(mem, to + (uint32_t)done, run, page_rights(mem, at));
-        memcpy(mem->base + to + done, mem->base + at, run);
+        mem_map(mem, to + (uint32_t)done, run, mem_granted(mem, at));
+        memcpy(mem_host(mem, to) + done, mem_host(mem, at), run);
     }
     mem_unmap(mem, from, length);
 }
@@ -251,7 +243,7 @@ int64_t sys_mremap(struct os_call *call)
         mem_unmap(mem, from + (uint32_t) new, old - new);
         old = new;
     }
-    unsigned rights = page_rights(mem, from + (uint32_t)old - MEM_PAGE);
+    unsigned rights = mem_granted(mem, from + (uint32_t)old - MEM_PAGE);
     if (!(flags & FIXED)) {
         if (new == old) return from;
         if (space_is_shared(space, from, old)) return -ENOMEM;
@@ -285,7 +277,7 @@ int64_t sys_madvise(struct os_call *call)
     for (uint64_t done = 0, run; done < length; done += run) {
         uint32_t at = address + (uint32_t)done;
         run = same_rights(call->mem, at, length - done);
-        mem_map(call->mem, at, run, page_rights(call->mem, at));
+        mem_map(call->mem, at, run, mem_granted(call->mem, at));
     }
     return 0;
 }

@@ -135,7 +135,7 @@ static int32_t change_region(struct observe *observe, unsigned core, const uint3
         int64_t length = mem_strlen(mem, arg[1], LONGEST_NAME);
         if (length < 0) return -EFAULT;
         if (!length) return -EINVAL;
-        memcpy(name, mem->base + arg[1], (size_t)length);
+        memcpy(name, mem_host(mem, arg[1]), (size_t)length);
         name[length] = 0;
         symbol = observe_symbols_label(symbols, name);
     }
