@@ -739,6 +739,46 @@ static void privileged_instructions_stop(void **state)
     }
 }
 
+/* The same decoded instruction, first in problem state, then in supervisor state; both twice. */
+static void privilege_is_looked_up_at_execution(void **state)
+{
+    (void)state;
+    seed = 14;
+    enum { NO_EE = MSR_FP | MSR_ME, EE = NO_EE | MSR_EE };
+    static const struct {
+        const char *name;
+        uint32_t word, before, operand, after;
+    } rows[] = {
+        {"mfmsr", 31U << 26 | 3 << 21 | 83 << 1, EE, 0, EE},
+        {"mtmsr", 31U << 26 | 3 << 21 | 146 << 1, NO_EE, EE | 1, EE}, /* no such bit: 1 */
+        {"mtmsr, to problem state", 31U << 26 | 3 << 21 | 146 << 1, NO_EE, MSR_PR, MSR_PR},
+        {"wrtee", 31U << 26 | 3 << 21 | 131 << 1, NO_EE, UINT32_MAX, EE},
+        {"wrtee", 31U << 26 | 3 << 21 | 131 << 1, EE, ~(uint32_t)MSR_EE, NO_EE},
+        {"wrteei 1", 31U << 26 | 1 << 15 | 163 << 1, NO_EE, 0, EE},
+        {"wrteei 0", 31U << 26 | 163 << 1, EE, UINT32_MAX, NO_EE},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t at = place_one(rows[i].word);
+        for (unsigned again = 0; again < 2; again++) {
+            struct core_regs got = random_regs(), expected = got;
+            assert_int_equal(run(&got, at).reason, CORE_PRIVILEGED);
+            expected.pc = at;
+            rig_registers_check(rows[i].name, &expected, &got);
+            got.gpr[3] = rows[i].operand;
+            got.msr = rows[i].before;
+            expected = got;
+            expected.msr = rows[i].after;
+            if (i == 0) expected.gpr[3] = rows[i].before;
+            expected.pc = at + 8;
+            assert_int_equal(run(&got, at).reason, CORE_SYSCALL);
+            rig_registers_check(rows[i].name, &expected, &got);
+        }
+    }
+    struct core_regs regs = random_regs();
+    regs.msr = 0; /* no kernel runs yet: nothing else of the supervisor's is there */
+    assert_int_equal(run(&regs, place_one(31U << 26 | 978 << 1)).reason, CORE_ILLEGAL); /* tlbwe */
+}
+
 static void user_sprs(void **state)
 {
     (void)state;
@@ -1003,6 +1043,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(mtcrf_obeys_every_mask, start, stop),
         cmocka_unit_test_setup_teardown(traps_for_every_condition, start, stop),
         cmocka_unit_test_setup_teardown(privileged_instructions_stop, start, stop),
+        cmocka_unit_test_setup_teardown(privilege_is_looked_up_at_execution, start, stop),
         cmocka_unit_test_setup_teardown(user_sprs, start, stop),
         cmocka_unit_test_setup_teardown(illegal_words_stop, start, stop),
         cmocka_unit_test_setup_teardown(optional_instructions_exist_where_their_unit_does, start,

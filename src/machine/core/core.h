@@ -26,8 +26,22 @@
 /* Bits of a CR field. */
 enum { CR_LT = 8, CR_GT = 4, CR_EQ = 2, CR_SO = 1 };
 
-/* Bits of the MSR that user mode knows. */
-enum { MSR_PR = 0x4000, MSR_FP = 0x2000, MSR_FE0 = 0x0800, MSR_FE1 = 0x0100 };
+/* Bits of the MSR. MSR_PR: problem state, in which supervisor instructions are not executed but
+ * raise CORE_PRIVILEGED; looked up when one executes. */
+enum {
+    MSR_WE = 0x40000,
+    MSR_CE = 0x20000,
+    MSR_EE = 0x8000,
+    MSR_PR = 0x4000,
+    MSR_FP = 0x2000,
+    MSR_ME = 0x1000,
+    MSR_FE0 = 0x0800,
+    MSR_DWE = 0x0400,
+    MSR_DE = 0x0200,
+    MSR_FE1 = 0x0100,
+    MSR_IS = 0x0020,
+    MSR_DS = 0x0010
+};
 
 /* The architected registers of a thread. */
 struct core_regs {
@@ -38,7 +52,7 @@ struct core_regs {
     uint64_t fpr[32];  /* primary: double bit patterns */
     uint64_t fpr2[32]; /* secondary (FP2) */
     uint32_t fpscr;
-    uint32_t msr; /* MSR_PR set in user mode */
+    uint32_t msr; /* MSR_PR is set in user mode */
     uint32_t usprg0;
     uint32_t reserve_address, reserve_value; /* lwarx */
     bool reserved;

@@ -61,7 +61,7 @@ static bool decode(const struct cores *cores, uint32_t word, uint32_t pc, struct
     const struct isa_row *row = isa_row(id);
     *op = (struct op){
         .label =
-            cores->labels[isa_is_privileged(id, word) ? LABEL_PRIVILEGED : special_label(id, word)],
+            cores->labels[isa_is_privileged(id, word) ? LABEL_SUPERVISOR : special_label(id, word)],
         .t = (uint8_t)isa_rt(word),
         .a = (uint8_t)isa_ra(word),
         .b = (uint8_t)isa_rb(word),

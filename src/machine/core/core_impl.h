@@ -133,7 +133,7 @@ struct cores {
 /* Extra entries of the interpreter's label table, after those of the ISA's rows. */
 enum {
     LABEL_END = ISA_COUNT,
-    LABEL_PRIVILEGED,
+    LABEL_SUPERVISOR, /* privileged instructions: what they do depends on MSR[PR] */
     LABEL_BC_CR,
     LABEL_BDNZ,
     LABEL_LI,

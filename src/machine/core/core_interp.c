@@ -105,6 +105,11 @@ static bool write_spr(struct core *core, unsigned spr, uint32_t value)
     }
 }
 
+/* The bits of the MSR that the 440 has. */
+#define MSR_BITS                                                                                   \
+    (MSR_WE | MSR_CE | MSR_EE | MSR_PR | MSR_FP | MSR_ME | MSR_FE0 | MSR_DWE | MSR_DE | MSR_FE1 |  \
+     MSR_IS | MSR_DS)
+
 /* dlmzb: how many bytes of high || low up to and including the first zero byte; 8 when there is
  * none. */
 static unsigned zero_byte(uint32_t high, uint32_t low, bool *found)
@@ -295,7 +300,7 @@ const void *const *CORE_INTERPRET(struct core *core, uint64_t limit, struct core
         [ISA_ILLEGAL] = &&op_ILLEGAL,
 #define ISA_ROW(id, ...) [ISA_##id] = &&op_##id,
 #include "machine/isa/isa.def"
-        [LABEL_END] = &&op_END,       [LABEL_PRIVILEGED] = &&op_PRIVILEGED,
+        [LABEL_END] = &&op_END,       [LABEL_SUPERVISOR] = &&op_SUPERVISOR,
         [LABEL_BC_CR] = &&op_BC_CR,   [LABEL_BDNZ] = &&op_BDNZ,
         [LABEL_LI] = &&op_LI,         [LABEL_MR] = &&op_MR,
     };
@@ -378,7 +383,10 @@ fault : {
 op_ILLEGAL:
     exit->reason = CORE_ILLEGAL;
     goto fault;
-op_PRIVILEGED:
+    /* A privileged instruction. Decoded code is the same for both states, so the state is looked up
+     * here. */
+op_SUPERVISOR:
+    if (!(regs->msr & MSR_PR)) goto *labels[isa_decode(block->words[op - block->ops])];
     exit->reason = CORE_PRIVILEGED;
     goto fault;
 misaligned:
