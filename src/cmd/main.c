@@ -8,8 +8,8 @@
 static const struct cmd commands[] = {
     {"cc", "cc", cmd_cc, &cmd_cc_options,
      "compile a C program for the machine, with the guest libraries"},
-    {"fc", "cc", cmd_cc, &cmd_cc_options, "the same for Fortran"},
-    {"cxx", "cc", cmd_cc, &cmd_cc_options, "the same for C++"},
+    {"fc", "cc", cmd_cc, &cmd_cc_options, "compile a Fortran program"},
+    {"cxx", "cc", cmd_cc, &cmd_cc_options, "compile a C++ program"},
     {"list", "list", cmd_list, &cmd_list_options,
      "show the machines and the events that can be counted"},
     {"stat", "stat", cmd_stat, &cmd_stat_options, "run a program and count what it does"},
@@ -17,26 +17,24 @@ static const struct cmd commands[] = {
      "run a program and count its misses by latency, function, data and more"},
     {"sweep", "sweep", cmd_sweep, &cmd_sweep_options, "run a program on a family of machines"},
     {"validate", "validate", cmd_validate, &cmd_validate_options,
-     "micro-benchmarks with known counts: expected, measured, error"},
+     "run micro-benchmarks with known counts"},
     {"record", "record", cmd_record, &cmd_record_options,
-     "run a program and keep what every call path did"},
+     "run a program and record the counts of every call path"},
     {"trace", "trace", cmd_trace, &cmd_trace_options,
-     "run a program and write down its instructions, accesses or misses"},
+     "run a program and write its instructions, accesses or misses"},
     {"check", "check", cmd_check, &cmd_check_options,
-     "run a program and hold it to rules about counts and accesses"},
-    {"dump", "dump", cmd_dump, &cmd_dump_options,
-     "print a stage of the flow: decoded instructions"},
-    {"merge", "merge", cmd_merge, &cmd_merge_options,
-     "put experiments with different metrics together"},
-    {"mean", "merge", cmd_merge, &cmd_mean_options, "average experiments of repeated runs"},
+     "run a program and check rules about counts and accesses"},
+    {"dump", "dump", cmd_dump, &cmd_dump_options, "print a stage of the data flow as text"},
+    {"merge", "merge", cmd_merge, &cmd_merge_options, "merge experiments with different metrics"},
+    {"mean", "merge", cmd_merge, &cmd_mean_options, "average repeated runs"},
     {"diff", "diff", cmd_diff, &cmd_diff_options,
      "show what changed from one experiment to another"},
     {"report", "report", cmd_report, &cmd_report_options,
      "show an experiment: metrics, call paths, threads"},
     {"cut", "cut", cmd_cut, &cmd_cut_options, "keep a part of an experiment"},
-    {"upc", "upc", cmd_upc, &cmd_upc_options, "look at the counter unit, or feed it a stimulus"},
+    {"upc", "upc", cmd_upc, &cmd_upc_options, "show the counter unit, or feed it a stimulus"},
     {"plan", "plan", cmd_plan, &cmd_plan_options,
-     "the fewest runs that give metrics on a machine with few counters"},
+     "find the fewest runs that give metrics on a machine with few counters"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -75,7 +73,7 @@ static void print_help(FILE *out)
         (void)fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     (void)fprintf(
         out,
-        "\n'chiliad COMMAND --help' tells more of each. Data files: $CHILIAD_DATA, else beside the "
+        "\n'chiliad COMMAND --help' describes a command. Data files: $CHILIAD_DATA, else beside the "
         "program, else the install prefix.\n");
 }
 
