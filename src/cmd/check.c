@@ -9,7 +9,7 @@
  *         1 is not <= 0; first: store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8
  * (program.c:12), ...
  *
- * Accesses are told by the interpreter's traced variant, misses by the memory hierarchy; neither
+ * The interpreter's traced variant reports accesses, the memory hierarchy reports misses. Neither
  * changes what the program does. The exit status is 1 when a rule is broken, else the program's.
  * docs/formats/rules.md is the reference, check_print.c has the report.
  */
@@ -64,8 +64,8 @@ static int make_ring(struct check_ring *ring, uint64_t around)
     return ring->items ? 0 : cmd_fail("check", "out of memory");
 }
 
-/* Where the next item goes. Until the violation is caught the ring turns over its first part,
- * the violation being the last in it; then it is put in order, and what comes goes behind it. */
+/* Where the next item goes. Until the first violation, the ring overwrites its oldest item. The
+ * violation is the newest item. The ring is then sorted by age, and later items go behind it. */
 static struct chil_trace_item *next_item(struct check_ring *ring, uint64_t around)
 {
     if (ring->caught)
@@ -103,7 +103,7 @@ static void find_place(struct check *c, unsigned core)
     }
 }
 
-/* --- Being told ------------------------------------------------------------------------------ */
+/* --- Accesses and misses --------------------------------------------------------------------- */
 
 static bool is_dcbz(uint32_t word)
 {
@@ -152,13 +152,12 @@ static bool take_record(void *context, const struct chil_trace_record *record)
 static void take_transaction(void *context, const struct chil_transaction *transaction)
 {
     struct check *c = context;
-    struct chil_transaction told = *transaction;
-    if (c->names.tags) told.tag = (uint8_t)chil_ranges_look_up(c->names.tags, transaction->address);
-    if (c->names.categories)
-        told.category = (uint8_t)chil_ranges_look_up(c->names.categories, transaction->pc);
-    next_item(&c->rings[1], c->around)->transaction = told;
-    if (!chil_rules_transaction(c->rules, &told)) return;
-    find_place(c, transaction->sender);
+    struct chil_transaction t = *transaction;
+    if (c->names.tags) t.tag = (uint8_t)chil_ranges_look_up(c->names.tags, t.address);
+    if (c->names.categories) t.category = (uint8_t)chil_ranges_look_up(c->names.categories, t.pc);
+    next_item(&c->rings[1], c->around)->transaction = t;
+    if (!chil_rules_transaction(c->rules, &t)) return;
+    find_place(c, t.sender);
     if (!c->broken) note_first(c, false);
 }
 
@@ -212,7 +211,7 @@ static int prepare(struct check *c)
     o->record = chil_rules_want_paths(c->rules);
     cmd_names_ask(&c->names, &c->wanted);
     if (o->transact || o->trace) o->names = &c->wanted;
-    o->record_flat = !o->names; /* without call paths to tell, functions suffice */
+    o->record_flat = !o->names; /* no call paths to print: functions suffice */
     (void)chil_rules_assertions(c->rules, &count);
     c->found = calloc(count + 1, sizeof *c->found);
     if (!c->found) return cmd_fail("check", "out of memory");

@@ -1,4 +1,4 @@
-/* Inside chiliad check: what was asked, what came of it, and how it is told. */
+/* Inside chiliad check: the options, the results of a run, and how they are printed. */
 #ifndef CMD_CHECK_H
 #define CMD_CHECK_H
 
@@ -17,7 +17,7 @@ struct check_ring {
     struct chil_trace_item unwanted; /* where the rest goes */
 };
 
-/* Where the event was that broke a rule, told while it was there. */
+/* The source line of the event that broke a rule, looked up while the program was there. */
 struct check_place {
     bool known;
     char text[CHIL_PLACE_TEXT];

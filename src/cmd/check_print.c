@@ -20,12 +20,12 @@ static const char *number_text(long double value, char text[NUMBER_TEXT])
     return text;
 }
 
-/* A tag or category: the user's, else what the run found out (a site, a section), else the
- * program's number. */
-static const char *name_of(const struct chil_ranges *names, uint8_t value, uint32_t told,
+/* A tag or category: the name that the user gave, else the one that the run found (a heap site, a
+ * section), else the program's number. */
+static const char *name_of(const struct chil_ranges *names, uint8_t value, uint32_t found,
                            char number[8])
 {
-    const char *name = names ? chil_ranges_get(names, value ? value : told) : NULL;
+    const char *name = names ? chil_ranges_get(names, value ? value : found) : NULL;
     if (name) return name;
     (void)snprintf(number, 8, "%s%.0u", value ? "" : names ? "-" : "0", value);
     return number;

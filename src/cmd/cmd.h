@@ -1,8 +1,8 @@
 /* The commands of the program: a table in main.c, a file each, and what they share.
  *
  * A command gets its own words (argv[0] is its name) and returns the exit status: 0, or 2 after one
- * line on standard error that says what is wrong and what to do, or 3 if it is the simulator that
- * is wrong. `cmd_fail` prints that line.
+ * line on standard error that says what is wrong and what to do, or 3 for a bug of the simulator.
+ * `cmd_fail` prints that line.
  *
  * Terms: docs/glossary.md
  */
@@ -106,19 +106,19 @@ void cmd_names_free(struct chil_hist_names *names);
 /* What a run has to add to these tables. */
 void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *run);
 
-/* Whether an event would be counted if a parameter were on that is off; and the same told, 0 if it
- * is counted. */
+/* Whether an event is not counted because a parameter of the machine is off. cmd_event_check
+ * reports that and returns CMD_BAD, else 0. */
 bool cmd_event_is_off(const struct chil_event *event);
 int cmd_event_check(const char *command, const struct chil_event *event);
 
 /* What getopt_long does not know, for the default of a switch over `letter`. */
 int cmd_bad_option(const char *command, int letter, char **argv);
-/* A whole number from `least` to `most` that an option wants; tells what is wrong. */
+/* A whole number from `least` to `most`; anything else is reported and CMD_BAD returned. */
 int cmd_number(const char *command, const char *option, const char *text, uint64_t least,
                uint64_t most, uint64_t *value);
 
-/* For the end of a command: whether all of standard output was taken; a full disk or a closed pipe
- * is told. */
+/* Ends a command: flushes standard output. Reports a full disk or a closed pipe and returns
+ * CMD_BAD, else `status`. */
 int cmd_finish(const char *command, int status);
 
 #endif

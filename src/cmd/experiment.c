@@ -1,4 +1,4 @@
-/* What the commands over experiments share: reading them and writing one. */
+/* Shared by commands over experiments: reading and writing files, lists of threads. */
 #include "cmd/experiment.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Experiments in commands. Each tells what is wrong and returns CMD_BAD, or 0. */
+/* Experiments in commands. Functions report errors and return CMD_BAD, or 0. */
 #ifndef CMD_EXPERIMENT_H
 #define CMD_EXPERIMENT_H
 

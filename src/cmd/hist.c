@@ -9,9 +9,8 @@
  *     ...
  *
  * The program has standard output to itself; the histogram goes to standard error, or to -o FILE,
- * which is written whole or not at all. hist_select.c decides
- * what is counted, hist_print.c has the forms, hist_math.c marginals and
- * information, hist_grid.c the pictures, names.c where names come from.
+ * which is written whole or not at all. hist_select.c decides what is counted, hist_print.c has the
+ * forms, hist_math.c marginals and information, hist_grid.c the pictures, names.c the names.
  */
 #include "cmd/hist.h"
 
@@ -183,7 +182,7 @@ static int run(struct hist *h, struct chil_run_options *options)
     return written ? written : status;
 }
 
-/* Whether a text names the variable `cause`, which is known only where misses are told apart. */
+/* Whether a text names the variable `cause`, which needs --miss-kinds. */
 static bool names_cause(const char *text)
 {
     static const char word[] = "cause";

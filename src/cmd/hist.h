@@ -1,4 +1,4 @@
-/* Inside chiliad hist: what was asked, what was counted, and how it is shown. */
+/* Inside chiliad hist: the options, the histogram of a run, and how it is printed. */
 #ifndef CMD_HIST_H
 #define CMD_HIST_H
 
@@ -47,7 +47,7 @@ int hist_prepare(struct hist *h, const struct hist_event *event);
 /* To the histogram, and to those with another dimension; `context` is a struct hist. */
 void hist_tell(void *context, const struct chil_transaction *transaction);
 
-/* A trace instead of a run: its head, then its records of these kinds; what is wrong is told
+/* A trace instead of a run: its head, then its records of these kinds. Errors are reported
  * (hist_read.c). */
 struct hist_input;
 int hist_read_open(struct hist *h);
@@ -65,8 +65,7 @@ struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t
 /* Bits: of the whole key, and of one dimension. */
 double hist_entropy(struct chil_hist *hist);
 double hist_entropy_of(struct chil_hist *hist, unsigned dimension);
-/* What two dimensions tell of each other, in bits; and what the last dimension tells of the others
- * together. */
+/* Mutual information in bits: of two dimensions; of the last dimension and all others together. */
 double hist_information(struct chil_hist *hist, unsigned a, unsigned b);
 double hist_gain(struct chil_hist *hist);
 

@@ -1,9 +1,9 @@
-/* Marginals of a histogram and what its dimensions tell of each other.
+/* Marginals of a histogram, and the mutual information of its dimensions.
  *
  * The measure of spread is entropy, H = -sum p log2 p over the bins, in bits: it needs no order and
- * no distance between values, so that tags and functions are measured as latencies are. What a
- * dimension explains of others is the mutual information I(A; B) = H(A) + H(B) - H(A, B): how much
- * less is left to say of A once B is known. All from exact counts.
+ * no distance between values, so tags and functions are measured as latencies are. A dimension
+ * explains I(A; B) = H(A) + H(B) - H(A, B) bits of another, the mutual information: how much the
+ * entropy of A falls once B is known. All counts are exact.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -29,8 +29,8 @@ int hist_find_event(const struct hist_event **event, const char *name)
         name);
 }
 
-/* The predicate of -e and that of --where; *where is to be freed, NULL for none. What is wrong with
- * the user's is told with its own columns. */
+/* The predicate of -e and that of --where; *where is to be freed, NULL for none. The user's is
+ * parsed alone first, so that errors have its own columns. */
 static int join_predicates(const struct hist *h, const struct hist_event *event, char **where)
 {
     const char *user = h->options->where, *own = event->where;
@@ -45,7 +45,7 @@ static int join_predicates(const struct hist *h, const struct hist_event *event,
     return length < 0 ? cmd_fail("hist", "out of memory") : 0;
 }
 
-/* Dimensions that may be added, for --rank: those that are not there already. */
+/* Dimensions that --rank tries: all that the histogram does not have. */
 static int add_candidates(struct hist *h, const char *where)
 {
     static const char *const names[] = {"kind",     "level", "core",        "pid",

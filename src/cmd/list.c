@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const struct option_row option_rows[] = {
     {"machine", 'M', "MACHINE", "whose events: a name, or a path with a '/' (default bgp)",
      OPTION_SET_TEXT(struct list_options, machine), .values = "@machines"},
@@ -41,8 +40,9 @@ const struct option_table cmd_list_options = {
              "What matches any of several patterns is shown.",
     .groups = {OPTION_ROWS(option_rows)},
     .notes = "Of an event it shows: name, id, how it is counted by default (high, low: "
-             "cycles in which the wire is so; rise, fall: changes), and how far a count "
-             "may be trusted (exact, modelled, or none: nothing drives the wire).\n\n"
+             "cycles in which the signal is high or low; rise, fall: its changes), and how "
+             "far a count may be trusted (exact, modelled, or none: nothing raises it; "
+             "always 0).\n\n"
              "Exit status: 0, or 2 for a bad command line, bad data files, or a pattern "
              "that matches nothing.",
     .operand_values = "machines events counters metrics sets",
@@ -94,10 +94,9 @@ int cmd_list(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     if (!options.machines && !options.metrics && !options.sets) return list_events(&options);
     if (options.machine)
-        return cmd_fail(
-            "list",
-            "only 'list events' takes a machine, here '%s'; 'chiliad list --help' tells more",
-            options.machine);
+        return cmd_fail("list",
+                        "only 'list events' takes a machine, here '%s'; see 'chiliad list --help'",
+                        options.machine);
     if (options.metrics || options.sets)
         return list_metrics(options.sets, options.json, options.patterns, options.pattern_count);
     return list_machines(&options);

@@ -92,7 +92,7 @@ static const struct chil_event *rows_of(const struct list_options *options,
                         : chil_machine_events(machine, count);
 }
 
-/* Every pattern has to find something, lest a slip among several goes unseen. */
+/* A pattern that matches nothing is an error, even among patterns that match. */
 static int check_patterns(const struct list_options *options, const struct chil_machine *machine)
 {
     size_t count;

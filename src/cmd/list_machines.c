@@ -81,7 +81,7 @@ static int check_machine_patterns(const struct list_options *options, char **nam
         if (chil_machine_open(&machine, options->patterns[p], &err))
             return cmd_fail_error("list", &err);
         chil_machine_free(machine); /* a path: it opens, but is none of those listed */
-        return cmd_fail("list", "no machine matches '%s'; 'chiliad list --help' tells more",
+        return cmd_fail("list", "no machine matches '%s'; see 'chiliad list --help'",
                         options->patterns[p]);
     }
     return 0;

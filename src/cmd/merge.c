@@ -3,9 +3,9 @@
  *     $ chiliad merge -o all.cubex run1.cubex run2.cubex run3.cubex
  *     $ chiliad mean -o mean.cubex first.cubex second.cubex
  *
- * Merge takes each metric from where it is known best and completes what was partial; mean averages
- * repeated runs. Where the experiments have hierarchies of one specification, merge derives them
- * anew from the merged counts.
+ * Merge takes each metric from the experiment that measured it best, and completes partial metrics.
+ * Mean averages repeated runs. If the experiments have hierarchies of one specification, merge
+ * derives them from the merged counts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,8 @@ static int open_spec(const struct combining *c, struct chil_spec **spec, struct 
     if (!name) return 0;
     if (chil_exp_attribute(c->input[0], "platform"))
         return chil_spec_open_for(spec, c->input[0], err);
-    (void)chil_spec_open(
-        spec, name, NULL); /* a file of someone's, perhaps gone: then metrics are as they are */
+    (void)chil_spec_open(spec, name,
+                         NULL); /* a user's file may be gone: metrics stay as they are */
     return 0;
 }
 
@@ -112,7 +112,7 @@ int cmd_merge(int argc, char **argv)
     int status = options_parse(mean ? &cmd_mean_options : &cmd_merge_options, &c, argc, argv);
     if (status) return status < 0 ? 0 : status;
     if (!c.output) return cmd_fail(c.command, "-o OUT.cubex says where the result goes");
-    if (optind == argc) return cmd_fail(c.command, "name the experiments to put together");
+    if (optind == argc) return cmd_fail(c.command, "name the experiments to join");
     c.inputs = (size_t)(argc - optind);
     return combine(&c, argv + optind);
 }

@@ -57,7 +57,7 @@ static bool read_range(const char *text, uint64_t *first, uint64_t *last)
     return !*rest && !errno && *first <= *last && *last <= UINT32_MAX;
 }
 
-/* Who asks: the command, and the option or the line that names the places. */
+/* For messages: the command, and the option or the line that names the places. */
 struct asking {
     const char *command, *from, *program;
     bool code;
@@ -167,8 +167,8 @@ static void find_interpreter(void *context, const char *name, uint32_t first, ui
     *found |= strcmp(name, ".interp") == 0;
 }
 
-/* What may come up in a run. A program with libraries has functions and data that its file does not
- * tell. */
+/* What may come up in a run. A program with libraries has functions and data that are not in
+ * its file. */
 static void open_tables(struct chil_hist_names *names, const char *program,
                         const struct cmd_places *places)
 {

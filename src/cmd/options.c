@@ -48,7 +48,7 @@ static void prepare(struct parser *p, const struct option_table *table)
     char *letter = p->letters;
     p->count = options_rows(table, p->rows);
     if (table->ends_at_operand) *letter++ = '+';
-    *letter++ = ':'; /* tells an option without its argument from an unknown one */
+    *letter++ = ':'; /* an option without its argument is not an unknown one */
     for (size_t i = 0; i < p->count; i++) {
         const struct option_row *row = p->rows[i].row;
         int argument = row->argument ? required_argument : no_argument;

@@ -1,5 +1,5 @@
-/* What commands that run a program share: options for the machine and the program's surroundings,
- * and what is said of it. */
+/* Shared by commands that run a program: options for the machine and for the program's files, and
+ * reports about the run. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* chiliad record: run a program and keep what every call path did.
+/* chiliad record: run a program and keep the counts of every call path.
  *
  *     $ chiliad record ./cg
  *     ...
@@ -148,7 +148,7 @@ static int run_first(struct record *r, struct record_counted *counted, int *exit
                : 0;
 }
 
-/* The run for a set, like no other. */
+/* The run for one set of --perturb. */
 static int run_for(const struct record *r, size_t set, struct record_counted *counted,
                    struct record_streams *streams, int *exit_status)
 {

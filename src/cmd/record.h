@@ -1,4 +1,4 @@
-/* The parts of chiliad record. Each tells what is wrong and returns CMD_BAD, or 0. */
+/* The parts of chiliad record. Functions report errors and return CMD_BAD, or 0. */
 #ifndef CMD_RECORD_H
 #define CMD_RECORD_H
 
@@ -14,7 +14,7 @@ struct record_limit {
     size_t sets;
     uint64_t turn_cycles; /* 0: sets take no turns */
     bool rotate;          /* the experiment is what they give in turns, */
-    bool compare;         /* all ways of counting are told apart */
+    bool compare;         /* compares all ways of counting */
 };
 enum { RECORD_TURN_CYCLES = 100000 }; /* unless it is said */
 

@@ -1,5 +1,4 @@
-/* What chiliad record --limit tells: how counting few events at a time differs from counting all at
- * once.
+/* The table of chiliad record --limit: the errors of counting few events at a time.
  *
  *     $ chiliad record --limit opteron --rotate 20000 ./program
  *     event                                 truth           estimate      error  measured
@@ -36,7 +35,7 @@ static double error_of(double truth, double value)
     return truth != 0 ? 100 * (value - truth) / fabs(truth) : 100;
 }
 
-/* Events of the sets that nothing on the machine is like: they were counted nowhere. */
+/* Events of the sets that have no event of the machine as their counterpart. */
 static void tell_unlike(const struct record_limit *l, const struct record_ways *w)
 {
     const char *machine = chil_exp_attribute(w->events, "machine");

@@ -1,10 +1,10 @@
-/* chiliad record --limit: the world of few counters, on purpose (KOJ-48).
+/* chiliad record --limit: imitates a platform with few counters (KOJ-48).
  *
- * A platform counts a set of events a run; what a run with a set would have seen is cut from the
- * one exact run, because every run of the simulator gives the same counts, or from a run of its own
- * that was made to differ. Each view is derived by itself, as it would be after its run, then all
- * are merged and derived once more. Where sets take turns in one run instead, estimates are
- * derived. The reference has all counters of all sets at once.
+ * A platform counts one set of events in a run. Every run of the simulator gives the same counts,
+ * so the counts of a set are cut from the one exact run; with --perturb they are cut from a run of
+ * their own. Metrics are derived from each set alone, then all are merged and derived again. With
+ * --rotate sets take turns in one run, and metrics are derived from estimates. The reference has
+ * all counters of all sets at once.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* chiliad record --perturb: a run for each set, none quite like another.
+/* chiliad record --perturb: a run for each set, each with another stack address.
  *
- * On a real machine no two runs are the same; ours are. What usually differs is where things lie:
- * here an environment variable of another length in every run moves the stack, by a multiple of its
- * alignment and less than a page. The lengths follow from a seed, so the same command gives the
- * same counts.
+ * Two runs on a real machine differ, mostly because addresses differ; two runs of the simulator are
+ * the same. --perturb gives every run an environment variable of another length. That moves the
+ * stack by a multiple of its alignment, by less than a page. The lengths follow from a seed, so the
+ * same command gives the same counts.
  */
 #include "cmd/record.h"
 

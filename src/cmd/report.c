@@ -6,9 +6,8 @@
  *       - main                     2,410,001          11,004     0.5%
  *         + multiply               2,398,997       2,398,997    99.5%
  *
- * Three linked trees (paper 003, section 3.1): the selection in one decides what those to its right
- * show. A closed node
- * (+) shows its whole value, an open one (-) its own.
+ * Three linked trees (paper 003, section 3.1): a selection in one limits the trees to its right. A
+ * closed node (+) shows its whole value, an open one (-) its own.
  */
 #include "cmd/report.h"
 

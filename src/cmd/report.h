@@ -27,7 +27,7 @@ struct report {
     struct chil_report *other; /* of `reference`, which shares are of */
 };
 
-/* Reads `file`, derives, selects. Reports what is wrong; report_close is for either outcome. */
+/* Reads `file`, derives, selects. Reports errors; report_close follows success and failure. */
 int report_open(struct report *r);
 void report_close(struct report *r);
 /* The ratio of that name; NULL: none. */

@@ -28,13 +28,13 @@ static void print_head(const struct report *r)
 {
     static const struct {
         const char *key, *before;
-    } told[] = {{"command", ": "}, {"machine", " on "}};
+    } shown[] = {{"command", ": "}, {"machine", " on "}};
     const struct chil_exp *exp = chil_report_exp(r->report);
     const char *clock = chil_exp_attribute(exp, "clock_hz");
     (void)printf("%s", r->file);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        const char *value = chil_exp_attribute(exp, told[i].key);
-        if (value) (void)printf("%s%s", told[i].before, value);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const char *value = chil_exp_attribute(exp, shown[i].key);
+        if (value) (void)printf("%s%s", shown[i].before, value);
     }
     if (clock && strtod(clock, NULL) > 0) (void)printf(", %.10g MHz", strtod(clock, NULL) / 1e6);
     (void)printf("\n%zu metrics, %zu call paths, %zu thread%s", exp->metrics, exp->nodes,

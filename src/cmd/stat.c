@@ -78,7 +78,7 @@ const struct option_table cmd_stat_options = {
     .ends_at_operand = true,
 };
 
-/* Options that cannot be told together. */
+/* Options that exclude each other. */
 static int check_options(const struct stat_options *o)
 {
     if (o->json && o->separator) return cmd_fail("stat", "-j and -x exclude each other");

@@ -1,4 +1,4 @@
-/* Inside chiliad stat: what was asked, what was counted, and how it is shown. */
+/* Inside chiliad stat: the options, the counts of a run, and how they are printed. */
 #ifndef CMD_STAT_H
 #define CMD_STAT_H
 

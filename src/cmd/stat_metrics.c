@@ -1,7 +1,7 @@
 /* Derived metrics: rows of a text file, evaluated over the counts of a core or of all.
  *
  * A formula has numbers, + - * /, parentheses, names of the machine's events, and
- *     cycles      of the run, as its clock tells: those of the core that was last
+ *     cycles      of the run: the time of the core that ended last
  *     busy        cycles in which the core had something to run; of all cores added up
  *     wall_time   seconds of the run; user_time: busy in seconds
  *     peak        floating-point operations that were possible in the run

@@ -6,8 +6,7 @@
  *     ...
  *
  * Every --set names a parameter and its values; all combinations are run, as many at a time as the
- * host has processors, each in a process of its own. The program's output is thrown away: it is the
- * same every time.
+ * host has processors, each in a process of its own. The program's output is discarded.
  */
 #include "cmd/sweep.h"
 
@@ -148,8 +147,7 @@ static int check_all(const struct sweep *s)
     return 0;
 }
 
-/* One run; what went wrong is told by the parent, since the program's standard error is thrown
- * away. */
+/* One run. The parent reports errors, since the standard error of this process is discarded. */
 static void run_once(const struct sweep *s, size_t number, struct sweep_outcome *outcome)
 {
     struct chil_machine *machine;
@@ -209,7 +207,7 @@ static int collect(struct job *jobs, size_t *count, struct sweep_outcome *outcom
         (void)close(jobs[i].fd);
         int status = outcome->done ? 0 : outcome->status;
         if (!outcome->done)
-            (void)cmd_fail("sweep", "%s", *outcome->why ? outcome->why : "a run came to no end");
+            (void)cmd_fail("sweep", "%s", *outcome->why ? outcome->why : "a run did not end");
         jobs[i] = jobs[--*count];
         return status;
     }

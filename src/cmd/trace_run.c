@@ -119,7 +119,7 @@ static enum chil_capture_outcome run_pass(struct trace *t, int *status)
     return t->done ? chil_capture_end(t->capture) : CHIL_CAPTURE_DONE;
 }
 
-/* Further passes must not be seen: they write to nowhere, and read what the first has read. */
+/* Output of further passes is discarded; they read the same input as the first. */
 static int run_silently(struct trace *t, off_t input)
 {
     enum chil_capture_outcome outcome = CHIL_CAPTURE_DIFFERS;

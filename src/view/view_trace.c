@@ -144,7 +144,7 @@ void view_trace_line(const struct view_trace *out, const struct chil_trace_item 
         instruction_line(out, item, line);
 }
 
-/* A call path is told when it is another than that of the record before. */
+/* Prints the call path if it differs from that of the record before. */
 static void print_text(struct view_trace *out, const struct chil_trace_item *item)
 {
     char line[VIEW_TRACE_LINE];

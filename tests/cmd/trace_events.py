@@ -52,14 +52,14 @@ def check_event(event, named):
     who = (event["pid"], event["tid"])
     if event["ph"] == "M":
         if event["name"] not in ("process_name", "thread_name") or not isinstance(event["args"].get("name"), str):
-            fail("metadata that names nobody", event)
+            fail("metadata without a name", event)
         key = (event["name"], who[0] if event["name"] == "process_name" else who)
         if key in named:
             fail("named twice", event)
         named.add(key)
         return
     if ("process_name", who[0]) not in named or ("thread_name", who) not in named:
-        fail("an event of somebody without a name", event)
+        fail("an event of a thread without a name", event)
     if event["ph"] == "i" and event["s"] not in ("g", "p", "t"):
         fail("an instant without a scope", event)
     for key in ("ts", "dur"):
