@@ -56,8 +56,8 @@ struct chil_run_options {
     const char *root;    /* confines all of the guest's paths below it; NULL: not */
     const char *const *writable; /* folders that may be written, besides the working directory */
     size_t writable_count;
-    void (*say)(void *context,
-                const char *line); /* one line for the user, without newline; may be NULL */
+    void (*report)(void *context,
+                   const char *line); /* one line for the user, without newline; may be NULL */
     void *context;
     /* Told of every instruction while the trace is on; false ends the trace, not the run. NULL: no
      * trace, and no cost. The program switches it (call-through 4 and 5). Time and counts are the

@@ -200,7 +200,7 @@ static int prepare(struct check *c)
     if (!status) status = cmd_names_make(&c->names, "check", o->program, &c->places);
     if (status) return status;
     if (chil_rules_bind(c->rules, &c->names, &err)) return cmd_fail_error("check", &err);
-    o->say = say;
+    o->report = say;
     o->context = c;
     o->transact_pc = true;
     o->pause = look;

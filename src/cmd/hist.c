@@ -211,7 +211,7 @@ int cmd_hist(int argc, char **argv)
     if (!status && !o.read) status = cmd_program_machine(&o.program, "hist", &machine);
     if (status) return status;
     struct chil_run_options *options = &o.program.run;
-    options->say = say;
+    options->report = say;
     options->transactions = event->kinds;
     status = hist_prepare(&h, event);
     options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));

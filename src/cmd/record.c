@@ -129,7 +129,7 @@ static int run_once(const struct record *r, const struct chil_run_options *optio
     int status = chil_run_new(&run, options, err);
     if (status) return status;
     status = chil_run_go(run, err);
-    if (!status && options->say) cmd_program_report(&r->program, "record", run);
+    if (!status && options->report) cmd_program_report(&r->program, "record", run);
     if (!status) status = chil_run_experiments(run, exp, turn, err);
     *exit_status = chil_run_status(run);
     chil_run_free(run);
@@ -158,7 +158,7 @@ static int run_for(const struct record *r, size_t set, struct record_counted *co
     if (!environment) return cmd_fail("record", "out of memory");
     options.envp = environment;
     options.record_turns = 0;
-    options.say = NULL;
+    options.report = NULL;
     int status = record_streams_mute(streams), failed = 0;
     if (!status) {
         failed = run_once(r, &options, &counted->run[set], NULL, exit_status, &err);
@@ -200,7 +200,7 @@ static int run(struct record *r, const char *path)
 int cmd_record(int argc, char **argv)
 {
     char name[] = "record", usual[300];
-    struct record r = {.program.run = {.say = cmd_program_say, .context = name, .record = true}};
+    struct record r = {.program.run = {.report = cmd_program_say, .context = name, .record = true}};
     struct chil_machine *machine;
     r.program.run.record_only = r.only;
     r.program.run.record_exclude = r.exclude;

@@ -234,7 +234,7 @@ static int run_to_output(struct stat_shown *shown)
 int cmd_stat(int argc, char **argv)
 {
     char name[] = "stat";
-    struct stat_options o = {.repeat = 1, .program.run = {.say = cmd_program_say, .context = name}};
+    struct stat_options o = {.repeat = 1, .program.run = {.report = cmd_program_say, .context = name}};
     struct stat_chosen chosen = {0};
     struct stat_metrics metrics = {0};
     struct chil_machine *machine;

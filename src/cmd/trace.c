@@ -227,7 +227,7 @@ int cmd_trace(int argc, char **argv)
     struct trace t = {.limit = UINT64_MAX, .after = UINT64_MAX};
     struct cmd_output output;
     struct chil_machine *machine = NULL;
-    t.program.run.say = trace_warn;
+    t.program.run.report = trace_warn;
     t.program.run.context = &t;
     int status = parse_options(argc, argv, &t);
     if (status) return status < 0 ? 0 : status;

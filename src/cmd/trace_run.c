@@ -104,7 +104,7 @@ static void set_options(struct trace *t, const struct chil_capture_pass *pass)
     o->transact = pass->transactions ? take_transaction : NULL;
     if (t->where && t->head.kind != CHIL_TRACE_TRANSACTION) o->trace_off = pass->starts_off;
     if (pass->is_repeat) {
-        o->say = NULL;
+        o->report = NULL;
         o->pause = goes_on;
         o->pause_cycles = PAUSE_CYCLES;
     }

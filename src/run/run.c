@@ -14,7 +14,7 @@
 static void report(void *context, const char *line)
 {
     const struct chil_run *run = context;
-    if (run->options.say) run->options.say(run->options.context, line);
+    if (run->options.report) run->options.report(run->options.context, line);
 }
 
 static int load(struct chil_run *run, struct chil_error *err)

@@ -100,7 +100,7 @@ static int region_get(struct calls *c, const struct observe_symbol *symbol, enum
 }
 
 /* Where a construct is: where it is called. A team's function begins at the line of its construct;
- * gcc gives the call of the runtime, which nobody wrote, any line before it. */
+ * gcc gives the call of the runtime, which is in no source line, any line before it. */
 static const struct observe_symbol *
 place_of(const struct record_path *path, const struct record_function *function, uint32_t *address)
 {
@@ -189,7 +189,8 @@ static const struct record_function *behind_stubs(const struct record_function *
     return function;
 }
 
-/* What tells nodes of one function below one caller apart: the line of the call, or its address. */
+/* What distinguishes nodes of one function below one caller: the line of the call, or its address.
+ */
 static uint32_t split_by(const struct calls *c, const struct record_path *path)
 {
     int line = -1;

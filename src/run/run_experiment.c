@@ -1,12 +1,12 @@
 /* A recorded run as an experiment: events that counted become metrics, paths become the call tree,
  * threads the system.
  *
- * An event's value in a path is asked for exactly as the run's total is, of the path's own counts.
- * node_calls.c says which node a path is. What is then missing from a total belongs to no path and
- * is the program's own, in its first thread: elapsed time and eDRAM refreshes, and up to half a
- * cycle a path for units that run at half the clock.
+ * An event's value in a path is computed as the run's total is, from the path's own counts.
+ * run_calls.c decides which node a path is. The rest of a total belongs to no path; the program's
+ * node has it, in its first thread: elapsed time and eDRAM refreshes, and up to half a cycle a path
+ * for units that run at half the clock.
  *
- * Of sets that take turns each has an experiment of its own, with the same rows: what was counted
+ * With sets that rotate, each has an experiment of its own, with the same rows: what was counted
  * while it was on. What belongs to no path follows the clock, and is divided as time is.
  */
 #include "chiliad/experiment.h"
@@ -26,7 +26,7 @@ struct measured {
     const struct chil_event *event;
     struct node_signal *signals;
     uint64_t total;
-    int64_t nobodys; /* of it */
+    int64_t rest; /* of it, in no path */
     int metric;
 };
 
@@ -47,8 +47,7 @@ struct builder {
 /* --- Metrics --------------------------------------------------------------------------------- */
 
 /* Level-counted signals of events without a duration are high for one cycle each: only the text
- * tells them from others.
- */
+ * distinguishes them. */
 static bool counts_time(const struct chil_event *event)
 {
     bool level = event->mode == CHIL_COUNT_HIGH || event->mode == CHIL_COUNT_LOW;
@@ -262,19 +261,19 @@ static uint64_t cycles_of(const struct builder *b)
 }
 
 /* What no path did: what is missing from the total, or of a turn its part of that. */
-static void add_nobodys(struct builder *b, const struct builder *whole)
+static void add_rest(struct builder *b, const struct builder *whole)
 {
     uint64_t on = whole ? cycles_of(b) : 0, all = whole ? cycles_of(whole) : 0;
     for (size_t i = 0; b->path_count && i < b->measured_count; i++) {
         struct measured *m = &b->measured[i];
         if (!whole)
-            m->nobodys =
+            m->rest =
                 (int64_t)m->total - chil_exp_sum_count(b->exp, m->metric, CHIL_EXP_NONE, false, -1);
         else if (all)
-            m->nobodys = (int64_t)((__int128)whole->measured[i].nobodys * on / all);
-        if (m->nobodys)
+            m->rest = (int64_t)((__int128)whole->measured[i].rest * on / all);
+        if (m->rest)
             chil_exp_add_count(b->exp, m->metric, b->node_of[0],
-                               (int)column_of(b, b->paths[0]->thread), m->nobodys);
+                               (int)column_of(b, b->paths[0]->thread), m->rest);
     }
 }
 
@@ -355,7 +354,7 @@ static void build(struct builder *b, const struct builder *whole)
     add_system(b);
     b->node_of = run_calls_add(b->run, b->exp);
     add_paths(b);
-    add_nobodys(b, whole);
+    add_rest(b, whole);
 }
 
 static struct chil_exp *finish(struct builder *b)

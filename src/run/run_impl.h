@@ -1,4 +1,4 @@
-/* Inside a run: a machine, a program, and who looks on. */
+/* Inside a run: a machine, a program, its devices and observers. */
 #ifndef RUN_IMPL_H
 #define RUN_IMPL_H
 

@@ -1,6 +1,6 @@
 /* A guest whose system calls are made directly, in a tree of files that has ways out of it.
  *
- * Arguments lie in a made-up guest memory. Every test starts in a fresh tree
+ * Arguments lie in a pseudo guest memory. Every test starts in a fresh tree
  *
  *   work/        the working directory: the guest may write here
  *     data       "0123456789"
@@ -84,7 +84,7 @@ uint64_t WEAK os_cycles_of(const struct os *os, uint64_t nanoseconds)
     return nanoseconds;
 }
 
-void WEAK os_say_once(struct os *os, const char *topic, const char *format, ...)
+void WEAK os_warn_once(struct os *os, const char *topic, const char *format, ...)
 {
     (void)os, (void)topic, (void)format;
     seen.said++;

@@ -16,26 +16,26 @@
 
 enum { RW = MEM_READ | MEM_WRITE, RX = MEM_READ | MEM_EXEC };
 
-struct told {
+struct notified {
     unsigned count;
     uint32_t last;
 };
 
-static void tell(void *context, uint32_t page)
+static void notify(void *context, uint32_t page)
 {
-    struct told *told = context;
-    told->count++;
-    told->last = page;
+    struct notified *notified = context;
+    notified->count++;
+    notified->last = page;
 }
 
-static struct mem *make(struct told *told)
+static struct mem *make(struct notified *notified)
 {
     struct mem *mem;
     assert_int_equal(mem_new(&mem), 0);
-    if (told) {
-        *told = (struct told){0};
-        mem->code_changed = tell;
-        mem->context = told;
+    if (notified) {
+        *notified = (struct notified){0};
+        mem->code_changed = notify;
+        mem->context = notified;
     }
     return mem;
 }
@@ -149,42 +149,42 @@ static void the_highest_free_range_is_found(void **state)
 static void a_store_to_code_is_told_once(void **state)
 {
     (void)state;
-    struct told told;
-    struct mem *mem = make(&told);
+    struct notified notified;
+    struct mem *mem = make(&notified);
     mem_map(mem, 0x10000, 0x3000, RW | MEM_EXEC);
     mem_mark_code(mem, 0x11004);
     assert_int_equal(mem->rights[0x11], MEM_READ | MEM_EXEC | MEM_MAPPED | MEM_CODE | MEM_SHADOW);
     mem_wrote_code(mem, 0x10ffc, 4);
-    assert_int_equal(told.count, 0);
+    assert_int_equal(notified.count, 0);
     mem_wrote_code(mem, 0x10ffc, 5); /* reaches into the page */
-    assert_int_equal(told.count, 1);
-    assert_int_equal(told.last, 0x11000);
+    assert_int_equal(notified.count, 1);
+    assert_int_equal(notified.last, 0x11000);
     assert_int_equal(mem->rights[0x11], RW | MEM_EXEC | MEM_MAPPED);
     mem_wrote_code(mem, 0x11000, 4);
-    assert_int_equal(told.count, 1);
+    assert_int_equal(notified.count, 1);
     mem_mark_code(mem, 0x11004);
     assert_non_null(mem_writable(mem, 0x10000, 0x3000)); /* a system call writes there */
-    assert_int_equal(told.count, 2);
+    assert_int_equal(notified.count, 2);
     mem_mark_code(mem, 0x12000);
     mem_protect(mem, 0x12000, 0x1000, RX);
-    assert_int_equal(told.count, 3);
+    assert_int_equal(notified.count, 3);
     mem_mark_code(mem, 0x12000); /* not writable: no shadow */
     assert_int_equal(mem->rights[0x12], RX | MEM_MAPPED | MEM_CODE);
     assert_null(mem_writable(mem, 0x12000, 4));
-    assert_int_equal(told.count, 3);
+    assert_int_equal(notified.count, 3);
     mem_map(mem, 0x12000, 0x1000, RX);
-    assert_int_equal(told.count, 4);
+    assert_int_equal(notified.count, 4);
     mem_mark_code(mem, 0x12000);
     mem_unmap(mem, 0x12000, 0x1000);
-    assert_int_equal(told.count, 5);
+    assert_int_equal(notified.count, 5);
     mem_free(mem);
 }
 
 static void a_copy_is_the_same_and_apart(void **state)
 {
     (void)state;
-    struct told told;
-    struct mem *mem = make(&told), *copy;
+    struct notified notified;
+    struct mem *mem = make(&notified), *copy;
     mem_map(mem, 0x10000, 0x2000, RW);
     mem_map(mem, 0x50000000, 1 << 20, MEM_READ);
     mem_map(mem, 0xfffff000, MEM_PAGE, MEM_READ);
@@ -203,7 +203,7 @@ static void a_copy_is_the_same_and_apart(void **state)
     assert_true(mem_put32(copy, 0x11000, 43));
     assert_true(mem_get32(mem, 0x11000, &value));
     assert_int_equal(value, 42);
-    assert_int_equal(told.count, 0);
+    assert_int_equal(notified.count, 0);
     mem_free(copy);
     mem_free(mem);
 }
@@ -239,8 +239,8 @@ static void random_changes_agree_with_a_model(void **state)
     (void)state;
     enum { PAGES = 256 };
     static const uint32_t base = 0x30000000;
-    struct told told;
-    struct mem *mem = make(&told);
+    struct notified notified;
+    struct mem *mem = make(&notified);
     unsigned model[PAGES] = {0};
     uint64_t seed = 3;
     for (uint64_t trial = random_trials(20000); trial--;) {

@@ -114,7 +114,7 @@ static void a_miss_too_many_in_the_hierarchy_is_found(void **state)
     close_node(&node);
 }
 
-/* Where misses are told apart, each is of one kind. */
+/* With misses.kinds each miss is of one kind. */
 static void a_miss_of_no_kind_is_found(void **state)
 {
     static const char *const on[] = {"misses.kinds=on"};

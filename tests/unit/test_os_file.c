@@ -1,4 +1,4 @@
-/* Files as a guest sees them: contents, offsets, descriptors, looks, folders, and the made-up ones.
+/* Files as a guest sees them: contents, offsets, descriptors, looks, folders, and the pseudo ones.
  */
 #include "rig_os_file.h"
 
@@ -223,7 +223,7 @@ static void folders_are_listed_in_order(void **state)
     guest_end();
 }
 
-static void made_up_files_are_the_same_everywhere(void **state)
+static void pseudo_files_are_the_same_everywhere(void **state)
 {
     (void)state;
     uint8_t first[16];
@@ -270,7 +270,7 @@ int main(void)
         TEST(files_are_read_written_and_shared),         TEST(vectors_appending_and_copies),
         TEST(descriptors_are_given_lowest_first),        TEST(stat_shows_the_same_everywhere),
         TEST(a_removed_files_number_is_not_given_again), TEST(folders_are_listed_in_order),
-        TEST(made_up_files_are_the_same_everywhere),
+        TEST(pseudo_files_are_the_same_everywhere),
     };
     return cmocka_run_group_tests_name("os_file", tests, NULL, NULL);
 }

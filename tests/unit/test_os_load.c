@@ -62,7 +62,7 @@ uint64_t WEAK os_cycles_of(const struct os *os, uint64_t nanoseconds)
     return nanoseconds;
 }
 
-void WEAK os_say_once(struct os *os, const char *topic, const char *format, ...)
+void WEAK os_warn_once(struct os *os, const char *topic, const char *format, ...)
 {
     (void)os, (void)topic, (void)format;
 }
@@ -484,7 +484,8 @@ static void every_cut_is_refused(void **state)
     (void)state;
     uint64_t seed = 11;
     for (uint64_t trial = random_trials(400); trial--;) {
-        /* Half of them in the headers; the program's last bytes are sections, which nobody needs.
+        /* Half of them in the headers; the program's last bytes are sections, which no loader
+         * needs.
          */
         size_t size = (size_t)random_below(&seed, trial & 1 ? 400 : hello.size / 2);
         write_file("cut", hello.at, size, 0755);

@@ -118,7 +118,7 @@ static void forget_code(struct mem *mem, struct range range)
     }
 }
 
-static void tell_rights(struct mem *mem, struct range range, bool gone)
+static void notify_rights(struct mem *mem, struct range range, bool gone)
 {
     if (mem->rights_changed && range.first != range.end)
         mem->rights_changed(mem->context, (uint32_t)(range.first << MEM_PAGE_BITS),
@@ -148,7 +148,7 @@ void mem_map(struct mem *mem, uint32_t address, uint64_t length, unsigned rights
     forget_code(mem, range);
     release_pages(mem, range);
     memset(mem->rights + range.first, (int)(rights | MEM_MAPPED), range.end - range.first);
-    tell_rights(mem, range, true);
+    notify_rights(mem, range, true);
 }
 
 int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned rights, int fd,
@@ -163,7 +163,7 @@ int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned 
     if (at == MAP_FAILED) return CHIL_ERANGE;
     memset(mem->rights + range.first, (int)(rights | MEM_MAPPED | MEM_SHARED),
            range.end - range.first);
-    tell_rights(mem, range, true);
+    notify_rights(mem, range, true);
     return CHIL_OK;
 }
 
@@ -174,7 +174,7 @@ void mem_unmap(struct mem *mem, uint32_t address, uint64_t length)
     forget_code(mem, range);
     release_pages(mem, range);
     memset(mem->rights + range.first, 0, range.end - range.first);
-    tell_rights(mem, range, true);
+    notify_rights(mem, range, true);
 }
 
 void mem_protect(struct mem *mem, uint32_t address, uint64_t length, unsigned rights)
@@ -185,7 +185,7 @@ void mem_protect(struct mem *mem, uint32_t address, uint64_t length, unsigned ri
         if (!(mem->rights[page] & MEM_MAPPED)) continue;
         mem->rights[page] = (uint8_t)(rights | MEM_MAPPED | (mem->rights[page] & MEM_SHARED));
     }
-    tell_rights(mem, range, false);
+    notify_rights(mem, range, false);
 }
 
 bool mem_is_mapped(const struct mem *mem, uint32_t address, uint64_t length)
@@ -227,7 +227,7 @@ void mem_mark_code(struct mem *mem, uint32_t address)
     if (*rights & MEM_CODE) return;
     if (*rights & MEM_WRITE) *rights = (uint8_t)((*rights & ~MEM_WRITE) | MEM_SHADOW);
     *rights |= MEM_CODE;
-    tell_rights(mem, pages_of(address & ~(uint32_t)(MEM_PAGE - 1), MEM_PAGE), false);
+    notify_rights(mem, pages_of(address & ~(uint32_t)(MEM_PAGE - 1), MEM_PAGE), false);
 }
 
 void mem_wrote_code(struct mem *mem, uint32_t address, uint64_t length)

@@ -30,7 +30,7 @@
  *                    that has been used. Supervisor and problem state have different rights, so
  *                    they are different windows on the same frames.
  *   a TLB entry      is first used by an access: mem_map_shared aliases its frame into the window,
- *                    with the entry's rights, and mem_frames_map notes the mapping
+ *                    with the entry's rights, and mem_frames_map records the mapping
  *   a TLB entry      is replaced or invalidated: mem_unmap and mem_frames_unmap; `rights_changed`
  *                    clears the line bytes of the page, so that the next access leaves the
  *                    translated code and raises the TLB miss
@@ -73,8 +73,8 @@ struct mem {
     /* Called before a store to a MEM_CODE page goes through; drops what was decoded. */
     void (*code_changed)(void *context, uint32_t page);
     /* Called when rights of [address, address + length) may have shrunk: whoever remembers that an
-     * access was allowed must ask again. `gone`: the pages are no longer what they were (unmapped,
-     * or mapped anew). */
+     * access was allowed must check again. `gone`: the pages are no longer what they were
+     * (unmapped, or mapped anew). */
     void (*rights_changed)(void *context, uint32_t address, uint64_t length, bool gone);
     void *context; /* of both */
 };
@@ -140,7 +140,7 @@ int mem_clone(struct mem **copy, const struct mem *mem);
  * length may reach up to 2^32 - address. */
 void mem_map(struct mem *mem, uint32_t address, uint64_t length, unsigned rights);
 /* The same, but the bytes are those of host file `fd` from `offset` (page-aligned), and whoever
- * maps them too sees every change. `fd` must be one that nobody shortens (memfd_create): a page
+ * maps them too sees every change. `fd` must never be truncated (memfd_create): a page
  * that is gone would end the simulator. */
 int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned rights, int fd,
                    uint64_t offset);
@@ -153,8 +153,8 @@ uint32_t mem_find(const struct mem *mem, uint64_t length, uint32_t low, uint32_t
 
 /* Marks a page as having decoded code: stores to it are caught from now on. */
 void mem_mark_code(struct mem *mem, uint32_t address);
-/* A store to [address, address + length) is about to happen: tells code_changed and takes the marks
- * off. */
+/* A store to [address, address + length) is about to happen: calls code_changed and clears the
+ * marks off. */
 void mem_wrote_code(struct mem *mem, uint32_t address, uint64_t length);
 
 /* For system calls: the host address of guest bytes that are all readable (or writable, code marks

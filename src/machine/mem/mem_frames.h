@@ -50,7 +50,7 @@ struct mem_frames {
     uint32_t free_mapping; /* chained by next */
     uint32_t *free;
     size_t free_count, free_capacity;
-    uint64_t first_touches; /* of all spaces, those that ended included; never goes back */
+    uint64_t first_touches; /* of all spaces, ended ones included; never goes back */
 };
 
 /* Zeroed memory is a good mem_frames. */

@@ -188,7 +188,7 @@ int node_load(struct node *node, const struct os_options *program, struct chil_e
     os.clock_mhz = (unsigned)node_parameter(node->machine, "machine.clock_mhz", 850);
     os.memory_bytes = node_parameter(node->machine, "memory.size_max", 0);
     os.context = node;
-    os.say = on_report;
+    os.report = on_report;
     os.switched = on_switched;
     os.ended = on_ended;
     os.forked = on_forked;

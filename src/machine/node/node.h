@@ -56,7 +56,7 @@ struct node_device {
     void (*accessed)(void *context, unsigned core, const struct node_access *access);
 };
 
-/* A program asks with the call-through instruction: the number of the service in r3, arguments from
+/* Answers the call-through instruction: the number of the service in r3, arguments from
  * r4 on (docs/formats/callthru.md). False: the service is not one of these. */
 struct node_service {
     void *context;
@@ -90,7 +90,7 @@ struct node {
     struct os *os;                         /* from node_load on */
     uint64_t (*counts)[CORE_SIGNAL_COUNT]; /* per core, as last taken: node_counts_take */
 
-    void (*report)(void *context, const char *line); /* a line for the user; NULL: nobody reads */
+    void (*report)(void *context, const char *line); /* a line for the user; NULL: not wanted */
     void *report_context;
     const struct node_listener *listeners[NODE_ATTACHED];
     const struct node_service *services[NODE_ATTACHED];
@@ -167,13 +167,13 @@ uint64_t node_signal_count(const struct node *node, const struct node_signal *si
                            enum chil_count_mode mode);
 void node_counts_take(struct node *node); /* makes node->counts fresh */
 
-/* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when only one
- * is asked for. */
+/* What an event counted, on one core or on all (CORE_ALL); `signals` are that core's, when it is
+ * one core. */
 uint64_t node_count(const struct node *node, const struct chil_event *event, unsigned core,
                     const uint64_t *signals);
 
 /* Counts that are attributed to a thread or a call path: what a core and the hierarchy did for it.
- * An event's may be negative: a read that overlaps an earlier one turns cycles with one
+ * An event's may be negative: a read that overlaps an earlier one changes cycles with one
  * outstanding, counted then, into cycles with two. */
 struct node_attribution {
     unsigned core;

@@ -1,9 +1,9 @@
-/* The call-through: a program asks the simulator for a service.
+/* The call-through: the instruction with which a program calls a service of the simulator.
  *
  * The number of the service is in r3, arguments from r4 on; the result goes to r3, negative for an
  * error number. docs/formats/callthru.md is the reference, guest/include/chiliad/callthru.h the
- * guest's side. The node itself tells its version and copies files; all else are services that are
- * attached.
+ * guest's side. The node itself returns its version and copies files; all else are services that
+ * are attached.
  */
 #include <errno.h>
 

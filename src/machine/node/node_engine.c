@@ -1,4 +1,4 @@
-/* How instructions are executed: which engine, by name, and what tests ask of it. */
+/* The engine that executes instructions, by name, and the options that tests give it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

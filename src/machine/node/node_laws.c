@@ -5,9 +5,9 @@
  * memory hierarchy alone are in src/machine/cache/cache_signal.c, where its own tests use them;
  * here are those that cores and memory have together.
  *
- * A law here is a text over signals: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the wire
- * was high) on both sides of "=" or "<=". '#' is the number of a core; a law holds on each. To add
- * one, add a row.
+ * A law here is a text over signals: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the
+ * signal was high) on both sides of "=" or "<=". '#' is the number of a core; a law holds on each.
+ * To add one, add a row.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -44,9 +44,8 @@ static const struct law {
     {"flops = FP operations, FMAs as two",
      "fpu#.flops = fpu#.operations + fpu#.fma + 2 fpu#.fma.pair"},
 
-    /* What L1 and TLB see is what instructions do. Hits are worked out as accesses - misses: the
-     * first two check that nobody works them out otherwise, the next ones that they are not
-     * negative. */
+    /* L1 and TLB see what instructions do. Hits are computed as accesses - misses: the first two
+     * laws check that every reader does so, the next ones that hits are not negative. */
     {"L1D hits + misses = accesses",
      "core#.l1d.hit + core#.l1d.miss = core#.load + core#.store + core#.crossings"},
     {"L1I hits + misses = accesses", "core#.l1i.hit + core#.l1i.miss = core#.l1i.access"},

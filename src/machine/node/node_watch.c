@@ -23,16 +23,16 @@ struct core_watch *node_watch_get(struct node *node, unsigned core)
 
 void node_watch_all(struct node *node)
 {
-    uint64_t asks = 0;
+    uint64_t call_left = 0;
     for (unsigned i = 0; i < node->core_count; i++) {
         node->watches[i] = (struct node_watch){.node = node, .core = i};
         node->watches[i].watch.context = &node->watches[i];
     }
     for (unsigned i = 0; i < NODE_ATTACHED && node->watchers[i]; i++)
-        asks |= node->watchers[i]->watch(node->watchers[i]->context);
+        call_left |= node->watchers[i]->watch(node->watchers[i]->context);
     for (unsigned i = 0; i < node->core_count; i++) {
         struct core_watch *watch = node_watch_get(node, i);
-        if (asks >> i & 1) watch->ask = least_left;
+        if (call_left >> i & 1) watch->ask = least_left;
         core_set_watch(cores_get(node->cores, i),
                        watch->count || watch->cycle || watch->ask ? watch : NULL);
     }

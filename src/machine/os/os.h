@@ -1,12 +1,12 @@
-/* Linux for the programs on a node: starts one, runs it and all that it starts, and says how it
+/* User-mode Linux on a node: starts a program, runs it and all that it starts, and reports how it
  * ended.
  *
  * The guests see a PowerPC 32 Linux in simulated time; the host lends its files and nothing else.
  * The caller makes the cores and keeps them; everything else (address spaces, files, tasks) belongs
  * to the struct os. One host thread runs a struct os, and two of them share nothing. The library
- * never prints: lines for the user go to `say`.
+ * never prints: lines for the user go to `report`.
  *
- * The order of things is fixed by simulated time alone (os_sched.c): the same program with the same
+ * Simulated time alone decides the order of events (os_sched.c): the same program with the same
  * options makes the same calls in the same cycles, whatever the host does.
  *
  * Terms: docs/glossary.md
@@ -40,7 +40,7 @@ enum os_memory { OS_MEMORY_MAPPED, OS_MEMORY_COPIED, OS_MEMORY_GONE };
 struct os_options {
     unsigned clock_mhz;    /* of the cores: what a cycle is in nanoseconds */
     uint32_t pvr;          /* what mfpvr gives; 0: a 440EP's */
-    uint64_t memory_bytes; /* what sysinfo tells; 0: 512 MiB */
+    uint64_t memory_bytes; /* what sysinfo returns; 0: 512 MiB */
     uint64_t quantum;      /* cycles that cores may run apart when several are busy; 0: 1000 */
     struct os_rules rules; /* what it points to outlives the struct os */
     const char *program;   /* guest path */
@@ -49,7 +49,7 @@ struct os_options {
 
     void *context; /* of the callbacks; every callback may be NULL */
     /* One line for the user, without newline: an unsupported call, a deadlock. */
-    void (*say)(void *context, const char *line);
+    void (*report)(void *context, const char *line);
     /* A core is about to run another task than before: counts belong to it from now on. */
     void (*switched)(void *context, unsigned core, int pid, int tid);
     /* A process has ended. */
@@ -72,7 +72,7 @@ struct os_options {
     /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0
      * for none; *task_signal, 0 when called, is one for the task itself. */
     int (*watch)(void *context, unsigned core, int *task_signal);
-    /* A program asked for a service of the simulator (CORE_CALLTHRU); regs->pc is behind the
+    /* A program executed a call-through (CORE_CALLTHRU); regs->pc is behind the
      * instruction. False: no such service, the program gets SIGILL. */
     bool (*call_through)(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
 };
@@ -110,7 +110,7 @@ enum os_progress {
 };
 enum os_progress os_advance(struct os *os, uint64_t until);
 uint64_t os_now(const struct os *os); /* the simulated time, in cycles */
-/* After OS_ALL_WAIT, when nothing outside will wake a task either: reports the deadlock and kills
+/* After OS_ALL_WAIT, when no other node can wake a task: reports the deadlock and kills
  * them: status 128 + SIGKILL. */
 void os_end_deadlock(struct os *os);
 void os_result_get(const struct os *os, struct os_result *result);

@@ -1,4 +1,4 @@
-/* The door of the system: sc comes in here, results go out.
+/* System calls: dispatch by number, results, restart after a signal.
  *
  * Handlers are rows (os_calls.def, os_file_calls.def), found by number in a constant table; names
  * of all calls that Linux has on this machine are in os_call_names.def, so that one without a
@@ -38,8 +38,8 @@ static int64_t unsupported(const struct os_call *call)
     char topic[32];
     const char *name = os_call_name(call->number);
     (void)snprintf(topic, sizeof topic, "call %u", call->number);
-    os_say_once(call->os, topic, "system call '%s' (%u) is not supported; returning ENOSYS",
-                name ? name : "?", call->number);
+    os_warn_once(call->os, topic, "system call '%s' (%u) is not supported; returning ENOSYS",
+                 name ? name : "?", call->number);
     return -ENOSYS;
 }
 

@@ -96,8 +96,8 @@ static int64_t exec_load(const struct os_call *call, const char *path, struct st
     if (!status) return 0;
     int error = os_load_errno(status);
     if (error == ENOEXEC)
-        os_say_once(call->os, path, "execve of '%s': %s", path,
-                    err.text); /* not for a PATH search */
+        os_warn_once(call->os, path, "execve of '%s': %s", path,
+                     err.text); /* not for a PATH search */
     return -error;
 }
 

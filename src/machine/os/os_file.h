@@ -1,8 +1,8 @@
 /* System calls of files, folders, pipes and memory: the handlers that os_file_calls.def names.
  *
  * What the guest may see and change of the host's files is decided in os_file_path.c (where a path
- * leads) and os_file_rules.c (what may be written); the made-up parts of the tree, /dev, /proc and
- * /sys, are in os_file_made.c. What a result shows never depends on the host beyond the files'
+ * leads) and os_file_rules.c (what may be written); the pseudo parts of the tree, /dev, /proc and
+ * /sys, are in os_file_pseudo.c. What a result shows never depends on the host beyond the files'
  * names, contents, permissions and times.
  */
 #ifndef OS_FILE_H

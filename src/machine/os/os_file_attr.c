@@ -29,7 +29,7 @@ static int64_t chmod_at(struct os_call *call, uint32_t folder, uint32_t path, ui
     if (error) return error;
     if (!place.exists)
         error = -ENOENT;
-    else if (place.made.kind != MADE_NOT || mode & SET_ID)
+    else if (place.pseudo.kind != PSEUDO_NOT || mode & SET_ID)
         error = -EPERM;
     else if (!place.may_change)
         error = place_denied(call, &place);
@@ -125,7 +125,7 @@ static int64_t set_times(struct os_call *call, uint32_t folder, uint32_t path,
     if (error) return error;
     if (!place.exists)
         error = -ENOENT;
-    else if (place.made.kind != MADE_NOT)
+    else if (place.pseudo.kind != PSEUDO_NOT)
         error = -EPERM;
     else if (!place.may_change)
         error = place_denied(call, &place);

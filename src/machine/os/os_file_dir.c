@@ -66,23 +66,23 @@ static int compare(const void *a, const void *b)
     return strcmp(x, y);
 }
 
-static uint8_t made_type(enum made_kind kind)
+static uint8_t pseudo_type(enum pseudo_kind kind)
 {
-    return kind == MADE_FOLDER ? DT_DIR
-           : kind == MADE_LINK ? DT_LNK
-           : kind == MADE_TEXT ? DT_REG
-                               : DT_CHR;
+    return kind == PSEUDO_FOLDER ? DT_DIR
+           : kind == PSEUDO_LINK ? DT_LNK
+           : kind == PSEUDO_TEXT ? DT_REG
+                                 : DT_CHR;
 }
 
-static void list_made(struct folder_list *list, const struct file *file)
+static void list_pseudo(struct folder_list *list, const struct file *file)
 {
     struct stat none = {0};
     list_add(list, ".", &none, DT_DIR);
     list_add(list, "..", &none, DT_DIR);
-    enum made_kind kind;
+    enum pseudo_kind kind;
     const char *name;
-    for (unsigned i = 0; (name = made_name(file->path, i, &kind)); i++)
-        list_add(list, name, &none, made_type(kind));
+    for (unsigned i = 0; (name = pseudo_name(file->path, i, &kind)); i++)
+        list_add(list, name, &none, pseudo_type(kind));
 }
 
 /* Some file systems of the host do not say; a guest should not notice which it is on. */
@@ -125,7 +125,7 @@ static int list_fill(struct file *file)
     struct folder_list *list = base_calloc(1, sizeof *list);
     int status = 0;
     if (file->host < 0)
-        list_made(list, file);
+        list_pseudo(list, file);
     else
         status = list_host(list, file);
     if (status)
@@ -159,7 +159,7 @@ static int64_t folder_seek(struct file *file, int64_t offset, int whence)
 static void folder_stat(struct file *file, struct stat *status)
 {
     if (file->host < 0)
-        made_stat(file->made, status);
+        pseudo_stat(file->pseudo, status);
     else if (fstat(file->host, status) != 0)
         *status = (struct stat){.st_mode = S_IFDIR};
 }

@@ -87,34 +87,34 @@ void fs_touch_folder(const struct os_call *call,
 uint64_t fs_random(struct fs *fs);          /* the next of /dev/urandom */
 const void *fs_change(const struct fs *fs); /* what tasks in poll wait for */
 
-/* ---- os_file_made.c: /dev, /proc and /sys ---- */
+/* ---- os_file_pseudo.c: /dev, /proc and /sys ---- */
 
-enum made_kind {
-    MADE_NOT, /* an ordinary file */
-    MADE_NONE,
-    MADE_FOLDER,
-    MADE_LINK,
-    MADE_TEXT,
-    MADE_NULL,
-    MADE_ZERO,
-    MADE_FULL,
-    MADE_RANDOM,
-    MADE_TTY,
-    MADE_DESCRIPTOR /* /proc/self/fd/N */
+enum pseudo_kind {
+    PSEUDO_NOT, /* an ordinary file */
+    PSEUDO_NONE,
+    PSEUDO_FOLDER,
+    PSEUDO_LINK,
+    PSEUDO_TEXT,
+    PSEUDO_NULL,
+    PSEUDO_ZERO,
+    PSEUDO_FULL,
+    PSEUDO_RANDOM,
+    PSEUDO_TTY,
+    PSEUDO_DESCRIPTOR /* /proc/self/fd/N */
 };
-struct made {
-    enum made_kind kind;
+struct pseudo {
+    enum pseudo_kind kind;
     unsigned number; /* of the row, or of the descriptor */
 };
 struct file;
-bool made_area(const char *path); /* below (or at) one of the folders that are made up */
-struct made made_find(struct os_call *call, const char *path);
-int made_link(struct os_call *call, struct made made, char target[PATH_MAX]);
-void made_stat(struct made made, struct stat *status);
-/* The names in a made-up folder, one after the other from 0; NULL at the end. */
-const char *made_name(const char *folder, unsigned index, enum made_kind *kind);
-int made_open(struct os_call *call, const char *path, struct made made, unsigned flags,
-              struct file **file);
+bool pseudo_area(const char *path); /* below (or at) one of the folders that are pseudo */
+struct pseudo pseudo_find(struct os_call *call, const char *path);
+int pseudo_link(struct os_call *call, struct pseudo pseudo, char target[PATH_MAX]);
+void pseudo_stat(struct pseudo pseudo, struct stat *status);
+/* The names in a pseudo folder, one after the other from 0; NULL at the end. */
+const char *pseudo_name(const char *folder, unsigned index, enum pseudo_kind *kind);
+int pseudo_open(struct os_call *call, const char *path, struct pseudo pseudo, unsigned flags,
+                struct file **file);
 
 /* ---- os_file_path.c: where a path leads ---- */
 
@@ -125,15 +125,15 @@ enum {
 };
 
 struct place {
-    int parent;              /* the folder, owned; -1 in a made-up one */
+    int parent;              /* the folder, owned; -1 in a pseudo one */
     char name[NAME_MAX + 1]; /* in it; "." when the path names the folder itself */
     char path[PATH_MAX];     /* absolute guest path, free of symbolic links and dots */
-    struct made made;        /* when it is made up */
+    struct pseudo pseudo;    /* when it is pseudo */
     bool exists;
     bool slash;         /* written with a slash at the end: must be a folder */
     bool may_change;    /* what is there may be changed */
     bool may_rename;    /* the name may be made, removed or changed */
-    struct stat status; /* of what is there; st_mode only when made up */
+    struct stat status; /* of what is there; st_mode only when pseudo */
 };
 
 int place_find(struct place *place, const struct os_files *files, struct os_call *call,
@@ -170,7 +170,7 @@ struct file {
     unsigned users;
     const struct file_ops *ops;
     struct fs *fs;  /* shared */
-    unsigned flags; /* as F_GETFL tells them */
+    unsigned flags; /* as F_GETFL returns them */
     int host;       /* -1 without */
     bool borrowed;  /* the host's 0, 1, 2: not to be closed */
     bool folder;
@@ -178,8 +178,8 @@ struct file {
     char *path;          /* canonical guest path, owned; NULL for pipes and the host's 0, 1, 2 */
     struct inode *inode; /* NULL for what is not the host's file */
     uint32_t number;     /* st_ino when `inode` is NULL */
-    struct made made;
-    char *text; /* MADE_TEXT: all of it */
+    struct pseudo pseudo;
+    char *text; /* PSEUDO_TEXT: all of it */
     size_t text_length;
     int64_t position; /* of text and folders */
     struct folder_list *list;

@@ -1,9 +1,9 @@
 /* Names: folders, links, renaming, removing, and the working directory.
  *
- * Each call finds its places first, with every link on the way resolved, and asks for the right to
- * change the folder the name is in. A hard link needs that right at both ends: through a new name
- * of a file outside, the file could be written. A symbolic link may say anything; where it leads is
- * judged when it is walked.
+ * Each call finds its places first, with every link on the way resolved, and needs the right to
+ * change the folder that holds the name. A hard link needs that right at both ends: through a new
+ * name of a file outside, the file could be written. A symbolic link may say anything; where it
+ * leads is judged when it is walked.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -19,7 +19,7 @@
 static int may_make(const struct os_call *call, const struct place *place)
 {
     if (place->exists) return -EEXIST;
-    if (place->made.kind != MADE_NOT || !place->may_rename) return place_denied(call, place);
+    if (place->pseudo.kind != PSEUDO_NOT || !place->may_rename) return place_denied(call, place);
     return 0;
 }
 
@@ -28,7 +28,7 @@ static int may_remove(const struct os_call *call, const struct place *place)
 {
     if (!place->exists) return -ENOENT;
     if (strcmp(place->name, ".") == 0) return -EBUSY;
-    if (place->made.kind != MADE_NOT || !place->may_rename) return place_denied(call, place);
+    if (place->pseudo.kind != PSEUDO_NOT || !place->may_rename) return place_denied(call, place);
     return 0;
 }
 
@@ -109,7 +109,7 @@ static int64_t do_rename(struct os_call *call, struct place *from, struct place 
     int error = may_remove(call, from);
     if (error) return error;
     if (strcmp(to->name, ".") == 0) return -EBUSY;
-    if (to->made.kind != MADE_NOT || !to->may_rename) return place_denied(call, to);
+    if (to->pseudo.kind != PSEUDO_NOT || !to->may_rename) return place_denied(call, to);
     if (to->slash && !S_ISDIR(from->status.st_mode)) return -ENOTDIR;
     if (renameat2(from->parent, from->name, to->parent, to->name, flags) != 0) return -errno;
     bool same = to->exists && to->status.st_ino == from->status.st_ino &&
@@ -162,7 +162,7 @@ static int64_t do_link(struct os_call *call, const struct place *from, const str
     if (!from->exists) return -ENOENT;
     int error = may_make(call, to);
     if (error) return error;
-    if (from->made.kind != MADE_NOT) return -EXDEV;
+    if (from->pseudo.kind != PSEUDO_NOT) return -EXDEV;
     if (S_ISDIR(from->status.st_mode)) return -EPERM;
     if (!from->may_change || !from->may_rename) return place_denied(call, from);
     if (linkat(from->parent, from->name, to->parent, to->name, 0) != 0) return -errno;
@@ -235,7 +235,7 @@ int64_t sys_chdir(struct os_call *call)
         error = -ENOENT;
     else if (!S_ISDIR(place.status.st_mode))
         error = -ENOTDIR;
-    else if (place.made.kind == MADE_NOT && faccessat(place.parent, place.name, X_OK, 0) != 0)
+    else if (place.pseudo.kind == PSEUDO_NOT && faccessat(place.parent, place.name, X_OK, 0) != 0)
         error = -errno;
     else
         files_set_cwd(call->process->files, place.path);

@@ -3,10 +3,10 @@
  * A guest opens regular files and folders. FIFOs, sockets and devices of the host are refused
  * (ENXIO): opening one may block or change the host, and what it gives differs from run to run.
  *
- * Locks (fcntl, flock) are granted always and block nobody: no other run is kept out, and guests of
- * one run that depend on being kept out of each other's files are not served. ioctl knows FIONREAD,
- * FIONBIO, FIOCLEX and FIONCLEX; to everything about terminals the answer is ENOTTY, also on one: a
- * guest must not behave differently on a screen.
+ * Locks (fcntl, flock) are always granted and never block: neither other runs nor other processes
+ * of this run are kept out. ioctl knows FIONREAD, FIONBIO, FIOCLEX and FIONCLEX; to everything
+ * about terminals the answer is ENOTTY, also on one: a guest must not behave differently on a
+ * screen.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -24,7 +24,7 @@ static bool for_change(unsigned flags)
     return (flags & G_O_ACCESS) != G_O_RDONLY || flags & G_O_TRUNC;
 }
 
-/* What is wrong with opening what is there, before the host is asked. */
+/* What is wrong with opening what is there, before the host opens it. */
 static int may_open(const struct os_call *call, const struct place *place, unsigned flags)
 {
     mode_t mode = place->status.st_mode;
@@ -62,8 +62,8 @@ static int create(const struct os_call *call, const struct place *place, unsigne
 static int open_place(struct os_call *call, const struct place *place, unsigned flags,
                       uint32_t mode, struct file **result)
 {
-    if (place->made.kind != MADE_NOT)
-        return made_open(call, place->path, place->made, flags, result);
+    if (place->pseudo.kind != PSEUDO_NOT)
+        return pseudo_open(call, place->path, place->pseudo, flags, result);
     int host;
     if (place->exists) {
         host = may_open(call, place, flags);
@@ -203,8 +203,7 @@ int64_t sys_dup3(struct os_call *call)
 
 /* ---- fcntl, ioctl ---- */
 
-/* struct flock and flock64: l_type is 2 bytes at 0; the answer to F_GETLK is that nobody has a
- * lock. */
+/* struct flock and flock64: l_type is 2 bytes at 0; F_GETLK always finds no lock. */
 static int64_t get_lock(struct os_call *call)
 {
     enum { UNLOCKED = 2 };
@@ -287,8 +286,8 @@ int64_t sys_file_advice(struct os_call *call)
 
 int64_t sys_no_socket(struct os_call *call)
 {
-    os_say_once(call->os, "socket",
-                "the program asked for a socket; there is no network (EAFNOSUPPORT)");
+    os_warn_once(call->os, "socket",
+                 "the program asked for a socket; there is no network (EAFNOSUPPORT)");
     return -EAFNOSUPPORT;
 }
 

@@ -3,11 +3,11 @@
  * The walk goes component by component: each is opened with O_PATH | O_NOFOLLOW in the folder
  * before it, and symbolic links are read and walked here, never by the host. An absolute link
  * starts at the guest's root again, and ".." is taken off the path walked so far and that path,
- * free of links, is opened anew; so neither can get above the root, and no folder moved meanwhile
- * can either. A place is a folder's descriptor and one name in it that is no link: what is then
- * done to the name, with O_NOFOLLOW, stays there.
+ * free of links, is opened anew; so neither can get above the root, nor can a folder that is moved
+ * meanwhile. A place is a folder's descriptor and one name in it that is no link: what is then done
+ * to the name, with O_NOFOLLOW, stays there.
  *
- * /dev, /proc and /sys of the host are not there for a guest: os_file_made.c has its own.
+ * /dev, /proc and /sys of the host are not there for a guest: os_file_pseudo.c has its own.
  *
  * The sysroot. Programs are PowerPC's and want PowerPC libraries, which a host has in another place
  * than the paths in the programs say. So for paths below /lib and /usr/lib, for /etc/ld.so.cache
@@ -33,8 +33,8 @@ enum { LINKS_MAX = 40, REST_MAX = 2 * PATH_MAX };
 struct walk {
     struct os_call *call; /* NULL for the loader */
     int root;             /* borrowed */
-    bool made;            /* this tree has made-up folders */
-    int folder;           /* where we are, owned; -1 in a made-up folder */
+    bool pseudo;          /* this tree has pseudo folders */
+    int folder;           /* where we are, owned; -1 in a pseudo folder */
     size_t length;
     char path[PATH_MAX]; /* the same as a path; "" at the root */
     char rest[REST_MAX]; /* what is still to be walked, from `next` on */
@@ -55,7 +55,7 @@ static int reopen(struct walk *walk)
 {
     if (walk->folder >= 0) close(walk->folder);
     walk->folder = -1;
-    if (walk->made && made_area(walk->path)) return 0;
+    if (walk->pseudo && pseudo_area(walk->path)) return 0;
     int folder = open_folder(walk->root, ".");
     for (const char *from = walk->path; folder >= 0 && *from;) {
         char name[NAME_MAX + 1];
@@ -109,7 +109,7 @@ static int follow(struct walk *walk, const char *target)
     return reopen(walk);
 }
 
-/* The next component: 1, or 0 at the end. *slashes tells whether it had any behind it. */
+/* The next component: 1, or 0 at the end. *slashes: whether slashes follow it. */
 static int take(struct walk *walk, char name[NAME_MAX + 1], bool *slashes)
 {
     walk->next += strspn(walk->next, "/");
@@ -141,8 +141,8 @@ static void finish(struct walk *walk, struct place *place, const char *name)
 static int finish_here(struct walk *walk, struct place *place)
 {
     if (walk->folder < 0) {
-        place->made = made_find(walk->call, walk->path);
-        made_stat(place->made, &place->status);
+        place->pseudo = pseudo_find(walk->call, walk->path);
+        pseudo_stat(place->pseudo, &place->status);
     } else if (fstat(walk->folder, &place->status) != 0) {
         return -errno;
     }
@@ -151,33 +151,33 @@ static int finish_here(struct walk *walk, struct place *place)
     return 0;
 }
 
-/* A step in a made-up folder. 1: goes on, 0: done. */
-static int step_made(struct walk *walk, struct place *place, const char *name, bool last,
-                     bool follow_last)
+/* A step in a pseudo folder. 1: goes on, 0: done. */
+static int step_pseudo(struct walk *walk, struct place *place, const char *name, bool last,
+                       bool follow_last)
 {
     int status = append(walk, name);
     if (status) return status;
-    struct made made = made_find(walk->call, walk->path);
-    if (made.kind == MADE_LINK && (!last || follow_last)) {
+    struct pseudo pseudo = pseudo_find(walk->call, walk->path);
+    if (pseudo.kind == PSEUDO_LINK && (!last || follow_last)) {
         char target[PATH_MAX];
-        status = made_link(walk->call, made, target);
+        status = pseudo_link(walk->call, pseudo, target);
         drop_last(walk);
         if (!status) status = follow(walk, target);
         return status ? status : 1;
     }
     if (!last) {
-        if (made.kind == MADE_NONE) return -ENOENT;
-        if (made.kind != MADE_FOLDER) return -ENOTDIR;
+        if (pseudo.kind == PSEUDO_NONE) return -ENOENT;
+        if (pseudo.kind != PSEUDO_FOLDER) return -ENOTDIR;
         if (walk->folder >= 0) close(walk->folder);
         walk->folder = -1;
         return 1;
     }
-    if (made.kind != MADE_NONE && made.kind != MADE_FOLDER && place->slash) return -ENOTDIR;
+    if (pseudo.kind != PSEUDO_NONE && pseudo.kind != PSEUDO_FOLDER && place->slash) return -ENOTDIR;
     if (walk->folder >= 0) close(walk->folder);
     walk->folder = -1;
-    place->made = made;
-    place->exists = made.kind != MADE_NONE;
-    made_stat(made, &place->status);
+    place->pseudo = pseudo;
+    place->exists = pseudo.kind != PSEUDO_NONE;
+    pseudo_stat(pseudo, &place->status);
     finish(walk, place, name);
     return 0;
 }
@@ -238,23 +238,23 @@ static int walk_on(struct walk *walk, struct place *place, bool follow_last)
             if (status) return status;
             continue;
         }
-        bool made = walk->made && (walk->folder < 0 || (walk->length == 0 && strlen(name) < 8));
-        if (made && walk->length == 0) {
+        bool pseudo = walk->pseudo && (walk->folder < 0 || (walk->length == 0 && strlen(name) < 8));
+        if (pseudo && walk->length == 0) {
             char top[16] = "/";
             (void)memccpy(top + 1, name, 0, sizeof top - 1);
-            made = made_area(top);
+            pseudo = pseudo_area(top);
         }
         bool through = follow_last || place->slash;
-        status = made ? step_made(walk, place, name, last, through)
-                      : step_host(walk, place, name, last, through);
+        status = pseudo ? step_pseudo(walk, place, name, last, through)
+                        : step_host(walk, place, name, last, through);
         if (status <= 0) return status;
     }
 }
 
-static int walk_tree(struct place *place, struct os_call *call, int root, bool made,
+static int walk_tree(struct place *place, struct os_call *call, int root, bool pseudo,
                      const char *text, unsigned flags)
 {
-    struct walk walk = {.call = call, .root = root, .made = made, .folder = -1};
+    struct walk walk = {.call = call, .root = root, .pseudo = pseudo, .folder = -1};
     walk.next = walk.rest;
     memset(place, 0, sizeof *place);
     place->parent = -1;
@@ -295,7 +295,7 @@ static int find_in_sysroot(struct place *place, const struct fs *fs, struct os_c
 
 static void judge(struct place *place, const struct fs *fs)
 {
-    if (place->made.kind != MADE_NOT) return;
+    if (place->pseudo.kind != PSEUDO_NOT) return;
     place->may_change = fs_may_change(fs, place->path);
     char parent[PATH_MAX];
     memcpy(parent, place->path, strlen(place->path) + 1);
@@ -365,7 +365,7 @@ int place_of(struct place *place, struct os_call *call, uint32_t folder, uint32_
 
 int place_denied(const struct os_call *call, const struct place *place)
 {
-    os_say_once(
+    os_warn_once(
         call->os, "write",
         "'%s' may not be written: it is not below the working directory; allow it with --writable DIR",
         place->path);
@@ -384,7 +384,7 @@ int files_open_program(const struct os_files *files, const char *guest, char pat
         status = -ENOENT;
     else if (S_ISDIR(place.status.st_mode))
         status = -EISDIR;
-    else if (place.made.kind != MADE_NOT || !S_ISREG(place.status.st_mode) ||
+    else if (place.pseudo.kind != PSEUDO_NOT || !S_ISREG(place.status.st_mode) ||
              !(place.status.st_mode & 0111))
         status = -EACCES;
     else if (faccessat(place.parent, place.name, X_OK, 0) != 0)

@@ -6,7 +6,7 @@
  *
  * A task that must wait waits for any change of any pipe of the run, and looks again. os_wait keeps
  * the first time limit of a call, so looking again does not extend it. The signal mask of pselect6
- * and ppoll is not applied (said once); signals end the wait all the same.
+ * and ppoll is not applied (one warning); signals end the wait all the same.
  *
  *   pollfd (8)  fd 0 4, events 4 2, revents 6 2;  fd_set: 32-bit words, descriptor n is bit n % 32
  * (from the least significant) of word n / 32;  timeval and timespec: two words; timespec64: two
@@ -71,7 +71,7 @@ static int get_time(const struct os_call *call, uint32_t address, bool wide, uin
 static void note_mask(const struct os_call *call, uint32_t mask)
 {
     if (mask)
-        os_say_once(call->os, "poll mask", "the signal mask of ppoll and pselect6 is not applied");
+        os_warn_once(call->os, "poll mask", "the signal mask of ppoll and pselect6 is not applied");
 }
 
 /* ---- poll ---- */

@@ -3,8 +3,8 @@
  *
  * Writing. A guest may change what is below its working directory as of the start, and below each
  * --writable folder; everything else is a read-only file system to it (EROFS). Paths are judged
- * free of symbolic links, so a link that leads out gives no right outside. A hard link that
- * somebody else made there cannot be told from a file of its own, and may be written.
+ * free of symbolic links, so a link that leads out gives no right outside. A hard link there to a
+ * file outside looks like any other file, and may be written.
  *
  * --root DIR. The guest's "/" is DIR. Its working directory is the host's when that is below DIR
  * and "/" otherwise; so with the host's elsewhere, all of DIR may be written, as after chroot. A

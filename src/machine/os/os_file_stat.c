@@ -1,7 +1,7 @@
 /* What files look like: stat in its forms, access, readlink, statfs, and changing modes and times.
  *
  * A guest sees a file's type, permissions, links, size and modification time as they are. What
- * would tell one host from another is made the same everywhere: device and number
+ * depends on the host is replaced by the same values everywhere: device and number
  * (os_file_rules.c), owner (always the guest's user), block size and count, a folder's size and
  * links, and access and change time (both the modification time).
  *
@@ -80,7 +80,7 @@ static void stat_file(struct file *file, struct stat *status)
         return;
     }
     if (!status->st_ino) status->st_ino = file->number;
-    if (file->made.kind == MADE_NOT) status->st_mtim.tv_sec = OS_EPOCH;
+    if (file->pseudo.kind == PSEUDO_NOT) status->st_mtim.tv_sec = OS_EPOCH;
     shown_stat(status, NULL);
 }
 
@@ -108,9 +108,9 @@ static int look(struct os_call *call, uint32_t folder, uint32_t path, uint32_t f
     place_fini(&place);
     if (!place.exists) return -ENOENT;
     *status = place.status;
-    if (place.made.kind == MADE_DESCRIPTOR && follow)
-        stat_file(files_get(call->process->files, place.made.number), status);
-    else if (place.made.kind != MADE_NOT)
+    if (place.pseudo.kind == PSEUDO_DESCRIPTOR && follow)
+        stat_file(files_get(call->process->files, place.pseudo.number), status);
+    else if (place.pseudo.kind != PSEUDO_NOT)
         shown_stat(status, NULL);
     else
         shown_stat(status, fs_inode(files_fs(call->process->files), status));
@@ -328,8 +328,8 @@ static int may_access(const struct os_call *call, const struct place *place, int
 {
     (void)call;
     if (!place->exists) return -ENOENT;
-    if (place->made.kind != MADE_NOT) {
-        bool folder = place->made.kind == MADE_FOLDER, text = place->made.kind == MADE_TEXT;
+    if (place->pseudo.kind != PSEUDO_NOT) {
+        bool folder = place->pseudo.kind == PSEUDO_FOLDER, text = place->pseudo.kind == PSEUDO_TEXT;
         if ((mode & W_OK && (folder || text)) || (mode & X_OK && !folder)) return -EACCES;
         return 0;
     }
@@ -379,8 +379,8 @@ static int64_t readlink_at(struct os_call *call, uint32_t folder, uint32_t path,
     size_t length = 0;
     if (!place.exists)
         error = -ENOENT;
-    else if (place.made.kind != MADE_NOT) {
-        error = made_link(call, place.made, target);
+    else if (place.pseudo.kind != PSEUDO_NOT) {
+        error = pseudo_link(call, place.pseudo, target);
         if (!error) length = strlen(target);
     } else {
         ssize_t got = readlinkat(place.parent, place.name, target, sizeof target);

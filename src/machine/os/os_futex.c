@@ -262,7 +262,7 @@ int64_t sys_futex_time64(struct os_call *call)
 
 /* ---- the end of a task ---- */
 
-/* Nobody says whether the dead task's words were private ones: wakes both. */
+/* The list does not say whether the task's words were private: wakes both. */
 static void wake_either(const struct os_process *process, uint32_t address)
 {
     struct futex own = futex_at(process, address, true), shared = futex_at(process, address, false);

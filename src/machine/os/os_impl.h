@@ -102,7 +102,7 @@ struct os_process {
     int exit_signal;          /* what the parent gets at the end, 0 for nothing */
     unsigned tasks;           /* alive */
     bool ending;              /* exit_group or a signal decided `status` */
-    bool reaped;              /* nobody will ask for `status` any more: to be freed */
+    bool reaped;              /* `status` was waited for, or never will be: to be freed */
     bool has_run_program;     /* since fork: setpgid by the parent is too late */
     struct os_pending *queue; /* behind `pending` */
     uint64_t cycles;          /* used by tasks that are gone; see os_process_cycles */
@@ -144,13 +144,13 @@ struct os_task {
     uint64_t wait_order;      /* os_wake wakes the smallest first */
     enum os_woken woken;
     bool uninterruptible;  /* waiting: only SIGKILL may end it (vfork) */
-    bool restore_blocked;  /* saved_blocked is to be put back when the call is over */
+    bool restore_blocked;  /* saved_blocked is restored when the call is over */
     uint64_t sigwait;      /* signals that rt_sigtimedwait waits for */
     uint32_t futex_bits;   /* FUTEX_WAIT_BITSET */
     uint32_t wait_word;    /* which word of `wait_on` a futex is; 0 for other waits */
     int vfork_child;       /* the child this task waits for in vfork */
     uint64_t affinity;     /* cores it may run on, bit n for core n */
-    uint64_t slice_start;  /* when its turn on the core began */
+    uint64_t slice_start;  /* when its time slice began */
     uint64_t cycles;       /* that it used */
     struct core_exit stop; /* what its core stopped for, when `stopped`: not acted on yet */
     bool stopped;
@@ -206,7 +206,7 @@ uint64_t os_cycles_of(const struct os *os, uint64_t nanoseconds);
 
 /* Says something once per run and topic on the simulator's standard error (an unsupported call, …).
  */
-void os_say_once(struct os *os, const char *topic, const char *format, ...)
+void os_warn_once(struct os *os, const char *topic, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- loader (os_load.c) ---- */

@@ -1,9 +1,8 @@
-/* What a program may ask about itself and the machine; answers are fixed, or follow from the
- * options.
+/* Calls that return facts about the process and the machine: fixed values, or from the options.
  *
  * The user is 1000, never the host's. Random numbers are a stream per process that starts from its
  * number (splitmix64, Steele et al. 2014), so that the same run gives the same bits. Priorities and
- * policies can be asked for; only the ordinary ones can be set, and they change nothing.
+ * policies can be read; only the ordinary ones can be set, and they change nothing.
  */
 #include "machine/os/os_task.h"
 

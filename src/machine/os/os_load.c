@@ -1,10 +1,9 @@
 /* Loads a program: static, position-independent or with an interpreter (ld.so), or a script that
  * names one.
  *
- * libelf reads the headers; every number in them is taken for hostile until it is checked here,
+ * libelf reads the headers; every number in them is checked here,
  * before anything is mapped. What Linux would accept and run into a fault with (an entry point in
- * no code, bytes beyond the file's end) is refused with a word about it, because a simulator's user
- * is helped more by that. Sections are never looked at.
+ * no code, bytes beyond the file's end) is refused with a message instead. Sections are never read.
  *
  * Status: CHIL_ENOENT when a file is missing, CHIL_EINVAL when it may not be executed, CHIL_EPARSE
  * when it is not a program for this machine, CHIL_ERANGE when there is too much of something,
@@ -454,7 +453,7 @@ static int new_space(struct os_space **result, const char *name, struct chil_err
     return CHIL_OK;
 }
 
-/* The stack is executable when the program asks for it or, as old ones do, says nothing. */
+/* The stack is executable when PT_GNU_STACK has the flag, or is missing. */
 static void map_stack(const struct os_space *space, const struct image *image)
 {
     const GElf_Phdr *segment = find_segment(image, PT_GNU_STACK);

@@ -1,16 +1,15 @@
-/* Between the loader's two halves: os_load.c reads programs, os_load_stack.c makes their first
- * stack. */
+/* What os_load.c, which reads programs, passes to os_load_stack.c, which fills the first stack. */
 #ifndef OS_LOAD_IMPL_H
 #define OS_LOAD_IMPL_H
 
 #include "machine/os/os_space_impl.h"
 
-/* What the auxiliary vector tells of the program. */
+/* What the auxiliary vector says of the program. */
 struct load_facts {
     uint32_t phdr, phnum; /* where its program headers are in memory */
     uint32_t base;        /* where its interpreter is; 0 without */
     uint32_t entry;
-    const char *path; /* as it was asked for: AT_EXECFN */
+    const char *path; /* as execve named it: AT_EXECFN */
 };
 
 /* Fills the mapped stack and sets space->stack_pointer. */

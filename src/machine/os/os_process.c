@@ -1,9 +1,9 @@
-/* Processes and their families: how one ends, who waits for it, what it is called.
+/* Processes: how one ends, wait4 and its relatives, process groups and sessions.
  *
- * What a process leaves behind is a struct os_process with `exited` set, until its parent asks
- * (wait4) or is known not to care. Waiting for children is a wait on &parent->pid, waiting for the
- * end of a vfork one on &child->status. Stopping (SIGSTOP, WUNTRACED) is not simulated: nobody at a
- * terminal could continue anything.
+ * What a process leaves behind is a struct os_process with `exited` set, until its parent calls
+ * wait4, or ignores SIGCHLD. Waiting for children is a wait on &parent->pid, waiting for the end of
+ * a vfork one on &child->status. Stopping (SIGSTOP, WUNTRACED) is not simulated: there is no
+ * terminal from which to continue a process.
  */
 #include "machine/os/os_task.h"
 
@@ -28,7 +28,7 @@ void os_vfork_done(struct os_process *child)
     os_wake_all(child->os, &child->status);
 }
 
-/* Children of a process that ends have no one to ask for them. */
+/* Children of a process that ends have no parent that waits. */
 static void orphan_children(const struct os_process *parent)
 {
     for (struct os_process *child = parent->os->processes; child; child = child->next) {

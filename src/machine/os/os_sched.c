@@ -1,24 +1,24 @@
-/* Who runs when: the order of all that happens on a node, decided by simulated time alone.
+/* The scheduler: which core and which task runs next. Simulated time alone decides.
  *
  * Every core is at a point of the one simulated clock. The next step is always the earliest thing
  * there is to do: an event (a time limit, a timer), or the core that is furthest behind; events
  * before cores, low cores before high ones. A core runs its task for a quantum, so that cores with
- * work stay that close together; when a single task can run at all, nobody could notice the
- * difference and the quantum is as long as the next event allows.
+ * work stay that close together; when one task alone can run, no other task can observe the length
+ * of a quantum, and the quantum lasts until the next event.
  *
  * Calls (and everything else that stops a core) are acted on only when their core is the one
- * furthest behind again, so they happen in the order of time, not of quanta: nobody learns from a
- * call what another core did later.
+ * furthest behind again, so they happen in the order of time, not of quanta: no call returns what
+ * another core did later.
  *
  * That the length of a quantum changes nothing rests on three rules. Budgets end at the next event
- * and at the end of a turn, so these fall between the same two instructions either way. Turns are
- * measured in cycles, not in quanta. And a reservation (lwarx) is lost when a core goes to another
- * task, not when a quantum ends.
+ * and at the end of a time slice, so both fall between the same two instructions for any quantum.
+ * Time slices are measured in cycles, not in quanta. And a reservation (lwarx) is lost when a core
+ * goes to another task, not when a quantum ends.
  *
- * Several tasks on one core take turns of TURN cycles. A task stays on its core for life unless
- * sched_setaffinity moves it: no balancing, as Blue Gene's kernels did none. A woken task cannot
- * run before the moment it was woken in (ready_cycle), and does not push another off its core.
- * System calls themselves take no time beyond the sc.
+ * Several tasks on one core are scheduled round robin, TIME_SLICE cycles each. A task stays on its
+ * core for life unless sched_setaffinity moves it: no balancing, as Blue Gene's kernels did none. A
+ * woken task cannot run before the moment it was woken in (ready_cycle), and does not preempt
+ * another. System calls themselves take no time beyond the sc.
  */
 #include "machine/os/os_task.h"
 
@@ -31,53 +31,53 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
-#define TURN       UINT64_C(100000)
-#define ALONE      (UINT64_C(1) << 40) /* a quantum with nobody else to run */
-#define SAY_LENGTH 400
+#define TIME_SLICE    UINT64_C(100000)
+#define QUANTUM_ALONE (UINT64_C(1) << 40) /* while one task alone can run */
+#define LINE_LENGTH   400
 
-/* ---- saying ---- */
+/* ---- lines for the user ---- */
 
-struct os_said {
-    struct os_said *next;
+struct os_warned {
+    struct os_warned *next;
     char topic[];
 };
 
-static void say(struct os *os, const char *format, va_list args)
+static void report(struct os *os, const char *format, va_list args)
 {
-    char line[SAY_LENGTH];
+    char line[LINE_LENGTH];
     (void)vsnprintf(line, sizeof line, format, args);
-    if (os->options.say) os->options.say(os->options.context, line);
+    if (os->options.report) os->options.report(os->options.context, line);
 }
 
-void os_say(struct os *os, const char *format, ...)
+void os_warn(struct os *os, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(os, format, args);
+    report(os, format, args);
     va_end(args);
 }
 
-void os_say_once(struct os *os, const char *topic, const char *format, ...)
+void os_warn_once(struct os *os, const char *topic, const char *format, ...)
 {
-    for (const struct os_said *said = os->said; said; said = said->next)
-        if (!strcmp(said->topic, topic)) return;
+    for (const struct os_warned *warned = os->warned; warned; warned = warned->next)
+        if (!strcmp(warned->topic, topic)) return;
     size_t size = strlen(topic) + 1;
-    struct os_said *said = base_calloc(1, sizeof *said + size);
-    memcpy(said->topic, topic, size);
-    said->next = os->said;
-    os->said = said;
+    struct os_warned *warned = base_calloc(1, sizeof *warned + size);
+    memcpy(warned->topic, topic, size);
+    warned->next = os->warned;
+    os->warned = warned;
     va_list args;
     va_start(args, format);
-    say(os, format, args);
+    report(os, format, args);
     va_end(args);
 }
 
-void os_say_forget(struct os *os)
+void os_warned_free(struct os *os)
 {
-    while (os->said) {
-        struct os_said *said = os->said;
-        os->said = said->next;
-        free(said);
+    while (os->warned) {
+        struct os_warned *warned = os->warned;
+        os->warned = warned->next;
+        free(warned);
     }
 }
 
@@ -202,15 +202,15 @@ static unsigned runnable_tasks(const struct os *os)
     return count;
 }
 
-/* The task whose turn it is on a core that has one ready; the rotation happens here. A turn that is
- * over while nobody else is there just goes on: it ends when someone comes. */
+/* The task that runs next on a core that has one ready. Round robin: a task whose time slice is
+ * over goes behind the others; without others it continues until one comes. */
 static struct os_task *choose_task(struct os *os, unsigned core)
 {
     struct os_core *slot = &os->cores[core];
     uint64_t now = core_cycles(slot->core);
     struct os_task *current = slot->current;
     if (current && (!on_core(current, core) || current->ready_cycle > now)) current = NULL;
-    if (current && (current->stopped || now - current->slice_start < TURN)) return current;
+    if (current && (current->stopped || now - current->slice_start < TIME_SLICE)) return current;
     struct os_task *first = NULL;
     for (struct os_task *task = os->tasks; task; task = task->next)
         if (task != current && on_core(task, core) && task->ready_cycle <= now &&
@@ -235,13 +235,13 @@ static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t
                        uint64_t event)
 {
     bool alone = runnable_tasks(os) == 1;
-    uint64_t cycles = alone ? ALONE : os->options.quantum;
+    uint64_t cycles = alone ? QUANTUM_ALONE : os->options.quantum;
     if (alone) cycles = least(cycles, os->until > now ? os->until - now : 1);
     cycles = least(cycles, event - now);
-    uint64_t turn = task->slice_start + TURN;
+    uint64_t slice_end = task->slice_start + TIME_SLICE;
     for (const struct os_task *other = os->tasks; other; other = other->next) {
         if (other == task || !on_core(other, task->core)) continue;
-        if (turn > now) cycles = least(cycles, turn - now);
+        if (slice_end > now) cycles = least(cycles, slice_end - now);
         if (other->ready_cycle > now) cycles = least(cycles, other->ready_cycle - now);
     }
     return least(cycles, os_timers_budget(task));
@@ -379,7 +379,7 @@ void os_end_deadlock(struct os *os)
 {
     const struct os_task *task = os->tasks;
     const char *name = task->in_call ? os_call_name(task->regs.gpr[0]) : NULL;
-    os_say(
+    os_warn(
         os,
         "deadlock: every thread of the program waits and nothing can wake one (thread %d in '%s'); the program is "
         "ended, look at its locks",

@@ -1,10 +1,10 @@
-/* Signals: who sends what to whom, and the calls that ask about it.
+/* Signals: sending, pending signals, masks and actions.
  *
  * A pending signal is a bit, in the task's or its process's mask, and one entry per sending in the
  * queue behind it; signals below 32 are kept once, the others as often as sent. A signal that the
  * process ignores is dropped when sent, unless someone has it blocked or waits for it
- * (rt_sigtimedwait), as Linux does. Acting on them is os_signal_deliver.c's business, frames are
- * os_signal_frame.c's.
+ * (rt_sigtimedwait), as Linux does. os_signal_deliver.c acts on them; os_signal_frame.c has the
+ * frames.
  */
 #include "machine/os/os_task.h"
 
@@ -215,8 +215,8 @@ bool os_put_siginfo(struct mem *mem, uint32_t address, const struct os_siginfo *
 static struct os_siginfo from_user(const struct os_call *call, int signal, int code)
 {
     if (signal == OS_SIGSTOP)
-        os_say_once(call->os, "SIGSTOP",
-                    "signal 'SIGSTOP' does nothing: stopping a process is not simulated");
+        os_warn_once(call->os, "SIGSTOP",
+                     "signal 'SIGSTOP' does nothing: stopping a process is not simulated");
     struct os_siginfo info = {
         .signal = signal, .code = code, .word = {(uint32_t)call->process->pid, OS_UID}};
     return info;

@@ -79,7 +79,7 @@ void os_signal_deliver(struct os_task *task)
 /* ---- faults ---- */
 
 /* Which enabled exception it was. FPSCR has the exceptions VX OX UX ZX XX in bits 2 to 6 and their
- * enables in bits 24 to 28, in the order in which Linux asks. */
+ * enables in bits 24 to 28, in the order in which Linux tests them. */
 static int fp_code(uint32_t fpscr)
 {
     enum { FPE_FLTDIV = 3, FPE_FLTOVF, FPE_FLTUND, FPE_FLTRES, FPE_FLTINV, FPE_FLTUNK = 14 };

@@ -6,8 +6,8 @@
  * written, the file's bytes are copied in when it is mapped, and what differs from that copy is
  * written back at msync, munmap, exec and exit, page by page and never beyond the file's end. So,
  * unlike on Linux: two mappings of a file made by two calls of mmap, and read and write beside a
- * mapping, see its changes only after that. A host file is never mapped itself: if somebody cut it
- * short, the simulator would die.
+ * mapping, see its changes only after that. A host file is never mapped itself: were it truncated
+ * meanwhile, the simulator would get SIGBUS.
  */
 #include "machine/os/os_space_impl.h"
 

@@ -137,7 +137,7 @@ static int64_t do_map(struct os_call *call, const struct wish *wish)
         return error ? error : (int64_t)address;
     }
     mem_map(call->mem, address, wish->length, rights_of(wish->prot));
-    if (wish->file && wish->file->made.kind != MADE_ZERO) copy_in(call->mem, wish, address);
+    if (wish->file && wish->file->pseudo.kind != PSEUDO_ZERO) copy_in(call->mem, wish, address);
     if (wish->file && wish->prot & G_PROT_EXEC && wish->file->path && wish->file->host >= 0) {
         const struct os_options *o = &call->os->options;
         space_note_code(space, address, wish->length, wish->offset, wish->file->path,

@@ -1,13 +1,13 @@
 /* The life of tasks and processes: the first program, clone and fork, the end.
  *
  * A task that ends is only marked dead; os_sweep frees it between two steps of the scheduler, so
- * that no handler loses the ground under its feet. The same goes for processes: `exited` when the
- * last task is gone, `reaped` when nobody will ask for the status any more, freed by os_sweep.
+ * that a handler can still use it. The same goes for processes: `exited` when the last task is
+ * gone, `reaped` when its status was waited for or never will be, freed by os_sweep.
  *
  * Numbers of processes and threads come from one counter that starts at OS_FIRST_PID; the first
- * process's parent is 1, which is also where orphans go: nobody waits there, so they are reaped as
- * they end. A child made by CLONE_VM without CLONE_THREAD (vfork, posix_spawn) shares the address
- * space itself, not a copy: posix_spawn tells of a failed exec through it.
+ * process's parent is 1, to which orphans go as well. It never waits, so they are reaped as they
+ * end. A child made by CLONE_VM without CLONE_THREAD (vfork, posix_spawn) shares the address space
+ * itself, not a copy: posix_spawn reports a failed exec through it.
  */
 #include "machine/os/os_task.h"
 
@@ -426,7 +426,7 @@ void os_free(struct os *os)
         os->processes = process->next;
         process_free(process);
     }
-    os_say_forget(os);
+    os_warned_free(os);
     struct os_process last = {.os = os, .space = os->crash_space};
     os_process_drop_space(&last);
     free(os);

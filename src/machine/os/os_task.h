@@ -61,12 +61,12 @@ struct os_siginfo {
 /* A core and what it runs. */
 struct os_core {
     struct core *core;
-    struct os_task *current; /* whose turn it is, NULL when to be chosen */
+    struct os_task *current; /* the task in its time slice; NULL: to be chosen */
     struct os_task *loaded;  /* in the core's hands (core_switch) */
     struct mem *loaded_mem;
 };
 
-struct os_said; /* topics of os_say_once */
+struct os_warned; /* topics of os_warn_once */
 
 struct os {
     struct os_options options;
@@ -75,11 +75,11 @@ struct os {
     unsigned core_count;
     struct os_process *processes;
     struct os_task *tasks;
-    int next_id;       /* of processes and threads alike */
-    uint64_t order;    /* runs through os_task.order and wait_order */
-    uint64_t until;    /* of os_advance */
+    int next_id;    /* one counter for processes and threads */
+    uint64_t order; /* runs through os_task.order and wait_order */
+    uint64_t until; /* of os_advance */
     uint64_t now;
-    struct os_said *said;
+    struct os_warned *warned;
     struct os_result result;
     struct os_space *crash_space;
 };
@@ -108,11 +108,11 @@ void os_process_end_tasks(struct os_process *process, const struct os_task *keep
 /* Ends a process: `status` as wait4 gives it. */
 void os_process_end(struct os_process *process, int status);
 void os_process_drop_space(struct os_process *process);
-/* Frees tasks that are dead and processes nobody asks for. */
+/* Frees tasks that are dead and processes that were waited for. */
 void os_sweep(struct os *os);
 
 /* ---- os_process.c ---- */
-void os_process_finish(struct os_process *process); /* its last task is gone: tells the parent */
+void os_process_finish(struct os_process *process); /* its last task is gone: notifies the parent */
 /* execve took `task` out of the memory it shared with its parent, or it ended. */
 void os_vfork_done(struct os_process *child);
 
@@ -125,8 +125,8 @@ unsigned os_choose_core(const struct os *os, uint64_t affinity);
  */
 unsigned os_wake_word(struct os *os, const void *what, uint32_t word, unsigned count,
                       uint32_t bits);
-void os_say(struct os *os, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void os_say_forget(struct os *os);
+void os_warn(struct os *os, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void os_warned_free(struct os *os);
 
 /* ---- os_call.c ---- */
 void os_call_enter(struct os_task *task); /* after sc, or once more when the task was woken */
@@ -164,7 +164,7 @@ void os_trampoline_map(struct mem *mem);
  * restore. */
 bool os_frame_push(struct os_task *task, const struct os_sigaction *action,
                    const struct os_siginfo *info, uint64_t old);
-uint32_t os_altstack_flags(const struct os_task *task); /* ss_flags as sigaltstack tells them */
+uint32_t os_altstack_flags(const struct os_task *task); /* ss_flags, as sigaltstack returns it */
 
 /* ---- os_time.c, os_timer.c ---- */
 uint64_t os_cycles_to_ns(const struct os *os, uint64_t cycles);
@@ -180,7 +180,7 @@ bool os_clock_is_wall(uint32_t id, uint64_t *offset);
 int os_get_timespec(const struct mem *mem, uint32_t address, bool wide, uint64_t *ns);
 int os_put_timespec(struct mem *mem, uint32_t address, bool wide, uint64_t ns);
 uint64_t os_timers_next(const struct os *os); /* the earliest moment at which one expires */
-void os_timers_fire(struct os *os);           /* those that are due at os->now */
+void os_timers_fire(struct os *os);           /* that are due at os->now */
 uint64_t
 os_timers_budget(const struct os_task *task); /* cycles it may use before one of use expires */
 void os_timers_used(struct os_task *task);    /* it has used some */

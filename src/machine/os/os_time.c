@@ -1,6 +1,6 @@
 /* Time as programs see it: all of it simulated.
  *
- * The machine was switched on at OS_EPOCH, cycle 0; a clock shows the cycles of the core that asks,
+ * The machine was switched on at OS_EPOCH, cycle 0; a clock shows the cycles of the calling core,
  * in nanoseconds. CLOCK_MONOTONIC and its relatives count from there, CLOCK_REALTIME and CLOCK_TAI
  * from 1970. Time spent by a task is the cycles its core ran it: all user time, as the services of
  * this system take none. Setting a clock is refused.

@@ -1,9 +1,9 @@
 /* Timers: alarm, setitimer, timer_create, and the limit of processor time.
  *
  * A timer runs with the machine's clock, or with the cycles that a process or a task uses. The
- * scheduler asks for the next moment at which one expires and lets nobody run past it; those of use
- * bound the budget of the task that uses. So a timer's signal comes at the first place between two
- * blocks at or after its moment, every time the same.
+ * scheduler reads the next moment at which one expires (os_timers_next) and runs no core past it;
+ * timers of processor time limit the budget of the task that they measure. So a timer's signal
+ * comes at the first place between two blocks at or after its moment, every time the same.
  */
 #include "machine/os/os_task.h"
 

@@ -1,4 +1,4 @@
-/* The made-up part of the tree: /dev, /proc and /sys, the same on every host.
+/* Pseudo files: /dev, /proc and /sys as a guest sees them, the same on every host.
  *
  * One row per path; what is not in the table does not exist (ENOENT), whatever the host has there.
  * /dev/urandom and /dev/random give one fixed stream per run. /dev/tty exists and cannot be opened
@@ -79,44 +79,44 @@ static void text_maps(struct os_call *call, FILE *out)
 
 struct row {
     const char *path;
-    enum made_kind kind;
+    enum pseudo_kind kind;
     const char *target;
     void (*write)(struct os_call *call, FILE *out);
 };
 
 static const struct row rows[] = {
-    {"/dev", MADE_FOLDER, NULL, NULL},
-    {"/dev/fd", MADE_LINK, "/proc/self/fd", NULL},
-    {"/dev/full", MADE_FULL, NULL, NULL},
-    {"/dev/null", MADE_NULL, NULL, NULL},
-    {"/dev/random", MADE_RANDOM, NULL, NULL},
-    {"/dev/stderr", MADE_LINK, "/proc/self/fd/2", NULL},
-    {"/dev/stdin", MADE_LINK, "/proc/self/fd/0", NULL},
-    {"/dev/stdout", MADE_LINK, "/proc/self/fd/1", NULL},
-    {"/dev/tty", MADE_TTY, NULL, NULL},
-    {"/dev/urandom", MADE_RANDOM, NULL, NULL},
-    {"/dev/zero", MADE_ZERO, NULL, NULL},
-    {"/proc", MADE_FOLDER, NULL, NULL},
-    {"/proc/cpuinfo", MADE_TEXT, NULL, text_cpuinfo},
-    {"/proc/meminfo", MADE_TEXT, NULL, text_meminfo},
-    {"/proc/self", MADE_FOLDER, NULL, NULL},
-    {"/proc/self/exe", MADE_LINK, NULL, NULL}, /* to the program */
-    {"/proc/self/fd", MADE_FOLDER, NULL, NULL},
-    {"/proc/self/maps", MADE_TEXT, NULL, text_maps},
-    {"/sys", MADE_FOLDER, NULL, NULL},
-    {"/sys/devices", MADE_FOLDER, NULL, NULL},
-    {"/sys/devices/system", MADE_FOLDER, NULL, NULL},
-    {"/sys/devices/system/cpu", MADE_FOLDER, NULL, NULL},
-    {"/sys/devices/system/cpu/online", MADE_TEXT, NULL, text_cpus},
-    {"/sys/devices/system/cpu/possible", MADE_TEXT, NULL, text_cpus},
-    {"/sys/devices/system/cpu/present", MADE_TEXT, NULL, text_cpus},
+    {"/dev", PSEUDO_FOLDER, NULL, NULL},
+    {"/dev/fd", PSEUDO_LINK, "/proc/self/fd", NULL},
+    {"/dev/full", PSEUDO_FULL, NULL, NULL},
+    {"/dev/null", PSEUDO_NULL, NULL, NULL},
+    {"/dev/random", PSEUDO_RANDOM, NULL, NULL},
+    {"/dev/stderr", PSEUDO_LINK, "/proc/self/fd/2", NULL},
+    {"/dev/stdin", PSEUDO_LINK, "/proc/self/fd/0", NULL},
+    {"/dev/stdout", PSEUDO_LINK, "/proc/self/fd/1", NULL},
+    {"/dev/tty", PSEUDO_TTY, NULL, NULL},
+    {"/dev/urandom", PSEUDO_RANDOM, NULL, NULL},
+    {"/dev/zero", PSEUDO_ZERO, NULL, NULL},
+    {"/proc", PSEUDO_FOLDER, NULL, NULL},
+    {"/proc/cpuinfo", PSEUDO_TEXT, NULL, text_cpuinfo},
+    {"/proc/meminfo", PSEUDO_TEXT, NULL, text_meminfo},
+    {"/proc/self", PSEUDO_FOLDER, NULL, NULL},
+    {"/proc/self/exe", PSEUDO_LINK, NULL, NULL}, /* to the program */
+    {"/proc/self/fd", PSEUDO_FOLDER, NULL, NULL},
+    {"/proc/self/maps", PSEUDO_TEXT, NULL, text_maps},
+    {"/sys", PSEUDO_FOLDER, NULL, NULL},
+    {"/sys/devices", PSEUDO_FOLDER, NULL, NULL},
+    {"/sys/devices/system", PSEUDO_FOLDER, NULL, NULL},
+    {"/sys/devices/system/cpu", PSEUDO_FOLDER, NULL, NULL},
+    {"/sys/devices/system/cpu/online", PSEUDO_TEXT, NULL, text_cpus},
+    {"/sys/devices/system/cpu/possible", PSEUDO_TEXT, NULL, text_cpus},
+    {"/sys/devices/system/cpu/present", PSEUDO_TEXT, NULL, text_cpus},
 };
 enum {
     ROWS = sizeof rows / sizeof rows[0],
     NUMBER_BASE = 1 << 20 /* st_ino, away from those of files */
 };
 
-bool made_area(const char *path)
+bool pseudo_area(const char *path)
 {
     static const char *const tops[] = {"/dev", "/proc", "/sys"};
     for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++) {
@@ -136,7 +136,7 @@ static int small_number(const char *text)
     return *end ? -1 : (int)value;
 }
 
-struct made made_find(struct os_call *call, const char *path)
+struct pseudo pseudo_find(struct os_call *call, const char *path)
 {
     char own[64], self[PATH_MAX];
     if (call) {
@@ -149,18 +149,18 @@ struct made made_find(struct os_call *call, const char *path)
         if (strncmp(path, descriptors, sizeof descriptors - 1) == 0) {
             int number = small_number(path + sizeof descriptors - 1);
             if (number >= 0 && files_get(call->process->files, (uint32_t)number))
-                return (struct made){MADE_DESCRIPTOR, (unsigned)number};
+                return (struct pseudo){PSEUDO_DESCRIPTOR, (unsigned)number};
         }
     }
     for (unsigned i = 0; i < ROWS; i++)
-        if (strcmp(path, rows[i].path) == 0) return (struct made){rows[i].kind, i};
-    return (struct made){MADE_NONE, 0};
+        if (strcmp(path, rows[i].path) == 0) return (struct pseudo){rows[i].kind, i};
+    return (struct pseudo){PSEUDO_NONE, 0};
 }
 
-int made_link(struct os_call *call, struct made made, char target[PATH_MAX])
+int pseudo_link(struct os_call *call, struct pseudo pseudo, char target[PATH_MAX])
 {
-    if (made.kind == MADE_DESCRIPTOR && call) {
-        const struct file *file = files_get(call->process->files, made.number);
+    if (pseudo.kind == PSEUDO_DESCRIPTOR && call) {
+        const struct file *file = files_get(call->process->files, pseudo.number);
         if (!file) return -ENOENT;
         if (file->path)
             (void)memccpy(target, file->path, 0, PATH_MAX);
@@ -169,38 +169,38 @@ int made_link(struct os_call *call, struct made made, char target[PATH_MAX])
                            file->pipe ? pipe_number(file) : file->number);
         return 0;
     }
-    if (made.kind != MADE_LINK) return -EINVAL;
-    const char *to = rows[made.number].target;
+    if (pseudo.kind != PSEUDO_LINK) return -EINVAL;
+    const char *to = rows[pseudo.number].target;
     if (!to) to = call ? call->process->space->program : NULL;
     if (!to) return -ENOENT;
     (void)memccpy(target, to, 0, PATH_MAX);
     return 0;
 }
 
-void made_stat(struct made made, struct stat *status)
+void pseudo_stat(struct pseudo pseudo, struct stat *status)
 {
     static const struct {
-        enum made_kind kind;
+        enum pseudo_kind kind;
         mode_t mode;
         unsigned major, minor;
     } looks[] = {
-        {MADE_FOLDER, S_IFDIR | 0555, 0, 0},     {MADE_LINK, S_IFLNK | 0777, 0, 0},
-        {MADE_TEXT, S_IFREG | 0444, 0, 0},       {MADE_NULL, S_IFCHR | 0666, 1, 3},
-        {MADE_ZERO, S_IFCHR | 0666, 1, 5},       {MADE_FULL, S_IFCHR | 0666, 1, 7},
-        {MADE_RANDOM, S_IFCHR | 0666, 1, 9},     {MADE_TTY, S_IFCHR | 0666, 5, 0},
-        {MADE_DESCRIPTOR, S_IFLNK | 0700, 0, 0},
+        {PSEUDO_FOLDER, S_IFDIR | 0555, 0, 0},     {PSEUDO_LINK, S_IFLNK | 0777, 0, 0},
+        {PSEUDO_TEXT, S_IFREG | 0444, 0, 0},       {PSEUDO_NULL, S_IFCHR | 0666, 1, 3},
+        {PSEUDO_ZERO, S_IFCHR | 0666, 1, 5},       {PSEUDO_FULL, S_IFCHR | 0666, 1, 7},
+        {PSEUDO_RANDOM, S_IFCHR | 0666, 1, 9},     {PSEUDO_TTY, S_IFCHR | 0666, 5, 0},
+        {PSEUDO_DESCRIPTOR, S_IFLNK | 0700, 0, 0},
     };
     *status = (struct stat){
-        .st_nlink = 1, .st_ino = NUMBER_BASE + made.number, .st_mtime = (time_t)OS_EPOCH};
+        .st_nlink = 1, .st_ino = NUMBER_BASE + pseudo.number, .st_mtime = (time_t)OS_EPOCH};
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
-        if (looks[i].kind == made.kind) {
+        if (looks[i].kind == pseudo.kind) {
             status->st_mode = looks[i].mode;
             status->st_rdev = looks[i].major << 8 | looks[i].minor;
         }
-    if (made.kind == MADE_DESCRIPTOR) status->st_ino += ROWS;
+    if (pseudo.kind == PSEUDO_DESCRIPTOR) status->st_ino += ROWS;
 }
 
-const char *made_name(const char *folder, unsigned index, enum made_kind *kind)
+const char *pseudo_name(const char *folder, unsigned index, enum pseudo_kind *kind)
 {
     size_t length = strlen(folder);
     for (unsigned i = 0; i < ROWS; i++) {
@@ -215,17 +215,17 @@ const char *made_name(const char *folder, unsigned index, enum made_kind *kind)
     return NULL;
 }
 
-/* ---- open made-up files ---- */
+/* ---- open pseudo files ---- */
 
-static int64_t made_read(struct os_call *call, struct file *file, void *bytes, size_t count,
-                         int64_t at)
+static int64_t pseudo_read(struct os_call *call, struct file *file, void *bytes, size_t count,
+                           int64_t at)
 {
     (void)call;
-    switch (file->made.kind) {
-    case MADE_NULL: return 0;
-    case MADE_ZERO:
-    case MADE_FULL: memset(bytes, 0, count); return (int64_t)count;
-    case MADE_RANDOM:
+    switch (file->pseudo.kind) {
+    case PSEUDO_NULL: return 0;
+    case PSEUDO_ZERO:
+    case PSEUDO_FULL: memset(bytes, 0, count); return (int64_t)count;
+    case PSEUDO_RANDOM:
         for (size_t i = 0; i < count; i++)
             ((uint8_t *)bytes)[i] = (uint8_t)(fs_random(file->fs) >> 56);
         return (int64_t)count;
@@ -239,16 +239,16 @@ static int64_t made_read(struct os_call *call, struct file *file, void *bytes, s
     return (int64_t)count;
 }
 
-static int64_t made_write(struct os_call *call, struct file *file, const void *bytes, size_t count,
-                          int64_t at)
+static int64_t pseudo_write(struct os_call *call, struct file *file, const void *bytes,
+                            size_t count, int64_t at)
 {
     (void)call, (void)bytes, (void)at;
-    return file->made.kind == MADE_FULL ? -ENOSPC : (int64_t)count;
+    return file->pseudo.kind == PSEUDO_FULL ? -ENOSPC : (int64_t)count;
 }
 
-static int64_t made_seek(struct file *file, int64_t offset, int whence)
+static int64_t pseudo_seek(struct file *file, int64_t offset, int whence)
 {
-    if (file->made.kind != MADE_TEXT) return 0;
+    if (file->pseudo.kind != PSEUDO_TEXT) return 0;
     int64_t base = whence == SEEK_CUR   ? file->position
                    : whence == SEEK_END ? (int64_t)file->text_length
                                         : 0;
@@ -258,19 +258,19 @@ static int64_t made_seek(struct file *file, int64_t offset, int whence)
     return at;
 }
 
-static void made_file_stat(struct file *file, struct stat *status)
+static void pseudo_file_stat(struct file *file, struct stat *status)
 {
-    made_stat(file->made, status);
+    pseudo_stat(file->pseudo, status);
 }
 
-static const struct file_ops made_ops = {
-    .read = made_read, .write = made_write, .seek = made_seek, .stat = made_file_stat};
+static const struct file_ops pseudo_ops = {
+    .read = pseudo_read, .write = pseudo_write, .seek = pseudo_seek, .stat = pseudo_file_stat};
 
-/* A descriptor's own name: the same open file once more, if it allows what is asked for. */
-static int open_descriptor(struct os_call *call, struct made made, unsigned flags,
+/* A descriptor's own name: the same open file once more, if it allows the access mode. */
+static int open_descriptor(struct os_call *call, struct pseudo pseudo, unsigned flags,
                            struct file **result)
 {
-    struct file *file = files_get(call->process->files, made.number);
+    struct file *file = files_get(call->process->files, pseudo.number);
     if (!file) return -ENOENT;
     unsigned mode = flags & G_O_ACCESS;
     if (mode != G_O_WRONLY && !file_readable(file)) return -EACCES;
@@ -279,29 +279,29 @@ static int open_descriptor(struct os_call *call, struct made made, unsigned flag
     return 0;
 }
 
-int made_open(struct os_call *call, const char *path, struct made made, unsigned flags,
-              struct file **result)
+int pseudo_open(struct os_call *call, const char *path, struct pseudo pseudo, unsigned flags,
+                struct file **result)
 {
     unsigned mode = flags & G_O_ACCESS;
-    if (made.kind == MADE_NONE) return flags & G_O_CREAT ? -EROFS : -ENOENT;
+    if (pseudo.kind == PSEUDO_NONE) return flags & G_O_CREAT ? -EROFS : -ENOENT;
     if ((flags & G_O_CREAT) && (flags & G_O_EXCL)) return -EEXIST;
-    if (made.kind == MADE_DESCRIPTOR) return open_descriptor(call, made, flags, result);
-    if (made.kind == MADE_LINK) return -ELOOP; /* O_NOFOLLOW */
-    if (made.kind == MADE_TTY) return -ENXIO;
-    if (made.kind == MADE_FOLDER && mode != G_O_RDONLY) return -EISDIR;
-    if (made.kind != MADE_FOLDER && flags & G_O_DIRECTORY) return -ENOTDIR;
-    if (made.kind == MADE_TEXT && mode != G_O_RDONLY) return -EACCES;
-    struct file *file = file_new(files_fs(call->process->files), &made_ops, flags);
-    file->made = made;
+    if (pseudo.kind == PSEUDO_DESCRIPTOR) return open_descriptor(call, pseudo, flags, result);
+    if (pseudo.kind == PSEUDO_LINK) return -ELOOP; /* O_NOFOLLOW */
+    if (pseudo.kind == PSEUDO_TTY) return -ENXIO;
+    if (pseudo.kind == PSEUDO_FOLDER && mode != G_O_RDONLY) return -EISDIR;
+    if (pseudo.kind != PSEUDO_FOLDER && flags & G_O_DIRECTORY) return -ENOTDIR;
+    if (pseudo.kind == PSEUDO_TEXT && mode != G_O_RDONLY) return -EACCES;
+    struct file *file = file_new(files_fs(call->process->files), &pseudo_ops, flags);
+    file->pseudo = pseudo;
     file->path = file_text(path);
-    if (made.kind == MADE_FOLDER) {
+    if (pseudo.kind == PSEUDO_FOLDER) {
         file->ops = &file_folder_ops;
         file->folder = true;
     }
-    if (made.kind == MADE_TEXT) {
+    if (pseudo.kind == PSEUDO_TEXT) {
         FILE *out = open_memstream(&file->text, &file->text_length);
         if (out) {
-            rows[made.number].write(call, out);
+            rows[pseudo.number].write(call, out);
             (void)fclose(out);
         }
     }
