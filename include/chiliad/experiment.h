@@ -117,7 +117,7 @@ void chil_exp_free(struct chil_exp *exp);
  * not there, a metric's name that exists. Strings are copied, NULL is the empty string. A metric's
  * name gets '_' for each character it may not have; its title is then the name as given, if there
  * is none. `runs` of 0 are 1; `low` and `high` are used when `runs` is above 1, else they are the
- * total: ask chil_exp_range. A thread is in a process, a process in a node or machine, a node in a
+ * total: see chil_exp_range. A thread is in a process, a process in a node or machine, a node in a
  * node, a machine or nothing; ranks are not negative. */
 int chil_exp_add_metric(struct chil_exp *exp, const struct chil_exp_metric *metric);
 int chil_exp_add_region(struct chil_exp *exp, const struct chil_exp_region *region);
@@ -142,7 +142,7 @@ const char *chil_exp_code(const struct chil_exp *exp, size_t *size); /* NULL: no
 void chil_exp_add_count(struct chil_exp *exp, int metric, int node, int thread, int64_t count);
 void chil_exp_add_real(struct chil_exp *exp, int metric, int node, int thread, double real);
 
-/* --- Asking ---------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 int chil_exp_find_metric(const struct chil_exp *exp,
                          const char *name); /* by name or title; -1: none */

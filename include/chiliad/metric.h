@@ -207,8 +207,8 @@ const char *const *chil_platform_events(const struct chil_platform *platform, si
 const struct chil_set *chil_platform_sets(const struct chil_platform *platform, size_t *count);
 const struct chil_set *chil_platform_set(const struct chil_platform *platform,
                                          const char *name); /* NULL: none */
-/* An event in counters of a machine of ours: "BGL_LOAD + BGL_FP_LOAD"; NULL: it has nothing like
- * it. */
+/* An event in counters of a machine of ours: "BGL_LOAD + BGL_FP_LOAD"; NULL: it has no
+ * equivalent of it. */
 const char *chil_platform_like(const struct chil_platform *platform, const char *event);
 /* Whether events can be counted in one run; `why` (may be NULL) says why not. */
 bool chil_platform_fits(const struct chil_platform *platform, const char *const *events,

@@ -1,5 +1,5 @@
 /* Fuzzes rules: any text is taken, or refused in one line with file, line and column; what was
- * taken can be told things.
+ * taken is notified of accesses.
  *
  * `tools/fuzz rules SECONDS` from the root of the repository; the seeds are in
  * tests/fuzz/corpus/rules.
@@ -19,7 +19,7 @@ static void require(bool holds, const char *what, const char *text)
     abort();
 }
 
-static void tell(struct chil_rules *rules)
+static void notify(struct chil_rules *rules)
 {
     size_t count;
     for (uint32_t i = 0; i < 50; i++) {
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     int status = chil_rules_from_bytes(&rules, "FILE", bytes, length, machine, &err);
     if (!status) status = chil_rules_bind(rules, &names, &err);
     if (!status)
-        tell(rules);
+        notify(rules);
     else
         require(err.status == status && strncmp(err.text, "FILE", 4) == 0 &&
                     !strchr(err.text, '\n'),

@@ -1,5 +1,5 @@
-/* A second reader of .cubex, written from the description of cubelib's behaviour alone: as strict,
- * and as peculiar.
+/* A second reader of .cubex, written from the description of cubelib's behaviour alone: equally
+ * strict.
  *
  * Members are found with cubelib's rule (padding is size / 512 + 1 blocks), anchor.xml by a lexer
  * that knows literal tags in one order, rows by binary search of the index. It shares nothing with

@@ -43,11 +43,11 @@ static void add_tree(struct chil_exp *exp, uint64_t *state)
         int parent =
             i == 0 || random_below(state, 6) == 0 ? -1 : (int)random_below(state, exp->nodes);
         int region = (int)random_below(state, 5), line = (int)random_below(state, 3) - 1;
-        bool alike = false;
+        bool duplicate = false;
         for (size_t k = 0; k < exp->nodes; k++)
-            alike |= exp->node[k].parent == parent && exp->node[k].region == region &&
-                     exp->node[k].line == line;
-        if (!alike) (void)chil_exp_add_node(exp, parent, region, line, modules[region & 1]);
+            duplicate |= exp->node[k].parent == parent && exp->node[k].region == region &&
+                         exp->node[k].line == line;
+        if (!duplicate) (void)chil_exp_add_node(exp, parent, region, line, modules[region & 1]);
     }
 }
 

@@ -6,7 +6,7 @@
 
 /* Counts, reals (multiples of 1/8), a composition of a composition, a computation; each metric may
  * be missing, and what lacks parts is partial, as after a run with few counters. No two call paths
- * or threads are alike. */
+ * or threads are equal. */
 struct chil_exp *exp_random(uint64_t *state);
 
 /* A line for each cell, sorted: metric, call path, process and thread, value. To be freed. */

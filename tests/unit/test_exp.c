@@ -1,4 +1,5 @@
-/* Experiments in memory and as files of our own. Files by others are in test_exp_foreign.c. */
+/* Experiments in memory and in files that Chiliad wrote. Files of other tools:
+ * test_exp_foreign.c. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The algebra's laws, on random experiments, and the paper's rules for merging, on small ones. */
+/* The laws of the algebra on random experiments, and the paper's merge rules on small ones. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,14 +131,14 @@ static void merge_is_idempotent_and_the_order_does_not_matter(void **unused)
         struct chil_exp *all = merge_of(in, INPUTS),
                         *twice = merge_of((struct chil_exp *[]){all, all}, 2);
         assert_same(twice, all);
-        struct chil_exp *turned =
+        struct chil_exp *reordered =
             merge_of((struct chil_exp *[]){in[2], in[0], in[3], in[1]}, INPUTS);
-        assert_same_bytes(all, turned);
+        assert_same_bytes(all, reordered);
         struct chil_exp *mean = mean_of(in, INPUTS),
-                        *mean_turned =
+                        *mean_reordered =
                             mean_of((struct chil_exp *[]){in[3], in[2], in[1], in[0]}, INPUTS);
-        assert_same_bytes(mean, mean_turned);
-        free_all((struct chil_exp *[]){once, self, all, twice, turned, mean, mean_turned}, 7);
+        assert_same_bytes(mean, mean_reordered);
+        free_all((struct chil_exp *[]){once, self, all, twice, reordered, mean, mean_reordered}, 7);
         free_all(in, INPUTS);
     }
 }

@@ -1,5 +1,5 @@
-/* Experiments by others: every variant of .cubex that readers accept, Score-P's habits, CUBE 3; and
- * damaged files. */
+/* Experiment files of other tools: every variant of .cubex, Score-P's form, CUBE 3; and damaged
+ * files. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

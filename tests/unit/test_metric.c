@@ -96,14 +96,14 @@ struct unknown {
     char text[400];
 };
 
-static bool knows(void *context, const char *name)
+static bool is_known(void *context, const char *name)
 {
     (void)context;
     return strncmp(name, "PM_", 3) == 0 && strcmp(name, "PM_CYK") != 0;
 }
 
-static void note(void *context, const char *file, unsigned line, const char *name,
-                 const char *nearest)
+static void collect_unknown(void *context, const char *file, unsigned line, const char *name,
+                            const char *nearest)
 {
     struct unknown *to = context;
     size_t used = strlen(to->text);
@@ -121,7 +121,7 @@ static void names_that_nothing_explains_are_told_with_the_nearest(void **state)
                                        "compose X = INST_PREFECH + PM_A\n"
                                        "measure CYCLES = PM_CYC\n"
                                        "measure Y = PM_CYK\n");
-    chil_spec_unknown(spec, knows, note, &got);
+    chil_spec_unknown(spec, is_known, collect_unknown, &got);
     assert_string_equal(got.text, "t:4 INST_PREFECH INST_PREFETCH;t:6 PM_CYK PM_CYC;");
     chil_spec_free(spec);
 }

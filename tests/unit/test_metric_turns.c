@@ -1,5 +1,5 @@
-/* Estimates of sets that take turns, worked out by hand; and merging with a specification at hand.
- */
+/* Estimates of counter sets that take turns against values worked out by hand; and merges with a
+ * specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void estimates_are_counts_times_time_over_time_on(void **state)
     assert_true(value(result, "Z", 1, 0) == 6 * 80.0 / 48);
     /* thread 1 ran while neither was on */
     assert_true(value(result, "X", 0, 1) == 0 && value(result, "Z", 1, 1) == 0);
-    /* nothing is like N; visits are no counter */
+    /* N has no `like` line; visits are no counter */
     assert_false(rigm_has(result, "N"));
     assert_true(value(result, "visits", 1, 1) == 7);
     assert_string_equal(result->metric[chil_exp_find_metric(result, "X")].exactness, "estimated");

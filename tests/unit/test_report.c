@@ -1,4 +1,4 @@
-/* Reports: the three linked trees, percentages, flat profiles, what other tools read. */
+/* Reports: the three linked trees, percentages, flat profiles, exports for other tools. */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Experiments in memory: the three trees, metadata, and their rows. Cells are in exp_cells.c. */
+/* Experiments in memory: the three trees and the metadata. Cells are in exp_cells.c. */
 #include "analyze/exp/exp.h"
 
 #include <search.h>
@@ -229,7 +229,7 @@ int chil_exp_add_topology(struct chil_exp *exp, const struct chil_exp_topology *
     return (int)exp->topologies++;
 }
 
-/* --- Asking ---------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 int chil_exp_find_metric(const struct chil_exp *exp, const char *name)
 {

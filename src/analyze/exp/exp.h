@@ -1,8 +1,8 @@
-/* Inside experiments: how cells are kept, and what the files and the operators share.
+/* Internals of experiments, shared by the file readers and writers and by the operators.
  *
- * A metric's cells are one array of 16 bytes each. Cells that come in order are only appended;
- * others are sorted in, and equal places added up, when somebody asks. Strings live in the
- * experiment's arena and die with it.
+ * The cells of a metric are one array, 16 bytes a cell. Adding a cell appends it. The first read
+ * after cells were added out of order sorts the array and adds up cells of the same call path and
+ * thread (exp_normalize). Strings live in the experiment's arena and are freed with it.
  *
  * Terms: docs/glossary.md
  */
@@ -17,7 +17,7 @@
 struct exp_column {
     struct chil_exp_cell *cell;
     size_t count, capacity;
-    bool loose; /* not sorted, or with zeros */
+    bool unsorted; /* or with zeros: exp_normalize has to run */
 };
 
 struct chil_exp_values {
@@ -35,13 +35,13 @@ _Static_assert(sizeof(struct chil_exp_cell) == 16, "10 million values are 160 MB
 /* A copy that lives as long as the experiment; NULL becomes "". */
 char *exp_text(struct chil_exp *exp, const char *text);
 
-/* Puts cells into order, adds up equal places, drops zeros. */
-void exp_settle(struct exp_column *column, enum chil_exp_kind kind);
+/* Sorts cells by node and thread, adds up equal places, drops zeros. */
+void exp_normalize(struct exp_column *column, enum chil_exp_kind kind);
 /* Adds a cell of the metric's kind. */
 void exp_add_cell(struct chil_exp *exp, int metric, struct chil_exp_cell cell);
-/* Turns a metric of counts into one of reals, with its cells. */
+/* Converts a metric of counts and its cells to reals. */
 void exp_make_real(struct chil_exp *exp, int metric);
-/* Puts '_' for each character that CubePL's names cannot have. */
+/* Replaces each character that a CubePL name cannot have by '_'. */
 void exp_make_name(char *name);
 
 /* --- Trees as lists of children -------------------------------------------------------------- */

@@ -1,5 +1,4 @@
-/* Mean and difference of experiments, and the averages that merge uses too. Merge itself is in
- * exp_merge.c. */
+/* Mean and difference of experiments, and averages, which exp_merge.c uses too. */
 #include "analyze/exp/exp_algebra.h"
 
 #include <stdlib.h>
@@ -11,12 +10,10 @@ static int64_t saturated(__int128 value)
     return value < INT64_MIN ? INT64_MIN : (int64_t)value;
 }
 
-/* --- Averages
- * ------------------------------------------------------------------------------------------------------
- *
- * Each part counts as often as it has runs. Counts that do not divide make the metric one of reals.
- * The average of equal reals is that real, to the last bit.
- */
+/* --- Averages -------------------------------------------------------------------------------- */
+
+/* Each input is weighted with its number of runs. If an average of counts is not whole, the metric
+ * becomes one of reals. The average of equal reals is that real, to the last bit. */
 
 struct part {
     struct exp_column column;

@@ -72,12 +72,10 @@ static int word_number(struct words *words, const char *text)
     return words->count++;
 }
 
-/* --- Metrics
- * -------------------------------------------------------------------------------------------------------
- *
- * All names first, with the parent that the first input has that gives one; then they are added
- * parents first.
- */
+/* --- Metrics --------------------------------------------------------------------------------- */
+
+/* Collects all names, with the parent from the first input that has one; then adds them to the
+ * result, parents first. */
 
 struct wanted {
     const struct chil_exp_metric *metric; /* as the first input has it */
@@ -112,8 +110,8 @@ static void collect_metrics(struct pool *pool, struct words *words, int **in,
     }
 }
 
-/* Adds a metric below the nearest ancestor that is taken. Inputs may contradict each other: a
- * circle is cut open. */
+/* Adds a metric below its nearest ancestor in the result. Inputs may contradict each other: a cycle
+ * of parents is cut. */
 static void add_metric(struct pool *pool, struct chil_exp *result, int at, int *path)
 {
     size_t depth = 0;
@@ -169,8 +167,8 @@ struct paths {
     bool by_name, by_line;
 };
 
-/* Whether the line of a call tells nodes apart, as CUBE says. In an experiment that has one node
- * for all calls of a function by another, it is only where most of them were. */
+/* Whether the line of a call distinguishes call paths, as in CUBE. An experiment with one node for
+ * all calls of a function by another has the line of the most frequent call. */
 static bool has_lines(const struct chil_exp *exp)
 {
     const char *sites = chil_exp_attribute(exp, "call_sites");
@@ -215,7 +213,7 @@ struct system {
     struct words *words;
 };
 
-/* How many places of the same sort and rank came before this one in its input. */
+/* The number of earlier places of the same level and rank in this input. */
 static int occurrence(struct exp_index *seen, int parent, int rank)
 {
     int *count = exp_index_at(seen, parent, rank, 0);
@@ -281,8 +279,7 @@ static struct chil_exp_topology *find_topology(struct chil_exp *exp,
     return NULL;
 }
 
-/* A topology of a name is the first one's, with the coordinates of threads that only others have.
- */
+/* Topologies match by name. The first input's coordinates win; others add threads it lacks. */
 static void align_topology(struct chil_exp *result, const struct exp_source *source,
                            const struct chil_exp_topology *t)
 {
@@ -395,6 +392,6 @@ struct exp_column exp_aligned_cells(const struct exp_aligned *aligned, size_t so
         column.cell[i].node = (uint32_t)from->node[cell[i].node];
         column.cell[i].thread = (uint32_t)from->thread[cell[i].thread];
     }
-    exp_settle(&column, from->exp->metric[metric].kind);
+    exp_normalize(&column, from->exp->metric[metric].kind);
     return column;
 }

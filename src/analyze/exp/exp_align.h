@@ -1,9 +1,9 @@
-/* Alignment: the trees of several experiments made one, and where each row of an input went.
+/* Alignment: joins the trees of several experiments and maps each input row to its result row.
  *
- * Metrics are the same when their unique names are; call paths, from the top down, when region, the
- * region's module and the call's line are (or the region's name alone); threads when process rank
- * and thread rank are. What is the same several times in one input, as two processes of one rank on
- * two nodes, is matched first with first and so on.
+ * Metrics match by unique name. Call paths match from the root down, by region name, region module
+ * and line of the call, or by region name alone. Threads match by process rank and thread rank.
+ * If one input has the same key several times, as two processes of one rank on two nodes, the n-th
+ * of one input matches the n-th of the other.
  */
 #ifndef EXP_ALIGN_H
 #define EXP_ALIGN_H
@@ -34,7 +34,7 @@ struct exp_column exp_aligned_cells(const struct exp_aligned *aligned, size_t so
  * at is equal. */
 int exp_compare(const struct chil_exp *a, const struct chil_exp *b);
 
-/* Small numbers by three small numbers. */
+/* A map from three ints to an int. */
 struct exp_index {
     void *root;
     struct arena arena;

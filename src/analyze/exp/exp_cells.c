@@ -1,4 +1,4 @@
-/* Severities: sparse cells of each metric, and sums over them. */
+/* Severities: the sparse cells of each metric, and sums over them. */
 #include "analyze/exp/exp.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static uint64_t key_of(const struct chil_exp_cell *cell)
     return (uint64_t)cell->node << 32 | cell->thread;
 }
 
-/* Counts stop at the ends of 64 bits rather than turn around. */
+/* Counts saturate at 64 bits. */
 static int64_t add_counts(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -32,8 +32,7 @@ static void add_to(struct chil_exp_cell *to, const struct chil_exp_cell *from,
         to->real += from->real;
 }
 
-/* Merge sort from the bottom: stable, so that reals are added up in the order in which they came.
- */
+/* Bottom-up merge sort. It is stable, so that reals are added up in the order of insertion. */
 static void sort_cells(struct chil_exp_cell *cell, size_t count)
 {
     struct chil_exp_cell *other = base_calloc(count, sizeof *other), *from = cell, *to = other;
@@ -54,9 +53,9 @@ static void sort_cells(struct chil_exp_cell *cell, size_t count)
     free(other);
 }
 
-void exp_settle(struct exp_column *column, enum chil_exp_kind kind)
+void exp_normalize(struct exp_column *column, enum chil_exp_kind kind)
 {
-    if (!column->loose) return;
+    if (!column->unsorted) return;
     struct chil_exp_cell *cell = column->cell;
     size_t kept = 0;
     bool sorted = true;
@@ -70,7 +69,7 @@ void exp_settle(struct exp_column *column, enum chil_exp_kind kind)
         if (!is_zero(&sum, kind)) cell[kept++] = sum;
     }
     column->count = kept;
-    column->loose = false;
+    column->unsorted = false;
 }
 
 void exp_add_cell(struct chil_exp *exp, int metric, struct chil_exp_cell cell)
@@ -82,10 +81,10 @@ void exp_add_cell(struct chil_exp *exp, int metric, struct chil_exp_cell cell)
         struct chil_exp_cell *last = &column->cell[column->count - 1];
         if (key_of(last) == key_of(&cell)) {
             add_to(last, &cell, kind);
-            column->loose |= is_zero(last, kind);
+            column->unsorted |= is_zero(last, kind);
             return;
         }
-        column->loose |= key_of(last) > key_of(&cell);
+        column->unsorted |= key_of(last) > key_of(&cell);
     }
     column->cell =
         base_grow(column->cell, &column->capacity, column->count + 1, sizeof *column->cell);
@@ -124,12 +123,12 @@ void exp_make_real(struct chil_exp *exp, int metric)
     exp->metric[metric].kind = CHIL_EXP_REAL;
 }
 
-/* --- Asking ---------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 const struct chil_exp_cell *chil_exp_cells(const struct chil_exp *exp, int metric, size_t *count)
 {
     struct exp_column *column = &exp->values->column[metric];
-    exp_settle(column, exp->metric[metric].kind);
+    exp_normalize(column, exp->metric[metric].kind);
     *count = column->count;
     return column->cell;
 }
@@ -179,7 +178,7 @@ double chil_exp_real(const struct chil_exp *exp, int metric, int node, int threa
     return exp->metric[metric].kind == CHIL_EXP_COUNT ? (double)cell->count : cell->real;
 }
 
-/* What a sum is over: inside[node] of a subtree, or NULL where all of [from, to) are meant. */
+/* The nodes of a sum: those of [from, to) with inside[node], or all of them if `inside` is NULL. */
 struct range {
     size_t from, to;
     bool *inside;

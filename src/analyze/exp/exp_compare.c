@@ -1,8 +1,7 @@
-/* An order of experiments by their contents.
+/* A total order of experiments by their contents.
  *
- * Merge and mean put their inputs into this order first, so the order in which they are named
- * changes nothing: not which tree is the first, not which title is kept, not the last bit of a sum
- * of reals.
+ * Merge and mean sort their inputs by it. So the result does not depend on the order in which the
+ * caller names them: the first tree, the titles and the last bit of each sum of reals are the same.
  */
 #include "analyze/exp/exp_align.h"
 

@@ -1,19 +1,18 @@
-/* What the parts of the CUBE file formats share. docs/formats/experiment.md describes the formats.
+/* Internals of the CUBE file reader and writer. docs/formats/experiment.md describes the formats.
  *
- * Writing: a layout says in which order the trees stand in the file, exp_xml_write writes them,
- * exp_rows_write a metric's rows. Reading: exp_xml_read fills a cube_doc from the XML,
- * exp_rows_read adds a metric's rows.
+ * Writing: exp_layout_init decides the order of the trees in the file, exp_xml_write writes the
+ * trees, exp_rows_write the rows of a metric. Reading: exp_xml_read fills a cube_doc from the XML,
+ * exp_rows_read adds the rows of a metric.
  */
 #ifndef EXP_CUBE_H
 #define EXP_CUBE_H
 
 #include "analyze/exp/exp.h"
 
-/* What a metric of a file cannot be taken for is left out; this attribute names it and says why. */
+/* Names the metrics of a file that were not read, and why. */
 #define EXP_SKIPPED "chiliad:left out"
-#define EXP_CODE    "chiliad.code" /* a member that other readers pass over */
-/* In CUBE 3, whose metrics have no attributes: one of the file for each, with the metric's name
- * behind it. */
+#define EXP_CODE    "chiliad.code" /* a member that other readers ignore */
+/* CUBE 3 metrics have no attributes: this prefix and the metric's name make a file attribute. */
 #define EXP_PEDIGREE "chiliad:pedigree:"
 #define EXP_SYNTHETIC                                                                              \
     "chiliad:synthetic" /* "call", "system" or both: roots that only the file has */
@@ -48,7 +47,7 @@ void exp_xml_write(FILE *out, const struct chil_exp *exp, const struct exp_layou
 void exp_xml_write_severity(FILE *out, const struct chil_exp *exp, const struct exp_layout *layout);
 bool exp_has_negative(const struct chil_exp *exp, int metric);
 
-struct exp_bytes { /* that grow */
+struct exp_bytes { /* a buffer that grows */
     uint8_t *byte;
     size_t size, capacity;
 };
@@ -60,12 +59,12 @@ uint8_t *exp_bytes_add(struct exp_bytes *bytes, size_t size);
 
 /* --- Reading --------------------------------------------------------------------------------- */
 
-struct exp_map { /* ids of a file to indices; ids mostly come in order */
+struct exp_map { /* ids of a file to indices; sorted on the first lookup if needed */
     struct exp_map_entry {
         int id, index;
     } * entry;
     size_t count, capacity;
-    bool loose;
+    bool unsorted;
 };
 void exp_map_add(struct exp_map *map, int id, int index);
 int exp_map_find(struct exp_map *map, int id); /* -1: none */
@@ -89,14 +88,14 @@ struct cube_metric {
 struct cube_doc {
     const char *name; /* of the file, for messages */
     struct chil_exp *exp;
-    struct cube_metric *metric; /* those that are taken */
+    struct cube_metric *metric; /* the metrics that are read */
     size_t metrics, metric_room;
     struct exp_map metric_ids, node_ids, thread_ids;
     int *thread_of; /* by column of a row */
     bool shifted;   /* position 0 of call paths is a synthetic root */
     bool severity;  /* the file had some: CUBE 3 */
     size_t cells;
-    size_t not_finite; /* values taken for zero */
+    size_t not_finite; /* NaN and infinity, read as zero */
 };
 int exp_xml_read(struct cube_doc *doc, const uint8_t *bytes, size_t size, struct chil_error *err);
 void cube_doc_fini(struct cube_doc *doc);
@@ -118,7 +117,7 @@ uint32_t *exp_wide_order(const struct chil_exp *exp);
 struct exp_tar; /* the members of an archive */
 bool exp_is_tar(const uint8_t *bytes, size_t size);
 struct exp_tar *exp_tar_open(const uint8_t *bytes, size_t size);
-bool exp_tar_whole(const struct exp_tar *tar); /* its end is there */
+bool exp_tar_whole(const struct exp_tar *tar); /* not cut off: the end block was found */
 /* The bytes of a member; NULL: there is none, or it is cut off. */
 struct exp_span exp_tar_find(const struct exp_tar *tar, const char *name);
 void exp_tar_free(struct exp_tar *tar);
@@ -131,7 +130,7 @@ int exp_tar_close(struct archive *archive, struct chil_error *err); /* frees it 
 
 /* --- Files ----------------------------------------------------------------------------------- */
 
-/* A file that is there whole or not at all; a device or pipe is written to as it is. */
+/* An output file: a temporary that is renamed when it is complete; devices and pipes in place. */
 struct exp_output {
     const char *path;
     char *temporary; /* NULL: written in place */

@@ -1,10 +1,10 @@
-/* Cut and prune: parts of an experiment, as experiments. */
+/* Cut and prune: new experiments with some call paths and threads of another. */
 #include "analyze/exp/exp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where rows of the input go; -1: nowhere. */
+/* Result indices by index of the input; -1: left out. */
 struct cut {
     int *node, *thread;
 };
@@ -56,7 +56,7 @@ static void copy_topologies(struct chil_exp *to, const struct chil_exp *from, co
     }
 }
 
-/* The spread of several runs is not known of a part of them: what is left is one number. */
+/* The lowest and highest total of several runs are unknown for a part: both become its total. */
 static void copy_cells(struct chil_exp *to, const struct chil_exp *from, const struct cut *cut)
 {
     for (size_t m = 0; m < from->metrics; m++) {

@@ -1,8 +1,7 @@
-/* Formulas of composed and computed metrics, as far as a merge needs them: names added and
- * subtracted.
+/* Parses formulas of composed and computed metrics for a merge: sums and differences of names.
  *
- * Names are what stands between blanks, so that HT_I/O_XFER is one. What is richer than this is not
- * evaluated here.
+ * Names are separated by blanks, so that HT_I/O_XFER is one name. Formulas with products,
+ * quotients, numbers or parentheses are not parsed: exp_formula_terms returns -1.
  */
 #include "analyze/exp/exp_align.h"
 

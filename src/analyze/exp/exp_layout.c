@@ -1,16 +1,15 @@
-/* The order in which an experiment's trees stand in a file: parents first, children in the order of
- * their rows.
+/* The order of an experiment's trees in a file: parents first, children in the order of their rows.
  *
- * Readers differ in what they take for the column of a location (its id, or its place in the
- * document) and for the key of a row, so ids, columns and keys are all document order. A process
- * comes before the nodes inside its node, as the grammar has it. Readers of .cubex that want one
- * root get one: a synthetic call path or machine above several.
+ * Some readers take a location's id for its column, others its position in the document. So ids,
+ * columns and row keys are all the position in the document. The grammar wants the processes of a
+ * node before the nodes inside it. pycubexr wants one root: a .cubex with several roots gets a
+ * synthetic call path or machine above them.
  */
 #include "analyze/exp/exp_cube.h"
 
 #include <stdlib.h>
 
-/* Puts processes before nodes among the children of each place. */
+/* Orders the children of each place: processes before nodes. */
 static void processes_first(struct exp_tree *tree, const struct chil_exp *exp)
 {
     struct exp_tree sorted = {base_calloc(exp->places, sizeof(int)),

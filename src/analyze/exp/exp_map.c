@@ -1,4 +1,4 @@
-/* Ids of a file to our indices. */
+/* Maps ids of a file to indices of the experiment. */
 #include "analyze/exp/exp_cube.h"
 
 #include <stdlib.h>
@@ -13,19 +13,19 @@ static int compare(const void *a, const void *b)
 void exp_map_add(struct exp_map *map, int id, int index)
 {
     map->entry = base_grow(map->entry, &map->capacity, map->count + 1, sizeof *map->entry);
-    map->loose |= map->count && map->entry[map->count - 1].id > id;
+    map->unsorted |= map->count && map->entry[map->count - 1].id > id;
     map->entry[map->count++] = (struct exp_map_entry){id, index};
 }
 
-static void settle(struct exp_map *map)
+static void sort_ids(struct exp_map *map)
 {
-    if (map->loose) qsort(map->entry, map->count, sizeof *map->entry, compare);
-    map->loose = false;
+    if (map->unsorted) qsort(map->entry, map->count, sizeof *map->entry, compare);
+    map->unsorted = false;
 }
 
 int exp_map_find(struct exp_map *map, int id)
 {
-    settle(map);
+    sort_ids(map);
     size_t low = 0, high = map->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -39,7 +39,7 @@ int exp_map_find(struct exp_map *map, int id)
 
 bool exp_map_unique(struct exp_map *map)
 {
-    settle(map);
+    sort_ids(map);
     for (size_t i = 1; i < map->count; i++)
         if (map->entry[i].id == map->entry[i - 1].id) return false;
     return true;

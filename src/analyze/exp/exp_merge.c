@@ -1,20 +1,21 @@
-/* Merge: one experiment with all metrics of several, each from where it is known best (paper 003,
- * section 2.3).
+/* Merge: one experiment with all metrics of several (paper 003, section 2.3).
  *
- * A metric that some input measured is the average over those that did. Another is composed or
- * computed: its formula is evaluated again over the merged metrics when an input lacked parts of
- * it, or when its parts come from other runs than it does, so that a parent stays the sum of its
- * children and `~` goes where the parts are now there. Otherwise it is the average over the inputs
- * that have it complete. A computation with parts missing is never evaluated.
+ * 1. A metric that inputs measured is the average over those inputs.
+ * 2. A composed or computed metric is evaluated again over the merged metrics if an input lacked
+ *    parts of it, or if its parts come from other inputs than it does. So a parent stays the sum of
+ *    its children, and a metric whose parts are now complete loses its `~`.
+ * 3. Otherwise it is the average over the inputs that have it complete.
+ *
+ * A computation with missing parts is never evaluated.
  */
 #include "analyze/exp/exp_algebra.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 1000 }; /* of formulas over formulas; beyond, what the inputs say is taken */
+enum { DEPTH_MAX = 1000 }; /* of formulas over formulas; deeper ones are averaged over the inputs */
 
-enum state { NOT_YET, DOING, AVERAGED, EVALUATED };
+enum state { NOT_MERGED, IN_PROGRESS, AVERAGED, EVALUATED };
 
 struct merge {
     struct exp_aligned aligned;
@@ -33,7 +34,7 @@ static const struct chil_exp_metric *metric_in(const struct merge *m, size_t sou
     return there < 0 ? NULL : &m->aligned.source[source].exp->metric[there];
 }
 
-/* The best of what the inputs have, into m->used. */
+/* Chooses the inputs that a metric is averaged over, into m->used. */
 static struct choice choose(struct merge *m, int metric)
 {
     struct choice c = {0, 0, 0};
@@ -68,10 +69,9 @@ static void set_origin(struct merge *m, int metric)
     }
 }
 
-static void settle(struct merge *m, int metric);
+static void merge_metric(struct merge *m, int metric);
 
-/* Whether parts come from the same inputs as the metric itself; then its average is theirs added
- * up. */
+/* Whether the parts come from the same inputs as the metric: then its average is their sum. */
 static bool same_sources(const struct merge *m, int metric, const struct exp_term *term, int terms)
 {
     size_t sources = m->aligned.sources;
@@ -105,29 +105,29 @@ static void evaluate(struct merge *m, int metric, const struct exp_term *term, i
     }
     for (int i = 0; i < terms; i++) {
         if (term[i].metric < 0) continue;
-        struct exp_column column = {.loose = false};
+        struct exp_column column = {.unsorted = false};
         column.cell = (struct chil_exp_cell *)chil_exp_cells(exp, term[i].metric, &column.count);
         exp_add_cells(exp, metric, &column, exp->metric[term[i].metric].kind, term[i].sign);
     }
     m->state[metric] = EVALUATED;
 }
 
-/* Evaluates a metric's formula where that says more than its inputs do. */
+/* Evaluates a metric's formula if that is more complete than the average over the inputs. */
 static bool derive(struct merge *m, int metric, struct choice c)
 {
     struct chil_exp *exp = m->aligned.exp;
     struct exp_term *term;
     int terms = exp_formula_terms(exp, exp->metric[metric].formula, &term), there = 0, whole = 0;
-    bool circle = false;
+    bool circular = false;
     for (int i = 0; i < terms; i++) {
         if (term[i].metric < 0) continue;
-        settle(m, term[i].metric);
-        circle |= m->state[term[i].metric] <= DOING;
+        merge_metric(m, term[i].metric);
+        circular |= m->state[term[i].metric] <= IN_PROGRESS;
         there++;
         whole += !exp->metric[term[i].metric].partial;
     }
     bool composed = exp->metric[metric].origin == CHIL_EXP_COMPOSED, better = false;
-    if (terms > 0 && !circle) {
+    if (terms > 0 && !circular) {
         if (whole == terms) /* all parts are there */
             better = c.partial || !same_sources(m, metric, term, terms);
         else
@@ -139,10 +139,10 @@ static bool derive(struct merge *m, int metric, struct choice c)
     return better;
 }
 
-static void settle(struct merge *m, int metric)
+static void merge_metric(struct merge *m, int metric)
 {
-    if (m->state[metric] != NOT_YET || m->depth == DEPTH_MAX) return;
-    m->state[metric] = DOING;
+    if (m->state[metric] != NOT_MERGED || m->depth == DEPTH_MAX) return;
+    m->state[metric] = IN_PROGRESS;
     m->depth++;
     struct choice c = choose(m, metric);
     set_origin(m, metric);
@@ -163,7 +163,7 @@ int chil_exp_merge(struct chil_exp **result, const struct chil_exp *const *input
     m.state = base_calloc(metrics, sizeof *m.state);
     m.used = base_calloc(metrics * inputs, sizeof *m.used);
     for (size_t i = 0; i < metrics; i++)
-        settle(&m, (int)i);
+        merge_metric(&m, (int)i);
     *result = m.aligned.exp;
     exp_aligned_fini(&m.aligned);
     free(m.state);

@@ -1,4 +1,4 @@
-/* Atomic files: a temporary name in the same folder, fsync, rename. */
+/* Writes files atomically: a temporary name in the same folder, fsync, rename. */
 #include "analyze/exp/exp_cube.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Reading experiments: .cubex or .cube, packed with gzip or not, by content. */
+/* Reads experiments: .cubex or .cube, compressed with gzip or not, recognised by content. */
 #include "analyze/exp/exp_cube.h"
 
 #include <errno.h>
@@ -56,8 +56,8 @@ static int read_anchor(struct cube_doc *doc, struct exp_span anchor, struct chil
     return status;
 }
 
-/* A metric without its two files is zero everywhere, as cubelib has it; with one of them it is
- * damaged. */
+/* A metric without index and data is zero everywhere, as in cubelib; with one of the two the file
+ * is damaged. */
 static int read_metric(struct cube_doc *doc, const struct exp_tar *tar,
                        const struct cube_metric *metric, const uint32_t *wide,
                        struct chil_error *err)
@@ -94,7 +94,7 @@ static int read_cubex(struct cube_doc *doc, const struct exp_tar *tar, struct ch
     return status;
 }
 
-static void tell_not_finite(struct cube_doc *doc)
+static void report_not_finite(struct cube_doc *doc)
 {
     char text[80];
     if (!doc->not_finite) return;
@@ -103,7 +103,7 @@ static void tell_not_finite(struct cube_doc *doc)
     chil_exp_set_attribute(doc->exp, "chiliad:not finite", text);
 }
 
-/* Of plain bytes. */
+/* Reads bytes that are not compressed as a whole. */
 static int read_plain(struct cube_doc *doc, const uint8_t *bytes, size_t size,
                       struct chil_error *err)
 {
@@ -134,7 +134,7 @@ int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *byt
         size = unpacked.size;
     }
     if (!status) status = read_plain(&doc, bytes, size, err);
-    if (!status) tell_not_finite(&doc);
+    if (!status) report_not_finite(&doc);
     free(unpacked.byte);
     cube_doc_fini(&doc);
     if (status) {

@@ -1,8 +1,8 @@
-/* The rows of a metric in a .cubex by anybody: sparse or dense, packed or not, of either byte
- * order, exclusive or inclusive.
+/* Reads the rows of a metric of any .cubex: sparse or dense, compressed or not, big- or
+ * little-endian, exclusive or inclusive.
  *
- * Every size is checked against what is there before it is used. An inclusive value is added at its
- * call path and taken away from the caller, which leaves the exclusive ones.
+ * Every size is checked against the bytes that are left before it is used. An inclusive value is
+ * added to its call path and subtracted from the caller; the sums are the exclusive values.
  */
 #include "analyze/exp/exp_cube.h"
 #include "analyze/exp/exp_zeros.h"
@@ -150,7 +150,7 @@ static bool unpack(z_stream *stream, struct exp_span packed, uint8_t *row, size_
     return inflateReset(stream) == Z_OK && good;
 }
 
-/* Only the columns that the unpacker found not to be zero. */
+/* Adds the columns that exp_unpack_row found not to be zero. */
 static int add_touched(struct rows *r, uint64_t row, const struct exp_unpacker *unpacker,
                        const uint8_t *bytes)
 {
@@ -165,17 +165,18 @@ static int add_touched(struct rows *r, uint64_t row, const struct exp_unpacker *
 }
 
 struct unpacking {
-    struct exp_unpacker quick;
+    struct exp_unpacker fast;
     z_stream zlib;
-    uint8_t *row, *zeros; /* for zlib, and for the quick one, which leaves it zero */
+    uint8_t *row;   /* the output of zlib */
+    uint8_t *zeros; /* the output of exp_unpack_row; all zero between rows */
 };
 
 static int add_packed(struct rows *r, struct unpacking *u, uint64_t row, struct exp_span packed)
 {
     unsigned size = r->metric->dtype->size;
-    if (exp_unpack_row(&u->quick, packed, size, u->zeros, r->row_bytes)) {
-        int status = add_touched(r, row, &u->quick, u->zeros);
-        exp_unpacker_clear(&u->quick, size, u->zeros);
+    if (exp_unpack_row(&u->fast, packed, size, u->zeros, r->row_bytes)) {
+        int status = add_touched(r, row, &u->fast, u->zeros);
+        exp_unpacker_clear(&u->fast, size, u->zeros);
         return status;
     }
     if (!unpack(&u->zlib, packed, u->row, r->row_bytes)) return fail(r, "a row cannot be unpacked");
@@ -208,13 +209,13 @@ static int read_packed(struct rows *r)
     struct unpacking u = {.zlib = {0}};
     if (r->row_bytes > UINT32_MAX) return fail(r, "a row is too long");
     if (inflateInit(&u.zlib) != Z_OK) return fail(r, "zlib does not start");
-    exp_unpacker_init(&u.quick, r->doc->exp->threads);
+    exp_unpacker_init(&u.fast, r->doc->exp->threads);
     u.row = base_calloc(1, r->row_bytes);
     u.zeros = base_calloc(1, r->row_bytes);
     int status = read_packed_rows(r, &u);
     free(u.row);
     free(u.zeros);
-    exp_unpacker_fini(&u.quick);
+    exp_unpacker_fini(&u.fast);
     (void)inflateEnd(&u.zlib);
     return status;
 }
@@ -237,7 +238,7 @@ int exp_rows_read(struct cube_doc *doc, const struct cube_metric *metric, const 
     return fail(&r, "its data does not start as such");
 }
 
-/* Root by root: the root, then for each node, parents first, all its children. */
+/* For each root: the root, then for each node in document order all its children. */
 uint32_t *exp_wide_order(const struct chil_exp *exp)
 {
     struct exp_tree tree;

@@ -1,8 +1,8 @@
-/* The rows of a metric in a .cubex: N.index with the sorted keys, N.data with a value for each
+/* Writes the rows of a metric in a .cubex: N.index with the sorted keys, N.data with one value per
  * location.
  *
- * Rows are dense over locations, so one value costs a whole row; rows are packed, a zlib stream
- * each (exp_zeros.h), when that makes the file smaller.
+ * A row with one value still has a value for each location. So rows of large metrics are
+ * compressed, one zlib stream each (exp_zeros.h), if that makes the file smaller.
  */
 #include "analyze/exp/exp_cube.h"
 #include "analyze/exp/exp_zeros.h"
@@ -43,7 +43,7 @@ static void sheet_init(struct sheet *sheet, const struct chil_exp *exp,
         sheet->column.cell[i].node = layout->node_position[cell[i].node];
         sheet->column.cell[i].thread = layout->thread_position[cell[i].thread];
     }
-    exp_settle(&sheet->column, exp->metric[metric].kind);
+    exp_normalize(&sheet->column, exp->metric[metric].kind);
     for (size_t i = 0; i < count; i++)
         sheet->rows += i == 0 || sheet->column.cell[i].node != sheet->column.cell[i - 1].node;
 }
@@ -67,7 +67,7 @@ static size_t fill_row(const struct sheet *sheet, size_t at, uint8_t *row)
     uint32_t node = cell[at].node;
     for (; at < sheet->column.count && cell[at].node == node; at++)
         put_little(row + cell[at].thread * sizeof(uint64_t), (uint64_t)cell[at].count,
-                   8); /* a real's bits alike */
+                   8); /* or the bits of a real */
     return at;
 }
 
@@ -98,7 +98,8 @@ static void write_packed(const struct sheet *sheet, struct exp_bytes *data)
         put_little(data->byte + table + 8, start - area, 8);
         put_little(data->byte + table + 16, data->size - start, 8);
     }
-    if (data->size % BLOCK == 0) *exp_bytes_add(data, 1) = 0; /* such members confuse cubelib */
+    if (data->size % BLOCK == 0)
+        *exp_bytes_add(data, 1) = 0; /* cubelib misreads members of n * 512 bytes */
 }
 
 void exp_rows_write(const struct chil_exp *exp, const struct exp_layout *layout, int metric,

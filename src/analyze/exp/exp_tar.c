@@ -1,9 +1,9 @@
 /* The tar container of .cubex files.
  *
- * libarchive writes it. It does not read it: cubelib gives a member whose size is a multiple of 512
- * one more block of padding, its release 4.8.0 wrote wrong checksums, and a torn archive should
- * give what is whole. So the headers are followed here, the way cubelib does: zero blocks are
- * passed over, and a member starts where a header is.
+ * libarchive writes it but cannot read all of them: cubelib pads a member whose size is a multiple
+ * of 512 with one more block, and its release 4.8.0 wrote wrong checksums. So this file reads the
+ * headers itself, as cubelib does: it skips zero blocks, and a member starts at each header. A
+ * truncated archive yields its complete members.
  */
 #include "analyze/exp/exp_cube.h"
 

@@ -1,4 +1,4 @@
-/* Writing experiments: .cubex, or .cube where the name ends so. */
+/* Writes experiments: .cube if the name ends so, else .cubex. */
 #include "analyze/exp/exp_cube.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int add_anchor(struct archive *archive, const struct chil_exp *exp,
     if (!out) return chil_error_set(err, CHIL_EIO, "cannot make anchor.xml: %s", strerror(errno));
     exp_xml_write(out, exp, layout, false);
     (void)fflush(out);
-    if (size % 512 == 0) (void)fputc('\n', out); /* such members confuse cubelib */
+    if (size % 512 == 0) (void)fputc('\n', out); /* cubelib misreads members of n * 512 bytes */
     int status = fclose(out) == 0
                      ? exp_tar_add(archive, "anchor.xml", text, size, err)
                      : chil_error_set(err, CHIL_EIO, "cannot make anchor.xml: %s", strerror(errno));
@@ -48,7 +48,7 @@ static int add_metric(struct archive *archive, const struct chil_exp *exp,
     return status ? status : exp_tar_add(archive, name, index->byte, index->size, err);
 }
 
-/* Text, with a line end more where its size would confuse cubelib. */
+/* The code as a text; one more line end if its size is a multiple of 512. */
 static int add_code(struct archive *archive, const struct chil_exp *exp, struct chil_error *err)
 {
     size_t size;

@@ -1,6 +1,6 @@
-/* The reader of CUBE's XML, in parts: exp_xml_read.c follows the elements, exp_xml_rows.c makes
- * metrics, regions and places of what it collected, exp_xml_values.c topologies and the severities
- * of CUBE 3.
+/* Internals of the CUBE XML reader: exp_xml_read.c handles the elements, exp_xml_rows.c builds
+ * metrics, regions and places from the collected fields, exp_xml_values.c reads topologies and the
+ * severities of CUBE 3.
  */
 #ifndef EXP_XML_H
 #define EXP_XML_H
@@ -77,7 +77,7 @@ struct xml_reader {
     struct chil_exp_topology topology;
     size_t topology_threads; /* that it has coordinates of */
     unsigned dims;
-    int coordinate_of; /* thread or process place; -1: nobody */
+    int coordinate_of; /* a place, thread or process; -1: unknown id */
     int matrix, row;   /* CUBE 3: which cube_metric, which node */
     struct exp_bytes skipped;
 };
@@ -87,11 +87,10 @@ int xml_fail(struct xml_reader *r, const char *format, ...) __attribute__((forma
 const char *xml_field(const struct xml_reader *r, enum xml_field field); /* "" when there is none */
 bool xml_int(const char *text, int *value);
 const char *xml_attribute(const XML_Char **attributes, const char *name); /* NULL: none */
-/* The index of the innermost open element of a sort; -1: none, or it was left out. */
+/* The index of the innermost open element of a kind; -1: none, or it was left out. */
 int xml_enclosing(const struct xml_reader *r, enum xml_element element);
 
-/* Starts to collect the fields of a metric, region or place; and what they make when all are there.
- */
+/* Start collecting the fields of a metric, region or place; set one; build the row from them. */
 void xml_start_pending(struct xml_reader *r, enum xml_element element, const XML_Char **attributes);
 void xml_set_field(struct xml_reader *r, enum xml_field field, const char *value);
 void xml_end_pending(struct xml_reader *r);

@@ -1,9 +1,9 @@
-/* Reads the XML of CUBE files by anybody: anchor.xml of CUBE 4, and CUBE 3 with its severities.
+/* Reads the XML of any CUBE file: anchor.xml of CUBE 4, and CUBE 3 with its severities.
  *
- * expat calls back for each element. What belongs to one metric, region or place comes as small
- * elements after its start, so these are collected in `pending` until a child of the same sort or
- * the end shows that it is whole; the table `elements` says what each name is. Anything unknown is
- * passed over.
+ * expat calls on_start and on_end for each element. The fields of a metric, region or place are
+ * small elements inside it. They are collected (`pending`) until a child of the same kind starts or
+ * the element ends; then the row is built. The table `elements` lists the names that are handled;
+ * others are skipped.
  */
 #include "analyze/exp/exp_xml.h"
 
@@ -284,7 +284,7 @@ static int check_whole(struct xml_reader *r)
     return 0;
 }
 
-/* They are the metrics' now. */
+/* Their values are in the metrics. */
 static void drop_pedigrees(struct chil_exp *exp)
 {
     size_t kept = 0;

@@ -1,7 +1,7 @@
-/* Metrics, regions and places of CUBE's XML, once all that belongs to one was read.
+/* Builds metrics, regions and places from the fields that exp_xml_read.c collected.
  *
  * Metrics that are not plain sums of numbers (ghosts, derived ones, minima, histograms) are left
- * out, and an attribute says which.
+ * out; the attribute "chiliad:left out" names them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static enum chil_exp_origin origin_of(const char *val)
     return strcmp(val, "COMPUTED") == 0 ? CHIL_EXP_COMPUTED : CHIL_EXP_MEASURED;
 }
 
-/* Adds a metric; one whose name becomes another's, as A$ and A/ do, gets a number. */
+/* Adds a metric. If its cleaned name exists already, as with A$ and A/, it gets a number. */
 static int add_metric(struct xml_reader *r, const struct chil_exp_metric *metric)
 {
     char name[256];

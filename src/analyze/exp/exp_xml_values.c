@@ -1,4 +1,4 @@
-/* Topologies, and the severities of CUBE 3. */
+/* Reads topologies, and the severities of CUBE 3. */
 #include <stdlib.h>
 #include <string.h>
 

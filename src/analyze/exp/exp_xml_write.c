@@ -1,9 +1,9 @@
-/* The XML of CUBE files: anchor.xml of .cubex, and all of .cube.
+/* Writes the XML of CUBE files: anchor.xml of .cubex, and all of .cube.
  *
- * Written for the strictest reader, cubelib's lexer: the first line and the version to the letter,
- * no comments, nothing closed by "/>" but attr, dim and parameter, elements in the grammar's order,
- * only the five named escapes. What a metric is and where its numbers come from stands in <val> and
- * in attributes "chiliad:...", which others pass over.
+ * It is written for the strictest reader, cubelib's lexer: first line and version to the letter, no
+ * comments, "/>" only for attr, dim and parameter, elements in the order of the grammar, only the
+ * five named escapes. The origin of a metric is in <val> and in attributes "chiliad:...", which
+ * other readers ignore.
  */
 #include "analyze/exp/exp_cube.h"
 

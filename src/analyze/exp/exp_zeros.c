@@ -36,10 +36,10 @@ static struct exp_code code_of(unsigned symbol)
         code = symbol - 256, count = 7;
     else
         code = 0xc0 + symbol - 280, count = 8;
-    struct exp_code turned = {0, (uint8_t)count};
+    struct exp_code reversed = {0, (uint8_t)count};
     for (unsigned i = 0; i < count; i++)
-        turned.bits |= (uint16_t)((code >> i & 1) << (count - 1 - i));
-    return turned;
+        reversed.bits |= (uint16_t)((code >> i & 1) << (count - 1 - i));
+    return reversed;
 }
 
 /* --- Packing --------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ void exp_pack_row(const struct exp_packer *packer, const struct chil_exp_cell *c
                        .a = 1};
     size_t position = 0;
     for (size_t i = 0; i < cells; i++) {
-        uint64_t value = (uint64_t)cell[i].count; /* a real's bits alike */
+        uint64_t value = (uint64_t)cell[i].count; /* or the bits of a real */
         for (size_t at = cell[i].thread * sizeof value; value; value >>= 8, at++) {
             if (!(value & 0xff)) continue;
             put_zeros(&w, at - position);

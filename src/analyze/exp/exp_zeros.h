@@ -1,11 +1,11 @@
-/* zlib streams of rows that are mostly zeros, made and taken apart in time that grows with what is
- * not zero.
+/* Compresses and decompresses sparse rows as zlib streams, in time proportional to their non-zero
+ * bytes.
  *
- * A .cubex has a stream for each row, and a row a value for each thread. Where an experiment of 256
- * threads has one value in a row, zlib spends microseconds on 2 KB of zeros; ten million such rows
- * are a minute. So streams of one shape are written here: one block with the fixed Huffman codes,
+ * A .cubex has one stream per row, and a row has one value per thread. A row of 256 threads with
+ * one value is 2 KB of zeros, on which zlib spends microseconds; ten million such rows take it a
+ * minute. exp_pack_row writes one form of stream only: one block with the fixed Huffman codes,
  * bytes as literals, runs of zeros as matches at distance 1 (RFC 1950 and 1951). Any zlib reads
- * them. Streams of another shape are for zlib to read.
+ * it. exp_unpack_row reads that form only; the caller passes other streams to zlib.
  */
 #ifndef EXP_ZEROS_H
 #define EXP_ZEROS_H

@@ -1,9 +1,10 @@
-/* The experiment with metric trees, from one with counts (KOJ-44).
+/* Derives an experiment with metric trees from one with counts (KOJ-44).
  *
- * Base counts are what was measured: a metric's own name, and the counter its formula names, both
- * stand for it. So an experiment that was derived before, or merged from such, is derived anew from
- * the same counts, and compositions that lacked parts have them now. What the specification does
- * not speak of is taken over: trees (time) as they are, single counters apart.
+ * Only measured counts are read. A measured count is found by the metric's name and by the counter
+ * that its formula names. So an experiment that was derived before, or merged from derived ones, is
+ * derived again from the same counts, and compositions whose parts are now complete lose their `~`.
+ * Metrics that the specification does not mention are copied: trees (time) unchanged, single
+ * counters after the trees.
  */
 #include "analyze/metric/metric_impl.h"
 

@@ -1,5 +1,5 @@
-/* Inside src/analyze/metric: statements and tokens of a text, expressions, and what a specification
- * is made of.
+/* Internals of src/analyze/metric: statements and tokens of a text, expressions, specifications,
+ * trees, platforms.
  *
  * Terms: docs/glossary.md
  */
@@ -121,8 +121,8 @@ typedef size_t (*expr_symbol)(void *context, const char *name, const struct read
 int expr_parse(struct expr *e, struct reader *r, bool logic, expr_symbol symbol, void *context,
                struct chil_error *err);
 void expr_fini(struct expr *e);
-/* The sum it is, with like terms together; false when it is none (names multiplied, or numbers by
- * themselves). */
+/* The expression as a sum of factor * name, one term per name; false if it is not one (products of
+ * names, or a constant). */
 bool expr_terms(const struct expr *e, struct arena *arena, struct terms *terms);
 
 /* The values of names when evaluating, and what happened. */

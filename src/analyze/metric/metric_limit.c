@@ -1,7 +1,9 @@
-/* Platforms from outside, and what a run on one would have seen of an experiment with all counts.
+/* The public platform functions, and limited runs: from an experiment with all counts, what a run
+ * with one counter set of a platform records.
  *
- * A platform's event is a sum of counters of ours (`like` lines), or a metric of its own name in
- * the experiment. The counts are the truth; only the choice of what is counted is the platform's.
+ * An event of the platform is a sum of the machine's counters (`like` lines of the sets file), or
+ * the metric of the same name in the experiment. The counts are exact; the platform only limits
+ * which events are counted.
  */
 #include "analyze/metric/metric_impl.h"
 

@@ -1,5 +1,4 @@
-/* Specifications from outside: opened, asked for their statements and for names that nothing
- * explains. */
+/* The public specification functions: open, list the statements, find undefined names. */
 #include "analyze/metric/metric_impl.h"
 
 #include <stdlib.h>

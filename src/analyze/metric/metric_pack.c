@@ -146,7 +146,7 @@ static int next_cluster(const struct cluster_search *s, int after)
     return METRIC_NONE;
 }
 
-/* A new run first, then those that others began. */
+/* A new run first, then the runs that earlier events began. */
 static bool place_clusters(struct cluster_search *s, int after, size_t used)
 {
     int root = next_cluster(s, after);

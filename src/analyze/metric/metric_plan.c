@@ -1,9 +1,9 @@
-/* Plans: which events a metric needs on a platform, and in how few runs they can be had.
+/* Plans: the events that a metric needs on a platform, and the fewest runs that count them.
  *
- * What can be had at all is the tree that all events of the platform together give. A wanted metric
- * needs the events of its value and, unless only that is asked for, those of everything below it,
- * since detail is what the paper's sets are for: 18 runs on UltraSPARC count the parts of a stall
- * that is measured as a whole.
+ * The metrics that a platform offers are the tree that all its events together give. A wanted
+ * metric needs the events of its value and those of all metrics below it; an option leaves out the
+ * latter. They are included because the paper's sets give detail: 18 runs on UltraSPARC count the
+ * parts of a stall that is also measured as a whole.
  */
 #include "analyze/metric/metric_pack.h"
 
@@ -72,7 +72,7 @@ static int find_row(const struct planning *p, const char *name)
                                   : row;
 }
 
-static void note(struct planning *p, const char *name, bool partial)
+static void add_metric(struct planning *p, const char *name, bool partial)
 {
     struct chil_plan *plan = p->plan;
     const char *kept = arena_strdup(p->arena, name);
@@ -82,7 +82,7 @@ static void note(struct planning *p, const char *name, bool partial)
         plan->complete[plan->completes++] = kept;
 }
 
-/* A ratio needs what it names. */
+/* A ratio needs the metrics that it names. */
 static int want_ratio(struct planning *p, const char *name, int item, struct chil_error *err)
 {
     const struct expr *e = &p->spec->detail[item].expr;
@@ -97,7 +97,7 @@ static int want_ratio(struct planning *p, const char *name, int item, struct chi
             p->needed[base->term[t].symbol] = true;
         partial |= p->tree->row[row].partial;
     }
-    note(p, name, partial);
+    add_metric(p, name, partial);
     return 0;
 }
 
@@ -109,7 +109,7 @@ static int want(struct planning *p, const char *name, struct chil_error *err)
     if (row < 0) return fail(p, name, err);
     if (p->inside[row]) return 0;
     need(p, (size_t)row);
-    note(p, p->tree->row[row].name, p->tree->row[row].partial);
+    add_metric(p, p->tree->row[row].name, p->tree->row[row].partial);
     return 0;
 }
 

@@ -1,9 +1,9 @@
 /* Ratios, and findings, which are rules over metrics and ratios.
  *
- * Both are evaluated after counts were added up, for a call path or the program (a quotient of
- * sums, never a sum of quotients). A name is a ratio, a metric of the experiment, or a number among
- * its attributes. A division by zero leaves the value undefined; a denominator below a thousandth
- * of the whole program's marks it as small.
+ * Both are evaluated over sums of counts, for a call path or the program: a quotient of sums, never
+ * a sum of quotients. A name is a ratio, a metric of the experiment, or a numeric attribute of it.
+ * After a division by zero the value is undefined. A value whose denominator is below a thousandth
+ * of the program's is marked as small.
  */
 #include "analyze/metric/metric_impl.h"
 

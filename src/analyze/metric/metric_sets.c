@@ -1,9 +1,9 @@
-/* Platforms: how many counters there are, what each can count, and the sets worth a run (paper 003,
+/* Platforms: the counters, the events that each can count, and the counter sets (paper 003,
  * appendix A.1).
  *
- * A set fits if its events can be given counters, each event one that can count it and no counter
- * twice; on a platform with fixed groups, if one group has them all. Every set of a file is proved
- * to fit when the file is read.
+ * A set fits if each of its events can be assigned a counter of its own that can count it. On a
+ * platform with fixed groups it fits if one group has all its events. Every set is checked when the
+ * file is read.
  */
 #include "analyze/metric/metric_impl.h"
 

@@ -1,9 +1,9 @@
-/* Reading specifications: statements become items over symbols.
+/* Reads specifications: statements become items, names become symbols.
  *
- * A symbol is any name that occurs: a metric, a counter, or a gap that nothing measures. What a
- * file says replaces what the files it uses say, wherever `use` stands in it; twice in one file is
- * a mistake. Only `measure` may be repeated: its lines are alternatives. Symbols are kept by the
- * spelling that experiments can hold, so two names that would become one are found here.
+ * A symbol is any name: a metric, a counter, or a name that nothing measures. The statements of a
+ * file replace those of the files that it uses, wherever `use` stands. Two statements of a kind for
+ * one name in one file are an error; only `measure` may be repeated, its lines are alternatives.
+ * Symbols are compared in the spelling of experiments, so two names with one spelling are an error.
  */
 #include "analyze/metric/metric_impl.h"
 

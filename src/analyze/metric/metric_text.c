@@ -1,8 +1,8 @@
-/* Statements and tokens.
+/* Statements and tokens of specifications.
  *
- * The paper prints statements over several lines and comments after them, so a statement is put
- * together first, and every place in it remembers its line. Names may hold '$', ':' and, between
- * two other characters, '/' (HT_I/O_XFER): so a division has a blank before or after it.
+ * A statement may have several lines, each with a comment. The lines are joined first; every
+ * position in the statement remembers its line. Names may have '$', ':' and, between two other
+ * characters, '/' (HT_I/O_XFER): so a division needs a blank before or after it.
  */
 #include "analyze/metric/metric_impl.h"
 

@@ -1,5 +1,4 @@
-/* Time with the counters' metrics in it (paper 003, section 4): what cycles were spent on, where
- * they are the program's own.
+/* The hierarchy of time, with the parts of CYCLES in it (paper 003, section 4).
  *
  *     Time
  *       Execution          BUSY, STALL, ... of CYCLES
@@ -7,10 +6,9 @@
  *       OpenMP             barriers, critical sections, locks, waiting for tasks
  *       Threads            mutexes, conditions, barriers, joins
  *
- * A cycle of communication or synchronisation is there, and only there: a stall while a barrier
- * waits is the barrier's, not the memory's. So the parts add up to the whole. Which call paths
- * these are, regions say by CUBE's words; what they call is theirs, but what a team or a thread
- * does that they start is the program's.
+ * Each cycle belongs to one class: a stall inside a barrier is OpenMP time, not memory stall. So
+ * the parts add up to the whole. The class of a call path is that of its region, by CUBE's paradigm
+ * and role, and callees inherit it. Work that a team or a started thread does is Execution.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,15 @@
-/* Which metrics a set of counters gives, and as what sum of them (paper 003, section 2.1).
+/* Which metrics a set of counters gives, and as which sum of them (paper 003, section 2.1).
  *
- * A metric is, in this order: measured, under its own name or by the first of its `measure` lines
- * whose counter is there; composed of all its parts; computed from all its inputs; composed of some
- * of its parts, then partial; and only if asked, approximated or computed from some inputs, then
- * partial too. Otherwise it is left out. What is `absent` counts as nothing: it is not missing, and
- * not shown.
+ * The first of these that applies defines a metric:
+ * 1. measured: counted under its own name, or by the first of its `measure` lines with a counter;
+ * 2. composed of all its parts;
+ * 3. computed from all its inputs;
+ * 4. composed of some of its parts: partial;
+ * 5. with an option, approximated or computed from some inputs: partial.
+ * Otherwise it is left out. An `absent` name is zero: it is not missing, and not shown.
  *
  * Only compositions make children; a name in several compositions is the child of the first. A
- * counter that another metric is measured with is not shown by itself, and what is composed below
- * it goes to that metric.
+ * counter that another metric is measured with is not shown; its children go to that metric.
  */
 #include "analyze/metric/metric_impl.h"
 

@@ -1,10 +1,10 @@
-/* Time-multiplexed counting: what one run estimates in which counter sets take turns.
+/* Multiplexed counting: the estimates of one run in which counter sets take turns.
  *
- * An event is seen only while a set that has it is on; its count there is scaled by the thread's
- * time over the time it was on, call path by call path, as perf and PAPI do. An event that several
- * sets have was on in the turns of all of them. Time is the thread's own: cycles in which it ran. A
- * thread that did not run while an event was on has no estimate, which is zero. Visits and times
- * are no counters and stay as they are.
+ * An event counts only while a set that has it is enabled. Its count is scaled by the thread's time
+ * over the time it was enabled, per call path, as perf and PAPI do. An event of several sets is
+ * enabled in the turns of each. Time is the thread's own: cycles in which it ran. A thread that did
+ * not run while an event was enabled has the estimate zero. Visits and times are not counters and
+ * are copied.
  */
 #include "analyze/metric/metric_impl.h"
 

@@ -1,4 +1,4 @@
-/* Reports: what is selected, and the sums that trees are made of. */
+/* Reports: selections of metric, call paths and threads, sums over them, percentages. */
 #include "analyze/report/report_impl.h"
 
 #include <fnmatch.h>

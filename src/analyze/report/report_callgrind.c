@@ -1,9 +1,10 @@
-/* Callgrind's format, for KCachegrind and callgrind_annotate.
+/* Writes Callgrind's format, for KCachegrind and callgrind_annotate.
  *
- * It knows functions and calls, not paths: a function's costs are those of all its paths, a call's
- * are those of all paths from the one function to the other, with everything below. A call stands
- * at its line, if it is in the caller's file, else where the caller begins. So do a function's own
- * costs, but for the instructions that were executed: with the code, their lines are known exactly.
+ * The format has functions and calls, not call paths. A function's cost is the sum over its paths.
+ * A call's cost is the sum over all paths from caller to callee, inclusive. A call is written at
+ * its line if that is in the caller's file, else at the first line of the caller. A function's own
+ * cost is written at its first line. Instructions are written at their own lines if the experiment
+ * has the code.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -144,8 +145,8 @@ static int compare_costs(const void *a, const void *b)
     return order ? order : x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* The function's of this name that is in the region's file; false: what it executed is not what the
- * region counted, because threads or call paths are chosen, or because there are several. */
+/* The lines of the function of this name in the region's file. False: its instructions are not the
+ * region's count, because threads or call paths are selected, or several functions match. */
 static bool find_costs(const struct callgrind *c, int region, double total,
                        struct line_costs *costs)
 {

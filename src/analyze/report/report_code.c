@@ -1,5 +1,4 @@
-/* Code in an experiment: the text that recording writes (docs/formats/experiment.md,
- * "chiliad.code"). */
+/* Parses the code of an experiment (docs/formats/experiment.md, "chiliad.code"). */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

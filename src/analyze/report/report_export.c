@@ -1,4 +1,4 @@
-/* What other tools read: paths as text, folded stacks for flame graphs. */
+/* Call paths as text, and folded stacks for flame graphs. */
 #include "analyze/report/report_impl.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Regions and modules instead of call paths. */
+/* Flat profiles: sums by region or by module instead of by call path. */
 #include "analyze/report/report_impl.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Inside reports: what is selected, and sums under masks.
+/* Internals of reports: the selections, and sums over them.
  *
  * Terms: docs/glossary.md
  */
@@ -18,15 +18,15 @@ struct chil_report {
     bool calls_chosen, threads_chosen;
     bool *apart;   /* by metric */
     bool *chosen;  /* by call path: matched itself */
-    bool *node_in; /* by call path: it or what leads to it is chosen */
+    bool *node_in; /* by call path: it or an ancestor is chosen */
     bool *thread_in;
 };
 
-/* Which selections hold for numbers. */
+/* The selections that a sum is restricted to. */
 struct report_masks {
     bool calls, threads;
 };
-/* Those to the left of a tree. */
+/* The selections in trees to the left of this one. */
 struct report_masks report_masks_of(const struct chil_report *report, enum chil_report_pane pane);
 
 /* What each call path counted itself (out[nodes]), or each thread (out[threads]); of a metric, or
@@ -37,7 +37,7 @@ void report_by_thread(const struct chil_report *report, int metric, bool open,
                       struct report_masks masks, double *out);
 double report_total(const struct chil_report *report, int metric, bool open,
                     struct report_masks masks);
-/* Own values become those with all below. */
+/* Converts own values into inclusive ones. */
 void report_fold_nodes(const struct chil_exp *exp, double *values);
 
 /* What percentages of a tree are of, when that is one number for all of its rows. */

@@ -1,9 +1,9 @@
-/* The rows of the three trees: which nodes are open, what each shows, and in percent of what.
+/* The rows of the three trees: which nodes are open, their values, and their percentages.
  *
- * Metrics and the system are open down to a depth. Of call paths those stay that weigh enough: a
- * path's weight is the sum of what it and all below it counted, without signs, so that differences
- * of runs do not hide behind each other. The light ones below a caller are one row; so what is
- * shown adds up to the whole.
+ * Metrics and system nodes are open down to a depth. Call paths are shown if their weight reaches a
+ * threshold. The weight is the sum of absolute values over the subtree, so that positive and
+ * negative differences do not cancel. The hidden children of a caller are one row, so the rows add
+ * up to the total.
  */
 #include "analyze/report/report_impl.h"
 
@@ -78,7 +78,7 @@ struct call_tree {
     int *child; /* all nodes, those of a parent together, heaviest first */
     size_t
         *first; /* by node + 1: where its children begin in `child`; first[nodes + 1] is the end */
-    double least; /* weight of a path that stays */
+    double least; /* weight of a path that is shown */
     double base;
     struct rows *rows;
 };
