@@ -41,8 +41,8 @@ static const struct {
     [26] = {"BGL_FLOP", "Flops: an FMA is two"},
     [27] = {"BGL_DDR_READ", "Lines read from DDR"},
     [28] = {"BGL_DDR_WRITE", "Lines written to DDR"},
-    [29] = {"BGL_L2_READ", "Lines that L1 asked of L2"},
-    [30] = {"BGL_L2_MISS", "Lines that L2 asked of L3"},
+    [29] = {"BGL_L2_READ", "Lines that L1 requested from L2"},
+    [30] = {"BGL_L2_MISS", "Lines that L2 requested from L3"},
     [31] = {"BGL_L3_ACCESS", "L3 lookups"},
     [40] = {"BGL_CYCLES", "Cycles with something to run"},
     [41] = {"BGL_BR_COND", "Conditional branches"},
@@ -91,7 +91,8 @@ int BGLCounters_Init(void)
 
 int BGLCounters_Select(uint64_t counters)
 {
-    return (int)chiliad_callthru(CHILIAD_COUNTERS_SELECT, (long)(counters >> 32), (long)(uint32_t)counters);
+    return (int)chiliad_callthru(CHILIAD_COUNTERS_SELECT, (long)(counters >> 32),
+                                 (long)(uint32_t)counters);
 }
 
 int BGLCounters_Start(void)

@@ -46,9 +46,9 @@ struct chil_event {
     const char *name;
     const char *unit;           /* "PU0/JPIPE", "L3/bank0", ... */
     unsigned clock;             /* the unit's cycle in core cycles: 1 or 2 */
-    const char *const *signals; /* the wires that are added up; none for a reserved row */
+    const char *const *signals; /* added up; none for a reserved row */
     size_t signal_count;
-    enum chil_count_mode mode;     /* how it is counted unless the user says otherwise */
+    enum chil_count_mode mode;     /* unless the user chooses another */
     enum chil_exactness exactness; /* CHIL_NONE where what it needs is off */
     const char *needs; /* the parameter that has to be on for it; NULL: it is always counted */
     const struct chil_placement *placements;

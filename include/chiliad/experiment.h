@@ -113,8 +113,8 @@ struct chil_exp {
 struct chil_exp *chil_exp_new(void);
 void chil_exp_free(struct chil_exp *exp);
 
-/* Each returns the index of the new row, or -1 where it does not fit: a parent or region that is
- * not there, a metric's name that exists. Strings are copied, NULL is the empty string. A metric's
+/* Each returns the index of the new row, or -1 when the parent or region does not exist or the
+ * metric's name exists. Strings are copied, NULL is the empty string. A metric's
  * name gets '_' for each character it may not have; its title is then the name as given, if there
  * is none. `runs` of 0 are 1; `low` and `high` are used when `runs` is above 1, else they are the
  * total: see chil_exp_range. A thread is in a process, a process in a node or machine, a node in a
@@ -149,7 +149,7 @@ int chil_exp_find_metric(const struct chil_exp *exp,
 const struct chil_exp_cell *chil_exp_cells(const struct chil_exp *exp, int metric, size_t *count);
 int64_t chil_exp_count(const struct chil_exp *exp, int metric, int node, int thread);
 double chil_exp_real(const struct chil_exp *exp, int metric, int node,
-                     int thread); /* of either kind */
+                     int thread); /* of a metric of counts or of reals */
 
 /* The least and the greatest total of the runs; both are the total when there was one run. */
 void chil_exp_range(const struct chil_exp *exp, int metric, double *low, double *high);

@@ -70,7 +70,8 @@ void chil_spec_free(struct chil_spec *spec);
 const char *chil_spec_name(const struct chil_spec *spec);
 const char *chil_spec_kind_word(int kind);
 
-/* All statements in force, in the order of the files; of those that a later file replaced, none. */
+/* All statements in force, in the order of the files. A statement that a later file replaced is not
+ * in force. */
 const struct chil_spec_item *chil_spec_items(const struct chil_spec *spec, size_t *count);
 /* Calls back for every name that nothing defines and `known` does not know (NULL: knows nothing),
  * where it is first used, with the nearest name or NULL. */
@@ -226,12 +227,11 @@ int chil_metric_limit(struct chil_exp **result, const struct chil_exp *exp,
                       const struct chil_platform *platform, const char *const *events, size_t count,
                       struct chil_error *err);
 
-/* What one run would have estimated in which these sets took turns (chil_run_experiments: `turn` is
+/* What one run in which these sets took turns would have estimated (chil_run_experiments: `turn` is
  * by set): each event's count while it was on, scaled by the thread's cycles over those in which it
  * was on. An event of several sets was on in the turns of all. Metrics are real and "estimated";
  * the attribute "counted" is "turns". */
-#define CHIL_TURN_CYCLES                                                                           \
-    "BGL_CYCLES" /* the event of the experiments that tells how long a thread ran */
+#define CHIL_TURN_CYCLES "BGL_CYCLES" /* the event that counts how long a thread ran */
 int chil_metric_turns(struct chil_exp **result, const struct chil_exp *exp,
                       const struct chil_exp *const *turn, const struct chil_platform *platform,
                       const struct chil_set *const *set, size_t sets, struct chil_error *err);

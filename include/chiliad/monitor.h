@@ -1,19 +1,19 @@
 /* The monitor: joint histograms and traces of transactions.
  *
- * "The SHRIMP Performance Monitor" (Martonosi, Clark, Mesarina) has a board that looks at every
- * packet that a node gets, makes an address of some of its attributes, and counts in the word
- * there. Here what is looked at is a transaction: an L1 miss, an invalidation between cores, later
- * a packet, or anything that a caller tells. There are two forms:
+ * The board of "The SHRIMP Performance Monitor" (Martonosi, Clark, Mesarina) receives every packet
+ * of a node, forms an address from some of the packet's attributes, and increments the word at that
+ * address. Chiliad does the same with transactions: L1 misses, invalidations between cores, and
+ * whatever a caller reports. There are two forms:
  *
  * - struct chil_monitor is the paper's board, bit for bit: five variables, a 20-bit address of five
  * 4-bit fields, words of 40 bits, one threshold, registers. Programs on the node reach it through a
  * page of their memory.
- * - struct chil_hist is the same idea as people want it: "latency:12 x tag x category", any width,
- * more variables, predicates, names.
+ * - struct chil_hist is declared by a text, "latency:12 x tag x category": any width, more
+ * variables, predicates, names.
  *
- * Both are told transactions and never ask for anything: who drives them is none of their business.
- * One thread at a time; two objects share nothing. docs/monitor.md has the decisions,
- * docs/formats/monitor-registers.md the registers.
+ * Both are listeners: the caller reports transactions, the object only counts them.
+ * An object belongs to one thread at a time; two objects share nothing. docs/monitor.md has the
+ * decisions, docs/formats/monitor-registers.md the registers.
  */
 #ifndef CHILIAD_MONITOR_H
 #define CHILIAD_MONITOR_H
@@ -44,8 +44,8 @@ enum chil_level { CHIL_LEVEL_NONE, CHIL_LEVEL_L2, CHIL_LEVEL_L3, CHIL_LEVEL_DDR,
 const char *chil_transaction_kind_name(unsigned kind); /* "load", "store", ...; "?" */
 const char *chil_level_name(unsigned level);           /* "none", "l2", "l3", "ddr"; "?" */
 
-/* Why L1D did not have it, where misses are told apart (the parameter misses.kinds;
- * docs/model-memory.md). */
+/* Why L1D did not have the line. Known only with the parameter misses.kinds (docs/model-memory.md).
+ */
 enum chil_cause {
     CHIL_CAUSE_NONE,
     CHIL_CAUSE_COLD,
@@ -57,8 +57,7 @@ enum chil_cause {
 
 /* Times are ticks of the clock that all share: core cycles on a node, 100 ns in the paper. */
 struct chil_transaction {
-    uint64_t start,
-        end; /* the sender's stamp, and when it was over; the latency is their difference */
+    uint64_t start, end; /* the latency is end - start */
     uint32_t address;    /* of the access; of an invalidation, the line's */
     uint32_t pc;         /* the instruction that caused it; 0: unknown */
     uint32_t size;       /* bytes moved: a line */
@@ -68,9 +67,9 @@ struct chil_transaction {
     uint8_t kind, level; /* enum chil_transaction_kind, enum chil_level */
     uint8_t category, tag;
     uint8_t cause; /* enum chil_cause; not in trace files */
-    /* Numbers of names, where a run was asked for them (struct chil_run_names); 0: not, or none.
-     * `site`: where the block of the heap was allocated; `section`: of libHPM, that the thread is
-     * in. */
+    /* Numbers of names, of runs with struct chil_run_names; 0: no name, or not recorded.
+     * `site`: where the block of the heap was allocated; `section`: the section of libHPM that the
+     * thread is in. */
     uint32_t function, symbol, callpath, site, section;
 };
 
@@ -92,10 +91,10 @@ enum {
     CHIL_MONITOR_CLOCK_BITS = 44,
     CHIL_MONITOR_ADDRESS_BITS = 20,
     CHIL_MONITOR_ADDRESS_BITS_MAX = 24, /* with more memory */
-    CHIL_MONITOR_QUEUE = 16             /* overflow addresses that wait to be read */
+    CHIL_MONITOR_QUEUE = 16             /* overflow addresses that the board keeps until read */
 };
 
-/* Why a selection is none. */
+/* Why a selection of chunks is illegal. */
 enum chil_rule {
     CHIL_RULE_NONE,
     CHIL_RULE_FIVE,       /* exactly five chunks */
@@ -169,9 +168,9 @@ int chil_monitor_new(struct chil_monitor **monitor, unsigned address_bits,
                      chil_monitor_interrupt interrupt, void *context, struct chil_error *err);
 void chil_monitor_free(struct chil_monitor *monitor);
 
-/* A transaction is over. Category and tag are the board's own: its register, and the tag of the
- * address's page. */
-void chil_monitor_tell(struct chil_monitor *monitor, const struct chil_transaction *transaction);
+/* Counts or records a transaction that has ended. Category and tag come from the board: its
+ * register, and the tag of the address's page. */
+void chil_monitor_notify(struct chil_monitor *monitor, const struct chil_transaction *transaction);
 
 /* Loads and stores of registers: 8 bytes, or 4 at either half. CHIL_EINVAL: no such access;
  * CHIL_ENOENT: no register; CHIL_EPERM: a protected one, or one that is not exported to remote
@@ -181,7 +180,7 @@ int chil_monitor_load(struct chil_monitor *monitor, enum chil_monitor_who who, u
 int chil_monitor_store(struct chil_monitor *monitor, enum chil_monitor_who who, uint64_t offset,
                        unsigned width, uint64_t value);
 bool chil_monitor_running(const struct chil_monitor *monitor);
-/* How many transactions there are at least until the next one that interrupts, which is 1. */
+/* A lower bound of the transactions up to and including the next that interrupts; 1: the next. */
 uint64_t chil_monitor_left(const struct chil_monitor *monitor);
 unsigned chil_monitor_page_tag(const struct chil_monitor *monitor, uint32_t address);
 
@@ -194,8 +193,8 @@ uint64_t chil_monitor_count(const struct chil_monitor *monitor, uint32_t address
 /* --- Names of addresses ---------------------------------------------------------------------- */
 
 /* Ranges of addresses with names: functions, data, tags. Each name has a number, from 1 on in the
- * order they came; 0 is what is in no range. Where ranges overlap, the later counts. A quick
- * look-up, exact to the byte. */
+ * order they came; 0 is what is in no range. Where ranges overlap, the later one counts.
+ * Look-ups are exact to the byte. */
 struct chil_ranges;
 
 struct chil_ranges *chil_ranges_new(void);
@@ -241,13 +240,13 @@ const char *chil_variable_name(enum chil_variable variable);
  * likewise categories, which are functions' (by pc). Without `functions`, `symbols` or `callpaths`
  * these variables are refused.
  *
- * Bit n of `told`: transactions bring the number of the name for enum chil_variable n, and the
- * table may grow. A call path is always brought. A tag or a category that is brought (`site`,
- * `section`) counts where no range is. Bit n of `open`: predicates may have names that are not
- * there yet, which in quotes they may in all that is told. */
+ * Bit n of `carried`: transactions carry the number of the name for enum chil_variable n, and the
+ * table may grow. A call path is always carried. A carried tag or category (`site`, `section`)
+ * counts where no range covers the address. Bit n of `open`: predicates may name what is not in the
+ * table yet. A quoted name may always be new if its variable is carried. */
 struct chil_hist_names {
     struct chil_ranges *functions, *symbols, *tags, *categories, *callpaths;
-    uint32_t told, open;
+    uint32_t carried, open;
 };
 
 /* How values of a dimension become bins. */
@@ -266,21 +265,20 @@ enum { CHIL_DIMENSIONS_MAX = 8 };
 
 struct chil_hist;
 
-/* DECLARATION: dimensions with "x" between them; each is a variable, with ">>N" for a shift, ":N"
- * for a width in bits, or
- * ":log" or ":logN" for 1, 2, 4 or 8 bins a doubling. WHERE (may be NULL): comparisons with & | !
- * and parentheses. What is wrong with either is told with its column. */
+/* DECLARATION: dimensions with "x" between them. Each is a variable, with ">>N" for a shift, ":N"
+ * for a width in bits, ":log" or ":logN" for 1, 2, 4 or 8 bins a doubling. WHERE (may be NULL):
+ * comparisons with & | ! and parentheses. Errors in both name the column. */
 int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *where,
                   const struct chil_hist_names *names, struct chil_error *err);
 void chil_hist_free(struct chil_hist *hist);
-/* `hist` is a struct chil_hist; so it can be a run's callback. */
-void chil_hist_tell(void *hist, const struct chil_transaction *transaction);
-/* `count` transactions, which is for histograms that do not ask where a transaction was: by
- * address, pc or name. */
-void chil_hist_tell_alike(void *hist, const struct chil_transaction *transaction, uint64_t count);
-bool chil_hist_uses_place(const struct chil_hist *hist);
-
-bool chil_hist_uses_pc(const struct chil_hist *hist); /* of transactions */
+/* Counts a transaction. `hist` is a struct chil_hist; void * makes it a callback of a run. */
+void chil_hist_notify(void *hist, const struct chil_transaction *transaction);
+/* Counts `count` transactions that differ in time, address, pc and names only. For histograms that
+ * use none of these. */
+void chil_hist_notify_uniform(void *hist, const struct chil_transaction *transaction,
+                              uint64_t count);
+bool chil_hist_uses_place(const struct chil_hist *hist); /* address, pc or a name */
+bool chil_hist_uses_pc(const struct chil_hist *hist);
 bool chil_hist_uses(const struct chil_hist *hist, enum chil_variable variable);
 
 unsigned chil_hist_dimensions(const struct chil_hist *hist);
@@ -289,7 +287,7 @@ uint64_t
 chil_hist_total(const struct chil_hist *hist); /* transactions that the predicate let through */
 
 /* The bins that are not 0, in the order of their keys: the first dimension varies slowest. The
- * array is the histogram's and lasts until it is told more. */
+ * array belongs to the histogram and is valid until the next transaction. */
 struct chil_bin {
     uint64_t key, count;
 };
@@ -300,8 +298,8 @@ uint64_t chil_hist_index(const struct chil_hist *hist, unsigned dimension, uint6
 enum { CHIL_VALUE_TEXT = 128 };
 void chil_hist_value(const struct chil_hist *hist, unsigned dimension, uint64_t index,
                      char text[CHIL_VALUE_TEXT]);
-/* The same for a name, whole: chil_hist_value cuts a long one, of a call path the beginning. NULL:
- * it is no name. */
+/* The whole name, which chil_hist_value cuts to CHIL_VALUE_TEXT (of a call path, it cuts the
+ * beginning). NULL: the value has no name. */
 const char *chil_hist_name(const struct chil_hist *hist, unsigned dimension, uint64_t index);
 
 /* A predicate alone, over the same words. */

@@ -1,12 +1,12 @@
-/* Rules: what a program must and must not do, in counts and in accesses, and whether it did.
+/* Rules: assertions about counts and accesses, checked during a run.
  *
- * A file of rules (docs/formats/rules.md) is read, then bound to the names of a program, then told
- * what happens in a run; at the end each assertion has held or not. What can be decided at one
- * access or miss becomes a bin of its own, as on the monitor's board: preset so that it overflows
- * with the first event that is too many (SHR-40, SHR-41), which is kept. Everything else is
- * compared when somebody looks: now and then, and at the end.
+ * A file of rules (docs/formats/rules.md) is read, then bound to the names of a program, then
+ * notified of the accesses and transactions of a run; at the end each assertion has held or not.
+ * An assertion that one access or miss can break is a bin, as on the monitor's board: preset so
+ * that the first event too many overflows it (SHR-40, SHR-41); that event is kept. All other
+ * assertions are compared in chil_rules_look: in pauses of the run, and at its end.
  *
- * One thread at a time; two objects share nothing.
+ * A struct belongs to one thread at a time; two share nothing.
  */
 #ifndef CHILIAD_RULES_H
 #define CHILIAD_RULES_H
@@ -26,8 +26,8 @@ extern "C" {
 
 struct chil_rules;
 
-/* Events are looked up in `machine`, which outlives the rules. What is wrong is told as
- * "FILE:LINE:COLUMN: ...". */
+/* Events are looked up in `machine`, which outlives the rules. Errors begin with
+ * "FILE:LINE:COLUMN: ". */
 int chil_rules_open(struct chil_rules **rules, const char *path, const struct chil_machine *machine,
                     struct chil_error *err);
 int chil_rules_from_bytes(struct chil_rules **rules, const char *name, const void *bytes,
@@ -35,8 +35,8 @@ int chil_rules_from_bytes(struct chil_rules **rules, const char *name, const voi
                           struct chil_error *err);
 void chil_rules_free(struct chil_rules *rules);
 
-/* The file's lines "tag NAME = PLACES" and "category NAME = PLACES", for whoever makes the names.
- */
+/* The file's lines "tag NAME = PLACES" and "category NAME = PLACES", from which the caller makes
+ * the tables of names. */
 struct chil_rules_place {
     bool category;
     const char *text; /* "NAME=PLACE,PLACE" */
@@ -44,16 +44,18 @@ struct chil_rules_place {
 };
 const struct chil_rules_place *chil_rules_places(const struct chil_rules *rules, size_t *count);
 
-/* Reads the predicates with these names, which outlive the rules. Before anything is told. */
+/* Reads the predicates with these names, which outlive the rules. Call it before the first
+ * notification. */
 int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *names,
                     struct chil_error *err);
 
-/* What the rules need to be told: every data access, and which kinds of transactions (bits). */
+/* What the rules must be notified of: every data access or not; which kinds of transactions, bit n
+ * for enum chil_transaction_kind n. */
 bool chil_rules_want_accesses(const struct chil_rules *rules);
 uint32_t chil_rules_want_transactions(const struct chil_rules *rules);
 
-/* Whether functions' counts of other events are needed: then the run is recorded (`record_flat`
- * suffices), and its experiment set before the look at the end; it outlives that. */
+/* True when rules count other events in functions. Then the run must be recorded (`record_flat`
+ * suffices) and its experiment set before the last chil_rules_look, which it outlives. */
 bool chil_rules_want_paths(const struct chil_rules *rules);
 void chil_rules_set_paths(struct chil_rules *rules, const struct chil_exp *exp);
 
@@ -61,11 +63,11 @@ void chil_rules_set_paths(struct chil_rules *rules, const struct chil_exp *exp);
  * the memory hierarchy. True when an assertion is broken by it for the first time. */
 bool chil_rules_access(struct chil_rules *rules, const struct chil_transaction *access);
 bool chil_rules_transaction(struct chil_rules *rules, const struct chil_transaction *transaction);
-/* Compares counts, in a pause of the run or, with `end`, after it. True when one is broken for the
- * first time. */
+/* Compares counts, in a pause of the run or, with `end`, after it. True when an assertion is broken
+ * for the first time. */
 bool chil_rules_look(struct chil_rules *rules, const struct chil_run *run, bool end);
 
-/* An assertion and what came of it, in the order of the file. */
+/* An assertion and its result, in the order of the file. */
 struct chil_assertion {
     unsigned line, column;
     const char *text; /* as it was written */

@@ -1,9 +1,9 @@
-/* Running a program on a simulated node, and what it did.
+/* Runs a program on a simulated node and gives its counts.
  *
  * A run is one program with all it starts, on one node of a machine, in simulated time. Load it
- * with chil_run_new, run it to the end with chil_run_go, then ask. The same program with the same
- * options gives the same counts, always; asking changes nothing. A run belongs to one thread at a
- * time; different runs share nothing.
+ * with chil_run_new, run it to the end with chil_run_go, then read counts. The same program with
+ * the same options gives the same counts, always; reading changes nothing. A run belongs to one
+ * thread at a time; different runs share nothing.
  */
 #ifndef CHILIAD_RUN_H
 #define CHILIAD_RUN_H
@@ -59,28 +59,28 @@ struct chil_run_options {
     void (*report)(void *context,
                    const char *line); /* one line for the user, without newline; may be NULL */
     void *context;
-    /* Told of every instruction while the trace is on; false ends the trace, not the run. NULL: no
-     * trace, and no cost. The program switches it (call-through 4 and 5). Time and counts are the
-     * same with and without. */
+    /* Called for every instruction while the trace is on; false ends the trace, not the run. NULL:
+     * no trace, and no cost. The program switches it (call-through 4 and 5). Time and counts are
+     * the same with and without. */
     bool (*trace)(void *context, const struct chil_trace_record *record);
     bool trace_off;      /* at the beginning */
     bool trace_switched; /* the caller heeds the switch, though it has no `trace`:
                             chil_run_trace_is_on */
-    /* Told of every transaction of the memory hierarchy, in the order in which the simulator does
-     * them; NULL: none, and no cost. Time and counts are the same with and without. `transactions`:
-     * the kinds wanted, bit n is enum chil_transaction_kind n; 0: all. */
+    /* Called for every transaction of the memory hierarchy, in the order in which the simulator
+     * does them; NULL: none, and no cost. Time and counts are the same with and without.
+     * `transactions`: the kinds wanted, bit n is enum chil_transaction_kind n; 0: all. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
-    /* May be NULL. Else most transactions do not go to `transact` but here, which is quicker:
-     * `count` of them that differ in nothing but time, address and what depends on it. Neither is
-     * told, nor pc, tag, cause and names; `end` is the latency. They come late, but before `pause`
-     * and the end of the run. */
-    void (*transact_alike)(void *context, const struct chil_transaction *transaction,
-                           uint64_t count);
+    /* May be NULL. Otherwise most transactions go here instead of to `transact`, at less cost:
+     * `count` at once that differ in time and address only. `transaction` has no time, address, pc,
+     * tag, cause and names; its `end` is the latency. The calls come late, but before `pause` and
+     * the end of the run. */
+    void (*transact_uniform)(void *context, const struct chil_transaction *transaction,
+                             uint64_t count);
     uint32_t transactions;
     bool transact_pc;                   /* transactions have their pc; else it is 0 */
     const struct chil_run_names *names; /* NULL: none. Functions need transact_pc */
     /* Called when about `pause_cycles` have passed since the last time, between instructions;
-     * counts may be asked for. False ends the run there, without the program's end. NULL: never.
+     * counts may be read. False ends the run there, without the program's end. NULL: never.
      * Time and counts are the same with and without.
      */
     bool (*pause)(void *context, struct chil_run *run);
@@ -90,7 +90,7 @@ struct chil_run_options {
      * slow. What follows a colon is for tests: "jit:patience=1,limit=65536,wait"
      * (docs/jit.md). */
     const char *engine;
-    /* What every call path did is kept, for chil_run_experiment. Time and counts are the same with
+    /* Counts are kept per call path, for chil_run_experiment. Time and counts are the same with
      * and without. */
     bool record;
     unsigned record_depth;  /* paths of at most so many calls, what is deeper counts there; 0:
@@ -138,7 +138,7 @@ bool chil_run_was_killed(const struct chil_run *run);
  * lines. */
 void chil_run_report(const struct chil_run *run, char *buffer, size_t size);
 
-/* What the translator did, for people who wonder where time goes; nothing of it is repeatable.
+/* What the translator did, to explain host time; it differs from run to run.
  * False: there was none.
  */
 struct chil_run_translation {
@@ -186,7 +186,7 @@ void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size
 int chil_disassemble(const char *program, void (*line)(void *context, const char *text),
                      void *context, struct chil_error *err);
 
-/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; ""
+/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols say; ""
  * otherwise. */
 enum { CHIL_PLACE_TEXT = 400 };
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size);
@@ -195,16 +195,15 @@ void chil_program_place(const char *program, uint32_t address, char *buffer, siz
 void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer,
                     size_t size);
 
-/* A symbol's name as people wrote it, "grid::norm(int)", to be freed; NULL: it is one already. */
+/* A symbol's name as in the source, "grid::norm(int)", to be freed; NULL: it is one already. */
 char *chil_program_name(const char *symbol);
 
 /* Where a program's functions, data and sections are when it runs on a node, each with the areas
- * around them ("[heap]",
- * "[stack]", "[mapped]", "[libraries]"; sections none). Names are as people wrote them. Where
- * ranges overlap, the later one is meant. */
+ * around them ("[heap]", "[stack]", "[mapped]", "[libraries]"; sections none). Names are as in the
+ * source. Where ranges overlap, the later one counts. */
 enum chil_program_part { CHIL_PROGRAM_FUNCTIONS, CHIL_PROGRAM_DATA, CHIL_PROGRAM_SECTIONS };
 typedef void (*chil_program_range)(void *context, const char *name, uint32_t first, uint32_t last);
-int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range tell,
+int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range report,
                         void *context, struct chil_error *err);
 
 #ifdef __cplusplus

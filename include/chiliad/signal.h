@@ -1,8 +1,8 @@
-/* How a wire is counted.
+/* The four modes in which a counter counts a signal.
  *
- * A signal is a wire that the model drives: high or low in every cycle. A counter looks at one wire
- * in one of four ways; the numbers are the codes of the counter unit's configuration field and of
- * IBM's edge constants.
+ * A signal is high or low in every cycle. A counter counts its rises, its falls, its high cycles or
+ * its low cycles. The numbers are the codes of the counter unit's configuration field and of IBM's
+ * edge constants.
  */
 #ifndef CHILIAD_SIGNAL_H
 #define CHILIAD_SIGNAL_H
@@ -13,10 +13,10 @@ extern "C" {
 
 /* name, code, word in data files and on the command line, text */
 #define CHIL_COUNT_MODES(X)                                                                        \
-    X(CHIL_COUNT_HIGH, 0, "high", "cycles in which the wire is high")                              \
+    X(CHIL_COUNT_HIGH, 0, "high", "cycles in which the signal is high")                            \
     X(CHIL_COUNT_RISE, 1, "rise", "changes from low to high")                                      \
     X(CHIL_COUNT_FALL, 2, "fall", "changes from high to low")                                      \
-    X(CHIL_COUNT_LOW, 3, "low", "cycles in which the wire is low")
+    X(CHIL_COUNT_LOW, 3, "low", "cycles in which the signal is low")
 
 enum chil_count_mode {
 #define CHIL_COUNT_MODE_ENUM(name, code, word, text) name = (code),

@@ -6,16 +6,16 @@
  * 12 low bits, 16-cycle slots is Blue Gene/P.
  *
  * Wires. Counter c has `inputs` wires of its own; wire number = input * counters + c, which is also
- * the event's id. A wire is low or high in each cycle. The past of a wire is told with
+ * the event's id. A wire is low or high in each cycle. The caller reports the past of a wire with
  * chil_upc_raise (pulse trains), chil_upc_batch (so many occurrences and high cycles in an
  * interval) and chil_upc_level (a change that holds). Pulses that touch are one pulse, as on any
  * wire.
  *
- * Time. The unit is at cycle chil_upc_now: all cycles before it are over. What is told lies at or
+ * Time. The unit is at cycle chil_upc_now: all cycles before it are over. Reported cycles lie at or
  * after it, in order on each wire, in any order between wires. chil_upc_advance(t) ends the cycles
  * before t and then delivers what happened in them in order: by cycle, interrupts before parity
  * faults, lower counters first. Reads and writes act between two cycles: after the last one that is
- * over, before the next. They are refused with CHIL_EORDER while something has been told beyond
+ * over, before the next. They are refused with CHIL_EORDER while a wire is known beyond
  * now.
  *
  * Models. CHIL_UPC_REFERENCE steps cycle by cycle, literally as the paper says; CHIL_UPC_FAST works
@@ -90,7 +90,7 @@ void chil_upc_free(struct chil_upc *upc);
 const struct chil_upc_geometry *chil_upc_geometry(const struct chil_upc *upc);
 uint64_t chil_upc_now(const struct chil_upc *upc);
 
-/* --- Telling what happened ------------------------------------------------------------------- */
+/* --- Driving wires --------------------------------------------------------------------------- */
 
 /* `count` pulses on a wire: pulse k (from 0) is high in cycles [cycle + k * period, … + high). high
  * <= period. */
@@ -110,7 +110,7 @@ int chil_upc_raise_many(struct chil_upc *upc, const struct chil_upc_train *train
 int chil_upc_batch(struct chil_upc *upc, uint32_t wire, uint64_t from, uint64_t to,
                    uint64_t occurrences, uint64_t high);
 
-/* The wire has this level from `cycle` on, until told otherwise. */
+/* The wire has this level from `cycle` on, until the next call for it. */
 int chil_upc_level(struct chil_upc *upc, uint32_t wire, uint64_t cycle, bool level);
 
 int chil_upc_advance(struct chil_upc *upc, uint64_t cycle);
@@ -147,7 +147,7 @@ int chil_upc_threshold(struct chil_upc *upc, uint32_t counter, uint64_t threshol
 int chil_upc_distance(struct chil_upc *upc, uint32_t counter, uint64_t *events);
 int chil_upc_armed(struct chil_upc *upc, uint32_t counter, bool *armed);
 
-/* From any thread, without a lock: the count with all that the unit was told of this counter; a
+/* From any thread, without a lock: the count of all reported cycles; a
  * level that just holds is in it up to the last read, chil_upc_publish or change of that wire.
  * Never torn. CHIL_EPARITY for a bad word. */
 int chil_upc_peek(const struct chil_upc *upc, uint32_t counter, uint64_t *value);

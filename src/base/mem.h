@@ -1,4 +1,4 @@
-/* Memory that is there, or the program ends here: out of memory is handled in this one place.
+/* Allocation that cannot fail: when the host is out of memory, the program ends here.
  *
  * base_calloc, base_grow and base_reserve never return NULL for a non-zero size. An arena hands out
  * zeroed memory that dies together, in one arena_fini; what a parser builds lives in one.

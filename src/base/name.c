@@ -1,6 +1,8 @@
-/* C++ names by libiberty. A name of a few hundred characters can stand for one of gigabytes, and
- * symbol tables are anybody's: the demangler is left by longjmp when there is too much of it. It
- * has nothing allocated then. */
+/* Demangles C++ names with libiberty, and gfortran's module names.
+ *
+ * A mangled name of a few hundred characters can expand to gigabytes, and symbol tables are not
+ * trusted. So the callback leaves the demangler by longjmp at NAME_LONGEST; the demangler has
+ * nothing allocated there. */
 #include "base/name.h"
 
 #include <libiberty/demangle.h>

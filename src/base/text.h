@@ -1,8 +1,8 @@
-/* Text that people write: numbers, lines of fields, near misses.
+/* Text files that users write: lines of fields, numbers, suggestions for misspelt names.
  *
  * A text_file is a whole file held in memory, read line by line; `#` starts a comment at the
- * beginning of a line or after a blank. A line is cut into fields at blanks; the last field asked
- * for may take the rest of the line. Errors made with text_error carry FILE:LINE. Files with NUL
+ * beginning of a line or after a blank. A line is cut into fields at blanks; the last field
+ * may be the rest of the line. Errors made with text_error begin with FILE:LINE. Files with NUL
  * bytes or over TEXT_FILE_MAX bytes are refused.
  */
 #ifndef BASE_TEXT_H

@@ -1,4 +1,4 @@
-/* What is asked of every name and every line, whatever the file. */
+/* Checks of names and lines that hold in every data file. */
 #include "catalog/catalog.h"
 
 #include <ctype.h>

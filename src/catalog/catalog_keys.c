@@ -102,7 +102,7 @@ const struct catalog_key catalog_keys[] = {
     {"snoop.filter",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether snoops are filtered"},
     {"snoop.streams",        NUMBER,  OPTIONAL, 1,   K,         NULL,      "stream registers of a set"},
     {"snoop.lines",          NUMBER,  OPTIONAL, 0,   K,         NULL,      "lines of a port's snoop cache"},
-    {"misses.kinds",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether misses are told apart by their cause"},
+    {"misses.kinds",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether misses are counted by their cause"},
     {"network.names",        NAMES,   OPTIONAL, 0,   0,         NULL,      "the networks that a node is on"},
 };
 /* clang-format on */

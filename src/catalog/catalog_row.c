@@ -177,7 +177,7 @@ static int take_signals(const struct taking *t, char *field)
         for (size_t k = 0; k < i; k++)
             if (strcmp(signals[k], name) == 0)
                 return text_error(t->file, t->err,
-                                  "signal '%s' is added up twice; name each wire once", name);
+                                  "signal '%s' is added up twice; name each signal once", name);
         signals[i++] = arena_strdup(&t->machine->arena, name);
     }
     t->event->signals = signals;
@@ -312,7 +312,7 @@ static int check_row(const struct taking *t)
                           "reserved id %u has signals; write '-' or give it a name", event->id);
     if (!event->signal_count && event->exactness != CHIL_NONE)
         return text_error(t->file, t->err,
-                          "exactness '%s' without a signal; write 'none' or name the wires",
+                          "exactness '%s' without a signal; write 'none' or name the signals",
                           chil_exactness_word(event->exactness));
     return 0;
 }

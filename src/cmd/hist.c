@@ -82,9 +82,9 @@ static int parse_options(int argc, char **argv, struct hist_options *o)
 void hist_tell(void *context, const struct chil_transaction *transaction)
 {
     struct hist *h = context;
-    chil_hist_tell(h->hist, transaction);
+    chil_hist_notify(h->hist, transaction);
     for (size_t i = 0; i < h->candidate_count; i++)
-        chil_hist_tell(h->candidates[i].hist, transaction);
+        chil_hist_notify(h->candidates[i].hist, transaction);
 }
 
 static void say(void *context, const char *line)
@@ -216,9 +216,9 @@ int cmd_hist(int argc, char **argv)
     status = hist_prepare(&h, event);
     options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
     options->context = o.rank ? (void *)&h : (void *)h.hist;
-    options->transact = o.rank ? hist_tell : chil_hist_tell;
+    options->transact = o.rank ? hist_tell : chil_hist_notify;
     if (!o.rank && h.hist && !chil_hist_uses_place(h.hist))
-        options->transact_alike = chil_hist_tell_alike;
+        options->transact_uniform = chil_hist_notify_uniform;
     options->names = &h.wanted;
     if (!status) ask_names(&h);
     if (!status) status = o.read ? read_file(&h, event->kinds) : run(&h, options);

@@ -37,14 +37,14 @@ static int make_names(struct hist *h, const struct chil_trace_head *head)
     int status = known ? cmd_names_make(&h->names, "hist", head->program, places) : 0;
     chil_ranges_free(h->names.callpaths);
     h->names.callpaths = NULL;
-    h->names.told = h->names.open = 0;
+    h->names.carried = h->names.open = 0;
     if (!h->names.tags && head->tag_count) {
         h->names.tags = name_numbers(head->tags, head->tag_count);
-        h->names.told |= UINT32_C(1) << CHIL_VAR_TAG;
+        h->names.carried |= UINT32_C(1) << CHIL_VAR_TAG;
     }
     if (!h->names.categories && head->category_count) {
         h->names.categories = name_numbers(head->categories, head->category_count);
-        h->names.told |= UINT32_C(1) << CHIL_VAR_CATEGORY;
+        h->names.carried |= UINT32_C(1) << CHIL_VAR_CATEGORY;
     }
     return status;
 }

@@ -174,15 +174,15 @@ static void open_tables(struct chil_hist_names *names, const char *program,
 {
     bool dynamic = false;
     (void)chil_program_ranges(program, CHIL_PROGRAM_SECTIONS, find_interpreter, &dynamic, NULL);
-    names->told = BIT(CHIL_VAR_FUNCTION) | BIT(CHIL_VAR_SYMBOL) | BIT(CHIL_VAR_CALLPATH);
+    names->carried = BIT(CHIL_VAR_FUNCTION) | BIT(CHIL_VAR_SYMBOL) | BIT(CHIL_VAR_CALLPATH);
     if (dynamic) names->open = BIT(CHIL_VAR_FUNCTION) | BIT(CHIL_VAR_SYMBOL);
     if (places->heap_sites) {
         if (!names->tags) names->tags = chil_ranges_new();
-        names->told |= BIT(CHIL_VAR_TAG);
+        names->carried |= BIT(CHIL_VAR_TAG);
     }
     if (places->hpm) {
         if (!names->categories) names->categories = chil_ranges_new();
-        names->told |= BIT(CHIL_VAR_CATEGORY);
+        names->carried |= BIT(CHIL_VAR_CATEGORY);
     }
 }
 
@@ -211,8 +211,8 @@ void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *r
         .functions = names->functions,
         .symbols = names->symbols,
         .callpaths = names->callpaths,
-        .sites = names->told & BIT(CHIL_VAR_TAG) ? names->tags : NULL,
-        .sections = names->told & BIT(CHIL_VAR_CATEGORY) ? names->categories : NULL};
+        .sites = names->carried & BIT(CHIL_VAR_TAG) ? names->tags : NULL,
+        .sections = names->carried & BIT(CHIL_VAR_CATEGORY) ? names->categories : NULL};
 }
 
 void cmd_names_free(struct chil_hist_names *names)

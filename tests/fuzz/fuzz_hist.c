@@ -36,7 +36,7 @@ static void count(struct chil_hist *hist)
         t.level = i % CHIL_LEVELS;
         t.category = t.tag = i % 16;
         t.function = t.symbol = t.callpath = t.site = (uint32_t)(at >> (32 + i % 32));
-        chil_hist_tell(hist, &t);
+        chil_hist_notify(hist, &t);
     }
     const struct chil_bin *bin = chil_hist_bins(hist, &bins);
     for (size_t i = 0; i < bins; i++) {

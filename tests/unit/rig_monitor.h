@@ -60,14 +60,14 @@ static inline void set_tag(struct chil_monitor *board, uint32_t address, unsigne
     set(board, CHIL_MONITOR_TAG, tag);
 }
 
-static inline void tell(struct chil_monitor *board, uint64_t latency, uint32_t size,
-                        unsigned sender, uint32_t address)
+static inline void transact(struct chil_monitor *board, uint64_t latency, uint32_t size,
+                            unsigned sender, uint32_t address)
 {
-    chil_monitor_tell(board, &(struct chil_transaction){.start = 1000,
-                                                        .end = 1000 + latency,
-                                                        .size = size,
-                                                        .sender = (uint16_t)sender,
-                                                        .address = address});
+    chil_monitor_notify(board, &(struct chil_transaction){.start = 1000,
+                                                          .end = 1000 + latency,
+                                                          .size = size,
+                                                          .sender = (uint16_t)sender,
+                                                          .address = address});
 }
 
 #endif

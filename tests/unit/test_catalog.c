@@ -60,7 +60,7 @@ static void UPC_03_1024_candidate_events(void **state)
 static void UPC_38_units_cover_cores_fpus_caches_coherence_memory_networks(void **state)
 {
     (void)state;
-    static const char *const wires[] = {
+    static const char *const signals[] = {
         "core0.jpipe.", "core1.ipipe.", "core2.l1d.", "core3.l1i.",  "fpu0.",    "fpu1.",
         "fpu2.",        "fpu3.",        "l2.0.",      "l2.1.",       "l2.2.",    "l2.3.",
         "l3.0.",        "l3.1.",        "ddr.0.",     "ddr.1.",      "snoop.0.", "snoop.3.",
@@ -69,12 +69,12 @@ static void UPC_38_units_cover_cores_fpus_caches_coherence_memory_networks(void 
     struct chil_machine *bgp = rig_machine_file("bgp");
     size_t count;
     const struct chil_event *events = chil_machine_events(bgp, &count);
-    for (size_t w = 0; w < sizeof wires / sizeof *wires; w++) {
+    for (size_t w = 0; w < sizeof signals / sizeof *signals; w++) {
         bool found = false;
         for (size_t i = 0; i < count && !found; i++)
             found = events[i].signal_count &&
-                    strncmp(events[i].signals[0], wires[w], strlen(wires[w])) == 0;
-        if (!found) fail_msg("no event counts a wire %s...", wires[w]);
+                    strncmp(events[i].signals[0], signals[w], strlen(signals[w])) == 0;
+        if (!found) fail_msg("no event counts a signal %s...", signals[w]);
     }
     chil_machine_free(bgp);
 }
@@ -238,7 +238,7 @@ static void bgl_has_328_events_with_their_placements(void **state)
     chil_machine_free(bgl);
 }
 
-static void assert_same_wires(const struct chil_event *a, const struct chil_event *b)
+static void assert_same_signals(const struct chil_event *a, const struct chil_event *b)
 {
     assert_int_equal(a->signal_count, b->signal_count);
     for (size_t i = 0; i < a->signal_count; i++)
@@ -246,7 +246,7 @@ static void assert_same_wires(const struct chil_event *a, const struct chil_even
     assert_int_equal(a->mode, b->mode);
 }
 
-static void repeats_in_other_modes_name_the_same_wires(void **state)
+static void repeats_in_other_modes_name_the_same_signals(void **state)
 {
     (void)state;
     struct chil_machine *bgp = rig_machine_file("bgp");
@@ -258,19 +258,20 @@ static void repeats_in_other_modes_name_the_same_wires(void **state)
         if (!suffix) continue;
         (void)snprintf(name, sizeof name, "%.*s", (int)(suffix - events[i].name), events[i].name);
         if (chil_machine_find_event(bgp, name, &first, NULL)) continue;
-        assert_same_wires(&events[i], first);
+        assert_same_signals(&events[i], first);
         repeats++;
     }
     assert_true(repeats > 140);
-    assert_same_wires(event(bgp, "BGP_PU3_L1_INVALIDATION_UM3"),
-                      event(bgp, "BGP_PU3_L1_INVALIDATION_REQUESTS"));
-    assert_same_wires(event(bgp, "BGP_COL_ALC_ABORT"), event(bgp, "BGP_COL_A_LOCAL_CLIENT_ABORT"));
-    assert_same_wires(event(bgp, "BGP_COL_RECEPTION_VC1_PACKED_ADDED"),
-                      event(bgp, "BGP_COL_RECEPTION_VC1_PACKET_ADDED"));
+    assert_same_signals(event(bgp, "BGP_PU3_L1_INVALIDATION_UM3"),
+                        event(bgp, "BGP_PU3_L1_INVALIDATION_REQUESTS"));
+    assert_same_signals(event(bgp, "BGP_COL_ALC_ABORT"),
+                        event(bgp, "BGP_COL_A_LOCAL_CLIENT_ABORT"));
+    assert_same_signals(event(bgp, "BGP_COL_RECEPTION_VC1_PACKED_ADDED"),
+                        event(bgp, "BGP_COL_RECEPTION_VC1_PACKET_ADDED"));
     chil_machine_free(bgp);
 }
 
-static void both_machines_share_wires(void **state)
+static void both_machines_share_signals(void **state)
 {
     (void)state;
     static const char *const same[][2] = {
@@ -285,7 +286,7 @@ static void both_machines_share_wires(void **state)
     };
     struct chil_machine *bgp = rig_machine_file("bgp"), *bgl = rig_machine_file("bgl");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        assert_same_wires(event(bgp, same[i][0]), event(bgl, same[i][1]));
+        assert_same_signals(event(bgp, same[i][0]), event(bgl, same[i][1]));
     const struct chil_event *mult_div = event(bgl, "BGL_FPU_ARITH_MULT_DIV");
     assert_int_equal(mult_div->signal_count, 2);
     assert_string_equal(mult_div->signals[0], event(bgp, "BGP_PU0_FPU_MULT_1")->signals[0]);
@@ -489,8 +490,8 @@ int main(void)
         cmocka_unit_test(BGL_29_memory_model_of_blue_gene_l),
         cmocka_unit_test(BGL_48_nodes_cores_and_fpus_of_blue_gene_l),
         cmocka_unit_test(bgl_has_328_events_with_their_placements),
-        cmocka_unit_test(repeats_in_other_modes_name_the_same_wires),
-        cmocka_unit_test(both_machines_share_wires),
+        cmocka_unit_test(repeats_in_other_modes_name_the_same_signals),
+        cmocka_unit_test(both_machines_share_signals),
         cmocka_unit_test(states_count_cycles_and_misses_count_rises),
         cmocka_unit_test(events_are_found_by_name_and_id),
         cmocka_unit_test(patterns_are_globs_or_parts),

@@ -230,7 +230,7 @@ static const struct slip wrong_events[] = {
     {"core0.load", "core0..load", ":3: signal 'core0..load' is not parts of"},
     {"core0.load", "core0.load.", ":3: signal 'core0.load.' is not parts of"},
     {"core0.load", "core0.load+", ":3: signal '' is not parts of"},
-    {"core0.load", "core0.load+b+core0.load", ":3: signal 'core0.load' is added up twice; name each wire once"},
+    {"core0.load", "core0.load+b+core0.load", ":3: signal 'core0.load' is added up twice; name each signal once"},
     {"core0.load", "a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q+r+s+t+u+v+w+x+y+z+aa+ab+ac+ad+ae+af+ag+ah+ai+aj+ak+al+a"
      "m+an+ao+ap+aq+ar+as+at+au+av+aw+ax+ay+az+ba+bb+bc+bd+be+bf+bg+bh+bi+bj+bk+bl+bm",
      ":3: 65 signals are added up; the most is 64"},
@@ -316,21 +316,21 @@ static void slips(const char *right, const struct slip *rows, size_t count, bool
     place_remove(&place);
 }
 
-static void slips_in_a_machine_file_are_told(void **state)
+static void mistakes_in_a_machine_file_are_reported(void **state)
 {
     (void)state;
     slips(right_machine, wrong_machines, sizeof wrong_machines / sizeof *wrong_machines, true,
           right_machine);
 }
 
-static void slips_in_an_event_file_are_told(void **state)
+static void mistakes_in_an_event_file_are_reported(void **state)
 {
     (void)state;
     slips(right_events, wrong_events, sizeof wrong_events / sizeof *wrong_events, false,
           right_machine);
 }
 
-static void slips_in_placements_are_told(void **state)
+static void mistakes_in_placements_are_reported(void **state)
 {
     (void)state;
     const char *upc = strstr(right_machine, "kind ="), *end = strstr(right_machine, "[l1i]");
@@ -345,7 +345,7 @@ static void slips_in_placements_are_told(void **state)
     free(machine);
 }
 
-static void empty_and_binary_files_are_told(void **state)
+static void empty_and_binary_files_are_reported(void **state)
 {
     (void)state;
     struct place place;
@@ -500,10 +500,10 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_finds_its_events_beside_it),
         cmocka_unit_test(the_reference_names_every_key),
-        cmocka_unit_test(slips_in_a_machine_file_are_told),
-        cmocka_unit_test(slips_in_an_event_file_are_told),
-        cmocka_unit_test(slips_in_placements_are_told),
-        cmocka_unit_test(empty_and_binary_files_are_told),
+        cmocka_unit_test(mistakes_in_a_machine_file_are_reported),
+        cmocka_unit_test(mistakes_in_an_event_file_are_reported),
+        cmocka_unit_test(mistakes_in_placements_are_reported),
+        cmocka_unit_test(empty_and_binary_files_are_reported),
         cmocka_unit_test(odd_but_right_files_are_read),
         cmocka_unit_test(mutated_files_are_read_or_refused_in_one_line),
     };

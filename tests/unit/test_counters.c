@@ -119,7 +119,7 @@ static void BGL_20_sums_over_processes_equal_the_machine_s_totals(void **state)
     counters_free(rig.counters);
 }
 
-static void BGL_17_128_processes_have_sets_and_the_129th_is_told(void **state)
+static void BGL_17_128_processes_have_sets_and_the_129th_is_reported(void **state)
 {
     (void)state;
     struct rig rig;
@@ -165,7 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(BGL_15_BGL_18_all_64_counters_of_64_bits_count_together),
-        cmocka_unit_test(BGL_17_128_processes_have_sets_and_the_129th_is_told),
+        cmocka_unit_test(BGL_17_128_processes_have_sets_and_the_129th_is_reported),
         cmocka_unit_test(BGL_20_sums_over_processes_equal_the_machine_s_totals),
         cmocka_unit_test(a_program_sees_what_it_selected_while_started),
         cmocka_unit_test(a_set_is_free_again_when_its_process_ends),

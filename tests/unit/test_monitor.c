@@ -71,20 +71,20 @@ static void SHR_17_SHR_23_the_address_of_figure_3_is_category_tag_and_12_latency
     set(board, CHIL_MONITOR_CATEGORY, 5);
     set_tag(board, 0x12345678, 9);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
-    tell(board, 0xFABC, 7, 3, 0x12345FFF);
+    transact(board, 0xFABC, 7, 3, 0x12345FFF);
     assert_int_equal(word(board, 0x59ABC), 1);
-    tell(board, 0xABC, 7, 3, 0x12346000); /* the next page has no tag */
+    transact(board, 0xABC, 7, 3, 0x12346000); /* the next page has no tag */
     assert_int_equal(word(board, 0x50ABC), 1);
     chil_monitor_free(board);
 }
 
-/* ERR-22: what field is where is told with the data. */
+/* ERR-22: the layout is kept with the data. */
 static void SHR_22_the_selection_changes_between_experiments_and_says_its_layout(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
     (void)state;
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
-    tell(board, 0x12345, 0xABC, 0xDE, 0);
+    transact(board, 0x12345, 0xABC, 0xDE, 0);
     assert_int_equal(get(board, CHIL_MONITOR_LAYOUT), 0x43210);
     assert_int_equal(word(board, 0x12345), 1);
     set(board, CHIL_MONITOR_CHUNKS, SENDER_SIZE);
@@ -93,7 +93,7 @@ static void SHR_22_the_selection_changes_between_experiments_and_says_its_layout
     const uint32_t chunks[12] = {5, 4, 3, 2, 1, 0xC, 0xB, 0xA, 0xE, 0xD, 0, 0};
     for (unsigned f = 0; f < 5; f++)
         address |= chunks[layout >> 4 * f & 15] << 4 * f;
-    tell(board, 0x12345, 0xABC, 0xDE, 0);
+    transact(board, 0x12345, 0xABC, 0xDE, 0);
     assert_int_equal(word(board, address), 1);
     assert_string_equal(chil_chunk_name(layout >> 16 & 15), "sender 1");
     chil_monitor_free(board);
@@ -108,20 +108,20 @@ static void SHR_10_SHR_11_latency_is_the_44_bit_difference_shifted_and_limited(v
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     /* The receiver's clock has wrapped: the difference is right all the same. */
     struct chil_transaction t = {.start = (UINT64_C(1) << 44) - 5, .end = 7};
-    chil_monitor_tell(board, &t);
+    chil_monitor_notify(board, &t);
     assert_int_equal(word(board, 12), 1);
-    tell(board, 0xABCDE12345, 0, 0, 0); /* by default the lowest 20 bits */
+    transact(board, 0xABCDE12345, 0, 0, 0); /* by default the lowest 20 bits */
     assert_int_equal(word(board, 0x12345), 1);
     set(board, CHIL_MONITOR_SHIFT, 8);
-    tell(board, 0xABCDE12345, 0, 0, 0);
+    transact(board, 0xABCDE12345, 0, 0, 0);
     assert_int_equal(word(board, 0xCDE123 & 0xFFFFF), 1);
     /* ERR-19: the limits are of the difference before the shift, and equal to them is inside. */
     set(board, CHIL_MONITOR_MINIMUM, 0x1000);
     set(board, CHIL_MONITOR_MAXIMUM, 0x2000);
-    tell(board, 0x0FFF, 0, 0, 0);
-    tell(board, 0x1000, 0, 0, 0);
-    tell(board, 0x2000, 0, 0, 0);
-    tell(board, 0x2001, 0, 0, 0);
+    transact(board, 0x0FFF, 0, 0, 0);
+    transact(board, 0x1000, 0, 0, 0);
+    transact(board, 0x2000, 0, 0, 0);
+    transact(board, 0x2001, 0, 0, 0);
     assert_int_equal(word(board, 0), 1);
     assert_int_equal(word(board, 0x10), 1);
     assert_int_equal(word(board, 0x20), 1);
@@ -138,11 +138,11 @@ static void SHR_12_SHR_13_size_has_12_bits_and_sender_8(void **state)
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (uint32_t size = 0; size < 4096; size++)
         for (unsigned sender = 0; sender < 256; sender++)
-            tell(board, 0, size, sender, 0);
+            transact(board, 0, size, sender, 0);
     for (uint32_t i = 0; i < WORDS; i++)
         sum += word(board, i) == 1;
-    assert_int_equal(sum, WORDS);          /* each of 2^20 pairs has a bin of its own */
-    tell(board, 0, 4096 + 17, 256 + 3, 0); /* wires that are not there */
+    assert_int_equal(sum, WORDS);              /* each of 2^20 pairs has a bin of its own */
+    transact(board, 0, 4096 + 17, 256 + 3, 0); /* wires that are not there */
     uint64_t twos = 0;
     for (uint32_t i = 0; i < WORDS; i++)
         twos += word(board, i) == 2;
@@ -159,7 +159,7 @@ static void SHR_14_SHR_36_a_category_of_4_bits_makes_an_array_of_histograms(void
     for (unsigned category = 0; category < 16; category++) {
         set(board, CHIL_MONITOR_CATEGORY, category);
         for (unsigned i = 0; i <= category; i++)
-            tell(board, 100 + category, 0, 0, 0);
+            transact(board, 100 + category, 0, 0, 0);
     }
     for (uint32_t category = 0; category < 16; category++)
         for (uint32_t latency = 0; latency < 4096; latency++)
@@ -204,16 +204,16 @@ static void SHR_02_SHR_03_SHR_04_every_transaction_counts_in_the_word_of_its_add
     set_tag(board, 0x1000, 1);
     set_tag(board, 0x2000, 2);
     set_tag(board, 0x3000, 3);
-    tell(board, 1, 0, 0, 0); /* stopped: not seen */
+    transact(board, 1, 0, 0, 0); /* stopped: not seen */
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (unsigned i = 0; i < 10000; i++) {
         unsigned tag = (unsigned)random_below(&random, 4),
                  sender = (unsigned)random_below(&random, tag + 1);
         joint[tag][sender]++;
-        tell(board, 0, 0, sender, tag << 12);
+        transact(board, 0, 0, sender, tag << 12);
     }
     set(board, CHIL_MONITOR_CONTROL, 0);
-    tell(board, 1, 0, 0, 0);
+    transact(board, 1, 0, 0, 0);
     uint64_t layout = get(board, CHIL_MONITOR_LAYOUT);
     unsigned tag_at = 0, sender_at = 0;
     for (unsigned f = 0; f < 5; f++) {
@@ -235,9 +235,9 @@ static void SHR_05_SHR_06_a_trace_record_is_20_bits_of_fields_and_20_of_time(voi
     (void)state;
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN | CHIL_MONITOR_TRACE);
     for (uint64_t i = 0; i < 100; i++)
-        chil_monitor_tell(board,
-                          &(struct chil_transaction){.start = UINT64_C(0x123456789AB) + i,
-                                                     .end = UINT64_C(0x123456789AB) + 3 * i});
+        chil_monitor_notify(board,
+                            &(struct chil_transaction){.start = UINT64_C(0x123456789AB) + i,
+                                                       .end = UINT64_C(0x123456789AB) + 3 * i});
     assert_int_equal(get(board, CHIL_MONITOR_RECORDS), 100);
     for (uint64_t i = 0; i < 100; i++)
         assert_int_equal(word(board, (uint32_t)i),
@@ -253,13 +253,13 @@ static void SHR_05_a_trace_ends_with_memory_or_begins_again(void **state)
     (void)state;
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN | CHIL_MONITOR_TRACE);
     for (unsigned i = 0; i < WORDS; i++)
-        tell(board, 1, 0, 0, 0);
+        transact(board, 1, 0, 0, 0);
     assert_int_equal(get(board, CHIL_MONITOR_STATUS), 0);
-    tell(board, 2, 0, 0, 0);
+    transact(board, 2, 0, 0, 0);
     assert_int_equal(get(board, CHIL_MONITOR_STATUS), CHIL_MONITOR_FULL);
     assert_int_equal(word(board, 0) % WORDS, 1);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN | CHIL_MONITOR_TRACE | CHIL_MONITOR_WRAP);
-    tell(board, 3, 0, 0, 0);
+    transact(board, 3, 0, 0, 0);
     assert_int_equal(word(board, 0) % WORDS, 3);
     assert_int_equal(get(board, CHIL_MONITOR_RECORDS), 1);
     chil_monitor_free(board);
@@ -271,7 +271,7 @@ static void SHR_07_transactions_of_one_moment_are_all_seen(void **state)
     (void)state;
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (unsigned i = 0; i < 100000; i++) /* 625 ns are 6.25 ticks; these have none between them */
-        tell(board, 5, 0, 0, 0);
+        transact(board, 5, 0, 0, 0);
     assert_int_equal(word(board, 5), 100000);
     chil_monitor_free(board);
 }
@@ -301,8 +301,8 @@ static void SHR_21_high_address_bits_come_from_chosen_signals(void **state)
     assert_int_equal(get(board, CHIL_MONITOR_JUMPERS), 48 << 16 | 34 << 8 | 33);
     set(board, CHIL_MONITOR_CATEGORY, 8);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
-    tell(board, 6, 0, 3, 0);
-    tell(board, 6, 0, 0xFC, 0);
+    transact(board, 6, 0, 3, 0);
+    transact(board, 6, 0, 0xFC, 0);
     assert_int_equal(word(board, 7 << 20 | 6), 1);
     assert_int_equal(word(board, 4 << 20 | 6), 1);
     chil_monitor_free(board);
@@ -332,20 +332,20 @@ SHR_24_SHR_25_the_increment_that_passes_the_threshold_interrupts_with_its_addres
     set(board, CHIL_MONITOR_THRESHOLD, 10);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (unsigned i = 0; i < 10; i++)
-        tell(board, 0x321, 0, 0, 0);
+        transact(board, 0x321, 0, 0, 0);
     assert_int_equal(seen.count, 0); /* 10 does not exceed 10 */
     assert_int_equal(get(board, CHIL_MONITOR_OVERFLOW), UINT64_MAX);
-    tell(board, 0x321, 0, 0, 0);
+    transact(board, 0x321, 0, 0, 0);
     assert_int_equal(seen.count, 1);
     assert_int_equal(seen.last, 0x321);
     assert_int_equal(get(board, CHIL_MONITOR_STATUS), CHIL_MONITOR_INTERRUPT);
     assert_int_equal(get(board, CHIL_MONITOR_QUEUED), 1);
     assert_int_equal(get(board, CHIL_MONITOR_OVERFLOW), 0x321);
-    tell(board, 0x321, 0, 0, 0); /* and every update after it */
+    transact(board, 0x321, 0, 0, 0); /* and every update after it */
     assert_int_equal(seen.count, 2);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN | CHIL_MONITOR_ONCE);
     for (unsigned i = 0; i < 20; i++)
-        tell(board, 0x322, 0, 0, 0);
+        transact(board, 0x322, 0, 0, 0);
     assert_int_equal(seen.count, 3);
     chil_monitor_free(board);
 }
@@ -357,12 +357,12 @@ static void SHR_24_the_sum_is_compared_before_the_word_wraps(void **state)
     (void)state;
     set_word(board, 4, WORD_MAX - 1);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
-    tell(board, 4, 0, 0, 0);
+    transact(board, 4, 0, 0, 0);
     assert_int_equal(seen.count, 0);
-    tell(board, 4, 0, 0, 0);
+    transact(board, 4, 0, 0, 0);
     assert_int_equal(seen.count, 1);
     assert_int_equal(word(board, 4), 0);
-    tell(board, 4, 0, 0, 0);
+    transact(board, 4, 0, 0, 0);
     assert_int_equal(seen.count, 1);
     assert_int_equal(word(board, 4), 1);
     chil_monitor_free(board);
@@ -375,9 +375,9 @@ static void SHR_26_overflow_addresses_queue_and_a_full_queue_is_flagged(void **s
     set(board, CHIL_MONITOR_THRESHOLD, 0);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (unsigned i = 0; i < 16; i++)
-        tell(board, i, 0, 0, 0);
+        transact(board, i, 0, 0, 0);
     assert_int_equal(get(board, CHIL_MONITOR_STATUS), CHIL_MONITOR_INTERRUPT);
-    tell(board, 99, 0, 0, 0);
+    transact(board, 99, 0, 0, 0);
     assert_int_equal(get(board, CHIL_MONITOR_STATUS), CHIL_MONITOR_INTERRUPT | CHIL_MONITOR_LOST);
     for (unsigned i = 0; i < 16; i++)
         assert_int_equal(get(board, CHIL_MONITOR_OVERFLOW), i);
@@ -385,7 +385,7 @@ static void SHR_26_overflow_addresses_queue_and_a_full_queue_is_flagged(void **s
     assert_int_equal(word(board, 99), 1); /* counted, whatever became of its address */
     set(board, CHIL_MONITOR_STATUS, CHIL_MONITOR_LOST);
     assert_int_equal(get(board, CHIL_MONITOR_STATUS), CHIL_MONITOR_INTERRUPT);
-    tell(board, 100, 0, 0, 0);
+    transact(board, 100, 0, 0, 0);
     assert_int_equal(get(board, CHIL_MONITOR_OVERFLOW), 100);
     chil_monitor_free(board);
 }
@@ -398,7 +398,7 @@ static void SHR_27_a_threshold_switches_to_trace_from_the_next_transaction_on(vo
     set(board, CHIL_MONITOR_RECORDS, 0x1000);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN | CHIL_MONITOR_TOGGLE);
     for (unsigned i = 1; i <= 10; i++)
-        tell(board, 7, 0, 0, 0);
+        transact(board, 7, 0, 0, 0);
     assert_int_equal(get(board, CHIL_MONITOR_CONTROL),
                      CHIL_MONITOR_RUN | CHIL_MONITOR_TOGGLE | CHIL_MONITOR_TRACE);
     assert_int_equal(word(board, 7), 4);
@@ -437,9 +437,9 @@ static void SHR_40_presets_give_each_bin_its_own_threshold_and_true_counts(void 
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (uint32_t bin = 0; bin < 50; bin++) {
         for (uint32_t i = 0; i < bin; i++)
-            tell(board, bin, 0, 0, 0);
+            transact(board, bin, 0, 0, 0);
         assert_int_equal(seen.count, bin); /* T events are tolerated */
-        tell(board, bin, 0, 0, 0);
+        transact(board, bin, 0, 0, 0);
         assert_int_equal(seen.count, bin + 1);
         assert_int_equal(seen.last, bin);
         assert_int_equal(chil_monitor_count(board, bin), bin + 1);
@@ -468,10 +468,10 @@ static void SHR_41_SHR_42_one_illegal_event_among_many_legal_ones_interrupts_at_
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
     for (unsigned i = 0; i < 200000; i++) {
         unsigned sender = (unsigned)random_below(&random, 16);
-        tell(board, 9, 0, sender, sender == 3 ? 0x4000 : 0x5000);
+        transact(board, 9, 0, sender, sender == 3 ? 0x4000 : 0x5000);
     }
     assert_int_equal(seen.count, 0);
-    tell(board, 9, 0, 3, 0x5FFF);
+    transact(board, 9, 0, 3, 0x5FFF);
     assert_int_equal(seen.count, 1);
     assert_int_equal(seen.last, bin);
     chil_monitor_free(board);
@@ -491,12 +491,12 @@ static void SHR_29_SHR_32_an_experiment_with_the_ten_commands(void **state)
     set(board, CHIL_MONITOR_CATEGORY, 4);
     set(board, CHIL_MONITOR_THRESHOLD, 7);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_TOGGLE); /* mode, and switching to trace */
-    tell(board, 0x100, 0, 0, 0);
+    transact(board, 0x100, 0, 0, 0);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_TOGGLE | CHIL_MONITOR_RUN);
-    tell(board, 0x100, 0, 0, 0);
-    tell(board, 0x10F, 0, 0, 0);
+    transact(board, 0x100, 0, 0, 0);
+    transact(board, 0x10F, 0, 0, 0);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_TOGGLE);
-    tell(board, 0x100, 0, 0, 0);
+    transact(board, 0x100, 0, 0, 0);
     set(board, CHIL_MONITOR_ADDRESS, 0x40000);
     for (uint32_t i = 0; i < 0x10000; i++)
         assert_int_equal(get(board, CHIL_MONITOR_DATA), i == 0x10 ? 7 : 5);
@@ -580,12 +580,12 @@ static void exported_registers_are_written_from_other_nodes(void **state)
                      0);
     assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_REMOTE, CHIL_MONITOR_EXPORT, 8, 0),
                      CHIL_EPERM);
-    /* Receiver and sender alike: what counts is the register. */
+    /* For receiver and sender the register decides. */
     set(board, CHIL_MONITOR_CHUNKS, CATEGORY_TAG_LATENCY);
     set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
-    tell(board, 1, 0, 0, 0);
+    transact(board, 1, 0, 0, 0);
     assert_int_equal(chil_monitor_store(board, CHIL_MONITOR_USER, CHIL_MONITOR_CATEGORY, 8, 9), 0);
-    tell(board, 1, 0, 0, 0);
+    transact(board, 1, 0, 0, 0);
     assert_int_equal(word(board, 0x30001), 1);
     assert_int_equal(word(board, 0x90001), 1);
     chil_monitor_free(board);

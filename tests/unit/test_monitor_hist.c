@@ -74,7 +74,7 @@ static void a_declaration_says_widths_shifts_and_scales(void **state)
     }
 }
 
-static void what_is_wrong_is_told_with_its_column(void **state)
+static void errors_name_the_column(void **state)
 {
     const struct {
         const char *declaration, *where, *message;
@@ -141,7 +141,7 @@ static void every_value_is_in_the_bin_that_says_so(void **state)
             struct chil_hist *hist = declare(declarations[i], NULL, NULL);
             size_t count;
             char text[CHIL_VALUE_TEXT], *end;
-            chil_hist_tell(hist, &(struct chil_transaction){.start = 5, .end = 5 + value});
+            chil_hist_notify(hist, &(struct chil_transaction){.start = 5, .end = 5 + value});
             const struct chil_bin *bins = chil_hist_bins(hist, &count);
             assert_int_equal(count, 1);
             assert_int_equal(bins[0].count, 1);
@@ -173,9 +173,9 @@ static void many_at_a_time_are_as_many_one_by_one(void **state)
                                          .core = (uint8_t)random_below(&random, 4),
                                          .level = (uint8_t)random_below(&random, 4)};
             uint64_t times = random_below(&random, 4);
-            chil_hist_tell_alike(many, &t, times);
+            chil_hist_notify_uniform(many, &t, times);
             while (times--)
-                chil_hist_tell(one, &t);
+                chil_hist_notify(one, &t);
         }
         const struct chil_bin *bins = chil_hist_bins(one, &count),
                               *bins_many = chil_hist_bins(many, &count_many);
@@ -214,20 +214,20 @@ static void who_asks_for_a_place_is_known(void **state)
     chil_ranges_free(ranges);
 }
 
-/* Dense and sparse alike, against a tally of strings. */
+/* Dense and sparse histograms against a tally of strings. */
 static void SHR_04_joint_counts_are_those_of_a_plain_tally(void **state)
 {
     const char *const declarations[] = {"kind x level", "latency:4 x core x sender:4",
                                         "address>>5 x pc", "page x latency:log"};
     (void)state;
     for (unsigned i = 0; i < sizeof declarations / sizeof *declarations; i++) {
-        enum { TELL = 20000 };
+        enum { TRANSACTIONS = 20000 };
         struct chil_hist *hist = declare(declarations[i], NULL, NULL);
         uint64_t random = 3;
-        uint64_t *keys = calloc(TELL, sizeof *keys);
+        uint64_t *keys = calloc(TRANSACTIONS, sizeof *keys);
         size_t count;
         assert_non_null(keys);
-        for (unsigned k = 0; k < TELL; k++) {
+        for (unsigned k = 0; k < TRANSACTIONS; k++) {
             struct chil_transaction t = {.end = random_below(&random, 40),
                                          .address = (uint32_t)random_below(&random, 50000) * 32,
                                          .pc = (uint32_t)random_below(&random, 20) * 4,
@@ -241,7 +241,7 @@ static void SHR_04_joint_counts_are_those_of_a_plain_tally(void **state)
                                     (uint64_t)(t.address / 32) << 32 | t.pc,
                                     t.address / 4096 * 64 + log};
             keys[k] = key[i];
-            chil_hist_tell(hist, &t);
+            chil_hist_notify(hist, &t);
         }
         const struct chil_bin *bins = chil_hist_bins(hist, &count);
         uint64_t sum = 0;
@@ -249,11 +249,11 @@ static void SHR_04_joint_counts_are_those_of_a_plain_tally(void **state)
             if (b) assert_true(bins[b - 1].key < bins[b].key);
             sum += bins[b].count;
         }
-        assert_int_equal(sum, TELL);
-        assert_int_equal(chil_hist_total(hist), TELL);
-        for (unsigned k = 0; k < TELL; k += 97) {
+        assert_int_equal(sum, TRANSACTIONS);
+        assert_int_equal(chil_hist_total(hist), TRANSACTIONS);
+        for (unsigned k = 0; k < TRANSACTIONS; k += 97) {
             uint64_t same = 0, counted = 0;
-            for (unsigned l = 0; l < TELL; l++)
+            for (unsigned l = 0; l < TRANSACTIONS; l++)
                 same += keys[l] == keys[k];
             for (size_t b = 0; b < count; b++)
                 if (bins[b].key == keys[k]) counted = bins[b].count;
@@ -275,16 +275,16 @@ static void SHR_35_only_the_joint_distribution_names_the_sender(void **state)
         for (unsigned i = 0; i < 100; i++) {
             struct chil_transaction t = {
                 .size = 224, .sender = (uint16_t)sender, .kind = CHIL_PACKET};
-            chil_hist_tell(joint, &t);
-            chil_hist_tell(sizes, &t);
+            chil_hist_notify(joint, &t);
+            chil_hist_notify(sizes, &t);
             t.size = 8;
             if (sender || i >= 50) continue;
-            chil_hist_tell(joint, &t);
-            chil_hist_tell(sizes, &t);
+            chil_hist_notify(joint, &t);
+            chil_hist_notify(sizes, &t);
         }
     const struct chil_bin *bins = chil_hist_bins(sizes, &count);
     assert_int_equal(count, 2);
-    assert_int_equal(bins[0].count, 50); /* somebody's */
+    assert_int_equal(bins[0].count, 50); /* of no range */
     bins = chil_hist_bins(joint, &count);
     assert_int_equal(count, 17);
     assert_int_equal(bins[0].key, 0); /* sender 0, bin 0 */
@@ -376,12 +376,12 @@ static void names_are_values_in_bins_and_predicates(void **state)
     (void)chil_ranges_add(tags, "ro", 0x1000, 0x1FFF);
     (void)chil_ranges_add(functions, "main", 0x100, 0x1FF);
     struct chil_hist *hist = declare("tag x function", "tag=ro | category=main", &names);
-    const struct chil_transaction told[] = {{.address = 0x1800, .pc = 0x100},
-                                            {.address = 0x1800, .pc = 0x300},
-                                            {.address = 0x2000, .pc = 0x1FC, .tag = 9},
-                                            {.address = 0x2000, .pc = 0x300}};
+    const struct chil_transaction given[] = {{.address = 0x1800, .pc = 0x100},
+                                             {.address = 0x1800, .pc = 0x300},
+                                             {.address = 0x2000, .pc = 0x1FC, .tag = 9},
+                                             {.address = 0x2000, .pc = 0x300}};
     for (unsigned i = 0; i < 4; i++)
-        chil_hist_tell(hist, &told[i]);
+        chil_hist_notify(hist, &given[i]);
     const struct chil_bin *bins = chil_hist_bins(hist, &count);
     assert_int_equal(count, 3);
     chil_hist_value(hist, 0, chil_hist_index(hist, 0, bins[0].key), text);
@@ -397,7 +397,7 @@ static void names_are_values_in_bins_and_predicates(void **state)
 
 /* Names that transactions bring: the table may grow, up to the last bin, which then has all the
  * rest. */
-static void told_names_come_with_the_transaction(void **state)
+static void carried_names_are_the_transaction_s(void **state)
 {
     (void)state;
     enum { NAMES = 70000, LAST = (1 << 16) - 1 };
@@ -410,8 +410,8 @@ static void told_names_come_with_the_transaction(void **state)
     const struct chil_hist_names names = {.functions = functions,
                                           .tags = tags,
                                           .callpaths = callpaths,
-                                          .told = 1U << CHIL_VAR_FUNCTION | 1U << CHIL_VAR_TAG |
-                                                  1U << CHIL_VAR_CALLPATH};
+                                          .carried = 1U << CHIL_VAR_FUNCTION | 1U << CHIL_VAR_TAG |
+                                                     1U << CHIL_VAR_CALLPATH};
     struct chil_hist *hist = declare("function x tag", "function!=\"two words\"", &names);
     struct chil_hist *paths = declare("callpath", NULL, &names);
     uint32_t unwanted = chil_ranges_find(functions, "two words");
@@ -421,13 +421,13 @@ static void told_names_come_with_the_transaction(void **state)
         (void)chil_ranges_name(functions, name);
     }
     assert_int_equal(chil_ranges_name(tags, "malloc in main"), 2);
-    const struct chil_transaction told[] = {
+    const struct chil_transaction given[] = {
         {.function = 1, .address = 0x1000, .site = 2}, /* the user's tag counts first */
         {.function = 1, .address = 0x2000, .site = 2}, {.function = unwanted, .address = 0x2000},
         {.function = LAST, .address = 0x2000},         {.function = NAMES, .address = 0x2000},
     };
-    for (unsigned i = 0; i < sizeof told / sizeof *told; i++)
-        chil_hist_tell(hist, &told[i]);
+    for (unsigned i = 0; i < sizeof given / sizeof *given; i++)
+        chil_hist_notify(hist, &given[i]);
     const struct chil_bin *bins = chil_hist_bins(hist, &count);
     assert_int_equal(count, 3);
     assert_string_equal(chil_hist_name(hist, 0, chil_hist_index(hist, 0, bins[0].key)), "main");
@@ -439,8 +439,8 @@ static void told_names_come_with_the_transaction(void **state)
     /* A call path that is too long for a text loses its beginning, not its end. */
     memset(name, 'a', sizeof name);
     memcpy(name + sizeof name - 8, " > last", 8);
-    chil_hist_tell(paths,
-                   &(struct chil_transaction){.callpath = chil_ranges_name(callpaths, name)});
+    chil_hist_notify(paths,
+                     &(struct chil_transaction){.callpath = chil_ranges_name(callpaths, name)});
     bins = chil_hist_bins(paths, &count);
     chil_hist_value(paths, 0, bins[0].key, text);
     assert_int_equal(strlen(text), CHIL_VALUE_TEXT - 1);
@@ -458,7 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_declaration_says_widths_shifts_and_scales),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_column),
+        cmocka_unit_test(errors_name_the_column),
         cmocka_unit_test(every_value_is_in_the_bin_that_says_so),
         cmocka_unit_test(many_at_a_time_are_as_many_one_by_one),
         cmocka_unit_test(who_asks_for_a_place_is_known),
@@ -467,7 +467,7 @@ int main(void)
         cmocka_unit_test(predicates_hold_as_C_says),
         cmocka_unit_test(the_later_range_counts_to_the_byte),
         cmocka_unit_test(names_are_values_in_bins_and_predicates),
-        cmocka_unit_test(told_names_come_with_the_transaction),
+        cmocka_unit_test(carried_names_are_the_transaction_s),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,11 +48,11 @@ static void send(struct pair *p)
     uint64_t latency = random_next(&p->random) >> 20 >> random_below(&p->random, 44);
     packet.clock = (packet.stamp + latency) % (UINT64_C(1) << 44);
     literal_take(&p->literal, &packet);
-    chil_monitor_tell(p->board, &(struct chil_transaction){.start = packet.stamp,
-                                                           .end = packet.clock,
-                                                           .size = packet.size,
-                                                           .sender = (uint16_t)packet.sender,
-                                                           .address = packet.address});
+    chil_monitor_notify(p->board, &(struct chil_transaction){.start = packet.stamp,
+                                                             .end = packet.clock,
+                                                             .size = packet.size,
+                                                             .sender = (uint16_t)packet.sender,
+                                                             .address = packet.address});
 }
 
 static void compare(struct pair *p)
@@ -85,7 +85,7 @@ static void SHR_03_SHR_46_the_board_does_what_a_literal_data_path_does(void **st
 {
     uint32_t masks[792];
     struct pair p = {.board = board_new(20, NULL, NULL), .random = 11};
-    uint64_t each = random_trials(1000000) / 190 + 1, told = 0;
+    uint64_t each = random_trials(1000000) / 190 + 1, given = 0;
     unsigned words_compared = 0;
     (void)state;
     p.tags = calloc(PAGES, 1);
@@ -102,7 +102,7 @@ static void SHR_03_SHR_46_the_board_does_what_a_literal_data_path_does(void **st
     for (unsigned i = 0; i < 792; i++) {
         if (literal_rule(masks[i])) continue;
         configure(&p, masks[i]);
-        for (uint64_t k = 0; k < each; k++, told++) {
+        for (uint64_t k = 0; k < each; k++, given++) {
             send(&p);
             if (k % 500 == 0) compare(&p);
         }
@@ -113,7 +113,7 @@ static void SHR_03_SHR_46_the_board_does_what_a_literal_data_path_does(void **st
         }
     }
     compare_words(&p);
-    assert_true(words_compared > 2 && told >= each * 190);
+    assert_true(words_compared > 2 && given >= each * 190);
     free(p.tags);
     free(p.literal.memory);
     free(p.literal.fired);

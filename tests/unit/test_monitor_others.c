@@ -29,7 +29,7 @@ static struct chil_hist *count(const char *declaration, const struct stream *str
     struct chil_hist *hist = NULL;
     assert_int_equal(chil_hist_new(&hist, declaration, NULL, NULL, NULL), 0);
     for (unsigned i = 0; i < EVENTS; i++)
-        chil_hist_tell(hist, &stream->all[i]);
+        chil_hist_notify(hist, &stream->all[i]);
     return hist;
 }
 
@@ -122,7 +122,7 @@ static void SHR_48_the_Alpha_s_counter_that_goes_down_is_a_bin_that_is_preset(vo
         assert_int_equal(chil_monitor_preload(board, 0, period - 1), 0);
         set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
         for (unsigned i = 0; i < 1000; i++) {
-            tell(board, 0, 0, 0, 0);
+            transact(board, 0, 0, 0, 0);
             bool zero = --counter == 0;
             assert_int_equal(interrupted, zero);
             if (!zero) continue;

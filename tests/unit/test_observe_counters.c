@@ -106,12 +106,13 @@ static void BGL_09_the_call_through_works_in_user_and_in_supervisor_mode(void **
     rig_close(&rig);
 }
 
-static void BGL_11_a_task_switch_tells_who_is_counted(void **state)
+static void BGL_11_a_task_switch_selects_the_process_that_is_counted(void **state)
 {
     struct rig rig;
     (void)state;
     rig_open(&rig);
-    assert_int_equal(work_and_call(&rig, 10, 0, TASK_SWITCH, 41), 0); /* until then nobody's */
+    assert_int_equal(work_and_call(&rig, 10, 0, TASK_SWITCH, 41),
+                     0); /* before that of no process */
     assert_int_equal(work_and_call(&rig, 7, 0, TASK_SWITCH, 42), 0);
     assert_int_equal(work_and_call(&rig, 20, 0, TASK_SWITCH, 41), 0);
     assert_int_equal(instructions_of(&rig, 41), 7);
@@ -150,7 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(BGL_09_the_call_through_works_in_user_and_in_supervisor_mode),
-        cmocka_unit_test(BGL_11_a_task_switch_tells_who_is_counted),
+        cmocka_unit_test(BGL_11_a_task_switch_selects_the_process_that_is_counted),
         cmocka_unit_test(BGL_12_a_task_exit_frees_the_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,7 +215,7 @@ static void refused(const struct slip *slip, const struct chil_machine *machine)
         chil_stimulus_parse(&stimulus, "t", slip->text, strlen(slip->text), machine, NULL), status);
 }
 
-static void slips_are_told_with_their_line(void **state)
+static void mistakes_are_reported_with_their_line(void **state)
 {
     static const struct slip slips[] = {
         {"", "t:0: the stimulus is empty; see docs/formats/stimulus.md"},
@@ -301,7 +301,7 @@ static void files_that_are_no_text_are_refused(void **state)
     assert_null(stimulus);
 }
 
-/* What only running can tell: the line is named, the result is left empty. */
+/* Errors that only a run can find: the line is named, the result is left empty. */
 static void run_refused(const char *text, const struct chil_stimulus_options *options, int wanted,
                         const char *says)
 {
@@ -318,7 +318,7 @@ static void run_refused(const char *text, const struct chil_stimulus_options *op
     chil_stimulus_free(stimulus);
 }
 
-static void steps_that_cannot_be_done_are_told_with_their_line(void **state)
+static void steps_that_cannot_be_done_are_reported_with_their_line(void **state)
 {
     (void)state;
     const struct chil_stimulus_options *models[] = {&fast, &reference};
@@ -474,7 +474,7 @@ static void UPC_34_a_service_can_stop_counting_around_itself(void **state)
 
 /* ---- pulses ---- */
 
-/* One train, cut at every few cycles by lines that do nothing to it, counts as the train told at
+/* One train, cut at every few cycles by lines that do nothing to it, counts as the train driven at
  * once. */
 static void pulses_go_on_past_later_lines(void **state)
 {
@@ -560,9 +560,9 @@ static void write_step(struct writer *w, unsigned cycle)
     }
 }
 
-/* Whether both models run a text alike; a refused step must be refused by both, with the same
- * words. */
-static bool runs_alike(const char *text)
+/* Whether both models give the same results for a text; a refused step must be refused by both,
+ * with the same words. */
+static bool gives_the_same(const char *text)
 {
     struct chil_stimulus *stimulus = parse(text, NULL);
     struct chil_stimulus_result a, b;
@@ -580,7 +580,7 @@ static bool runs_alike(const char *text)
     return first == 0;
 }
 
-static void random_stimuli_run_alike_on_both_models(void **state)
+static void random_stimuli_give_the_same_on_both_models(void **state)
 {
     (void)state;
     uint64_t trials = random_trials(600), whole = 0;
@@ -593,7 +593,7 @@ static void random_stimuli_run_alike_on_both_models(void **state)
             cycle += pick(&w, 3) ? pick(&w, 8) : pick(&w, 200);
         }
         say(&w, "%u end\n", cycle + pick(&w, 100));
-        whole += runs_alike(w.text);
+        whole += gives_the_same(w.text);
     }
     assert_true(whole > trials / 8); /* enough of them get to their end */
 }
@@ -659,16 +659,16 @@ int main(void)
         cmocka_unit_test(a_threshold_interrupts_and_a_flip_is_found),
         cmocka_unit_test(a_machine_gives_names_modes_and_geometry),
         cmocka_unit_test(without_an_end_the_run_goes_on_until_the_last_pulse_is_over),
-        cmocka_unit_test(slips_are_told_with_their_line),
+        cmocka_unit_test(mistakes_are_reported_with_their_line),
         cmocka_unit_test(files_that_are_no_text_are_refused),
-        cmocka_unit_test(steps_that_cannot_be_done_are_told_with_their_line),
+        cmocka_unit_test(steps_that_cannot_be_done_are_reported_with_their_line),
         cmocka_unit_test(work_without_bound_is_refused),
         cmocka_unit_test(UPC_21_polling_is_shown_with_its_cost),
         cmocka_unit_test(polling_costs_a_read_per_threshold_and_sees_nothing_that_never_comes),
         cmocka_unit_test(UPC_33_events_outside_a_started_region_add_nothing),
         cmocka_unit_test(UPC_34_a_service_can_stop_counting_around_itself),
         cmocka_unit_test(pulses_go_on_past_later_lines),
-        cmocka_unit_test(random_stimuli_run_alike_on_both_models),
+        cmocka_unit_test(random_stimuli_give_the_same_on_both_models),
         cmocka_unit_test(mutated_examples_run_or_are_refused_in_one_line),
     };
     return cmocka_run_group_tests_name("stimulus", tests, open_bgp, close_bgp);

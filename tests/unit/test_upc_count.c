@@ -57,7 +57,7 @@ static void UPC_02_counters_are_12_low_and_52_high_bits(void **state)
     rig_close(&rig);
 }
 
-/* Every one of the 1024 wires reaches its own counter, when that is told to look at it, and no
+/* Every one of the 1024 wires reaches its own counter, when that selects it, and no
  * other. */
 static void each_wire_has_one_counter(enum chil_upc_model model)
 {

@@ -215,7 +215,7 @@ static void status_block(enum chil_upc_model model)
     rig_close(&rig);
 }
 
-static void the_status_block_tells_what_happened(void **state)
+static void the_status_block_has_the_oldest_interrupt(void **state)
 {
     (void)state;
     RIG_BOTH(status_block);
@@ -232,7 +232,7 @@ int main(void)
         cmocka_unit_test(UPC_30_the_base_is_the_bus_s_and_offsets_are_all_the_unit_sees),
         cmocka_unit_test(every_offset_and_width_has_a_defined_result),
         cmocka_unit_test(reads_and_writes_in_halves_are_never_torn),
-        cmocka_unit_test(the_status_block_tells_what_happened),
+        cmocka_unit_test(the_status_block_has_the_oldest_interrupt),
     };
     return cmocka_run_group_tests_name("upc registers", tests, NULL, NULL);
 }

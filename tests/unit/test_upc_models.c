@@ -173,7 +173,7 @@ static void do_level(struct pair *pair)
                 chil_upc_level(pair->reference, wire, cycle, level));
 }
 
-/* Moves both on, far enough that what was told is over; sometimes not, to see the refusal. */
+/* Moves both on, far enough that all trains are over; sometimes not, to see the refusal. */
 static void do_advance(struct pair *pair)
 {
     uint64_t cycle = chil_upc_now(pair->fast) + pick_length(pair);
@@ -284,7 +284,7 @@ static void do_read(struct pair *pair)
         same_counter(pair, c);
 }
 
-/* Half of the calls tell or advance; faults are rare enough to leave something to count. */
+/* Half of the calls drive a wire or advance; faults are rare enough to leave something to count. */
 static void do_something(struct pair *pair)
 {
     static void (*const calls[])(struct pair *) = {

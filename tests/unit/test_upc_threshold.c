@@ -342,7 +342,7 @@ static void UPC_08_a_flipped_bit_in_a_word_is_found(void **state)
     rig_close(&rig);
 }
 
-/* Notices may not call back into the unit; a unit that is told so says so and goes on. */
+/* Notices may not call back into the unit; a unit refuses such a call and goes on. */
 struct meddler {
     struct chil_upc *upc;
     int start, advance, raise, store;

@@ -9,14 +9,15 @@ struct set {
     int pid; /* 0: free */
     bool running;
     uint64_t mask;
-    uint64_t total[COUNTERS_SET];   /* all that the process has done */
-    uint64_t visible[COUNTERS_SET]; /* of which while started, up to the last stop */
+    uint64_t total[COUNTERS_SET];   /* all counts of the process */
+    uint64_t visible[COUNTERS_SET]; /* the part counted while started, up to the last stop */
     uint64_t since[COUNTERS_SET];   /* total at the last start */
 };
 
 struct counters {
     struct counters_options options;
-    struct set sets[COUNTERS_PROCESSES + 1]; /* the last one for all who find no other */
+    struct set
+        sets[COUNTERS_PROCESSES + 1]; /* the last one is shared by all processes beyond the limit */
     uint64_t ended[COUNTERS_SET];
     struct set *on[COUNTERS_CORES];
     uint64_t last[COUNTERS_CORES][COUNTERS_SET];
@@ -34,8 +35,8 @@ void counters_free(struct counters *c)
     free(c);
 }
 
-/* Gives what a core has done since it was last looked at to the process it runs. */
-static void settle(struct counters *c, unsigned core)
+/* Adds what a core has counted since the last call to the process that it runs. */
+static void attribute(struct counters *c, unsigned core)
 {
     uint64_t now[COUNTERS_SET];
     c->options.read(c->options.context, core, now);
@@ -45,10 +46,10 @@ static void settle(struct counters *c, unsigned core)
     memcpy(c->last[core], now, sizeof now);
 }
 
-static void settle_all(struct counters *c)
+static void attribute_all(struct counters *c)
 {
     for (unsigned core = 0; core < c->options.cores; core++)
-        settle(c, core);
+        attribute(c, core);
 }
 
 static struct set *find(struct counters *c, int pid)
@@ -70,7 +71,7 @@ static struct set *find(struct counters *c, int pid)
 void counters_switch(struct counters *c, unsigned core, int pid)
 {
     if (c->on[core] && c->on[core]->pid == pid) return;
-    settle(c, core);
+    attribute(c, core);
     c->on[core] = pid ? find(c, pid) : NULL;
 }
 
@@ -78,7 +79,7 @@ void counters_exit(struct counters *c, int pid)
 {
     for (struct set *set = c->sets; set < c->sets + COUNTERS_PROCESSES; set++) {
         if (set->pid != pid) continue;
-        settle_all(c);
+        attribute_all(c);
         for (unsigned i = 0; i < COUNTERS_SET; i++)
             c->ended[i] += set->total[i];
         for (unsigned core = 0; core < c->options.cores; core++)
@@ -90,7 +91,7 @@ void counters_exit(struct counters *c, int pid)
 /* The set of the process on a core, up to date; NULL when it runs none. */
 static struct set *current(struct counters *c, unsigned core)
 {
-    settle_all(c);
+    attribute_all(c);
     return c->on[core];
 }
 
@@ -137,7 +138,7 @@ void counters_read(struct counters *c, unsigned core, uint64_t *user, uint64_t *
 
 bool counters_of(struct counters *c, int pid, uint64_t *user)
 {
-    settle_all(c);
+    attribute_all(c);
     for (const struct set *set = c->sets; set < c->sets + COUNTERS_PROCESSES; set++) {
         if (set->pid != pid) continue;
         memcpy(user, set->total, sizeof set->total);
@@ -148,7 +149,7 @@ bool counters_of(struct counters *c, int pid, uint64_t *user)
 
 void counters_total(struct counters *c, uint64_t *user)
 {
-    settle_all(c);
+    attribute_all(c);
     memcpy(user, c->ended, sizeof c->ended);
     for (const struct set *set = c->sets; set <= c->sets + COUNTERS_PROCESSES; set++)
         for (unsigned i = 0; set->pid && i < COUNTERS_SET; i++)

@@ -1,14 +1,14 @@
-/* The simulator's own counters: 64 per process, counted whatever else is counted (paper 002,
- * section 3).
+/* The simulator's own counters: 64 per process, always counting (BGL paper, section 3).
  *
- * A listener: it is told which process a core runs, and asks for the core's counts when that
- * changes or when someone reads. So a task switch costs the program nothing, and the sums over
- * processes are the machine's totals. There are 128 double sets, user and kernel; the 129th process
- * shares one set with all after it, and that is told. User-mode runs have no kernel: its set stays
- * 0.
+ * A listener: it is notified of the process that a core runs, and reads the core's counts when that
+ * process changes and when a set is read. Task switches cost no simulated time. The sums over
+ * processes are the machine's totals.
  *
- * A program can select, start, stop, reset and read its set. That concerns what it reads; what is
- * kept per process goes on underneath.
+ * There are 128 sets, each of 64 user and 64 kernel counters. The 129th process and all later ones
+ * share one set, and `overflow` is called. User-mode runs have no kernel: kernel counters stay 0.
+ *
+ * A program can select, start, stop, reset and read its set. That changes what it reads; the totals
+ * of the process count on.
  *
  * Terms: docs/glossary.md
  */
@@ -34,7 +34,7 @@ struct counters_options {
 struct counters *counters_new(const struct counters_options *options);
 void counters_free(struct counters *counters);
 
-/* A core runs this process from now on; pid 0: none. */
+/* The core runs this process from now on; pid 0: none. */
 void counters_switch(struct counters *counters, unsigned core, int pid);
 /* A process has ended; its set may be given to another, its counts stay in the totals. */
 void counters_exit(struct counters *counters, int pid);
@@ -46,9 +46,9 @@ void counters_stop(struct counters *counters, unsigned core);
 void counters_reset(struct counters *counters, unsigned core);
 void counters_read(struct counters *counters, unsigned core, uint64_t *user, uint64_t *kernel);
 
-/* What a process has done so far, started or not; false when it has no set. And all processes,
- * ended ones too. */
+/* The counts of a process so far, started or not; false when it has no set. */
 bool counters_of(struct counters *counters, int pid, uint64_t *user);
+/* The counts of all processes, ended ones included. */
 void counters_total(struct counters *counters, uint64_t *user);
 
 #endif

@@ -48,7 +48,7 @@ static __attribute__((noinline)) void count(struct device_board *board, struct c
 {
     if (board->tagged) t->tag = (uint8_t)chil_monitor_page_tag(board->monitor, t->address);
     board->interrupted = false;
-    if (board->running) chil_monitor_tell(board->monitor, t);
+    if (board->running) chil_monitor_notify(board->monitor, t);
     if (board->interrupted && board->signals) board->waiting |= UINT64_C(1) << t->sender;
 }
 

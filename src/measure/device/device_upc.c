@@ -1,20 +1,20 @@
-/* The counter unit on the node: its registers as a page of every address space, its wires told by
- * cores and memory.
+/* The counter unit on the node: its registers are a page of every address space, its wires are
+ * driven by the counts of cores and memory.
  *
  * A program loads and stores the registers as the paper says, without a system call. Such an access
- * stops the core before it, exactly; then the unit is told what happened on the selected wires
- * since the last access, the access is done, and the instruction counts as one. So start and stop
+ * stops the core before it, exactly; then the unit gets what happened on the selected wires since
+ * the last access, the access is done, and the instruction counts as one. So start and stop
  * take effect between two instructions.
  *
- * Wires are told in bulk: in the cycles since the last access, so many rises and so many high
- * cycles. A waveform that has both is made of single-cycle pulses and one longer one (tell). Where
- * a wire was high in every cycle, its pulses touched, and rises cannot be told apart, as on a real
- * wire; the level counts are exact.
+ * Wires are driven in bulk. For the cycles since the last access, the numbers of rises and of high
+ * cycles are known; the waveform made of them has single-cycle pulses and one longer pulse
+ * (raise_interval). Limit: when a wire was high in every cycle, its pulses touch and count as one
+ * rise, as on a real wire; the level counts are exact.
  *
  * Thresholds. While a counter has one, the cores watch for the event that reaches it and stop
  * behind that instruction; the unit, caught up, then interrupts, and the program gets SIGXCPU, as
- * on Blue Gene/P. Instructions are watched by what they raise, everything else by asking after each
- * instruction. Thresholds on falls and low levels show at the next access only.
+ * on Blue Gene/P. Signals of instructions are watched by their weights; other events are polled
+ * after each instruction. Thresholds on falls and low levels show at the next access only.
  */
 #include "measure/device/device.h"
 
@@ -32,19 +32,19 @@ struct device_upc {
     struct node_watcher watcher;
     struct chil_upc *upc;
     const struct chil_event *events; /* by wire */
-    uint64_t told;                   /* up to this cycle */
-    uint64_t *rises, *highs;         /* of each counter's wire, as told */
+    uint64_t reported;               /* up to this cycle */
+    uint64_t *rises, *highs;         /* of each counter's wire, as driven */
     struct found {
         bool done;
         uint8_t count;
         struct node_signal signals[SIGNALS_OF_EVENT];
     } * found;           /* by event: its signals, looked up when first needed */
-    unsigned interrupts; /* since last asked */
+    unsigned interrupts; /* since the last stop at a threshold */
     struct {
         uint32_t counter;
         uint64_t target; /* the count of its event at which to stop */
-    } asked[CORE_WATCHES];
-    unsigned asked_count;
+    } polled[CORE_WATCHES];
+    unsigned polled_count;
 };
 
 static void on_notice(void *context, const struct chil_upc_notice *notice)
@@ -53,7 +53,7 @@ static void on_notice(void *context, const struct chil_upc_notice *notice)
     unit->interrupts += notice->kind == CHIL_UPC_INTERRUPT;
 }
 
-/* --- Telling --------------------------------------------------------------------------------- */
+/* --- Driving the wires ----------------------------------------------------------------------- */
 
 static uint32_t wire_of(const struct device_upc *unit, uint32_t counter)
 {
@@ -64,8 +64,8 @@ static uint32_t wire_of(const struct device_upc *unit, uint32_t counter)
 
 /* So many rises and high cycles in [from, to): all but one pulse are one cycle long and two apart.
  */
-static void tell(struct device_upc *unit, uint32_t wire, uint64_t from, uint64_t to, uint64_t rises,
-                 uint64_t high)
+static void raise_interval(struct device_upc *unit, uint32_t wire, uint64_t from, uint64_t to,
+                           uint64_t rises, uint64_t high)
 {
     uint64_t room = to - from;
     if (high > room) high = room; /* overlapping occurrences keep a wire high, not higher */
@@ -95,16 +95,17 @@ static uint64_t count_event(struct device_upc *unit, uint32_t number, enum chil_
     return sum;
 }
 
-/* Reads what each selected wire has done; tells the difference to the unit when `telling`. */
-static void look(struct device_upc *unit, uint64_t to, bool telling)
+/* Reads the counts of each selected wire; with `raising`, drives the wire with the difference. */
+static void look(struct device_upc *unit, uint64_t to, bool raising)
 {
     node_counts_take(unit->node);
     for (uint32_t c = 0; c < chil_upc_geometry(unit->upc)->counters; c++) {
         uint32_t wire = wire_of(unit, c);
         uint64_t rises = count_event(unit, wire, CHIL_COUNT_RISE),
                  high = count_event(unit, wire, CHIL_COUNT_HIGH);
-        if (telling)
-            tell(unit, wire, unit->told, to, rises - unit->rises[c], high - unit->highs[c]);
+        if (raising)
+            raise_interval(unit, wire, unit->reported, to, rises - unit->rises[c],
+                           high - unit->highs[c]);
         unit->rises[c] = rises;
         unit->highs[c] = high;
     }
@@ -125,8 +126,8 @@ static uint64_t least_left(void *context, unsigned core)
     struct device_upc *unit = context;
     uint64_t least = UINT64_MAX;
     (void)core;
-    for (unsigned i = 0; i < unit->asked_count; i++) {
-        uint64_t count = count_of(unit, unit->asked[i].counter), target = unit->asked[i].target;
+    for (unsigned i = 0; i < unit->polled_count; i++) {
+        uint64_t count = count_of(unit, unit->polled[i].counter), target = unit->polled[i].target;
         uint64_t rest = count < target ? target - count : 0;
         if (rest < least) least = rest;
     }
@@ -158,7 +159,7 @@ static bool watch_signals(struct node *node, const struct chil_event *event, uin
 static uint64_t watch_thresholds(void *context)
 {
     struct device_upc *unit = context;
-    unit->asked_count = 0;
+    unit->polled_count = 0;
     for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters;
          c++) {
         struct chil_upc_config config;
@@ -168,20 +169,20 @@ static uint64_t watch_thresholds(void *context)
             continue;
         if (chil_upc_distance(unit->upc, c, &left) || left == UINT64_MAX) continue;
         if (watch_signals(unit->node, &unit->events[wire_of(unit, c)], left) ||
-            unit->asked_count == CORE_WATCHES)
+            unit->polled_count == CORE_WATCHES)
             continue;
-        unit->asked[unit->asked_count].counter = c;
-        unit->asked[unit->asked_count++].target = count_of(unit, c) + left;
+        unit->polled[unit->polled_count].counter = c;
+        unit->polled[unit->polled_count++].target = count_of(unit, c) + left;
     }
-    return unit->asked_count ? UINT64_MAX : 0;
+    return unit->polled_count ? UINT64_MAX : 0;
 }
 
 static void count_up_to(struct device_upc *unit, uint64_t now)
 {
-    if (now < unit->told) now = unit->told; /* a core that is behind another */
+    if (now < unit->reported) now = unit->reported; /* a core that is behind another */
     look(unit, now, true);
     (void)chil_upc_advance(unit->upc, now);
-    unit->told = now;
+    unit->reported = now;
 }
 
 /* --- Accesses -------------------------------------------------------------------------------- */
@@ -194,7 +195,8 @@ static bool access_register(void *context, unsigned core, struct node_access *ac
     int status = access->load ? chil_upc_load(unit->upc, offset, access->width, &access->value)
                               : chil_upc_store(unit->upc, offset, access->width, access->value);
     if (status) return false;
-    if (!access->load) look(unit, unit->told, false); /* a counter may look at another wire now */
+    if (!access->load)
+        look(unit, unit->reported, false); /* a counter may look at another wire now */
     return true;
 }
 

@@ -103,7 +103,7 @@ static void record(struct chil_monitor *m, uint32_t data, uint64_t time)
     m->words[m->records++] = (time & FIELDS_MASK) << CHIL_MONITOR_ADDRESS_BITS | data;
 }
 
-void chil_monitor_tell(struct chil_monitor *m, const struct chil_transaction *t)
+void chil_monitor_notify(struct chil_monitor *m, const struct chil_transaction *t)
 {
     if (!(m->control & CHIL_MONITOR_RUN)) return;
     uint64_t bits = variables(m, t);

@@ -104,8 +104,8 @@ static __attribute__((noinline)) void tell_plain(struct chil_hist *hist,
     count_key(hist, key, 1);
 }
 
-/* On the way of every miss: what is quick needs no call and few registers. */
-void chil_hist_tell(void *context, const struct chil_transaction *t)
+/* Called for every miss: the fast path has no call and needs few registers. */
+void chil_hist_notify(void *context, const struct chil_transaction *t)
 {
     struct chil_hist *hist = context;
     uint64_t key = 0;
@@ -125,7 +125,7 @@ void chil_hist_tell(void *context, const struct chil_transaction *t)
     hist->dense[key]++;
 }
 
-void chil_hist_tell_alike(void *context, const struct chil_transaction *t, uint64_t count)
+void chil_hist_notify_uniform(void *context, const struct chil_transaction *t, uint64_t count)
 {
     if (count) tell_any(context, t, count);
 }
@@ -292,7 +292,7 @@ const char *chil_hist_name(const struct chil_hist *hist, unsigned dimension, uin
     const struct chil_dimension *d = &hist->dimensions[dimension];
     uint64_t last = bits_mask64(d->bits);
     if (!monitor_has_words(&hist->names, d->variable)) return NULL;
-    if (monitor_is_told(&hist->names, d->variable) && index == last &&
+    if (monitor_is_carried(&hist->names, d->variable) && index == last &&
         monitor_word_count(&hist->names, d->variable) > last)
         return "[more]";
     return monitor_word(&hist->names, d->variable, index);

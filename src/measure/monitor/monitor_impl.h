@@ -96,9 +96,10 @@ static inline uint64_t monitor_plain_value(enum chil_variable variable,
     return monitor_field_value(monitor_fields[variable], t);
 }
 
-static inline bool monitor_is_told(const struct chil_hist_names *names, enum chil_variable variable)
+static inline bool monitor_is_carried(const struct chil_hist_names *names,
+                                      enum chil_variable variable)
 {
-    return names->told >> variable & 1;
+    return names->carried >> variable & 1;
 }
 
 static inline bool monitor_is_looked_up(const struct chil_hist_names *names,
@@ -106,29 +107,30 @@ static inline bool monitor_is_looked_up(const struct chil_hist_names *names,
 {
     switch (variable) {
     case CHIL_VAR_FUNCTION:
-    case CHIL_VAR_SYMBOL: return !monitor_is_told(names, variable);
+    case CHIL_VAR_SYMBOL: return !monitor_is_carried(names, variable);
     case CHIL_VAR_CATEGORY: return names->categories != NULL;
     case CHIL_VAR_TAG: return names->tags != NULL;
     default: return false;
     }
 }
 
-/* The number of a name that is looked up, else of one that is told. */
-static inline uint32_t monitor_either(struct chil_ranges *ranges, uint32_t address, bool is_told,
-                                      uint32_t told)
+/* The number of the name that covers the address, else the number that the transaction carries. */
+static inline uint32_t monitor_look_up_or(struct chil_ranges *ranges, uint32_t address,
+                                          bool is_carried, uint32_t carried)
 {
     uint32_t number = chil_ranges_look_up(ranges, address);
-    return number || !is_told ? number : told;
+    return number || !is_carried ? number : carried;
 }
 
 static inline uint64_t monitor_value(const struct chil_hist_names *names,
                                      enum chil_variable variable, const struct chil_transaction *t)
 {
     if (!monitor_is_looked_up(names, variable)) return monitor_plain_value(variable, t);
-    bool told = monitor_is_told(names, variable);
+    bool carried = monitor_is_carried(names, variable);
     switch (variable) {
-    case CHIL_VAR_CATEGORY: return monitor_either(names->categories, t->pc, told, t->section);
-    case CHIL_VAR_TAG: return monitor_either(names->tags, t->address, told, t->site);
+    case CHIL_VAR_CATEGORY:
+        return monitor_look_up_or(names->categories, t->pc, carried, t->section);
+    case CHIL_VAR_TAG: return monitor_look_up_or(names->tags, t->address, carried, t->site);
     case CHIL_VAR_FUNCTION: return chil_ranges_look_up(names->functions, t->pc);
     default: return chil_ranges_look_up(names->symbols, t->address);
     }

@@ -110,7 +110,7 @@ static int take_dimension(struct monitor_text *text, struct chil_dimension *d)
     *d = (struct chil_dimension){
         .variable = variable, .shift = (unsigned)shift, .bits = width - (unsigned)shift};
     if (*text->at != ':') {
-        /* The paper's 20 bits, when nobody says otherwise. */
+        /* By default the paper's 20 bits. */
         if (variable == CHIL_VAR_LATENCY && d->bits > CHIL_MONITOR_ADDRESS_BITS)
             d->bits = CHIL_MONITOR_ADDRESS_BITS;
         return 0;

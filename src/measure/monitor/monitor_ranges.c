@@ -1,6 +1,6 @@
 /* Names of address ranges, for looking one up at every miss.
  *
- * Ranges are kept as they came. A page gets its answer when it is first asked about: one number
+ * Ranges are kept as they came. A page is resolved at its first look-up: one number
  * where a range covers all of it, else a table with a number for each word, made by painting the
  * ranges in order. A word that ranges share has a mark, and is looked up range by range; that is
  * rare.

@@ -97,19 +97,19 @@ unsigned monitor_width(const struct chil_hist_names *names, enum chil_variable v
     enum { TOLD_BITS = 16 };
     if (!names_of(names, variable)) return variables[variable].bits;
     unsigned bits = bits_ceil_log2(monitor_word_count(names, variable));
-    if (!monitor_is_told(names, variable)) return bits;
+    if (!monitor_is_carried(names, variable)) return bits;
     return bits < TOLD_BITS ? TOLD_BITS : bits + 1;
 }
 
-struct asked {
+struct variable_words {
     const struct chil_hist_names *names;
     enum chil_variable variable;
 };
 
 static const char *word_at(const void *table, size_t index)
 {
-    const struct asked *asked = table;
-    return monitor_word(asked->names, asked->variable, index);
+    const struct variable_words *variable_words = table;
+    return monitor_word(variable_words->names, variable_words->variable, index);
 }
 
 /* As people wrote it, whoever's the word is; to be freed. */
@@ -132,8 +132,9 @@ bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable v
         i++;
     *value = i;
     if (i == count)
-        (void)text_hint(hint, hint_size,
-                        text_nearest(word, &(struct asked){names, variable}, count, word_at));
+        (void)text_hint(
+            hint, hint_size,
+            text_nearest(word, &(struct variable_words){names, variable}, count, word_at));
     free(word);
     return i < count;
 }

@@ -1,10 +1,10 @@
-/* Who looks on while a node runs: for the caller of chil_run_new (chiliad/run.h) and for the
- * program itself. Observers are attached to the node (machine/node/node.h), which does not know
- * them, and change no time and no count of it.
+/* Observers of a node: for the caller of chil_run_new (chiliad/run.h) and for the program itself.
+ * They are attached to the node (machine/node/node.h), which does not know them. They change no
+ * time and no count.
  *
  *   observe_transactions   every transaction of the memory hierarchy, to the caller and the board
  *   observe_trace          every instruction, to the caller
- *   observe_record         call paths, and what each of them did
+ *   observe_record         call paths and their counts
  *   observe_counters       the simulator's own counters, per process, for the program
  *   observe_events         all events of the catalogue, per thread, for the program
  *   observe_names          names of functions, data, heap blocks and call paths
@@ -31,9 +31,9 @@ struct observe {
     struct chil_run_options options; /* what the caller wants */
     bool trace_on;                   /* the switch, whether there is a trace or not */
     struct node_service trace_service, region_service; /* of the program, always there */
-    struct core *accessing; /* whose data access the caller is being notified of; NULL: no one's */
+    struct core *accessing; /* the core whose data access is being reported; NULL: none */
     struct observe_symbols *symbols;
-    struct observe_names *names;   /* NULL: not asked for */
+    struct observe_names *names;   /* NULL: not wanted */
     struct observe_trace *trace;   /* NULL: likewise */
     struct observe_record *record; /* NULL: likewise */
     struct observe_transactions *transactions;
@@ -52,21 +52,21 @@ void observe_fini(struct observe *observe); /* after node_free */
 
 struct observe_transactions *observe_transactions_new(struct observe *observe);
 void observe_transactions_free(struct observe_transactions *transactions);
-/* What the monitor board says of transactions now, and of a page. */
+/* The board's category register now, and its tag of a page. */
 uint8_t observe_category(const struct observe *observe);
 uint8_t observe_tag(const struct observe *observe, uint32_t address);
 
 /* --- The trace (observe_trace.c) ------------------------------------------------------------- */
 
-struct observe_trace *observe_trace_new(struct observe *observe); /* NULL: nobody wants one */
+struct observe_trace *observe_trace_new(struct observe *observe); /* NULL: not wanted */
 struct core_trace *observe_trace_of_cores(struct observe_trace *trace);
 void observe_trace_free(struct observe_trace *trace);
 void observe_trace_attach(struct observe *observe); /* with the program's switch, always there */
-bool observe_trace_switch(struct observe *observe, bool on); /* false when nobody heeds it */
+bool observe_trace_switch(struct observe *observe, bool on); /* false: there is no trace */
 
 /* --- Call paths (observe_record.c) ----------------------------------------------------------- */
 
-struct observe_record *observe_record_new(struct observe *observe); /* NULL: not asked for */
+struct observe_record *observe_record_new(struct observe *observe); /* NULL: not wanted */
 struct record *observe_record_of_cores(struct observe_record *record);
 void observe_record_free(struct observe_record *record);
 void observe_record_attach(struct observe *observe); /* with the program's regions */
@@ -82,7 +82,7 @@ void observe_events_free(struct observe_events *events);
 
 /* --- Files of programs (observe_program.c, observe_ranges.c) --------------------------------- */
 
-/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols tell; ""
+/* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols say; ""
  * otherwise. */
 void observe_place(const char *program, uint32_t address, char *buffer, size_t size);
 
@@ -90,6 +90,6 @@ void observe_place(const char *program, uint32_t address, char *buffer, size_t s
  * its sections, for libraries; NULL: it is the program, with areas around it. A file that cannot be
  * read has none. */
 void observe_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
-                         const char *prefix, chil_program_range tell, void *context);
+                         const char *prefix, chil_program_range report, void *context);
 
 #endif

@@ -1,20 +1,19 @@
-/* Every event of the catalogue for the program that runs: services 16 to 20
+/* Reads every event of the catalogue for the guest program: services 16 to 20
  * (docs/formats/callthru.md).
  *
- * The counter unit counts 256 events at a time; here a program reads as many as it likes at one
- * moment, between two instructions. Counts only grow; a program that wants those of a region takes
- * a difference. An event has an index: the machine's rows first, in the order of their ids, then
- * the simulator's own.
+ * The counter unit counts 256 events at a time; here a program reads any number of events at one
+ * moment, between two instructions. Counts only grow; a program takes differences. An event has an
+ * index: the machine's rows first, in the order of their ids, then the simulator's own.
  *
- * Whose counts. A row of the machine names its core or unit and is counted by what drives that
- * unit, as on the chip. The simulator's own name no core: their signals on cores count what the
- * calling thread did, wherever it ran. So per core there is the state of all its signals when it
- * was last looked at, and per thread the sum of the differences while it was on; cores are looked
- * at when they go to another thread and when someone asks. None of that is done before the first
- * read: programs that ask nothing pay nothing, and what was before counts for nobody.
+ * Attribution. A row of the machine names its core or unit and counts that unit's signals, as on
+ * the chip. The simulator's own events name no core: their signals on cores count what the calling
+ * thread did, on any core. A core keeps the counts of its last reading, and a thread the sum of the
+ * differences while it was on. Counts of a core are read when it switches threads and when a
+ * program reads an event. Attribution begins with the first read: earlier counts go to no thread,
+ * and programs that read nothing pay nothing.
  *
- * A thread can wait for counts: the cores watch for it (node_watch.c), and it gets a signal behind
- * the instruction that gets there.
+ * A thread can wait for a count: the cores watch for it (node_watch.c), and the thread gets a
+ * signal behind the instruction that reaches it.
  */
 #include <stdlib.h>
 
@@ -69,7 +68,7 @@ struct thread *events_thread_on(struct observe_events *e, unsigned core)
     return e->threads = thread;
 }
 
-/* Gives what a core has done since it was last looked at to the thread on it. */
+/* Adds what a core has counted since its last reading to the thread on it. */
 static void attribute(struct observe_events *e, unsigned core)
 {
     struct counts now = {0};
@@ -232,10 +231,11 @@ uint64_t events_count(struct view *view, uint32_t index)
     return count_in(view, index, events_get(view->events, index)->mode);
 }
 
-uint64_t events_count_as(struct view *view, uint32_t asked)
+uint64_t events_count_as(struct view *view, uint32_t index_and_mode)
 {
-    uint32_t way = asked >> MODE_BIT, index = asked & INDEX_MASK;
-    return way ? count_in(view, index, (enum chil_count_mode)(way - 1)) : events_count(view, index);
+    uint32_t mode = index_and_mode >> MODE_BIT, index = index_and_mode & INDEX_MASK;
+    return mode ? count_in(view, index, (enum chil_count_mode)(mode - 1))
+                : events_count(view, index);
 }
 
 /* What the scope covers, up to now. */

@@ -18,7 +18,7 @@ struct wait {
     uint32_t *events;
     uint32_t count;
     uint64_t target;
-    bool asked; /* the core cannot watch for it by itself */
+    bool polled; /* no sum of weights: `left` is computed after each instruction */
 };
 
 struct thread {
@@ -67,7 +67,8 @@ enum { MODE_BIT = 28, INDEX_MASK = (1 << MODE_BIT) - 1, MODES = 4 };
 const struct chil_event *events_get(const struct observe_events *e, uint32_t index);
 const struct node_signal *events_signals(const struct observe_events *e, uint32_t index);
 uint64_t events_count(struct view *view, uint32_t index);
-uint64_t events_count_as(struct view *view, uint32_t asked); /* with a mode in its upper bits */
+uint64_t events_count_as(struct view *view,
+                         uint32_t index_and_mode); /* with a mode in its upper bits */
 /* What a scope has counted up to now. */
 void events_count_scope(struct observe_events *e, unsigned core, enum scope scope,
                         struct counts *counts);

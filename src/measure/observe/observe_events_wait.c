@@ -1,5 +1,5 @@
-/* Threads of the program that wait for a count: what their cores watch, and what they have reached.
- * The thread gets a signal behind the instruction that gets there. */
+/* Threads of the program that wait for a count: what their cores watch for. The thread gets a
+ * signal behind the instruction that reaches the count. */
 #include <stdlib.h>
 
 #include "measure/observe/observe_events_impl.h"
@@ -44,14 +44,14 @@ uint64_t events_left(void *context, unsigned core)
     if (!thread) return least;
     struct view view = look_at(e, core, thread);
     for (unsigned i = 0; i < thread->wait_count; i++) {
-        uint64_t left = thread->waits[i].asked ? wait_left(&view, &thread->waits[i]) : UINT64_MAX;
+        uint64_t left = thread->waits[i].polled ? wait_left(&view, &thread->waits[i]) : UINT64_MAX;
         if (left < least) least = left;
     }
     return least;
 }
 
-/* A wait for what only this core's instructions raise, each signal once: the core can watch for it
- * by itself. */
+/* True when only instructions of this core raise the signals, each once: then the core watches the
+ * sum of their weights. */
 static bool watch_signals(const struct observe_events *e, const struct wait *wait, unsigned core,
                           uint64_t left, struct core_watch *watch)
 {
@@ -85,32 +85,33 @@ static bool watch_cycles(const struct observe_events *e, const struct wait *wait
     return true;
 }
 
-/* Adds the waits of the thread on a core to what that core watches; true: `left` must be asked. */
+/* Adds the waits of the thread on a core to what that core watches; true: one of them is polled
+ * with events_left. */
 static bool watch_thread(struct observe_events *e, unsigned core)
 {
     struct core_watch *watch = node_watch_get(e->node, core);
     struct thread *thread = waiting_on(e, core);
-    bool asked = false;
+    bool polled = false;
     if (!thread) return false;
     struct view view = look_at(e, core, thread);
     for (unsigned i = 0; i < thread->wait_count; i++) {
         struct wait *wait = &thread->waits[i];
         uint64_t left = wait_left(&view, wait);
         if (!left) left = 1; /* at the next occasion */
-        wait->asked =
+        wait->polled =
             !watch_cycles(e, wait, core, left, watch) && !watch_signals(e, wait, core, left, watch);
-        asked |= wait->asked;
+        polled |= wait->polled;
     }
-    return asked;
+    return polled;
 }
 
 uint64_t events_watch(void *context)
 {
     struct observe_events *e = context;
-    uint64_t asks = 0;
+    uint64_t polling = 0;
     for (unsigned i = 0; i < e->node->core_count; i++)
-        if (watch_thread(e, i)) asks |= UINT64_C(1) << i;
-    return asks;
+        if (watch_thread(e, i)) polling |= UINT64_C(1) << i;
+    return polling;
 }
 
 void events_reached(void *context, unsigned core, int *process_signal, int *task_signal)

@@ -1,4 +1,4 @@
-/* Blocks of a process's heap. What is free has no name: it belongs to nobody.
+/* Blocks of a process's heap. Free memory has no site.
  *
  * Blocks are in a hash table by their address, so that one can be taken out; and painted into
  * pages, whole ones or word by word, so that an address is looked up with two loads. A block ends

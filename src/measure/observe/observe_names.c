@@ -1,9 +1,9 @@
-/* Whose code and data an address is, in the process that uses it: by the files that it has mapped.
+/* Looks up the function or data symbol of an address, in the files that its process has mapped.
  *
- * Each address space has ranges of its own, made when they are first asked for and again when more
- * code is mapped. Where ranges overlap, the later counts: areas, the program's sections and
- * symbols, then the libraries', as they came. Their numbers are the space's; those of the caller's
- * tables are found once for each.
+ * Each address space has its own ranges. They are made at the first look-up and again when more
+ * code is mapped. Where ranges overlap, the later one counts: areas, the program's sections and
+ * symbols, then the libraries' in the order of their mapping. Ranges are numbered per space; the
+ * number in the caller's table is looked up once per range.
  */
 #include "measure/observe/observe_names.h"
 
@@ -21,7 +21,7 @@ struct known {
     uint32_t *numbers;          /* by the ranges' own, in the caller's table */
 };
 
-/* Where misses come from are few instructions: their functions, by a hash. */
+/* Few instructions cause most misses: a direct-mapped cache of their functions. */
 enum { MEMOS = 256 };
 struct memo {
     uint32_t pc, function; /* pc 0: none */
@@ -39,7 +39,7 @@ struct observe_names {
     struct observe *observe;
     struct node_listener listener;
     struct chil_run_names tables;
-    struct observe_sites *sites; /* NULL: not asked for; likewise */
+    struct observe_sites *sites; /* NULL: not wanted; likewise */
     struct observe_paths *paths;
     struct space *spaces;
     struct space *at[OS_CORES_MAX]; /* that cores had last */

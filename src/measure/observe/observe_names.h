@@ -1,6 +1,6 @@
-/* Names that come up in a run (struct chil_run_names): whose code and data an address is in its
- * process, where a block of the heap was allocated, the call path and the section that a core is
- * in. Nothing of it exists unless it is asked for.
+/* The tables of names of a run (struct chil_run_names): function and data symbol of an address in
+ * its process, the site that allocated a heap block, the call path and section of a core. A table
+ * that the caller does not want is not made.
  */
 #ifndef OBSERVE_NAMES_H
 #define OBSERVE_NAMES_H
@@ -15,14 +15,14 @@ struct record_path;
 /* --- Functions and data of processes (observe_names.c) ------------------------------------------
  */
 
-struct observe_names *observe_names_new(struct observe *observe); /* NULL: none is asked for */
+struct observe_names *observe_names_new(struct observe *observe); /* NULL: none is wanted */
 void observe_names_free(struct observe_names *names);
 /* Of a transaction and a record whose addresses are there already, on this core. */
 void observe_names_transaction(struct observe_names *names, const struct core *core,
                                struct chil_transaction *transaction);
 void observe_names_record(struct observe_names *names, unsigned core, const struct core_step *step,
                           struct chil_trace_record *record);
-/* The sites of a run, and the heap of an address space; NULL: nobody asks for them. */
+/* The sites of a run, and the heap of an address space; NULL: not wanted. */
 struct observe_sites *observe_names_sites(const struct observe_names *names);
 struct observe_heap *observe_names_heap(struct observe_names *names, const struct mem *mem);
 

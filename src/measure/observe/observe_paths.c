@@ -1,6 +1,6 @@
 /* Call paths as text, and the section that each is in.
  *
- * A path that transactions happen in gets its number when it is first asked for. Paths of other
+ * A path gets its number at its first transaction. Paths of other
  * threads and cores with the same functions have the same text, so the same number. Stubs of
  * linkage tables are part of their callers; a section of libHPM, and any other region, stands in
  * the path where the program began it.

@@ -1,11 +1,10 @@
-/* What is where in a program's memory, by its file: functions, data, sections, and areas around
- * them; and in a file that a process has mapped, which may be a library.
+/* Address ranges of an ELF file with their names: functions, data, sections, and for a program the
+ * areas around them.
  *
- * Ranges are told so that later ones may cover earlier ones: areas of the address space first, then
- * sections, then symbols in the order of their addresses, of two at one address the longer name
- * with underscores first. A symbol without a size reaches to the next one, or to the end of its
- * section. As long as only the program's own file is known, code and data of shared libraries are
- * one area.
+ * Later ranges cover earlier ones. The order is: areas of the address space, sections, symbols by
+ * address; of two symbols at one address, names that begin with '_' first, then the longer name. A
+ * symbol without a size reaches to the next symbol or the end of its section. Limit: a program's
+ * own file does not know its libraries; their code and data are one area.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,28 +32,29 @@ struct reading {
     uint64_t end;       /* of all that is loaded */
     const char *prefix; /* of sections' names: a library, without areas around it */
     bool is_mapped;     /* `base` is known */
-    chil_program_range tell;
+    chil_program_range report;
     void *context;
     struct symbol *symbols;
     size_t count, capacity;
 };
 
-static void tell(const struct reading *r, const char *name, uint64_t first, uint64_t size)
+static void report_range(const struct reading *r, const char *name, uint64_t first, uint64_t size)
 {
     first += r->base;
     if (size && first <= UINT32_MAX && size - 1 <= UINT32_MAX - first)
-        r->tell(r->context, name, (uint32_t)first, (uint32_t)(first + size - 1));
+        r->report(r->context, name, (uint32_t)first, (uint32_t)(first + size - 1));
 }
 
-static void tell_areas(const struct reading *r)
+static void report_areas(const struct reading *r)
 {
     uint64_t end = r->base + r->end;
     bool code = r->part == CHIL_PROGRAM_FUNCTIONS;
     if (r->part == CHIL_PROGRAM_SECTIONS) return;
-    if (!code && end < SPACE_INTERP) r->tell(r->context, "[heap]", (uint32_t)end, SPACE_INTERP - 1);
-    r->tell(r->context, code ? "[libraries]" : "[mapped]", SPACE_INTERP,
-            SPACE_TOP - SPACE_STACK - 1);
-    if (!code) r->tell(r->context, "[stack]", SPACE_TOP - SPACE_STACK, SPACE_TOP - 1);
+    if (!code && end < SPACE_INTERP)
+        r->report(r->context, "[heap]", (uint32_t)end, SPACE_INTERP - 1);
+    r->report(r->context, code ? "[libraries]" : "[mapped]", SPACE_INTERP,
+              SPACE_TOP - SPACE_STACK - 1);
+    if (!code) r->report(r->context, "[stack]", SPACE_TOP - SPACE_STACK, SPACE_TOP - 1);
 }
 
 static void read_segments(struct reading *r)
@@ -69,7 +69,7 @@ static void read_segments(struct reading *r)
     }
 }
 
-static void tell_sections(const struct reading *r)
+static void report_sections(const struct reading *r)
 {
     size_t names;
     if (elf_getshdrstrndx(r->elf, &names)) return;
@@ -85,7 +85,7 @@ static void tell_sections(const struct reading *r)
             continue;
         char whole[300];
         (void)snprintf(whole, sizeof whole, "%.150s%.100s", r->prefix ? r->prefix : "", name);
-        tell(r, whole, header.sh_addr, header.sh_size);
+        report_range(r, whole, header.sh_addr, header.sh_size);
     }
 }
 
@@ -123,7 +123,7 @@ static int by_place(const void *a, const void *b)
     return strcmp(y->name, x->name);
 }
 
-static void tell_symbols(struct reading *r)
+static void report_symbols(struct reading *r)
 {
     GElf_Shdr header;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(r->elf, section));)
@@ -139,8 +139,8 @@ static void tell_symbols(struct reading *r)
         if (end > symbol->end) end = symbol->end;
         if (!symbol->size && end <= symbol->first) continue;
         char *written = name_written(symbol->name);
-        tell(r, written ? written : symbol->name, symbol->first,
-             symbol->size ? symbol->size : end - symbol->first);
+        report_range(r, written ? written : symbol->name, symbol->first,
+                     symbol->size ? symbol->size : end - symbol->first);
         free(written);
     }
 }
@@ -155,9 +155,9 @@ static int read_program(struct reading *r, const char *program, struct chil_erro
                               program);
     if (!r->is_mapped && header.e_type == ET_DYN) r->base = SPACE_PIE;
     read_segments(r);
-    if (!r->prefix) tell_areas(r);
-    tell_sections(r);
-    if (r->part != CHIL_PROGRAM_SECTIONS) tell_symbols(r);
+    if (!r->prefix) report_areas(r);
+    report_sections(r);
+    if (r->part != CHIL_PROGRAM_SECTIONS) report_symbols(r);
     return 0;
 }
 
@@ -182,21 +182,21 @@ static int read_file(struct reading r, const char *program, struct chil_error *e
     return status;
 }
 
-int chil_program_ranges(const char *program, enum chil_program_part part,
-                        chil_program_range tell_range, void *context, struct chil_error *err)
+int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range report,
+                        void *context, struct chil_error *err)
 {
-    return read_file((struct reading){.part = part, .tell = tell_range, .context = context},
-                     program, err);
+    return read_file((struct reading){.part = part, .report = report, .context = context}, program,
+                     err);
 }
 
 void observe_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
-                         const char *prefix, chil_program_range tell_range, void *context)
+                         const char *prefix, chil_program_range report, void *context)
 {
     const struct reading r = {.part = part,
                               .base = bias,
                               .prefix = prefix,
                               .is_mapped = true,
-                              .tell = tell_range,
+                              .report = report,
                               .context = context};
     (void)read_file(r, file, NULL);
 }

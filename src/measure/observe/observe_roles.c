@@ -57,7 +57,7 @@ static const struct observe_role roles[] = {
     {"*MPI_*", NULL, MPI, "function", RECORD_PLAIN},
 };
 
-/* Of a library without symbols, the name tells. */
+/* Of a library without symbols, the file name decides. */
 static const struct observe_role *role_of_object(const char *object)
 {
     static const struct observe_role runtime = {"*", NULL, OMP, "function", RECORD_PLAIN};

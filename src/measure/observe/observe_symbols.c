@@ -32,9 +32,9 @@ struct observe_object {
     size_t count, capacity;
     GElf_Phdr *segments;
     size_t segment_count;
-    Dwfl *dwfl; /* for lines, when asked for */
+    Dwfl *dwfl; /* for lines; opened at the first look-up */
     Dwfl_Module *module;
-    bool asked;
+    bool lines_opened;
 };
 
 /* Symbols that are in no file's table. */
@@ -191,7 +191,7 @@ static int compare(const void *a, const void *b)
     return strcmp(x->symbol.name, y->symbol.name);
 }
 
-/* A size that nobody tells goes to the next symbol or to the end of the section. */
+/* An unknown size reaches to the next symbol or to the end of the section. */
 static void guess_size(struct entry *entry, uint32_t next)
 {
     uint32_t end = next < entry->end ? next : entry->end;
@@ -317,8 +317,8 @@ bool observe_symbols_bias(struct observe_symbols *symbols, const struct os_objec
 }
 
 void observe_symbols_each(struct observe_symbols *symbols, const struct os_object *mapped,
-                          void (*tell)(void *context, const char *name, uint32_t address,
-                                       uint32_t size),
+                          void (*report)(void *context, const char *name, uint32_t address,
+                                         uint32_t size),
                           void *context)
 {
     const struct observe_object *object = object_get(symbols, mapped);
@@ -326,8 +326,8 @@ void observe_symbols_each(struct observe_symbols *symbols, const struct os_objec
         const struct entry *entry = &object->entries[i];
         if (!entry->symbol.size) continue;
         char *written = name_written(entry->is->name);
-        tell(context, written ? written : entry->is->name, entry->symbol.address,
-             entry->symbol.size);
+        report(context, written ? written : entry->is->name, entry->symbol.address,
+               entry->symbol.size);
         free(written);
     }
 }
@@ -410,7 +410,7 @@ static const Dwfl_Callbacks callbacks = {
 
 static void open_lines(struct observe_object *object)
 {
-    object->asked = true;
+    object->lines_opened = true;
     object->dwfl = dwfl_begin(&callbacks);
     if (!object->dwfl) return;
     object->module = dwfl_report_elf(object->dwfl, object->host, object->host, -1, 0, true);
@@ -431,16 +431,16 @@ const char *observe_symbols_line(const struct observe_symbol *symbol, uint32_t a
     struct observe_object *object = (struct observe_object *)symbol->object;
     *line = -1;
     if (!object) return NULL;
-    if (!object->asked) open_lines(object);
+    if (!object->lines_opened) open_lines(object);
     return line_of(object, address, line);
 }
 
-/* Whether it is Fortran's, and the procedure's name if the debugging information tells it there. */
+/* Whether the symbol is Fortran's, and the procedure's name if the debugging information has it. */
 static bool is_fortran(struct observe_object *object, uint32_t address, const char **procedure)
 {
     GElf_Addr bias;
     Dwarf_Die *scopes = NULL;
-    if (!object->asked) open_lines(object);
+    if (!object->lines_opened) open_lines(object);
     if (!object->module || !dwfl_module_getelf(object->module, &bias)) return false;
     Dwarf_Addr at = address + bias;
     Dwarf_Die *unit = dwfl_module_addrdie(object->module, at, &bias);
@@ -501,7 +501,7 @@ void observe_symbols_source(const struct observe_symbol *symbol, char *file, siz
     *begin = *end = -1;
     (void)snprintf(file, size, "%s", object ? object->path : "");
     if (!object) return;
-    if (!object->asked) open_lines(object);
+    if (!object->lines_opened) open_lines(object);
     const char *name = line_of(object, symbol->address, begin);
     if (!name) return;
     (void)snprintf(file, size, "%s", name);

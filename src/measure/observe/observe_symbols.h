@@ -1,6 +1,5 @@
-/* Whose code an address is: symbols of the files that are mapped into address spaces, read when
- * first asked for. A symbol lives as long as the table and is the same for all processes that map
- * its file. */
+/* Symbols and lines of the files that are mapped into address spaces, read at the first look-up. A
+ * symbol lives as long as the table; all processes that map its file have the same one. */
 #ifndef OBSERVE_SYMBOLS_H
 #define OBSERVE_SYMBOLS_H
 
@@ -10,8 +9,8 @@ struct observe_symbols;
 struct observe_object; /* a file */
 
 struct observe_symbol {
-    const char *name;    /* as in the file */
-    const char *written; /* as people wrote it, once asked for: observe_symbols_name */
+    const char *name;                    /* as in the file */
+    const char *written;                 /* as in the source; set by observe_symbols_name */
     const struct observe_object *object; /* NULL: of no file */
     uint32_t address, size;              /* as the file says; size 0: unknown */
 };
@@ -20,19 +19,19 @@ struct observe_symbols *observe_symbols_new(void);
 void observe_symbols_free(struct observe_symbols *symbols);
 
 /* The function at `pc`, where it begins and ends in that space, and where it begins in its file;
- * NULL: no symbol, nor unwinding data, tells. The part of a function that a compiler moved away
- * (NAME.cold) is that function. */
+ * NULL: neither symbols nor unwinding data have it. The part of a function that a compiler moved
+ * away (NAME.cold) is that function. */
 const struct observe_symbol *observe_symbols_find(struct observe_symbols *symbols,
                                                   const struct os *os, const struct mem *mem,
                                                   uint32_t pc, uint32_t *low, uint32_t *high,
                                                   uint32_t *start);
-/* How far a mapped file is from the addresses that it has itself; false: it cannot be told. */
+/* Address in the process - address in the file; false: unknown. */
 bool observe_symbols_bias(struct observe_symbols *symbols, const struct os_object *mapped,
                           uint32_t *bias);
 /* All its functions, in the order of their addresses, which are those of the file. */
 void observe_symbols_each(struct observe_symbols *symbols, const struct os_object *mapped,
-                          void (*tell)(void *context, const char *name, uint32_t address,
-                                       uint32_t size),
+                          void (*report)(void *context, const char *name, uint32_t address,
+                                         uint32_t size),
                           void *context);
 /* One for code without: named by its file and address. */
 const struct observe_symbol *observe_symbols_unnamed(struct observe_symbols *symbols,
@@ -42,7 +41,7 @@ const struct observe_symbol *observe_symbols_unnamed(struct observe_symbols *sym
 const struct observe_symbol *observe_symbols_label(struct observe_symbols *symbols,
                                                    const char *text);
 
-/* Its name in the source: C++ and Fortran names as people wrote them, functions of threads without
+/* Its name in the source: demangled C++ and Fortran names, functions of threads without
  * underscores. */
 const char *observe_symbols_name(const struct observe_symbol *symbol);
 /* The guest's path of a file; and the source of a symbol: its file in a buffer, and lines, -1 where

@@ -3,7 +3,7 @@
  *
  * There is one switch for the node. A program moves it with the call-through (services 4 and 5):
  * the first record is the instruction behind the one that switched it on, the last is the one that
- * switches it off. Other cores are up to a quantum away from the one that asks, so their part
+ * switches it off. Other cores are up to a quantum away from the calling one, so their part
  * begins and ends that much earlier or later.
  */
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Transactions of the memory hierarchy, with who caused them: to the caller of the run and to the
- * monitor board, while its program runs it.
+/* Adds core, task and names to the transactions of the memory hierarchy; passes them to the caller
+ * of the run, and to the monitor board while it runs.
  *
- * Latency is how long the core waited, in its own cycles. The size of a transaction is a line of
- * L1. The hierarchy has no listener while nobody reads.
+ * Latency is the core's stall, in its own cycles. The size of a transaction is a line of L1. The
+ * hierarchy has no listener while neither the caller nor the board wants transactions.
  */
 #include <stdlib.h>
 
@@ -13,16 +13,15 @@
 
 struct observe_transactions {
     struct observe *observe;
-    struct cache_listener each,
-        uniform; /* the caller gets every transaction; uniform ones at once */
+    struct cache_listener each, uniform; /* one call each; uniform ones with a count */
     struct device_board *board;
     struct node_listener tasks;
     uint32_t line[2]; /* of L1D and L1I, in bytes */
     uint32_t kinds;   /* that the caller wants, a bit for each */
-    bool has_causes;  /* misses are told apart by their cause */
+    bool has_causes;  /* the hierarchy knows the cause of a miss */
     struct {
         struct core *core;
-        struct chil_transaction next; /* with what is of the core and its task already in it */
+        struct chil_transaction next; /* with the fields of the core and its task */
     } senders[OS_CORES_MAX];
 };
 
@@ -81,7 +80,7 @@ static void notify_uniform(void *context, struct cache_transaction from, uint32_
     t.core = from.core;
     t.kind = from.kind;
     t.level = from.level;
-    o->observe->options.transact_alike(o->observe->options.context, &t, count);
+    o->observe->options.transact_uniform(o->observe->options.context, &t, count);
 }
 
 static void switched(void *context, unsigned core, int pid, int tid)
@@ -96,13 +95,14 @@ static void switched(void *context, unsigned core, int pid, int tid)
     next->tid = tid;
 }
 
-/* Listens if anybody reads. Also called when the board was started, stopped or stored to. */
+/* Listens if the caller or the board wants transactions. Called again when the board was started,
+ * stopped or stored to. */
 static void listen(void *context)
 {
     struct observe_transactions *o = context;
     bool running = device_board_running(o->board);
     const struct cache_listener *listener =
-        o->observe->options.transact_alike && !running ? &o->uniform : &o->each;
+        o->observe->options.transact_uniform && !running ? &o->uniform : &o->each;
     for (unsigned i = 0; i < OS_CORES_MAX; i++)
         o->senders[i].next.category = device_board_category(o->board);
     cache_listen(o->observe->node->cache, o->kinds || running ? listener : NULL);

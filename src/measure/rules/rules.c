@@ -1,4 +1,4 @@
-/* Rules get the names of a program, and end. */
+/* Binds rules to the names of a program, and frees them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Reads rules: one statement a line, columns told. docs/formats/rules.md is the reference.
+/* Reads rules: one statement a line. Errors name the column. docs/formats/rules.md is the
+ * reference.
  *
  *     tag ro = table, .rodata
  *     let hits = BGL_LOAD - BGL_D1_L_MISS
@@ -6,8 +7,8 @@
  *     at_most(BGL_D1_L_MISS, 66K + 2%, in=matmul)
  *     always(hits <= BGL_LOAD)
  *
- * An assertion becomes two expressions and a relation between them. rules_count.c has what they are
- * made of.
+ * An assertion becomes two expressions and a relation between them. rules_count.c reads the
+ * expressions.
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Rules in a run: bins that overflow, and comparisons. */
+/* Checks rules in a run: counts accesses and transactions in bins, and compares counts. */
 #include <string.h>
 
 #include "chiliad/experiment.h"
@@ -11,23 +11,23 @@ const char *rules_relation_text(enum rules_relation relation)
 }
 
 /* "core.l1d.miss.load", "core2.l1i.miss": whose misses, and which. */
-static bool wire_kinds(const char *wire, uint32_t *kinds, int *core)
+static bool signal_kinds(const char *signal, uint32_t *kinds, int *core)
 {
     static const struct {
         const char *name;
         uint32_t kinds;
-    } wires[] = {{".l1d.miss.load", 1U << CHIL_LOAD_MISS},
-                 {".l1d.miss.store", 1U << CHIL_STORE_MISS},
-                 {".l1d.miss", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS},
-                 {".l1i.miss", 1U << CHIL_FETCH_MISS}};
-    if (strncmp(wire, "core", 4) != 0) return false;
-    size_t digits = strspn(wire + 4, "0123456789");
+    } signals[] = {{".l1d.miss.load", 1U << CHIL_LOAD_MISS},
+                   {".l1d.miss.store", 1U << CHIL_STORE_MISS},
+                   {".l1d.miss", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS},
+                   {".l1i.miss", 1U << CHIL_FETCH_MISS}};
+    if (strncmp(signal, "core", 4) != 0) return false;
+    size_t digits = strspn(signal + 4, "0123456789");
     *core = -1;
     for (size_t i = 0; i < digits && i < 3; i++)
-        *core = (*core < 0 ? 0 : *core * 10) + (wire[4 + i] - '0');
-    for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) {
-        if (strcmp(wire + 4 + digits, wires[i].name) != 0) continue;
-        *kinds = wires[i].kinds;
+        *core = (*core < 0 ? 0 : *core * 10) + (signal[4 + i] - '0');
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (strcmp(signal + 4 + digits, signals[i].name) != 0) continue;
+        *kinds = signals[i].kinds;
         return true;
     }
     return false;
@@ -40,7 +40,7 @@ bool rules_event_bin(const struct chil_event *event, struct rules_bin *bin)
     for (size_t i = 0; i < event->signal_count; i++) {
         uint32_t kinds;
         int core;
-        if (!wire_kinds(event->signals[i], &kinds, &core) || (i && core != bin->core) ||
+        if (!signal_kinds(event->signals[i], &kinds, &core) || (i && core != bin->core) ||
             kinds & bin->kinds)
             return false;
         bin->kinds |= kinds;
@@ -49,7 +49,7 @@ bool rules_event_bin(const struct chil_event *event, struct rules_bin *bin)
     return true;
 }
 
-/* --- Being told ------------------------------------------------------------------------------ */
+/* --- Notifications --------------------------------------------------------------------------- */
 
 bool chil_rules_want_accesses(const struct chil_rules *rules)
 {
@@ -86,7 +86,7 @@ static bool overflow(struct chil_rules *rules, const struct rules_bin *bin,
     return true;
 }
 
-static bool tell(struct chil_rules *rules, const struct chil_transaction *t, bool access)
+static bool check(struct chil_rules *rules, const struct chil_transaction *t, bool access)
 {
     bool broken = false;
     for (size_t i = 0; i < rules->bin_count; i++) {
@@ -99,12 +99,12 @@ static bool tell(struct chil_rules *rules, const struct chil_transaction *t, boo
 
 bool chil_rules_access(struct chil_rules *rules, const struct chil_transaction *access)
 {
-    return tell(rules, access, true);
+    return check(rules, access, true);
 }
 
 bool chil_rules_transaction(struct chil_rules *rules, const struct chil_transaction *transaction)
 {
-    return tell(rules, transaction, false);
+    return check(rules, transaction, false);
 }
 
 /* --- Comparing ------------------------------------------------------------------------------- */

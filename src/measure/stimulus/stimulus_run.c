@@ -1,9 +1,8 @@
 /* Runs a stimulus on a counter unit.
  *
- * The unit wants to be told everything before a cycle is over, and nothing beyond it before it is
- * read. A line's pulses may go on past the lines after it, so they wait in a list and are told
- * piece by piece, up to each cycle at which something else happens; a pulse that is still high
- * there is told as a level.
+ * The unit must know all wires up to the cycle of a read, and none beyond it. The pulses of a line
+ * may go on past the lines after it. So pulse trains are kept in a list and driven in parts, up to
+ * each cycle at which a step is done; a pulse that is high at that cycle is driven as a level.
  */
 #include "measure/stimulus/stimulus.h"
 
@@ -13,7 +12,7 @@
 
 struct waiting {
     struct chil_upc_train train; /* what is left of it */
-    bool open;                   /* its first pulse was told as a level, and is still high */
+    bool open;                   /* its first pulse was driven as a level, and is still high */
     unsigned line;
 };
 
@@ -50,8 +49,8 @@ static int fail(const struct runner *r, unsigned line, int status, const char *w
 
 /* --- Pulses that wait ------------------------------------------------------------------------ */
 
-/* Tells of a waiting train what lies before `cycle`; *done when nothing is left. */
-static int tell(struct runner *r, struct waiting *w, uint64_t cycle, bool *done)
+/* Drives the part of a waiting train that lies before `cycle`; *done when nothing is left. */
+static int raise_until(struct runner *r, struct waiting *w, uint64_t cycle, bool *done)
 {
     struct chil_upc_train *t = &w->train;
     int status = 0;
@@ -77,12 +76,12 @@ static int tell(struct runner *r, struct waiting *w, uint64_t cycle, bool *done)
     return status ? fail(r, w->line, status, "these pulses do not fit on their wire") : 0;
 }
 
-static int tell_all(struct runner *r, uint64_t cycle)
+static int raise_all(struct runner *r, uint64_t cycle)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->waiting_count; i++) {
         bool done;
-        int status = tell(r, &r->waiting[i], cycle, &done);
+        int status = raise_until(r, &r->waiting[i], cycle, &done);
         if (status) return status;
         if (!done) r->waiting[kept++] = r->waiting[i];
     }
@@ -117,7 +116,7 @@ static int advance(struct runner *r, uint64_t cycle, unsigned line)
 {
     for (;;) {
         uint64_t to = r->options->poll && r->next_poll < cycle ? r->next_poll : cycle;
-        int status = tell_all(r, to);
+        int status = raise_all(r, to);
         if (status) return status;
         status = chil_upc_advance(r->upc, to);
         if (status) return fail(r, line, status, "time cannot go on");

@@ -1,5 +1,4 @@
-/* Reads traces, and believes nothing: every byte is checked, and what is wrong is told with its
- * place in the file. */
+/* Reads traces. Every byte is checked; errors name the offset in the file. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static int complain(struct chil_trace_reader *r, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    if (r->failed) return CHIL_EPARSE; /* told already */
+    if (r->failed) return CHIL_EPARSE; /* reported already */
     r->failed = true;
     return chil_error_set(r->err, CHIL_EPARSE, "%s: byte %" PRIu64 ": %s", r->path, r->at, what);
 }

@@ -1,5 +1,4 @@
-/* Writes traces. Speed matters here: a record of an instruction is mostly one byte, and none is
- * more than ROOM. */
+/* Writes traces. Most records of instructions are one byte; none is longer than ROOM. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -37,7 +36,7 @@ static inline void make_room(struct chil_trace_writer *w)
     if (w->at > w->buffer + BUFFER - ROOM) flush(w);
 }
 
-static inline uint8_t *put(uint8_t *at, uint64_t value)
+static inline uint8_t *encode(uint8_t *at, uint64_t value)
 {
     for (; value >= 128; value >>= 7)
         *at++ = (uint8_t)(value | 128);
@@ -49,7 +48,7 @@ static void put_text(struct chil_trace_writer *w, const char *text)
 {
     size_t length = strlen(text);
     make_room(w);
-    w->at = put(w->at, length);
+    w->at = encode(w->at, length);
     flush(w);
     if (fwrite(text, 1, length, w->out) != length) w->failed = true;
 }
@@ -64,7 +63,7 @@ static bool fits(const char *const *names, size_t count)
 
 static void put_names(struct chil_trace_writer *w, const char *const *names, size_t count)
 {
-    w->at = put(w->at, count);
+    w->at = encode(w->at, count);
     for (size_t i = 0; i < count; i++)
         put_text(w, names[i]);
 }
@@ -82,9 +81,9 @@ int chil_trace_writer_new(struct chil_trace_writer **writer, const struct chil_t
     w->out = out;
     w->kind = head->kind;
     memcpy(w->buffer, TRACE_MAGIC, strlen(TRACE_MAGIC));
-    w->at = put(w->buffer + strlen(TRACE_MAGIC), head->kind);
-    w->at = put(w->at, head->clock_mhz);
-    w->at = put(w->at, head->program_crc);
+    w->at = encode(w->buffer + strlen(TRACE_MAGIC), head->kind);
+    w->at = encode(w->at, head->clock_mhz);
+    w->at = encode(w->at, head->program_crc);
     put_text(w, head->machine);
     put_text(w, head->program);
     put_names(w, head->tags, head->tag_count);
@@ -107,10 +106,10 @@ static uint8_t *put_who(struct chil_trace_writer *w, uint8_t *at, const struct c
     w->state.category = r->category;
     w->told_who = true;
     *at++ = TRACE_WHO;
-    at = put(at, w->state.core);
-    at = put(at, (uint32_t)r->pid);
-    at = put(at, (uint32_t)r->tid);
-    return put(at, r->category);
+    at = encode(at, w->state.core);
+    at = encode(at, (uint32_t)r->pid);
+    at = encode(at, (uint32_t)r->tid);
+    return encode(at, r->category);
 }
 
 void chil_trace_write(struct chil_trace_writer *w, const struct chil_trace_record *r)
@@ -129,16 +128,16 @@ void chil_trace_write(struct chil_trace_writer *w, const struct chil_trace_recor
     unsigned few = cycles < TRACE_CYCLE_FOLLOWS ? (unsigned)cycles : TRACE_CYCLE_FOLLOWS;
     *at++ = (uint8_t)((unsigned)r->access | (next ? TRACE_NEXT : 0U) | (known ? TRACE_KNOWN : 0U) |
                       few * TRACE_CYCLE);
-    if (few == TRACE_CYCLE_FOLLOWS) at = put(at, trace_fold((int64_t)cycles));
-    if (!next) at = put(at, trace_fold((int32_t)(r->pc - s->cores[s->core].pc)));
+    if (few == TRACE_CYCLE_FOLLOWS) at = encode(at, trace_fold((int64_t)cycles));
+    if (!next) at = encode(at, trace_fold((int32_t)(r->pc - s->cores[s->core].pc)));
     if (!known) {
-        at = put(at, r->word);
-        if (r->access) at = put(at, r->size);
-        if (r->access) at = put(at, r->tag);
+        at = encode(at, r->word);
+        if (r->access) at = encode(at, r->size);
+        if (r->access) at = encode(at, r->tag);
         *place = (struct trace_place){r->pc, r->word, r->size, place->address, r->tag};
     }
     if (r->access) {
-        at = put(at, trace_fold((int32_t)(r->address - place->address)));
+        at = encode(at, trace_fold((int32_t)(r->address - place->address)));
         place->address = r->address;
     }
     s->cores[s->core].cycle = r->cycle;
@@ -155,20 +154,20 @@ void chil_trace_write_transaction(struct chil_trace_writer *w, const struct chil
     if (t->sender != last->sender || t->core != last->core || t->pid != last->pid ||
         t->tid != last->tid || !w->told_who) {
         *at++ = TRACE_WHO;
-        at = put(at, t->sender);
-        at = put(at, t->core);
-        at = put(at, (uint32_t)t->pid);
-        at = put(at, (uint32_t)t->tid);
+        at = encode(at, t->sender);
+        at = encode(at, t->core);
+        at = encode(at, (uint32_t)t->pid);
+        at = encode(at, (uint32_t)t->tid);
         w->told_who = true;
     }
     bool size = t->size != last->size, names = t->category != last->category || t->tag != last->tag;
     *at++ = (uint8_t)(t->kind | t->level * TRACE_LEVEL | (size ? TRACE_SIZE_FOLLOWS : 0) |
                       (names ? TRACE_NAMES_FOLLOW : 0));
-    at = put(at, trace_fold((int64_t)(t->start - last->start)));
-    at = put(at, t->end - t->start);
-    at = put(at, trace_fold((int32_t)(t->pc - last->pc)));
-    at = put(at, trace_fold((int32_t)(t->address - last->address)));
-    if (size) at = put(at, t->size);
+    at = encode(at, trace_fold((int64_t)(t->start - last->start)));
+    at = encode(at, t->end - t->start);
+    at = encode(at, trace_fold((int32_t)(t->pc - last->pc)));
+    at = encode(at, trace_fold((int32_t)(t->address - last->address)));
+    if (size) at = encode(at, t->size);
     if (names) {
         *at++ = t->category;
         *at++ = t->tag;
@@ -188,7 +187,7 @@ bool chil_trace_writer_close(struct chil_trace_writer *w)
     if (!w) return true;
     make_room(w);
     *w->at++ = TRACE_END;
-    w->at = put(w->at, w->records);
+    w->at = encode(w->at, w->records);
     flush(w);
     bool good = !w->failed && fflush(w->out) == 0;
     free(w);

@@ -173,7 +173,7 @@ static void deliver(struct chil_upc *upc)
 }
 
 /* Every read and write begins with upc_enter and ends with upc_leave: not from inside a notice, not
- * before told time is over. */
+ * before reported time is over. */
 int upc_enter(struct chil_upc *upc)
 {
     if (upc->delivering) return CHIL_EBUSY;

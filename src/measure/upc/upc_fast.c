@@ -1,24 +1,23 @@
 /* The fast model: the counter unit in closed form.
  *
- * A count is one 64-bit number; low part, carry latch and array word are only ways to look at it.
- * Three things make them matter, and only those are worked out:
+ * A count is one 64-bit number; low part, carry latch and array word are parts of it. Three facts
+ * about the parts can be observed, and only these are computed:
  *
  * - Arming. A visit arms a counter whose array word equals the threshold's high part n. As a round
  * of visits is no longer than 2^low_bits cycles and a counter takes one event a cycle, at least one
  * visit lies between the event that makes the high part n and the one that makes it n + 1, so the
- * interrupt comes with the latter, exactly. The armed bit itself is worked out when someone looks
- * (settle).
+ * interrupt comes with the latter, exactly. The armed bit is computed when it is read
+ * (account_visits).
  * - The last carry (carry_cycle): whether it is still in its latch decides what a flipped bit of
  * the array word does.
  * - A flipped bit: it is found at the first visit or read after the flip.
  *
- * So counting is an addition; only when it passes a multiple of 2^low_bits does carry() look
- * closer.
+ * So counting is an addition. When it passes a multiple of 2^low_bits, carry() computes the rest.
  *
  * A wire is known up to a cycle, with the level of the last known cycle and the level that holds
  * from then on. An edge lies between the two, so it is decided only when the next cycle is: pulses
- * that touch never make one. Wires are extended lazily; what only holds costs nothing until someone
- * looks or an interrupt might come (see advance).
+ * that touch never make one. Wires are extended lazily: a level that holds costs nothing until a
+ * counter is read or an interrupt may come (see advance).
  */
 #include <stdlib.h>
 
@@ -106,15 +105,15 @@ static void look_at_word(struct chil_upc *upc, struct upc_counter *counter, uint
         counter->armed = true;
 }
 
-/* Accounts for the visits in cycles [settled, cycle), during which the counter had the high part of
- * `value`. */
-static void settle(struct chil_upc *upc, struct upc_counter *counter, uint64_t value,
-                   uint64_t cycle)
+/* Accounts for the visits in cycles [visited_until, cycle), during which the counter had the high
+ * part of `value`. */
+static void account_visits(struct chil_upc *upc, struct upc_counter *counter, uint64_t value,
+                           uint64_t cycle)
 {
-    if (cycle <= counter->settled) return;
-    uint64_t visit = next_visit(upc, index_of(upc, counter), counter->settled);
+    if (cycle <= counter->visited_until) return;
+    uint64_t visit = next_visit(upc, index_of(upc, counter), counter->visited_until);
     if (visit < cycle) look_at_word(upc, counter, value, upc->threshold, visit);
-    counter->settled = cycle;
+    counter->visited_until = cycle;
 }
 
 /* --- Counting -------------------------------------------------------------------------------- */
@@ -131,7 +130,7 @@ static __attribute__((noinline)) void carry(struct chil_upc *upc, struct upc_cou
     uint64_t first =
         (UINT64_C(1) << low_bits) - low - 1; /* index in the run of the first event that carries */
 
-    settle(upc, counter, old, run_cycle(run, first));
+    account_visits(upc, counter, old, run_cycle(run, first));
     if (counter->armed)
         upc_notice_add(upc, CHIL_UPC_INTERRUPT, index_of(upc, counter), run_cycle(run, first));
     counter->armed = false;
@@ -143,9 +142,9 @@ static __attribute__((noinline)) void carry(struct chil_upc *upc, struct upc_cou
         upc_notice_add(upc, CHIL_UPC_INTERRUPT, index_of(upc, counter),
                        run_cycle(run, first + (ahead << low_bits)));
     if (!sound)
-        settle(upc, counter, old,
-               last); /* a fault is found at the first visit, between carries or not */
-    counter->settled = last;
+        account_visits(upc, counter, old,
+                       last); /* a fault is found at the first visit, between carries or not */
+    counter->visited_until = last;
     counter->carry_cycle = last;
 }
 
@@ -206,11 +205,11 @@ static inline void count_train(struct chil_upc *upc, struct upc_counter *counter
     }
 }
 
-static inline int raise_one(struct chil_upc *upc, const struct chil_upc_train *told)
+static inline int raise_one(struct chil_upc *upc, const struct chil_upc_train *given)
 {
     uint64_t end;
-    if (!upc_train_fits(upc, told, &end)) return CHIL_EINVAL;
-    struct chil_upc_train train = *told;
+    if (!upc_train_fits(upc, given, &end)) return CHIL_EINVAL;
+    struct chil_upc_train train = *given;
     if (train.high == train.period) { /* pulses that touch are one */
         train.high = train.period *= train.count;
         train.count = 1;
@@ -255,11 +254,11 @@ static void bring_up(struct chil_upc *upc, struct upc_counter *counter)
 {
     struct fast *fast = upc->model;
     extend(upc, &fast->wires[counter->wire], counter->wire, upc->now);
-    settle(upc, counter, value_of(counter), upc->now);
+    account_visits(upc, counter, value_of(counter), upc->now);
 }
 
-/* Brings all watched counters up to now and finds the next cycle in which one of them could have
- * something to say: at one event a cycle, none passes its threshold sooner than it has events left;
+/* Brings all watched counters up to now and finds the next cycle in which one of them could give a
+ * notice: at one event a cycle, none passes its threshold sooner than it has events left;
  * a fault waits for its visit. */
 static void watch(struct chil_upc *upc)
 {

@@ -24,7 +24,7 @@ struct upc_counter {
     alignas(64) _Atomic uint64_t value; /* fast: the count itself; reference: its copy for peek */
     _Atomic uint64_t offset;            /* stored value minus true count, from chil_upc_threshold */
     uint64_t carry_cycle;               /* fast: when the low part last carried, or UPC_NEVER */
-    uint64_t settled;       /* fast: visits before this cycle are accounted for in `armed` */
+    uint64_t visited_until; /* fast: visits before this cycle are accounted for in `armed` */
     uint64_t api_threshold; /* as given to chil_upc_threshold; 0 when there is none */
     uint32_t wire;          /* the selected one */
     uint8_t mode;
@@ -37,7 +37,7 @@ struct upc_counter {
 
 /* How a model is driven. `run` and `set_threshold` find the old setting in the unit and take the
  * new one as an argument; the front stores it afterwards. Every call comes with arguments checked
- * and nothing told beyond now, but for raise and level, which check their own order because they
+ * and no wire known beyond now, but for raise and level, which check their own order because they
  * are hot. */
 struct upc_ops {
     void *(*create)(struct chil_upc *upc);
@@ -66,7 +66,7 @@ struct chil_upc {
     void *model;
     struct upc_counter *counters;
     uint64_t now;
-    uint64_t frontier; /* the latest cycle anything was told of */
+    uint64_t frontier; /* the latest cycle that any wire is known to */
     uint64_t threshold;
     bool running;
     bool delivering;

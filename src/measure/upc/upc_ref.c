@@ -22,13 +22,14 @@
 
 struct change {
     uint64_t cycle;
-    uint64_t order; /* as told: a fall and a rise in one cycle leave the later one */
+    uint64_t
+        order; /* in the order of the calls: a fall and a rise in one cycle leave the later one */
     uint32_t wire;
     bool level;
 };
 
 struct ref_wire {
-    uint64_t told; /* nothing may be told before this cycle */
+    uint64_t reported; /* nothing may be reported before this cycle */
     bool told_level;
     bool level, before; /* in this cycle and in the one before it */
 };
@@ -49,7 +50,7 @@ static void add_change(struct chil_upc *upc, uint32_t wire, uint64_t cycle, bool
         base_grow(ref->changes, &ref->change_capacity, ref->change_count + 1, sizeof *ref->changes);
     ref->changes[ref->change_count++] = (struct change){cycle, ref->order++, wire, level};
     if (cycle > upc->frontier) upc->frontier = cycle;
-    ref->wires[wire].told = cycle;
+    ref->wires[wire].reported = cycle;
     ref->wires[wire].told_level = level;
 }
 
@@ -59,7 +60,7 @@ static int raise_one(struct chil_upc *upc, const struct chil_upc_train *train)
     uint64_t end;
     if (!upc_train_fits(upc, train, &end)) return CHIL_EINVAL;
     const struct ref_wire *wire = &ref->wires[train->wire];
-    if (train->cycle < wire->told || train->cycle < upc->now) return CHIL_EORDER;
+    if (train->cycle < wire->reported || train->cycle < upc->now) return CHIL_EORDER;
     if (wire->told_level) return CHIL_EINVAL;
     for (uint64_t k = 0; k < train->count; k++) {
         add_change(upc, train->wire, train->cycle + k * train->period, true);
@@ -81,7 +82,7 @@ static int ref_raise(struct chil_upc *upc, const struct chil_upc_train *trains, 
 static int ref_level(struct chil_upc *upc, uint32_t wire, uint64_t cycle, bool level)
 {
     const struct ref *ref = upc->model;
-    if (cycle < ref->wires[wire].told || cycle < upc->now) return CHIL_EORDER;
+    if (cycle < ref->wires[wire].reported || cycle < upc->now) return CHIL_EORDER;
     add_change(upc, wire, cycle, level);
     return 0;
 }
