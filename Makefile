@@ -204,6 +204,7 @@ bench: setup-check
 	@bench/hist $(BUILD)/chiliad
 	@bench/trace $(BUILD)/chiliad
 	@bench/record $(BUILD)/chiliad
+	@bench/analysis $(BUILD)/chiliad
 
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)

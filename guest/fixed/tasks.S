@@ -114,7 +114,7 @@
         blr
         end     process
 
-# Both add to one counter under a lock; the second tells the first with a futex when it has done
+# Both add to one counter under a lock; the second wakes the first with a futex when it has done
         function threads
         mflr    29
         lis     3, 0x0001

@@ -19,7 +19,7 @@ int BGLCounters_Select(uint64_t counters); /* bit i for counter i; all by defaul
 int BGLCounters_Start(void);
 int BGLCounters_Stop(void);
 int BGLCounters_Reset(void);
-/* BGLCOUNTERS values each; counters that are not selected read as 0. Either may be NULL. */
+/* BGLCOUNTERS values each; counters that are not selected read as 0. Both pointers may be NULL. */
 int BGLCounters_Read(uint64_t *user, uint64_t *kernel);
 
 /* "BGL_INST" and "Instructions completed"; NULL for a number without a counter. */

@@ -6,7 +6,7 @@
  *
  * Both in one function, which may call others; regions nest. What is done between them counts under a node of that name
  * below the function. A region that is still open when its function returns ends with it. In the simulator each is a
- * reserved instruction, recorded or not, so that a program does the same either way; elsewhere it is a test of a
+ * reserved instruction, recorded or not, so that a program does the same in both cases; elsewhere it is a test of a
  * variable. Where the program runs, the first one in each source file finds out: outside the simulator the instruction
  * is illegal, which a handler catches for a moment.
  *

@@ -7,7 +7,7 @@
  *     hpmTerminate(0);              writes the report
  *
  * The calls are macros, so that the report can name the file and the lines. They return nothing: a start without a
- * stop, a stop without a start and the like are counted in hpm_error_count, and each kind is told once per section on
+ * stop, a stop without a start and the like are counted in hpm_error_count, and each kind is reported once per section on
  * standard error. The counters are those of bglcounters.h, of the whole process; a program that uses libHPM leaves
  * them to it. All calls may come from any thread; a section is stopped by the thread that started it. libhpm(3) has
  * the rest: the report, the environment, Fortran.

@@ -1,4 +1,4 @@
-/* PAPI 7.0's preset events: names and codes, and the masks that tell the kinds of event codes apart. papi.h includes
+/* PAPI 7.0's preset events: names and codes, and the masks that distinguish the kinds of event codes. papi.h includes
  * this. Which of them this machine can count, and from what, is in guest/lib/papi_presets.c.
  */
 #ifndef PAPI_STD_EVENT_DEFS_H

@@ -149,7 +149,7 @@ static void put_control(const bgl_perfctr_control_map_t *entry)
 
 /* --- Looking at the registers ------------------------------------------------------------------------------------- */
 
-/* The counts of all events that have a counter, or of those that get one now; by counter, all of one moment. */
+/* The counts of all events that have a counter, or of the events that get one now; by counter, all of one moment. */
 static int read_mapped(bool fresh, uint64_t counts[COUNTERS])
 {
     uint32_t events[COUNTERS];
@@ -297,7 +297,7 @@ int bgl_perfctr_revoke(void)
     return leave(0);
 }
 
-/* Nobody outside this node asks for counters. */
+/* No program outside this node reads counters. */
 int bgl_perfctr_add_remote_counters(void)
 {
     return -1;

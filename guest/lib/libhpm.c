@@ -87,7 +87,7 @@ static const char *const metrics[] = {
     "Computation intensity ; ; BGL_FLOP / (BGL_FP_LOAD + BGL_FP_STORE)",
 };
 
-/* Ways to use the library wrongly: each is told once per section, or once if there is no section. */
+/* Ways to use the library wrongly: each is reported once per section, or once if there is no section. */
 enum mistake {
     NOT_RUNNING,
     TWICE,
@@ -126,7 +126,7 @@ struct section {
     char *label, *file;
     uint64_t count, square_high, square_low; /* the sum of the squares of its durations, 128 bits */
     bool open, parent_of, overlapped;
-    unsigned told;              /* a bit per enum mistake */
+    unsigned reported;          /* a bit per enum mistake */
     struct section *parent;     /* of the open interval */
     struct section **innermost; /* of the thread that opened it */
     uint64_t start[SAMPLE], inside[VALUES], total[VALUES], exclusive[VALUES];
@@ -138,7 +138,7 @@ static struct {
     bool counting;
     int task;
     char *program;
-    unsigned told;
+    unsigned reported;
     uint64_t start[SAMPLE];
     size_t used, limit;
     struct section **sections; /* `limit` of them, in the order of their first start */
@@ -154,10 +154,10 @@ int hpm_error_count;
 
 static void complain(enum mistake mistake, struct section *section, int id, int line, const char *file)
 {
-    unsigned *told = section ? &section->told : &hpm.told;
+    unsigned *reported = section ? &section->reported : &hpm.reported;
     hpm_error_count++;
-    if (*told & 1u << mistake) return;
-    *told |= 1u << mistake;
+    if (*reported & 1u << mistake) return;
+    *reported |= 1u << mistake;
     fputs("libhpm: ", stderr);
     if (file && line) fprintf(stderr, "%s:%d: ", file, line);
     if (id) fprintf(stderr, "section %d: ", id);
@@ -197,8 +197,8 @@ static void sample_stop(uint64_t *values)
     values[WALL] = nanoseconds(CLOCK_MONOTONIC);
 }
 
-/* A call begins and ends. `pause` takes its work out of the counts; the lock is outside, so that taking it is not
- * counted either. */
+/* A call begins and ends. `pause` keeps its work out of the counts; the lock is outside, so that taking it is
+ * not counted. */
 static void enter(bool pause)
 {
     if (pause && hpm.counting) BGLCounters_Stop();
@@ -221,7 +221,7 @@ static struct section **slot_of(int id)
     return &hpm.slot[at];
 }
 
-/* A copy in which `unsafe` characters and those that do not print are '_': readers of reports split lines at them. */
+/* A copy in which `unsafe` characters and unprintable ones are '_': readers of reports split lines at them. */
 static char *safe_copy(const char *text, const char *unsafe)
 {
     char *copy = strndup(text, LONGEST_LABEL);
@@ -672,7 +672,7 @@ void _hpmTerminate_(int task, int line, const char *file)
     leave(true);
 }
 
-/* In a recorded run a section is a region of the function `levels` calls up, which the simulator is told here. */
+/* In a recorded run a section is a region of the function `levels` calls up, of which the simulator is notified here. */
 void hpm_begin_section(int section, const char *label, int line, const char *file, bool alone, long levels)
 {
     enter(alone);

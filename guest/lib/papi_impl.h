@@ -136,7 +136,7 @@ struct papi_options {
 extern struct papi_options papi_options;
 
 bool papi_is_up(void);
-/* What a call returns: tells the debug handler of errors. */
+/* What a call returns: notifies the debug handler of an error. */
 int papi_return(int code);
 struct papi_thread *papi_thread_get(void); /* the caller's, made if need be */
 void papi_lock_all(void);

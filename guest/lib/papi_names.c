@@ -68,7 +68,7 @@ static bool find_native(const char *name, uint32_t *event)
 
 /* --- Formulas ----------------------------------------------------------------------------------------------------- */
 
-/* Names with blanks between, "-" before those that are taken off. False when one of them does not exist here. */
+/* Names with blanks between, "-" before a name that is subtracted. False when one of them does not exist here. */
 static bool parse_formula(const char *text, struct papi_formula *formula)
 {
     formula->count = 0;

@@ -3,7 +3,7 @@
  * Formulas are over names. The simulator's own counters (BGL_INST and so on) exist on both machines and are kept per
  * thread, so whatever happens in a core comes from them. L3 is shared: its presets come from the machine's own events
  * and count the whole node. A preset without a formula has no wire in the model: nothing predicts branches, nothing
- * tells single from double precision, and a pipe's idle cycles are not counted.
+ * distinguishes single from double precision, and a pipe's idle cycles are not counted.
  *
  * Decisions: an FMA is two operations (PAPI_FP_OPS) and one instruction; a divide is one operation, not the 13 of
  * PAPI's Blue Gene/P port. L2 is the core's prefetch buffer; its hits and misses are of reads, those for code included.
@@ -30,7 +30,7 @@
 #define L3_MISSES  "BGP_L3_M0_MH_ALLOCATION_REQUESTS BGP_L3_M1_MH_ALLOCATION_REQUESTS"
 
 #define NOTE_NODE "Counts the whole node: L3 is shared."
-#define NOTE_CODE "Reads for code are included: the buffer does not tell them apart."
+#define NOTE_CODE "Reads for code are included: the buffer does not distinguish them."
 
 #define L1           (PAPI_PRESET_BIT_CACH | PAPI_PRESET_BIT_L1)
 #define L2           (PAPI_PRESET_BIT_CACH | PAPI_PRESET_BIT_L2)
@@ -67,7 +67,7 @@ const struct papi_preset papi_presets[] = {
         NULL, L3_MISSES, "BGL_UPC_L3_CACHE_MISS_DATA_WILL_BE_REQED_DDR", NOTE_NODE),
     ROW(CA_SNP, CND, "Snoops", "Snoop requests seen", "BGL_SNOOP", NULL, NULL, NULL),
     ROW(CA_SHR, CND, "Shared line requests", "Asks to own a line that others share", NULL, NULL, NULL, NULL),
-    ROW(CA_CLN, CND, "Clean line requests", "Asks to own a line nobody has dirtied", NULL, NULL, NULL, NULL),
+    ROW(CA_CLN, CND, "Clean line requests", "Asks to own a line that no cache has dirtied", NULL, NULL, NULL, NULL),
     ROW(CA_INV, CND, "Line invalidations", "Asks to drop a line elsewhere", "BGL_SNOOP", NULL, NULL, NULL),
     ROW(CA_ITV, CND, "Line interventions", "Asks answered by another cache instead of memory", NULL, NULL, NULL, NULL),
     ROW(L3_LDM, L3, "L3 load misses", "Load lookups that missed the third-level cache", NULL, L3_READ_MISSES(""),
@@ -98,7 +98,7 @@ const struct papi_preset papi_presets[] = {
         NULL),
     ROW(CSR_FAL, MSC, "Failed store conditionals", "Store-conditionals that failed", NULL, NULL, NULL, NULL),
     ROW(CSR_SUC, MSC, "Good store conditionals", "Store-conditionals that succeeded", NULL, NULL, NULL, NULL),
-    ROW(CSR_TOT, MSC, "Total store conditionals", "Store-conditionals of either outcome", NULL, NULL, NULL, NULL),
+    ROW(CSR_TOT, MSC, "Total store conditionals", "Store-conditionals, failed or not", NULL, NULL, NULL, NULL),
     ROW(MEM_SCY, MEM, "Stalled memory cycles", "Cycles stalled on any memory access", "BGL_STALL_LOAD BGL_STALL_STORE",
         NULL, NULL, NULL),
     ROW(MEM_RCY, MEM, "Stalled read cycles", "Cycles stalled on memory reads", "BGL_STALL_LOAD", NULL, NULL, NULL),

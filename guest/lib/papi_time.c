@@ -58,7 +58,7 @@ long long PAPI_get_virt_cyc(void)
     return PAPI_get_virt_nsec() * papi_clock_mhz() / 1000;
 }
 
-/* --- Rates: each begins with its first call, and tells since then ----------------------------------------------------
+/* --- Rates: each begins with its first call and counts since then ----------------------------------------------------
  */
 
 enum { RATE_NONE, RATE_FLIPS, RATE_FLOPS, RATE_IPC, RATE_EPC };
@@ -89,7 +89,7 @@ static int start_rate(struct papi_thread *thread, int kind, const int *events, i
     return PAPI_OK;
 }
 
-/* Values are zero at the first call, else those since then. *first tells which. */
+/* Values are zero at the first call, else those since then. *first says which. */
 static int rate(int kind, const int *events, int count, long long *values, float *rtime, float *ptime, bool *first)
 {
     if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT) return PAPI_ENOINIT;

@@ -322,7 +322,7 @@ static void test_wrap(void)
     bgl_perfctr_init_synch(LOCAL);
     missed = sleep_long();
     same(missed > (1LL << 32) - 10000 && missed < (1LL << 32) + 10000, 1,
-         "a register that nobody looks at loses what is over 32 bits");
+         "a register that is never read loses what is over 32 bits");
     bgl_perfctr_shutdown();
     same(bgl_perfctr_init_synch(BGL_PERFCTR_MODE_SYNC), BGL_PERFCTR_MODE_SYNC, "with a timer");
     missed = sleep_long();

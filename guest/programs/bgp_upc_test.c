@@ -217,7 +217,7 @@ static void test_values(void)
     same(BGP_UPC_Get_Counter_Threshold_Value(ADDS), 101, "the threshold stays");
     same(BGP_UPC_Read_Counter(ADDS, SHARED), 99, "the threshold does not show in the value");
     same(BGP_UPC_Set_Counter_Threshold_Value(ADDS, INT64_MAX), BGP_UPC_SUCCESS, "the largest threshold");
-    same(BGP_UPC_Read_Counter(ADDS, SHARED), 99, "does not show in the value either");
+    same(BGP_UPC_Read_Counter(ADDS, SHARED), 99, "does not show in the value");
     same(BGP_UPC_Set_Counter_Threshold_Value(510, 1), BGP_UPC_INVALID_EVENT_ID, "-9 Set_Counter_Threshold_Value");
     same(BGP_UPC_Set_Counter_Threshold_Value(ADDS + 256, 1), BGP_UPC_EVENT_ID_NOT_ACTIVE,
          "-11 Set_Counter_Threshold_Value");

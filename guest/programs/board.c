@@ -1,5 +1,5 @@
 /* The monitor's board used by the program itself, through its registers: an experiment as the paper has it, on two
- * arrays with page tags, in the order of section 3.5; then a forbidden bin, which the status tells; the exit status
+ * arrays with page tags, in the order of section 3.5; then a forbidden bin, which the status reports; the exit status
  * counts what is wrong. With an argument it writes a page tag without leave, which must kill it. */
 #include <chiliad/monitor.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * `data` are n complex numbers, real part first, transformed in place; `roots` the n/2 powers of exp(-2 pi i / n).
  * `swaps` are pairs of byte offsets that put the data into bit-reversed order. A butterfly, n/2 times in each of log2 n
- * passes, is t = root x b by two products and two fused multiply-adds, a + t and a - t; both programs round alike.
+ * passes, is t = root x b by two products and two fused multiply-adds, a + t and a - t; both programs round in the same way.
  */
 #ifndef FFT_H
 #define FFT_H

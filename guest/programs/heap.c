@@ -36,14 +36,14 @@ int main(void)
     walk_list(line(list));
 
     free(grid);
-    walk_grid(line(grid)); /* nobody's: it is the heap's */
+    walk_grid(line(grid)); /* no block: it is the heap's */
     void *other = malloc(BYTES + ROOM);
     walk_grid(line(other));
 
     char *old = line(list);
     list = realloc(list, 2 * BYTES);
     walk_grid(line(other));
-    walk_list(old); /* nobody's, too */
+    walk_list(old); /* no block, too */
     walk_list(line(list));
     if (posix_memalign(&page, 4096, BYTES)) _exit(1);
     walk_list(page);

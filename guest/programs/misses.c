@@ -2,7 +2,7 @@
  *
  *   misses HOW ROUNDS
  *
- *   first      each round reads one word of each of 100 lines that nobody has read before: cold
+ *   first      each round reads one word of each of 100 lines that were never read before: cold
  *   stream     each round reads one word of each line of 64 KB, twice as much as L1 holds: capacity
  *   stride     each round reads 128 lines that are 512 bytes apart, all of one set with 64 places: conflict
  *   padded     the same 32 bytes further apart each: hits

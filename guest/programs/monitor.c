@@ -1,6 +1,6 @@
 /* A monitor thread: on a core of its own, it reads the counters of core 0 while that works, hands them to an optimiser
  * and writes each sample to standard output, from where anyone may read it: "SAMPLE LOADS MISSES ORDER". The optimiser
- * changes the order of the loops when more than a quarter of the loads miss. The work is told by a flag, in its own
+ * changes the order of the loops when more than a quarter of the loads miss. A flag notifies the work, in its own
  * time. */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Names that a program's own file does not tell: of a library, of another program, of copies of the heap, of call paths
+/* Names that are not in a program's own file: of a library, of another program, of copies of the heap, of call paths
  * and sections. Each walk misses BYTES / 32 lines, as the table is more than L1 holds.
  *   names library | exec PROGRAM | fork | paths | sections */
 #include <stdint.h>

@@ -365,7 +365,7 @@ static void test_errors(void)
     (void)PAPI_create_eventset(&other);
     (void)PAPI_add_event(other, PAPI_TOT_CYC);
     check_value(PAPI_start(other), PAPI_EISRUN, "one set of a thread runs at a time");
-    check(PAPI_state(set, &state) == PAPI_OK && state & PAPI_RUNNING, "the state is told");
+    check(PAPI_state(set, &state) == PAPI_OK && state & PAPI_RUNNING, "the state is reported");
     (void)PAPI_stop(set, values);
     check_value(PAPI_destroy_eventset(&set), PAPI_EINVAL, "destruction of what has events");
     check_value(PAPI_remove_event(set, PAPI_FP_OPS), PAPI_EINVAL, "an event that is not in the set");
@@ -381,7 +381,7 @@ static void test_errors(void)
     check(strcmp(PAPI_strerror(PAPI_ENOEVST), "No such EventSet available") == 0 && !PAPI_strerror(1),
           "errors have PAPI's texts");
     int events[3] = {PAPI_FP_OPS, PAPI_BR_MSP, PAPI_TOT_CYC};
-    check_value(PAPI_add_events(set, events, 3), 1, "adding many tells how many went in");
+    check_value(PAPI_add_events(set, events, 3), 1, "adding many returns how many went in");
     drop_set(&set);
     drop_set(&other);
 }
@@ -405,7 +405,7 @@ static void test_options(void)
     check_value(PAPI_set_multiplex(set), PAPI_OK, "multiplexing is accepted");
     measure(set, TURNS, values);
     check_value(values[0], TURNS, "and changes nothing");
-    check_value(PAPI_get_opt(PAPI_CLOCKRATE, NULL), PAPI_get_hardware_info()->clock_mhz, "the clock is told");
+    check_value(PAPI_get_opt(PAPI_CLOCKRATE, NULL), PAPI_get_hardware_info()->clock_mhz, "the clock rate is reported");
     drop_set(&set);
 }
 

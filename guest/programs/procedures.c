@@ -1,6 +1,6 @@
 /* Categories per procedure: what they cost. A radix sort's digit with a procedure for each key (short), and a sum of
  * forces with one for each particle (moderate). CATEGORIES 1: a store at entry; 2: at entry and exit; else none. The
- * argument is how many of either. */
+ * arguments are how many short ones and how many moderate ones. */
 #include <chiliad/monitor.h>
 #include <stdlib.h>
 

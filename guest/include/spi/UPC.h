@@ -8,7 +8,7 @@
  * A job begins in user mode 0 (this node's card is an even one), with each event's default edge, all counters zero and
  * stopped. Nothing needs to be initialised.
  *
- * Calls that return a BGP_UPC_RC_t give 0 or a code below. Those that return a number give a generation number or a
+ * Calls that return a BGP_UPC_RC_t give 0 or a code below. Calls that return a number give a generation number or a
  * value, or a code below. The start/stop generation rises when the unit starts or stops, the counter-state generation
  * when a counter gets another event or value: a user of the unit who remembers them sees whether another one came by.
  *
