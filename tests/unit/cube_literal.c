@@ -417,6 +417,7 @@ static void values(struct literal *l, FILE *out, int m)
     if (memcmp(index, "CUBEX.INDEX\1\0\0\0\0\0\1", 18) != 0)
         bad(l, "the index is not little-endian, version 0, sparse");
     if (index_size != 22 + 4 * little(index + 18, 4)) bad(l, "the index has a wrong size");
+    if (!little(index + 18, 4)) bad(l, "%s: no rows, which pycubexr refuses", l->metric[m].name);
     if (index_size % BLOCK == 0 || data_size % BLOCK == 0) bad(l, "a member of whole blocks");
     for (int n = 0; n < l->nodes; n++) { /* document order is the order of EXCLUSIVE metrics */
         long at = row_of(index, (uint32_t)n);

@@ -232,7 +232,8 @@ static void cube3_files_keep_the_numbers(void **unused)
     (void)unlink(cube);
 }
 
-/* cubelib's own way of reading sees the same numbers, with one root and nothing it refuses. */
+/* A literal reader of cubelib's rules sees the same numbers. It refuses what pycubexr refuses: two
+ * roots, an index without rows. Planted: a metric that is zero is written without rows. */
 static void the_literal_reader_sees_the_same(void **unused)
 {
     uint64_t state = 14;

@@ -13,7 +13,15 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { SPARSE = 1, DENSE = 3, INDEX_HEAD = 18, PLAIN_HEAD = 10, PACKED_HEAD = 19, ROW_TABLE = 24 };
+enum {
+    NONE = 0,
+    SPARSE = 1,
+    DENSE = 3,
+    INDEX_HEAD = 18,
+    PLAIN_HEAD = 10,
+    PACKED_HEAD = 19,
+    ROW_TABLE = 24
+};
 
 struct rows {
     struct cube_doc *doc;
@@ -121,8 +129,11 @@ static int read_index(struct rows *r, struct exp_span index)
         r->count = r->doc->exp->nodes + r->doc->shifted;
         return 0;
     }
-    if (index.byte[17] != SPARSE || index.size < INDEX_HEAD + 4)
+    if (index.byte[17] != SPARSE && index.byte[17] != NONE)
         return fail(r, "its index is of an unknown sort");
+    if (index.size == INDEX_HEAD) return 0; /* cubelib's index of a metric that is zero: no rows */
+    if (index.byte[17] == NONE || index.size < INDEX_HEAD + 4)
+        return fail(r, "its index is cut off");
     r->count = get(index.byte + INDEX_HEAD, 4, r->swap);
     r->keys = index.byte + INDEX_HEAD + 4;
     return r->count > (index.size - INDEX_HEAD - 4) / 4 ? fail(r, "its index is cut off") : 0;
@@ -230,7 +241,7 @@ int exp_rows_read(struct cube_doc *doc, const struct cube_metric *metric, const 
                      .err = err};
     r.row_bytes = doc->exp->threads * metric->dtype->size;
     int status = read_index(&r, index);
-    if (status) return status;
+    if (status || !r.count) return status;
     if (data.size >= PLAIN_HEAD && memcmp(data.byte, "CUBEX.DATA", PLAIN_HEAD) == 0)
         return read_plain(&r);
     if (data.size >= PACKED_HEAD && memcmp(data.byte, "ZCUBEX.DATA", 11) == 0)

@@ -2,7 +2,8 @@
  * location.
  *
  * A row with one value still has a value for each location. So rows of large metrics are
- * compressed, one zlib stream each (exp_zeros.h), if that makes the file smaller.
+ * compressed, one zlib stream each (exp_zeros.h), if that makes the file smaller. A metric that is
+ * zero everywhere gets one row of zeros, since pycubexr refuses an index without rows.
  */
 #include "analyze/exp/exp_cube.h"
 #include "analyze/exp/exp_zeros.h"
@@ -46,6 +47,7 @@ static void sheet_init(struct sheet *sheet, const struct chil_exp *exp,
     exp_normalize(&sheet->column, exp->metric[metric].kind);
     for (size_t i = 0; i < count; i++)
         sheet->rows += i == 0 || sheet->column.cell[i].node != sheet->column.cell[i - 1].node;
+    sheet->rows += count == 0;
 }
 
 static void write_index(const struct sheet *sheet, struct exp_bytes *index)
@@ -58,6 +60,7 @@ static void write_index(const struct sheet *sheet, struct exp_bytes *index)
     for (size_t i = 0; i < sheet->column.count; i++)
         if (i == 0 || cell[i].node != cell[i - 1].node)
             put_little(exp_bytes_add(index, 4), cell[i].node, 4);
+    if (!sheet->column.count) put_little(exp_bytes_add(index, 4), 0, 4); /* the first call path */
 }
 
 /* Fills one row from the cells at `at`; returns the cell after them. */
@@ -89,7 +92,7 @@ static void write_packed(const struct sheet *sheet, struct exp_bytes *data)
     memcpy(exp_bytes_add(data, 11), "ZCUBEX.DATA", 11);
     put_little(exp_bytes_add(data, 8), sheet->rows, 8);
     (void)exp_bytes_add(data, sheet->rows * ROW_TABLE);
-    for (size_t at = 0, row = 0; at < sheet->column.count; row++, table += ROW_TABLE) {
+    for (size_t at = 0, row = 0; row < sheet->rows; row++, table += ROW_TABLE) {
         size_t from = at, start = data->size;
         while (at < sheet->column.count && cell[at].node == cell[from].node)
             at++;

@@ -247,17 +247,57 @@ static void XMLCALL on_doctype(void *context, const XML_Char *name, const XML_Ch
     (void)xml_fail(context, "a CUBE file has no document type");
 }
 
+/* Whether `at` starts a reference that XML knows: a named escape or a character number. */
+static bool is_reference(const char *at, const char *end)
+{
+    static const char *const names[] = {"amp;", "lt;", "gt;", "quot;", "apos;"};
+    size_t left = (size_t)(end - ++at);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (left >= strlen(names[i]) && memcmp(at, names[i], strlen(names[i])) == 0) return true;
+    if (left < 2 || *at++ != '#') return false;
+    const char *digits = *at == 'x' ? "0123456789abcdefABCDEF" : "0123456789", *start;
+    if (*at == 'x') at++;
+    for (start = at; at < end && *at && strchr(digits, *at); at++)
+        ;
+    return at > start && at < end && *at == ';';
+}
+
+/* Copies [at, at + length) with "&amp;" for each '&' that starts no reference: cubelib's lexer
+ * takes such a '&' as it is, expat refuses it. `end` is that of the whole text. */
+static void escape_bare(struct exp_bytes *to, const char *at, size_t length, const char *end)
+{
+    const char *stop = at + length, *bare;
+    for (to->size = 0; at < stop; at = bare) {
+        bare = at;
+        do {
+            bare = memchr(bare, '&', (size_t)(stop - bare));
+        } while (bare && is_reference(bare, end) && ++bare < stop);
+        if (!bare) bare = stop;
+        memcpy(exp_bytes_add(to, (size_t)(bare - at)), at, (size_t)(bare - at));
+        if (bare == stop) continue;
+        memcpy(exp_bytes_add(to, 5), "&amp;", 5);
+        bare++;
+    }
+}
+
 static int parse(struct xml_reader *r, const uint8_t *bytes, size_t size)
 {
     enum { STEP = 1 << 20 };
-    for (size_t at = 0;; at += STEP) {
+    const char *text = (const char *)bytes, *end = text + size;
+    bool escaped = memmem(bytes, size, "<![CDATA[", 9) == NULL; /* where '&' is text already */
+    struct exp_bytes step = {0};
+    for (size_t at = 0; !r->status; at += STEP) {
         size_t length = size - at < STEP ? size - at : STEP;
         bool last = at + length == size;
-        if (XML_Parse(r->parser, (const char *)bytes + at, (int)length, last) != XML_STATUS_OK &&
+        if (escaped) escape_bare(&step, text + at, length, end);
+        if (XML_Parse(r->parser, escaped ? (const char *)step.byte : text + at,
+                      escaped ? (int)step.size : (int)length, last) != XML_STATUS_OK &&
             !r->status)
             (void)xml_fail(r, "%s", XML_ErrorString(XML_GetErrorCode(r->parser)));
-        if (last || r->status) return r->status;
+        if (last) break;
     }
+    free(step.byte);
+    return r->status;
 }
 
 /* Columns are ids where these are 0 to n - 1, else document order. */
