@@ -53,7 +53,7 @@ static uint32_t store(struct rig *rig, unsigned core, uint32_t address)
 static uint8_t byte(struct rig *rig, unsigned core, uint32_t address)
 {
     return cache_lines(rig->cache, core, rig->space)[address >> CACHE_GRANULE_BITS] &
-           (uint8_t) ~(CACHE_PAGE | CACHE_HERE);
+           (uint8_t) ~(CACHE_PAGE | CACHE_IN_L1D);
 }
 
 static uint64_t count(struct rig *rig, const char *name)

@@ -51,16 +51,17 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     if (policy == CACHE_LRU)
         tags->used = base_calloc_aligned(sets * tags->ways.stride, sizeof *tags->used, HOST_LINE);
     if (policy != CACHE_ROUND_ROBIN) return;
-    tags->turn = base_calloc(sets, sizeof *tags->turn);
+    tags->round_robin = base_calloc(sets, sizeof *tags->round_robin);
     for (uint64_t i = 0; i < sets; i++)
-        tags->turn[i] = (struct turn){.next = (uint32_t)i * tags->ways.stride, .last = NO_WAY};
+        tags->round_robin[i] = (struct round_robin){.next_victim = (uint32_t)i * tags->ways.stride,
+                                                    .wrap_way = NO_WAY};
 }
 
 void tags_fini(struct tags *tags)
 {
     free(tags->line);
     free(tags->used);
-    free(tags->turn);
+    free(tags->round_robin);
 }
 
 /* --- The node -------------------------------------------------------------------------------- */
@@ -80,30 +81,31 @@ static void l1_init(struct l1 *l1, const struct cache_l1_config *config, uint64_
     l1->bits = config->policy == CACHE_LRU ? 0 : bits; /* see cache_is_slow */
 }
 
-static bool is_near(const struct cache *cache)
+static bool fits_fast(const struct cache *cache)
 {
     const struct cache_l1_config *l1d = &cache->config.l1d;
     uint64_t lines = l1d->size / l1d->line;
-    return cache->is_common && lines <= FAST_WAYS && lines / l1d->ways <= FAST_SETS;
+    return cache->fast_geometry && lines <= FAST_WAYS && lines / l1d->ways <= FAST_SETS;
 }
 
 /* The arrays of L1D are the core's own. */
-static void move_near(struct cache_core *core)
+static void move_l1d_to_fast(struct cache_core *core)
 {
-    struct cache_fast *near = &core->fast;
+    struct cache_fast *fast = &core->fast;
     struct l1 *l1 = &core->data;
-    memset(near->line, 0xff, sizeof near->line);
-    memcpy(near->turn, l1->tags.turn, (l1->tags.set_mask + 1) * sizeof *near->turn);
+    memset(fast->line, 0xff, sizeof fast->line);
+    memcpy(fast->round_robin, l1->tags.round_robin,
+           (l1->tags.set_mask + 1) * sizeof *fast->round_robin);
     free(l1->tags.line);
-    free(l1->tags.turn);
+    free(l1->tags.round_robin);
     free(l1->at);
-    l1->tags.line = near->line;
-    l1->tags.turn = near->turn;
-    l1->at = near->at;
-    near->set_mask = l1->tags.set_mask;
+    l1->tags.line = fast->line;
+    l1->tags.round_robin = fast->round_robin;
+    l1->at = fast->at;
+    fast->set_mask = l1->tags.set_mask;
     uint32_t mask = l1->tags.ways.count - 1; /* which it is, as sets are not padded */
-    for (uint32_t way = 0; way < (near->set_mask + 1) * l1->tags.ways.stride; way++)
-        near->after[way] = (uint16_t)((way & ~mask) | ((way + 1) & mask));
+    for (uint32_t way = 0; way < (fast->set_mask + 1) * l1->tags.ways.stride; way++)
+        fast->after[way] = (uint16_t)((way & ~mask) | ((way + 1) & mask));
 }
 
 /* The byte, the set and the way of no line. */
@@ -111,7 +113,7 @@ static void fast_init_none(struct cache_fast *fast)
 {
     fast->no_at = fast->at[FAST_WAYS] = &fast->no_byte;
     fast->no_set = FAST_SETS;
-    fast->turn[FAST_SETS] = (struct turn){FAST_WAYS, NO_WAY};
+    fast->round_robin[FAST_SETS] = (struct round_robin){FAST_WAYS, NO_WAY};
     fast->after[FAST_WAYS] = FAST_WAYS;
 }
 
@@ -125,13 +127,13 @@ static void core_init(struct cache *cache, unsigned number)
         core->snooped_by[source] = (snoop_port(number, source) + 1) << SNOOPED;
     l1_init(&core->code, &config->l1i, config->seed + 2 * number, CACHE_FETCH);
     l1_init(&core->data, &config->l1d, config->seed + 2 * number + 1, CACHE_LOAD | CACHE_STORE);
-    if (is_near(cache)) move_near(core);
+    if (fits_fast(cache)) move_l1d_to_fast(core);
     if (config->miss_kinds) {
         core->data.bits = 0;
         core->kinds = kinds_new(config->l1d.size / config->l1d.line);
     }
     core->port = (config->cores > 2 ? number / 2 : number) & 1;
-    core->returned = cache->returned + (size_t)core->port * config->l3_banks;
+    core->delivered = cache->delivered + (size_t)core->port * config->l3_banks;
     core->deposited = cache->deposited + (size_t)core->port * config->l3_banks;
     core->number = number;
     core->bit = 1U << number;
@@ -143,7 +145,7 @@ static void core_init(struct cache *cache, unsigned number)
     core->fast.next_miss = core->misses;
     core->fast.full = core->misses + 1;
     fast_init_none(&core->fast);
-    core->most_misses = 1;
+    core->most_deferred = 1;
     for (unsigned i = 0; i < CACHE_OPEN_LINES; i++)
         core->open[i] =
             (struct open_line){NULL, &core->open[(i + 1) % config->store_lines], NO_LINE};
@@ -151,10 +153,10 @@ static void core_init(struct cache *cache, unsigned number)
     for (uint32_t i = 0; i < config->tlb_entries; i++)
         core->tlb[i].space = UINT32_MAX;
     struct l2 *l2 = &core->l2;
-    l2->oldest = L2_MOST / L2_PUT * L2_PUT - L2_NUMBERS * L2_PUT;
-    l2->span = config->l2_entries * L2_PUT;
-    l2->expects = L2_EXPECTS - L2_NUMBERS;
-    l2->spans = config->l2_filter;
+    l2->oldest = L2_MOST / L2_STEP * L2_STEP - L2_NUMBERS * L2_STEP;
+    l2->span = config->l2_entries * L2_STEP;
+    l2->filter_oldest = L2_FILTER_MOST - L2_NUMBERS;
+    l2->filter_span = config->l2_filter;
     l2->next_stream = 1;
     for (uint32_t i = 0; i < L2_PLACES; i++)
         l2->stream[i] = NO_LINE;
@@ -186,22 +188,22 @@ static void l3_init(struct cache *cache)
     size_t sets = banks * sets_of(cache->bank[0]);
     cache->directory =
         2 * banks <= LANES ? cache->lane : base_calloc(2 * banks, sizeof *cache->directory);
-    cache->returned = base_calloc(2 * banks, sizeof *cache->returned);
+    cache->delivered = base_calloc(2 * banks, sizeof *cache->delivered);
     cache->deposited = base_calloc(2 * banks, sizeof *cache->deposited);
     for (size_t i = 0; i < 2 * banks; i++) {
         cache->deposited[i] = NO_LINE;
-        cache->returned[i] = -(uint64_t)config->l3_transfer; /* long ago */
+        cache->delivered[i] = -(uint64_t)config->l3_transfer; /* long ago */
     }
     cache->fetched = base_calloc_aligned(sets * cache->bank[0]->tags.ways.stride + 1,
                                          sizeof *cache->fetched, HOST_LINE);
-    cache->order = base_calloc_aligned(sets + 1, sizeof *cache->order, HOST_LINE);
-    for (unsigned i = 0; i < ORDERED << L3_BITS; i++) {
+    cache->lru = base_calloc_aligned(sets + 1, sizeof *cache->lru, HOST_LINE);
+    for (unsigned i = 0; i < LRU_WAYS << L3_BITS; i++) {
         unsigned way = i >> L3_BITS;
-        cache->order_row[i] = UINT64_C(0xff) << 8 * way;
-        cache->order_column[i] = ~(UINT64_C(0x0101010101010101) << way);
+        cache->lru_row[i] = UINT64_C(0xff) << 8 * way;
+        cache->lru_column[i] = ~(UINT64_C(0x0101010101010101) << way);
     }
     for (size_t i = 1; i <= sets; i++)
-        cache->order[i] = UINT64_C(0x7f3f1f0f07030100); /* empty ways are taken from the first on */
+        cache->lru[i] = UINT64_C(0x7f3f1f0f07030100); /* empty ways are filled from the first on */
 }
 
 static struct shape shape_of(const struct cache_config *config)
@@ -215,13 +217,13 @@ static struct shape shape_of(const struct cache_config *config)
         .l2_shift = bits_ceil_log2(config->l2_line),
         .l3_shift = bits_ceil_log2(config->l3_line),
         .page_shift = bits_ceil_log2(config->page),
-        .absent_stride = padded(config->snoop_lines),
+        .snoop_cache_stride = padded(config->snoop_lines),
         .register_stride = padded(config->snoop_streams),
         .kinds = config->miss_kinds,
     };
 }
 
-static bool is_common(struct shape shape)
+static bool fast_geometry(struct shape shape)
 {
     uint32_t ways = shape.l1d.count;
     if (shape.l1d.policy != CACHE_ROUND_ROBIN || ways & (ways - 1) || ways != shape.l1d.stride)
@@ -247,32 +249,34 @@ struct cache *cache_new(const struct cache_config *config)
     cache->store_time = config->store_time;
     cache->l3_busy = config->l3_busy;
     cache->l3_transfer = config->l3_transfer;
-    cache->near_stall = cache->l2_latency;
-    cache->far_stall = cache->l3_latency;
+    cache->l2_stall = cache->l2_latency;
+    cache->l3_stall = cache->l3_latency;
     cache->shape = shape_of(config);
     cache->is_blue_gene = memcmp(&cache->shape, &blue_gene, sizeof blue_gene) == 0;
-    cache->is_common = is_common(cache->shape);
+    cache->fast_geometry = fast_geometry(cache->shape);
     cache->line_mask = ~(config->l1d.line - 1);
     /* Through: a store bit belongs to the open line, in L1 or not. */
-    cache->line_bits = CACHE_HERE | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
+    cache->line_bits =
+        CACHE_IN_L1D | (config->write_through ? CACHE_LOAD : CACHE_LOAD | CACHE_STORE);
     cache->without_line = (uint8_t)~cache->line_bits;
-    cache->far_busy = config->l3_busy;
-    if (cache->far_busy + 1 < config->l3_transfer) cache->far_busy = config->l3_transfer - 1;
-    if (cache->far_busy + 1 < cache->l3_latency) cache->far_busy = cache->l3_latency - 1;
-    cache->far_after = cache->far_busy - cache->l3_latency;
+    cache->l3_read_busy = config->l3_busy;
+    if (cache->l3_read_busy + 1 < config->l3_transfer)
+        cache->l3_read_busy = config->l3_transfer - 1;
+    if (cache->l3_read_busy + 1 < cache->l3_latency) cache->l3_read_busy = cache->l3_latency - 1;
+    cache->l3_read_busy_after = cache->l3_read_busy - cache->l3_latency;
     cache->streaming = config->l2_entries && config->l2_streams && config->l2_depth;
-    cache->miss_most =
+    cache->miss_cycles_most =
         (uint32_t)(cache->l3_latency + cache->ddr_latency) + config->store_time +
         (config->l2_depth + 2) * (config->l3_busy + config->l3_transfer + 2 * config->ddr_busy);
-    /* Written back, a line that comes may be another core's dirty one, or one that stores have
-     * joined out of L1. */
-    bool lanes = cache->is_common && config->l3_size && config->l3_banks == LANE_BANKS;
-    cache->quick_loads = lanes && is_near(cache) && cache->streaming &&
-                         cache->l3_latency > config->l3_busy &&
-                         cache->l3_latency >= config->l3_transfer &&
-                         (config->write_through || (!config->coherent && config->store_allocate));
-    cache->quick_stores = lanes && config->write_through && !config->store_allocate &&
-                          config->coherent && config->snoop_filter && config->cores > 1;
+    /* With write-back, a filled line may be dirty in another core, or have stores joined outside
+     * L1. */
+    bool lanes = cache->fast_geometry && config->l3_size && config->l3_banks == LANE_BANKS;
+    cache->fast_loads = lanes && fits_fast(cache) && cache->streaming &&
+                        cache->l3_latency > config->l3_busy &&
+                        cache->l3_latency >= config->l3_transfer &&
+                        (config->write_through || (!config->coherent && config->store_allocate));
+    cache->fast_stores = lanes && config->write_through && !config->store_allocate &&
+                         config->coherent && config->snoop_filter && config->cores > 1;
     /* With more cores than ports, several share one, and what its snoop cache has seen is no longer
      * one core's. */
     if (config->snoop_filter && config->cores <= CACHE_PORTS)
@@ -283,7 +287,7 @@ struct cache *cache_new(const struct cache_config *config)
     if (config->miss_kinds) cache->kinds = kinds_new(config->l3_size / config->l3_line);
     for (unsigned i = 0; i < config->cores; i++)
         core_init(cache, i);
-    quick_change(cache);
+    fast_update(cache);
     return cache;
 }
 
@@ -292,7 +296,7 @@ static void core_fini(struct cache_core *core)
     if (core->data.at == core->fast.at) {
         core->data.at = NULL;
         core->data.tags.line = NULL;
-        core->data.tags.turn = NULL;
+        core->data.tags.round_robin = NULL;
     }
     tags_fini(&core->code.tags);
     tags_fini(&core->data.tags);
@@ -302,7 +306,7 @@ static void core_fini(struct cache_core *core)
     free(core->data.at);
     free(core->tlb);
     kinds_free(core->kinds);
-    free(core->alike);
+    free(core->uniform);
     snoop_fini(&core->snoop);
     free(core);
 }
@@ -319,67 +323,67 @@ void cache_free(struct cache *cache)
     }
     free(cache->bank);
     if (cache->directory != cache->lane) free(cache->directory);
-    free(cache->returned);
+    free(cache->delivered);
     free(cache->deposited);
-    free(cache->order);
+    free(cache->lru);
     free(cache->fetched);
     free(cache->ddr);
     kinds_free(cache->kinds);
     free(cache);
 }
 
-static void tell_many(const struct cache *cache, const struct cache_core *of, unsigned kind,
-                      unsigned level, uint32_t stall, uint64_t count)
+static void notify_count(const struct cache *cache, const struct cache_core *core, unsigned kind,
+                         unsigned level, uint32_t stall, uint64_t count)
 {
-    const struct cache_transaction transaction = {.core = (uint8_t)of->number,
-                                                  .sender = (uint8_t)of->number,
+    const struct cache_transaction transaction = {.core = (uint8_t)core->number,
+                                                  .sender = (uint8_t)core->number,
                                                   .kind = (uint8_t)kind,
                                                   .level = (uint8_t)level};
     if (count) cache->listener->notify_uniform(cache->listener->context, transaction, stall, count);
 }
 
-static void tell_alike_of(const struct cache *cache, struct cache_core *of)
+static void notify_uniform_of(const struct cache *cache, struct cache_core *core)
 {
-    struct alike *alike = of->alike;
-    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L2, cache->l2_latency,
-              of->counts.near - alike->near);
-    tell_many(cache, of, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency,
-              counts_far(&of->counts) - alike->far);
-    alike->near = of->counts.near;
-    alike->far = counts_far(&of->counts);
-    for (uint32_t i = 0; i < alike->used; i++) {
-        unsigned index = alike->index[i], row = index / ALIKE_STALLS;
-        tell_many(cache, of, row / ALIKE_LEVELS, row % ALIKE_LEVELS, index % ALIKE_STALLS,
-                  alike->count[index]);
-        alike->count[index] = 0;
+    struct uniform *uniform = core->uniform;
+    notify_count(cache, core, CACHE_LOAD_MISS, CACHE_IN_L2, cache->l2_latency,
+                 core->counts.l2_hit - uniform->l2_hit);
+    notify_count(cache, core, CACHE_LOAD_MISS, CACHE_IN_L3, cache->l3_latency,
+                 counts_l3_hit(&core->counts) - uniform->l3_hit);
+    uniform->l2_hit = core->counts.l2_hit;
+    uniform->l3_hit = counts_l3_hit(&core->counts);
+    for (uint32_t i = 0; i < uniform->used; i++) {
+        unsigned index = uniform->index[i], row = index / UNIFORM_STALLS;
+        notify_count(cache, core, row / UNIFORM_LEVELS, row % UNIFORM_LEVELS,
+                     index % UNIFORM_STALLS, uniform->count[index]);
+        uniform->count[index] = 0;
     }
-    alike->used = 0;
+    uniform->used = 0;
 }
 
 void cache_notify_uniform(struct cache *cache, unsigned core)
 {
     for (unsigned i = 0; i < cache->config.cores; i++)
-        if (cache->core[i]->alike && (core == i || core == CACHE_ALL))
-            tell_alike_of(cache, cache->core[i]);
+        if (cache->core[i]->uniform && (core == i || core == CACHE_ALL))
+            notify_uniform_of(cache, cache->core[i]);
 }
 
 void cache_listen(struct cache *cache, const struct cache_listener *listener)
 {
-    bool alike = listener && listener->notify_uniform;
+    bool uniform = listener && listener->notify_uniform;
     if (listener == cache->listener) return;
     cache_notify_uniform(cache, CACHE_ALL);
     cache->listener = listener;
-    cache->heard = listener ? CACHE_NOTIFY : 0;
-    cache->near_stall = cache->l2_latency | (alike ? 0 : cache->heard);
-    cache->far_stall = cache->l3_latency | (alike ? 0 : cache->heard);
-    quick_change(cache);
+    cache->has_listener = listener ? CACHE_NOTIFY : 0;
+    cache->l2_stall = cache->l2_latency | (uniform ? 0 : cache->has_listener);
+    cache->l3_stall = cache->l3_latency | (uniform ? 0 : cache->has_listener);
+    fast_update(cache);
     for (unsigned i = 0; i < cache->config.cores; i++) {
-        struct cache_core *of = cache->core[i];
-        free(of->alike);
-        of->alike = alike ? base_calloc(1, sizeof *of->alike) : NULL;
-        if (!alike) continue;
-        of->alike->near = of->counts.near;
-        of->alike->far = counts_far(&of->counts);
+        struct cache_core *core = cache->core[i];
+        free(core->uniform);
+        core->uniform = uniform ? base_calloc(1, sizeof *core->uniform) : NULL;
+        if (!uniform) continue;
+        core->uniform->l2_hit = core->counts.l2_hit;
+        core->uniform->l3_hit = counts_l3_hit(&core->counts);
     }
 }
 

@@ -1,32 +1,28 @@
-/* The memory hierarchy of a node: what a load, a store or a fetch finds, what it costs, and what
- * the counters see.
+/* Simulates the memory hierarchy of a node: L1 I and D and a TLB per core, a prefetch buffer (L2)
+ * per core, L3 banks, DDR controllers, L1 coherence and its snoop filters. It returns the stall
+ * cycles of every access and counts the events that the chips' counters see.
  *
- * It keeps no data, only where lines are: L1 I and D and a TLB per core, a prefetch buffer (L2) per
- * core, L3 banks, DDR controllers, L1 coherence and its snoop filters. It knows nothing of cores
- * but their numbers and their clocks. What is modelled, from which source, and what is a guess:
- * docs/model-memory.md.
+ * Left out: data (only the places of lines are kept), the 440's shadow TLBs, DMA. Counts are exact
+ * for this model; docs/model-memory.md lists each decision, its source and what is a guess.
  *
- * The common case is not in here. For each core and address space there is a table with one byte
- * per 32 bytes of guest address (cache_lines). A set bit promises: this access hits in L1 and in
- * the TLB, costs nothing and changes nothing, so whoever executes the access need not call. When
- * the bit is clear, call cache_load, cache_store or cache_fetch; the call does everything and sets
- * the bit when the next such access is free. Bits may be clear without need (after a TLB entry came
- * back), never set without right. Where a hit changes state (an LRU L1, or data with `miss_kinds`),
- * bits are never set: cache_is_slow.
+ * Hits need no call. For each core and address space there is a table with one byte per 32 bytes of
+ * guest address (cache_lines). A set bit promises that the access hits in L1 and TLB, costs nothing
+ * and changes no state. When the bit is clear, the caller uses cache_load, cache_store or
+ * cache_fetch; the call sets the bit when the next such access is free. Bits may be missing (after
+ * a TLB entry returned), never wrong. Where a hit changes state (an LRU L1, or data with
+ * `miss_kinds`), bits are never set: cache_is_slow.
  *
  * Hits are therefore not counted here: hits = accesses - misses, and the caller knows its accesses
  * (two where one crosses a line; cache management apart, ERR-11).
  *
  * Time: `now` is the calling core's cycle and never goes back on one core. Calls return the cycles
- * that the core has to wait. Clocks of different cores may be apart; a core that is behind never
- * waits for what began in its future. Cycles of something that is still under way are counted when
- * it begins.
+ * that the core has to wait. Clocks of different cores may differ. Cycles of a request in flight
+ * are counted when it begins.
  *
  * Not thread-safe: one node is one thread at a time. Same calls, same bits: no host address, clock
  * or hash is used.
  *
- * Terms: docs/glossary.md
- */
+ * Terms: docs/glossary.md */
 #ifndef CACHE_H
 #define CACHE_H
 
@@ -78,7 +74,7 @@ struct cache_config {
     bool snoop_filter; /* with `coherent` */
     uint32_t snoop_streams, snoop_lines;
     uint64_t seed;   /* of random replacement */
-    bool miss_kinds; /* misses of L1D and L3 are told apart: cold, capacity, conflict, coherence */
+    bool miss_kinds; /* misses of L1D and L3 are classified: cold, capacity, conflict, coherence */
 };
 
 /* What a machine file says; keys it does not give have the values of the table in cache_config.c.
@@ -109,8 +105,8 @@ void cache_space_free(struct cache *cache, unsigned space);
  * free. Lines stay in the caches, which are physical. Bytes of partial pages are rounded outwards.
  */
 void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length);
-/* Rights of the range have changed: its accesses come to the calls once more. Nothing of the model
- * changes. */
+/* Rights of the range have changed: the next access to each line is a call. The model's state
+ * stays. */
 void cache_recheck(struct cache *cache, unsigned space, uint32_t address, uint64_t length);
 /* Pages of `space` at `address` become the frames of `from` at `from_address` (shared memory). All
  * page-aligned. */
@@ -123,20 +119,19 @@ enum cache_bit {
     CACHE_LOAD = 1,
     CACHE_STORE = 2,
     CACHE_FETCH = 4,
-    CACHE_PAGE = 8,  /* the model's own, in the first byte of a page: it is in the TLB */
-    CACHE_HERE = 16, /* the model's own: the line came into L1D by this address and is there,
-                        whatever the TLB has */
-    CACHE_OPEN = 128 /* the model's own: the line was opened by a store to this address, likewise;
-                        the sign, which is easily tested */
+    CACHE_PAGE = 8,    /* the model's own, in the first byte of a page: it is in the TLB */
+    CACHE_IN_L1D = 16, /* the model's own: the line was filled into L1D through this address and is
+                          there, whatever the TLB has */
+    CACHE_OPEN = 128   /* the model's own: the line was opened by a store to this address, likewise;
+                          the sign, which is easily tested */
 };
 
 /* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the
- * space. It is followed by 15 times as many bytes that are always 0, so that who puts low bits of
- * the address above the index finds no bit set.
- */
+ * space. It is followed by 15 times as many bytes that are always 0, so an index with low address
+ * bits above it finds no bit set. */
 #define CACHE_TABLE ((size_t)16 * CACHE_GRANULES)
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space);
-/* All that one core has of one space, for quick accesses. Lives as long as the space. */
+/* What one core has of one space: the argument of the fast path. Lives as long as the space. */
 struct cache_view;
 struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space);
 struct cache_fast *cache_fast(struct cache_view *view); /* its core's */
@@ -147,35 +142,33 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
                     uint32_t size, uint64_t now);
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                      uint32_t size, uint64_t now);
-/* The same for an access within a line, where that is quick; else nothing happens and CACHE_SLOW
- * comes back. The page has the rights it needs. They touch no vector registers of the host where
- * CACHE_KEEPS_VECTORS is defined, and tell nobody, which is for the caller then. */
+/* The fast path, for an access within a line to a page with the rights it needs. Returns the stall,
+ * or CACHE_SLOW when the slow path must do it; then nothing has changed. Uses no vector registers
+ * of the host where CACHE_KEEPS_VECTORS is defined. Does not notify the listener: the caller does.
+ */
 #define CACHE_SLOW   UINT32_MAX
-#define CACHE_NOTIFY (UINT32_C(1) << 31) /* in a stall: somebody listens, who has to be told */
+#define CACHE_NOTIFY (UINT32_C(1) << 31) /* flag in a stall: the listener has to be notified */
 uint32_t cache_load_fast(struct cache_view *view, uint32_t address, uint64_t now);
 uint32_t cache_store_fast(struct cache_view *view, uint32_t address, uint64_t now);
 uint32_t cache_zero_fast(struct cache_view *view, uint32_t address,
                          uint64_t now); /* CACHE_ZERO of cache_manage */
 void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
-/* Of a stall with CACHE_NOTIFY: the same, or without, if whoever listens is content with a count
- * (notify_uniform). As quick.
- */
+/* For a stall with CACHE_NOTIFY: counts the miss for notify_uniform and clears the flag, if that
+ * suffices. Fast path, too. */
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
 #if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ &&                   \
     !defined __SANITIZE_THREAD__
 #define CACHE_KEEPS_VECTORS
 #endif
-/* Most misses need not be waited for at once. From here on up to CACHE_MISSES quick accesses of the
- * core change L1 and return 0; what becomes of them behind L1, and what they cost, follows when so
- * many have come together (the quick call then returns what all of them cost), or by cache_drain.
- * `now` of the calls is the time without what is still to come. As long as it is less than what is
- * returned here, all of it together is less than `limit`. Only quick accesses may be made and
- * nothing may be looked at before cache_drain. `none`: that would be too often, so none is
- * postponed.
- */
+/* Defers misses. From here on, up to CACHE_MISSES fast-path misses of the core change L1 only and
+ * return 0. The drain does their L2 and L3 work and returns their stall cycles: in the fast-path
+ * call that fills the list, or in cache_drain. `now` of the calls excludes the cycles of deferred
+ * misses. While it is less than the time returned here, all deferred misses together cost less than
+ * `limit` allows. Until cache_drain only fast-path accesses may be made and no counts read. `none`:
+ * the caller would drain too often, so no miss is deferred. */
 uint64_t cache_defer(struct cache_view *view, uint64_t now, uint64_t limit, bool none);
-/* Before every access that is not quick: what was postponed is done. Returns what it cost; `now` is
- * the time without that. The end: nothing more is postponed. */
+/* cache_drain: drains the deferred misses, before every slow-path access. Returns what they cost;
+ * `now` excludes that. cache_defer_end: the same, and no more misses are deferred. */
 uint32_t cache_drain(struct cache_view *view, uint64_t now);
 uint32_t cache_defer_end(struct cache_view *view);
 /* The line that holds the instruction at `address`. */
@@ -202,8 +195,8 @@ uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t n
 
 /* --- Listening ------------------------------------------------------------------------------- */
 
-/* A transaction of the hierarchy, told when what it costs the core is known. Without a listener a
- * miss costs a test. */
+/* A transaction of the hierarchy. The listener is notified when its cost is known. Without a
+ * listener a miss costs one test. */
 enum cache_transaction_kind {
     CACHE_LOAD_MISS,
     CACHE_STORE_MISS,
@@ -212,30 +205,28 @@ enum cache_transaction_kind {
 };
 enum cache_level { CACHE_NOWHERE, CACHE_IN_L2, CACHE_IN_L3, CACHE_IN_DDR };
 struct cache_transaction {
-    uint8_t core,
-        sender; /* whose L1 it is; who caused it: another core's store for an invalidation */
-    uint8_t kind, level; /* level: where the line was found */
-    uint32_t address;    /* of the access; an invalidated line's first, as whoever mapped its frame
-                            last sees it */
+    uint8_t core, sender; /* core: of the L1; sender: the core whose store caused an invalidation */
+    uint8_t kind, level;  /* level: where the line was found */
+    uint32_t address; /* of the access; of an invalidated line its first, in the space that mapped
+                         its frame last */
 };
 struct cache_listener {
     /* The core waited from `start` to `end`. All in registers: this is on the way of every miss. */
     void (*notify)(void *context, struct cache_transaction transaction, uint64_t start,
                    uint64_t end);
-    /* NULL: nothing but `notify`. Else most misses are not told one by one but here, later and all
-     * that differ in nothing but address (0) and time: `count` misses that stalled for `stall`
-     * cycles. */
+    /* NULL: `notify` gets every miss. Else most misses come here, later, grouped by everything but
+     * address (0) and time: `count` misses that stalled for `stall` cycles. */
     void (*notify_uniform)(void *context, struct cache_transaction transaction, uint32_t stall,
                            uint64_t count);
     void *context;
 };
-/* While a miss of L1D is told: what kind it is (enum kind of cache_kinds.h), with `miss_kinds`. */
+/* In a notification of an L1D miss: its kind (enum kind of cache_kinds.h), with `miss_kinds`. */
 unsigned cache_miss_kind(const struct cache *cache, unsigned core);
-/* Borrowed; NULL: nobody listens any more. Who listened before is told first what it has still to
- * be told. */
+/* Borrowed; NULL: no listener. The previous listener gets its outstanding notify_uniform calls
+ * first. */
 void cache_listen(struct cache *cache, const struct cache_listener *listener);
-/* Tells by `notify_uniform` what has not been told yet, of a core or of all (CACHE_ALL): for a
- * listener that adds something of its own, before that changes. */
+/* Makes the outstanding notify_uniform calls of a core, or of all (CACHE_ALL). For a listener whose
+ * own attributes are about to change. */
 void cache_notify_uniform(struct cache *cache, unsigned core);
 
 /* --- Wires ----------------------------------------------------------------------------------- */
@@ -276,26 +267,27 @@ uint32_t cache_signal_instances(const struct cache *cache, enum cache_signal_id 
 void cache_signal_count(const struct cache *cache, struct cache_signal signal,
                         uint64_t *occurrences, uint64_t *high_cycles);
 
-/* --- Who caused what ------------------------------------------------------------------------- */
+/* --- Attribution -------------------------------------------------------------------------------
+ */
 
-/* What a caller has to answer for: counts of every unit that worked for it. Begins as {0}. */
+/* The counts of every unit that a caller is charged with. Begins as {0}. */
 struct cache_attribution {
     uint64_t **unit; /* NULL: nothing yet */
 };
 struct cache_attributor;
 struct cache_attributor *cache_attributor_new(const struct cache *cache);
-void cache_attributor_free(struct cache_attributor *account);
-/* Adds to the bill all that was counted since the last charge; `core` has been running. */
-void cache_attribute(struct cache_attributor *account, unsigned core,
-                     struct cache_attribution *bill);
-void cache_attribution_fini(const struct cache_attributor *account, struct cache_attribution *bill);
-/* Nothing but counts, for cache_signal_count and what else asks for them: none, and those of bills
- * added up. */
+void cache_attributor_free(struct cache_attributor *attributor);
+/* Adds what was counted since the last call to `attribution`; `core` has been running. */
+void cache_attribute(struct cache_attributor *attributor, unsigned core,
+                     struct cache_attribution *attribution);
+void cache_attribution_fini(const struct cache_attributor *attributor,
+                            struct cache_attribution *attribution);
+/* A struct cache of counts only, for cache_signal_count: zero, then attributions added up. */
 struct cache *cache_counts_new(const struct cache *like);
 void cache_counts_free(struct cache *counts);
 void cache_counts_clear(struct cache *counts);
-void cache_counts_add(struct cache *counts, const struct cache_attributor *account,
-                      const struct cache_attribution *bill);
+void cache_counts_add(struct cache *counts, const struct cache_attributor *attributor,
+                      const struct cache_attribution *attribution);
 
 /* What always holds between signals, all instances added up: sum of signed terms = 0. Checked by
  * tests and after every run (src/machine/node/node_laws.c). */

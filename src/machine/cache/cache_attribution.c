@@ -1,12 +1,8 @@
-/* Who caused what: the counts of the hierarchy, divided among callers.
+/* Attribution: divides the counts of the hierarchy among callers.
  *
- * The counters stay where they are and know nothing of it. An account remembers what every unit had
- * counted when it was last looked at; what has been added since is charged to whoever ran
- * meanwhile. A bill has room for a unit when that unit was first used on it, so bills of callers
- * that hit in L1 are empty.
- *
- * What is not a sum cannot be divided: eDRAM refreshes follow the clock and are on no bill.
- */
+ * An attributor remembers what every unit had counted when it last looked. What was added since
+ * belongs to the caller that ran meanwhile. An attribution allocates room for a unit when the unit
+ * first counts for it, so callers that hit in L1 need no memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +15,8 @@ struct unit_seen {
     size_t count;
 };
 
-/* Units in this order: counts of each core, ports of each core, banks, controllers; and on bills
- * one more, with what was sent to idle cores. */
+/* Units in this order: counts of each core, ports of each core, banks, controllers; an attribution
+ * has one more, with the snoops sent to idle cores. */
 struct cache_attributor {
     const struct cache *cache;
     size_t count;
@@ -67,46 +63,46 @@ static uint64_t *unit_at(const struct cache *cache, size_t unit, size_t *count)
 
 struct cache_attributor *cache_attributor_new(const struct cache *cache)
 {
-    struct cache_attributor *account = base_calloc(1, sizeof *account);
-    account->cache = cache;
-    account->count = unit_count(cache);
-    account->idle[0] = cache->idle;
-    account->units = base_calloc(account->count, sizeof *account->units);
-    for (size_t i = 0; i < account->count; i++) {
-        struct unit_seen *unit = &account->units[i];
+    struct cache_attributor *attributor = base_calloc(1, sizeof *attributor);
+    attributor->cache = cache;
+    attributor->count = unit_count(cache);
+    attributor->idle[0] = cache->idle;
+    attributor->units = base_calloc(attributor->count, sizeof *attributor->units);
+    for (size_t i = 0; i < attributor->count; i++) {
+        struct unit_seen *unit = &attributor->units[i];
         unit->now = unit_at(cache, i, &unit->count);
         unit->seen = base_calloc(unit->count, sizeof *unit->seen);
     }
-    return account;
+    return attributor;
 }
 
-void cache_attributor_free(struct cache_attributor *account)
+void cache_attributor_free(struct cache_attributor *attributor)
 {
-    if (!account) return;
-    for (size_t i = 0; i < account->count; i++)
-        free(account->units[i].seen);
-    free(account->units);
-    free(account);
+    if (!attributor) return;
+    for (size_t i = 0; i < attributor->count; i++)
+        free(attributor->units[i].seen);
+    free(attributor->units);
+    free(attributor);
 }
 
-static inline uint64_t *bill_unit(const struct cache_attributor *account,
-                                  struct cache_attribution *bill, size_t unit)
+static inline uint64_t *bill_unit(const struct cache_attributor *attributor,
+                                  struct cache_attribution *attribution, size_t unit)
 {
-    if (bill->unit && bill->unit[unit]) return bill->unit[unit];
-    if (!bill->unit)
-        bill->unit = base_calloc(account->count + 1,
-                                 sizeof *bill->unit); // NOLINT(bugprone-sizeof-expression)
-    size_t cores = account->cache->config.cores;
-    if (unit == account->count)
-        return bill->unit[unit] = base_calloc((cores + 1) * cores, sizeof(struct shown));
-    return bill->unit[unit] = base_calloc(account->units[unit].count, sizeof(uint64_t));
+    if (attribution->unit && attribution->unit[unit]) return attribution->unit[unit];
+    if (!attribution->unit)
+        attribution->unit =
+            base_calloc(attributor->count + 1,
+                        sizeof *attribution->unit); // NOLINT(bugprone-sizeof-expression)
+    size_t cores = attributor->cache->config.cores;
+    if (unit == attributor->count)
+        return attribution->unit[unit] = base_calloc((cores + 1) * cores, sizeof(struct shown));
+    return attribution->unit[unit] = base_calloc(attributor->units[unit].count, sizeof(uint64_t));
 }
 
-/* --- Cores that never filled a line
- * -------------------------------------------------------------------------------
- *
- * Their filters count together, with the core that sends (cache_snoop.c). Bills have what was sent
- * while the same cores were idle; it is multiplied when someone asks. */
+/* --- Cores that never filled a line ---------------------------------------------------------- */
+
+/* Their filters count together, with the core that sends (cache_snoop.c). An attribution has what
+ * was sent while the same cores were idle; it is multiplied when counts are read. */
 
 static struct port_counts port_of(const struct cache *cache, uint64_t sent, uint64_t again)
 {
@@ -121,48 +117,49 @@ static struct port_counts port_of(const struct cache *cache, uint64_t sent, uint
 }
 
 /* Some core has filled its first line: from now on its ports are looked at like any unit. */
-static void wake(struct cache_attributor *account)
+static void wake(struct cache_attributor *attributor)
 {
-    const struct cache *cache = account->cache;
+    const struct cache *cache = attributor->cache;
     size_t cores = cache->config.cores;
-    for (uint32_t woken = account->idle[account->period] & ~cache->idle; woken;
+    for (uint32_t woken = attributor->idle[attributor->period] & ~cache->idle; woken;
          woken &= woken - 1) {
         unsigned core = (unsigned)__builtin_ctz(woken);
-        struct port_counts *ports = (struct port_counts *)account->units[cores + core].seen;
+        struct port_counts *ports = (struct port_counts *)attributor->units[cores + core].seen;
         for (unsigned source = 0; source < cores; source++) {
             const struct core_counts *counts =
-                (const struct core_counts *)account->units[source].seen;
+                (const struct core_counts *)attributor->units[source].seen;
             if (source != core)
                 ports[snoop_port(core, source)] =
-                    port_of(cache, counts_sent(counts), account->shown_again[source]);
+                    port_of(cache, counts_sent(counts), attributor->shown_again[source]);
         }
     }
-    account->idle[++account->period] = cache->idle;
+    attributor->idle[++attributor->period] = cache->idle;
 }
 
-static void charge_idle(struct cache_attributor *account, unsigned core,
-                        struct cache_attribution *bill)
+static void charge_idle(struct cache_attributor *attributor, unsigned core,
+                        struct cache_attribution *attribution)
 {
-    const struct cache *cache = account->cache;
-    const struct core_counts *seen = (const struct core_counts *)account->units[core].seen;
+    const struct cache *cache = attributor->cache;
+    const struct core_counts *seen = (const struct core_counts *)attributor->units[core].seen;
     uint64_t sent = counts_sent(&cache->core[core]->counts) - counts_sent(seen);
     if (!sent) return;
-    snoop_show_logged(cache, cache->core[core]);
+    snoop_drain_idle(cache, cache->core[core]);
     uint64_t again = cache->core[core]->snoop.shown_again;
-    struct shown *shown = (struct shown *)bill_unit(account, bill, account->count);
-    shown += account->period * cache->config.cores + core;
+    struct shown *shown = (struct shown *)bill_unit(attributor, attribution, attributor->count);
+    shown += attributor->period * cache->config.cores + core;
     shown->sent += sent;
-    shown->again += again - account->shown_again[core];
-    account->shown_again[core] = again;
+    shown->again += again - attributor->shown_again[core];
+    attributor->shown_again[core] = again;
 }
 
-static void show_idle(struct cache *counts, const struct cache_attributor *account,
+static void show_idle(struct cache *counts, const struct cache_attributor *attributor,
                       const struct shown *shown)
 {
     unsigned cores = counts->config.cores;
-    for (unsigned period = 0; period <= account->period; period++)
+    for (unsigned period = 0; period <= attributor->period; period++)
         for (unsigned source = 0; source < cores; source++, shown++)
-            for (uint32_t idle = account->idle[period] & ~(1U << source); idle; idle &= idle - 1) {
+            for (uint32_t idle = attributor->idle[period] & ~(1U << source); idle;
+                 idle &= idle - 1) {
                 unsigned core = (unsigned)__builtin_ctz(idle);
                 struct port_counts *port = &counts->core[core]->ports[snoop_port(core, source)];
                 const struct port_counts more = port_of(counts, shown->sent, shown->again);
@@ -184,16 +181,16 @@ static inline bool group_same(const uint64_t *a, const uint64_t *b)
         (tag_vector)((x[0] != y[0]) | (x[1] != y[1]) | (x[2] != y[2]) | (x[3] != y[3])));
 }
 
-static void charge_unit(const struct cache_attributor *account, size_t number,
-                        struct cache_attribution *bill)
+static void charge_unit(const struct cache_attributor *attributor, size_t number,
+                        struct cache_attribution *attribution)
 {
-    const struct unit_seen *unit = &account->units[number];
+    const struct unit_seen *unit = &attributor->units[number];
     const uint64_t *now = unit->now;
     uint64_t *seen = unit->seen, *to = NULL;
     size_t i = 0;
     for (; i + GROUP <= unit->count; i += GROUP) {
         if (group_same(now + i, seen + i)) continue;
-        if (!to) to = bill_unit(account, bill, number);
+        if (!to) to = bill_unit(attributor, attribution, number);
         for (size_t k = i; k < i + GROUP; k += 2) {
             pair counted = *(const pair *)(now + k);
             *(pair *)(to + k) += counted - *(const pair *)(seen + k);
@@ -202,40 +199,42 @@ static void charge_unit(const struct cache_attributor *account, size_t number,
     }
     for (; i < unit->count; i++) {
         if (now[i] == seen[i]) continue;
-        if (!to) to = bill_unit(account, bill, number);
+        if (!to) to = bill_unit(attributor, attribution, number);
         to[i] += now[i] - seen[i];
         seen[i] = now[i];
     }
 }
 
-void cache_attribute(struct cache_attributor *account, unsigned core,
-                     struct cache_attribution *bill)
+void cache_attribute(struct cache_attributor *attributor, unsigned core,
+                     struct cache_attribution *attribution)
 {
-    const struct cache *cache = account->cache;
+    const struct cache *cache = attributor->cache;
     size_t cores = cache->config.cores;
-    uint32_t awake = cache->core[core]->others &
-                     (~cache->idle | cache->l2_users); /* who else may have noticed */
-    if (cache->idle != account->idle[account->period]) wake(account);
-    if (cache->idle) charge_idle(account, core, bill);
-    charge_unit(account, core, bill);
+    uint32_t awake =
+        cache->core[core]->others &
+        (~cache->idle | cache->l2_users); /* cores whose counts may have changed, too */
+    if (cache->idle != attributor->idle[attributor->period]) wake(attributor);
+    if (cache->idle) charge_idle(attributor, core, attribution);
+    charge_unit(attributor, core, attribution);
     for (; awake; awake &= awake - 1) {
         size_t other = (size_t)__builtin_ctz(awake);
-        snoop_catch_up(cache, cache->core[other]);
-        charge_unit(account, other, bill);
-        if (!(cache->idle >> other & 1)) charge_unit(account, cores + other, bill);
+        snoop_drain_log(cache, cache->core[other]);
+        charge_unit(attributor, other, attribution);
+        if (!(cache->idle >> other & 1)) charge_unit(attributor, cores + other, attribution);
     }
-    if (account->bank_changes == cache->bank_changes) return;
-    account->bank_changes = cache->bank_changes;
-    for (size_t i = 2 * cores; i < account->count; i++)
-        charge_unit(account, i, bill);
+    if (attributor->bank_changes == cache->bank_changes) return;
+    attributor->bank_changes = cache->bank_changes;
+    for (size_t i = 2 * cores; i < attributor->count; i++)
+        charge_unit(attributor, i, attribution);
 }
 
-void cache_attribution_fini(const struct cache_attributor *account, struct cache_attribution *bill)
+void cache_attribution_fini(const struct cache_attributor *attributor,
+                            struct cache_attribution *attribution)
 {
-    for (size_t i = 0; bill->unit && i <= account->count; i++)
-        free(bill->unit[i]);
-    free(bill->unit); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
-    bill->unit = NULL;
+    for (size_t i = 0; attribution->unit && i <= attributor->count; i++)
+        free(attribution->unit[i]);
+    free(attribution->unit); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
+    attribution->unit = NULL;
 }
 
 /* --- Asking ---------------------------------------------------------------------------------- */
@@ -278,16 +277,16 @@ void cache_counts_clear(struct cache *counts)
     }
 }
 
-void cache_counts_add(struct cache *counts, const struct cache_attributor *account,
-                      const struct cache_attribution *bill)
+void cache_counts_add(struct cache *counts, const struct cache_attributor *attributor,
+                      const struct cache_attribution *attribution)
 {
-    if (!bill->unit) return;
+    if (!attribution->unit) return;
     for (size_t i = 0, units = unit_count(counts); i < units; i++) {
         size_t count;
         uint64_t *at = unit_at(counts, i, &count);
-        for (size_t k = 0; bill->unit[i] && k < count; k++)
-            at[k] += bill->unit[i][k];
+        for (size_t k = 0; attribution->unit[i] && k < count; k++)
+            at[k] += attribution->unit[i][k];
     }
-    if (bill->unit[account->count])
-        show_idle(counts, account, (const struct shown *)bill->unit[account->count]);
+    if (attribution->unit[attributor->count])
+        show_idle(counts, attributor, (const struct shown *)attribution->unit[attributor->count]);
 }

@@ -1,6 +1,6 @@
-/* The counts of every unit. They are structs of nothing but uint64_t, so that cache_attribution.c
- * can treat them as vectors. cache_signals.def says which signal is which sum of them; a count that
- * follows from others is worked out where somebody asks (cache_signal.c). */
+/* The counts of every unit: structs of uint64_t only, so that cache_attribution.c can treat them as
+ * vectors. cache_signals.def says which signal is which sum of them. A count that follows from
+ * others is computed when it is read (cache_signal.c). */
 #ifndef CACHE_COUNTS_H
 #define CACHE_COUNTS_H
 
@@ -17,15 +17,15 @@ struct span_count {
 enum { LANES = 4, LANE_BANKS = 2 };
 
 struct core_counts {
-    /* Loads that missed while nothing else was being filled. They count in many places, but
-     * everywhere the same, so counts_of adds them there when someone asks. `near`, `far`: those of
-     * them that just took as long as L2 does, and L3, by lane. */
-    struct span_count calm;
-    uint64_t near, far[LANES];
-    uint64_t ahead[LANES],
-        collided[LANE_BANKS]; /* prefetches of the common kind; those late on their port, by bank */
-    /* Likewise stores of the common kind, that L3 looked up and that joined the one before on their
-     * port, by bank. */
+    /* Load misses with no other fill in flight. They add the same amounts to many counts, so
+     * counts_of adds them when counts are read. l2_hit, l3_hit: those with the plain latency of L2,
+     * and of L3, by lane. */
+    struct span_count uncontended;
+    uint64_t l2_hit, l3_hit[LANES];
+    uint64_t prefetched[LANES], prefetch_collided[LANE_BANKS]; /* fast-path prefetches; those
+                                                                  delayed by their port, by bank */
+    /* Fast-path stores: looked up in L3, by lane; joined with the last one of their port, by bank.
+     */
     uint64_t stored[LANES], merged[LANE_BANKS];
     struct span_count l3_write_wait[LANE_BANKS]; /* of those, for a directory */
     uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate,
@@ -39,16 +39,16 @@ struct core_counts {
     struct span_count prefetch;
     uint64_t l3_pending, l3_wait, write, device_read, device_write;
     uint64_t wrap, snoop_sent;
-    /* Misses by enum kind; last, since nobody looks at them where they are not counted. */
+    /* Misses by enum kind; last, since they are not read where they are not counted. */
     uint64_t load_kind[KINDS], store_kind[KINDS];
 };
 
-INLINE uint64_t counts_far(const struct core_counts *c)
+INLINE uint64_t counts_l3_hit(const struct core_counts *c)
 {
-    return c->far[0] + c->far[1] + c->far[2] + c->far[3];
+    return c->l3_hit[0] + c->l3_hit[1] + c->l3_hit[2] + c->l3_hit[3];
 }
 
-INLINE uint64_t counts_common_stores(const struct core_counts *c)
+INLINE uint64_t counts_fast_stores(const struct core_counts *c)
 {
     return c->stored[0] + c->stored[1] + c->stored[2] + c->stored[3] + c->merged[0] + c->merged[1];
 }
@@ -56,7 +56,7 @@ INLINE uint64_t counts_common_stores(const struct core_counts *c)
 /* Stores that were shown to other cores. */
 INLINE uint64_t counts_sent(const struct core_counts *c)
 {
-    return c->snoop_sent + counts_common_stores(c);
+    return c->snoop_sent + counts_fast_stores(c);
 }
 
 struct port_counts {
@@ -71,11 +71,10 @@ struct write_counts {
 
 struct bank_counts {
     struct {
-        uint64_t single, burst, collision, hit[2],
-            miss[2]; /* single: filled in when someone asks */
+        uint64_t single, burst, collision, hit[2], miss[2]; /* single: computed when read */
     } read[2];
     struct write_counts write[2];
-    uint64_t lookup[2]; /* reads are added when someone asks */
+    uint64_t lookup[2]; /* reads are added when read */
     struct span_count not_taken[2], mh_not_taken;
     uint64_t prefetch_miss, in_flight, evict, castout;
     uint64_t miss_kind[KINDS_OF_L3]; /* last, as above */

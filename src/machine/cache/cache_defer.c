@@ -1,21 +1,22 @@
-/* When misses may be postponed, and how many.
+/* Decides whether misses may be deferred, and how many.
  *
- * A core that runs translated code is asked how far it has come only at the ends of blocks, and has
- * to stop at the first one at or behind its limit. So what is postponed must be known to end before
- * that: each miss adds some cycles at most to what some unit has to do, and takes some latencies
- * itself (miss_most); and what all units had to do before it is looked at whenever misses are
- * settled. If that is more than PATIENCE, none is postponed until it is less.
- */
+ * Translated code tests its time only at block ends and must stop at the first one at or behind its
+ * limit. So deferred misses must surely end before the limit. Bounds: a miss adds at most
+ * miss_cycles_most to the work of a unit and to its own latency. Units may already have a backlog;
+ * it is tested at every drain. While it exceeds MAX_BACKLOG, no miss is deferred. */
 #include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_snoop_access.h"
 
-enum { PATIENCE = 2000, SHARE = 4 /* of the time that is left may be the misses' */ };
-#define AT_ONCE (UINT64_C(1) << 31) /* cycles: misses have the lower half of their time */
+enum {
+    MAX_BACKLOG = 2000,
+    SHARE = 4 /* the misses may take one part in so many of the time left */
+};
+#define LIMIT_MOST (UINT64_C(1) << 31) /* cycles: deferred misses have 32-bit times */
 
-bool can_postpone(const struct cache *cache, uint64_t now)
+bool can_defer(const struct cache *cache, uint64_t now)
 {
-    uint64_t latest = now + PATIENCE;
+    uint64_t latest = now + MAX_BACKLOG;
     if (cache->fetching_until > latest || cache->busy_until > latest) return false;
     for (unsigned i = 0; i < 2 * cache->config.l3_banks; i++)
         if (cache->directory[i].until > latest) return false;
@@ -27,36 +28,36 @@ bool can_postpone(const struct cache *cache, uint64_t now)
 uint64_t cache_defer(struct cache_view *view, uint64_t now, uint64_t limit, bool none)
 {
     const struct cache *cache = view->cache;
-    struct cache_core *of = view->of;
-    if (limit > now + AT_ONCE) limit = now + AT_ONCE;
-    of->missed_from = now;
-    of->missed_since = now << 32;
-    if (of->fast.view != view) {
-        of->fast.view = view;
-        quick_pages(of);
+    struct cache_core *core = view->core;
+    if (limit > now + LIMIT_MOST) limit = now + LIMIT_MOST;
+    core->defer_start = now;
+    core->defer_start_high = now << 32;
+    if (core->fast.view != view) {
+        core->fast.view = view;
+        fast_set_pages(core);
     }
-    uint64_t each = (uint64_t)SHARE * cache->miss_most;
-    if (none || cache->heard || limit < now + PATIENCE + 2 * each) return limit;
-    uint64_t most = (limit - now - PATIENCE) / each;
+    uint64_t each = (uint64_t)SHARE * cache->miss_cycles_most;
+    if (none || cache->has_listener || limit < now + MAX_BACKLOG + 2 * each) return limit;
+    uint64_t most = (limit - now - MAX_BACKLOG) / each;
     if (most > CACHE_MISSES) most = CACHE_MISSES;
-    of->most_misses = (uint32_t)most;
-    if (can_postpone(cache, now)) of->fast.full = of->misses + most;
-    return limit - PATIENCE - (most + 2) * cache->miss_most;
+    core->most_deferred = (uint32_t)most;
+    if (can_defer(cache, now)) core->fast.full = core->misses + most;
+    return limit - MAX_BACKLOG - (most + 2) * cache->miss_cycles_most;
 }
 
 uint32_t cache_defer_end(struct cache_view *view)
 {
-    struct cache_core *of = view->of;
-    of->most_misses = 1; /* first: who has nothing to settle need not ask what may come next */
-    of->fast.full = of->misses + 1;
+    struct cache_core *core = view->core;
+    core->most_deferred = 1; /* first: an empty drain then skips drain_rearm */
+    core->fast.full = core->misses + 1;
     return cache_drain(view, 0);
 }
 
-void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now)
+void fast_enable(struct cache *cache, struct cache_core *core, uint64_t now)
 {
-    snoop_show_logged(cache, of);
-    if (of->snoop.active.log_end > of->snoop.active.log_full) snoop_catch_up(cache, of);
-    if (of->fills_until > now) return;
-    of->tired = false;
-    quick_change(cache);
+    snoop_drain_idle(cache, core);
+    if (core->snoop.active.log_end > core->snoop.active.log_full) snoop_drain_log(cache, core);
+    if (core->fills_until > now) return;
+    core->fast_disabled = false;
+    fast_update(cache);
 }

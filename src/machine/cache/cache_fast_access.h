@@ -1,47 +1,49 @@
-/* The fast path, for the rest of the hierarchy: who may use it, and what has to be told to it. */
+/* The fast path as the rest of the hierarchy sees it: who may use it, and what must be reported to
+ * it. */
 #ifndef CACHE_FAST_ACCESS_H
 #define CACHE_FAST_ACCESS_H
 
 #include "machine/cache/cache_node.h"
 
-/* What a page gets by a load. Where others have open lines somewhere, the next load will look
- * whether they have some there (cache_fast_others.c). */
-INLINE uint32_t quick_load(const struct cache_view *view)
+/* Rights that a load gives a page. If other cores have marked open lines, the next load tests for
+ * them (cache_fast_others.c). */
+INLINE uint32_t fast_load_right(const struct cache_view *view)
 {
-    return FAST_LOAD_CHECKED | (view->cache->opening & view->of->others ? 0U : FAST_LOAD);
+    return FAST_LOAD_CHECKED | (view->cache->has_marked_open & view->core->others ? 0U : FAST_LOAD);
 }
 
-/* cache_fast_others.c: who has filled a line, uses L2, has open lines or listens has changed. */
-void quick_change(struct cache *cache);
-/* A line of the page will be open. */
-void quick_open(const struct cache_view *view, uint32_t page);
-/* Pages are those of the core's view, as far as accesses are quick. */
-void quick_pages(struct cache_core *of);
-/* cache_defer.c: a core that was tired no longer is. */
-void quick_rest(struct cache *cache, struct cache_core *of, uint64_t now);
-/* A line is being filled while its core goes on, or logs are full: nothing is quick until
- * quick_rest. */
-INLINE void quick_tire(struct cache_core *of)
+/* cache_fast_others.c: recomputes every core's rights. Called when a core first fills a line, first
+ * uses L2, opens its first line, or the listener changes. */
+void fast_update(struct cache *cache);
+/* The core opens a line in the page. */
+void fast_mark_open(const struct cache_view *view, uint32_t page);
+/* Sets load_pages and store_pages from view and rights. */
+void fast_set_pages(struct cache_core *core);
+/* cache_defer.c: enables the fast path again once logs and fills allow it. */
+void fast_enable(struct cache *cache, struct cache_core *core, uint64_t now);
+/* A fill is in flight while its core goes on, or logs are full: disables the fast path until
+ * fast_enable. */
+INLINE void fast_disable(struct cache_core *core)
 {
-    of->tired = true;
-    of->fast.ready = 0;
-    of->fast.load_pages = of->fast.store_pages = of->cache->no_pages;
+    core->fast_disabled = true;
+    core->fast.ready = 0;
+    core->fast.load_pages = core->fast.store_pages = core->cache->no_pages;
 }
-/* Whether misses may go on to be postponed, at `now`: nothing that they may have to wait for takes
- * too long. */
-bool can_postpone(const struct cache *cache, uint64_t now);
+/* Whether the backlog of all units at `now` allows deferring. */
+bool can_defer(const struct cache *cache, uint64_t now);
 
 /* cache_fast_others.c: whether stores of other cores join a line that L2 may get by a load of this
  * one, of its own or one ahead. */
 bool others_join(const struct cache_view *view, uint32_t page, uint32_t line);
-/* A store is shown to other cores; false: it is not, since that may be more than a count for one of
- * them. */
+/* A store snoops other cores; false: not done, since it may be more than a count for one of them.
+ */
 bool others_see(const struct cache_view *view, uint32_t granule, uint32_t line);
 
-/* cache_drain.c: L2 and L3 hear of a miss, its line and MISS_…, at `now`; likewise, and somebody
- * has to be told; of all that have come together, at least one. Returns what that costs. */
-uint32_t settle_one(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
-uint32_t settle_heard(struct cache *cache, struct cache_core *of, uint64_t now, uint32_t what);
-uint32_t settle_all(struct cache *cache, struct cache_core *of);
+/* cache_drain.c: drains one miss (line and MISS_ flags) at `now`; the same with a listener; all
+ * deferred ones, at least one. Each returns stall cycles. */
+uint32_t drain_one(struct cache *cache, struct cache_core *core, uint64_t now, uint32_t what);
+uint32_t drain_one_notified(struct cache *cache, struct cache_core *core, uint64_t now,
+                            uint32_t what);
+uint32_t drain_all(struct cache *cache, struct cache_core *core);
 
 #endif

@@ -20,8 +20,8 @@ struct ways {
 struct shape {
     struct ways l1i, l1d, l3;
     unsigned l1i_shift, l1d_shift, l2_shift, l3_shift, page_shift;
-    uint32_t absent_stride, register_stride; /* entries of each, padded */
-    uint32_t kinds;                          /* misses are told apart */
+    uint32_t snoop_cache_stride, register_stride; /* entries of each, padded */
+    uint32_t kinds;                               /* misses are classified */
 };
 
 static const struct shape blue_gene = {
@@ -33,16 +33,16 @@ static const struct shape blue_gene = {
     .l2_shift = 7,
     .l3_shift = 7,
     .page_shift = 12,
-    .absent_stride = 8,
+    .snoop_cache_stride = 8,
     .register_stride = 8,
 };
 
 /* Whether the order in which the ways of a set of L3 were used is kept as a matrix of bits, a byte
  * for each way, in which there is a bit for each way that was used before it. */
-enum { ORDERED = 8 };
-INLINE bool ways_in_order(const struct ways *ways)
+enum { LRU_WAYS = 8 };
+INLINE bool has_lru_matrix(const struct ways *ways)
 {
-    return ways->policy == CACHE_LRU && ways->count == ORDERED && ways->stride == ORDERED;
+    return ways->policy == CACHE_LRU && ways->count == LRU_WAYS && ways->stride == LRU_WAYS;
 }
 
 #endif

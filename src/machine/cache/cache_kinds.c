@@ -1,11 +1,10 @@
-/* A fully associative LRU cache that keeps no data, and what it remembers of lines.
+/* Classifies misses by simulating a fully associative LRU cache of as many lines, and one without
+ * limits.
  *
- * Lines are physical, and frames are given out from 0 on, so what is known of a line is in an array
- * by its number. The order of use is a ring through `place`, whose first element is no line: behind
- * it is the newest, before it the oldest. A line that was taken away stays in the order: sharing is
- * to be blamed only where the line would still have been there without it. A cache of no lines
- * remembers all the same what it has seen.
- */
+ * Lines are physical, and frames are allocated from 0 on, so the state of a line is in an array by
+ * its number. The LRU order is a ring through `place`; its first element is no line: behind it is
+ * the newest line, before it the oldest. A line that coherence removed stays in the order: a line
+ * that LRU would have replaced anyway is a capacity miss. */
 #include "machine/cache/cache_kinds.h"
 
 #include <stdlib.h>
@@ -13,8 +12,8 @@
 
 #include "base/mem.h"
 
-/* Of a line: its place in the order, 0 for none; whether it ever came in; whether it was then taken
- * away. */
+/* Of a line: its place in the order, 0 for none; whether it was ever filled; whether coherence or a
+ * flush then removed it. */
 #define STATE_TAKEN (UINT32_C(1) << 31)
 #define STATE_EVER  KINDS_LINES
 #define STATE_PLACE (STATE_EVER - 1)

@@ -1,10 +1,10 @@
 /* Why a cache missed: cold, capacity, conflict, coherence (docs/model-memory.md).
  *
- * For an L1D or L3 there is, besides what it is, what it could have been: a fully associative LRU
- * cache of as many lines that takes in what it takes in, and one without limits. Every use of a
- * line is told to both, so that while this is on there are no free accesses: cache_new gives no
- * line bits to loads and stores. It is on where `shape->kinds` is, which is a constant, false, in
- * the copies of the code for Blue Gene; so it costs nothing when it is off.
+ * Beside an L1D or L3 two more caches are simulated that fill the same lines: a fully associative
+ * LRU cache of as many lines, and one without limits. Both see every use of a line, so while this
+ * is on no access is free: cache_new gives no line bits to loads and stores. `shape->kinds`
+ * switches it on. That is a constant, false, in the copies of the code for Blue Gene, so it costs
+ * nothing when it is off.
  */
 #ifndef CACHE_KINDS_H
 #define CACHE_KINDS_H
@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 enum kind {
-    KIND_COLD,     /* no cache would have the line: it never came in */
+    KIND_COLD,     /* no cache would have the line: it was never filled */
     KIND_CAPACITY, /* else, a fully associative one of this size would not have it */
     KIND_CONFLICT, /* else */
-    KIND_COHERENCE /* it would, but another core or the program took the line away */
+    KIND_COHERENCE /* it would, but another core or the program removed the line */
 };
-enum { KINDS = 4, KINDS_OF_L3 = 3 };    /* nobody takes lines from L3 */
+enum { KINDS = 4, KINDS_OF_L3 = 3 };    /* no line is removed from L3 */
 #define KINDS_LINES (UINT32_C(1) << 30) /* a cache has fewer */
 
 struct kinds;

@@ -11,163 +11,167 @@
 #include "machine/cache/cache_snoop_access.h"
 #include "machine/cache/cache_space_access.h"
 
-INLINE bool is_in(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
+INLINE bool l1_has(const struct l1 *l1, const struct ways *ways, uint32_t line, int *way)
 {
     uint32_t set = line & l1->tags.set_mask;
     *way = tags_find(&l1->tags, ways, set, line);
     return *way >= 0;
 }
 
-/* Whether a line is in L1D, and where; `at` are bytes of the mapping `own` speaks of. */
-INLINE bool is_here(const struct l1 *l1, const struct ways *ways, uint32_t line, bool own,
+/* Whether a line is in L1D, and where; `at` are its bytes, `own` says that no others map it. */
+INLINE bool l1d_has(const struct l1 *l1, const struct ways *ways, uint32_t line, bool own,
                     const uint8_t *at, int *way)
 {
     *way = -1;
-    return !(own && !(*at & CACHE_HERE)) && is_in(l1, ways, line, way);
+    return !(own && !(*at & CACHE_IN_L1D)) && l1_has(l1, ways, line, way);
 }
 
-INLINE void allow(const struct l1 *l1, unsigned shift, uint8_t *at, uint8_t bits)
+INLINE void set_bits(const struct l1 *l1, unsigned shift, uint8_t *at, uint8_t bits)
 {
     for (uint32_t i = 0; i < granules(shift); i++)
         at[i] |= bits & l1->bits;
 }
 
-/* A line, known by the bytes at `at`, takes a way. */
-INLINE void put(struct l1 *l1, const struct ways *ways, int way, uint32_t line, uint8_t *at)
+/* A line, mapped by the bytes at `at`, is placed in a way. */
+INLINE void l1_insert(struct l1 *l1, const struct ways *ways, int way, uint32_t line, uint8_t *at)
 {
     l1->tags.line[way] = line;
     l1->at[way] = at;
     tags_use(&l1->tags, ways, way);
 }
 
-/* The line in a way is known by these bytes too. */
-INLINE void known_at(struct l1 *l1, int way, const uint8_t *at)
+/* These bytes map the line, too. */
+INLINE void l1_add_alias(struct l1 *l1, int way, const uint8_t *at)
 {
     if (l1->at[way] != at) l1->at[way] = NULL;
 }
 
-/* Bytes that know of a line lose bits: those at `at`, or all that map it. */
-INLINE void forbid(struct cache *cache, unsigned shift, struct cache_core *of, uint8_t *at,
-                   uint32_t line, uint8_t bits)
+/* Clears bits of the line bytes that map a line: those at `at`, or all. */
+INLINE void clear_bits(struct cache *cache, unsigned shift, struct cache_core *core, uint8_t *at,
+                       uint32_t line, uint8_t bits)
 {
     if (!at)
-        space_clear(cache, of->number, (uint64_t)line << shift, 1U << shift, bits);
+        space_clear(cache, core->number, (uint64_t)line << shift, 1U << shift, bits);
     else
         for (uint32_t i = 0; i < granules(shift); i++)
             at[i] &= (uint8_t)~bits;
 }
 
-void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open)
+void l1_close_line(struct cache *cache, struct cache_core *core, struct open_line *open)
 {
     if (open->line == NO_LINE) return;
-    forbid(cache, cache->shape.l1d_shift, of, open->at, open->line, CACHE_STORE | CACHE_OPEN);
+    clear_bits(cache, cache->shape.l1d_shift, core, open->at, open->line, CACHE_STORE | CACHE_OPEN);
     open->line = NO_LINE;
     open->at = NULL;
 }
 
-void l1_close(struct cache *cache, struct cache_core *of)
+void l1_close(struct cache *cache, struct cache_core *core)
 {
     for (uint32_t i = 0; i < cache->config.store_lines; i++)
-        l1_close_line(cache, of, &of->open[i]);
-    if (!(cache->joining & of->bit)) return;
-    cache->joining &= ~of->bit;
-    quick_change(cache);
+        l1_close_line(cache, core, &core->open[i]);
+    if (!(cache->has_open & core->bit)) return;
+    cache->has_open &= ~core->bit;
+    fast_update(cache);
 }
 
 /* Where a line is open; NULL: it is not. */
-INLINE struct open_line *find_open(const struct cache *cache, struct cache_core *of, uint32_t line)
+INLINE struct open_line *find_open(const struct cache *cache, struct cache_core *core,
+                                   uint32_t line)
 {
     for (uint32_t i = 0; i < cache->config.store_lines; i++)
-        if (of->open[i].line == line) return &of->open[i];
+        if (core->open[i].line == line) return &core->open[i];
     return NULL;
 }
 
 /* No store joins the line any more. */
-INLINE void close_one(struct cache *cache, struct cache_core *of, uint32_t line)
+INLINE void close_one(struct cache *cache, struct cache_core *core, uint32_t line)
 {
-    struct open_line *open = find_open(cache, of, line);
-    if (open) l1_close_line(cache, of, open);
+    struct open_line *open = find_open(cache, core, line);
+    if (open) l1_close_line(cache, core, open);
 }
 
-/* A miss is over. */
-APART static void tell_miss(const struct cache *cache, const struct cache_core *of,
-                            enum cache_transaction_kind kind, uint32_t address, uint64_t start,
-                            uint64_t end)
+/* Notifies the listener of a miss that has ended. */
+NOINLINE static void notify_miss(const struct cache *cache, const struct cache_core *core,
+                                 enum cache_transaction_kind kind, uint32_t address, uint64_t start,
+                                 uint64_t end)
 {
     bool filled = kind != CACHE_STORE_MISS || cache->config.store_allocate;
-    if (of->alike && end - start < ALIKE_STALLS) {
-        alike_add(of->alike, kind, filled ? of->served : CACHE_NOWHERE, end - start);
+    if (core->uniform && end - start < UNIFORM_STALLS) {
+        uniform_add(core->uniform, kind, filled ? core->miss_level : CACHE_NOWHERE, end - start);
         return;
     }
-    const struct cache_transaction transaction = {.core = (uint8_t)of->number,
-                                                  .sender = (uint8_t)of->number,
+    const struct cache_transaction transaction = {.core = (uint8_t)core->number,
+                                                  .sender = (uint8_t)core->number,
                                                   .kind = (uint8_t)kind,
-                                                  .level = filled ? of->served : CACHE_NOWHERE,
+                                                  .level =
+                                                      filled ? core->miss_level : CACHE_NOWHERE,
                                                   .address = address};
     cache->listener->notify(cache->listener->context, transaction, start, end);
 }
 
 void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall)
 {
-    tell_miss(view->cache, view->of, CACHE_LOAD_MISS, address, start, start + stall);
+    notify_miss(view->cache, view->core, CACHE_LOAD_MISS, address, start, start + stall);
 }
 
-/* --- Lines leave ----------------------------------------------------------------------------- */
+/* --- Castouts and drops ------------------------------------------------------------------------
+ */
 
-APART static void cast_out(struct cache *cache, struct cache_core *of, int way, uint64_t now)
+NOINLINE static void cast_out(struct cache *cache, struct cache_core *core, int way, uint64_t now)
 {
     const struct shape *shape = &cache->shape;
-    uint32_t line = of->data.tags.line[way];
-    of->data.dirty[way] = 0;
-    of->counts.castout++;
-    forbid(cache, shape->l1d_shift, of, of->data.at[way], line, CACHE_STORE);
-    l2_write(cache, shape, of, line, now);
+    uint32_t line = core->data.tags.line[way];
+    core->data.dirty[way] = 0;
+    core->counts.castout++;
+    clear_bits(cache, shape->l1d_shift, core, core->data.at[way], line, CACHE_STORE);
+    l2_write(cache, shape, core, line, now);
 }
 
-INLINE void clean(struct cache *cache, struct cache_core *of, int way, uint64_t now)
+INLINE void clean(struct cache *cache, struct cache_core *core, int way, uint64_t now)
 {
-    if (of->data.dirty[way]) cast_out(cache, of, way, now);
+    if (core->data.dirty[way]) cast_out(cache, core, way, now);
 }
 
-void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write, uint64_t now)
+void l1_drop(struct cache *cache, struct cache_core *core, int way, bool write, uint64_t now)
 {
-    struct l1 *l1 = &of->data;
-    forbid(cache, l1->shift, of, l1->at[way], l1->tags.line[way], cache->line_bits);
-    if (cache->shape.kinds) kinds_take(of->kinds, l1->tags.line[way]);
-    if (write) clean(cache, of, way, now);
+    struct l1 *l1 = &core->data;
+    clear_bits(cache, l1->shift, core, l1->at[way], l1->tags.line[way], cache->line_bits);
+    if (cache->shape.kinds) kinds_take(core->kinds, l1->tags.line[way]);
+    if (write) clean(cache, core, way, now);
     l1->dirty[way] = 0;
     l1->at[way] = NULL;
     tags_drop(&l1->tags, way);
 }
 
-static void drop_code(struct cache *cache, struct cache_core *of, int way)
+static void drop_code(struct cache *cache, struct cache_core *core, int way)
 {
-    struct l1 *l1 = &of->code;
-    forbid(cache, l1->shift, of, l1->at[way], l1->tags.line[way], CACHE_FETCH);
+    struct l1 *l1 = &core->code;
+    clear_bits(cache, l1->shift, core, l1->at[way], l1->tags.line[way], CACHE_FETCH);
     tags_drop(&l1->tags, way);
 }
 
-/* --- Lines come ------------------------------------------------------------------------------ */
+/* --- Fills ----------------------------------------------------------------------------------- */
 
-/* A line, known by the bytes at `at`, takes a way of L1D; the one that was there goes. */
-INLINE int install(struct cache *cache, const struct shape *shape, struct cache_core *of,
+/* Fills a line, mapped by the bytes at `at`, into L1D and replaces the victim. */
+INLINE int install(struct cache *cache, const struct shape *shape, struct cache_core *core,
                    uint32_t line, uint8_t *at, uint64_t now)
 {
-    struct tags *tags = &of->data.tags;
+    struct tags *tags = &core->data.tags;
     int way = tags_victim(tags, &shape->l1d, line & tags->set_mask);
     uint32_t old = tags->line[way];
-    uint8_t *old_at = of->data.at[way];
-    clean(cache, of, way, now);
-    put(&of->data, &shape->l1d, way, line, at);
+    uint8_t *old_at = core->data.at[way];
+    clean(cache, core, way, now);
+    l1_insert(&core->data, &shape->l1d, way, line, at);
     for (uint32_t i = 0; i < granules(shape->l1d_shift); i++)
-        at[i] |= CACHE_HERE;
+        at[i] |= CACHE_IN_L1D;
     if (cache->config.snoop_filter)
-        snoop_filled(cache, shape, of, line);
+        snoop_filled(cache, shape, core, line);
     else
-        of->snoop.active.log_end = of->snoop.active.log; /* nobody will want to know */
-    if (old != NO_LINE) forbid(cache, shape->l1d_shift, of, old_at, old, cache->line_bits);
+        core->snoop.active.log_end =
+            core->snoop.active.log; /* without filters the log is not read */
+    if (old != NO_LINE) clear_bits(cache, shape->l1d_shift, core, old_at, old, cache->line_bits);
     if (!cache->config.write_through)
-        close_one(cache, of, line); /* from now on stores stay in L1 */
+        close_one(cache, core, line); /* from now on stores stay in L1 */
     return way;
 }
 
@@ -175,152 +179,157 @@ struct fill {
     uint64_t start, end;
 };
 
-INLINE struct fill fetch_line(struct cache *cache, const struct shape *shape, struct cache_core *of,
-                              uint32_t l2_line, bool data, uint64_t now)
+INLINE struct fill fetch_line(struct cache *cache, const struct shape *shape,
+                              struct cache_core *core, uint32_t l2_line, bool data, uint64_t now)
 {
     struct fill fill;
-    fill.start = fill_start(cache, of, now);
-    fill.end = l2_read(cache, shape, of, l2_line, data, fill.start);
-    of->counts.l2_read++;
-    count_levels(of, fill.start, fill.end);
+    fill.start = fill_start(cache, core, now);
+    fill.end = l2_read(cache, shape, core, l2_line, data, fill.start);
+    core->counts.l2_read++;
+    count_levels(core, fill.start, fill.end);
     return fill;
 }
 
 /* Others' dirty copies reach memory before it is read (write-back with coherence only). */
-APART static void clean_others(struct cache *cache, const struct cache_core *of, uint32_t line,
-                               uint64_t now)
+NOINLINE static void clean_others(struct cache *cache, const struct cache_core *core, uint32_t line,
+                                  uint64_t now)
 {
-    for (uint32_t others = of->others; others; others &= others - 1) {
+    for (uint32_t others = core->others; others; others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
         int way;
-        if (is_in(&other->data, &cache->shape.l1d, line, &way)) clean(cache, other, way, now);
+        if (l1_has(&other->data, &cache->shape.l1d, line, &way)) clean(cache, other, way, now);
     }
 }
 
-INLINE struct fill fill_data(struct cache *cache, const struct shape *shape, struct cache_core *of,
-                             uint32_t line, uint8_t *at, uint64_t now, int *way)
+INLINE struct fill fill_data(struct cache *cache, const struct shape *shape,
+                             struct cache_core *core, uint32_t line, uint8_t *at, uint64_t now,
+                             int *way)
 {
-    if (!cache->config.write_through && cache->config.coherent) clean_others(cache, of, line, now);
+    if (!cache->config.write_through && cache->config.coherent)
+        clean_others(cache, core, line, now);
     struct fill fill =
-        fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
-    of->counts.data_fill.count++;
-    of->counts.data_fill.cycles += cover(&of->data_fill_until, fill.start, fill.end);
-    *way = install(cache, shape, of, line, at, fill.start);
+        fetch_line(cache, shape, core, line >> (shape->l2_shift - shape->l1d_shift), true, now);
+    core->counts.data_fill.count++;
+    core->counts.data_fill.cycles += count_high(&core->data_fill_until, fill.start, fill.end);
+    *way = install(cache, shape, core, line, at, fill.start);
     return fill;
 }
 
 /* --- Stores ---------------------------------------------------------------------------------- */
 
 /* A store goes on to memory; returns when it has found a place in the queue. */
-INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cache_core *of,
+INLINE uint64_t send(struct cache *cache, const struct shape *shape, struct cache_core *core,
                      uint32_t line, uint8_t *at, uint64_t now)
 {
-    struct open_line *open = find_open(cache, of, line);
+    struct open_line *open = find_open(cache, core, line);
     if (open) {
         if (open->at != at) open->at = NULL;
         return now;
     }
-    uint64_t start = take_store_entry(cache, of, now);
-    open = take_open(of);
-    l1_close_line(cache, of, open);
-    if (cache->config.coherent) snoop_store(cache, of, line, start);
-    l2_write(cache, shape, of, line, start);
+    uint64_t start = take_store_entry(cache, core, now);
+    open = take_open(core);
+    l1_close_line(cache, core, open);
+    if (cache->config.coherent) snoop_store(cache, core, line, start);
+    l2_write(cache, shape, core, line, start);
     open->line = line;
     open->at = at;
     *at |= CACHE_OPEN;
-    if (!(cache->joining & of->bit)) {
-        cache->joining |= of->bit;
-        quick_change(cache);
+    if (!(cache->has_open & core->bit)) {
+        cache->has_open |= core->bit;
+        fast_update(cache);
     }
     return start;
 }
 
-static void make_dirty(struct cache *cache, struct cache_core *of, int way, uint64_t now)
+static void make_dirty(struct cache *cache, struct cache_core *core, int way, uint64_t now)
 {
-    if (of->data.dirty[way]) return;
+    if (core->data.dirty[way]) return;
     if (cache->config.coherent) {
-        uint32_t line = of->data.tags.line[way];
-        l1_close_others(cache, of, line, 0);
-        snoop_store(cache, of, line, now);
+        uint32_t line = core->data.tags.line[way];
+        l1_close_others(cache, core, line, 0);
+        snoop_store(cache, core, line, now);
     }
-    of->data.dirty[way] = 1;
+    core->data.dirty[way] = 1;
 }
 
 /* --- One line -------------------------------------------------------------------------------- */
 
 INLINE struct mem_physical translate(struct cache *cache, const struct shape *shape,
-                                     struct cache_core *of, unsigned space, uint32_t address,
+                                     struct cache_core *core, unsigned space, uint32_t address,
                                      uint8_t *lines, uint64_t *misses, uint64_t *now)
 {
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) {
-        space_tlb_fill(cache, of->number, space, address);
+        space_tlb_fill(cache, core->number, space, address);
         *misses += 1;
         *now += cache->config.tlb_miss;
     }
     return space_translate(cache, space, address);
 }
 
-/* From now on such an access to the page may be quick. */
-INLINE void be_quick(const struct cache *cache, struct cache_view *view, uint32_t address,
-                     uint32_t line, uint32_t what)
+/* Gives the page fast-path rights for such accesses. */
+INLINE void allow_fast(const struct cache *cache, struct cache_view *view, uint32_t address,
+                       uint32_t line, uint32_t what)
 {
     uint32_t *page = &view->pages[address >> FRAME_BITS],
              more = line - (address >> CACHE_GRANULE_BITS);
-    if (!cache->is_common || line > MISS_LINE) return;
+    if (!cache->fast_geometry || line > MISS_LINE) return;
     *page = more | (*page & (FRAME_LINES - 1)) | what;
-    if (SELDOM(what & FAST_STORE && !(*page & PAGE_HAS_OPEN_LINE)))
-        quick_open(view, address >> FRAME_BITS);
+    if (UNLIKELY(what & FAST_STORE && !(*page & PAGE_HAS_OPEN_LINE)))
+        fast_mark_open(view, address >> FRAME_BITS);
 }
 
-/* A load misses while other fills are under way. */
-APART static uint64_t load_crowded(struct cache *cache, struct cache_core *of, uint32_t line,
-                                   uint8_t *at, uint64_t now)
+/* A load misses while other fills are in flight. */
+NOINLINE static uint64_t load_with_fills(struct cache *cache, struct cache_core *core,
+                                         uint32_t line, uint8_t *at, uint64_t now)
 {
     int way;
-    of->counts.load_miss++;
+    core->counts.load_miss++;
     uint64_t end = cache->is_blue_gene
-                       ? fill_data(cache, &blue_gene, of, line, at, now, &way).end
-                       : fill_data(cache, &cache->shape, of, line, at, now, &way).end;
-    of->counts.stall_load.count++;
-    of->counts.stall_load.cycles += end - now;
+                       ? fill_data(cache, &blue_gene, core, line, at, now, &way).end
+                       : fill_data(cache, &cache->shape, core, line, at, now, &way).end;
+    core->counts.stall_load.count++;
+    core->counts.stall_load.cycles += end - now;
     return end;
 }
 
-/* While there are none, which is the common case. */
-INLINE uint64_t load_calm(struct cache *cache, const struct shape *shape, struct cache_core *of,
-                          uint32_t line, uint8_t *at, uint64_t now)
+/* The same with none in flight, as for most. */
+INLINE uint64_t load_uncontended(struct cache *cache, const struct shape *shape,
+                                 struct cache_core *core, uint32_t line, uint8_t *at, uint64_t now)
 {
-    if (!cache->config.write_through && cache->config.coherent) clean_others(cache, of, line, now);
+    if (!cache->config.write_through && cache->config.coherent)
+        clean_others(cache, core, line, now);
     uint64_t end =
-        l2_read(cache, shape, of, line >> (shape->l2_shift - shape->l1d_shift), true, now);
-    count_calm(of, now, end);
-    (void)install(cache, shape, of, line, at, now);
+        l2_read(cache, shape, core, line >> (shape->l2_shift - shape->l1d_shift), true, now);
+    count_uncontended(core, now, end);
+    (void)install(cache, shape, core, line, at, now);
     return end;
 }
 
-INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct cache_core *of,
+INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct cache_core *core,
                           unsigned space, uint32_t address, uint64_t now)
 {
-    struct l1 *l1 = &of->data;
-    struct cache_view *view = space_view(cache, of->number, space);
+    struct l1 *l1 = &core->data;
+    struct cache_view *view = space_view(cache, core->number, space);
     uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
     struct mem_physical physical =
-        translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
+        translate(cache, shape, core, space, address, view->lines, &core->counts.dtlb_miss, &now);
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
-    if (physical.alone) be_quick(cache, view, address, line, quick_load(view));
-    bool here = is_here(l1, &shape->l1d, line, physical.alone, at, &way);
-    if (shape->kinds) of->miss_kind = note_use(of->kinds, of->counts.load_kind, line, !here, true);
+    if (physical.alone) allow_fast(cache, view, address, line, fast_load_right(view));
+    bool here = l1d_has(l1, &shape->l1d, line, physical.alone, at, &way);
+    if (shape->kinds)
+        core->miss_kind = note_use(core->kinds, core->counts.load_kind, line, !here, true);
     if (here) {
         tags_use(&l1->tags, &shape->l1d, way);
-        known_at(l1, way, at);
+        l1_add_alias(l1, way, at);
     } else {
         uint64_t start = now;
-        now = of->fills_until > now ? load_crowded(cache, of, line, at, now)
-                                    : load_calm(cache, shape, of, line, at, now);
-        if (SELDOM(cache->listener)) tell_miss(cache, of, CACHE_LOAD_MISS, address, start, now);
+        now = core->fills_until > now ? load_with_fills(cache, core, line, at, now)
+                                      : load_uncontended(cache, shape, core, line, at, now);
+        if (UNLIKELY(cache->listener))
+            notify_miss(cache, core, CACHE_LOAD_MISS, address, start, now);
     }
-    allow(l1, shape->l1d_shift, at, CACHE_LOAD);
+    set_bits(l1, shape->l1d_shift, at, CACHE_LOAD);
     return now;
 }
 
@@ -330,204 +339,207 @@ struct taken {
 };
 
 /* A store fills its line. */
-APART static struct taken store_fill(struct cache *cache, struct cache_core *of, uint32_t line,
-                                     uint8_t *at, uint64_t now)
+NOINLINE static struct taken store_fill(struct cache *cache, struct cache_core *core, uint32_t line,
+                                        uint8_t *at, uint64_t now)
 {
     struct taken taken;
     taken.start = cache->is_blue_gene
-                      ? fill_data(cache, &blue_gene, of, line, at, now, &taken.way).start
-                      : fill_data(cache, &cache->shape, of, line, at, now, &taken.way).start;
-    quick_tire(of);
+                      ? fill_data(cache, &blue_gene, core, line, at, now, &taken.way).start
+                      : fill_data(cache, &cache->shape, core, line, at, now, &taken.way).start;
+    fast_disable(core);
     return taken;
 }
 
 /* Where a store finds its line; -1 where it stays out of L1. A store that joins the one before is
  * no miss. dcbz needs nothing of the line's old contents. */
-INLINE int store_way(struct cache *cache, const struct shape *shape, struct cache_core *of,
+INLINE int store_way(struct cache *cache, const struct shape *shape, struct cache_core *core,
                      uint32_t line, bool own, uint8_t *at, bool zero, uint64_t *now)
 {
     const struct cache_config *config = &cache->config;
-    struct l1 *l1 = &of->data;
+    struct l1 *l1 = &core->data;
     int way;
-    if (is_here(l1, &shape->l1d, line, own, at, &way)) {
+    if (l1d_has(l1, &shape->l1d, line, own, at, &way)) {
         tags_use(&l1->tags, &shape->l1d, way);
-        known_at(l1, way, at);
+        l1_add_alias(l1, way, at);
     } else if (zero) {
-        if (!config->write_through) way = install(cache, shape, of, line, at, *now);
-    } else if (!find_open(cache, of, line)) {
-        of->counts.store_miss++;
+        if (!config->write_through) way = install(cache, shape, core, line, at, *now);
+    } else if (!find_open(cache, core, line)) {
+        core->counts.store_miss++;
         if (!config->store_allocate) return way;
-        struct taken taken = store_fill(cache, of, line, at, *now);
+        struct taken taken = store_fill(cache, core, line, at, *now);
         *now = taken.start;
         way = taken.way;
     }
     return way;
 }
 
-INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struct cache_core *of,
+INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struct cache_core *core,
                            unsigned space, uint32_t address, bool zero, uint64_t now)
 {
-    struct l1 *l1 = &of->data;
-    struct cache_view *view = space_view(cache, of->number, space);
+    struct l1 *l1 = &core->data;
+    struct cache_view *view = space_view(cache, core->number, space);
     uint8_t *at = bytes_of(view->lines, address, shape->l1d_shift);
     struct mem_physical physical =
-        translate(cache, shape, of, space, address, view->lines, &of->counts.dtlb_miss, &now);
+        translate(cache, shape, core, space, address, view->lines, &core->counts.dtlb_miss, &now);
     uint64_t start = now;
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
-    if (physical.alone) be_quick(cache, view, address, line, FAST_STORE | FAST_STORE_LISTENED);
-    uint64_t misses = of->counts.store_miss;
+    if (physical.alone) allow_fast(cache, view, address, line, FAST_STORE | FAST_STORE_LISTENED);
+    uint64_t misses = core->counts.store_miss;
     uint8_t bits = CACHE_STORE;
     int way = -1;
     /* Through, and the line is there: which way does not matter. */
     if (!cache->config.write_through || !(*at & CACHE_LOAD)) {
-        way = store_way(cache, shape, of, line, physical.alone, at, zero, &start);
+        way = store_way(cache, shape, core, line, physical.alone, at, zero, &start);
         if (way >= 0) bits |= CACHE_LOAD;
     }
     if (way >= 0 && !cache->config.write_through)
-        make_dirty(cache, of, way, start);
+        make_dirty(cache, core, way, start);
     else
-        start = send(cache, shape, of, line, at, start);
-    count_stall(&of->counts.stall_store, now, start);
+        start = send(cache, shape, core, line, at, start);
+    count_stall(&core->counts.stall_store, now, start);
     if (shape->kinds)
-        of->miss_kind = note_use(
-            of->kinds, of->counts.store_kind, line, misses != of->counts.store_miss,
+        core->miss_kind = note_use(
+            core->kinds, core->counts.store_kind, line, misses != core->counts.store_miss,
             way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
-    allow(l1, shape->l1d_shift, at, bits);
-    if (SELDOM(cache->listener) && misses != of->counts.store_miss)
-        tell_miss(cache, of, CACHE_STORE_MISS, address, now, start);
+    set_bits(l1, shape->l1d_shift, at, bits);
+    if (UNLIKELY(cache->listener) && misses != core->counts.store_miss)
+        notify_miss(cache, core, CACHE_STORE_MISS, address, now, start);
     return start;
 }
 
-INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struct cache_core *of,
+INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struct cache_core *core,
                            unsigned space, uint32_t address, uint64_t now)
 {
-    struct l1 *l1 = &of->code;
+    struct l1 *l1 = &core->code;
     struct tags *tags = &l1->tags;
-    uint8_t *lines = space_lines(cache, of->number, space),
+    uint8_t *lines = space_lines(cache, core->number, space),
             *at = bytes_of(lines, address, shape->l1i_shift);
     uint64_t physical =
-        translate(cache, shape, of, space, address, lines, &of->counts.itlb_miss, &now).address;
+        translate(cache, shape, core, space, address, lines, &core->counts.itlb_miss, &now).address;
     uint32_t line = (uint32_t)(physical >> shape->l1i_shift), set = line & tags->set_mask;
     int way;
-    if (is_in(l1, &shape->l1i, line, &way)) {
+    if (l1_has(l1, &shape->l1i, line, &way)) {
         tags_use(tags, &shape->l1i, way);
-        known_at(l1, way, at);
+        l1_add_alias(l1, way, at);
     } else {
-        struct fill fill =
-            fetch_line(cache, shape, of, line >> (shape->l2_shift - shape->l1i_shift), false, now);
-        of->counts.code_fill.count++;
-        of->counts.code_fill.cycles += cover(&of->code_fill_until, fill.start, fill.end);
-        of->counts.stall_fetch.count++;
-        of->counts.stall_fetch.cycles += fill.end - now;
+        struct fill fill = fetch_line(cache, shape, core,
+                                      line >> (shape->l2_shift - shape->l1i_shift), false, now);
+        core->counts.code_fill.count++;
+        core->counts.code_fill.cycles += count_high(&core->code_fill_until, fill.start, fill.end);
+        core->counts.stall_fetch.count++;
+        core->counts.stall_fetch.cycles += fill.end - now;
         way = tags_victim(tags, &shape->l1i, set);
-        if (tags->line[way] != NO_LINE) drop_code(cache, of, way);
-        put(l1, &shape->l1i, way, line, at);
-        if (SELDOM(cache->listener)) tell_miss(cache, of, CACHE_FETCH_MISS, address, now, fill.end);
+        if (tags->line[way] != NO_LINE) drop_code(cache, core, way);
+        l1_insert(l1, &shape->l1i, way, line, at);
+        if (UNLIKELY(cache->listener))
+            notify_miss(cache, core, CACHE_FETCH_MISS, address, now, fill.end);
         now = fill.end;
     }
-    allow(l1, shape->l1i_shift, at, CACHE_FETCH);
+    set_bits(l1, shape->l1i_shift, at, CACHE_FETCH);
     return now;
 }
 
-APART static uint64_t store_any(struct cache *cache, struct cache_core *of, unsigned space,
-                                uint32_t address, bool zero, uint64_t now)
+NOINLINE static uint64_t store_any(struct cache *cache, struct cache_core *core, unsigned space,
+                                   uint32_t address, bool zero, uint64_t now)
 {
-    return store_line(cache, &cache->shape, of, space, address, zero, now);
+    return store_line(cache, &cache->shape, core, space, address, zero, now);
 }
 
-APART static uint64_t store_blue_gene(struct cache *cache, struct cache_core *of, unsigned space,
-                                      uint32_t address, uint64_t now)
+NOINLINE static uint64_t store_blue_gene(struct cache *cache, struct cache_core *core,
+                                         unsigned space, uint32_t address, uint64_t now)
 {
-    return store_line(cache, &blue_gene, of, space, address, false, now);
+    return store_line(cache, &blue_gene, core, space, address, false, now);
 }
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
-APART static uint64_t load_any(struct cache *cache, struct cache_core *of, unsigned space,
-                               uint32_t address, uint64_t now)
+NOINLINE static uint64_t load_any(struct cache *cache, struct cache_core *core, unsigned space,
+                                  uint32_t address, uint64_t now)
 {
-    return load_line(cache, &cache->shape, of, space, address, now);
+    return load_line(cache, &cache->shape, core, space, address, now);
 }
 
 uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                     uint32_t size, uint64_t now)
 {
-    struct cache_core *of = cache->core[core];
+    struct cache_core *this_core = cache->core[core];
     uint32_t last = address + size - 1;
     bool within = !((last ^ address) & cache->line_mask);
     struct cache_view *view = space_view(cache, core, space);
-    if (SELDOM(of->tired)) quick_rest(cache, of, now);
+    if (UNLIKELY(this_core->fast_disabled)) fast_enable(cache, this_core, now);
     uint32_t stall = within ? cache_load_fast(view, address, now) : CACHE_SLOW;
     if (stall != CACHE_SLOW) {
-        if (SELDOM(stall & CACHE_NOTIFY))
+        if (UNLIKELY(stall & CACHE_NOTIFY))
             cache_notify_load(view, address, now, stall & ~CACHE_NOTIFY);
         return stall & ~CACHE_NOTIFY;
     }
-    uint64_t end = cache->is_blue_gene ? load_line(cache, &blue_gene, of, space, address, now)
-                                       : load_any(cache, of, space, address, now);
-    if (!within) end = load_any(cache, of, space, last, end);
+    uint64_t end = cache->is_blue_gene
+                       ? load_line(cache, &blue_gene, this_core, space, address, now)
+                       : load_any(cache, this_core, space, address, now);
+    if (!within) end = load_any(cache, this_core, space, last, end);
     return (uint32_t)(end - now);
 }
 
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                      uint32_t size, uint64_t now)
 {
-    struct cache_core *of = cache->core[core];
+    struct cache_core *this_core = cache->core[core];
     uint32_t last = address + size - 1;
     if ((last ^ address) & cache->line_mask) {
-        uint64_t end = store_any(cache, of, space, address, false, now);
-        return (uint32_t)(store_any(cache, of, space, last, false, end) - now);
+        uint64_t end = store_any(cache, this_core, space, address, false, now);
+        return (uint32_t)(store_any(cache, this_core, space, last, false, end) - now);
     }
     struct cache_view *view = space_view(cache, core, space);
-    if (SELDOM(of->tired)) quick_rest(cache, of, now);
+    if (UNLIKELY(this_core->fast_disabled)) fast_enable(cache, this_core, now);
     uint32_t stall = cache_store_fast(view, address, now);
     if (stall != CACHE_SLOW) return stall;
-    uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, of, space, address, now)
-                                       : store_any(cache, of, space, address, false, now);
+    uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, this_core, space, address, now)
+                                       : store_any(cache, this_core, space, address, false, now);
     return (uint32_t)(end - now);
 }
 
 uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                      uint64_t now)
 {
-    struct cache_core *of = cache->core[core];
-    uint64_t end = cache->is_blue_gene ? fetch_code(cache, &blue_gene, of, space, address, now)
-                                       : fetch_code(cache, &cache->shape, of, space, address, now);
+    struct cache_core *this_core = cache->core[core];
+    uint64_t end = cache->is_blue_gene
+                       ? fetch_code(cache, &blue_gene, this_core, space, address, now)
+                       : fetch_code(cache, &cache->shape, this_core, space, address, now);
     return (uint32_t)(end - now);
 }
 
-static void touch(struct cache *cache, struct cache_core *of, unsigned space, uint32_t address,
+static void touch(struct cache *cache, struct cache_core *core, unsigned space, uint32_t address,
                   uint64_t now)
 {
     const struct shape *shape = &cache->shape;
-    struct l1 *l1 = &of->data;
-    uint8_t *lines = space_lines(cache, of->number, space),
+    struct l1 *l1 = &core->data;
+    uint8_t *lines = space_lines(cache, core->number, space),
             *at = bytes_of(lines, address, shape->l1d_shift);
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) return;
     uint32_t line = (uint32_t)(space_translate(cache, space, address).address >> shape->l1d_shift);
     int way;
-    if (is_in(l1, &shape->l1d, line, &way))
+    if (l1_has(l1, &shape->l1d, line, &way))
         tags_use(&l1->tags, &shape->l1d, way);
     else {
-        (void)end_fills(of, now);
-        if (of->fills == cache->config.fills) return;
-        of->counts.touch_fill++;
-        (void)fill_data(cache, shape, of, line, at, now, &way);
-        quick_tire(of);
+        (void)end_fills(core, now);
+        if (core->fills == cache->config.fills) return;
+        core->counts.touch_fill++;
+        (void)fill_data(cache, shape, core, line, at, now, &way);
+        fast_disable(core);
     }
-    if (shape->kinds) (void)kinds_use(of->kinds, line, true);
+    if (shape->kinds) (void)kinds_use(core->kinds, line, true);
 }
 
 /* Other cores too, where L1D are coherent. */
-static void manage_data(struct cache *cache, enum cache_op op, struct cache_core *of, uint32_t line,
-                        uint64_t now)
+static void manage_data(struct cache *cache, enum cache_op op, struct cache_core *core,
+                        uint32_t line, uint64_t now)
 {
-    close_one(cache, of, line);
+    close_one(cache, core, line);
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *one = cache->core[i];
         int way;
-        if ((one != of && !cache->config.coherent) ||
-            !is_in(&one->data, &cache->shape.l1d, line, &way))
+        if ((one != core && !cache->config.coherent) ||
+            !l1_has(&one->data, &cache->shape.l1d, line, &way))
             continue;
         if (op == CACHE_CLEAN)
             clean(cache, one, way, now);
@@ -536,13 +548,13 @@ static void manage_data(struct cache *cache, enum cache_op op, struct cache_core
     }
 }
 
-static void manage_code(struct cache *cache, const struct cache_core *of, uint32_t line)
+static void manage_code(struct cache *cache, const struct cache_core *core, uint32_t line)
 {
     for (unsigned i = 0; i < cache->config.cores; i++) {
         struct cache_core *one = cache->core[i];
         int way;
-        if (one != of && !cache->config.coherent) continue;
-        if (is_in(&one->code, &cache->shape.l1i, line, &way)) drop_code(cache, one, way);
+        if (one != core && !cache->config.coherent) continue;
+        if (l1_has(&one->code, &cache->shape.l1i, line, &way)) drop_code(cache, one, way);
     }
 }
 
@@ -550,31 +562,33 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
                       uint32_t address, uint64_t now)
 {
     const struct shape *shape = &cache->shape;
-    struct cache_core *of = cache->core[core];
+    struct cache_core *this_core = cache->core[core];
     uint64_t end = now;
-    if (op == CACHE_ZERO) return (uint32_t)(store_any(cache, of, space, address, true, now) - now);
+    if (op == CACHE_ZERO)
+        return (uint32_t)(store_any(cache, this_core, space, address, true, now) - now);
     if (op == CACHE_TOUCH) {
-        touch(cache, of, space, address, now);
+        touch(cache, this_core, space, address, now);
         return 0;
     }
     uint8_t *lines = space_lines(cache, core, space);
-    uint64_t physical =
-        translate(cache, shape, of, space, address, lines, &of->counts.dtlb_miss, &end).address;
+    uint64_t physical = translate(cache, shape, this_core, space, address, lines,
+                                  &this_core->counts.dtlb_miss, &end)
+                            .address;
     if (op != CACHE_INVALIDATE_CODE)
-        manage_data(cache, op, of, (uint32_t)(physical >> shape->l1d_shift), end);
+        manage_data(cache, op, this_core, (uint32_t)(physical >> shape->l1d_shift), end);
     else
-        manage_code(cache, of, (uint32_t)(physical >> shape->l1i_shift));
+        manage_code(cache, this_core, (uint32_t)(physical >> shape->l1i_shift));
     return (uint32_t)(end - now);
 }
 
 uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now)
 {
-    struct cache_core *of = cache->core[core];
+    struct cache_core *this_core = cache->core[core];
     uint64_t end = now;
     for (uint32_t i = 0; i < cache->config.stores; i++)
-        if (of->queue[i].end > end) end = of->queue[i].end;
-    l1_close(cache, of);
-    count_stall(&of->counts.stall_store, now, end);
+        if (this_core->queue[i].end > end) end = this_core->queue[i].end;
+    l1_close(cache, this_core);
+    count_stall(&this_core->counts.stall_store, now, end);
     return (uint32_t)(end - now);
 }
 

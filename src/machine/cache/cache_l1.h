@@ -11,8 +11,8 @@ struct cache_core;
 struct l1 {
     struct tags tags;
     uint8_t *dirty; /* by index of the way; L1D only */
-    uint8_t **at; /* by index of the way: the only line bytes that know of the line; NULL: there may
-                     be others */
+    uint8_t **at; /* by index of the way: the only line bytes that map the line; NULL: there may be
+                     others */
     unsigned shift;    /* of a line */
     uint32_t granules; /* bytes of a line in cache_lines */
     uint8_t bits;      /* line bits that a line in here allows, 0 when a hit changes state */
@@ -25,9 +25,9 @@ struct queued {
 };
 
 /* cache_l1.c: the next store to an open line, or to any, is a new one. */
-void l1_close_line(struct cache *cache, struct cache_core *of, struct open_line *open);
-void l1_close(struct cache *cache, struct cache_core *of);
-void l1_drop(struct cache *cache, struct cache_core *of, int way, bool write,
+void l1_close_line(struct cache *cache, struct cache_core *core, struct open_line *open);
+void l1_close(struct cache *cache, struct cache_core *core);
+void l1_drop(struct cache *cache, struct cache_core *core, int way, bool write,
              uint64_t now); /* of L1D */
 
 #endif

@@ -6,10 +6,10 @@
 
 /* l1_close_line for other cores' stores to a line, of 1 << (their shift + more) bytes, that has
  * been used by this one. */
-INLINE void l1_close_others(struct cache *cache, const struct cache_core *of, uint32_t line,
+INLINE void l1_close_others(struct cache *cache, const struct cache_core *core, uint32_t line,
                             unsigned more)
 {
-    for (uint32_t others = cache->joining & of->others; SELDOM(others); others &= others - 1) {
+    for (uint32_t others = cache->has_open & core->others; UNLIKELY(others); others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
         for (uint32_t i = 0; i < cache->config.store_lines; i++)
             if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);
@@ -37,28 +37,28 @@ INLINE uint32_t granules(unsigned shift)
 }
 
 /* A load of a line that is on its way from `start` to `end`, while nothing else is. */
-INLINE void count_calm(struct cache_core *of, uint64_t start, uint64_t end)
+INLINE void count_uncontended(struct cache_core *core, uint64_t start, uint64_t end)
 {
-    of->counts.calm.count++;
-    of->counts.calm.cycles += end - start;
-    of->fills_until = end;
+    core->counts.uncontended.count++;
+    core->counts.uncontended.cycles += end - start;
+    core->fills_until = end;
 }
 
 /* When a store finds a place in the queue. Starts never go back, so the queue is a ring. */
-INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *of, uint64_t now)
+INLINE uint64_t take_store_entry(const struct cache *cache, struct cache_core *core, uint64_t now)
 {
-    struct queued *entry = of->next_store;
+    struct queued *entry = core->next_store;
     uint64_t start = entry->end > now ? entry->end : now;
     entry->end = start + cache->store_time;
-    of->next_store = entry->next;
+    core->next_store = entry->next;
     return start;
 }
 
 /* The open line to be replaced; the next of the ring will be the next. */
-INLINE struct open_line *take_open(struct cache_core *of)
+INLINE struct open_line *take_open(struct cache_core *core)
 {
-    struct open_line *open = of->fast.next_open;
-    of->fast.next_open = open->next;
+    struct open_line *open = core->fast.next_open;
+    core->fast.next_open = open->next;
     return open;
 }
 

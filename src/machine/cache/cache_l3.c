@@ -47,42 +47,41 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now)
 static void evict(struct cache *cache, struct bank *bank, uint32_t way, uint64_t now)
 {
     uint32_t line = bank->tags.line[way];
-    uint32_t known = cache->l3_line[line], *deposited = &cache->deposited[line & cache->bank_mask];
+    uint32_t l3_way = cache->l3_line[line], *deposited = &cache->deposited[line & cache->bank_mask];
     cache->l3_line[line] = 0;
     bank->counts.evict++;
     for (unsigned port = 0; port < 2; port++, deposited += cache->config.l3_banks)
         if (*deposited == line) *deposited = NO_LINE;
-    if (!(known & L3_DIRTY)) return;
+    if (!(l3_way & L3_DIRTY)) return;
     bank->counts.castout++;
     l3_store_ddr(cache, line, now);
 }
 
 /* The way that was used after no other: its byte is 0. */
-static uint32_t order_oldest(uint64_t order)
+static uint32_t lru_oldest(uint64_t lru)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
-    return (uint32_t)__builtin_ctzll((order - ones) & ~order & ones << 7) / 8;
+    return (uint32_t)__builtin_ctzll((lru - ones) & ~lru & ones << 7) / 8;
 }
 
 /* The way of a set that is replaced. */
 static uint32_t victim(const struct cache *cache, struct bank *bank, uint32_t set)
 {
     const struct ways *ways = &bank->tags.ways;
-    if (ways_in_order(ways))
-        return set * ORDERED + order_oldest(cache->order[bank->first / ORDERED + set + 1]);
+    if (has_lru_matrix(ways))
+        return set * LRU_WAYS + lru_oldest(cache->lru[bank->first / LRU_WAYS + set + 1]);
     return (uint32_t)tags_victim(&bank->tags, ways, set);
 }
 
-/* Lines mostly come one after the other. The host begins to fetch what will be asked about those
- * that will go for the next of this bank. */
+/* Lines mostly arrive in order: prefetches the host memory of the next victims of this bank. */
 static void fetch_ahead(const struct cache *cache, const struct bank *bank, uint32_t set)
 {
     const struct tags *tags = &bank->tags;
     uint32_t soon = (set + 4) & tags->set_mask, later = (set + 8) & tags->set_mask;
-    uint32_t way = soon * ORDERED + order_oldest(cache->order[bank->first / ORDERED + soon + 1]),
+    uint32_t way = soon * LRU_WAYS + lru_oldest(cache->lru[bank->first / LRU_WAYS + soon + 1]),
              line = tags->line[way];
-    FETCH_EARLY(tags->line + (size_t)later * ORDERED);
-    if (line != NO_LINE) FETCH_EARLY(cache->l3_line + line);
+    PREFETCH_HOST(tags->line + (size_t)later * LRU_WAYS);
+    if (line != NO_LINE) PREFETCH_HOST(cache->l3_line + line);
 }
 
 uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now,
@@ -94,18 +93,18 @@ uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint
     uint32_t set = line >> cache->bank_shift & tags->set_mask, way = victim(cache, bank, set);
     if (tags->line[way] != NO_LINE) evict(cache, bank, way, start);
     tags->line[way] = line;
-    cache->l3_line[line] = (bank->first + way + ORDERED) << L3_BITS | state;
+    cache->l3_line[line] = (bank->first + way + LRU_WAYS) << L3_BITS | state;
     l3_use(cache, bank, &tags->ways, cache->l3_line[line]);
     cache->fetched[bank->first + way] = start;
     if (ready > cache->fetching_until) cache->fetching_until = ready;
     l3_note_busy(cache, ready);
-    if (ways_in_order(&tags->ways)) fetch_ahead(cache, bank, set);
+    if (has_lru_matrix(&tags->ways)) fetch_ahead(cache, bank, set);
     return ready;
 }
 
-void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now)
+void l3_write_else(struct cache *cache, struct cache_core *core, uint32_t line, uint64_t now)
 {
-    of->counts.write++;
-    of->counts.snoop_sent++;
-    l3_write(cache, &blue_gene, of, line, now);
+    core->counts.write++;
+    core->counts.snoop_sent++;
+    l3_write(cache, &blue_gene, core, line, now);
 }

@@ -14,10 +14,10 @@ struct place {
     unsigned directory, port;
 };
 
-/* What is known of a line of L3 by its number, 0 if it is not there: the index of its way among
- * those of all banks, + 8 (so that a set of eight has a number, from 1 on), in the bits above
- * these. L3_ASKED: it did not come from DDR for a prefetch, or somebody has asked for it since. */
-enum { L3_ASKED = 1, L3_DIRTY = 2, L3_BITS = 2 };
+/* State of an L3 line by its number; 0: not in L3. The upper bits are the index of its way among
+ * those of all banks, + 8 (so a set of eight has a number, from 1 on). L3_DEMANDED: not fetched for
+ * a prefetch, or demanded since. */
+enum { L3_DEMANDED = 1, L3_DIRTY = 2, L3_BITS = 2 };
 
 struct bank {
     struct bank_counts counts;
@@ -32,9 +32,9 @@ struct ddr {
 };
 
 /* The way of a line that is in L3, of those of all banks. */
-INLINE uint32_t l3_way(uint32_t known)
+INLINE uint32_t l3_way_index(uint32_t l3_way)
 {
-    return (known >> L3_BITS) - ORDERED;
+    return (l3_way >> L3_BITS) - LRU_WAYS;
 }
 
 #endif

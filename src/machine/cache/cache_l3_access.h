@@ -9,15 +9,15 @@ struct l3_answer {
     bool from_ddr, found; /* found: in L3 */
 };
 
-INLINE struct place place_of(struct cache *cache, const struct shape *shape, struct cache_core *of,
-                             uint32_t l2_line)
+INLINE struct place place_of(struct cache *cache, const struct shape *shape,
+                             struct cache_core *core, uint32_t l2_line)
 {
     uint32_t line = l2_line >> (shape->l3_shift - shape->l2_shift);
     return (struct place){
         .bank = cache->bank[line & cache->bank_mask],
         .line = line,
         .directory = line >> cache->bank_shift & 1,
-        .port = of->port,
+        .port = core->port,
     };
 }
 
@@ -29,28 +29,28 @@ INLINE size_t port_of_bank(const struct cache *cache, const struct place *at)
 
 INLINE void count_wait(struct span_count *count, uint64_t from, uint64_t to)
 {
-    if (!SELDOM(to != from)) return;
+    if (!UNLIKELY(to != from)) return;
     count->count++;
     count->cycles += to - from;
 }
 
-/* A line in a set of eight is used: its way was before none. */
-INLINE void order_use(struct cache *cache, uint32_t known)
+/* Marks a way of a set of eight as the most recently used. */
+INLINE void lru_use(struct cache *cache, uint32_t l3_way)
 {
-    uint64_t *order = &cache->order[known / (ORDERED << L3_BITS)];
-    uint32_t way = known % (ORDERED << L3_BITS);
-    *order = (*order | cache->order_row[way]) & cache->order_column[way];
+    uint64_t *lru = &cache->lru[l3_way / (LRU_WAYS << L3_BITS)];
+    uint32_t way = l3_way % (LRU_WAYS << L3_BITS);
+    *lru = (*lru | cache->lru_row[way]) & cache->lru_column[way];
 }
 
-INLINE void l3_use(struct cache *cache, struct bank *bank, const struct ways *ways, uint32_t known)
+INLINE void l3_use(struct cache *cache, struct bank *bank, const struct ways *ways, uint32_t l3_way)
 {
-    if (ways_in_order(ways))
-        order_use(cache, known);
+    if (has_lru_matrix(ways))
+        lru_use(cache, l3_way);
     else
-        tags_use(&bank->tags, ways, (int)(l3_way(known) - bank->first));
+        tags_use(&bank->tags, ways, (int)(l3_way_index(l3_way) - bank->first));
 }
 
-/* The line comes from DDR and takes a way of its set, with `state`; when it is there. */
+/* Fetches the line from DDR into a way of its set, with `state`; returns its arrival. */
 uint64_t l3_allocate(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now,
                      unsigned state);
 /* A line is written to DDR. */
@@ -60,41 +60,41 @@ void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now);
 INLINE bool l3_claim(struct cache *cache, uint32_t l2_line, bool from_ddr)
 {
     uint32_t line = l2_line >> (cache->shape.l3_shift - cache->shape.l2_shift),
-             known = cache->l3_line[line];
-    if (!known) return from_ddr; /* replaced since */
-    cache->l3_line[line] = known | L3_ASKED;
-    return !(known & L3_ASKED);
+             l3_way = cache->l3_line[line];
+    if (!l3_way) return from_ddr; /* replaced since */
+    cache->l3_line[line] = l3_way | L3_DEMANDED;
+    return !(l3_way & L3_DEMANDED);
 }
 
-/* Whether a line with a way is still on its way at `now`; when it is there. */
-INLINE bool in_flight(const struct cache *cache, uint32_t known, uint64_t now, uint64_t *ready)
+/* Whether a line in L3 is in flight at `now`, and its arrival. */
+INLINE bool in_flight(const struct cache *cache, uint32_t l3_way, uint64_t now, uint64_t *ready)
 {
     if (now >= cache->fetching_until) return false;
-    uint64_t start = cache->fetched[l3_way(known)];
+    uint64_t start = cache->fetched[l3_way_index(l3_way)];
     *ready = start + cache->ddr_latency;
     return now - start < cache->ddr_latency;
 }
 
-/* A request comes. The directory may forget since when it has been busy, if cores' clocks differ.
- */
+/* Records the time of a request. A directory may forget since when it has been busy, if cores'
+ * clocks differ. */
 INLINE void l3_note_latest(struct cache *cache, const struct unit *directory, uint64_t now)
 {
     if (now > cache->latest) cache->latest = now;
-    if (SELDOM(directory->from > cache->latest)) cache->latest = directory->from;
+    if (UNLIKELY(directory->from > cache->latest)) cache->latest = directory->from;
 }
 
 /* Something is busy until then, or at most a cycle less. */
 INLINE void l3_note_busy(struct cache *cache, uint64_t until)
 {
-    if (SELDOM(until < cache->busy_until)) until = cache->busy_until;
+    if (UNLIKELY(until < cache->busy_until)) until = cache->busy_until;
     cache->busy_until = until;
 }
 
 /* Lines that end within `transfer` of another on the port follow it. */
 INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t ready)
 {
-    uint64_t *last = &cache->returned[port_of_bank(cache, at)];
-    if (SELDOM(ready - *last < cache->l3_transfer)) {
+    uint64_t *last = &cache->delivered[port_of_bank(cache, at)];
+    if (UNLIKELY(ready - *last < cache->l3_transfer)) {
         at->bank->counts.read[at->port].collision++;
         ready = *last + cache->l3_transfer;
     }
@@ -103,14 +103,14 @@ INLINE uint64_t deliver(struct cache *cache, const struct place *at, uint64_t re
 }
 
 INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape,
-                                struct cache_core *of, uint32_t l2_line, bool prefetch,
+                                struct cache_core *core, uint32_t l2_line, bool prefetch,
                                 uint64_t now)
 {
-    struct place at = place_of(cache, shape, of, l2_line);
+    struct place at = place_of(cache, shape, core, l2_line);
     struct bank *bank = at.bank;
     struct bank_counts *counts = &bank->counts;
-    uint32_t known = cache->l3_line[at.line];
-    struct l3_answer answer = {.found = known};
+    uint32_t l3_way = cache->l3_line[at.line];
+    struct l3_answer answer = {.found = l3_way};
     cache->bank_changes++;
     struct unit *directory = &cache->directory[at.line & cache->directory_mask];
     l3_note_latest(cache, directory, now);
@@ -118,15 +118,15 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape,
     count_wait(&counts->not_taken[at.directory], now, start);
     counts->read[at.port].burst += prefetch;
     if (shape->kinds) (void)note_use(cache->kinds, counts->miss_kind, at.line, !answer.found, true);
-    if (!SELDOM(!answer.found)) {
+    if (!UNLIKELY(!answer.found)) {
         counts->read[at.port].hit[at.directory]++;
-        l3_use(cache, bank, &shape->l3, known);
-        if (SELDOM(!prefetch && !(known & L3_ASKED))) {
+        l3_use(cache, bank, &shape->l3, l3_way);
+        if (UNLIKELY(!prefetch && !(l3_way & L3_DEMANDED))) {
             answer.from_ddr = true;
-            cache->l3_line[at.line] = known | L3_ASKED;
+            cache->l3_line[at.line] = l3_way | L3_DEMANDED;
         }
         answer.ready = start + cache->l3_latency;
-        if (SELDOM(in_flight(cache, known, start, &ready))) {
+        if (UNLIKELY(in_flight(cache, l3_way, start, &ready))) {
             counts->in_flight++;
             if (ready > answer.ready) answer.ready = ready;
         }
@@ -134,7 +134,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape,
         counts->read[at.port].miss[at.directory]++;
         counts->prefetch_miss += prefetch;
         answer.from_ddr = true;
-        answer.ready = l3_allocate(cache, bank, at.line, start, prefetch ? 0 : L3_ASKED);
+        answer.ready = l3_allocate(cache, bank, at.line, start, prefetch ? 0 : L3_DEMANDED);
     }
     answer.ready = deliver(cache, &at, answer.ready);
     l3_note_busy(cache, start + cache->l3_busy);
@@ -143,7 +143,7 @@ INLINE struct l3_answer l3_read(struct cache *cache, const struct shape *shape,
     return answer;
 }
 
-/* A write comes: true if it joins the one before on its port; else its directory is asked at
+/* A write arrives: true if it joins the last one of its port; else its directory is probed at
  * `start`. */
 INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now, uint64_t *start)
 {
@@ -162,22 +162,22 @@ INLINE bool l3_deposit(struct cache *cache, const struct place *at, uint64_t now
     return false;
 }
 
-INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cache_core *of,
+INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cache_core *core,
                      uint32_t l2_line, uint64_t now)
 {
-    struct place at = place_of(cache, shape, of, l2_line);
+    struct place at = place_of(cache, shape, core, l2_line);
     struct bank *bank = at.bank;
-    uint32_t known = cache->l3_line[at.line];
+    uint32_t l3_way = cache->l3_line[at.line];
     uint64_t start, ready;
     if (l3_deposit(cache, &at, now, &start)) return;
-    if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !known, true);
-    if (!SELDOM(!known)) {
-        bank->counts.in_flight += in_flight(cache, known, start, &ready);
-        cache->l3_line[at.line] = known | L3_DIRTY;
-        l3_use(cache, bank, &shape->l3, known);
+    if (shape->kinds) (void)note_use(cache->kinds, bank->counts.miss_kind, at.line, !l3_way, true);
+    if (!UNLIKELY(!l3_way)) {
+        bank->counts.in_flight += in_flight(cache, l3_way, start, &ready);
+        cache->l3_line[at.line] = l3_way | L3_DIRTY;
+        l3_use(cache, bank, &shape->l3, l3_way);
     } else {
         bank->counts.write[at.port].miss++;
-        (void)l3_allocate(cache, bank, at.line, start, L3_ASKED | L3_DIRTY);
+        (void)l3_allocate(cache, bank, at.line, start, L3_DEMANDED | L3_DIRTY);
     }
     if (shape->l3.count) {
         cache->deposited[port_of_bank(cache, &at)] = at.line;
@@ -187,20 +187,19 @@ INLINE void l3_write(struct cache *cache, const struct shape *shape, struct cach
     l3_store_ddr(cache, at.line, start);
 }
 
-/* --- With Blue Gene's sizes, what is common
- * ---------------------------------------------------------------------- counts_of and
- * bank_counts_of know of what is not counted here. */
+/* --- Fast path, for Blue Gene's sizes; counts_of and bank_counts_of add what it leaves out -----
+ */
 
-/* A read finds its line, and everybody it needs is free. */
-INLINE void l3_take(struct cache *cache, struct cache_core *of, uint32_t line, uint32_t known,
+/* A read hits and its units are idle. */
+INLINE void l3_take(struct cache *cache, struct cache_core *core, uint32_t line, uint32_t l3_way,
                     uint64_t now)
 {
     cache->lane[line % LANES] = (struct unit){now, now + cache->l3_busy};
-    of->returned[line % LANE_BANKS] = now + cache->l3_latency;
-    order_use(cache, known);
+    core->delivered[line % LANE_BANKS] = now + cache->l3_latency;
+    lru_use(cache, l3_way);
 }
 
-/* A write that is not of the common kind. */
-void l3_write_else(struct cache *cache, struct cache_core *of, uint32_t line, uint64_t now);
+/* A write off the fast path. */
+void l3_write_else(struct cache *cache, struct cache_core *core, uint32_t line, uint64_t now);
 
 #endif

@@ -1,6 +1,5 @@
-/* Included first, by files whose code touches no host register but the plain ones where
- * CACHE_KEEPS_VECTORS is defined, so that translated code, which calls it, need not save the
- * others. */
+/* Included first by files whose code must not use vector registers where CACHE_KEEPS_VECTORS is
+ * defined: translated code calls it without saving them. */
 #ifndef CACHE_NO_VECTORS_H
 #define CACHE_NO_VECTORS_H
 

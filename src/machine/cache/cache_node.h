@@ -29,41 +29,42 @@ struct cache_core {
     uint32_t others;                  /* a bit for each other core */
     uint32_t snooped_by[CACHE_CORES]; /* by core: its port + 1 << SNOOPED */
     unsigned port;                    /* of L3 banks */
-    uint64_t *returned;               /* by bank: when that read port last delivered */
+    uint64_t *delivered;              /* by bank: when that read port last delivered */
     uint32_t *deposited;              /* by bank: that write port's line in the data buffer */
     uint32_t fills;                   /* of fill_end, those not known to have ended */
-    uint64_t fills_until;  /* when the last fill ends: of fill_end, or a calm one since then */
+    uint64_t
+        fills_until; /* when the last fill ends: of fill_end, or an uncontended one since then */
     uint64_t listed_until; /* when the last of fill_end ends */
     uint64_t data_fill_until, code_fill_until;
     struct queued queue[CACHE_STORES],
-        *next_store;     /* in the order of time; the one that ends first */
-    struct kinds *kinds; /* of L1D's misses; NULL: they are not told apart */
-    struct alike *alike; /* NULL: each miss is told, if somebody listens */
-    uint8_t miss_kind;   /* enum kind: of the last access, if it missed */
-    uint8_t served;      /* enum cache_level: where L2 last found a line */
+        *next_store;         /* in the order of time; the one that ends first */
+    struct kinds *kinds;     /* of L1D's misses; NULL: they are not classified */
+    struct uniform *uniform; /* NULL: the listener is notified of each miss */
+    uint8_t miss_kind;       /* enum kind: of the last access, if it missed */
+    uint8_t miss_level;      /* enum cache_level: where L2 last found a line */
     struct open_line open[CACHE_OPEN_LINES];
     cache_miss misses[CACHE_MISSES];
-    uint64_t missed_from;  /* a time that is not later than theirs, and less than 1 << 32 before */
-    uint64_t missed_since; /* its lower half, where they have theirs */
-    uint32_t most_misses;  /* that may be postponed; 1: none is */
-    bool unmarked;         /* pages with open lines may not be PAGE_HAS_OPEN_LINE */
-    bool tired;            /* nothing is quick before quick_rest has looked at logs and fills */
+    uint64_t defer_start;      /* not later than the misses' times, and less than 1 << 32 before */
+    uint64_t defer_start_high; /* its lower half, in the upper bits as in cache_miss */
+    uint32_t most_deferred;    /* that may be deferred; 1: none */
+    bool open_unmarked;        /* pages with open lines may not have PAGE_HAS_OPEN_LINE */
+    bool fast_disabled;        /* until fast_enable */
 };
 
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
-    uint32_t heard;                 /* CACHE_NOTIFY, if there is one */
-    uint64_t near_stall, far_stall; /* latencies beyond L1's, | CACHE_NOTIFY if a count of what is
-                                       alike will not do */
+    uint32_t has_listener; /* CACHE_NOTIFY, if there is one */
+    uint64_t l2_stall,
+        l3_stall; /* latencies beyond L1's, | CACHE_NOTIFY if the listener wants each miss */
     struct shape shape;
-    bool is_blue_gene;              /* shape == blue_gene */
-    bool is_common;                 /* but for L1I and the number of L1D's ways, a power of two */
-    bool streaming;                 /* L2 prefetches */
-    bool quick_loads, quick_stores; /* cache_fast.c may be asked */
+    bool is_blue_gene;  /* shape == blue_gene */
+    bool fast_geometry; /* blue_gene but for L1I and the number of L1D's ways, a power of two */
+    bool streaming;     /* L2 prefetches */
+    bool fast_loads, fast_stores; /* cache_fast.c may be used */
     struct cache_core *core[CACHE_CORES];
-    uint32_t joining; /* those with an open line */
-    uint32_t opening; /* those with a page that is PAGE_HAS_OPEN_LINE, now or before */
+    uint32_t has_open;        /* those with an open line */
+    uint32_t has_marked_open; /* those with a page that is PAGE_HAS_OPEN_LINE, now or before */
     uint32_t idle; /* cores that never filled L1D, where such cores' snoops are counted together */
     uint32_t l2_users; /* cores whose L2 ever had a line */
     struct bank **bank;
@@ -72,29 +73,29 @@ struct cache {
     struct unit
         *directory; /* of banks, by the lowest bits of a line; `lane`, where these have room */
     struct unit lane[LANES];
-    uint64_t *returned; /* by port and bank; see cache_core */
+    uint64_t *delivered; /* by port and bank; see cache_core */
     uint32_t *deposited;
-    uint64_t *order; /* by set of all banks, from 1, instead of tags.used; see ways_in_order */
+    uint64_t *lru; /* by set of all banks, from 1, instead of tags.used; see has_lru_matrix */
     /* By way and L3_…: all bits of the way; all but those of others for it. */
-    uint64_t order_row[ORDERED << L3_BITS], order_column[ORDERED << L3_BITS];
+    uint64_t lru_row[LRU_WAYS << L3_BITS], lru_column[LRU_WAYS << L3_BITS];
     uint64_t *fetched;   /* by way of all banks: when its fetch from DDR began */
     uint32_t *l3_line;   /* by line: L3_… */
-    size_t known_frames; /* that l3_line and l2.known have room for */
+    size_t table_frames; /* that l3_line and l2.known have room for */
     struct kinds *kinds; /* of L3's misses; NULL: as above */
     struct ddr *ddr;
-    uint64_t latest; /* when a request last came to L3 that a directory or a store queue does not
-                        tell of */
+    uint64_t latest; /* when a request last came to L3, apart from what directories and store queues
+                        record */
     uint64_t fetching_until; /* when the last line from DDR is there */
-    uint64_t busy_until; /* the last cycle in which L3 may be reading, for anybody; see settle_all
-                            for some loads */
-    uint64_t far_busy;   /* how long a load is the cause of that */
-    uint64_t far_after;  /* how much longer than its latency, -1 if it is less */
-    uint32_t
-        miss_most; /* cycles by which a miss may delay its core and others behind it, at most */
-    struct mem_frames frames; /* of the node: effective -> physical */
-    struct space *spaces;     /* by space of `frames` */
+    uint64_t busy_until;   /* the last cycle in which L3 may be reading, for anybody; see drain_all
+                              for some loads */
+    uint64_t l3_read_busy; /* how long a load is the cause of that */
+    uint64_t l3_read_busy_after; /* how much longer than its latency, -1 if it is less */
+    uint32_t miss_cycles_most; /* cycles by which a miss may delay its core and others behind it, at
+                                  most */
+    struct mem_frames frames;  /* of the node: effective -> physical */
+    struct space *spaces;      /* by space of `frames` */
     size_t space_count, space_capacity;
-    uint32_t *no_pages;                           /* like those of a view, of which none is quick */
+    uint32_t *no_pages;                           /* like those of a view, without any right */
     uint64_t l2_latency, l3_latency, ddr_latency; /* beyond L1's */
     uint64_t store_time, l3_busy,
         l3_transfer; /* those of `config`, as wide as what they are added to */

@@ -1,8 +1,6 @@
-/* Wires by name, their counts, and the laws between them.
- *
- * A count that follows from others is worked out here when someone asks and kept nowhere: every
- * store is shown to every L2, so what an L2 was shown is the sum of the others' writes.
- */
+/* Signals by name, their counts, and the laws between them. A count that follows from others is
+ * computed when it is read: every store snoops every L2, so an L2's snoops are the sum of the
+ * others' writes. */
 #include "machine/cache/cache_snoop_access.h"
 
 #include <assert.h>
@@ -153,33 +151,33 @@ static uint64_t counts_pending(const struct core_counts *c)
     return cycles;
 }
 
-/* What a core counted, calm loads included. */
-static struct core_counts counts_of(const struct cache *cache, const struct cache_core *of)
+/* What a core counted, uncontended loads included. */
+static struct core_counts counts_of(const struct cache *cache, const struct cache_core *core)
 {
-    struct core_counts c = of->counts;
-    uint64_t near_cycles = c.near * (cache->config.l2_latency - cache->config.l1_latency);
-    uint64_t far = counts_far(&c),
-             far_cycles = far * (cache->config.l3_latency - cache->config.l1_latency);
-    c.calm.count += c.near + far;
-    c.calm.cycles += near_cycles + far_cycles;
-    c.l2_miss += far;
+    struct core_counts c = core->counts;
+    uint64_t near_cycles = c.l2_hit * (cache->config.l2_latency - cache->config.l1_latency);
+    uint64_t l3_hit = counts_l3_hit(&c),
+             far_cycles = l3_hit * (cache->config.l3_latency - cache->config.l1_latency);
+    c.uncontended.count += c.l2_hit + l3_hit;
+    c.uncontended.cycles += near_cycles + far_cycles;
+    c.l2_miss += l3_hit;
     c.l3_wait += far_cycles;
     c.l3_pending += far_cycles;
-    c.write += counts_common_stores(&c);
-    c.snoop_sent += counts_common_stores(&c);
-    uint64_t ahead = c.ahead[0] + c.ahead[1] + c.ahead[2] + c.ahead[3],
+    c.write += counts_fast_stores(&c);
+    c.snoop_sent += counts_fast_stores(&c);
+    uint64_t ahead = c.prefetched[0] + c.prefetched[1] + c.prefetched[2] + c.prefetched[3],
              ahead_cycles = ahead * (cache->config.l3_latency - cache->config.l1_latency);
     c.prefetch.count += ahead;
     c.prefetch.cycles += ahead_cycles;
     c.l3_pending += ahead_cycles;
-    struct span_count *spans[] = {&c.data_fill, &c.stall_load};
-    c.load_miss += c.calm.count;
-    c.l2_read += c.calm.count;
-    c.l2_rise[1] += c.calm.count;
-    c.l2_level[1] += c.calm.cycles;
+    struct span_count *filter_span[] = {&c.data_fill, &c.stall_load};
+    c.load_miss += c.uncontended.count;
+    c.l2_read += c.uncontended.count;
+    c.l2_rise[1] += c.uncontended.count;
+    c.l2_level[1] += c.uncontended.cycles;
     for (unsigned i = 0; i < 2; i++) {
-        spans[i]->count += c.calm.count;
-        spans[i]->cycles += c.calm.cycles;
+        filter_span[i]->count += c.uncontended.count;
+        filter_span[i]->cycles += c.uncontended.cycles;
     }
     return c;
 }
@@ -190,15 +188,15 @@ static void add_lanes(struct bank_counts *b, const struct cache *cache, unsigned
     for (unsigned i = 0; i < cache->config.cores && cache->config.l3_banks == LANE_BANKS; i++) {
         const struct core_counts *c = &cache->core[i]->counts;
         unsigned port = cache->core[i]->port;
-        b->read[port].collision += c->collided[number];
+        b->read[port].collision += c->prefetch_collided[number];
         b->write[port].deposit += c->merged[number];
         b->write[port].merged += c->merged[number];
         b->write[port].not_taken.count += c->l3_write_wait[number].count;
         b->write[port].not_taken.cycles += c->l3_write_wait[number].cycles;
         for (unsigned directory = 0; directory < 2; directory++) {
             unsigned lane = directory * LANE_BANKS + number;
-            b->read[port].hit[directory] += c->far[lane] + c->ahead[lane];
-            b->read[port].burst += c->ahead[lane];
+            b->read[port].hit[directory] += c->l3_hit[lane] + c->prefetched[lane];
+            b->read[port].burst += c->prefetched[lane];
             b->write[port].deposit += c->stored[lane];
             b->lookup[directory] += c->stored[lane];
         }
@@ -273,7 +271,7 @@ static uint64_t counts_edram(const struct bank_counts *b)
     return counts_reads(b) + b->castout + counts_writes(b) + counts_misses(b);
 }
 
-/* Up to the last request that reached L3: that is how far the hierarchy knows the time. */
+/* Up to the last request that reached L3, the latest time that the hierarchy has seen. */
 static uint64_t counts_refreshes(const struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
@@ -317,7 +315,7 @@ static void look(struct view *view, const struct cache *cache, enum cache_scope 
     static const struct ddr_counts no_ddr;
     *view = (struct view){.c = &no_core, .p = &no_port, .b = &no_bank, .d = &no_ddr};
     if (scope <= CACHE_OF_SNOOP) {
-        snoop_catch_up(cache, cache->core[instance]);
+        snoop_drain_log(cache, cache->core[instance]);
         view->core = counts_of(cache, cache->core[instance]);
         view->c = &view->core;
     }
@@ -438,7 +436,7 @@ const struct cache_law cache_laws[] = {
 
 const unsigned cache_law_count = sizeof cache_laws / sizeof *cache_laws;
 
-/* Wires that are still where misses are not told apart. */
+/* Signals that stay 0 without miss_kinds. */
 static bool is_kind(enum cache_signal_id id)
 {
     return (id >= CACHE_SIGNAL_L1D_LOAD_COLD && id <= CACHE_SIGNAL_L1D_STORE_COHERENCE) ||

@@ -24,40 +24,40 @@
 
 /* --- A snoop arrives ------------------------------------------------------------------------- */
 
-/* What a filter says of a snoop. */
-enum { IN_RANGE = 1, ACTIVE = 2, HISTORY = 4, KNOWN = 8, SAYINGS = 16 };
+/* What the parts of a filter find for a snoop. */
+enum { IN_RANGE = 1, ACTIVE = 2, HISTORY = 4, CACHED = 8, VERDICTS = 16 };
 
-/* All is taken in that came before. */
-INLINE unsigned ask_filter(const struct cache *cache, const struct shape *shape,
-                           struct snoop *snoop, unsigned port, uint32_t line)
+/* The log is drained. */
+INLINE unsigned filter_probe(const struct cache *cache, const struct shape *shape,
+                             struct snoop *snoop, unsigned port, uint32_t line)
 {
     bool in_range = line >= snoop->low && line <= snoop->high;
     bool active = snoop_fits(shape, &snoop->active, line);
     bool history = snoop_fits(shape, &snoop->history, line);
-    bool known = snoop_look_up(cache, shape, &snoop->absent[port], line);
-    return in_range * IN_RANGE + active * ACTIVE + history * HISTORY + known * KNOWN;
+    bool cached = snoop_look_up(cache, shape, &snoop->snoop_cache[port], line);
+    return in_range * IN_RANGE + active * ACTIVE + history * HISTORY + cached * CACHED;
 }
 
-/* It said so `times` times; whether such a snoop passes. */
-INLINE bool count_said(const struct shape *shape, struct port_counts *counts, unsigned said,
-                       uint64_t times)
+/* Counts that result `times` times; whether such a snoop passes. */
+INLINE bool count_verdict(const struct shape *shape, struct port_counts *counts, unsigned said,
+                          uint64_t times)
 {
-    bool in_range = said & IN_RANGE, known = said & KNOWN, fits = said & (ACTIVE | HISTORY);
-    bool pass = in_range & fits & !known;
+    bool in_range = said & IN_RANGE, cached = said & CACHED, fits = said & (ACTIVE | HISTORY);
+    bool pass = in_range & fits & !cached;
     counts->range_rejected += in_range ? 0 : times;
     counts->active_hit += said & ACTIVE ? times : 0;
     counts->history_hit += said & HISTORY ? times : 0;
     counts->stream_rejected += fits ? 0 : times;
-    counts->cache_rejected += known ? times : 0;
-    counts->cache_updated += !known && shape->absent_stride ? times : 0;
-    counts->both += known && !fits ? times : 0;
+    counts->cache_rejected += cached ? times : 0;
+    counts->cache_updated += !cached && shape->snoop_cache_stride ? times : 0;
+    counts->both += cached && !fits ? times : 0;
     counts->rejected += pass ? 0 : times;
     return pass;
 }
 
 /* A store of `source` takes a line from an L1D. */
-APART static void tell_invalidation(const struct cache *cache, unsigned core, unsigned source,
-                                    uint32_t line, uint64_t now)
+NOINLINE static void notify_invalidation(const struct cache *cache, unsigned core, unsigned source,
+                                         uint32_t line, uint64_t now)
 {
     uint64_t physical = (uint64_t)line << cache->shape.l1d_shift;
     const struct mem_mapping *mapping = mem_frames_first(&cache->frames, physical >> FRAME_BITS);
@@ -73,23 +73,25 @@ APART static void tell_invalidation(const struct cache *cache, unsigned core, un
 INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned core,
                       unsigned source, uint32_t line, uint64_t now)
 {
-    struct cache_core *of = cache->core[core];
+    struct cache_core *this_core = cache->core[core];
     if (cache->config.snoop_filter) {
-        snoop_catch_up(cache, of);
-        of->snoop.any_absent = true;
+        snoop_drain_log(cache, this_core);
+        this_core->snoop.any_cached = true;
         unsigned port = snoop_port(core, source),
-                 said = ask_filter(cache, shape, &of->snoop, port, line);
-        if (!count_said(shape, &of->ports[port], said, 1)) return;
+                 said = filter_probe(cache, shape, &this_core->snoop, port, line);
+        if (!count_verdict(shape, &this_core->ports[port], said, 1)) return;
     }
-    of->counts.invalidate++;
-    int way = tags_find(&of->data.tags, &shape->l1d, line & of->data.tags.set_mask, line);
+    this_core->counts.invalidate++;
+    int way =
+        tags_find(&this_core->data.tags, &shape->l1d, line & this_core->data.tags.set_mask, line);
     if (way < 0) return;
-    of->counts.invalidated++;
-    if (cache->listener) tell_invalidation(cache, core, source, line, now);
-    l1_drop(cache, of, way, true, now);
+    this_core->counts.invalidated++;
+    if (cache->listener) notify_invalidation(cache, core, source, line, now);
+    l1_drop(cache, this_core, way, true, now);
 }
 
-void snoop_awake(struct cache *cache, uint32_t cores, unsigned source, uint32_t line, uint64_t now)
+void snoop_filled_cores(struct cache *cache, uint32_t cores, unsigned source, uint32_t line,
+                        uint64_t now)
 {
     for (; cores; cores &= cores - 1) {
         unsigned core = (unsigned)__builtin_ctz(cores);
@@ -119,16 +121,15 @@ static bool eight_again(const uint32_t *lines)
     return tags_any(again);
 }
 
-/* A snoop cache of eight lines sees `count` lines, before which there is room for eight; returns
- * how many it knew. As long as it knows none, it has the last eight, and eight are looked at
- * together. */
-static uint64_t show_eight(struct absent *absent, uint32_t *lines, uint64_t count)
+/* A snoop cache of eight lines gets `count` snoops, with room for eight lines before them; returns
+ * how many hit. While none hits, it holds the last eight, and eight are compared at once. */
+static uint64_t show_eight(struct snoop_cache *snoop_cache, uint32_t *lines, uint64_t count)
 {
-    tag_vector first, last; /* what it has, the line that came first in fast, since it knew one of
+    tag_vector first, last; /* what it has, oldest line in `first`, since it hit one of
                                the last eight */
     uint32_t in_order[TAG_STRIDE], unknown = 0, in_a_row = TAG_STRIDE;
     for (uint32_t i = 0; i < TAG_STRIDE; i++)
-        lines[(int)i - TAG_STRIDE] = absent->line[(absent->next + i) % TAG_STRIDE];
+        lines[(int)i - TAG_STRIDE] = snoop_cache->line[(snoop_cache->next + i) % TAG_STRIDE];
     for (uint64_t i = 0; i < count; i++) {
         if (in_a_row >= TAG_STRIDE) {
             for (; i + TAG_STRIDE <= count && !eight_again(lines + i); i += TAG_STRIDE)
@@ -149,18 +150,18 @@ static uint64_t show_eight(struct absent *absent, uint32_t *lines, uint64_t coun
     }
     memcpy(in_order, &first, sizeof first);
     memcpy(in_order + TAG_STRIDE / 2, &last, sizeof last);
-    absent->next = (absent->next + unknown) % TAG_STRIDE;
+    snoop_cache->next = (snoop_cache->next + unknown) % TAG_STRIDE;
     for (uint32_t i = 0; i < TAG_STRIDE; i++)
-        absent->line[(absent->next + i) % TAG_STRIDE] = in_order[i];
+        snoop_cache->line[(snoop_cache->next + i) % TAG_STRIDE] = in_order[i];
     return count - unknown;
 }
 
-void snoop_show_logged(const struct cache *cache, struct cache_core *of)
+void snoop_drain_idle(const struct cache *cache, struct cache_core *core)
 {
-    struct snoop *snoop = &of->snoop;
+    struct snoop *snoop = &core->snoop;
     if (!snoop->shown_logged) return;
-    if (!(of->others & cache->idle))
-        ; /* nobody is left who would know */
+    if (!(core->others & cache->idle))
+        ; /* no core is idle any more */
     else if (cache->config.snoop_lines == TAG_STRIDE)
         snoop->shown_again +=
             show_eight(&snoop->shown, snoop->shown_log + TAG_STRIDE, snoop->shown_logged);
@@ -171,14 +172,14 @@ void snoop_show_logged(const struct cache *cache, struct cache_core *of)
     snoop->shown_logged = 0;
 }
 
-/* Their filters drop every snoop by range and stream registers; only the snoop cache knows some
- * lines and not others, and for one source it is the same in all of them. So it is kept once, with
- * the source, until a core wakes up. */
+/* Filters of idle cores drop every snoop by range and stream registers. Only the snoop cache
+ * distinguishes lines, and for one source it is the same in all idle cores. So it is kept once,
+ * with the source, until a core fills its first line. */
 static struct port_counts idle_counts(const struct cache *cache, unsigned source)
 {
-    struct cache_core *of = cache->core[source];
-    snoop_show_logged(cache, of);
-    uint64_t sent = counts_sent(&of->counts), again = of->snoop.shown_again;
+    struct cache_core *core = cache->core[source];
+    snoop_drain_idle(cache, core);
+    uint64_t sent = counts_sent(&core->counts), again = core->snoop.shown_again;
     return (struct port_counts){
         .rejected = sent,
         .cache_rejected = again,
@@ -192,7 +193,7 @@ static struct port_counts idle_counts(const struct cache *cache, unsigned source
 struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port)
 {
     if (!(cache->idle >> core & 1)) {
-        snoop_catch_up(cache, cache->core[core]);
+        snoop_drain_log(cache, cache->core[core]);
         return cache->core[core]->ports[port];
     }
     for (unsigned source = 0; source < cache->config.cores; source++)
@@ -200,26 +201,26 @@ struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsign
     return (struct port_counts){0};
 }
 
-void snoop_wake(struct cache *cache, struct cache_core *of)
+void snoop_wake(struct cache *cache, struct cache_core *core)
 {
     for (unsigned source = 0; source < cache->config.cores; source++) {
-        if (source == of->number) continue;
-        unsigned port = snoop_port(of->number, source);
-        const struct absent *shown = &cache->core[source]->snoop.shown;
-        of->ports[port] = idle_counts(cache, source);
-        of->snoop.absent[port].next = shown->next;
+        if (source == core->number) continue;
+        unsigned port = snoop_port(core->number, source);
+        const struct snoop_cache *shown = &cache->core[source]->snoop.shown;
+        core->ports[port] = idle_counts(cache, source);
+        core->snoop.snoop_cache[port].next = shown->next;
         if (!shown->line) continue;
-        memcpy(of->snoop.absent[port].line, shown->line,
-               cache->shape.absent_stride * sizeof *shown->line);
-        of->snoop.any_absent |= shown->line[0] != NO_LINE;
+        memcpy(core->snoop.snoop_cache[port].line, shown->line,
+               cache->shape.snoop_cache_stride * sizeof *shown->line);
+        core->snoop.any_cached |= shown->line[0] != NO_LINE;
     }
-    cache->idle &= ~(1U << of->number);
-    quick_change(cache);
+    cache->idle &= ~(1U << core->number);
+    fast_update(cache);
 }
 
 /* --- L1D changes ----------------------------------------------------------------------------- */
 
-/* A line comes that fits no stream register. */
+/* A filled line fits no stream register. */
 static void widen(const struct cache *cache, struct stream_set *set, uint32_t line)
 {
     if (set->count < cache->config.snoop_streams) {
@@ -236,18 +237,19 @@ static void widen(const struct cache *cache, struct stream_set *set, uint32_t li
 }
 
 /* A line that may be in snoop caches is in L1D. */
-INLINE void present(const struct shape *shape, struct snoop *snoop, uint32_t line)
+INLINE void snoop_uncache(const struct shape *shape, struct snoop *snoop, uint32_t line)
 {
     const tag_vector wanted = {line, line, line, line};
     tag_vector found = {0};
     UNROLL
     for (unsigned port = 0; port < CACHE_PORTS - 1; port++)
-        for (uint32_t i = 0; i < shape->absent_stride; i += TAG_STRIDE / 2)
-            found |= (tag_vector)(*(const tag_vector *)(snoop->absent[port].line + i) == wanted);
-    if (!SELDOM(tags_any(found))) return;
+        for (uint32_t i = 0; i < shape->snoop_cache_stride; i += TAG_STRIDE / 2)
+            found |=
+                (tag_vector)(*(const tag_vector *)(snoop->snoop_cache[port].line + i) == wanted);
+    if (!UNLIKELY(tags_any(found))) return;
     for (unsigned port = 0; port < CACHE_PORTS - 1; port++) {
-        int at = tags_scan(snoop->absent[port].line, shape->absent_stride, line);
-        if (at >= 0) snoop->absent[port].line[at] = NO_LINE;
+        int at = tags_scan(snoop->snoop_cache[port].line, shape->snoop_cache_stride, line);
+        if (at >= 0) snoop->snoop_cache[port].line[at] = NO_LINE;
     }
 }
 
@@ -286,11 +288,11 @@ INLINE void take_in(const struct cache *cache, const struct shape *shape, struct
                     struct stream_set *set, uint32_t line)
 {
     if (!snoop_fits(shape, set, line)) widen(cache, set, line);
-    if (snoop->any_absent) present(shape, snoop, line);
+    if (snoop->any_cached) snoop_uncache(shape, snoop, line);
 }
 
-INLINE void catch_up(const struct cache *cache, const struct shape *shape, struct snoop *snoop,
-                     struct stream_set *set)
+INLINE void drain_log(const struct cache *cache, const struct shape *shape, struct snoop *snoop,
+                      struct stream_set *set)
 {
     extend(snoop, set);
     for (const uint32_t *line = set->log; line < set->log_end; line++)
@@ -298,19 +300,18 @@ INLINE void catch_up(const struct cache *cache, const struct shape *shape, struc
     set->log_end = set->log;
 }
 
-/* The same where there are snoops among the lines of the active set: each meets what came before
- * it. */
-INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shape,
-                             struct cache_core *of)
+/* The same with snoops in the active set's log: each meets the lines logged before it. */
+INLINE void drain_log_snooped(const struct cache *cache, const struct shape *shape,
+                              struct cache_core *core)
 {
-    struct snoop *snoop = &of->snoop;
-    uint32_t times[CACHE_PORTS * SAYINGS]; /* by port and what was said, of those that were: */
+    struct snoop *snoop = &core->snoop;
+    uint32_t times[CACHE_PORTS * VERDICTS]; /* by port and what was said, of those that were: */
     uint64_t counted = 0;
-    _Static_assert(CACHE_PORTS * SAYINGS <= 64, "a bit for each");
+    _Static_assert(CACHE_PORTS * VERDICTS <= 64, "a bit for each");
     for (const uint32_t *at = snoop->active.log; at < snoop->active.log_end; at++) {
         uint32_t line = *at & ((1U << SNOOPED) - 1), from = *at >> SNOOPED;
         if (from) {
-            unsigned i = (from - 1) * SAYINGS + ask_filter(cache, shape, snoop, from - 1, line);
+            unsigned i = (from - 1) * VERDICTS + filter_probe(cache, shape, snoop, from - 1, line);
             times[i] = counted >> i & 1 ? times[i] + 1 : 1;
             counted |= UINT64_C(1) << i;
             continue;
@@ -323,29 +324,29 @@ INLINE void catch_up_snooped(const struct cache *cache, const struct shape *shap
     snoop->snooped = false;
     for (; counted; counted &= counted - 1) {
         unsigned i = (unsigned)__builtin_ctzll(counted);
-        if (count_said(shape, &of->ports[i / SAYINGS], i % SAYINGS, times[i]))
-            of->counts.invalidate += times[i];
+        if (count_verdict(shape, &core->ports[i / VERDICTS], i % VERDICTS, times[i]))
+            core->counts.invalidate += times[i];
     }
 }
 
-INLINE void catch_up_both(const struct cache *cache, const struct shape *shape,
-                          struct cache_core *of)
+INLINE void drain_logs(const struct cache *cache, const struct shape *shape,
+                       struct cache_core *core)
 {
-    struct snoop *snoop = &of->snoop;
-    if (SELDOM(snoop->history.log_end != snoop->history.log))
-        catch_up(cache, shape, snoop, &snoop->history);
+    struct snoop *snoop = &core->snoop;
+    if (UNLIKELY(snoop->history.log_end != snoop->history.log))
+        drain_log(cache, shape, snoop, &snoop->history);
     if (snoop->snooped)
-        catch_up_snooped(cache, shape, of);
+        drain_log_snooped(cache, shape, core);
     else if (snoop->active.log_end != snoop->active.log)
-        catch_up(cache, shape, snoop, &snoop->active);
+        drain_log(cache, shape, snoop, &snoop->active);
 }
 
-void snoop_catch_up(const struct cache *cache, struct cache_core *of)
+void snoop_drain_log(const struct cache *cache, struct cache_core *core)
 {
     if (cache->is_blue_gene)
-        catch_up_both(cache, &blue_gene, of);
+        drain_logs(cache, &blue_gene, core);
     else
-        catch_up_both(cache, &cache->shape, of);
+        drain_logs(cache, &cache->shape, core);
 }
 
 static void empty(struct stream_set *set, uint32_t stride)
@@ -357,30 +358,30 @@ static void empty(struct stream_set *set, uint32_t stride)
 }
 
 /* Every set has all its ways to be filled. */
-static void refill(struct cache_core *of)
+static void refill(struct cache_core *core)
 {
-    struct tags *tags = &of->data.tags;
-    for (uint32_t set = 0; tags->turn && set <= tags->set_mask; set++)
-        tags->turn[set].last = tags_before(tags, &tags->ways, set);
+    struct tags *tags = &core->data.tags;
+    for (uint32_t set = 0; tags->round_robin && set <= tags->set_mask; set++)
+        tags->round_robin[set].wrap_way = tags_before(tags, &tags->ways, set);
 }
 
-static void wrap(struct cache *cache, struct cache_core *of)
+static void wrap(struct cache *cache, struct cache_core *core)
 {
-    struct snoop *snoop = &of->snoop;
-    of->counts.wrap++;
-    if (snoop->any_absent) snoop_catch_up(cache, of);
+    struct snoop *snoop = &core->snoop;
+    core->counts.wrap++;
+    if (snoop->any_cached) snoop_drain_log(cache, core);
     struct stream_set old = snoop->history;
     extend(snoop, &old);
     snoop->history = snoop->active;
     snoop->active = old;
     empty(&snoop->active, cache->shape.register_stride);
     snoop->sets_full = 0;
-    refill(of);
+    refill(core);
 }
 
-void snoop_set_full(struct cache *cache, struct cache_core *of)
+void snoop_set_full(struct cache *cache, struct cache_core *core)
 {
-    if (++of->snoop.sets_full == of->data.tags.set_mask + 1) wrap(cache, of);
+    if (++core->snoop.sets_full == core->data.tags.set_mask + 1) wrap(cache, core);
 }
 
 /* --- Life ------------------------------------------------------------------------------------ */
@@ -393,16 +394,16 @@ static void set_init(struct stream_set *set, uint32_t stride)
     set->log_full = set->log + SNOOP_LOG - CACHE_MISSES - 1;
 }
 
-void snoop_init(struct cache *cache, struct cache_core *of)
+void snoop_init(struct cache *cache, struct cache_core *core)
 {
-    struct snoop *snoop = &of->snoop;
-    if (cache->config.snoop_filter) refill(of);
+    struct snoop *snoop = &core->snoop;
+    if (cache->config.snoop_filter) refill(core);
     set_init(&snoop->active, cache->shape.register_stride);
     set_init(&snoop->history, cache->shape.register_stride);
     snoop->low = UINT32_MAX;
-    snoop->shown.line = tags_new(cache->shape.absent_stride);
+    snoop->shown.line = tags_new(cache->shape.snoop_cache_stride);
     for (unsigned port = 0; port < CACHE_PORTS; port++)
-        snoop->absent[port].line = tags_new(cache->shape.absent_stride);
+        snoop->snoop_cache[port].line = tags_new(cache->shape.snoop_cache_stride);
 }
 
 void snoop_fini(struct snoop *snoop)
@@ -415,5 +416,5 @@ void snoop_fini(struct snoop *snoop)
     free(snoop->history.log);
     free(snoop->shown.line);
     for (unsigned port = 0; port < CACHE_PORTS; port++)
-        free(snoop->absent[port].line);
+        free(snoop->snoop_cache[port].line);
 }

@@ -9,8 +9,8 @@
 struct cache;
 struct cache_core;
 
-/* Stream registers, padded with ones that no line fits. Lines that came are logged, and taken in
- * when a snoop wants to know, or never if none does while they matter. */
+/* Stream registers, padded with ones that no line fits. Filled lines are logged and taken in when a
+ * snoop reads the registers, or never. */
 enum { SNOOP_LOG = 4096, SNOOPS_LOG = 2048, SNOOPS_FULL = SNOOPS_LOG - CACHE_MISSES };
 /* Among them, in the active set's log, snoops of lines that are not in L1D, with their port + 1 in
  * the bits from here.
@@ -22,11 +22,11 @@ struct stream_set {
     uint32_t *base, *mask;
     uint32_t count;
     uint32_t *log, *log_end, *log_full; /* log_end: behind the last; beyond log_full, where there is
-                                           room for CACHE_MISSES more, what is logged is taken in */
+                                           room for CACHE_MISSES more, the log is drained */
 };
 
-/* The snoop cache of a port: the lines snooped last that are known not to be in L1D. */
-struct absent {
+/* The snoop cache of a port: the last lines snooped that are not in L1D. */
+struct snoop_cache {
     uint32_t *line;
     uint32_t next;
 };
@@ -34,13 +34,13 @@ struct absent {
 struct snoop {
     struct stream_set active, history;
     uint32_t low, high; /* the range of lines ever filled and not logged; low > high: none */
-    struct absent absent[CACHE_PORTS];
-    bool any_absent; /* whether any of these ever had a line */
+    struct snoop_cache snoop_cache[CACHE_PORTS];
+    bool any_cached; /* whether any of these ever had a line */
     bool snooped;    /* snoops are logged */
     uint32_t sets_full;
     /* What the ports of cores that never filled a line have seen of this core: for all of them the
      * same. */
-    struct absent shown;
+    struct snoop_cache shown;
     uint64_t shown_again;                        /* snoops that `shown` knew */
     uint32_t shown_log[TAG_STRIDE + SNOOPS_LOG]; /* snoops that are still to be shown, behind room
                                                     for what it has */
@@ -66,7 +66,7 @@ INLINE unsigned snoop_port(unsigned core, unsigned source)
     return (source < core ? source : source - 1) % (CACHE_PORTS - 1);
 }
 struct port_counts snoop_counts(const struct cache *cache, unsigned core, unsigned port);
-void snoop_init(struct cache *cache, struct cache_core *of);
+void snoop_init(struct cache *cache, struct cache_core *core);
 void snoop_fini(struct snoop *snoop);
 
 #endif

@@ -41,30 +41,30 @@ static size_t table_bytes(size_t frames, unsigned shift, size_t entry)
     return frames ? ((frames << FRAME_BITS >> shift) + 2 * NEXT_TO) * entry : 0;
 }
 
-/* What L2s and L3 know of lines gets room for more frames. */
-static void grow_known(struct cache *cache, size_t frames)
+/* Tables by line of L2s and L3 grow for more frames. */
+static void grow_tables(struct cache *cache, size_t frames)
 {
-    size_t before = cache->known_frames;
+    size_t before = cache->table_frames;
     unsigned l2 = cache->shape.l2_shift, l3 = cache->shape.l3_shift;
     for (unsigned i = 0; i < cache->config.cores; i++) {
-        struct l2_known **known = &cache->core[i]->l2.known;
-        *known = (struct l2_known *)regrow(*known ? *known - NEXT_TO : NULL,
-                                           table_bytes(before, l2, sizeof **known),
-                                           table_bytes(frames, l2, sizeof **known)) +
+        struct l2_entry **table = &cache->core[i]->l2.entry;
+        *table = (struct l2_entry *)regrow(*table ? *table - NEXT_TO : NULL,
+                                           table_bytes(before, l2, sizeof **table),
+                                           table_bytes(frames, l2, sizeof **table)) +
                  NEXT_TO;
     }
     cache->l3_line = regrow(cache->l3_line, table_bytes(before, l3, sizeof *cache->l3_line),
                             table_bytes(frames, l3, sizeof *cache->l3_line));
-    cache->known_frames = frames;
+    cache->table_frames = frames;
 }
 
-static void free_known(struct cache *cache)
+static void free_tables(struct cache *cache)
 {
-    size_t frames = cache->known_frames;
+    size_t frames = cache->table_frames;
     if (!frames) return;
     for (unsigned i = 0; i < cache->config.cores; i++)
-        munmap(cache->core[i]->l2.known - NEXT_TO,
-               table_bytes(frames, cache->shape.l2_shift, sizeof *cache->core[i]->l2.known));
+        munmap(cache->core[i]->l2.entry - NEXT_TO,
+               table_bytes(frames, cache->shape.l2_shift, sizeof *cache->core[i]->l2.entry));
     munmap(cache->l3_line, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_line));
 }
 
@@ -115,7 +115,7 @@ struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space
 
 struct cache_fast *cache_fast(struct cache_view *view)
 {
-    return &view->of->fast;
+    return &view->core->fast;
 }
 
 const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
@@ -123,8 +123,8 @@ const uint8_t *cache_lines(struct cache *cache, unsigned core, unsigned space)
     return space_lines(cache, core, space);
 }
 
-/* What was quick in a page no longer is. */
-static void slow_page(struct cache *cache, unsigned space, uint32_t page)
+/* The page loses its fast-path rights. */
+static void fast_forget_page(struct cache *cache, unsigned space, uint32_t page)
 {
     for (unsigned core = 0; core < cache->config.cores; core++) {
         const struct cache_view *view = cache->spaces[space].view[core];
@@ -137,22 +137,22 @@ static void slow_page(struct cache *cache, unsigned space, uint32_t page)
 void space_touch(struct cache *cache, unsigned space, uint32_t page)
 {
     (void)mem_first_touch(&cache->frames, space, page);
-    if (cache->frames.count > cache->known_frames)
-        grow_known(cache, cache->known_frames ? 2 * cache->known_frames : FIRST_FRAMES);
+    if (cache->frames.count > cache->table_frames)
+        grow_tables(cache, cache->table_frames ? 2 * cache->table_frames : FIRST_FRAMES);
 }
 
-/* Lines of the page that are open are no longer known by its bytes. */
-static void leave_open(struct cache_core *of, const uint8_t *bytes)
+/* The page's bytes no longer stand for its open lines. */
+static void leave_open(struct cache_core *core, const uint8_t *bytes)
 {
     for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++) {
-        uint8_t **at = &of->open[i].at;
+        uint8_t **at = &core->open[i].at;
         if (*at < bytes || *at >= bytes + (FRAME >> CACHE_GRANULE_BITS)) continue;
         **at &= (uint8_t)~CACHE_OPEN; /* the byte will be another line's */
         *at = NULL;
     }
 }
 
-/* Lines of the page that are in L1D are no longer known by its bytes. */
+/* The page's bytes no longer stand for its lines in L1D. */
 static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint32_t frame)
 {
     for (unsigned core = 0; core < cache->config.cores; core++) {
@@ -162,13 +162,13 @@ static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint3
         uint8_t *bytes = view->lines + ((size_t)page << (FRAME_BITS - CACHE_GRANULE_BITS));
         leave_open(cache->core[core], bytes);
         for (uint32_t i = 0; i < FRAME >> CACHE_GRANULE_BITS; i += l1->granules) {
-            if (!(bytes[i] & CACHE_HERE)) continue;
+            if (!(bytes[i] & CACHE_IN_L1D)) continue;
             uint32_t line =
                 (uint32_t)(((uint64_t)frame << FRAME_BITS | i << CACHE_GRANULE_BITS) >> l1->shift);
             int way = tags_find(&l1->tags, &l1->tags.ways, line & l1->tags.set_mask, line);
             if (way >= 0) l1->at[way] = NULL;
             for (uint32_t k = 0; k < l1->granules; k++)
-                bytes[i + k] &= (uint8_t)~CACHE_HERE;
+                bytes[i + k] &= (uint8_t)~CACHE_IN_L1D;
         }
     }
 }
@@ -176,7 +176,7 @@ static void leave_page(struct cache *cache, unsigned space, uint32_t page, uint3
 static void unmap(struct cache *cache, unsigned space, uint32_t page)
 {
     leave_page(cache, space, page, cache->frames.tables[space].entry[page] / 2 - 1);
-    slow_page(cache, space, page);
+    fast_forget_page(cache, space, page);
     mem_frames_unmap(&cache->frames, space, page);
 }
 
@@ -185,8 +185,7 @@ static void unmap(struct cache *cache, unsigned space, uint32_t page)
 static void clear_bytes(uint8_t *bytes, size_t count, uint8_t bits)
 {
     for (size_t i = 0; i < count; i++)
-        if (bytes[i] & bits)
-            bytes[i] &= (uint8_t)~bits; /* no store into host pages that nobody touched */
+        if (bytes[i] & bits) bytes[i] &= (uint8_t)~bits; /* no write to untouched host pages */
 }
 
 void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length,
@@ -214,8 +213,8 @@ struct page_bytes {
     size_t count;
 };
 
-/* Bytes that know of a line lose all bits if they are of the page, or if all that map it have to be
- * looked for. */
+/* Clears all bits of the bytes that map a line, if they are the page's, or if all mappings must be
+ * searched. */
 static void clear_line(struct cache *cache, unsigned core, const struct l1 *l1, uint32_t line,
                        uint8_t *at, struct page_bytes page)
 {
@@ -234,14 +233,14 @@ static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1,
         clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
 }
 
-/* All bytes of a page lose all bits but CACHE_HERE and CACHE_OPEN. A page that is too large for
+/* All bytes of a page lose all bits but CACHE_IN_L1D and CACHE_OPEN. A page that is too large for
  * that has no bits but for lines in L1 and the open ones. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
     uint8_t *first =
         space_page(&cache->shape, space_lines(cache, core, space), page << cache->shape.page_shift);
     struct page_bytes bytes = {first, cache->config.page >> CACHE_GRANULE_BITS};
-    if (cache->is_common) {
+    if (cache->fast_geometry) {
         page_leave(space_view(cache, core, space), page);
         return;
     }
@@ -249,15 +248,16 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
         typedef uint64_t eight __attribute__((may_alias));
         for (size_t i = 0; i < bytes.count / sizeof(eight);
              i++) /* a page has at least 32 bytes of them */
-            ((eight *)first)[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
+            ((eight *)first)[i] &= (CACHE_IN_L1D | CACHE_OPEN) * UINT64_C(0x0101010101010101);
         return;
     }
-    struct cache_core *of = cache->core[core];
+    struct cache_core *this_core = cache->core[core];
     *first &= (uint8_t)~CACHE_PAGE;
-    clear_l1(cache, core, &of->data, bytes);
-    clear_l1(cache, core, &of->code, bytes);
+    clear_l1(cache, core, &this_core->data, bytes);
+    clear_l1(cache, core, &this_core->code, bytes);
     for (uint32_t i = 0; i < cache->config.store_lines; i++)
-        clear_line(cache, core, &of->data, of->open[i].line, of->open[i].at, bytes);
+        clear_line(cache, core, &this_core->data, this_core->open[i].line, this_core->open[i].at,
+                   bytes);
 }
 
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address)
@@ -265,7 +265,7 @@ void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t
     struct tlb_entry *entry = take_tlb_entry(cache, cache->core[core]);
     if (entry->space != UINT32_MAX) clear_page(cache, core, entry->space, entry->page);
     *entry = (struct tlb_entry){space, address >> cache->shape.page_shift};
-    if (cache->is_common)
+    if (cache->fast_geometry)
         page_enter(space_view(cache, core, space), address >> FRAME_BITS);
     else
         *space_page(&cache->shape, space_lines(cache, core, space), address) |= CACHE_PAGE;
@@ -305,7 +305,7 @@ void cache_share(struct cache *cache, unsigned space, uint32_t address, unsigned
     cache_forget(cache, space, address, length);
     for (uint32_t i = 0; i < length >> FRAME_BITS; i++) {
         uint64_t physical = space_translate(cache, from, from_address + (i << FRAME_BITS)).address;
-        slow_page(cache, from, (from_address >> FRAME_BITS) + i);
+        fast_forget_page(cache, from, (from_address >> FRAME_BITS) + i);
         mem_frames_map(&cache->frames, space, (address >> FRAME_BITS) + i,
                        (uint32_t)(physical >> FRAME_BITS));
     }
@@ -315,10 +315,10 @@ static void drop_space(struct space *space)
 {
     for (unsigned core = 0; core < CACHE_CORES; core++)
         if (space->view[core]) {
-            struct cache_core *of = space->view[core]->of;
-            if (of->fast.view == space->view[core]) {
-                of->fast.view = NULL;
-                quick_pages(of);
+            struct cache_core *this_core = space->view[core]->core;
+            if (this_core->fast.view == space->view[core]) {
+                this_core->fast.view = NULL;
+                fast_set_pages(this_core);
             }
             munmap(space->view[core]->lines, CACHE_TABLE);
             munmap(space->view[core]->pages, pages_table);
@@ -327,15 +327,15 @@ static void drop_space(struct space *space)
     *space = (struct space){0};
 }
 
-/* No line is known by the bytes of any one space: those of a space that goes may be among them. */
-static void forget_bytes(struct cache_core *of)
+/* Drops the shortcut from lines to bytes: those of a space that ends may be among them. */
+static void forget_bytes(struct cache_core *core)
 {
-    struct l1 *l1[] = {&of->data, &of->code};
+    struct l1 *l1[] = {&core->data, &core->code};
     for (unsigned i = 0; i < 2; i++)
         memset(l1[i]->at, 0,
                (size_t)(l1[i]->tags.set_mask + 1) * l1[i]->tags.ways.stride * sizeof *l1[i]->at);
     for (uint32_t i = 0; i < CACHE_OPEN_LINES; i++)
-        of->open[i].at = NULL;
+        core->open[i].at = NULL;
 }
 
 void cache_space_free(struct cache *cache, unsigned space)
@@ -353,7 +353,7 @@ void spaces_fini(struct cache *cache)
         drop_space(&cache->spaces[i]);
     free(cache->spaces);
     munmap(cache->no_pages, pages_table);
-    free_known(cache);
+    free_tables(cache);
     mem_frames_fini(&cache->frames);
 }
 
@@ -361,7 +361,7 @@ void cache_recheck(struct cache *cache, unsigned space, uint32_t address, uint64
 {
     for (uint64_t page = address >> FRAME_BITS;
          length && page <= (address + length - 1) >> FRAME_BITS; page++)
-        slow_page(cache, space, (uint32_t)page);
+        fast_forget_page(cache, space, (uint32_t)page);
     for (unsigned core = 0; core < cache->config.cores; core++) {
         const struct cache_view *view = cache->spaces[space].view[core];
         if (!view) continue;

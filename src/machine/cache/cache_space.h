@@ -16,16 +16,15 @@ struct tlb_entry {
 
 struct cache_view {
     struct cache *cache;
-    struct cache_core *of;
+    struct cache_core *core;
     uint32_t space;
     uint8_t *lines; /* line bytes */
-    /* By page that alone has its frame: what is quick in it, since such an access was allowed, +
-     * how much the number of its first line of L1D is more than that of its first byte in `lines`;
-     * else 0. Blue Gene's sizes only. */
+    /* By page, 0 unless it is the only mapping of its frame: fast-path rights, + the number of its
+     * first L1D line less that of its first byte in `lines`. Blue Gene's sizes only. */
     uint32_t *pages;
 };
 
-/* Lines of a page that is alone (mem_frames.h) have CACHE_HERE while they are in L1D. */
+/* Lines of a page that is alone (mem_frames.h) have CACHE_IN_L1D while they are in L1D. */
 struct space {
     struct cache_view *view[CACHE_CORES]; /* NULL: not looked at yet */
 };

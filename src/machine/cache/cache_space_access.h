@@ -17,20 +17,20 @@ INLINE uint8_t *space_lines(struct cache *cache, unsigned core, unsigned space)
 
 INLINE struct mem_physical space_translate(struct cache *cache, unsigned space, uint32_t address)
 {
-    if (SELDOM(!mem_is_touched(&cache->frames, space, address)))
+    if (UNLIKELY(!mem_is_touched(&cache->frames, space, address)))
         space_touch(cache, space, address >> FRAME_BITS);
     return mem_translate(&cache->frames, space, address);
 }
 
 /* The entry of the TLB to be replaced. */
-INLINE struct tlb_entry *take_tlb_entry(const struct cache *cache, struct cache_core *of)
+INLINE struct tlb_entry *take_tlb_entry(const struct cache *cache, struct cache_core *core)
 {
-    struct tlb_entry *entry = &of->tlb[of->next_tlb];
-    of->next_tlb = of->next_tlb + 1 == cache->config.tlb_entries ? 0 : of->next_tlb + 1;
+    struct tlb_entry *entry = &core->tlb[core->next_tlb];
+    core->next_tlb = core->next_tlb + 1 == cache->config.tlb_entries ? 0 : core->next_tlb + 1;
     return entry;
 }
 
-/* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but CACHE_HERE and
+/* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but CACHE_IN_L1D and
  * CACHE_OPEN; it enters.
  */
 INLINE void page_leave(struct cache_view *view, uint32_t page)
@@ -40,7 +40,7 @@ INLINE void page_leave(struct cache_view *view, uint32_t page)
     uint32_t was = view->pages[page];
     UNROLL
     for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
-        bytes[i] &= (CACHE_HERE | CACHE_OPEN) * UINT64_C(0x0101010101010101);
+        bytes[i] &= (CACHE_IN_L1D | CACHE_OPEN) * UINT64_C(0x0101010101010101);
     view->pages[page] = (was & ~(FRAME_LINES - 1U)) |
                         (was & FAST_LOAD_CHECKED ? EVICTED_LOAD : 0U) |
                         (was & FAST_STORE ? EVICTED_STORE : 0U);
@@ -52,7 +52,7 @@ INLINE void page_enter(struct cache_view *view, uint32_t page)
     view->lines[(size_t)page * FRAME_LINES] |= CACHE_PAGE;
     if (was)
         view->pages[page] = (was & ~(FRAME_LINES - 1U)) |
-                            (was & EVICTED_LOAD ? quick_load(view) : 0U) |
+                            (was & EVICTED_LOAD ? fast_load_right(view) : 0U) |
                             (was & EVICTED_STORE ? FAST_STORE | FAST_STORE_LISTENED : 0U);
 }
 

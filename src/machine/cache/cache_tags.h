@@ -11,14 +11,14 @@
 #endif
 
 #define NO_LINE UINT32_MAX
-/* Of struct turn: no way. */
+/* Of struct round_robin: no way. */
 #define NO_WAY UINT32_MAX
 
 /* Tags of a set-associative array. */
 struct tags {
-    uint32_t *line;    /* [set * ways.stride + way] */
-    uint64_t *used;    /* for LRU, by index of the way: when */
-    struct turn *turn; /* for round-robin, by set */
+    uint32_t *line;                  /* [set * ways.stride + way] */
+    uint64_t *used;                  /* for LRU, by index of the way: when */
+    struct round_robin *round_robin; /* for round-robin, by set */
     uint64_t clock, random;
     uint32_t set_mask;
     struct ways ways;
@@ -109,7 +109,7 @@ INLINE void tags_drop(struct tags *tags, int at)
 /* The way of a set that was replaced last, where that is round-robin. */
 INLINE uint32_t tags_before(const struct tags *tags, const struct ways *ways, uint32_t set)
 {
-    uint32_t next = tags->turn[set].next;
+    uint32_t next = tags->round_robin[set].next_victim;
     return (next == set * ways->stride ? next + ways->count : next) - 1;
 }
 
@@ -118,8 +118,8 @@ int tags_victim_any(struct tags *tags, uint32_t set);
 INLINE int tags_victim(struct tags *tags, const struct ways *ways, uint32_t set)
 {
     if (ways->policy != CACHE_ROUND_ROBIN) return tags_victim_any(tags, set);
-    uint32_t way = tags->turn[set].next, first = set * ways->stride;
-    tags->turn[set].next = way + 1 == first + ways->count ? first : way + 1;
+    uint32_t way = tags->round_robin[set].next_victim, first = set * ways->stride;
+    tags->round_robin[set].next_victim = way + 1 == first + ways->count ? first : way + 1;
     return (int)way;
 }
 

@@ -1,5 +1,5 @@
-/* Misses that are still to be told, by their kind, level and stall; those with a longer one are
- * told at once. */
+/* Misses counted for notify_uniform, by kind, level and stall. Longer stalls are notified one by
+ * one. */
 #ifndef CACHE_UNIFORM_H
 #define CACHE_UNIFORM_H
 
@@ -7,24 +7,23 @@
 #include "machine/cache/cache_host.h"
 
 enum {
-    ALIKE_STALLS = 256,
-    ALIKE_LEVELS = CACHE_IN_DDR + 1,
-    ALIKES = CACHE_INVALIDATION * ALIKE_LEVELS * ALIKE_STALLS
+    UNIFORM_STALLS = 256,
+    UNIFORM_LEVELS = CACHE_IN_DDR + 1,
+    UNIFORM_COUNTS = CACHE_INVALIDATION * UNIFORM_LEVELS * UNIFORM_STALLS
 };
-struct alike {
-    uint64_t count[ALIKES];
-    uint16_t index[ALIKES]; /* those that are not 0 */
+struct uniform {
+    uint64_t count[UNIFORM_COUNTS];
+    uint16_t index[UNIFORM_COUNTS]; /* of the counts that are not 0 */
     uint32_t used;
-    uint64_t near,
-        far; /* of the core's counts, those that have been told: they have all that is to be told */
+    uint64_t l2_hit, l3_hit; /* of the core's counts, those already notified */
 };
 
-INLINE void alike_add(struct alike *alike, enum cache_transaction_kind kind, unsigned level,
-                      uint64_t stall)
+INLINE void uniform_add(struct uniform *uniform, enum cache_transaction_kind kind, unsigned level,
+                        uint64_t stall)
 {
-    uint64_t index = ((uint64_t)kind * ALIKE_LEVELS + level) * ALIKE_STALLS + stall;
-    if (SELDOM(!alike->count[index])) alike->index[alike->used++] = (uint16_t)index;
-    alike->count[index]++;
+    uint64_t index = ((uint64_t)kind * UNIFORM_LEVELS + level) * UNIFORM_STALLS + stall;
+    if (UNLIKELY(!uniform->count[index])) uniform->index[uniform->used++] = (uint16_t)index;
+    uniform->count[index]++;
 }
 
 #endif

@@ -15,7 +15,7 @@ struct unit {
 INLINE uint64_t unit_serve(struct unit *unit, uint64_t now, uint64_t length)
 {
     uint64_t start = now;
-    if (SELDOM(now >= unit->from && now <= unit->until))
+    if (UNLIKELY(now >= unit->from && now <= unit->until))
         start = unit->until;
     else
         unit->from = now;
@@ -23,8 +23,8 @@ INLINE uint64_t unit_serve(struct unit *unit, uint64_t now, uint64_t length)
     return start;
 }
 
-/* Adds [start, end) to the cycles in which a signal is high; starts never go back. */
-INLINE uint64_t cover(uint64_t *until, uint64_t start, uint64_t end)
+/* Adds [start, end) to the cycles in which a signal is high; starts never decrease. */
+INLINE uint64_t count_high(uint64_t *until, uint64_t start, uint64_t end)
 {
     uint64_t first = start > *until ? start : *until;
     if (end <= first) return 0;

@@ -13,7 +13,7 @@ static uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Empty ways were never used. No branch depends on which one it is: nobody could foresee that. */
+/* Empty ways were never used. Branch-free: the host could not predict it. */
 INLINE uint32_t oldest(const uint64_t *used, uint32_t count)
 {
     uint32_t oldest = 0;

@@ -19,11 +19,12 @@
 #define TEXT(x)          #x
 #define HAS(name, value) ".equ " name ", " TEXT(value) "\n"
 
-_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_HERE == 16 && CACHE_OPEN == 128,
+_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_IN_L1D == 16 && CACHE_OPEN == 128,
                "they stand below");
 _Static_assert(CACHE_GRANULES == 1 << 27 && CACHE_SLOW == UINT32_MAX, "as above");
 _Static_assert(FAST_LOAD == 1 && FAST_STORE == 2 && CACHE_GRANULE_BITS == 5, "as above");
-_Static_assert(MISS_STORE == 1 << 30 && MISS_HERE == CACHE_HERE << 25 && sizeof(cache_miss) == 8,
+_Static_assert(MISS_STORE == 1 << 30 && MISS_IN_L1D == CACHE_IN_L1D << 25 &&
+                   sizeof(cache_miss) == 8,
                "as above");
 
 /* clang-format off */
@@ -36,12 +37,12 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         HAS("SET_MASK", FAST_SET_MASK)
         HAS("NO_AT", FAST_NO_AT)
         HAS("NO_SET", FAST_NO_SET)
-        HAS("TURN", FAST_TURN)
+        HAS("SETS", FAST_ROUND_ROBIN)
         HAS("LINE", FAST_LINE)
         HAS("AT", FAST_AT)
         HAS("AFTER", FAST_AFTER)
-        HAS("NEXT", TURN_NEXT)
-        HAS("LAST", TURN_LAST)
+        HAS("NEXT", ROUND_ROBIN_NEXT)
+        HAS("WRAP", ROUND_ROBIN_WRAP)
         HAS("OPENED", OPEN_AT)
         HAS("OPEN_AFTER", OPEN_NEXT)
         HAS("OPENED_LINE", OPEN_LINE)
@@ -60,8 +61,8 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
 
         /* The set in eax takes the line in r8d, whose byte is at rdx, in its turn. If that is not plain: on at `else`. */
         ".macro replace else\n"
-        "   mov TURN+NEXT(%r11,%rax,8), %r9d\n"
-        "   cmp TURN+LAST(%r11,%rax,8), %r9d\n"
+        "   mov SETS+NEXT(%r11,%rax,8), %r9d\n"
+        "   cmp SETS+WRAP(%r11,%rax,8), %r9d\n"
         "   je \\else\n"
         "   mov AT(%r11,%r9,8), %r10\n" /* the byte of the line that goes */
         "   test %r10, %r10\n"
@@ -71,7 +72,7 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   andb $~17, (%r10)\n"
         "   orb $17, (%rdx)\n"
         "   movzwl AFTER(%r11,%r9,2), %r9d\n"
-        "   mov %r9d, TURN+NEXT(%r11,%rax,8)\n"
+        "   mov %r9d, SETS+NEXT(%r11,%rax,8)\n"
         ".endm\n"
 
         /* The miss in r8d is noted; r9: where. */
