@@ -176,7 +176,9 @@ int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_err
 /* --- The algebra (CUBE, and paper 003 section 2.3) ------------------------------------------- */
 
 struct chil_exp_align {
-    bool by_name; /* match regions by name alone, so that edited sources still match */
+    /* Match regions by name alone, so that edited sources still match. If each input has one root,
+     * the program, the roots match whatever their names. */
+    bool by_name;
 };
 
 /* Result = inputs with metadata aligned, values combined; NULL align: the defaults. Merge: the

@@ -1,5 +1,9 @@
-/* Reads and evaluates a condition in one go, by recursive descent. Totals are long doubles, which
- * hold every count. */
+/* Parses and evaluates conditions of `chiliad diff --fail-if` in one pass, by recursive descent.
+ *
+ *     $ chiliad diff --fail-if 'CYCLES > 1.05 * A.CYCLES' main.cubex branch.cubex
+ *     chiliad diff: it holds that CYCLES > 1.05 * A.CYCLES
+ *
+ * Totals are long doubles, which hold every count. */
 #include "cmd/condition.h"
 
 #include <ctype.h>
@@ -11,7 +15,7 @@ enum { NAME = 200, DEPTH_MAX = 100 };
 
 struct condition {
     const char *text, *at;
-    const struct chil_exp *exp[2]; /* A and B */
+    const struct condition_side *side; /* A and B */
     struct chil_error *why;
     int status, depth;
 };
@@ -56,19 +60,59 @@ static bool name(struct condition *c, char out[NAME])
     return length > 0;
 }
 
+static long double total_of(const struct chil_exp *exp, int metric)
+{
+    if (exp->metric[metric].kind == CHIL_EXP_COUNT)
+        return chil_exp_sum_count(exp, metric, -1, false, -1);
+    return chil_exp_sum(exp, metric, -1, false, -1);
+}
+
+static bool is_ratio(const struct condition_side *side, const char *name)
+{
+    size_t count;
+    const struct chil_spec_item *item = chil_spec_items(side->spec, &count);
+    for (size_t i = 0; i < count; i++)
+        if (item[i].kind == CHIL_SPEC_RATIO && strcmp(item[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool has_metric(const struct condition_side *side, const char *metric)
+{
+    return chil_exp_find_metric(side->input, metric) >= 0 ||
+           chil_metric_find(side->derived, metric) >= 0;
+}
+
+/* Whether an event is 0: everything was counted, and files leave out what never happened. */
+static bool is_zero(const struct condition *c, int which, const char *metric)
+{
+    const char *counted = chil_exp_attribute(c->side[which].input, "counted");
+    return counted && strcmp(counted, "all") == 0 && has_metric(&c->side[!which], metric);
+}
+
+static long double ratio(struct condition *c, int which, const char *name)
+{
+    const struct condition_side *side = &c->side[which];
+    struct chil_ratio_value value = {0};
+    int status = chil_ratio(side->derived, side->spec, name, -1, false, -1, &value, c->why);
+    if (!status && !value.defined)
+        status = chil_error_set(c->why, CHIL_EINVAL, "in '%s': '%s' has no value in %s", c->text,
+                                name, which ? "B" : "A");
+    if (!c->status) c->status = status;
+    return value.value;
+}
+
 static long double total(struct condition *c, int which, const char *metric)
 {
-    const struct chil_exp *exp = c->exp[which];
-    int found = chil_exp_find_metric(exp, metric);
-    if (found < 0) {
-        if (!c->status)
-            c->status = chil_error_set(c->why, CHIL_ENOENT, "in '%s': %s has no metric '%s'",
-                                       c->text, which ? "B" : "A", metric);
-        return 0;
-    }
-    if (exp->metric[found].kind == CHIL_EXP_COUNT)
-        return chil_exp_sum_count(exp, found, -1, false, -1);
-    return chil_exp_sum(exp, found, -1, false, -1);
+    const struct condition_side *side = &c->side[which];
+    int found = chil_exp_find_metric(side->input, metric);
+    if (found >= 0) return total_of(side->input, found);
+    found = chil_metric_find(side->derived, metric);
+    if (found >= 0) return total_of(side->derived, found);
+    if (is_ratio(side, metric)) return ratio(c, which, metric);
+    if (!is_zero(c, which, metric) && !c->status)
+        c->status = chil_error_set(c->why, CHIL_ENOENT, "in '%s': %s has no metric '%s'", c->text,
+                                   which ? "B" : "A", metric);
+    return 0;
 }
 
 /* delta(NAME): the change relative to A. */
@@ -163,10 +207,10 @@ static bool all_of(struct condition *c)
     return holds;
 }
 
-int condition_holds(const char *text, const struct chil_exp *a, const struct chil_exp *b,
-                    bool *holds, struct chil_error *why)
+int condition_holds(const char *text, const struct condition_side side[2], bool *holds,
+                    struct chil_error *why)
 {
-    struct condition c = {.text = text, .at = text, .exp = {a, b}, .why = why};
+    struct condition c = {.text = text, .at = text, .side = side, .why = why};
     *holds = all_of(&c);
     while (!c.status && takes(&c, "or"))
         *holds = all_of(&c) || *holds;

@@ -9,9 +9,17 @@
 #include <stdbool.h>
 
 #include "chiliad/experiment.h"
+#include "chiliad/metric.h"
 
-/* Whether it holds, in *holds; 0, or -1 with what is wrong in `why`. */
-int condition_holds(const char *text, const struct chil_exp *a, const struct chil_exp *b,
-                    bool *holds, struct chil_error *why);
+/* What A or B is to a condition. A name is looked up in this order; all is borrowed. */
+struct condition_side {
+    const struct chil_exp *input;   /* metrics as they were read */
+    const struct chil_exp *derived; /* with the hierarchies of `spec` */
+    const struct chil_spec *spec;   /* ratios */
+};
+
+/* Whether it holds for A and B, in *holds; 0, or an error in `why`. */
+int condition_holds(const char *text, const struct condition_side side[2], bool *holds,
+                    struct chil_error *why);
 
 #endif

@@ -134,7 +134,7 @@ static void print_bars(FILE *out, struct hist *h, unsigned dimension, const stru
                        size_t count)
 {
     static const char whole_bar[] = "########################################";
-    int room = view_terminal_width(out) - NUMBERS - 3;
+    int room = view_text_width(out) - NUMBERS - 3;
     int label = label_width(h, dimension, bars, count, room),
         bar = room - label < BAR ? room - label : BAR;
     const struct view_column columns[] = {

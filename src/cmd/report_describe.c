@@ -17,7 +17,7 @@ int report_describe(const struct report *r)
     int metric = chil_report_metric(r->report);
     const struct chil_exp_metric *m = &exp->metric[metric];
     (void)printf("%s%s [%s]\n", m->partial ? "~" : "", m->title, m->unit);
-    if (*m->text) view_wrapped(stdout, m->text, 2, view_terminal_width(stdout));
+    if (*m->text) view_wrapped(stdout, m->text, 2, view_text_width(stdout));
     (void)printf("  total      %s\n",
                  view_grouped_value(chil_exp_sum(exp, metric, -1, false, -1),
                                     exp->metric[metric].kind == CHIL_EXP_COUNT, number));

@@ -47,13 +47,13 @@ static void print_finding(const struct chil_exp *exp, const struct chil_finding 
 {
     char *path = f->node >= 0 ? chil_report_path(exp, f->node, "/") : NULL;
     const char *where = path ? path : "the whole program";
-    int room = view_terminal_width(stdout) - (int)strlen(f->name) - 14,
-        longer = (int)strlen(where) - room;
+    int width = view_terminal_width(stdout), room = width - (int)strlen(f->name) - 14,
+        longer = width ? (int)strlen(where) - room : 0;
     const char *rest = longer > 0 ? strchr(where + longer, '/') : NULL; /* the end says most */
     (void)printf("  %s: %s%s, %.1f%%\n", f->name, rest ? ".." : "", rest ? rest : where,
                  100 * f->share);
     free(path);
-    view_wrapped(stdout, f->text, 6, view_terminal_width(stdout));
+    view_wrapped(stdout, f->text, 6, view_text_width(stdout));
 }
 
 static int print_findings(const struct report *r)

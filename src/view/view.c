@@ -120,12 +120,10 @@ int view_width(const char *text)
 static void find_middle(const char *text, int width, int *begin, int *end)
 {
     static const char arrow[] = " > ";
-    *begin = (width - 2) / 3;
-    for (int i = *begin - (int)strlen(arrow); i > 0; i--)
-        if (strncmp(text + i, arrow, strlen(arrow)) == 0) {
-            *begin = i + (int)strlen(arrow);
-            break;
-        }
+    int first = strstr(text, arrow) ? 0 : (width - 2) / 3;
+    for (int i = (width - 2) / 3 - (int)strlen(arrow); i > 0 && !first; i--)
+        if (strncmp(text + i, arrow, strlen(arrow)) == 0) first = i + (int)strlen(arrow);
+    *begin = first;
     while (*begin > 0 && view_continues(text[*begin]))
         --*begin;
     *end = (int)strlen(text) - (width - 2 - *begin);
@@ -167,9 +165,19 @@ void view_wrapped(FILE *out, const char *text, int indent, int width)
 
 int view_terminal_width(FILE *out)
 {
-    enum { USUAL = 80, LEAST = 40 };
+    enum { LEAST = 40, MOST = 10000 };
     struct winsize size;
+    const char *columns = getenv("COLUMNS");
     int file = fileno(out);
-    if (!isatty(file) || ioctl(file, TIOCGWINSZ, &size) || !size.ws_col) return USUAL;
-    return size.ws_col < LEAST ? LEAST : size.ws_col;
+    long width = columns ? strtol(columns, NULL, 10) : 0;
+    if (width <= 0 || width > MOST)
+        width = isatty(file) && !ioctl(file, TIOCGWINSZ, &size) ? size.ws_col : 0;
+    return width && width < LEAST ? LEAST : (int)width;
+}
+
+int view_text_width(FILE *out)
+{
+    enum { USUAL = 80 };
+    int width = view_terminal_width(out);
+    return width ? width : USUAL;
 }

@@ -18,7 +18,7 @@
  *   1. A view borrows its columns. A text cell borrows its text, unless it is made by view_copy.
  *   2. Every output goes to a stream of the caller's; an in-memory stream (open_memstream) serves a
  *      page. The caller looks for errors of the stream.
- *   3. Nothing here depends on the host but view_terminal_width.
+ *   3. Nothing here depends on the host but view_terminal_width and view_text_width.
  *   4. A view belongs to one thread at a time; views share nothing.
  */
 #ifndef VIEW_VIEW_H
@@ -161,7 +161,10 @@ int view_width(const char *text);
 const char *view_cut_middle(const char *text, int width, char *buffer);
 /* Words in lines of `width`; each line is indented by `indent`. */
 void view_wrapped(FILE *out, const char *text, int indent, int width);
-/* Columns of the terminal that `out` is; 80 where it is none. */
+/* The width of tables: $COLUMNS if that is a number, else that of the terminal that `out` is. 0,
+ * any length, where `out` is a file or a pipe: programs and later readers get whole names. */
 int view_terminal_width(FILE *out);
+/* The same for texts that wrap: 80 instead of 0. */
+int view_text_width(FILE *out);
 
 #endif

@@ -362,6 +362,26 @@ static void by_name_matches_what_was_edited(void **unused)
     free_all((struct chil_exp *[]){a, b, strict, change}, 4);
 }
 
+/* Fails if by_name compares the name of the only root, or matches the first of several roots. */
+static void by_name_matches_programs_of_other_names(void **unused)
+{
+    struct chil_exp *a = small("A=10"), *b = small("A=7"), *change = NULL;
+    const struct chil_exp_align by_name = {.by_name = true};
+    static char renamed[] = "renamed";
+    (void)unused;
+    b->region[b->node[0].region].name = renamed;
+    assert_int_equal(chil_exp_diff(&change, a, b, &by_name, NULL), 0);
+    assert_int_equal(change->nodes, 2);
+    assert_true(chil_exp_count(change, 0, 1, 1) == 3);
+    assert_string_equal(change->region[change->node[0].region].name,
+                        a->region[a->node[0].region].name);
+    chil_exp_free(change);
+    (void)chil_exp_add_node(b, -1, b->node[1].region, -1, "");
+    assert_int_equal(chil_exp_diff(&change, a, b, &by_name, NULL), 0);
+    assert_int_equal(change->nodes, 5);
+    free_all((struct chil_exp *[]){a, b, change}, 3);
+}
+
 static void equal_ranks_on_two_nodes_stay_apart(void **unused)
 {
     struct chil_exp *a = small("A=10");
@@ -463,6 +483,7 @@ int main(void)
         cmocka_unit_test(counts_are_exact_in_64_bits),
         cmocka_unit_test(contradicting_trees_and_circles_are_merged),
         cmocka_unit_test(by_name_matches_what_was_edited),
+        cmocka_unit_test(by_name_matches_programs_of_other_names),
         cmocka_unit_test(equal_ranks_on_two_nodes_stay_apart),
         cmocka_unit_test(cut_keeps_subtrees_and_threads),
         cmocka_unit_test(random_cuts_lose_nothing),

@@ -165,6 +165,8 @@ struct paths {
     struct exp_index region, node;
     struct words *words;
     bool by_name, by_line;
+    bool one_root; /* by name, and each input has one root: the program, whatever its name */
+    int root;      /* its region in the result */
 };
 
 /* Whether the line of a call distinguishes call paths, as in CUBE. An experiment with one node for
@@ -173,6 +175,14 @@ static bool has_lines(const struct chil_exp *exp)
 {
     const char *sites = chil_exp_attribute(exp, "call_sites");
     return !sites || strcmp(sites, "merged") != 0;
+}
+
+static bool has_one_root(const struct chil_exp *exp)
+{
+    size_t roots = 0;
+    for (size_t i = 0; i < exp->nodes; i++)
+        roots += exp->node[i].parent < 0;
+    return roots == 1;
 }
 
 static int align_region(struct chil_exp *result, const struct chil_exp_region *region,
@@ -195,6 +205,10 @@ static void align_nodes(struct chil_exp *result, struct exp_source *source, stru
         if (!region[n->region])
             region[n->region] = 1 + align_region(result, &exp->region[n->region], paths);
         int parent = n->parent < 0 ? -1 : source->node[n->parent], callee = region[n->region] - 1;
+        if (paths->one_root && parent < 0) {
+            if (paths->root < 0) paths->root = callee;
+            callee = paths->root;
+        }
         int *at = exp_index_at(&paths->node, parent, callee, paths->by_line ? n->line : 0);
         if (*at < 0)
             *at = chil_exp_add_node(result, parent, callee, n->line, n->module);
@@ -339,13 +353,16 @@ void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input,
                const struct chil_exp_align *align, bool common)
 {
     struct words names = {0}, words = {0};
-    struct paths paths = {.words = &words, .by_name = align && align->by_name};
+    struct paths paths = {.words = &words, .by_name = align && align->by_name, .root = -1};
     struct system system = {.words = &words};
     enum { INDICES = 5 };
     struct exp_index *index[INDICES] = {&paths.region, &paths.node, &system.upper, &system.process,
                                         &system.thread};
     for (size_t i = 0; i < inputs && !paths.by_name && !paths.by_line; i++)
         paths.by_line = has_lines(input[i]);
+    paths.one_root = paths.by_name;
+    for (size_t i = 0; i < inputs; i++)
+        paths.one_root &= has_one_root(input[i]);
     *aligned = (struct exp_aligned){chil_exp_new(), base_calloc(inputs, sizeof *aligned->source),
                                     inputs, NULL};
     for (size_t i = 0; i < INDICES; i++)
