@@ -87,7 +87,7 @@ struct chil_run_options {
     uint64_t pause_cycles;
     /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is
      * translated; "auto", or NULL: that, where it can be; "lockstep": both, compared, which is
-     * slow. What follows a colon is for tests: "jit:patience=1,limit=65536,wait"
+     * slow. What follows a colon is for tests: "jit:entries_until_hot=1,limit=65536,wait"
      * (docs/jit.md). */
     const char *engine;
     /* Counts are kept per call path, for chil_run_experiment. Time and counts are the same with

@@ -70,7 +70,7 @@ static int compare_instructions(const void *a, const void *b)
     return x->word < y->word ? -1 : x->word > y->word;
 }
 
-static void add_counts(const struct record_path *path, const struct record_ledger *ledger,
+static void add_counts(const struct record_path *path, const struct record_counts *ledger,
                        uint64_t *counts)
 {
     for (size_t i = 0; ledger && i < path->function->block_count && i < ledger->capacity; i++)
@@ -86,7 +86,7 @@ static void add_path(const struct code *code, const struct record *record,
         int order = compare_functions(&path->function, &code->function[middle]);
         if (!order) {
             for (unsigned t = 0; t < record_turns(record); t++)
-                add_counts(path, record_path_ledger(record, path, t), code->counts[middle]);
+                add_counts(path, record_path_counts(record, path, t), code->counts[middle]);
             return;
         }
         if (order < 0)

@@ -209,12 +209,12 @@ static bool take_ledgers(const struct builder *b, const struct record_path *path
     bool any = false;
     memset(done, 0, sizeof *done);
     for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
-        const struct record_ledger *ledger = record_path_ledger(record, path, t);
+        const struct record_counts *ledger = record_path_counts(record, path, t);
         if (!ledger) continue;
         if (!any) cache_counts_clear(counts);
         any = true;
         record_path_signals(path, ledger, done->signals);
-        cache_counts_add(counts, record_account(record), &ledger->bill);
+        cache_counts_add(counts, record_attributor(record), &ledger->attribution);
         done->attribution.crossings += ledger->crossings;
         done->attribution.cycles += ledger->cycles;
     }
@@ -254,7 +254,7 @@ static uint64_t cycles_of(const struct builder *b)
     uint64_t sum = 0;
     for (size_t i = 0; i < b->path_count; i++)
         for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
-            const struct record_ledger *ledger = record_path_ledger(record, b->paths[i], t);
+            const struct record_counts *ledger = record_path_counts(record, b->paths[i], t);
             if (ledger) sum += ledger->cycles;
         }
     return sum;

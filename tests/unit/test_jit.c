@@ -58,7 +58,7 @@ static uint32_t random_word(uint64_t *random)
         uint32_t word = row->match | ((uint32_t)random_next(random) & ~row->mask);
         if (row->size && !(row->flags & ISA_INDEXED))
             word &= UINT32_C(0xFFFF80FF); /* displacements that stay near */
-        if (is_wanted(id, word) && (emit_knows(word) || !random_below(random, 50))) return word;
+        if (is_wanted(id, word) && (emit_supports(word) || !random_below(random, 50))) return word;
     }
 }
 
@@ -243,37 +243,39 @@ static void compare_on(const char *name, const struct jit_options *options, uint
 static void translated_code_does_what_the_interpreter_does_bgp(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 2, .wait = true}, 400, 1, false);
+    compare_on("bgp", &(struct jit_options){.entries_until_hot = 2, .wait = true}, 400, 1, false);
 }
 
 static void translated_code_does_what_the_interpreter_does_bgl(void **state)
 {
     (void)state;
-    compare_on("bgl", &(struct jit_options){.patience = 1, .wait = true}, 300, 1000000, false);
+    compare_on("bgl", &(struct jit_options){.entries_until_hot = 1, .wait = true}, 300, 1000000,
+               false);
 }
 
 static void so_it_does_with_room_for_one_region(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true, .code_limit = 1}, 100,
-               2000000, false);
+    compare_on("bgp", &(struct jit_options){.entries_until_hot = 1, .wait = true, .code_limit = 1},
+               100, 2000000, false);
 }
 
 static void so_it_does_while_the_interpreter_goes_on(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 3}, 200, 3000000, false);
+    compare_on("bgp", &(struct jit_options){.entries_until_hot = 3}, 200, 3000000, false);
 }
 
 static void so_it_does_with_few_registers(void **state)
 {
     (void)state;
-    compare_on("bgp", &(struct jit_options){.patience = 1, .wait = true}, 300, 4000000, true);
+    compare_on("bgp", &(struct jit_options){.entries_until_hot = 1, .wait = true}, 300, 4000000,
+               true);
 }
 
 static void so_it_does_without_tests_of_loads(void **state)
 {
-    struct jit_options options = {.patience = 2, .wait = true, .irregular = true};
+    struct jit_options options = {.entries_until_hot = 2, .wait = true, .unpredictable = true};
     (void)state;
     compare_on("bgp", &options, 300, 7000000, false);
     compare_on("bgp", &options, 100, 8000000, true);
@@ -285,10 +287,10 @@ static void so_it_does_without_tests_of_loads(void **state)
 enum { GATHERED = 3000, INDICES_AT = DATA, GATHERED_AT = DATA + 0x4000, GATHERED_BYTES = 0x10000 };
 
 /* Sums of rows of what indices in memory, read in turn, say, twice as much as L1 has: how many of
- * their loads are translated as irregular ones. `far` is how far apart the places are, 0: anywhere.
- * The first round of a row is in another block than the others, with the same loads. Both sides do
- * the same. */
-static uint64_t irregular_loads(uint32_t far, uint32_t row)
+ * their loads are translated as unpredictable ones. `far` is how far apart the places are, 0:
+ * anywhere. The first round of a row is in another block than the others, with the same loads. Both
+ * sides do the same. */
+static uint64_t unpredictable_loads(uint32_t far, uint32_t row)
 {
     static const uint32_t words[] = {0x7D0903A6, /* mtctr r8 */
                                      0x84640004, /* lwzu r3,4(r4) */
@@ -320,28 +322,28 @@ static uint64_t irregular_loads(uint32_t far, uint32_t row)
         core_switch(side->core, &side->regs, side->mem);
     }
     run_program(&sides[0], &sides[1], &random, far);
-    uint64_t loads = jit_figures_get(sides[1].jit).irregular;
-    for (unsigned i = 0; i < HABITS; i++) /* nobody would ask */
-        assert_int_equal(sides[0].core->habits[i].pc, 0);
+    uint64_t loads = jit_figures_get(sides[1].jit).unpredictable;
+    for (unsigned i = 0; i < MISS_HISTORIES; i++) /* nobody would ask */
+        assert_int_equal(sides[0].core->miss_histories[i].pc, 0);
     rig_machine_close(&sides[0]);
     rig_machine_close(&sides[1]);
     return loads;
 }
 
-static void loads_are_irregular_that_miss_without_a_pattern(void **state)
+static void loads_are_unpredictable_that_miss_without_a_pattern(void **state)
 {
     (void)state;
 #ifdef JIT_MISSES
-    assert_int_equal(irregular_loads(0, GATHERED), x86_host_knows());
-    assert_int_equal(irregular_loads(0, 4) > 0, x86_host_knows());
+    assert_int_equal(unpredictable_loads(0, GATHERED), x86_host_supported());
+    assert_int_equal(unpredictable_loads(0, 4) > 0, x86_host_supported());
 #endif
     static const uint32_t fars[] = {
         4, 20, 32, 4096 + 32}; /* 20: lines are left after two loads or after one */
     for (unsigned i = 0; i < sizeof fars / sizeof fars[0]; i++) {
-        assert_int_equal(irregular_loads(fars[i], GATHERED), 0);
-        assert_int_equal(irregular_loads(fars[i], 50), 0);
+        assert_int_equal(unpredictable_loads(fars[i], GATHERED), 0);
+        assert_int_equal(unpredictable_loads(fars[i], 50), 0);
     }
-    assert_int_equal(irregular_loads(32, 4), 0);
+    assert_int_equal(unpredictable_loads(32, 4), 0);
 }
 
 /* --- What mffs reads ------------------------------------------------------------------------- */
@@ -402,7 +404,7 @@ static void results_are_right_and_mffs_reads_what_the_last_operation_said(void *
     (void)state;
     config = rig_bluegene("bgp");
     side_open(&sides[0], &config, NULL);
-    side_open(&sides[1], &config, &(struct jit_options){.patience = 1, .wait = true});
+    side_open(&sides[1], &config, &(struct jit_options){.entries_until_hot = 1, .wait = true});
     for (unsigned trial = 0; trial < 2 * sizeof ids / sizeof ids[0]; trial++) {
         uint64_t random = 6000000 + trial;
         uint32_t operation =
@@ -428,17 +430,17 @@ static void results_are_right_and_mffs_reads_what_the_last_operation_said(void *
 
 /* --- Lockstep -------------------------------------------------------------------------------- */
 
-struct heard {
+struct reported {
     bool block, register_7;
 };
 
 /* Lines come from a copy of this process: what they say is kept in shared memory. */
-static void hear(void *context, const char *line)
+static void collect(void *context, const char *line)
 {
-    struct heard *heard = context;
-    heard->block |=
+    struct reported *reported = context;
+    reported->block |=
         strstr(line, "differs from the interpreter behind the block at pc 0x00010000") != NULL;
-    heard->register_7 |= strstr(line, "r7: interpreted 0, translated 1") != NULL;
+    reported->register_7 |= strstr(line, "r7: interpreted 0, translated 1") != NULL;
 }
 
 static enum core_hot spoiled_hot(void *context, struct core *core, struct block *block,
@@ -450,12 +452,15 @@ static enum core_hot spoiled_hot(void *context, struct core *core, struct block 
 }
 
 /* A loop of one block, in lockstep; whether the engines were found to differ. */
-static bool loop_in_lockstep(bool spoil, struct heard *heard)
+static bool loop_in_lockstep(bool spoil, struct reported *reported)
 {
     struct cache_config config;
     struct rig_machine side;
-    struct jit_options options = {
-        .patience = 5, .wait = true, .lockstep = 500, .say = hear, .context = heard};
+    struct jit_options options = {.entries_until_hot = 5,
+                                  .wait = true,
+                                  .lockstep = 500,
+                                  .report = collect,
+                                  .context = reported};
     config = rig_bluegene("bgp");
     side_open(&side, &config, &options);
     cores_free(side.cores);
@@ -481,15 +486,15 @@ static bool loop_in_lockstep(bool spoil, struct heard *heard)
 static void lockstep_tells_the_block_and_the_difference(void **state)
 {
     (void)state;
-    struct heard *heard =
-        mmap(NULL, sizeof *heard, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(heard != MAP_FAILED);
-    assert_false(loop_in_lockstep(false, heard));
-    assert_false(heard->block || heard->register_7);
-    assert_true(loop_in_lockstep(true, heard));
-    assert_true(heard->block);
-    assert_true(heard->register_7);
-    (void)munmap(heard, sizeof *heard);
+    struct reported *reported =
+        mmap(NULL, sizeof *reported, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(reported != MAP_FAILED);
+    assert_false(loop_in_lockstep(false, reported));
+    assert_false(reported->block || reported->register_7);
+    assert_true(loop_in_lockstep(true, reported));
+    assert_true(reported->block);
+    assert_true(reported->register_7);
+    (void)munmap(reported, sizeof *reported);
 }
 
 int main(void)
@@ -501,7 +506,7 @@ int main(void)
         cmocka_unit_test(so_it_does_while_the_interpreter_goes_on),
         cmocka_unit_test(so_it_does_with_few_registers),
         cmocka_unit_test(so_it_does_without_tests_of_loads),
-        cmocka_unit_test(loads_are_irregular_that_miss_without_a_pattern),
+        cmocka_unit_test(loads_are_unpredictable_that_miss_without_a_pattern),
         cmocka_unit_test(results_are_right_and_mffs_reads_what_the_last_operation_said),
         cmocka_unit_test(lockstep_tells_the_block_and_the_difference),
     };

@@ -197,7 +197,7 @@ static void both_engines_agree_on_every_turn(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct chil_exp *one = record(*state, cases[c].turns, cases[c].cycles, "interp", a);
         struct chil_exp *other =
-            record(*state, cases[c].turns, cases[c].cycles, "auto:patience=1,wait", b);
+            record(*state, cases[c].turns, cases[c].cycles, "auto:entries_until_hot=1,wait", b);
         assert_equal(one, other);
         for (unsigned t = 0; t < cases[c].turns; t++)
             assert_equal(a[t], b[t]);

@@ -28,7 +28,7 @@ void cores_free(struct cores *cores)
     if (!cores) return;
     while (cores->codes)
         cores_forget(cores, cores->codes->mem);
-    code_free_buried(cores);
+    code_free_invalidated(cores);
     for (unsigned i = 0; i < cores->count; i++) {
         free(cores->core[i].counts);
         free(cores->core[i].pending);
@@ -81,7 +81,7 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     if (core->path) core_record_end(core);
     fp_sync(&core->fp);
     core->regs->fpscr = core->fp.fpscr;
-    code_free_buried(core->cores);
+    code_free_invalidated(core->cores);
     return exit;
 }
 
@@ -106,7 +106,7 @@ const struct mem *core_memory(const struct core *core)
 
 uint32_t core_access_pc(const struct core *core)
 {
-    return core->at.block->pc + 4 * (uint32_t)(core->at.op - core->at.block->ops);
+    return core->access.block->pc + 4 * (uint32_t)(core->access.op - core->access.block->ops);
 }
 
 uint64_t core_cycles(const struct core *core)
@@ -149,17 +149,17 @@ static const struct {
 #include "machine/core/core_signals.def"
 };
 
-bool core_signal_find(const char *wire, unsigned *core, enum core_signal *signal)
+bool core_signal_find(const char *name, unsigned *core, enum core_signal *signal)
 {
-    size_t length = strcspn(wire, "0123456789.");
+    size_t length = strcspn(name, "0123456789.");
     char *end;
-    unsigned long number = strtoul(wire + length, &end, 10);
+    unsigned long number = strtoul(name + length, &end, 10);
     if (*end != '.') return false;
     for (unsigned s = CORE_SIGNAL_NONE + 1; s < CORE_SIGNAL_COUNT; s++) {
         const char *group = signals[s].group;
-        if (*group != *wire || strncmp(wire, group, length) != 0 || group[length]) continue;
+        if (*group != *name || strncmp(name, group, length) != 0 || group[length]) continue;
         if (strcmp(end + 1, signals[s].name) != 0) continue;
-        *core = end == wire + length ? CORE_ALL : (unsigned)number;
+        *core = end == name + length ? CORE_ALL : (unsigned)number;
         *signal = (enum core_signal)s;
         return true;
     }

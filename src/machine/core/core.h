@@ -2,15 +2,14 @@
  *
  * The cores of a node come as one group (struct cores), since they share what was decoded of each
  * address space. A core executes the registers it is given: `regs` belongs to a thread, and a task
- * switch is one pointer change. It stops for one reason at a time, told in struct core_exit, with
- * the registers exact: pc is the instruction that stopped (for CORE_SYSCALL and CORE_CALLTHRU the
+ * switch is one pointer change. It stops for one reason at a time (struct core_exit), with the
+ * registers exact: pc is the instruction that stopped (for CORE_SYSCALL and CORE_CALLTHRU the
  * one after it), and nothing of that instruction has happened. (After CORE_FP it has, but for the
  * results that the enabled exception suppresses.) What to do about it is the operating system's
  * business (src/machine/os).
  *
  * Counting: what a block of instructions does is known when it is decoded. A core keeps one
- * execution count per block and a block a list of weights; core_signal_count adds them up when
- * someone asks. Cores do not know who that is.
+ * execution count per block and a block a list of weights; core_signal_counts adds them up.
  *
  * Terms: docs/glossary.md
  */
@@ -101,15 +100,15 @@ struct core_step {
     const struct record_path *path; /* that it is in; NULL unless call paths are recorded */
 };
 
-/* Who is told of every instruction, while `on`. */
+/* The listener of a trace: notified of every instruction while `on`. */
 struct core_trace {
     void (*step)(void *context, unsigned core, const struct core_step *step);
     void *context;
     bool on;
 };
 
-/* Who makes faster code of blocks that are entered often (src/machine/jit). Nothing of it may be
- * seen: a translated block does to registers, memory, time and counts what the interpreter does. */
+/* The translator of hot blocks (src/machine/jit). A translated block changes registers, memory,
+ * time and counts exactly as the interpreter does. */
 struct block;
 struct code;
 struct record;
@@ -120,12 +119,12 @@ enum core_hot {
 };
 struct core_translator {
     void *context;
-    uint32_t patience; /* how often a block is entered before `hot` is asked */
+    uint32_t entries_until_hot; /* entries of a block before `hot` is called */
     enum core_hot (*hot)(void *context, struct core *core, struct block *block, uint64_t limit,
                          struct core_exit *exit);
-    void (*forget)(void *context, struct code *code); /* some of its code has changed, or it ends */
-    void (*rest)(void *context);                      /* no core is inside any code */
-    /* Runs a core instead of core_run's own way, for comparing engines; NULL: nobody does. */
+    void (*invalidate)(void *context, struct code *code); /* code has changed, or the space ends */
+    void (*reclaim)(void *context); /* no core is inside any code: invalidated code may be freed */
+    /* Runs a core instead of core_run, to compare engines; or NULL. */
     void (*run)(void *context, struct core *core, uint64_t limit, struct core_exit *exit);
 };
 
@@ -161,11 +160,11 @@ void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 const struct record_path *
 core_path(const struct core *core);                     /* NULL unless call paths are recorded */
 const struct mem *core_memory(const struct core *core); /* the address space that it has now */
-/* The instruction that asks the memory hierarchy, while it asks; of a fetch, the first of its
+/* The instruction whose access the memory hierarchy is handling; of a fetch, the first of its
  * block. */
 uint32_t core_access_pc(const struct core *core);
-/* The trace was switched on while that instruction, which is no fetch, asks: it is the first that
- * is told. */
+/* The trace was switched on during that instruction's access, which is no fetch: the instruction is
+ * the first of the trace. */
 void core_trace_begin(struct core *core);
 uint64_t core_cycles(const struct core *core);           /* since the beginning */
 void core_idle_until(struct core *core, uint64_t cycle); /* nothing to run: time passes */
@@ -174,7 +173,7 @@ uint64_t core_idle_cycles(const struct core *core);      /* how much of it passe
  */
 bool core_access(const struct core_regs *regs, uint32_t word, struct core_step *step);
 
-/* The wires that instructions raise. */
+/* The signals that instructions raise. */
 enum core_signal {
 #define CORE_SIGNAL(id, group, name) CORE_SIGNAL_##id,
 #include "machine/core/core_signals.def"
@@ -187,8 +186,8 @@ uint64_t core_crossings(const struct core *core);
 /* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum
  * core_signal n) and how many more may be raised; `left` counts down and is 0 for those that were
  * reached. `cycle`, unless 0, stops it behind the instruction in which the core's clock gets there,
- * or what follows it in its block when memory was slow. `ask`, if given, says how much is left of
- * anything else that cores do, 0 when it was reached; it is asked behind every instruction when
+ * or what follows it in its block when memory was slow. `remaining`, if given, returns how much is
+ * left of anything else that cores do, 0 when it was reached; it is called behind instructions when
  * that is little. Borrowed; NULL to watch nothing. A core close to what it watches for runs slower.
  */
 enum { CORE_WATCHES = 256 };
@@ -198,20 +197,20 @@ struct core_watch {
     } sums[CORE_WATCHES];
     unsigned count;
     uint64_t cycle;
-    uint64_t (*ask)(void *context);
+    uint64_t (*remaining)(void *context);
     void *context;
-    /* The core's own: far from everything it does not look, and the sums are those of counts `seen`
-     * until `safe`. */
+    /* Private to the core: until cycle `safe` nothing can be reached, and `left` is that of the
+     * counts `seen`. */
     uint64_t seen[CORE_SIGNAL_COUNT], safe;
     bool lagging;
 };
 void core_set_watch(struct core *core, struct core_watch *watch);
 
-/* How often each wire was raised: counts[CORE_SIGNAL_COUNT]. */
+/* How often each signal was raised: counts[CORE_SIGNAL_COUNT]. */
 void core_signal_counts(struct core *core, uint64_t *counts);
-/* The signal behind a wire's name ("core0.load") and its core; without a number ("core.load") the
- * core is CORE_ALL. False when no core raises such a wire. */
+/* The signal of a name ("core0.load") and its core; without a number ("core.load") the core is
+ * CORE_ALL. False when cores have no such signal. */
 #define CORE_ALL UINT32_MAX
-bool core_signal_find(const char *wire, unsigned *core, enum core_signal *signal);
+bool core_signal_find(const char *name, unsigned *core, enum core_signal *signal);
 
 #endif

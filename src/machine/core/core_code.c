@@ -1,4 +1,4 @@
-/* Decodes code into blocks, and forgets it when it changes. */
+/* Decodes guest code into blocks, and invalidates them when the code changes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static uint32_t immediate(enum isa_id id, const struct isa_row *row, uint32_t wo
     return word;
 }
 
-/* Common shapes have code of their own. */
+/* Frequent forms have labels of their own. */
 static unsigned special_label(enum isa_id id, uint32_t word)
 {
     unsigned bo = isa_rt(word);
@@ -92,7 +92,7 @@ static uint32_t new_id(struct cores *cores, struct block *block)
     return (uint32_t)cores->block_count++;
 }
 
-static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
+static struct block *decode_block(struct code *code, uint32_t pc, unsigned most)
 {
     uint32_t words[BLOCK_OPS];
     struct op ops[BLOCK_OPS];
@@ -113,7 +113,7 @@ static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
     block->end = pc + 4 * count;
     block->count = (uint16_t)count;
     if (code->cores->options.translator)
-        block->patience = code->cores->options.translator->patience;
+        block->entries_until_hot = code->cores->options.translator->entries_until_hot;
     block_schedule(block, words, weights);
     block->weights = base_calloc(block->weight_count, sizeof *weights);
     memcpy(block->weights, weights, block->weight_count * sizeof *weights);
@@ -125,8 +125,8 @@ static struct block *make_block(struct code *code, uint32_t pc, unsigned most)
 
 struct block *block_cut(struct code *code, const struct block *block, unsigned count)
 {
-    struct block *cut = make_block(code, block->pc, count);
-    cut->patience = 0; /* it is buried soon, and no translation may know it */
+    struct block *cut = decode_block(code, block->pc, count);
+    cut->entries_until_hot = 0; /* it is invalidated soon, and must not be translated */
     return cut;
 }
 
@@ -141,13 +141,13 @@ struct block *code_block(struct code *code, uint32_t pc)
         code->decoded[pc / MEM_PAGE / CODE_GROUP]++;
     }
     mem_mark_code(code->mem, pc & ~(uint32_t)(MEM_PAGE - 1));
-    return page[pc % MEM_PAGE / 4] = make_block(code, pc, BLOCK_OPS);
+    return page[pc % MEM_PAGE / 4] = decode_block(code, pc, BLOCK_OPS);
 }
 
 /* --- Stopping inside a block ----------------------------------------------------------------- */
 
-void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason,
-                     uint32_t address, unsigned size)
+void core_report_fault(const struct core *core, struct core_exit *exit, enum core_reason reason,
+                       uint32_t address, unsigned size)
 {
     unsigned right = reason == CORE_LOAD ? MEM_READ : MEM_WRITE | MEM_SHADOW;
     for (uint32_t last = address + size - 1;
@@ -171,14 +171,14 @@ void core_count_part(struct core *core, const struct block *block, unsigned done
     }
     if (core->cores->blocks[block->id] == block)
         core->counts[block->id]--;
-    else /* buried meanwhile: its count was folded */
+    else /* invalidated meanwhile: its count was folded */
         for (unsigned w = 0; w < block->weight_count; w++)
             core->folded[block->weights[w].signal] -= block->weights[w].count;
 }
 
-/* --- Forgetting ------------------------------------------------------------------------------ */
+/* --- Invalidation ---------------------------------------------------------------------------- */
 
-void block_bury(struct cores *cores, struct block *block)
+void block_invalidate(struct cores *cores, struct block *block)
 {
     for (unsigned i = 0; i < cores->count; i++) {
         struct core *core = &cores->core[i];
@@ -191,15 +191,15 @@ void block_bury(struct cores *cores, struct block *block)
     cores->free_ids = base_grow(cores->free_ids, &cores->free_capacity, cores->free_count + 1,
                                 sizeof *cores->free_ids);
     cores->free_ids[cores->free_count++] = block->id;
-    block->buried = cores->graveyard;
-    cores->graveyard = block;
+    block->next_invalidated = cores->invalidated;
+    cores->invalidated = block;
 }
 
-static void bury_page(struct code *code, uint32_t page)
+static void invalidate_page(struct code *code, uint32_t page)
 {
     struct block **blocks = code->pages[page];
     for (unsigned i = 0; i < CODE_PAGE_OPS; i++)
-        if (blocks[i]) block_bury(code->cores, blocks[i]);
+        if (blocks[i]) block_invalidate(code->cores, blocks[i]);
     free(blocks);
     code->pages[page] = NULL;
     code->decoded[page / CODE_GROUP]--;
@@ -211,10 +211,10 @@ static void unchain_all(struct cores *cores)
         if (cores->blocks[i]) cores->blocks[i]->next[0] = cores->blocks[i]->next[1] = NULL;
 }
 
-static void forget_translated(struct code *code)
+static void invalidate_translated(struct code *code)
 {
     const struct core_translator *translator = code->cores->options.translator;
-    if (translator && code->translated) translator->forget(translator->context, code);
+    if (translator && code->translated) translator->invalidate(translator->context, code);
 }
 
 static void page_changed(void *context, uint32_t address)
@@ -222,8 +222,8 @@ static void page_changed(void *context, uint32_t address)
     struct code *code = context;
     uint32_t page = address / MEM_PAGE;
     if (!code->pages[page]) return;
-    bury_page(code, page);
-    forget_translated(code);
+    invalidate_page(code, page);
+    invalidate_translated(code);
     unchain_all(code->cores);
     for (unsigned i = 0; i < code->cores->count; i++)
         code->cores->core[i].code_changed = true;
@@ -238,16 +238,16 @@ static void rights_changed(void *context, uint32_t address, uint64_t length, boo
         cache_recheck(code->cores->options.cache, code->mem->space, address, length);
 }
 
-void code_free_buried(struct cores *cores)
+void code_free_invalidated(struct cores *cores)
 {
     const struct core_translator *translator = cores->options.translator;
-    if (translator && cores->graveyard) translator->rest(translator->context);
-    while (cores->graveyard) {
-        struct block *next = cores->graveyard->buried;
-        free(cores->graveyard->weights);
-        free(cores->graveyard->words);
-        free(cores->graveyard);
-        cores->graveyard = next;
+    if (translator && cores->invalidated) translator->reclaim(translator->context);
+    while (cores->invalidated) {
+        struct block *next = cores->invalidated->next_invalidated;
+        free(cores->invalidated->weights);
+        free(cores->invalidated->words);
+        free(cores->invalidated);
+        cores->invalidated = next;
     }
 }
 
@@ -280,9 +280,9 @@ void cores_forget(struct cores *cores, struct mem *mem)
             if (!code->decoded[page / CODE_GROUP])
                 page |= CODE_GROUP - 1;
             else if (code->pages[page])
-                bury_page(code, page);
+                invalidate_page(code, page);
         }
-        forget_translated(code);
+        invalidate_translated(code);
         unchain_all(cores);
         for (unsigned i = 0; i < cores->count; i++)
             if (cores->core[i].code == code) cores->core[i].code = NULL;
@@ -291,7 +291,7 @@ void cores_forget(struct cores *cores, struct mem *mem)
         if (cores->options.cache) cache_space_free(cores->options.cache, mem->space);
         mem_attach(mem, NULL, 0);
         base_release(code, sizeof *code);
-        code_free_buried(cores);
+        code_free_invalidated(cores);
         return;
     }
 }

@@ -3,9 +3,9 @@
  * A block is straight-line code within one page, up to and including the first instruction that
  * ends it. It is decoded once: each instruction becomes a struct op with the address of the
  * interpreter's code for it, and the block gets its weights and cycles (core_schedule.c). Blocks of
- * an address space are found through a table of pages; direct branches remember the block they led
- * to. When a page's code changes, its blocks are buried: their counts are folded into `folded`, and
- * they are freed once no core is inside one.
+ * an address space are found through a table of pages; direct branches are chained to the block
+ * they led to. When a page's code changes, its blocks are invalidated: their counts are folded into
+ * `folded`, and they are freed once no core is inside one.
  */
 #ifndef CORE_IMPL_H
 #define CORE_IMPL_H
@@ -41,11 +41,10 @@ struct block {
     uint16_t weight_count;
     uint32_t cycles;
     struct block *next[2]; /* where it goes: not taken or falling through, taken */
-    struct block *buried;  /* list of those to be freed */
-    uint32_t
-        patience; /* entries until the translator is asked; from 0 on it wraps, which is never */
-    void *translated; /* the translator's */
-    /* In a recorded run, once it was entered: whose it is, and the index of its count in paths of
+    struct block *next_invalidated;
+    uint32_t entries_until_hot; /* entries until the translator is called; 0: never (it wraps) */
+    void *translated;           /* the translator's */
+    /* In a recorded run, once it was entered: its function, and the index of its count in paths of
      * that function. */
     struct record_function *function;
     uint32_t index;
@@ -64,28 +63,26 @@ struct code {
     struct code *next;
 };
 
-/* How a load misses (core_habit.c). */
-enum { HABITS = 128, HABIT_PASTS = 16 };
-struct habit {
+/* The misses of a load (core_miss_history.c). */
+enum { MISS_HISTORIES = 128, HISTORY_PASTS = 16 };
+struct miss_history {
     uint32_t pc, block;   /* block: its id, as several may have the load */
     uint32_t past;        /* the last gaps between its misses, a byte each */
-    uint64_t first, last; /* how often its block had been entered when it was first noted, and when
-                             it missed last */
-    uint64_t surprises;   /* gaps that were not those that came after the same past before */
-    uint8_t then[HABIT_PASTS]; /* by past, about: what came */
+    uint64_t first, last; /* entries of its block at its first recorded and at its last miss */
+    uint64_t surprises;   /* gaps that differ from the one after the same past before */
+    uint8_t expected[HISTORY_PASTS]; /* by a hash of the past: the gap that followed */
 };
 
 struct core {
-    uint8_t
-        fp_sure[2048]; /* for translated code: which results need nothing but a note (jit_impl.h) */
+    uint8_t fp_sure[2048]; /* for translated code: results that prove themselves (jit_impl.h) */
     struct cores *cores;
     unsigned number;
     struct core_regs *regs;
     struct mem *mem;
     struct code *code;
-    const uint8_t *lines; /* which accesses are free of cost in this space (cache_lines) */
+    const uint8_t *lines; /* the line bytes of this space (cache_lines) */
     struct cache_view *view;
-    struct cache_fast *fast; /* its core's */
+    struct cache_fast *fast; /* the core's */
     uint64_t cycles;
     uint64_t crossings; /* accesses that touched a second line */
     uint64_t *counts;   /* per block id; grown by the decoder */
@@ -94,18 +91,18 @@ struct core {
     struct core_watch *watch;
     struct core_pending *pending; /* of a core that is traced */
     uint64_t idle;                /* cycles with nothing to run */
-    struct {                      /* what translated code wants of C */
+    struct {                      /* arguments and results of helpers of translated code */
         const void *site;
         uint64_t value[3];
         uint32_t address; /* read as wide as it is written, or the host waits for the store */
-        uint32_t heard;   /* the stall of a load that is still to be told; 0 or CACHE_SLOW: none */
+        uint32_t stall; /* of a load whose listeners are not notified yet; 0 or CACHE_SLOW: none */
     } call;
-    struct { /* the access that the hierarchy is being asked for; a fetch's: its block's first */
+    struct { /* the instruction whose access is in progress; of a fetch, the block's first */
         const struct block *block;
         const struct op *op;
-    } at;
-    struct core_exit *exit; /* where translated code says why it stopped, */
-    bool stopped;           /* and that it did */
+    } access;
+    struct core_exit *exit; /* the reason why translated code stopped, */
+    bool stopped;           /* if it did */
     bool code_changed;      /* by this core's own store: it must leave its block */
     /* Of a recorded run (core_record.c): */
     struct record_path *path;     /* the call path it is in */
@@ -113,8 +110,8 @@ struct core {
     struct record_thread *thread; /* that it runs */
     uint64_t path_since, path_crossings;
     bool touched; /* the memory hierarchy was called since it came to the path */
-    struct habit
-        habits[HABITS]; /* of loads in code that may be translated; others take their places */
+    struct miss_history miss_histories[MISS_HISTORIES]; /* of loads in code that may be translated;
+                                                           by a hash, the latest wins */
 };
 
 struct cores {
@@ -123,10 +120,10 @@ struct cores {
     struct core *core;
     struct code *codes;
     const void *const *labels;
-    struct block *graveyard;
-    struct block **blocks; /* by id; NULL for buried */
+    struct block *invalidated; /* to be freed */
+    struct block **blocks;     /* by id; NULL for invalidated */
     size_t block_count, block_capacity;
-    uint32_t *free_ids; /* of buried blocks, to be given out again */
+    uint32_t *free_ids; /* of invalidated blocks, to be reused */
     size_t free_count, free_capacity;
 };
 
@@ -144,23 +141,23 @@ enum {
 /* The block that starts at pc, decoded if need be; NULL when it cannot be fetched. */
 struct block *code_block(struct code *code, uint32_t pc);
 struct code *code_of(struct cores *cores, struct mem *mem);
-void code_free_buried(struct cores *cores);
+void code_free_invalidated(struct cores *cores);
 
-/* The load that core->at says is not free: its cycles. And whether nobody could foresee when a load
- * is not. */
+/* The cycles of the load in core->access, which misses. And whether a load of the block is
+ * unpredictable (core_miss_history.c). */
 uint32_t core_load(struct core *core, uint32_t address, unsigned size);
-bool core_is_irregular(const struct core *core, const struct block *block, unsigned op);
+bool core_is_unpredictable(const struct core *core, const struct block *block, unsigned op);
 
-/* Takes a block's count back and counts its first `done` instructions instead. */
+/* Takes back an entry of the block and counts its first `done` instructions instead. */
 void core_count_part(struct core *core, const struct block *block, unsigned done);
-/* What an access that is not allowed looks like to the operating system. */
-void core_tell_fault(const struct core *core, struct core_exit *exit, enum core_reason reason,
-                     uint32_t address, unsigned size);
+/* Fills in *exit for an access without the right. */
+void core_report_fault(const struct core *core, struct core_exit *exit, enum core_reason reason,
+                       uint32_t address, unsigned size);
 
-/* A block of its first `count` instructions, in no page; and burying one that is in none any more.
- */
+/* A block of the first `count` instructions, in no page; and invalidation of a block that is in no
+ * page any more. */
 struct block *block_cut(struct code *code, const struct block *block, unsigned count);
-void block_bury(struct cores *cores, struct block *block);
+void block_invalidate(struct cores *cores, struct block *block);
 /* Runs to the limit, with a watch or without. */
 void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit);
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
@@ -209,11 +206,11 @@ uint64_t *core_record_fold(struct core *core, uint32_t pc, const uint32_t *words
 
 /* --- Tracing (core_trace.c) ------------------------------------------------------------------ */
 
-/* The instruction that a core is about to do; told when it is done. */
+/* The instruction that a core is about to do; the trace gets it when it is done. */
 struct core_pending {
     struct core_step step;
-    bool there;
-    const struct block *block; /* whose times these are, until core_trace_end */
+    bool valid;
+    const struct block *block; /* whose issue cycles these are, until core_trace_end */
     uint32_t issued[BLOCK_OPS];
 };
 void core_trace_op(struct core *core, const struct block *block,

@@ -23,7 +23,7 @@
 #define CORE_INTERPRET core_interpret
 #endif
 
-/* --- Small things the bodies use ------------------------------------------------------------- */
+/* --- Helpers of the bodies ------------------------------------------------------------- */
 
 static inline uint8_t compare_signed(int32_t x, int32_t y, uint8_t so)
 {
@@ -168,7 +168,7 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define IMM    (op->imm)
 #define CR0(v) (regs->cr[0] = compare_signed((int32_t)(v), 0, regs->xer_so))
 
-/* A traced core tells each instruction when it comes to the next. */
+/* A traced core passes each instruction to the listener when it comes to the next. */
 #ifdef CORE_TRACED
 #define TRACE()                                                                                    \
     (core->cores->options.trace->on ? core_trace_op(core, block, (unsigned)(op - block->ops))      \
@@ -179,8 +179,8 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define TRACE_FAULT() ((void)0)
 #endif
 
-/* A recorded one tells where it goes by calls and returns, and when it comes to another function's
- * code. TOUCHED is for what the memory hierarchy may count. */
+/* A recorded core notifies the recorder of calls, returns, and entries of another function's code.
+ * TOUCHED marks calls of the memory hierarchy, which may count. */
 #ifdef CORE_RECORDED
 #define RECORD_CALL(to)   core_record_call(core, to)
 #define RECORD_RETURN(to) core_record_return(core, to)
@@ -208,39 +208,39 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define CHECK_LOAD_RIGHT(ea, size)                                                                 \
     if (UNLIKELY(!mem_window_allows(window, ea, size, MEM_READ)) &&                                \
         !can_load(core->mem, ea, size)) {                                                          \
-        core_tell_fault(core, exit, CORE_LOAD, ea, size);                                          \
+        core_report_fault(core, exit, CORE_LOAD, ea, size);                                        \
         goto fault;                                                                                \
     }
 #define CHECK_STORE_RIGHT(ea, size)                                                                \
     if (UNLIKELY(!mem_window_allows(window, ea, size, MEM_WRITE)) &&                               \
         !can_store(core->mem, ea, size)) {                                                         \
-        core_tell_fault(core, exit, CORE_STORE, ea, size);                                         \
+        core_report_fault(core, exit, CORE_STORE, ea, size);                                       \
         goto fault;                                                                                \
     }
-/* The same with what the access finds in the memory hierarchy. A set bit of the line's byte says
- * that it is allowed, hits and costs nothing; everything else is a call. Fetches are looked up line
- * by line when a block is entered. */
+/* The same with the memory hierarchy. A set bit of the line byte means that the access is allowed,
+ * hits and costs nothing; everything else is a call. Fetches are tested line by line when a block
+ * is entered. */
 #ifdef CORE_CACHED
-/* Who listens to the hierarchy may want to know which instruction asks. */
-#define ASK(first) (core->at.block = block, core->at.op = (first))
+/* Listeners of the hierarchy may look up the accessing instruction. */
+#define SET_ACCESS(first) (core->access.block = block, core->access.op = (first))
 #define CHECK_LOAD(ea, size)                                                                       \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_LOAD) || ((ea)&31) + (size) > 32)) {  \
         CHECK_LOAD_RIGHT(ea, size)                                                                 \
         core->crossings += ((ea)&31) + (size) > 32;                                                \
-        ASK(op);                                                                                   \
+        SET_ACCESS(op);                                                                            \
         core->cycles += TOUCHED(core_load(core, ea, size));                                        \
     }
 #define CHECK_STORE(ea, size)                                                                      \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) { \
         CHECK_STORE_RIGHT(ea, size)                                                                \
         core->crossings += ((ea)&31) + (size) > 32;                                                \
-        ASK(op);                                                                                   \
+        SET_ACCESS(op);                                                                            \
         core->cycles +=                                                                            \
             TOUCHED(cache_store(cache, core->number, core->mem->space, ea, size, core->cycles));   \
     }
 #define MANAGE(what, ea)                                                                           \
     do {                                                                                           \
-        ASK(op);                                                                                   \
+        SET_ACCESS(op);                                                                            \
         core->cycles +=                                                                            \
             TOUCHED(cache_manage(cache, what, core->number, core->mem->space, ea, core->cycles));  \
     } while (0)
@@ -249,7 +249,7 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS;                                          \
          line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)                                   \
         if (UNLIKELY(!(lines[line] & CACHE_FETCH))) {                                              \
-            ASK(block->ops);                                                                       \
+            SET_ACCESS(block->ops);                                                                \
             core->cycles += TOUCHED(cache_fetch(cache, core->number, core->mem->space,             \
                                                 line << CACHE_GRANULE_BITS, core->cycles));        \
         }
@@ -267,11 +267,11 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         NEXT;                                                                                      \
     } while (0)
 
-/* A block that was entered often enough: the translator may have code for it. */
+/* A hot block: the translator may have code for it. */
 #if defined CORE_CACHED && !defined CORE_TRACED
 #define ENTER_TRANSLATED()                                                                         \
     do {                                                                                           \
-        if (UNLIKELY(--block->patience == 0)) {                                                    \
+        if (UNLIKELY(--block->entries_until_hot == 0)) {                                           \
             enum core_hot hot = core_hot(core, block, limit, exit);                                \
             if (hot == CORE_HOT_STOPPED) return NULL;                                              \
             if (hot == CORE_HOT_RAN) {                                                             \
@@ -321,7 +321,7 @@ const void *const *CORE_INTERPRET(struct core *core, uint64_t limit, struct core
     core->code_changed = false;
     goto find;
 
-    /* Goes to `target`, along the chain if this block has been that way before. */
+    /* Goes to `target`, along the chain if this block has led there before. */
 branch:
     if (LIKELY(block->next[taken] && block->next[taken]->pc == target)) {
         block = block->next[taken];

@@ -1,4 +1,4 @@
-/* The interpreter a fifth time, for traced runs that know their call paths, too. */
+/* The interpreter's variant for runs that are traced and whose call paths are recorded. */
 #define CORE_CACHED   1
 #define CORE_TRACED   1
 #define CORE_RECORDED 1

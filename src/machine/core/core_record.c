@@ -8,27 +8,27 @@
 #include "base/mem.h"
 #include "machine/core/core_record_impl.h"
 
-enum { FRAMES_MOST = 1 << 20 };
+enum { FRAMES_MAX = 1 << 20 };
 enum { BACK_NEVER = 1 }; /* no return leads there */
 
 /* --- Moving ---------------------------------------------------------------------------------- */
 
-/* Charges what was counted since the core came to its path. */
-static void settle(struct core *core)
+/* Attributes what was counted since the core entered its path to that path. */
+static void attribute(struct core *core)
 {
     uint64_t busy = core->cycles - core->idle;
     assert(core->path);
-    struct record_ledger *ledger = &core->path->now;
+    struct record_counts *ledger = &core->path->now;
     ledger->cycles += busy - core->path_since;
     core->path_since = busy;
     if (!core->touched || core->cores->options.record->options.light) return;
     core->touched = false;
     ledger->crossings += core->crossings - core->path_crossings;
     core->path_crossings = core->crossings;
-    cache_attribute(core->cores->options.record->account, core->number, &ledger->bill);
+    cache_attribute(core->cores->options.record->attributor, core->number, &ledger->attribution);
 }
 
-/* Opens the path's ledger of the turn that it is now. */
+/* Selects the path's counts of the current turn. */
 static void turn_to(const struct record *record, struct record_path *path)
 {
     if (!path->other) path->other = base_calloc(record_turns(record), sizeof *path->other);
@@ -38,7 +38,7 @@ static void turn_to(const struct record *record, struct record_path *path)
 }
 
 /* The core is in this path from now on. */
-static inline void come_to(struct core *core, struct record_path *to)
+static inline void enter_path(struct core *core, struct record_path *to)
 {
     if (to->turn != core->cores->options.record->turn) turn_to(core->cores->options.record, to);
     if (to->now.capacity < to->function->block_count) record_path_grow(to);
@@ -46,10 +46,10 @@ static inline void come_to(struct core *core, struct record_path *to)
     core->path_counts = to->now.counts;
 }
 
-static inline void move(struct core *core, struct record_path *to)
+static inline void switch_path(struct core *core, struct record_path *to)
 {
-    settle(core);
-    come_to(core, to);
+    attribute(core);
+    enter_path(core, to);
 }
 
 void record_turn_next(struct cores *cores)
@@ -57,14 +57,14 @@ void record_turn_next(struct cores *cores)
     struct record *record = cores->options.record;
     record->turn = (record->turn + 1) % record_turns(record);
     for (unsigned i = 0; i < cores->count; i++)
-        if (cores->core[i].path) move(&cores->core[i], cores->core[i].path);
+        if (cores->core[i].path) switch_path(&cores->core[i], cores->core[i].path);
 }
 
 static struct record_frame *push(struct record_thread *thread, struct record_path *caller,
                                  uint32_t back, uint32_t sp)
 {
-    if (thread->frame_count == FRAMES_MOST)
-        thread->frame_count = 0; /* calls that never return: what led here is lost */
+    if (thread->frame_count == FRAMES_MAX)
+        thread->frame_count = 0; /* calls that never return: the frames are dropped */
     if (thread->frame_count == thread->frame_capacity)
         thread->frames = base_grow(thread->frames, &thread->frame_capacity, thread->frame_count + 1,
                                    sizeof *thread->frames);
@@ -82,45 +82,45 @@ static struct record_function *find_callee(const struct core *core, struct code 
     return block->function;
 }
 
-static inline struct way *way_of(struct record *record, const struct record_path *from, uint32_t to,
-                                 uint32_t back)
+static inline struct edge *edge_slot(struct record *record, const struct record_path *from,
+                                     uint32_t to, uint32_t back)
 {
     uint32_t hash =
         from->number * UINT32_C(0x9E3779B1) + to / 4 + to % 4 + back * UINT32_C(0x85EBCA6B);
-    return &record->ways[hash % RECORD_WAYS];
+    return &record->edges[hash % RECORD_EDGES];
 }
 
-/* Of a call, or of a jump (its `to` is odd) by a function that `above` called. Threads may begin
- * with the function, or it may start threads: such ways are not kept. */
-static struct way *way_find(struct core *core, struct way *way, const struct way *wanted,
-                            struct record_path *above, struct record_function *function)
+/* Looks up the path of a call, or of a jump (its `to` is odd) by a function that `above` called.
+ * Edges to functions that threads start with, or that start threads, are not cached. */
+static struct edge *edge_find(struct core *core, struct edge *edge, const struct edge *wanted,
+                              struct record_path *above, struct record_function *function)
 {
     struct record *record = core->cores->options.record;
     uint32_t at = wanted->back == BACK_NEVER ? 0 : wanted->back - 4;
-    bool known = false;
+    bool is_start = false;
     struct record_path *below =
-        wanted->to & 1 ? NULL : record_starts_take(core, wanted->to, &known);
-    if (known || function->role >= RECORD_FORKS) way = &record->once;
-    *way = *wanted;
-    way->path = record_callee_get(record, below ? below : above, function, below ? 0 : at);
-    way->site = record_site_get(way->path, (below ? below : above)->function, below ? 0 : at);
-    if (below) way->path->start = true;
+        wanted->to & 1 ? NULL : record_starts_take(core, wanted->to, &is_start);
+    if (is_start || function->role >= RECORD_FORKS) edge = &record->once;
+    *edge = *wanted;
+    edge->path = record_callee_get(record, below ? below : above, function, below ? 0 : at);
+    edge->site = record_site_get(edge->path, (below ? below : above)->function, below ? 0 : at);
+    if (below) edge->path->start = true;
     if (function->role >= RECORD_FORKS &&
         function->symbol != wanted->from->symbol && /* not its cold part */
         (wanted->to & ~UINT32_C(3)) == function->low)
-        record_starts_announce(core, way->path);
-    return way;
+        record_starts_announce(core, edge->path);
+    return edge;
 }
 
-/* The core is at the first instruction of a function that is told of. */
-static void tell_call(struct core *core)
+/* The core is at the first instruction of a function whose calls are reported. */
+static void notify_call(struct core *core)
 {
     const struct record_options *o = &core->cores->options.record->options;
     struct record_thread *thread = core->thread;
     struct record_call *call = &thread->call;
-    if (call->told || !thread->frame_count) return;
+    if (call->id || !thread->frame_count) return;
     assert(thread->frames);
-    *call = (struct record_call){.told = core->path->function->told,
+    *call = (struct record_call){.id = core->path->function->call_id,
                                  .frame = thread->frame_count,
                                  .back = core->regs->lr,
                                  .caller = thread->frames[thread->frame_count - 1].caller,
@@ -129,14 +129,14 @@ static void tell_call(struct core *core)
     o->called(o->context, call);
 }
 
-/* Frames have gone, and perhaps the call that is told of with them. */
+/* Frames were popped, and perhaps the reported call with them. */
 static void end_call(struct core *core, bool returned)
 {
     const struct record_options *o = &core->cores->options.record->options;
     struct record_thread *thread = core->thread;
-    if (!thread->call.told || thread->call.frame <= thread->frame_count) return;
+    if (!thread->call.id || thread->call.frame <= thread->frame_count) return;
     struct record_call call = thread->call;
-    thread->call.told = 0;
+    thread->call.id = 0;
     if (returned && call.frame == thread->frame_count + 1)
         o->returned(o->context, &call, core->regs->gpr[3]);
 }
@@ -144,29 +144,29 @@ static void end_call(struct core *core, bool returned)
 void core_record_call(struct core *core, uint32_t to)
 {
     struct record_path *from = core->path;
-    const struct way wanted = {.from = from, .to = to, .back = core->regs->lr};
-    struct way *way = way_of(core->cores->options.record, from, to, wanted.back);
-    if (to == wanted.back) return; /* how position-independent code finds itself */
-    if (way->from != from || way->to != to || way->back != wanted.back) {
+    const struct edge wanted = {.from = from, .to = to, .back = core->regs->lr};
+    struct edge *edge = edge_slot(core->cores->options.record, from, to, wanted.back);
+    if (to == wanted.back) return; /* how position-independent code gets its address */
+    if (edge->from != from || edge->to != to || edge->back != wanted.back) {
         struct record_function *function = find_callee(core, core->code, to);
         if (!function) return;
         if (function == from->function && to != function->low)
-            *way = wanted; /* the same, over a word of data: no call */
+            *edge = wanted; /* within the function, over a word of data: no call */
         else
-            way = way_find(core, way, &wanted, from, function);
+            edge = edge_find(core, edge, &wanted, from, function);
     }
-    if (!way->path) return;
+    if (!edge->path) return;
     (void)push(core->thread, from, wanted.back, core->regs->gpr[1]);
-    move(core, way->path);
+    switch_path(core, edge->path);
     core->path->calls++;
-    if (way->site) way->site->calls++;
-    if (core->path->function->told) tell_call(core);
+    if (edge->site) edge->site->calls++;
+    if (core->path->function->call_id) notify_call(core);
 }
 
 static void return_through(struct core *core, size_t frame)
 {
     core->thread->frame_count = frame;
-    move(core, core->thread->frames[frame].caller);
+    switch_path(core, core->thread->frames[frame].caller);
 }
 
 void core_record_return(struct core *core, uint32_t to)
@@ -179,7 +179,7 @@ void core_record_return(struct core *core, uint32_t to)
             end_call(core, true);
             return;
         }
-    /* Not a return, or one to somewhere else: seen when that is entered. */
+    /* Not a return to a frame: found when the target's block is entered. */
 }
 
 /* Whether the core has gone back to a function that called. */
@@ -197,8 +197,7 @@ static bool unwind(struct core *core, const struct record_function *function)
     return core->path->function == function;
 }
 
-/* Where stubs lead to as long as nobody has looked the function up: a branch to the code that does.
- */
+/* The target of a stub whose function is not resolved yet: a branch to the resolver. */
 static bool is_stub_too(const struct block *block)
 {
     enum { B = 18 };
@@ -228,20 +227,20 @@ void core_record_enter(struct core *core, struct block *block)
     bool runtime =
         path->function->role != RECORD_PLAIN && path->function->symbol != function->symbol;
     struct record_path *above = path->parent && !runtime ? path->parent : path;
-    const struct way wanted = {
+    const struct edge wanted = {
         .from = path, .to = block->pc + 1, .back = back_from(core->thread, above)};
-    struct way *way = way_of(record, path, wanted.to, wanted.back);
+    struct edge *edge = edge_slot(record, path, wanted.to, wanted.back);
     path->function->callee = function;
     function->stub |= path->function->stub && is_stub_too(block);
-    if (way->from != path || way->to != wanted.to || way->back != wanted.back ||
-        way->path->function != function)
-        way = way_find(core, way, &wanted, above, function);
-    move(core, way->path);
-    if (function->told && block->pc == function->low) tell_call(core);
+    if (edge->from != path || edge->to != wanted.to || edge->back != wanted.back ||
+        edge->path->function != function)
+        edge = edge_find(core, edge, &wanted, above, function);
+    switch_path(core, edge->path);
+    if (function->call_id && block->pc == function->low) notify_call(core);
     if (block->pc != function->low || function->symbol == path->symbol)
         return; /* its cold part is no call */
     core->path->calls++;
-    if (way->site) way->site->calls++;
+    if (edge->site) edge->site->calls++;
 }
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -269,10 +268,10 @@ static struct core *core_of(struct cores *cores, const struct record_thread *thr
     return NULL;
 }
 
-/* It is the thread's again to say where it is; the core may come back to it. */
+/* The thread leaves the core and keeps its path. */
 static void take_from_core(struct core *core)
 {
-    settle(core);
+    attribute(core);
     core->thread->path = core->path;
     core->path = NULL;
 }
@@ -285,7 +284,7 @@ static void start_program(struct record *record, struct record_thread *thread, s
     if (thread->mem) record_starts_forget(record, thread->pid);
     thread->mem = mem;
     thread->frame_count = 0;
-    thread->call.told = 0;
+    thread->call.id = 0;
     thread->core = core;
     thread->path = record_root_get(record, thread, core, symbol);
 }
@@ -313,7 +312,7 @@ void record_switch_thread(struct cores *cores, unsigned number, int pid, int tid
     if (!thread->path) start_program(record, thread, core->mem, number);
     if (thread->core != number) change_core(record, thread, number);
     core->thread = thread;
-    come_to(core, thread->path);
+    enter_path(core, thread->path);
     core->path_since = core->cycles - core->idle;
     core->path_crossings = core->crossings;
 }
@@ -344,14 +343,14 @@ void core_record_begin(struct core *core)
     bool forked = !thread->mem;
     thread->mem = core->mem;
     if (forked) return;
-    settle(core);
+    attribute(core);
     start_program(core->cores->options.record, thread, core->mem, core->number);
-    come_to(core, thread->path);
+    enter_path(core, thread->path);
 }
 
 void core_record_end(struct core *core)
 {
-    if (core->path) settle(core);
+    if (core->path) attribute(core);
 }
 
 /* A part of a block was done, instead of all of it, or something besides blocks. */
@@ -383,7 +382,7 @@ static void thread_move(struct cores *cores, struct record_thread *thread, struc
 {
     struct core *core = core_of(cores, thread);
     thread->path = to;
-    if (core) move(core, to);
+    if (core) switch_path(core, to);
 }
 
 void record_signal(struct cores *cores, int tid, const struct core_regs *regs, struct mem *mem,
@@ -446,7 +445,7 @@ static bool region_begin(struct core *core, const void *symbol, unsigned levels)
     if (levels)
         frame[1].caller = inside;
     else
-        move(core, inside);
+        switch_path(core, inside);
     return true;
 }
 
@@ -464,7 +463,7 @@ static bool region_end(struct core *core, const void *symbol, unsigned levels)
     if (levels)
         thread->frames[at].caller = to;
     else
-        move(core, to);
+        switch_path(core, to);
     return true;
 }
 

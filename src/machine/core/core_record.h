@@ -2,7 +2,7 @@
  *
  * A path is a function and the path that called it. While a core runs in a path, the execution
  * count of every block also goes to the path's own array (blocks are numbered within their
- * function), time and what the memory hierarchy counts are charged to it when the core leaves it. A
+ * function). Time and the memory hierarchy's counts are attributed to it when the core leaves it. A
  * run that is not recorded has none of this: recording is a variant of the interpreter and of
  * translated code.
  *
@@ -48,11 +48,11 @@ enum record_role {
 };
 
 struct record_function {
-    const void *symbol; /* who it is, in the words of record_options */
+    const void *symbol; /* from record_options.function */
     enum record_role role;
     uint32_t low, high;             /* its addresses; equal: unknown */
     uint32_t address;               /* where it begins in its file, if low and high are known */
-    uint8_t told;                   /* what record_options.told says of it */
+    uint8_t call_id;                /* that record_options.call_id returned */
     bool stub;                      /* of a procedure linkage table, */
     struct record_function *callee; /* and where it led last */
     struct record_block *blocks;
@@ -76,14 +76,14 @@ struct record_site {
     uint64_t calls;
 };
 
-/* What a path did while one of several sets of counters was on; without sets that take turns, all
+/* What a path did while one of several sets of counters was on (a turn); without --rotate, all that
  * it did. */
-struct record_ledger {
+struct record_counts {
     uint64_t cycles, crossings;
     uint64_t *counts; /* per block of the function */
     size_t capacity;
     uint64_t *folded; /* signals of parts of blocks, by enum core_signal; NULL: none */
-    struct cache_attribution bill;
+    struct cache_attribution attribution;
 };
 
 struct record_path {
@@ -94,12 +94,12 @@ struct record_path {
     enum record_kind kind;
     unsigned core, depth, number;
     uint32_t at; /* the only place where it is called, for paths that are split by it; else 0 */
-    bool start;  /* a thread began here, which another one told to */
+    bool start;  /* the start function of a thread that another one created */
     struct record_site *sites; /* where it was called */
     uint64_t calls;
     unsigned turn;            /* that `now` is of */
-    struct record_ledger now; /* what is counted goes here, */
-    struct record_ledger
+    struct record_counts now; /* what is counted goes here, */
+    struct record_counts
         *other; /* and here, by turn, went what was counted in others; NULL: nothing */
 };
 
@@ -109,11 +109,10 @@ struct record_frame {
     uint32_t back, sp;          /* where it returns to, and with which r1 */
 };
 
-/* A call of a function that somebody wants to be told of. Of those that call each other, the first.
- */
+/* A call that a listener is notified of. Of nested calls, the outermost. */
 enum { RECORD_ARGUMENTS = 3 };
 struct record_call {
-    uint8_t told;  /* what record_options.told said; 0: there is no such call */
+    uint8_t id;    /* the function's call_id; 0: there is no such call */
     size_t frame;  /* of the thread: it is over when there are fewer */
     uint32_t back; /* where it returns to */
     uint32_t argument[RECORD_ARGUMENTS];
@@ -135,7 +134,7 @@ struct record_thread {
 
 struct record_options {
     struct cache *cache;
-    bool light; /* paths are followed, what the memory hierarchy does is not charged to them */
+    bool light; /* paths are followed, the hierarchy's counts are not attributed to them */
     unsigned depth;
     bool by_site;   /* a path for each place where a function is called */
     unsigned turns; /* sets of counters that take turns; 0: one that is always on */
@@ -148,10 +147,9 @@ struct record_options {
      * space. */
     const void *(*unnamed)(void *context, struct mem *mem, uint32_t pc);
     const void *(*program)(void *context, struct mem *mem);
-    /* Whether calls of a function are to be told: 0, or a number that they will have. NULL: never.
-     * Then `called`, before the function has done anything, and, if it returns to where it was
-     * called from, `returned`. */
-    uint8_t (*told)(void *context, const void *symbol);
+    /* Whether calls of a function are reported: 0, or the id that they get. NULL: never. `called`
+     * is called before the function's first instruction, `returned` if it returns to its caller. */
+    uint8_t (*call_id)(void *context, const void *symbol);
     void (*called)(void *context, const struct record_call *call);
     void (*returned)(void *context, const struct record_call *call, uint32_t result);
     enum record_role (*role)(void *context, const void *symbol);
@@ -182,17 +180,17 @@ void record_turn_next(struct cores *cores);
 /* All paths, parents before children, in the order in which they were first taken. */
 struct record_path *const *record_paths(const struct record *record, size_t *count);
 const struct cache_attributor *
-record_account(const struct record *record); /* that the paths' bills are of */
+record_attributor(const struct record *record); /* of the paths' attributions */
 /* All functions that have blocks, each called back once, in no order. */
 void record_each_function(const struct record *record,
                           void (*each)(void *context, const struct record_function *f),
                           void *context);
 /* What the path did in a turn, from 0 on; NULL: nothing. */
-const struct record_ledger *record_path_ledger(const struct record *record,
+const struct record_counts *record_path_counts(const struct record *record,
                                                const struct record_path *path, unsigned turn);
 unsigned record_turns(const struct record *record); /* at least 1 */
 /* Adds what instructions raised there, to counts[CORE_SIGNAL_COUNT]. */
-void record_path_signals(const struct record_path *path, const struct record_ledger *ledger,
+void record_path_signals(const struct record_path *path, const struct record_counts *ledger,
                          uint64_t *counts);
 
 #endif

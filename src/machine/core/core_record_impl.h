@@ -6,34 +6,34 @@
 #include "machine/core/core_impl.h"
 #include "machine/core/core_record.h"
 
-enum { RECORD_FUNCTIONS = 4096, RECORD_WAYS = 4096 };
+enum { RECORD_FUNCTIONS = 4096, RECORD_EDGES = 4096 };
 
-/* A way that was taken before. */
-struct way {
+/* An edge of the call graph that was taken before: a cache of path lookups. */
+struct edge {
     const struct record_path *from;
     struct record_path *path;
-    struct record_site *site; /* NULL: nobody called */
-    uint32_t to;              /* + 1 for a jump, in whose place it is */
+    struct record_site *site; /* NULL: not by a call */
+    uint32_t to;              /* + 1 for a jump, which replaces `from` */
     uint32_t back;            /* where the callee will return to */
 };
 
 struct record {
     struct record_options options;
-    unsigned turn; /* which it is */
-    struct cache_attributor *account;
+    unsigned turn; /* the current one */
+    struct cache_attributor *attributor;
     struct record_thread *threads;
     struct record_path **paths;
     size_t path_count, path_capacity;
     struct record_function nowhere; /* of roots and regions */
     struct record_function *functions[RECORD_FUNCTIONS];
-    struct way ways[RECORD_WAYS], once; /* by a hash; and one that must be looked for each time */
-    struct record_start *starts;        /* the latest first */
+    struct edge edges[RECORD_EDGES], once; /* by a hash; and one for edges that are not cached */
+    struct record_start *starts;           /* the latest first */
     size_t start_count;
 };
 
 /* --- The tree -------------------------------------------------------------------------------- */
 
-/* Says whose a block is, and its number there. Cores that are in the function need room for its
+/* Sets a block's function, and its index there. Cores that are in the function get room for its
  * count at once. */
 void record_name_block(const struct core *core, const struct code *code, struct block *block,
                        bool called);
@@ -57,12 +57,11 @@ struct record_site *record_site_get(struct record_path *path, const struct recor
 
 /* --- Starts ---------------------------------------------------------------------------------- */
 
-/* A function with such a role is called in this path, with its arguments in registers. */
+/* A function that forks or creates is called in this path, with its arguments in registers. */
 void record_starts_announce(struct core *core, struct record_path *path);
-/* The path below which the core's thread begins with the code at `to`, in its own tree, or NULL: it
- * is an ordinary call. `known`: some thread begins there, so the way must be looked for each time.
- */
-struct record_path *record_starts_take(struct core *core, uint32_t to, bool *known);
+/* The path below which the core's thread starts with the code at `to`, in its own tree, or NULL: it
+ * is an ordinary call. `is_start`: some thread starts there, so the edge is not cached. */
+struct record_path *record_starts_take(struct core *core, uint32_t to, bool *is_start);
 void record_starts_forget(struct record *record, int pid); /* another program */
 void record_starts_free(struct record *record);
 

@@ -1,24 +1,23 @@
-/* Functions that threads begin with: where in the tree they belong.
+/* Start functions of threads, and their place in the tree of call paths.
  *
- * A runtime is told a function and its argument, by a thread that forks a team or creates a thread,
- * and calls it later in another one. That call, with that argument, is then not kept below the
- * runtime's own code, where the thread waits for work, but below the path that forked or created,
- * in the tree of the thread that makes it.
+ * A thread that forks a team or creates a thread gives the runtime a function and its argument; the
+ * runtime calls the function later in another thread. That call is recorded below the path that
+ * forked or created, in the calling thread's tree, and not below the runtime's wait loop.
  *
- * A team's function is known until it is told again or many others are; a created thread begins
- * once. Threads that a runtime creates for a team stay at their root: what they do besides the
- * team's work is nobody's.
+ * A team's function is kept until it is registered again or STARTS_MAX others are; that of a
+ * created thread is used once. Threads that a runtime creates for a team stay at their root, with
+ * what they do besides the team's work.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "machine/core/core_record_impl.h"
 
-enum { STARTS_MOST = 1024 };
+enum { STARTS_MAX = 1024 };
 
 struct record_start {
     struct record_start *next;
-    const struct record_thread *told; /* by whom */
+    const struct record_thread *by; /* the thread that registered it */
     int pid;
     uint32_t function, argument;
     struct record_path *path;
@@ -59,14 +58,14 @@ void record_starts_announce(struct core *core, struct record_path *path)
     }; /* registers; the argument is in the next one */
     struct record *record = core->cores->options.record;
     bool once = path->function->role == RECORD_CREATES;
-    const uint32_t *told = &core->regs->gpr[once ? CREATE_FUNCTION : FORK_FUNCTION];
+    const uint32_t *given = &core->regs->gpr[once ? CREATE_FUNCTION : FORK_FUNCTION];
     int pid = core->thread->pid;
     if (once && is_of_team(path)) return;
-    for (unsigned i = 0; !*find(record, pid, told[0], NULL) && i < RECORD_WAYS; i++)
-        if (record->ways[i].to == told[0]) record->ways[i] = (struct way){0};
-    struct record_start **same = find(record, pid, told[0], &told[1]);
+    for (unsigned i = 0; !*find(record, pid, given[0], NULL) && i < RECORD_EDGES; i++)
+        if (record->edges[i].to == given[0]) record->edges[i] = (struct edge){0};
+    struct record_start **same = find(record, pid, given[0], &given[1]);
     if (!once && *same) drop(record, same);
-    if (record->start_count >= STARTS_MOST) {
+    if (record->start_count >= STARTS_MAX) {
         struct record_start **last = &record->starts;
         while ((*last)->next)
             last = &(*last)->next;
@@ -74,24 +73,24 @@ void record_starts_announce(struct core *core, struct record_path *path)
     }
     struct record_start *start = base_calloc(1, sizeof *start);
     *start = (struct record_start){.next = record->starts,
-                                   .told = core->thread,
+                                   .by = core->thread,
                                    .pid = pid,
-                                   .function = told[0],
-                                   .argument = told[1],
+                                   .function = given[0],
+                                   .argument = given[1],
                                    .path = path,
                                    .once = once};
     record->starts = start;
     record->start_count++;
 }
 
-struct record_path *record_starts_take(struct core *core, uint32_t to, bool *known)
+struct record_path *record_starts_take(struct core *core, uint32_t to, bool *is_start)
 {
     struct record *record = core->cores->options.record;
     int pid = core->thread->pid;
-    *known = *find(record, pid, to, NULL) != NULL;
-    if (!*known) return NULL;
+    *is_start = *find(record, pid, to, NULL) != NULL;
+    if (!*is_start) return NULL;
     struct record_start **at = find(record, pid, to, &core->regs->gpr[3]), *start = *at;
-    if (!start || (start->once && start->told == core->thread)) return NULL;
+    if (!start || (start->once && start->by == core->thread)) return NULL;
     struct record_path *path = record_twin(record, start->path, core->thread, core->number);
     if (start->once) drop(record, at);
     return path;

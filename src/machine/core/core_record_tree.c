@@ -5,14 +5,14 @@
 #include "base/mem.h"
 #include "machine/core/core_record_impl.h"
 
-/* From here on, functions that are called in new ways are kept once, below their root. */
-enum { PATHS_MOST = 200000 };
+/* Beyond this number, a new path is recorded once, below its root. */
+enum { PATHS_MAX = 200000 };
 
 struct record *record_new(const struct record_options *options)
 {
     struct record *record = base_calloc(1, sizeof *record);
     record->options = *options;
-    record->account = cache_attributor_new(options->cache);
+    record->attributor = cache_attributor_new(options->cache);
     return record;
 }
 
@@ -30,10 +30,10 @@ static void free_functions(struct record_function *function)
     }
 }
 
-static void ledger_fini(const struct record *record, struct record_ledger *ledger)
+static void counts_fini(const struct record *record, struct record_counts *ledger)
 {
     if (!ledger) return;
-    cache_attribution_fini(record->account, &ledger->bill);
+    cache_attribution_fini(record->attributor, &ledger->attribution);
     free(ledger->counts);
     free(ledger->folded);
 }
@@ -44,7 +44,7 @@ void record_free(struct record *record)
     for (size_t i = 0; i < record->path_count; i++) {
         struct record_path *path = record->paths[i];
         for (unsigned t = 0; t < record_turns(record); t++)
-            ledger_fini(record, t == path->turn ? &path->now
+            counts_fini(record, t == path->turn ? &path->now
                                 : path->other   ? &path->other[t]
                                                 : NULL);
         free(path->other);
@@ -65,7 +65,7 @@ void record_free(struct record *record)
         record->threads = next;
     }
     record_starts_free(record);
-    cache_attributor_free(record->account);
+    cache_attributor_free(record->attributor);
     free(record);
 }
 
@@ -75,9 +75,9 @@ struct record_path *const *record_paths(const struct record *record, size_t *cou
     return record->paths;
 }
 
-const struct cache_attributor *record_account(const struct record *record)
+const struct cache_attributor *record_attributor(const struct record *record)
 {
-    return record->account;
+    return record->attributor;
 }
 
 unsigned record_turns(const struct record *record)
@@ -85,14 +85,14 @@ unsigned record_turns(const struct record *record)
     return record->options.turns ? record->options.turns : 1;
 }
 
-const struct record_ledger *record_path_ledger(const struct record *record,
+const struct record_counts *record_path_counts(const struct record *record,
                                                const struct record_path *path, unsigned turn)
 {
     if (turn == path->turn) return &path->now;
     return path->other && turn < record_turns(record) ? &path->other[turn] : NULL;
 }
 
-void record_path_signals(const struct record_path *path, const struct record_ledger *ledger,
+void record_path_signals(const struct record_path *path, const struct record_counts *ledger,
                          uint64_t *counts)
 {
     for (unsigned i = 0; ledger->folded && i < CORE_SIGNAL_COUNT; i++)
@@ -125,8 +125,8 @@ static struct record_function *function_get(struct record *record, const void *s
     *function =
         (struct record_function){.symbol = symbol, .low = low, .high = high, .next = *bucket};
     function->role = record->options.role(record->options.context, symbol);
-    if (record->options.told && low != high)
-        function->told = record->options.told(record->options.context, symbol);
+    if (record->options.call_id && low != high)
+        function->call_id = record->options.call_id(record->options.context, symbol);
     return *bucket = function;
 }
 
@@ -140,8 +140,8 @@ static bool is_stub(const struct block *block)
            words[n - 3] >> 21 == LWZ_R11;
 }
 
-/* The function of a block. Code that nobody names belongs to the unnamed function that first comes
- * to it. */
+/* The function of a block. Code without a symbol belongs to the unnamed function that first enters
+ * it. */
 static struct record_function *find_function(struct record *record, const struct core *core,
                                              const struct code *code, const struct block *block,
                                              bool called)
@@ -152,9 +152,9 @@ static struct record_function *find_function(struct record *record, const struct
     const void *symbol =
         stub ? NULL : o->function(o->context, code->mem, block->pc, &low, &high, &address);
     if (symbol) {
-        struct record_function *known = function_get(record, symbol, low, high);
-        known->address = address;
-        return known;
+        struct record_function *found = function_get(record, symbol, low, high);
+        found->address = address;
+        return found;
     }
     struct record_function *now = core->path ? core->path->function : &record->nowhere;
     if (!called && now != &record->nowhere && now->low == now->high) return now;
@@ -166,7 +166,7 @@ static struct record_function *find_function(struct record *record, const struct
 
 void record_path_grow(struct record_path *path)
 {
-    struct record_ledger *ledger = &path->now;
+    struct record_counts *ledger = &path->now;
     size_t before = ledger->capacity;
     if (before >= path->function->block_count) return;
     ledger->counts = base_grow(ledger->counts, &ledger->capacity, path->function->block_count,
@@ -174,15 +174,15 @@ void record_path_grow(struct record_path *path)
     memset(ledger->counts + before, 0, (ledger->capacity - before) * sizeof *ledger->counts);
 }
 
-/* Its number in the function; made when it is new. */
+/* Its index in the function; added when it is new. */
 uint32_t record_block_index(struct record_function *function, const struct record_block *block)
 {
     for (size_t i = 0; i < function->block_count; i++) {
-        const struct record_block *known = &function->blocks[i];
-        if (known->pc == block->pc && known->count == block->count &&
-            known->weight_count == block->weight_count &&
-            memcmp(known->words, block->words, block->count * sizeof *block->words) == 0 &&
-            (!block->weight_count || memcmp(known->weights, block->weights,
+        const struct record_block *found = &function->blocks[i];
+        if (found->pc == block->pc && found->count == block->count &&
+            found->weight_count == block->weight_count &&
+            memcmp(found->words, block->words, block->count * sizeof *block->words) == 0 &&
+            (!block->weight_count || memcmp(found->weights, block->weights,
                                             block->weight_count * sizeof *block->weights) == 0))
             return (uint32_t)i;
     }
@@ -262,13 +262,13 @@ struct record_path *record_child_get(struct record *record, struct record_path *
 {
     while (kind != RECORD_INSIDE && parent->parent && parent->depth > record->options.depth)
         parent = parent->parent;
-    struct record_path *known = child_find(parent, kind, function, symbol, at);
-    if (known) return known;
-    if (kind != RECORD_INSIDE && record->path_count >= PATHS_MOST) {
+    struct record_path *found = child_find(parent, kind, function, symbol, at);
+    if (found) return found;
+    if (kind != RECORD_INSIDE && record->path_count >= PATHS_MAX) {
         while (parent->parent)
             parent = parent->parent;
-        known = child_find(parent, kind, function, symbol, at);
-        if (known) return known;
+        found = child_find(parent, kind, function, symbol, at);
+        if (found) return found;
     }
     struct record_path *path = path_new(record, &(struct record_path){.kind = kind,
                                                                       .function = function,

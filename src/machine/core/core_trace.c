@@ -1,9 +1,10 @@
-/* Telling instructions one by one, as they complete.
+/* Instruction traces: the listener gets every instruction when it completes.
  *
- * A traced core runs the same blocks in the same time as any other; the interpreter's traced
- * variant comes by before every instruction. What it is about to do is kept, since its registers
- * may change, and told when the core comes by again or stops: an instruction that faults is not
- * told, as it does not count. So the trace of a run has as many instructions as the run counts.
+ * The interpreter's traced variant calls core_trace_op before every instruction. The instruction is
+ * kept with its address, since its registers may change, and passed to the listener at the next
+ * call or when the core stops. An instruction that faults is dropped, as it does not count. So the
+ * trace of a run has as many instructions as the run counts, and time and counts are the same as
+ * without a trace.
  */
 #include "machine/core/core_impl.h"
 
@@ -47,19 +48,19 @@ bool core_access(const struct core_regs *regs, uint32_t word, struct core_step *
     return true;
 }
 
-static void tell(struct core *core)
+static void notify(struct core *core)
 {
     const struct core_trace *trace = core->cores->options.trace;
-    if (core->pending->there) trace->step(trace->context, core->number, &core->pending->step);
-    core->pending->there = false;
+    if (core->pending->valid) trace->step(trace->context, core->number, &core->pending->step);
+    core->pending->valid = false;
 }
 
 void core_trace_op(struct core *core, const struct block *block, unsigned op)
 {
     struct core_pending *pending = core->pending;
-    tell(core);
+    notify(core);
     if (op == block->count || !core->cores->options.trace->on)
-        return; /* who was told may have had enough */
+        return; /* the listener may have switched the trace off */
     if (pending->block != block) block_issue(block, pending->issued);
     pending->block = block;
     pending->step.cycle = core->cycles - block->cycles + pending->issued[op];
@@ -67,21 +68,21 @@ void core_trace_op(struct core *core, const struct block *block, unsigned op)
     pending->step.word = block->words[op];
     pending->step.path = core->path;
     (void)core_access(core->regs, block->words[op], &pending->step);
-    pending->there = true;
+    pending->valid = true;
 }
 
 void core_trace_begin(struct core *core)
 {
-    core_trace_op(core, core->at.block, (unsigned)(core->at.op - core->at.block->ops));
+    core_trace_op(core, core->access.block, (unsigned)(core->access.op - core->access.block->ops));
 }
 
 void core_trace_fault(struct core *core)
 {
-    core->pending->there = false;
+    core->pending->valid = false;
 }
 
 void core_trace_end(struct core *core)
 {
-    tell(core);
+    notify(core);
     core->pending->block = NULL;
 }

@@ -1,13 +1,12 @@
-/* Stopping a core exactly at an event: blocks are run one at a time, and a block in which a watched
- * sum would be reached is cut behind the instruction that reaches it. Slower than running on, and
- * only done while something is watched.
+/* Stops a core exactly at the instruction that reaches a watched count (struct core_watch).
  *
- * What instructions raise is known beforehand, so the cut is right before the block runs. What
- * memory does is not: with `ask`, every instruction is a block of its own, and the question is
- * asked behind each.
+ * Near the count, blocks run one at a time, and a block in which a watched sum would be reached is
+ * cut behind the instruction that reaches it. The cut is known before the block runs, since
+ * instructions raise their signals statically. What memory does is not known before: with
+ * `remaining`, every instruction is a block of its own, and `remaining` is called behind each.
  *
- * Far from everything that is watched none of that is needed: in a cycle no sum grows by more than
- * MOST, so the core runs on for as many cycles as are safe, and looks then.
+ * Far from every count the core runs at full speed: no sum grows by more than MOST in a cycle, so
+ * nothing can be reached for a computed number of cycles.
  */
 #include <stdlib.h>
 
@@ -46,7 +45,7 @@ static uint64_t sum_of_block(const struct block *block, uint64_t signals)
 static unsigned allowed(const struct core_watch *watch, const struct block *block, uint64_t cycles)
 {
     uint64_t counts[CORE_SIGNAL_COUNT];
-    bool single = watch->ask || (watch->cycle && watch->cycle < cycles + block->cycles);
+    bool single = watch->remaining || (watch->cycle && watch->cycle < cycles + block->cycles);
     unsigned count = single ? 1 : block->count;
     for (unsigned w = 0; w < watch->count; w++) {
         if (sum_of_block(block, watch->sums[w].signals) < watch->sums[w].left) continue;
@@ -74,9 +73,9 @@ static void run_block(struct core *core, struct block *block, unsigned count,
     struct block **page = core->code->pages[block->pc / MEM_PAGE];
     if (page && page[block->pc % MEM_PAGE / 4] == cut) {
         page[block->pc % MEM_PAGE / 4] = block;
-        block_bury(core->cores, cut);
+        block_invalidate(core->cores, cut);
     } else {
-        block_bury(core->cores, block);
+        block_invalidate(core->cores, block);
     }
 }
 
@@ -90,7 +89,7 @@ static bool count_down(const struct core *core, const uint64_t *did)
         watch->sums[w].left -= done < watch->sums[w].left ? done : watch->sums[w].left;
         reached |= watch->sums[w].left == 0;
     }
-    return reached || (watch->ask && watch->ask(watch->context) == 0);
+    return reached || (watch->remaining && watch->remaining(watch->context) == 0);
 }
 
 /* What a block did, whole, cut or up to a fault: the instructions from its start to where the core
@@ -130,8 +129,8 @@ static uint64_t safe_cycles(const struct core *core)
             watch->cycle > core->cycles ? beyond(watch->cycle - core->cycles, BLOCK_TAKES) : 0;
         if (safe < cycles) cycles = safe;
     }
-    if (watch->ask && cycles) {
-        uint64_t safe = beyond(watch->ask(watch->context), BLOCK_TAKES) / MOST;
+    if (watch->remaining && cycles) {
+        uint64_t safe = beyond(watch->remaining(watch->context), BLOCK_TAKES) / MOST;
         if (safe < cycles) cycles = safe;
     }
     return cycles;

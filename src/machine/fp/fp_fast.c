@@ -1,11 +1,11 @@
-/* What the inline fast path leaves over, with the host's arithmetic as far as that goes.
+/* The slow part of fp_fast.h: evaluates deferred instructions, and decides on the host whether a
+ * result is exact.
  *
- * An instruction's rounded result, and the sign of what rounding took away, tell everything:
- * whether the result is exact, so that nothing sticky changes whatever XX was, and a note is enough
- * (fp_slow: that keeps programs fast that compute in whole numbers and never set XX, and products
- * with zero, whose result the inline test refuses); and later, when the note is settled, FI
- * (whether anything was taken away) and FR (whether it points from the result to zero). Everything
- * the proofs do not cover is the reference's.
+ * An instruction's rounded result and the sign of its rounding error determine FI (the error is not
+ * 0), FR (it points from the result to zero) and whether the result is exact. An exact result
+ * changes nothing sticky, so the instruction may be deferred whatever XX was (fp_slow). That keeps
+ * programs fast that compute in whole numbers and never set XX, and products with zero, which the
+ * inline test refuses. Cases that the proofs do not cover go to the reference.
  *
  * The proofs (r is the host's rounded result, all in round-to-nearest):
  *   sum       TwoSum's error term; a NaN, which proves nothing, if one of its steps overflows.
@@ -88,7 +88,7 @@ static bool in_double(enum fp_op op, double a, double b, double c, struct rounde
     }
 }
 
-/* Goes on to single, where that is known to be rounding once. */
+/* Rounds to single, where that equals rounding once. */
 static bool in_single(struct rounded *r)
 {
     double d = r->value;
@@ -114,7 +114,7 @@ unsigned fp_slow(struct fp_state *s, enum fp_op op, uint64_t *target, uint64_t a
     struct rounded r;
     if (FP_HOST_IEEE && !(s->fpscr & (FP_FEX | FP_UE | FP_RN)) && on_host(op, a, b, c, &r) &&
         (r.rest == 0 || s->fpscr & FP_XX)) {
-        fp_note(s, op, a, b, c);
+        fp_defer(s, op, a, b, c);
         *target = fp_from_host(r.value);
         return FP_WRITTEN;
     }
@@ -128,7 +128,7 @@ unsigned fp_fast_fres(struct fp_state *s, uint64_t *target, uint64_t b)
     double r = (double)(float)d;
     if (!FP_HOST_IEEE || s->fpscr & (FP_FEX | FP_RN) || !fp_single_ok(r) || !fp_not_halfway(d))
         return fp_slow(s, FP_FRES, target, 0, b, 0);
-    fp_note(s, FP_FRES, 0, b, 0);
+    fp_defer(s, FP_FRES, 0, b, 0);
     *target = fp_from_host(r);
     return FP_WRITTEN;
 }
@@ -137,7 +137,7 @@ unsigned fp_fast_frsqrte(struct fp_state *s, uint64_t *target, uint64_t b)
 {
     if (!FP_HOST_IEEE || s->fpscr & (FP_FEX | FP_RN) || b >> 63 || !fp_exponent_within(b, 1))
         return fp_slow(s, FP_FRSQRTE, target, 0, b, 0);
-    fp_note(s, FP_FRSQRTE, 0, b, 0);
+    fp_defer(s, FP_FRSQRTE, 0, b, 0);
     *target = fp_from_host(1.0 / __builtin_sqrt(fp_to_host(b)));
     return FP_WRITTEN;
 }
@@ -145,11 +145,11 @@ unsigned fp_fast_frsqrte(struct fp_state *s, uint64_t *target, uint64_t b)
 unsigned fp_slow_compare(struct fp_state *s, bool ordered, uint64_t a, uint64_t b)
 {
     unsigned cc = (ordered ? fp_compare_ordered : fp_compare_unordered)(&s->fpscr, a, b);
-    s->noted = (s->noted & ~FP_FPCC) | FP_NOTED_COMPARE | cc << FP_FPRF_SHIFT;
+    s->lazy = (s->lazy & ~FP_FPCC) | FP_LAZY_COMPARE | cc << FP_FPRF_SHIFT;
     return cc;
 }
 
-/* FR, FI and FPRF of the noted instruction. RN and UE are still as they were when it was done. */
+/* FR, FI and FPRF of the deferred instruction. RN and UE are still as they were when it ran. */
 static bool described_on_host(const struct fp_state *s, enum fp_op op, uint32_t *described)
 {
     struct rounded r;
@@ -172,9 +172,9 @@ static uint32_t converted_inexactly(double x)
     return x > -2147483649.0 && x < 2147483648.0 && (double)(int32_t)x != x ? FP_FI : 0;
 }
 
-void fp_settle(struct fp_state *s)
+void fp_evaluate(struct fp_state *s)
 {
-    enum fp_op op = (enum fp_op)(s->noted & 0xff);
+    enum fp_op op = (enum fp_op)(s->lazy & 0xff);
     if (op != FP_OP_NONE) {
         uint32_t again = s->fpscr;
         uint64_t result;
@@ -182,20 +182,20 @@ void fp_settle(struct fp_state *s)
             (void)fp_arith(op, &again, &result, s->a, s->b, s->c);
         s->fpscr = (s->fpscr & ~FP_DESCRIBED) | (again & FP_DESCRIBED);
     }
-    if (s->noted & FP_NOTED_COMPARE) s->fpscr = (s->fpscr & ~FP_FPCC) | (s->noted & FP_FPCC);
-    if (s->noted & FP_NOTED_CONVERT)
+    if (s->lazy & FP_LAZY_COMPARE) s->fpscr = (s->fpscr & ~FP_FPCC) | (s->lazy & FP_FPCC);
+    if (s->lazy & FP_LAZY_CONVERT)
         s->fpscr = (s->fpscr & ~(FP_FR | FP_FI)) | converted_inexactly(fp_to_host(s->converted));
-    s->noted = FP_OP_NONE;
+    s->lazy = FP_OP_NONE;
 }
 
-/* fp_settle does a noted instruction again with the FPSCR of then, so nothing that decides its
- * result may have changed. Translated code notes what C has done for it too, whatever came of it.
+/* fp_evaluate does a deferred instruction again with the current FPSCR, so nothing that its result
+ * depends on may have changed. Translated code defers instructions that helpers did, too.
  */
 void fp_write_fpscr(struct fp_state *s, uint32_t mask, uint32_t value)
 {
     uint32_t after = (s->fpscr & ~mask) | (value & mask);
     if ((mask & FP_DESCRIBED) == FP_DESCRIBED) {
-        s->noted = FP_OP_NONE;
+        s->lazy = FP_OP_NONE;
     } else if (mask & FP_DESCRIBED || (after | s->fpscr) & (FP_UE | FP_RN) ||
                (after ^ s->fpscr) & FP_DECIDING) {
         fp_sync(s);

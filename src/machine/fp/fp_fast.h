@@ -9,11 +9,11 @@
  * all that happens while FPSCR[RN] is not nearest, while underflow is enabled (exact results
  * underflow too, then) and while FEX is set.
  *
- * Why it is cheap. XX is sticky: once it is set, nothing sticky is left to find out, and FR, FI and
- * FPRF only describe the last instruction. They are not computed; the instruction and its operands
- * are noted, and fp_sync finds out what it has to say when someone reads the FPSCR. Until XX is
- * set, fp_slow finds out whether the result is exact. Both use error-free transformations on the
- * host (fp_fast.c).
+ * Why it is cheap: lazy evaluation of the FPSCR. XX is sticky: once it is set, FR, FI and FPRF,
+ * which describe the last instruction, are all that an instruction changes. They are not computed;
+ * the instruction and its operands are stored, and fp_sync evaluates them when the FPSCR is read.
+ * Until XX is set, fp_slow finds out whether the result is exact. Both use error-free
+ * transformations on the host (fp_fast.c).
  *
  * Who uses this must call fp_sync before anything but this header reads or writes state->fpscr
  * (fp_read_fpscr does); leave the host rounding to nearest and not flushing denormals; compile
@@ -21,8 +21,8 @@
  * RN bits are right at any time; FR, FI and FPRF are not. A state belongs to one thread at a time
  * and may be copied.
  *
- * A translator may leave out the note of any instruction that another noted one surely follows
- * before anything can look at the FPSCR.
+ * A translator need not defer an instruction that another deferred one follows before anything can
+ * read the FPSCR.
  */
 #ifndef FP_FP_FAST_H
 #define FP_FP_FAST_H
@@ -48,18 +48,17 @@
 
 struct fp_state {
     uint32_t fpscr;
-    uint32_t noted;   /* enum fp_op of the instruction whose FR, FI and FPRF are yet to be put into
-                         fpscr, or 0 */
-    uint64_t a, b, c; /* its operands */
-    uint64_t converted; /* with FP_NOTED_CONVERT */
+    uint32_t lazy;      /* enum fp_op of the deferred instruction, whose FR, FI and FPRF are not in
+                           fpscr yet, or 0 */
+    uint64_t a, b, c;   /* its operands */
+    uint64_t converted; /* with FP_LAZY_CONVERT */
 };
-/* Added to `noted` by what came later. */
+/* Added to `lazy` by later instructions. */
 enum {
-    FP_NOTED_COMPARE =
-        0x100, /* FPCC is that of a comparison, which is in `noted` where fpscr has it */
-    FP_NOTED_CONVERT = 0x200, /* FR and FI are those of fctiwz with the operand `converted` */
+    FP_LAZY_COMPARE = 0x100, /* FPCC is that of a comparison, at its place in `lazy` */
+    FP_LAZY_CONVERT = 0x200, /* FR and FI are those of fctiwz with the operand `converted` */
 };
-_Static_assert((int)FP_OP_COUNT <= (int)FP_NOTED_COMPARE, "noted holds an enum fp_op and these");
+_Static_assert((int)FP_OP_COUNT <= (int)FP_LAZY_COMPARE, "lazy holds an enum fp_op and these");
 
 /* A state with the given FPSCR. */
 static inline void fp_state_init(struct fp_state *s, uint32_t fpscr)
@@ -68,10 +67,10 @@ static inline void fp_state_init(struct fp_state *s, uint32_t fpscr)
     s->fpscr = fp_summarise(fpscr);
 }
 
-void fp_settle(struct fp_state *s); /* the rest of fp_sync */
+void fp_evaluate(struct fp_state *s); /* the rest of fp_sync */
 static inline void fp_sync(struct fp_state *s)
 {
-    if (s->noted) fp_settle(s);
+    if (s->lazy) fp_evaluate(s);
 }
 
 static inline uint32_t fp_read_fpscr(struct fp_state *s)
@@ -80,14 +79,14 @@ static inline uint32_t fp_read_fpscr(struct fp_state *s)
     return s->fpscr;
 }
 
-/* What a note has yet to say. */
+/* What a deferred instruction has yet to set. */
 #define FP_DESCRIBED (FP_FR | FP_FI | FP_FPRF)
-/* What decides what the result of a noted instruction was, and so may not change before it is
- * settled. */
+/* What the result of a deferred instruction depends on, and so may not change before it is
+ * evaluated. */
 #define FP_DECIDING (FP_VE | FP_OE | FP_UE | FP_ZE)
 
-/* mtfsf, mtfsfi and mtfsb0: the bits of `mask` become those of `value`. A note stays where it will
- * say the same later, and is forgotten where all it would say is written over. */
+/* mtfsf, mtfsfi and mtfsb0: the bits of `mask` become those of `value`. A deferred instruction
+ * stays if its evaluation gives the same later, and is dropped if all its bits are overwritten. */
 void fp_write_fpscr(struct fp_state *s, uint32_t mask, uint32_t value);
 
 /* Any instruction of FP_OPS, not inline: host arithmetic where that shows the result to be exact,
@@ -121,15 +120,15 @@ static inline double fp_host_fma(double x, double y, double z)
     return __builtin_fma(x, y, z);
 }
 
-/* Whether only a note is needed: nearest, inexact known and, as FEX is 0, not enabled. */
-static inline bool fp_notes_suffice(const struct fp_state *s)
+/* Whether an instruction may be deferred: nearest, XX set and, as FEX is 0, not enabled. */
+static inline bool fp_lazy_allowed(const struct fp_state *s)
 {
     return FP_HOST_IEEE && (s->fpscr & (FP_FEX | FP_XX | FP_UE | FP_RN)) == FP_XX;
 }
 
-static inline void fp_note(struct fp_state *s, enum fp_op op, uint64_t a, uint64_t b, uint64_t c)
+static inline void fp_defer(struct fp_state *s, enum fp_op op, uint64_t a, uint64_t b, uint64_t c)
 {
-    s->noted = op;
+    s->lazy = op;
     s->a = a;
     s->b = b;
     s->c = c;
@@ -174,17 +173,17 @@ static inline bool fp_both_singles(uint64_t x, uint64_t y)
 
 /* One function per instruction: unsigned fp_fast_fadd(state, &target, a, b), fp_fast_fmul(state,
  * &target, a, c), fp_fast_fmadd(state, &target, a, b, c) ... Operands by register field, returns
- * what fp_arith does. `fields` says which operands there are and are noted. */
+ * what fp_arith does. `fields`: the operands, which are stored. */
 #define FP_FAST(name, upper, fields, value, result, ok)                                            \
     static inline unsigned fp_fast_##name(struct fp_state *s, uint64_t *target,                    \
                                           FP_PARAMETERS_##fields)                                  \
     {                                                                                              \
         double d = value;                                                                          \
         double r = result;                                                                         \
-        if (__builtin_expect(!(fp_notes_suffice(s) && (ok)), 0))                                   \
+        if (__builtin_expect(!(fp_lazy_allowed(s) && (ok)), 0))                                    \
             return fp_slow(s, FP_##upper, target, FP_ARGUMENTS_##fields);                          \
-        s->noted = FP_##upper;                                                                     \
-        FP_NOTE_##fields;                                                                          \
+        s->lazy = FP_##upper;                                                                      \
+        FP_DEFER_##fields;                                                                         \
         *target = fp_from_host(r);                                                                 \
         return FP_WRITTEN;                                                                         \
     }
@@ -194,9 +193,9 @@ static inline bool fp_both_singles(uint64_t x, uint64_t y)
 #define FP_ARGUMENTS_ab   a, b, 0
 #define FP_ARGUMENTS_ac   a, 0, c
 #define FP_ARGUMENTS_abc  a, b, c
-#define FP_NOTE_ab        s->a = a, s->b = b
-#define FP_NOTE_ac        s->a = a, s->c = c
-#define FP_NOTE_abc       s->a = a, s->b = b, s->c = c
+#define FP_DEFER_ab       s->a = a, s->b = b
+#define FP_DEFER_ac       s->a = a, s->c = c
+#define FP_DEFER_abc      s->a = a, s->b = b, s->c = c
 
 #define FP_SUM(sign)   (fp_to_host(a) sign fp_to_host(b))
 #define FP_PRODUCT     (fp_to_host(a) * fp_to_host(c))
@@ -231,14 +230,14 @@ FP_FAST(fnmsubs, FNMSUBS, abc, FP_FUSED(-), -FP_TO_SINGLE, fp_single_ok(r) && fp
 static inline unsigned fp_fast_frsp(struct fp_state *s, uint64_t *target, uint64_t b)
 {
     double r = (double)(float)fp_to_host(b);
-    if (__builtin_expect(!(fp_notes_suffice(s) && fp_single_ok(r)), 0))
+    if (__builtin_expect(!(fp_lazy_allowed(s) && fp_single_ok(r)), 0))
         return fp_slow(s, FP_FRSP, target, 0, b, 0);
-    fp_note(s, FP_FRSP, 0, b, 0);
+    fp_defer(s, FP_FRSP, 0, b, 0);
     *target = fp_from_host(r);
     return FP_WRITTEN;
 }
 
-/* fctiwz leaves FPRF alone, so an earlier note stays. */
+/* fctiwz leaves FPRF alone, so an earlier instruction stays deferred. */
 static inline unsigned fp_fast_fctiwz(struct fp_state *s, uint64_t *target, uint64_t b)
 {
     if (__builtin_expect((b >> 52 & 0x7ff) < 1023 + 31 && !(s->fpscr & FP_FEX), 1)) {
@@ -246,7 +245,7 @@ static inline unsigned fp_fast_fctiwz(struct fp_state *s, uint64_t *target, uint
         int32_t n = (int32_t)x;
         if (s->fpscr & FP_XX || (double)n == x) {
             s->converted = b;
-            s->noted |= FP_NOTED_CONVERT;
+            s->lazy |= FP_LAZY_CONVERT;
             *target = (uint64_t)(int64_t)n;
             return FP_WRITTEN;
         }
@@ -254,7 +253,7 @@ static inline unsigned fp_fast_fctiwz(struct fp_state *s, uint64_t *target, uint
     return fp_slow(s, FP_FCTIWZ, target, 0, b, 0);
 }
 
-/* The estimates raise no XX, so nothing about it need be known. */
+/* The estimates do not set XX. */
 unsigned fp_fast_fres(struct fp_state *s, uint64_t *target, uint64_t b);
 unsigned fp_fast_frsqrte(struct fp_state *s, uint64_t *target, uint64_t b);
 
@@ -266,7 +265,7 @@ static inline unsigned fp_fast_compare(struct fp_state *s, bool ordered, uint64_
     double y = fp_to_host(b);
     if (__builtin_expect(__builtin_isunordered(x, y), 0)) return fp_slow_compare(s, ordered, a, b);
     unsigned cc = (unsigned)(x < y) << 3 | (unsigned)(x > y) << 2 | (unsigned)(x == y) << 1;
-    s->noted = (s->noted & ~FP_FPCC) | FP_NOTED_COMPARE | cc << FP_FPRF_SHIFT;
+    s->lazy = (s->lazy & ~FP_FPCC) | FP_LAZY_COMPARE | cc << FP_FPRF_SHIFT;
     return cc;
 }
 

@@ -1,13 +1,13 @@
-/* When what is translated, where it is kept, and when it goes.
+/* The translator: the queue to the translation thread, the table of translations, invalidation.
  *
- * Two threads. The first runs the guest; it chooses regions, hands them over as struct work, looks
- * whether they are done when their block is entered again, and runs them. The second makes code and
- * frees it. A struct work changes hands with its state, which is atomic; what else they share is
- * the queue, under a lock.
+ * Two threads. The guest thread chooses a region, queues it as a struct work, and runs its code
+ * when the region's first block is entered after the translation is done. The translation thread
+ * generates code and frees it. The state of a struct work is atomic and says which thread owns it.
+ * The queue and the figures are shared under a lock.
  *
- * Code goes when a page that it was made of changes, when its address space ends, or to make room:
- * always all of an address space. Since that may happen inside translated code (its own store),
- * nothing is freed before `rest`.
+ * Code is invalidated per address space, all at once: when a page that blocks were decoded from
+ * changes, when the address space ends, or when the code cache is full. Translated code may cause
+ * that itself by a store, so invalidated code is freed in `reclaim`, when no core is inside.
  */
 #include "machine/jit/jit.h"
 
@@ -23,7 +23,7 @@
 #include "machine/jit/jit_impl.h"
 #include "machine/jit/jit_miss.h"
 
-enum { PATIENCE = 1000, POLL = 100, DROPS_MOST = 2000, SHARE = 8 };
+enum { ENTRIES_UNTIL_HOT = 1000, POLL = 100, FLUSHES_MAX = 2000, TIME_SHARE = 8 };
 #define CODE_LIMIT ((size_t)256 << 20)
 
 enum state { WAITING, DONE, FAILED };
@@ -31,7 +31,7 @@ enum state { WAITING, DONE, FAILED };
 struct work {
     struct region region;
     struct block *block;
-    struct work *next;   /* in its space, or in the graveyard */
+    struct work *next;   /* in its space, or in the list of invalidated code */
     struct work *queued; /* in the queue */
     atomic_int state;    /* enum state */
     struct ir_code *code;
@@ -49,10 +49,10 @@ struct jit {
     struct jit_options options;
     struct core_translator translator;
     struct space *spaces;
-    struct work *graveyard;     /* not to be entered any more */
+    struct work *invalidated;   /* may still be executing; not entered again */
     struct space *empty_spaces; /* likewise */
-    unsigned drops;
-    bool frozen;   /* a forked copy: no second thread; it translates itself, */
+    unsigned flushes;
+    bool frozen;   /* a forked copy has no translation thread and translates itself, */
     struct ir *ir; /* with this */
     bool diverged; /* in lockstep */
 
@@ -68,7 +68,7 @@ struct jit {
     struct jit_figures figures;
 };
 
-/* --- The second thread ----------------------------------------------------------------------- */
+/* --- The translation thread ------------------------------------------------------------------ */
 
 static uint64_t cpu_time(void)
 {
@@ -90,7 +90,7 @@ static void translate(struct jit *jit, struct ir *ir, struct work *work)
         jit->figures.regions++;
         jit->figures.blocks += work->region.count;
         jit->figures.instructions += work->region.ops;
-        jit->figures.irregular += work->region.irregular_loads;
+        jit->figures.unpredictable += work->region.unpredictable_loads;
     } else {
         jit->figures.failed++;
     }
@@ -117,7 +117,7 @@ static void free_works(struct jit *jit, struct work *works)
     }
 }
 
-static void *second_thread(void *context)
+static void *translation_thread(void *context)
 {
     struct jit *jit = context;
     struct ir *ir = ir_new();
@@ -142,29 +142,29 @@ static void *second_thread(void *context)
     return NULL;
 }
 
-/* --- Dropping -------------------------------------------------------------------------------- */
+/* --- Invalidation ---------------------------------------------------------------------------- */
 
-/* All of a space's code goes to the graveyard; its blocks are as new. */
-static void drop(struct jit *jit, struct space *space)
+/* Invalidates all code of a space; its blocks count their entries from the start. */
+static void flush(struct jit *jit, struct space *space)
 {
     while (space->works) {
         struct work *work = space->works;
         space->works = work->next;
         work->block->translated = NULL;
-        work->block->patience = jit->translator.patience;
-        work->next = jit->graveyard;
-        jit->graveyard = work;
+        work->block->entries_until_hot = jit->translator.entries_until_hot;
+        work->next = jit->invalidated;
+        jit->invalidated = work;
     }
     for (unsigned i = 0; i < JUMPS; i++)
         space->jumps[i].pc = UINT64_MAX;
-    jit->drops++;
+    jit->flushes++;
 }
 
-static void forget(void *context, struct code *code)
+static void invalidate(void *context, struct code *code)
 {
     struct jit *jit = context;
     struct space *space = code->translated;
-    drop(jit, space);
+    flush(jit, space);
     for (struct space **link = &jit->spaces; *link; link = &(*link)->next)
         if (*link == space) {
             *link = space->next;
@@ -175,14 +175,14 @@ static void forget(void *context, struct code *code)
     code->translated = NULL;
 }
 
-/* What is done goes to the second thread to be freed; the rest stays until it is. */
-static void rest(void *context)
+/* Hands finished work to the translation thread to be freed; work in the queue stays. */
+static void reclaim(void *context)
 {
     struct jit *jit = context;
-    if (jit->frozen || (!jit->graveyard && !jit->empty_spaces)) return;
+    if (jit->frozen || (!jit->invalidated && !jit->empty_spaces)) return;
     bool waiting = false;
     pthread_mutex_lock(&jit->lock);
-    for (struct work **link = &jit->graveyard; *link;) {
+    for (struct work **link = &jit->invalidated; *link;) {
         struct work *work = *link;
         if (atomic_load_explicit(&work->state, memory_order_acquire) == WAITING) {
             waiting = true;
@@ -225,7 +225,8 @@ static struct space *space_of(struct jit *jit, struct code *code)
 
 static void enqueue(struct jit *jit, struct work *work)
 {
-    if (!jit->started) jit->started = pthread_create(&jit->thread, NULL, second_thread, jit) == 0;
+    if (!jit->started)
+        jit->started = pthread_create(&jit->thread, NULL, translation_thread, jit) == 0;
     pthread_mutex_lock(&jit->lock);
     if (jit->first)
         jit->last->queued = work;
@@ -238,7 +239,7 @@ static void enqueue(struct jit *jit, struct work *work)
     pthread_mutex_unlock(&jit->lock);
 }
 
-/* In a copy the lock may be held by a thread that is not there. */
+/* In a forked copy, a thread that does not exist there may hold the lock. */
 static void prepare_copy(struct jit *jit)
 {
     if (jit->ir) return;
@@ -247,15 +248,15 @@ static void prepare_copy(struct jit *jit)
     jit->ir = ir_new();
 }
 
-static struct work *order(struct jit *jit, struct core *core, struct block *block)
+static struct work *request(struct jit *jit, struct core *core, struct block *block)
 {
-    if (jit->drops >= DROPS_MOST) return NULL; /* it writes its code more than it runs it */
+    if (jit->flushes >= FLUSHES_MAX) return NULL; /* the guest keeps modifying its code */
     if (jit->frozen) prepare_copy(jit);
     if (is_full(jit))
         for (struct space *space = jit->spaces; space; space = space->next)
-            drop(jit, space);
+            flush(jit, space);
     struct work *work = base_calloc(1, sizeof *work);
-    work->region.irregular = jit->options.irregular;
+    work->region.unpredictable = jit->options.unpredictable;
     if (!region_choose(&work->region, core, block)) {
         free(work);
         return NULL;
@@ -284,19 +285,19 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
 #ifdef JIT_MISSES
     core->fast->load = (const void *)jit_miss_load;
     core->fast->store = (const void *)jit_miss_store;
-    core->fast->probe = (const void *)jit_miss_either;
+    core->fast->probe = (const void *)jit_miss_probe;
 #endif
-    /* The registers for these have other bits in their lowest bytes (jit_fast.h). */
+    /* Code uses the lowest bytes of these registers as constants (jit_backend.h). */
     assert(!(((uintptr_t)mem_host(core->mem, 0) | (uintptr_t)core->lines) & UINT8_MAX));
     limit = cache_defer(core->view, core->cycles, limit,
-                        work->region.recorded); /* calls and returns look at counts */
+                        work->region.recorded); /* calls and returns read counts */
     work->entry(core, core->regs, mem_host(core->mem, 0), core->lines, core->cycles, limit);
     core->cycles += cache_defer_end(core->view);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }
 
-/* Translation may take an eighth of the time that the guest has run: no run gets much slower by it.
- * That decides when code is there, and so no result. */
+/* Translation may take an eighth of the time that the guest has run, which bounds its cost. The
+ * host's clock decides only when code is ready, and so no result. */
 static bool can_afford(struct jit *jit)
 {
     if (jit->options.wait || jit->frozen) return true;
@@ -305,7 +306,7 @@ static bool can_afford(struct jit *jit)
     for (const struct work *work = jit->first; work; work = work->queued)
         spent += work->region.ops * IR_NANOSECONDS;
     pthread_mutex_unlock(&jit->lock);
-    return spent < cpu_time() / SHARE;
+    return spent < cpu_time() / TIME_SHARE;
 }
 
 static enum core_hot hot(void *context, struct core *core, struct block *block, uint64_t limit,
@@ -313,12 +314,12 @@ static enum core_hot hot(void *context, struct core *core, struct block *block, 
 {
     struct jit *jit = context;
     if (!block->translated && !can_afford(jit)) {
-        block->patience = jit->options.patience;
+        block->entries_until_hot = jit->options.entries_until_hot;
         return CORE_HOT_NOTHING;
     }
-    struct work *work = block->translated ? block->translated : order(jit, core, block);
+    struct work *work = block->translated ? block->translated : request(jit, core, block);
     int state = work ? atomic_load_explicit(&work->state, memory_order_acquire) : FAILED;
-    block->patience = state == DONE ? 1 : state == WAITING ? POLL : 0;
+    block->entries_until_hot = state == DONE ? 1 : state == WAITING ? POLL : 0;
     if (state != DONE || core->regs->xer_so) return CORE_HOT_NOTHING;
     return run(core, block, work, limit, exit);
 }
@@ -326,7 +327,7 @@ static enum core_hot hot(void *context, struct core *core, struct block *block, 
 static void run_lockstep(void *context, struct core *core, uint64_t limit, struct core_exit *exit)
 {
     struct jit *jit = context;
-    struct lockstep lockstep = {jit->options.say, jit->options.context, &jit->frozen};
+    struct lockstep lockstep = {jit->options.report, jit->options.context, &jit->frozen};
     while (exit->reason == CORE_BUDGET && core->cycles < limit) {
         uint64_t left = limit - core->cycles;
         uint64_t stretch = left < jit->options.lockstep ? left : jit->options.lockstep;
@@ -341,7 +342,7 @@ bool jit_diverged(const struct jit *jit)
     return jit->diverged;
 }
 
-/* --- Making and ending ----------------------------------------------------------------------- */
+/* --- Creation -------------------------------------------------------------------------------- */
 
 const char *jit_unavailable(void)
 {
@@ -353,28 +354,29 @@ struct jit *jit_new(const struct jit_options *options)
     if (ir_unavailable()) return NULL;
     struct jit *jit = base_calloc(1, sizeof *jit);
     jit->options = *options;
-    if (!jit->options.patience) jit->options.patience = PATIENCE;
+    if (!jit->options.entries_until_hot) jit->options.entries_until_hot = ENTRIES_UNTIL_HOT;
     if (!jit->options.code_limit) jit->options.code_limit = CODE_LIMIT;
-    jit->translator = (struct core_translator){jit, jit->options.patience, hot, forget, rest, NULL};
+    jit->translator = (struct core_translator){
+        jit, jit->options.entries_until_hot, hot, invalidate, reclaim, NULL};
     if (options->lockstep) jit->translator.run = run_lockstep;
     pthread_mutex_init(&jit->lock, NULL);
     pthread_cond_init(&jit->changed, NULL);
     return jit;
 }
 
-/* The cores are gone, and with them all spaces: what is left is in the graveyard. */
+/* The cores are gone, and with them all spaces: only invalidated code is left. */
 void jit_free(struct jit *jit)
 {
     if (!jit) return;
     pthread_mutex_lock(&jit->lock);
     for (struct work *work = jit->first; work; work = work->queued)
-        atomic_store(&work->state, FAILED); /* never begun */
+        atomic_store(&work->state, FAILED); /* not begun */
     jit->first = NULL;
-    for (struct work *work = jit->graveyard; work; work = work->next)
+    for (struct work *work = jit->invalidated; work; work = work->next)
         while (atomic_load(&work->state) == WAITING)
             pthread_cond_wait(&jit->changed, &jit->lock);
     pthread_mutex_unlock(&jit->lock);
-    rest(jit);
+    reclaim(jit);
     pthread_mutex_lock(&jit->lock);
     jit->ending = true;
     pthread_cond_broadcast(&jit->changed);

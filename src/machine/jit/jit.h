@@ -1,9 +1,10 @@
-/* The translator: hot code becomes host code, and nothing else changes.
+/* The translator: hot guest code becomes host code.
  *
- * It plugs into a group of cores (struct core_translator). The interpreter asks when a block was
- * entered often enough; a region around it is then translated on a second thread, while the
- * interpreter goes on, and run from the next time on. Since translated code does to registers,
- * memory, time and counts what the interpreter does, when it becomes ready changes no result.
+ * It implements struct core_translator for a group of cores. When a block has been entered
+ * `entries_until_hot` times, a region around it is translated on a second thread while the
+ * interpreter continues; later entries run the translation. Translated code changes registers,
+ * memory, time and counts exactly as the interpreter does, so the moment at which a translation
+ * becomes ready changes no result.
  *
  * Terms: docs/glossary.md
  */
@@ -19,22 +20,22 @@
 struct jit;
 
 struct jit_options {
-    uint32_t patience; /* entries of a block before it is translated; 0: the usual number */
-    size_t code_limit; /* bytes of host code, about; then all is dropped. 0: the usual number */
-    bool wait;         /* for each translation, instead of going on: for tests */
-    bool irregular;    /* take all loads for irregular ones: for tests */
-    uint64_t lockstep; /* cycles after which translated code and the interpreter are compared; 0:
-                          never */
-    void (*say)(void *context, const char *line); /* how they differ, several lines */
+    uint32_t entries_until_hot; /* entries of a block before it is translated; 0: the default */
+    size_t code_limit;  /* bytes of host code, about; then all is invalidated. 0: the default */
+    bool wait;          /* the guest waits for each translation: for tests */
+    bool unpredictable; /* all loads are taken for unpredictable: for tests */
+    uint64_t lockstep;  /* cycles after which translated code and the interpreter are compared; 0:
+                           never */
+    void (*report)(void *context, const char *line); /* how they differ, several lines */
     void *context;
 };
 
 struct jit_figures {
     uint64_t regions, blocks, instructions; /* translated */
-    uint64_t irregular;                     /* loads of those that ask without a test */
-    uint64_t nanoseconds;                   /* that took, on the second thread */
-    uint64_t failed;                        /* regions that could not be */
-    uint64_t dropped; /* regions whose code changed or that had to make room */
+    uint64_t unpredictable;                 /* loads of them with a branch-free probe */
+    uint64_t nanoseconds;                   /* spent on the translation thread */
+    uint64_t failed;                        /* regions that could not be translated */
+    uint64_t dropped;                       /* regions that were invalidated */
 };
 
 /* Why nothing can be translated; NULL when it can. */

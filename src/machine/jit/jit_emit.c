@@ -1,9 +1,9 @@
-/* A region as host code: its frame, how blocks begin and end, registers. What instructions do is in
- * the rows of jit_integer.c, jit_memory.c and jit_fp.c.
+/* Emits IR for a region: entry and end of blocks, guest registers, helper calls. The instructions
+ * themselves are emitted by the tables of jit_integer.c, jit_memory.c, jit_fp.c and jit_fpscr.c.
  *
- * Entering a block counts it, adds its cycles and looks whether its lines are in the instruction
- * cache, as the interpreter does; leaving it looks at the time limit. A way out of the region looks
- * up the code for where it goes and continues there without coming back to C.
+ * A block's entry increments its count, adds its cycles and tests its lines' bits of the
+ * instruction cache, as the interpreter does. Its end compares the time with the limit. An exit of
+ * the region looks up the code at its target and jumps there without a return to C.
  */
 #include <stddef.h>
 #include <string.h>
@@ -30,11 +30,11 @@ ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
 ELEMENT(struct core, fp_sure, FP_SURES);
 ELEMENT(struct core, fp.fpscr, 4);
-ELEMENT(struct core, fp.noted, 4);
+ELEMENT(struct core, fp.lazy, 4);
 ELEMENT(struct core, fp.a, 8);
 ELEMENT(struct core, call.site, 8);
 ELEMENT(struct core, call.address, 4);
-ELEMENT(struct core, call.heard, 4);
+ELEMENT(struct core, call.stall, 4);
 ELEMENT(struct core, call.value[0], 8);
 ELEMENT(struct jump, pc, 8);
 _Static_assert(sizeof(struct jump) == 16, "emitted code steps over jumps");
@@ -200,37 +200,37 @@ ir_value emit_cycles(struct emit *e)
     return ir_get(e->ir, IR_I64, e->cycles);
 }
 
-void emit_write_note(struct emit *e)
+void emit_write_lazy(struct emit *e)
 {
-    if (!e->note.noted) return;
+    if (!e->lazy.op) return;
     const struct {
         ir_value v;
         size_t offset;
-    } operands[] = {{e->note.a, CORE(fp.a)},
-                    {e->note.b, CORE(fp.b)},
-                    {e->note.c, CORE(fp.c)},
-                    {e->note.converted, CORE(fp.converted)}};
-    ir_value noted = emit_const(e, e->note.noted);
-    if (e->note.compared) noted = ir_op(e->ir, IR_OR, noted, e->note.compared);
-    ir_store(e->ir, noted, e->core, NULL, CORE(fp.noted));
+    } operands[] = {{e->lazy.a, CORE(fp.a)},
+                    {e->lazy.b, CORE(fp.b)},
+                    {e->lazy.c, CORE(fp.c)},
+                    {e->lazy.converted, CORE(fp.converted)}};
+    ir_value op = emit_const(e, e->lazy.op);
+    if (e->lazy.compared) op = ir_op(e->ir, IR_OR, op, e->lazy.compared);
+    ir_store(e->ir, op, e->core, NULL, CORE(fp.lazy));
     for (unsigned i = 0; i < sizeof operands / sizeof operands[0]; i++)
         if (operands[i].v) ir_store(e->ir, operands[i].v, e->core, NULL, operands[i].offset);
 }
 
-/* Where a call that stopped goes: out, with what is noted. Calls behind the same operation share
- * it. */
+/* Where a helper call goes that has stopped the core: it stores the deferred operation and leaves.
+ * Calls behind the same operation share it. */
 static ir_block stop_block(struct emit *e)
 {
-    if (!e->note.noted) return e->leave;
-    if (!e->note.leave) {
+    if (!e->lazy.op) return e->leave;
+    if (!e->lazy.leave) {
         ir_block here = ir_here(e->ir);
-        e->note.leave = ir_block_new(e->ir);
-        ir_place(e->ir, e->note.leave);
-        emit_write_note(e);
+        e->lazy.leave = ir_block_new(e->ir);
+        ir_place(e->ir, e->lazy.leave);
+        emit_write_lazy(e);
         ir_jump(e->ir, e->leave);
         ir_place(e->ir, here);
     }
-    return e->note.leave;
+    return e->lazy.leave;
 }
 
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call)
@@ -247,11 +247,11 @@ void emit_call(struct emit *e, jit_function *function, const struct emit_call *c
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
     ir_value stopped = ir_call(ir, (const void *)function);
     ir_reload(ir, IR_I64, e->cycles, e->core, CORE(cycles));
-    ir_branch(ir, stopped, call->notes ? e->leave : stop_block(e), on, IR_UNLIKELY);
+    ir_branch(ir, stopped, call->evaluates ? e->leave : stop_block(e), on, IR_UNLIKELY);
     ir_place(ir, on);
 }
 
-bool emit_can_ask(void)
+bool emit_has_probe(void)
 {
 #ifdef JIT_MISSES
     return true;
@@ -260,23 +260,23 @@ bool emit_can_ask(void)
 #endif
 }
 
-void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
-              ir_block otherwise)
+void emit_probe(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
+                ir_block otherwise)
 {
     struct ir *ir = e->ir;
-    if (!emit_can_ask()) {
+    if (!emit_has_probe()) {
         ir_jump(ir, otherwise);
         return;
     }
     if (e->region->recorded) ir_store(ir, ir_const(ir, IR_I8, 1), e->core, NULL, CORE(touched));
-    struct ir_question question = {.code = code,
+    const struct ir_probe probe = {.code = code,
                                    .pointer = ir_load(ir, IR_POINTER, e->core, NULL, CORE(fast)),
                                    .number = address,
                                    .shift = CACHE_GRANULE_BITS,
                                    .mask = size * (uint32_t)CACHE_GRANULES - 1,
                                    .time = e->cycles,
-                                   .told = CORE(call.heard)};
-    ir_ask(ir, &question, done, otherwise);
+                                   .stall = CORE(call.stall)};
+    ir_probe(ir, &probe, done, otherwise);
 }
 
 ir_value emit_call_result(struct emit *e)
@@ -314,9 +314,9 @@ static void fetch_block(struct emit *e)
              last = (e->block->end - 4) >> CACHE_GRANULE_BITS;
     unsigned lines = last - first + 1;
     ir_block slow = ir_block_new(e->ir), on = ir_block_new(e->ir);
-    ir_value there = fetched(e, first, lines > 8 ? 8 : lines);
-    if (lines > 8) there = ir_op(e->ir, IR_AND, there, fetched(e, first + 8, lines - 8));
-    ir_branch(e->ir, there, on, slow, IR_LIKELY);
+    ir_value present = fetched(e, first, lines > 8 ? 8 : lines);
+    if (lines > 8) present = ir_op(e->ir, IR_AND, present, fetched(e, first + 8, lines - 8));
+    ir_branch(e->ir, present, on, slow, IR_LIKELY);
     ir_place(e->ir, slow);
     emit_call(e, JIT_CALL(jit_fetch), &(struct emit_call){0});
     ir_jump(e->ir, on);
@@ -330,22 +330,23 @@ static void return_to(struct emit *e, ir_value pc)
     ir_return(e->ir);
 }
 
-/* Out of the region: on to the code in the table if that is for pc (64 bits), else back to C. */
+/* Leaves the region: jumps to the code in the table if its pc matches (64 bits), else returns to C.
+ */
 static void go_to(struct emit *e, ir_value pc, ir_value table, uint64_t offset)
 {
     struct ir *ir = e->ir;
     ir_block hit = ir_block_new(ir), miss = ir_block_new(ir);
-    ir_value there = ir_load(ir, IR_I64, table, NULL, offset + offsetof(struct jump, pc));
-    ir_branch(ir, ir_test(ir, IR_EQ, there, pc), hit, miss, IR_LIKELY);
+    ir_value entry = ir_load(ir, IR_I64, table, NULL, offset + offsetof(struct jump, pc));
+    ir_branch(ir, ir_test(ir, IR_EQ, entry, pc), hit, miss, IR_LIKELY);
     ir_place(ir, hit);
     ir_go(ir, ir_load(ir, IR_POINTER, table, NULL, offset + offsetof(struct jump, code)));
     ir_place(ir, miss);
     return_to(e, ir_convert(ir, IR_TRUNC, IR_I32, pc));
 }
 
-/* The block that goes to a known address: inside, or a way out, made once. Recorded code goes to
- * another function by calls only; other ways are the interpreter's. */
-static ir_block way_to(struct emit *e, uint32_t pc, bool called)
+/* The block for a constant target: inside the region, or an exit, emitted once per target. Recorded
+ * code enters another function by calls only; other jumps return to the interpreter. */
+static ir_block target_block(struct emit *e, uint32_t pc, bool called)
 {
     int inside = region_find(e->region, pc);
     bool same = !e->region->recorded ||
@@ -354,7 +355,7 @@ static ir_block way_to(struct emit *e, uint32_t pc, bool called)
     for (unsigned i = 0; i < e->exit_count; i++)
         if (e->exits[i].pc == pc) return e->exits[i].block;
     e->exits[e->exit_count].pc = pc;
-    return e->exits[e->exit_count++].block = ir_anchor_new(e->ir, 0);
+    return e->exits[e->exit_count++].block = ir_head_new(e->ir, 0);
 }
 
 static void place_exits(struct emit *e)
@@ -383,11 +384,11 @@ static void guess_returns(struct emit *e, ir_value pc)
     }
 }
 
-static ir_block way_to_register(struct emit *e, ir_value pc, bool is_return)
+static ir_block register_target(struct emit *e, ir_value pc, bool is_return)
 {
     struct ir *ir = e->ir;
-    ir_block way = ir_block_new(ir);
-    ir_place(ir, way);
+    ir_block block = ir_block_new(ir);
+    ir_place(ir, block);
     if (is_return) guess_returns(e, pc);
     ir_value index =
         ir_op(ir, IR_AND, ir_op(ir, IR_LSHR, pc, emit_const(e, 2)), emit_const(e, JUMPS - 1));
@@ -395,7 +396,7 @@ static ir_block way_to_register(struct emit *e, ir_value pc, bool is_return)
         ir_op(ir, IR_MUL, ir_convert(ir, IR_ZEXT, IR_I64, index), ir_const(ir, IR_I64, 16));
     ir_value table = ir_offset(ir, ir_address(ir, e->region->jumps), offset);
     go_to(e, ir_convert(ir, IR_ZEXT, IR_I64, pc), table, 0);
-    return way;
+    return block;
 }
 
 /* Counts CTR down, if the branch does; its new value. */
@@ -407,7 +408,7 @@ static ir_value count_down(struct emit *e, const struct branch *branch)
     return ctr;
 }
 
-/* Whether the branch is taken, made anew where it is asked. */
+/* Whether the branch is taken, as a value for the current block. */
 static ir_value taken(struct emit *e, const struct branch *branch, ir_value ctr)
 {
     struct ir *ir = e->ir;
@@ -421,7 +422,7 @@ static ir_value taken(struct emit *e, const struct branch *branch, ir_value ctr)
     return go;
 }
 
-/* --- Recording: calls and returns tell C, which may move the counts -------------------------- */
+/* --- Recording: calls and returns call C, which may move the counts -------------------------- */
 
 static void record_edge(struct emit *e, jit_function *function, ir_value to)
 {
@@ -441,21 +442,21 @@ static jit_function *edge_of(const struct region_block *block, const struct bran
     return branch->indirect && !branch->through_ctr ? JIT_CALL(jit_record_return) : NULL;
 }
 
-/* The branch is taken: tells, and goes on to what does the rest. */
+/* The branch is taken: notifies the recorder, then continues at its target. */
 static ir_block through_edge(struct emit *e, jit_function *function, ir_value to, ir_block there)
 {
-    ir_block here = ir_here(e->ir), way = ir_block_new(e->ir), over = ir_block_new(e->ir);
-    ir_place(e->ir, way);
+    ir_block here = ir_here(e->ir), edge = ir_block_new(e->ir), over = ir_block_new(e->ir);
+    ir_place(e->ir, edge);
     record_edge(e, function, to);
     ir_branch(e->ir, ir_test(e->ir, IR_UGE, emit_cycles(e), e->limit), over, there, IR_UNLIKELY);
     ir_place(e->ir, over);
     return_to(e, to);
     ir_place(e->ir, here);
-    return way;
+    return edge;
 }
 
-/* Code is entered from anywhere; if the path is of another function, the interpreter sorts it out.
- */
+/* Code may be entered from any path. If the path is of another function, the interpreter takes
+ * over. */
 static void check_path(struct emit *e)
 {
     struct ir *ir = e->ir;
@@ -473,9 +474,9 @@ static void end_block(struct emit *e)
     struct ir *ir = e->ir;
     const struct region_block *block = e->block;
     struct branch branch = branch_of(block->words[block->count - 1], block->end - 4);
-    if (e->note.noted) {
-        emit_write_note(e);
-        e->note.noted = 0;
+    if (e->lazy.op) {
+        emit_write_lazy(e);
+        e->lazy.op = 0;
     }
     ir_value to = emit_const(e, branch.is_branch ? branch.target : block->end);
     if (branch.indirect)
@@ -486,20 +487,21 @@ static void end_block(struct emit *e)
     ir_block over = ir_block_new(ir), on = ir_block_new(ir);
     jit_function *edge = e->region->recorded && branch.is_branch ? edge_of(block, &branch) : NULL;
     ir_block before = ir_here(ir);
-    ir_block there = branch.indirect
-                         ? way_to_register(e, to, !branch.through_ctr)
-                         : way_to(e, branch.is_branch ? branch.target : block->end, edge != NULL);
+    ir_block there =
+        branch.indirect
+            ? register_target(e, to, !branch.through_ctr)
+            : target_block(e, branch.is_branch ? branch.target : block->end, edge != NULL);
     ir_place(ir, before);
-    if (edge) { /* before the time is looked at: it is part of the instruction */
-        ir_block tell = through_edge(e, edge, to, there), not_taken = ir_block_new(ir);
+    if (edge) { /* before the test of the time: it is part of the instruction */
+        ir_block notify = through_edge(e, edge, to, there), not_taken = ir_block_new(ir);
         if (!conditional) {
-            ir_jump(ir, tell);
+            ir_jump(ir, notify);
             return;
         }
-        ir_branch(ir, taken(e, &branch, ctr), tell, not_taken, IR_EVEN);
+        ir_branch(ir, taken(e, &branch, ctr), notify, not_taken, IR_EVEN);
         ir_place(ir, not_taken);
         to = emit_const(e, block->end);
-        there = way_to(e, block->end, false);
+        there = target_block(e, block->end, false);
         conditional = false;
     }
     ir_branch(ir, ir_test(ir, IR_UGE, emit_cycles(e), e->limit), over, on, IR_UNLIKELY);
@@ -508,7 +510,7 @@ static void end_block(struct emit *e)
                              : to);
     ir_place(ir, on);
     if (conditional)
-        ir_branch(ir, taken(e, &branch, ctr), there, way_to(e, block->end, false), IR_EVEN);
+        ir_branch(ir, taken(e, &branch, ctr), there, target_block(e, block->end, false), IR_EVEN);
     else
         ir_jump(ir, there);
 }
@@ -524,14 +526,14 @@ static const struct emit_entry *row_of(enum isa_id id)
     return NULL;
 }
 
-bool emit_knows(uint32_t word)
+bool emit_supports(uint32_t word)
 {
     enum isa_id id = isa_decode(word);
     if (id == ISA_ILLEGAL || isa_is_privileged(id, word) || isa_is_invalid_form(id, word))
         return false;
     if (branch_of(word, 0).is_branch) return true;
     if (id == ISA_MFSPR || id == ISA_MFTB || id == ISA_MTSPR)
-        return emit_knows_spr(id, isa_spr(word));
+        return emit_supports_spr(id, isa_spr(word));
     return row_of(id) != NULL;
 }
 
@@ -540,7 +542,7 @@ static void emit_block(struct emit *e, unsigned index)
     e->block = &e->region->blocks[index];
     for (unsigned i = 0; i < 8; i++)
         e->compared[i].how = COMPARED_NOT;
-    e->note.noted = 0;
+    e->lazy.op = 0;
     emit_forget(e);
     memset(e->integer, 0, sizeof e->integer);
     memset(e->low, 0, sizeof e->low);
@@ -571,8 +573,8 @@ struct ir_code *emit_region(struct ir *ir, struct region *region)
     if (region->recorded)
         e.path_counts = ir_variable_new(ir, IR_POINTER, e.core, CORE(path_counts));
     for (unsigned i = 0; i < region->count; i++)
-        e.start[i] = ir_anchor_new(ir, region->blocks[i].weight);
-    e.leave = ir_anchor_new(ir, 0);
+        e.start[i] = ir_head_new(ir, region->blocks[i].weight);
+    e.leave = ir_head_new(ir, 0);
     if (region->recorded)
         check_path(&e);
     else

@@ -1,9 +1,9 @@
 /* Rows of the FPU: what sem_fp.inc and sem_fp2.inc do, with the host's arithmetic where fp_fast.h
- * shows that to be the guest's. The test of a result is the same as there, its exponent lies in a
- * range, and looked up in a table; while the FPSCR does not allow the short way, that is one of
- * zeros.
+ * proves that its result is the guest's. The test is the same as there, a range of the result's
+ * exponent, as one table lookup; while the FPSCR does not allow the fast path, the table is zero.
  *
- * Notes (fp_fast.h) are written at the end of a block and before calls, the last operation's only.
+ * Deferred FPSCR updates (fp_fast.h) are stored at the end of a block and before helper calls, only
+ * the last operation's.
  */
 #include <stddef.h>
 
@@ -45,7 +45,7 @@ static ir_value real(struct emit *e, ir_value v)
 #define SURE_1K(n)  SURE_256(n), SURE_256((n) + 256), SURE_256((n) + 512), SURE_256((n) + 768)
 const uint8_t jit_fp_sure[FP_SURES] = {SURE_1K(0), SURE_1K(1024)};
 
-/* fp_exponent_within, and that notes suffice. */
+/* fp_exponent_within and fp_lazy_allowed. */
 ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of)
 {
     struct ir *ir = e->ir;
@@ -55,7 +55,7 @@ ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of)
     return ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0));
 }
 
-ir_value emit_notes_suffice(struct emit *e)
+ir_value emit_lazy_allowed(struct emit *e)
 {
     ir_value sure = ir_load(e->ir, IR_I8, e->core, NULL, CORE(fp_sure) + FP_SURE_1);
     return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, sure, ir_const(e->ir, IR_I8, SURE_SUM)),
@@ -72,7 +72,7 @@ static ir_value low_bits(struct emit *e, ir_value v, uint64_t wanted, enum ir_te
     return ir_test(e->ir, test, ir_op(e->ir, IR_AND, v, i64(e, 0x1fffffff)), i64(e, wanted));
 }
 
-/* The operation in double precision; of those that negate theirs, before that. */
+/* The operation in double precision, before the negation of fnmadd and fnmsub. */
 static ir_value compute(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
 {
     struct ir *ir = e->ir;
@@ -123,34 +123,33 @@ static ir_value single_ok(struct emit *e, enum fp_op op, ir_value a, ir_value b,
     return low_bits(e, ir_op(e->ir, IR_OR, bits(e, a), bits(e, product ? c : b)), 0, IR_EQ);
 }
 
-/* A call for what the host does not show; `quiet`: the other half comes still, and will stop if
- * this one should. */
-static void do_slowly(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c,
+/* The helper call for results that the test does not prove. `quiet`: the first half of a pair; the
+ * second half stops the core for it. */
+static void call_slow(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c,
                       unsigned target, bool quiet)
 {
-    emit_write_note(e);
+    emit_write_lazy(e);
     emit_call(e, JIT_CALL(jit_fp),
               &(struct emit_call){
                   INFO(e->op, op, target) | (quiet ? INFO_QUIET : 0), NULL, {a, b, c}, true});
     emit_reload_fpr(e, target);
 }
 
-static void note(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
+static void defer(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir_value c)
 {
-    e->note.noted = op;
-    e->note.a = a;
-    e->note.b = b;
-    e->note.c = c;
-    e->note.converted = e->note.compared = NULL;
-    e->note.leave = NULL;
+    e->lazy.op = op;
+    e->lazy.a = a;
+    e->lazy.b = b;
+    e->lazy.c = c;
+    e->lazy.converted = e->lazy.compared = NULL;
+    e->lazy.leave = NULL;
 }
 
-/* Whether the double is 0, and surely exact: what the test of the exponent refuses and programs
- * have most. */
+/* Whether the double is 0 and exact: frequent, and refused by the test of the exponent. */
 static ir_value exactly_zero(struct emit *e, enum fp_op op, ir_value a, ir_value c, ir_value d)
 {
     struct ir *ir = e->ir;
-    ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), emit_notes_suffice(e));
+    ir_value zero = ir_op(ir, IR_AND, is_zero(e, d), emit_lazy_allowed(e));
     if (c) return ir_op(ir, IR_AND, zero, ir_op(ir, IR_OR, is_zero(e, a), is_zero(e, c)));
     return op == FP_FDIV || op == FP_FDIVS ? ir_op(ir, IR_AND, zero, is_zero(e, a)) : zero;
 }
@@ -198,10 +197,10 @@ static void arithmetic(struct emit *e, enum fp_op op, ir_value a, ir_value b, ir
     emit_set_fpr(e, target, r);
     ir_jump(ir, on);
     ir_place(ir, slow);
-    do_slowly(e, op, a, b, c, target, quiet);
+    call_slow(e, op, a, b, c, target, quiet);
     ir_jump(ir, on);
     ir_place(ir, on);
-    note(e, op, a, b, c);
+    defer(e, op, a, b, c);
 }
 
 static void emit_arithmetic(struct emit *e, unsigned variant)
@@ -219,19 +218,19 @@ static void emit_arithmetic(struct emit *e, unsigned variant)
     arithmetic(e, op, a, b, c, d, FT, negated, false);
 }
 
-/* What only C does; its own notes are in memory then. */
+/* Operations of a helper only, which leaves its deferred operation in memory. */
 static void emit_slow(struct emit *e, unsigned variant)
 {
-    do_slowly(e, (enum fp_op)variant, NULL, emit_fpr(e, FB), NULL, FT, false);
-    e->note.noted = 0;
+    call_slow(e, (enum fp_op)variant, NULL, emit_fpr(e, FB), NULL, FT, false);
+    e->lazy.op = 0;
 }
 
-/* Adds to the note in memory. */
-static void note_more(struct emit *e, uint32_t mask, ir_value bits)
+/* Adds to the deferred operation in memory. */
+static void defer_more(struct emit *e, uint32_t mask, ir_value bits)
 {
-    ir_value noted = ir_load(e->ir, IR_I32, e->core, NULL, CORE(fp.noted));
-    noted = ir_op(e->ir, IR_OR, ir_op(e->ir, IR_AND, noted, emit_const(e, ~mask)), bits);
-    ir_store(e->ir, noted, e->core, NULL, CORE(fp.noted));
+    ir_value op = ir_load(e->ir, IR_I32, e->core, NULL, CORE(fp.lazy));
+    op = ir_op(e->ir, IR_OR, ir_op(e->ir, IR_AND, op, emit_const(e, ~mask)), bits);
+    ir_store(e->ir, op, e->core, NULL, CORE(fp.lazy));
 }
 
 static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
@@ -239,7 +238,7 @@ static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
     return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, fpscr, emit_const(e, bit)), emit_const(e, 0));
 }
 
-/* fctiwz leaves FPRF alone, so an earlier note stays. */
+/* fctiwz leaves FPRF alone, so an earlier operation stays deferred. */
 static void emit_to_integer(struct emit *e, unsigned variant)
 {
     struct ir *ir = e->ir;
@@ -255,25 +254,26 @@ static void emit_to_integer(struct emit *e, unsigned variant)
     ir_value whole = ir_whole(ir, b);
     ir_set(ir, low, whole);
     emit_set_fpr(e, FT, ir_widen(ir, whole));
-    bool pending = e->note.noted;
+    bool pending = e->lazy.op;
     if (!pending) {
         ir_store(ir, b, e->core, NULL, CORE(fp.converted));
-        note_more(e, 0, emit_const(e, FP_NOTED_CONVERT));
+        defer_more(e, 0, emit_const(e, FP_LAZY_CONVERT));
     }
     ir_jump(ir, on);
     ir_place(ir, slow);
-    do_slowly(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
+    call_slow(e, FP_FCTIWZ, NULL, b, NULL, FT, false);
     ir_set(ir, integer, emit_fpr_bits(e, FT));
     ir_set(ir, low, emit_fpr(e, FT));
-    /* C may have settled the note in memory; what is pending here says the same once more. */
+    /* The helper may have evaluated the operation in memory; evaluating it again changes nothing.
+     */
     ir_jump(ir, on);
     ir_place(ir, on);
     e->integer[FT] = ir_get(ir, IR_I64, integer);
     e->low[FT] = ir_get(ir, IR_F64, low);
     if (pending) {
-        e->note.noted |= FP_NOTED_CONVERT;
-        e->note.converted = b;
-        e->note.leave = NULL;
+        e->lazy.op |= FP_LAZY_CONVERT;
+        e->lazy.converted = b;
+        e->lazy.leave = NULL;
     }
 }
 
@@ -336,12 +336,12 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_place(ir, fast);
     ir_value cc = ir_compare(ir, false, a, b);
     emit_set_cr(e, field, cc);
-    bool pending = e->note.noted;
+    bool pending = e->lazy.op;
     if (!pending)
-        note_more(e, FP_FPCC, ir_op(ir, IR_OR, compared(e, cc), emit_const(e, FP_NOTED_COMPARE)));
+        defer_more(e, FP_FPCC, ir_op(ir, IR_OR, compared(e, cc), emit_const(e, FP_LAZY_COMPARE)));
     ir_jump(ir, on);
     ir_place(ir, slow);
-    emit_write_note(e);
+    emit_write_lazy(e);
     emit_call(
         e, JIT_CALL(jit_compare),
         &(struct emit_call){INFO(e->op, variant & COMPARE_ORDERED, field), NULL, {a, b}, true});
@@ -349,16 +349,16 @@ static void emit_float_compare(struct emit *e, unsigned variant)
     ir_jump(ir, on);
     ir_place(ir, on);
     if (pending) {
-        e->note.noted |= FP_NOTED_COMPARE;
-        e->note.compared = compared(e, emit_cr(e, field));
-        e->note.leave = NULL;
+        e->lazy.op |= FP_LAZY_COMPARE;
+        e->lazy.compared = compared(e, emit_cr(e, field));
+        e->lazy.leave = NULL;
     }
     e->compared[field].a = a;
     e->compared[field].b = b;
     e->compared[field].how = COMPARED_FLOAT;
 }
 
-/* --- Pairs: secondary first, so that the notes are the primary's ----------------------------- */
+/* --- Pairs: secondary first, so that the primary's update is the one deferred ---------------- */
 
 /* A half's operation, and which half of A and of C it multiplies. */
 #define HALF(op, a, c) ((unsigned)(op) | (unsigned)(a) << 5 | (unsigned)(c) << 6)

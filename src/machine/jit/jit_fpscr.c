@@ -1,8 +1,8 @@
 /* Rows that read and write the FPSCR. Writing is in line as long as no exception and no mode
- * changes, as when what was saved is restored. Reading settles what is noted (fp_fast.h): in line
- * for the operations that mostly come before a square root, whose code in C libraries begins by
- * saving the FPSCR; for others, and where the proofs of fp_fast.c need more than operands in the
- * middle of the range, in C.
+ * changes, as when a saved value is restored. Reading evaluates the deferred operation (fp_fast.h):
+ * in line for the operations that mostly come before a square root, whose code in C libraries
+ * begins by saving the FPSCR. Other operations, and operands outside the middle of the range, where
+ * the proofs of fp_fast.c need more, are evaluated by a helper.
  */
 #include <stddef.h>
 
@@ -27,7 +27,7 @@ static ir_value has(struct emit *e, ir_value fpscr, uint32_t bit)
     return ir_test(e->ir, IR_NE, ir_op(e->ir, IR_AND, fpscr, emit_const(e, bit)), emit_const(e, 0));
 }
 
-/* --- Settling a note in line: fp_fast.c's described_on_host ---------------------------------- */
+/* --- Evaluation in line: fp_fast.c's described_on_host --------------------------------------- */
 
 /* A rounded result in double precision, what is missing in it, an integer with the sign of that,
  * and whether this is proven. */
@@ -40,7 +40,7 @@ static ir_value both(struct emit *e, ir_value a, ir_value b)
     return ir_op(e->ir, IR_AND, a, b);
 }
 
-/* Far enough from where products and remainders would be lost; and notes suffice. */
+/* The exponent is far enough from underflow for the error terms, and lazy evaluation is allowed. */
 static ir_value is_safe(struct emit *e, ir_value d)
 {
     return emit_is_sure(e, d, SURE_REST);
@@ -91,7 +91,7 @@ static bool has_rest(enum fp_op op)
            op == FP_FMSUB;
 }
 
-/* What the noted operation said, of those. */
+/* The deferred operation's result and error term. */
 static void find_rest(struct emit *e, enum fp_op op, struct rounded *r)
 {
     struct ir *ir = e->ir;
@@ -131,13 +131,14 @@ static ir_value described(struct emit *e, const struct rounded *r)
     return ir_convert(ir, IR_TRUNC, IR_I32, ir_op(ir, IR_OR, rounding, fprf));
 }
 
-/* Settles a note of `op`: goes on at `done`, or at `otherwise` when it is not that, or more than a
- * comparison came later. */
-static void settle(struct emit *e, ir_value noted, enum fp_op op, ir_block done, ir_block otherwise)
+/* Evaluates a deferred `op` and continues at `done`; at `otherwise` when another operation is
+ * deferred, or when anything but a comparison came later. */
+static void evaluate(struct emit *e, ir_value lazy, enum fp_op op, ir_block done,
+                     ir_block otherwise)
 {
     struct ir *ir = e->ir;
     ir_block same = ir_block_new(ir), proven = ir_block_new(ir);
-    ir_value which = ir_op(ir, IR_AND, noted, emit_const(e, FP_NOTED_CONVERT | 0xff));
+    ir_value which = ir_op(ir, IR_AND, lazy, emit_const(e, FP_LAZY_CONVERT | 0xff));
     ir_branch(ir, ir_test(ir, IR_EQ, which, emit_const(e, op)), same, otherwise, IR_LIKELY);
     ir_place(ir, same);
     struct rounded r;
@@ -148,14 +149,14 @@ static void settle(struct emit *e, ir_value noted, enum fp_op op, ir_block done,
     fpscr =
         ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_DESCRIBED)), described(e, &r));
     ir_value compared = ir_op(ir, IR_OR, ir_op(ir, IR_AND, fpscr, emit_const(e, ~FP_FPCC)),
-                              ir_op(ir, IR_AND, noted, emit_const(e, FP_FPCC)));
-    fpscr = ir_select(ir, has(e, noted, FP_NOTED_COMPARE), compared, fpscr);
+                              ir_op(ir, IR_AND, lazy, emit_const(e, FP_FPCC)));
+    fpscr = ir_select(ir, has(e, lazy, FP_LAZY_COMPARE), compared, fpscr);
     ir_store(ir, fpscr, e->core, NULL, CORE(fp.fpscr));
-    ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
+    ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.lazy));
     ir_jump(ir, done);
 }
 
-/* --- Which operation that mostly is ---------------------------------------------------------- */
+/* --- The operation that is expected ---------------------------------------------------------- */
 
 /* The block of the region that goes to pc and runs most often, or -1. */
 static int block_before(const struct region *region, uint32_t pc)
@@ -173,7 +174,7 @@ static int block_before(const struct region *region, uint32_t pc)
     return found;
 }
 
-/* The last operation before this instruction, if control comes the way it mostly does. */
+/* The last operation before this instruction on the most executed path. */
 static enum fp_op operation_before(const struct emit *e)
 {
     enum { FAR = 8 };
@@ -182,7 +183,7 @@ static enum fp_op operation_before(const struct emit *e)
     for (unsigned blocks = 0, i = e->op; blocks < FAR; blocks++) {
         while (i-- > 0)
             if (emit_operation(b->words[i])) return emit_operation(b->words[i]);
-        if (b == &region->blocks[0]) return (enum fp_op)region->noted;
+        if (b == &region->blocks[0]) return (enum fp_op)region->lazy_op;
         int before = block_before(region, b->pc);
         if (before < 0) break;
         b = &region->blocks[before];
@@ -197,34 +198,34 @@ static void emit_read_fpscr(struct emit *e, unsigned variant)
     ir_block other = ir_block_new(ir), call = ir_block_new(ir), on = ir_block_new(ir);
     enum fp_op op = operation_before(e);
     (void)variant;
-    emit_write_note(e);
-    ir_value noted = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.noted));
+    emit_write_lazy(e);
+    ir_value lazy = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.lazy));
     if (has_rest(op))
-        settle(e, noted, op, on, other);
+        evaluate(e, lazy, op, on, other);
     else
         ir_jump(ir, other);
     ir_place(ir, other);
-    ir_branch(ir, ir_test(ir, IR_EQ, noted, emit_const(e, 0)), on, call, IR_EVEN);
+    ir_branch(ir, ir_test(ir, IR_EQ, lazy, emit_const(e, 0)), on, call, IR_EVEN);
     ir_place(ir, call);
-    emit_call(e, JIT_CALL(jit_settle), &(struct emit_call){.notes = true});
+    emit_call(e, JIT_CALL(jit_sync_fpscr), &(struct emit_call){.evaluates = true});
     ir_jump(ir, on);
     ir_place(ir, on);
-    e->note.noted = 0;
+    e->lazy.op = 0;
     ir_value fpscr = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
     emit_set_fpr(e, FT, ir_convert(ir, IR_BITS, IR_F64, ir_convert(ir, IR_ZEXT, IR_I64, fpscr)));
 }
 
 /* --- Writing --------------------------------------------------------------------------------- */
 
-/* fp_write_fpscr, of what may go without C: notes suffice, and neither an exception nor a mode
- * changes; so a note in memory stays good, unless it is forgotten. */
+/* fp_write_fpscr in line, while lazy evaluation is allowed and neither an exception nor a mode
+ * changes: a deferred operation stays right, unless all its bits are overwritten. */
 static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool raises)
 {
     struct ir *ir = e->ir;
     ir_block fast = ir_block_new(ir), slow = ir_block_new(ir), on = ir_block_new(ir);
     bool forgets = (mask & FP_DESCRIBED) == FP_DESCRIBED;
-    if (!forgets) emit_write_note(e);
-    e->note.noted = 0;
+    if (!forgets) emit_write_lazy(e);
+    e->lazy.op = 0;
     if (raises || (mask & FP_DESCRIBED && !forgets)) {
         ir_jump(ir, slow);
     } else {
@@ -232,13 +233,13 @@ static void write_fpscr(struct emit *e, uint32_t mask, ir_value value, bool rais
         ir_value before = ir_load(ir, IR_I32, e->core, NULL, CORE(fp.fpscr));
         ir_value other =
             has(e, ir_op(ir, IR_XOR, before, value), written & ~(FP_DESCRIBED | FP_NI));
-        ir_value unsure = ir_op(ir, IR_XOR, emit_notes_suffice(e), ir_const(ir, IR_I1, 1));
+        ir_value unsure = ir_op(ir, IR_XOR, emit_lazy_allowed(e), ir_const(ir, IR_I1, 1));
         ir_branch(ir, ir_op(ir, IR_OR, other, unsure), slow, fast, IR_UNLIKELY);
         ir_place(ir, fast);
         ir_value after = ir_op(ir, IR_OR, ir_op(ir, IR_AND, before, emit_const(e, ~written)),
                                ir_op(ir, IR_AND, value, emit_const(e, written)));
         ir_store(ir, after, e->core, NULL, CORE(fp.fpscr));
-        if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.noted));
+        if (forgets) ir_store(ir, emit_const(e, 0), e->core, NULL, CORE(fp.lazy));
         ir_jump(ir, on);
     }
     ir_place(ir, slow);

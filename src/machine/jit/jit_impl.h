@@ -1,14 +1,13 @@
-/* Inside the translator.
+/* Inside the translator: regions, helper calls, and the emitter of IR.
  *
- * A region is a piece of a program's flow: blocks that the interpreter found hot, joined by the
- * branches between them, entered at the first. It is copied out of the core's structures when it is
- * chosen (jit_region.c), so that a second thread can translate it (jit_emit.c and the files of its
- * rows) while the interpreter goes on. The code made calls back for everything that is not common
- * (jit_run.c): misses, faults, odd floating point.
+ * A region is a set of hot blocks, joined by the branches between them and entered at the first.
+ * jit_region.c chooses it and copies it out of the core's structures, so that the translation
+ * thread can translate it (jit_emit.c and the tables of rows) while the interpreter continues.
+ * Generated code calls helpers (jit_run.c) on its slow paths: misses, faults, rare floating point.
  *
- * In translated code guest registers are values of the host's; every change is also stored to
- * struct core_regs, and the registers in memory are exact wherever something may stop. Time is a
- * value too, and is in core->cycles whenever C code runs.
+ * In translated code guest registers are host values. Every change is also stored to struct
+ * core_regs, so the registers in memory are exact at every helper call. Time is a host value as
+ * well; it is in core->cycles whenever C code runs.
  */
 #ifndef JIT_IMPL_H
 #define JIT_IMPL_H
@@ -26,8 +25,9 @@ struct region_block {
     uint32_t index;                         /* of its count in a recorded path of */
     const struct record_function *function; /* this function */
     unsigned count;
-    uint64_t weight;    /* times it ran */
-    uint64_t irregular; /* instructions that are irregular loads (core_habit.c), a bit each */
+    uint64_t weight;        /* times it ran */
+    uint64_t unpredictable; /* instructions that are unpredictable loads (core_miss_history.c), a
+                               bit each */
     uint32_t words[BLOCK_OPS];
 };
 
@@ -35,15 +35,15 @@ struct region {
     struct region_block blocks[REGION_BLOCKS];
     unsigned count, ops; /* blocks, and instructions in them */
     struct jump *jumps;  /* of its address space */
-    struct site *sites;  /* of its calls, in the order they were made */
+    struct site *sites;  /* of its helper calls, in the order of generation */
     unsigned site_count;
-    bool recorded;            /* call paths are */
-    bool irregular;           /* all loads are taken for such, */
-    unsigned irregular_loads; /* and how many were */
-    unsigned noted;           /* enum fp_op of the core's note, when it was chosen */
+    bool recorded;                /* call paths are */
+    bool unpredictable;           /* all loads are taken for unpredictable */
+    unsigned unpredictable_loads; /* loads with a branch-free probe */
+    unsigned lazy_op; /* enum fp_op that the core had deferred when the region was chosen */
 };
 
-/* The most calls that its code makes. */
+/* An upper bound of the helper calls in its code. */
 static inline unsigned region_sites(const struct region *region)
 {
     return 3 * region->ops + region->count;
@@ -53,7 +53,7 @@ bool region_choose(struct region *region, const struct core *core, struct block 
 /* The index of the block at pc, or -1. */
 int region_find(const struct region *region, uint32_t pc);
 /* Whether there is a row for the instruction. */
-bool emit_knows(uint32_t word);
+bool emit_supports(uint32_t word);
 
 /* How a block ends: with a branch, or it runs on. */
 struct branch {
@@ -64,7 +64,7 @@ struct branch {
 };
 struct branch branch_of(uint32_t word, uint32_t pc);
 
-/* Where translated code of an address space begins: looked up at every way out of a region. */
+/* Translated code of an address space by its first pc: looked up at every exit of a region. */
 enum { JUMPS = 4096 };
 struct jump {
     uint64_t pc; /* ~0: none */
@@ -87,7 +87,7 @@ enum { NO_UPDATE = 32 };
 #define INFO_QUIET                                                                                 \
     UINT32_C(0x80000000) /* a first half: its exception stops the core behind the second */
 
-/* What a call is about: made when the code is, read when it runs. */
+/* The guest instruction that a helper call belongs to: written at translation, read at run time. */
 struct site {
     const struct block *block;
     uint32_t info;
@@ -108,7 +108,7 @@ struct site {
     X(jit_time);                                                                                   \
     X(jit_sync);                                                                                   \
     X(jit_fp);                                                                                     \
-    X(jit_settle);                                                                                 \
+    X(jit_sync_fpscr);                                                                             \
     X(jit_fpscr);                                                                                  \
     X(jit_compare);                                                                                \
     X(jit_load_single);                                                                            \
@@ -121,34 +121,31 @@ struct site {
     bool name##_thunk(struct core *core)
 JIT_CALLS(JIT_DECLARE);
 JIT_DECLARE(jit_load);
-bool jit_count_load(struct core *core);  /* jit_quick.c */
+bool jit_count_load(struct core *core);
 void jit_set_fp_sure(struct core *core); /* after the FPSCR may have changed */
-/* By sign and exponent of a result, but for its last bit, the operations that it is sure of
- * (fp_fast.h): nothing happened but rounding. Code looks at the core's copy; while notes do not
- * suffice, nothing is sure there. */
-enum {
-    FP_SURE_SHIFT = 53,
-    FP_SURES = 2048,
-    FP_SURE_1 = 1023 / 2
-}; /* the last: where that of 1.0 is */
+/* By a result's sign and exponent without its last bit: the operations for which such a result
+ * proves that nothing but rounding happened (fp_fast.h). Code reads the core's copy, which is all
+ * zeros while the FPSCR does not allow lazy evaluation. */
+enum { FP_SURE_SHIFT = 53, FP_SURES = 2048, FP_SURE_1 = 1023 / 2 }; /* the last: index of 1.0 */
 enum { SURE_SUM = 1, SURE_DOUBLE = 2, SURE_SINGLE = 4, SURE_INTEGER = 8, SURE_REST = 16 };
 extern const uint8_t jit_fp_sure[FP_SURES];
 
 /* --- Comparing (jit_lockstep.c) -------------------------------------------------------------- */
 
 struct lockstep {
-    void (*say)(void *context, const char *line);
+    void (*report)(void *context, const char *line);
     void *context;
     bool *frozen; /* set in copies of this process, which have one thread */
 };
-/* Runs to the limit twice, in a copy of this process with the interpreter and here with translated
- * code; false when the results differ, after saying how and since when. */
+/* Runs to the limit twice: in a forked copy with the interpreter, and here with translated code.
+ * False when the results differ, after a report of the difference and of the first block with it.
+ */
 bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t limit,
                   struct core_exit *exit);
 
 /* --- Emitting -------------------------------------------------------------------------------- */
 
-enum { KNOWN_WORDS = 32 };
+enum { FORWARDED_WORDS = 32 };
 
 struct emit {
     struct ir *ir;
@@ -169,34 +166,31 @@ struct emit {
         ir_value a, b;
         enum { COMPARED_NOT, COMPARED_SIGNED, COMPARED_UNSIGNED, COMPARED_FLOAT } how;
     } compared[8];
-    /* The last floating-point operation, whose note is not yet in memory. */
+    /* The last floating-point operation, whose deferral (fp_fast.h) is not in memory yet. */
     struct {
-        uint32_t noted; /* enum fp_op and FP_NOTED bits; 0: memory is right */
+        uint32_t op; /* enum fp_op and FP_LAZY bits; 0: memory is right */
         ir_value a, b, c, converted;
-        ir_value compared; /* the part of a comparison, 32 bits */
+        ir_value compared; /* FPCC of a later comparison, 32 bits */
         ir_block leave;    /* writes it and leaves the region; NULL until a call needs that */
-    } note;
-    /* The double whose lower word a register is, if that is known, but for its sign if `flipped`.
-     */
+    } lazy;
+    /* The double whose lower word the register holds, or NULL; `flipped`: with the other sign. */
     struct emit_half {
         ir_value of;
         bool flipped;
     } half[32];
-    ir_value integer[64]; /* bits of registers that an integer was made in, which need not come from
-                             the vector unit, */
-    ir_value low[64];     /* and the double with its lower word as it was made */
-    ir_value negated[64]; /* what registers are the negative of */
-    /* Words that the block has stored, as long as nothing else can have changed them (jit_known.c).
-     */
+    ir_value integer[64]; /* a register's bits as an integer value, where fctiwz produced them, */
+    ir_value low[64];     /* and the double that has them as its lower word */
+    ir_value negated[64]; /* the value that the register is the negative of */
+    /* Words that the block has stored and that are unchanged since (jit_forward.c). */
     struct {
         unsigned base; /* the register that the displacement `at` is added to; 0: none */
         int32_t at;
         ir_value value; /* 32 bits, or 64 of which this is a half, */
         bool is_double; /* as a double, or as an integer */
-        enum { KNOWN_WHOLE, KNOWN_HIGH, KNOWN_LOW } part;
+        enum { WORD_WHOLE, WORD_HIGH, WORD_LOW } part;
         struct emit_half half; /* that the word is */
-    } known[KNOWN_WORDS];
-    unsigned known_count;
+    } words[FORWARDED_WORDS];
+    unsigned word_count;
 };
 
 typedef void emit_row(struct emit *e, unsigned variant);
@@ -233,30 +227,31 @@ struct emit_call {
     uint32_t info;
     ir_value address;  /* 32 bits */
     ir_value value[3]; /* 64 bits or doubles */
-    bool notes;        /* the function leaves the note in memory right itself */
+    bool evaluates;    /* the helper leaves the deferred operation in memory right itself */
 };
 typedef bool jit_function(struct core *core);
 void emit_call(struct emit *e, jit_function *function, const struct emit_call *call);
 ir_value emit_call_result(struct emit *e); /* 64 bits */
-/* Asks the model, as quickly as can be, about an access of `size` bytes, a power of two; goes on at
- * `done` when it is aligned, counted, and waited for, else at `otherwise`. `code`: offset in struct
- * cache_fast of what knows such accesses. */
-bool emit_can_ask(void);
-void emit_ask(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
-              ir_block otherwise);
-void emit_write_note(struct emit *e); /* what is noted and not yet in memory */
+/* Handles an access of `size` bytes, a power of two, on the fast path (jit_miss.c). Continues at
+ * `done` when the access is aligned, counted and its stall is in the time; else at `otherwise`.
+ * `code`: offset in struct cache_fast of the routine's address. */
+bool emit_has_probe(void);
+void emit_probe(struct emit *e, size_t code, ir_value address, unsigned size, ir_block done,
+                ir_block otherwise);
+void emit_write_lazy(struct emit *e); /* stores the deferred operation, if memory lacks it */
 void emit_reload_fpr(struct emit *e, unsigned n);
 void emit_reload_cr(struct emit *e, unsigned field);
-ir_value emit_notes_suffice(struct emit *e);
-ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of); /* by that table */
-enum fp_op emit_operation(uint32_t word); /* of one that is noted, or FP_OP_NONE */
-bool emit_knows_spr(enum isa_id id, unsigned spr);
-/* jit_known.c: the instruction, with a displacement, stores `v` (1 to 8 bytes); the word that is in
- * memory at `by` bytes behind its address, or NULL, and what double it is of; both words as a
- * double if they were stored as one, or NULL. */
-void emit_know(struct emit *e, unsigned size, ir_value v, bool is_double, struct emit_half half);
-ir_value emit_known_word(struct emit *e, unsigned by, struct emit_half *half);
-ir_value emit_known_double(struct emit *e);
+ir_value emit_lazy_allowed(struct emit *e);
+ir_value emit_is_sure(struct emit *e, ir_value r, uint8_t of); /* by jit_fp_sure */
+enum fp_op emit_operation(uint32_t word); /* the operation it defers, or FP_OP_NONE */
+bool emit_supports_spr(enum isa_id id, unsigned spr);
+/* Store-to-load forwarding (jit_forward.c). The instruction has a displacement and stores `v` (1 to
+ * 8 bytes). The word that memory has `by` bytes behind its address, or NULL, and the double it is
+ * part of. Both words as a double if they were stored as one, or NULL. */
+void emit_forward_store(struct emit *e, unsigned size, ir_value v, bool is_double,
+                        struct emit_half half);
+ir_value emit_forwarded_word(struct emit *e, unsigned by, struct emit_half *half);
+ir_value emit_forwarded_double(struct emit *e);
 void emit_forget(struct emit *e);                     /* another store */
 void emit_forget_base(struct emit *e, unsigned base); /* the register changes */
 ir_value emit_cycles(struct emit *e);

@@ -324,7 +324,7 @@ static void emit_mtcrf(struct emit *e, unsigned variant)
 
 enum { SPR_LR = 8, SPR_CTR = 9, SPR_USPRG0 = 256, SPR_TBL = 268, SPR_TBU = 269 };
 
-bool emit_knows_spr(enum isa_id id, unsigned spr)
+bool emit_supports_spr(enum isa_id id, unsigned spr)
 {
     if (id != ISA_MTSPR && (spr == SPR_TBL || spr == SPR_TBU)) return true;
     return spr == SPR_LR || spr == SPR_CTR;

@@ -3,8 +3,8 @@
  * The translator builds one function at a time: values, variables and blocks. A value has a type
  * and is computed once. A variable may be set anywhere and lives in a register where possible. A
  * block is a piece of code that others jump to. Memory is addressed by a pointer value, an
- * optional index and an offset. The x86-64 back end (jit_fast.c) turns the function into host code
- * in 2 to 4 microseconds per guest instruction. There is no other: on other hosts guests are
+ * optional index and an offset. The x86-64 back end (jit_backend.h) turns the function into host
+ * code in 2 to 4 microseconds per guest instruction. There is no other: on other hosts guests are
  * interpreted (none.c).
  *
  * A struct ir belongs to one thread. The code it generates may run on any.
@@ -55,17 +55,17 @@ enum ir_convert {
 };
 enum ir_odds { IR_EVEN, IR_LIKELY, IR_UNLIKELY };
 
-/* A question about a number of 32 bits, rotated by `shift` to the right and masked, at a time, to
- * code with a convention of its own (jit_miss.c). A pointer, loaded from memory, is to what it is
- * about; the code's address is at `code` there. It changes the time, or what it answers is stored
- * at `told` in the core. */
-struct ir_question {
+/* A call of a fast-path routine with its own calling convention (jit_miss.c). Its arguments are
+ * `number` (32 bits), rotated right by `shift` and masked, and the time. `pointer` is the routine's
+ * struct; the routine's address is at offset `code` there. It adds a stall to the time, or its
+ * result is stored at offset `stall` of the core. */
+struct ir_probe {
     uint64_t code;
     ir_value pointer, number;
     unsigned shift;
     uint32_t mask;
     ir_variable time;
-    uint64_t told;
+    uint64_t stall;
 };
 
 /* Nanoseconds that code generation takes for a guest instruction, about. */
@@ -153,7 +153,7 @@ ir_block ir_block_new(struct ir *ir);
 
 /* One that may be jumped to from anywhere, as no value of another block is used there, only
  * variables. `weight`: about how often it runs, 0 for one that leads out. */
-ir_block ir_anchor_new(struct ir *ir, uint64_t weight);
+ir_block ir_head_new(struct ir *ir, uint64_t weight);
 
 /* what follows goes there */
 void ir_place(struct ir *ir, ir_block block);
@@ -165,8 +165,9 @@ void ir_return(struct ir *ir);
 /* Calls a C function that takes the core, returns a truth and keeps all registers but rax and r11
  * (jit_run.c). */
 ir_value ir_call(struct ir *ir, const void *function);
-/* Ends an unlikely block: asks, and goes to `no` with an answer, else to `yes`. */
-void ir_ask(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no);
+/* Ends a block: calls the routine; continues at `yes` when it has handled the access, else at `no`.
+ */
+void ir_probe(struct ir *ir, const struct ir_probe *probe, ir_block yes, ir_block no);
 
 /* Continues in another generated function, with the same arguments, and never returns. */
 void ir_go(struct ir *ir, ir_value function);

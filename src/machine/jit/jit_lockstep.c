@@ -1,14 +1,13 @@
-/* Translated code against the interpreter, while a program runs.
+/* Lockstep: compares translated code with the interpreter while a program runs.
  *
- * A stretch of execution is done twice: in a forked copy of this process by the interpreter, which
- * then tells its state through shared memory, and here by translated code. Compared are registers,
- * FPSCR, time, why the core stopped, the contents of writable memory, every wire of the core and of
- * the memory hierarchy. A second copy waits at the beginning of the stretch; when the results
- * differ, it looks for the first block behind which they do, by running shorter and shorter
- * stretches both ways, and tells what it finds.
+ * Each stretch of execution is run twice: in a forked copy of this process by the interpreter,
+ * which leaves its state in shared memory, and here by translated code. Compared are registers,
+ * FPSCR, time, the reason of the stop, the contents of writable memory, and every signal of the
+ * core and of the memory hierarchy. A second copy waits at the start of the stretch. When the
+ * results differ, it bisects to the first block behind which they differ and reports it.
  *
- * Memory that the guest shares between processes is written twice: programs that use it cannot be
- * compared so.
+ * Limit: memory that the guest shares between processes would be written twice, so programs that
+ * use it cannot be compared.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,15 +19,15 @@
 
 #include "machine/jit/jit_impl.h"
 
-enum { WIRES_MAX = 8192 };
+enum { SIGNALS_MAX = 8192 };
 
 struct state {
     struct core_regs regs;
     struct core_exit exit;
     uint64_t cycles, crossings, memory;
     uint64_t signals[CORE_SIGNAL_COUNT];
-    unsigned wire_count;
-    uint64_t wires[WIRES_MAX][2];
+    unsigned cache_count;
+    uint64_t cache_signals[SIGNALS_MAX][2];
 };
 
 /* --- Capturing ------------------------------------------------------------------------------- */
@@ -57,11 +56,11 @@ static void capture(struct core *core, const struct core_exit *exit, struct stat
     state->crossings = core->crossings;
     state->memory = hash_memory(core->mem);
     core_signal_counts(core, state->signals);
-    state->wire_count = 0;
+    state->cache_count = 0;
     for (unsigned id = 0; id < CACHE_SIGNALS; id++)
         for (uint32_t i = 0; i < cache_signal_instances(cache, (enum cache_signal_id)id); i++) {
-            if (state->wire_count == WIRES_MAX) return;
-            uint64_t *counts = state->wires[state->wire_count++];
+            if (state->cache_count == SIGNALS_MAX) return;
+            uint64_t *counts = state->cache_signals[state->cache_count++];
             cache_signal_count(cache, (struct cache_signal){(enum cache_signal_id)id, i},
                                &counts[0], &counts[1]);
         }
@@ -77,7 +76,7 @@ static void ignore(void *context, const char *format, ...)
     (void)format;
 }
 
-static void say_line(void *context, const char *format, ...)
+static void report_line(void *context, const char *format, ...)
 {
     const struct lockstep *lockstep = context;
     char line[200];
@@ -85,10 +84,10 @@ static void say_line(void *context, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (lockstep->say) lockstep->say(lockstep->context, line);
+    if (lockstep->report) lockstep->report(lockstep->context, line);
 }
 
-static void name_wire(const struct cache *cache, unsigned index, char *name)
+static void name_signal(const struct cache *cache, unsigned index, char *name)
 {
     for (unsigned id = 0; id < CACHE_SIGNALS; id++)
         for (uint32_t i = 0; i < cache_signal_instances(cache, (enum cache_signal_id)id); i++)
@@ -102,12 +101,12 @@ static void name_wire(const struct cache *cache, unsigned index, char *name)
     do {                                                                                           \
         uint64_t interpreted = (uint64_t)(a), translated = (uint64_t)(b);                          \
         if (interpreted == translated) break;                                                      \
-        tell(context, "  %s: interpreted %llx, translated %llx", what,                             \
-             (unsigned long long)interpreted, (unsigned long long)translated);                     \
+        report(context, "  %s: interpreted %llx, translated %llx", what,                           \
+               (unsigned long long)interpreted, (unsigned long long)translated);                   \
         same = false;                                                                              \
     } while (0)
 
-static bool compare_regs(const struct core_regs *a, const struct core_regs *b, differ *tell,
+static bool compare_regs(const struct core_regs *a, const struct core_regs *b, differ *report,
                          void *context)
 {
     bool same = true;
@@ -131,9 +130,9 @@ static bool compare_regs(const struct core_regs *a, const struct core_regs *b, d
 }
 
 static bool compare(const struct core *core, const struct state *a, const struct state *b,
-                    differ *tell, void *context)
+                    differ *report, void *context)
 {
-    bool same = compare_regs(&a->regs, &b->regs, tell, context);
+    bool same = compare_regs(&a->regs, &b->regs, report, context);
     char name[CACHE_NAME];
     COMPARE("why it stopped", a->exit.reason, b->exit.reason);
     COMPARE("address of the stop", a->exit.address, b->exit.address);
@@ -144,11 +143,12 @@ static bool compare(const struct core *core, const struct state *a, const struct
         (void)snprintf(name, sizeof name, "core signal %u", i);
         COMPARE(name, a->signals[i], b->signals[i]);
     }
-    for (unsigned i = 0; i < a->wire_count && i < b->wire_count; i++) {
-        if (memcmp(a->wires[i], b->wires[i], sizeof a->wires[i]) == 0) continue;
-        name_wire(core->cores->options.cache, i, name);
-        COMPARE(name, a->wires[i][0], b->wires[i][0]);
-        COMPARE(name, a->wires[i][1], b->wires[i][1]);
+    for (unsigned i = 0; i < a->cache_count && i < b->cache_count; i++) {
+        if (memcmp(a->cache_signals[i], b->cache_signals[i], sizeof a->cache_signals[i]) == 0)
+            continue;
+        name_signal(core->cores->options.cache, i, name);
+        COMPARE(name, a->cache_signals[i][0], b->cache_signals[i][0]);
+        COMPARE(name, a->cache_signals[i][1], b->cache_signals[i][1]);
     }
     return same;
 }
@@ -182,7 +182,7 @@ static bool ended_well(pid_t pid)
            WEXITSTATUS(status) == 0;
 }
 
-/* Whether both ways agree after `cycles`; pc of the interpreter then. */
+/* Whether both engines agree after `cycles`; leaves both states. */
 static bool agree(const struct lockstep *lockstep, struct core *core, uint64_t cycles,
                   struct state *states)
 {
@@ -199,13 +199,13 @@ static void show_code(const struct lockstep *lockstep, const struct core *core, 
         uint32_t word;
         if (!mem_get32(core->mem, pc, &word)) return;
         isa_disassemble_simplified(word, pc, text, sizeof text);
-        say_line((void *)lockstep, "  %08x  %s", pc, text);
+        report_line((void *)lockstep, "  %08x  %s", pc, text);
         enum isa_id id = isa_decode(word);
         if (id == ISA_ILLEGAL || isa_row(id)->flags & ISA_ENDS_BLOCK) return;
     }
 }
 
-/* In a copy that still stands at the beginning: the shortest stretch behind which they differ. */
+/* In the copy at the start of the stretch: the shortest stretch behind which they differ. */
 static void look_closer(const struct lockstep *lockstep, struct core *core, uint64_t cycles)
 {
     struct state *states = shared(2 * sizeof *states);
@@ -221,12 +221,12 @@ static void look_closer(const struct lockstep *lockstep, struct core *core, uint
             other = middle;
         }
     }
-    say_line((void *)lockstep,
-             "translated code differs from the interpreter behind the block at pc 0x%08x:", pc);
+    report_line((void *)lockstep,
+                "translated code differs from the interpreter behind the block at pc 0x%08x:", pc);
     show_code(lockstep, core, pc);
     (void)agree(lockstep, core, other, states);
-    if (compare(core, &states[0], &states[1], say_line, (void *)lockstep))
-        say_line((void *)lockstep, "  (not again: it depends on what was translated when)");
+    if (compare(core, &states[0], &states[1], report_line, (void *)lockstep))
+        report_line((void *)lockstep, "  (not again: it depends on what was translated when)");
 }
 
 bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t limit,
@@ -251,7 +251,7 @@ bool lockstep_run(const struct lockstep *lockstep, struct core *core, uint64_t l
     bool same = ended_well(other) && compare(core, &states[0], &states[1], ignore, NULL);
     if (!same) {
         if (write(wake[1], "!", 1) != 1)
-            say_line((void *)lockstep, "translated code differs from the interpreter");
+            report_line((void *)lockstep, "translated code differs from the interpreter");
     }
     (void)close(wake[1]);
     (void)waitpid(spare, NULL, 0);

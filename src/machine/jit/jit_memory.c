@@ -1,10 +1,10 @@
 /* Rows of loads, stores and cache management: what sem_memory.inc and the memory part of
  * sem_fp2.inc do.
  *
- * The common access costs one test: the byte of its line says that it is free, and it is aligned,
- * so it touches one line. If it is not, the model is asked, quickly (emit_ask); of loads that
- * nobody foresees, at once. Everything else is a call, which does the same access as the
- * interpreter; a store is then done there too.
+ * A hit costs one test: a set bit of the line byte, at an aligned address, so that the access is
+ * within one line. A miss takes the fast path (emit_probe). An unpredictable load has no test; its
+ * branch-free probe handles hit and miss. Everything else is a helper call, which does what the
+ * interpreter does, including the store itself.
  */
 #include <stddef.h>
 
@@ -45,38 +45,36 @@ static ir_value wide(struct emit *e, ir_value ea)
     return ir_convert(e->ir, IR_ZEXT, IR_I64, ea);
 }
 
-/* Whether a load had better ask without a test. */
-static bool is_irregular(const struct emit *e)
+/* Whether the load gets a branch-free probe. */
+static bool is_unpredictable(const struct emit *e)
 {
-    return e->block->irregular >> e->op & 1 && emit_can_ask();
+    return e->block->unpredictable >> e->op & 1 && emit_has_probe();
 }
 
-/* Goes on in a new block, where it can be come back to, when the access is aligned, so within its
- * line, and either free or quickly counted by the model; else at `slow`. The address is rotated to
- * the number of its line with the bits of an offset above it, of which those remain that must be 0:
- * no line that is not aligned is free (cache_lines). */
+/* Continues in a new block when the access is aligned and either hits or was handled by the fast
+ * path; else at `slow`. The address is rotated to its line number, with the offset's bits above;
+ * the offset bits that must be 0 remain, and no index that has one set is a hit (cache_lines). */
 static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
 {
     struct ir *ir = e->ir;
     ir_block on = ir_block_new(ir);
-    if (bit == CACHE_LOAD && is_irregular(e)) {
-        e->region->irregular_loads++;
-        emit_ask(e, offsetof(struct cache_fast, probe), ea, size, on, slow);
+    if (bit == CACHE_LOAD && is_unpredictable(e)) {
+        e->region->unpredictable_loads++;
+        emit_probe(e, offsetof(struct cache_fast, probe), ea, size, on, slow);
         ir_place(ir, on);
         return on;
     }
-    ir_block ask = ir_block_new(ir);
+    ir_block miss = ir_block_new(ir);
     ir_value line = ir_rotate(ir, ea, emit_const(e, 32 - CACHE_GRANULE_BITS));
     line = wide(e, ir_op(ir, IR_AND, line, emit_const(e, size * (uint32_t)CACHE_GRANULES - 1)));
     ir_value byte =
         ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
-    ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), on, ask, IR_LIKELY);
-    ir_place(ir, ask);
-    ir_prefetch(ir, e->base,
-                wide(e, ea)); /* what is not in the guest's L1 may not be in the host's */
+    ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), on, miss, IR_LIKELY);
+    ir_place(ir, miss);
+    ir_prefetch(ir, e->base, wide(e, ea)); /* a guest L1 miss may be a host miss */
     size_t code =
         bit == CACHE_LOAD ? offsetof(struct cache_fast, load) : offsetof(struct cache_fast, store);
-    emit_ask(e, code, ea, size, on, slow);
+    emit_probe(e, code, ea, size, on, slow);
     ir_place(ir, on);
     return on;
 }
@@ -108,25 +106,24 @@ static ir_value load_double(struct emit *e, ir_value ea, unsigned offset)
     return ir_swap(e->ir, ir_load(e->ir, IR_F64, e->base, wide(e, ea), offset));
 }
 
-/* The same for a whole instruction. What the block itself has stored there is not read again: a
- * host that has to gather a number from two stores waits for both (guests make doubles of integers
- * so). */
-static ir_value load_known(struct emit *e, ir_value ea, unsigned size, struct emit_half *half)
+/* The same for a whole instruction, with store-to-load forwarding: guests build doubles from two
+ * stored words, and a host load that spans two stores waits for both to complete. */
+static ir_value load_forwarded(struct emit *e, ir_value ea, unsigned size, struct emit_half *half)
 {
     *half = (struct emit_half){0};
-    ir_value known =
-        size == 4 && !(row_of(e)->flags & ISA_INDEXED) ? emit_known_word(e, 0, half) : NULL;
-    return known ? known : load(e, ea, size, 0);
+    ir_value stored =
+        size == 4 && !(row_of(e)->flags & ISA_INDEXED) ? emit_forwarded_word(e, 0, half) : NULL;
+    return stored ? stored : load(e, ea, size, 0);
 }
 
-static ir_value load_known_double(struct emit *e, ir_value ea)
+static ir_value load_forwarded_double(struct emit *e, ir_value ea)
 {
     struct ir *ir = e->ir;
     if (row_of(e)->flags & ISA_INDEXED) return load_double(e, ea, 0);
-    ir_value both = emit_known_double(e);
+    ir_value both = emit_forwarded_double(e);
     if (both) return both;
     struct emit_half upper, lower;
-    ir_value first = emit_known_word(e, 0, &upper), second = emit_known_word(e, 4, &lower);
+    ir_value first = emit_forwarded_word(e, 0, &upper), second = emit_forwarded_word(e, 4, &lower);
     if (!first && !second) return load_double(e, ea, 0);
     if (!first) first = load(e, ea, 4, 0);
     if (lower.of) return ir_words(ir, first, lower.of, lower.flipped);
@@ -188,20 +185,20 @@ static void emit_load(struct emit *e, unsigned to)
     struct emit_half half;
     check_load(e, ea, row->size);
     if (to == TO_GPR) {
-        ir_value raw = load_known(e, ea, row->size, &half);
+        ir_value raw = load_forwarded(e, ea, row->size, &half);
         if (row->flags & ISA_REVERSED) raw = ir_swap(ir, raw);
         enum ir_convert how = row->flags & ISA_SIGNED ? IR_SEXT : IR_ZEXT;
         emit_set_gpr(e, RT, row->size == 4 ? raw : ir_convert(ir, how, IR_I32, raw));
         e->half[RT] = half;
     } else {
-        ir_value d =
-            row->size == 4 ? from_single(e, load_known(e, ea, 4, &half)) : load_known_double(e, ea);
+        ir_value d = row->size == 4 ? from_single(e, load_forwarded(e, ea, 4, &half))
+                                    : load_forwarded_double(e, ea);
         emit_set_fpr(e, RT + (to == TO_SECOND ? 32 : 0), d);
     }
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 
-/* The register as an integer, if it was made of one. */
+/* The register's bits as an integer value, where there is one. */
 static ir_value as_integer(struct emit *e, unsigned from)
 {
     return e->integer[RT + (from == TO_SECOND ? 32 : 0)];
@@ -265,8 +262,8 @@ static void emit_store(struct emit *e, unsigned from)
     if (row->flags & ISA_INDEXED)
         emit_forget(e);
     else
-        emit_know(e, row->size, v, row->size == 8 && !as_integer(e, from),
-                  stored_half(e, from, row->size));
+        emit_forward_store(e, row->size, v, row->size == 8 && !as_integer(e, from),
+                           stored_half(e, from, row->size));
     if (row->flags & ISA_UPDATE) emit_set_gpr(e, RA, ea);
 }
 

@@ -1,5 +1,5 @@
 /* Misses of the common kind without a call of C: what cache_fast.c does at once for a load or a
- * store whose line is not free, written for the registers of translated code (jit_fast_flow.c). All
+ * store whose line is not free, written for the registers of translated code (jit_layout.c). All
  * that is seldom so, it asks cache_load_fast and cache_store_fast for.
  *
  * In: in eax the number of the line of the access, among those of the space, with low bits of the
@@ -151,10 +151,10 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         /* The same for a load that may be free, of which nobody knows without looking. What it would change is changed
          * then, too, but for no line: no branch depends on it. */
         ".p2align 4\n"
-        ".globl jit_miss_either\n"
-        ".hidden jit_miss_either\n"
-        ".type jit_miss_either, @function\n"
-        "jit_miss_either:\n"
+        ".globl jit_miss_probe\n"
+        ".hidden jit_miss_probe\n"
+        ".type jit_miss_probe, @function\n"
+        "jit_miss_probe:\n"
         "   look LOAD_PAGES, 1\n"
         "   and $-128, %r8d\n"
         "   add %eax, %r8d\n" /* the line */
@@ -182,7 +182,7 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   ret\n"
         "4: otherwise cache_load_fast\n"
         "2: answer cache_drain_fast\n"
-        ".size jit_miss_either, . - jit_miss_either\n"
+        ".size jit_miss_probe, . - jit_miss_probe\n"
 
         ".p2align 4\n"
         ".globl jit_miss_store\n"

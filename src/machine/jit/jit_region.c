@@ -1,9 +1,9 @@
-/* Which blocks are translated together.
+/* Region selection: which blocks are translated together.
  *
- * From the hot block along direct branches, most executed first, as long as a block has run at
- * least a sixth as often as the first, all its instructions have rows, and it does not begin a
- * region itself: those are gone on to. Calls are followed like any branch; a return goes to the
- * returns of calls inside the region, if there are any, and otherwise leaves.
+ * Selection starts at the hot block and follows direct branches, most executed first. A block is
+ * added if it ran at least a sixth as often as the first, every instruction has a row, and it does
+ * not begin a region itself (the code jumps there instead). Calls are followed like any branch. A
+ * return compares its target with the return addresses of calls inside the region, else it leaves.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool can_translate(const struct core *core, const struct block *block)
 {
     if (core->path && !block->function) return false; /* never entered */
     for (unsigned i = 0; i < block->count; i++)
-        if (!emit_knows(block->words[i])) return false;
+        if (!emit_supports(block->words[i])) return false;
     return true;
 }
 
@@ -82,10 +82,10 @@ static void add(struct region *region, const struct core *core, const struct blo
     to->function = block->function;
     to->count = block->count;
     to->weight = weight + 1;
-    to->irregular = 0;
+    to->unpredictable = 0;
     for (unsigned i = 0; i < block->count; i++)
-        if (region->irregular || core_is_irregular(core, block, i))
-            to->irregular |= UINT64_C(1) << i;
+        if (region->unpredictable || core_is_unpredictable(core, block, i))
+            to->unpredictable |= UINT64_C(1) << i;
     memcpy(to->words, block->words, block->count * sizeof *block->words);
 }
 
@@ -137,7 +137,7 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     region->count = 0;
     region->ops = block->count;
     region->recorded = core->path != NULL;
-    region->noted = core->fp.noted & 0xff;
+    region->lazy_op = core->fp.lazy & 0xff;
     if (!can_translate(core, block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
     add(region, core, block, weight);

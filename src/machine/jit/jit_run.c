@@ -1,5 +1,4 @@
-/* What translated code leaves to C: everything that is not the common case, done as the interpreter
- * does it. */
+/* Helpers that translated code calls on its slow paths. Each does what the interpreter does. */
 #include <string.h>
 
 #include "machine/jit/jit_impl.h"
@@ -8,9 +7,9 @@
     const struct block *block = ((const struct site *)core->call.site)->block;                     \
     const uint32_t info = ((const struct site *)core->call.site)->info
 
-/* Translated code calls through these: they keep every register but rax and r11, so that a call in
- * a path hardly ever taken does not cost the common path its registers. `first` may do without the
- * call; there the plain registers are saved, the first argument at 24(%rsp). */
+/* Translated code calls helpers through these thunks. They save every register but rax and r11, so
+ * that a call on a slow path costs the fast path no registers. `first` runs before the helper with
+ * the general registers saved (the first argument at 24(%rsp)) and may return instead. */
 #define POP_PLAIN "pop %r10\npop %r9\npop %r8\npop %rdi\npop %rsi\npop %rdx\npop %rcx\nret\n"
 #define THUNK_AFTER(name, first)                                                                              \
     __asm__(                                                                                                  \
@@ -31,13 +30,13 @@
 #define THUNK(name) THUNK_AFTER(name, "")
 JIT_CALLS(THUNK);
 #ifdef CACHE_KEEPS_VECTORS
-#define THUNK_QUICKLY(name, quick)                                                                 \
-    THUNK_AFTER(name, "call " #quick "\ntest %al, %al\njz 1f\nxor %eax, %eax\n" POP_PLAIN          \
+#define THUNK_FAST(name, first)                                                                    \
+    THUNK_AFTER(name, "call " #first "\ntest %al, %al\njz 1f\nxor %eax, %eax\n" POP_PLAIN          \
                       "1:\nmov 24(%rsp), %rdi\n")
 #else
-#define THUNK_QUICKLY(name, quick) THUNK(name)
+#define THUNK_FAST(name, first) THUNK(name)
 #endif
-THUNK_QUICKLY(jit_load, jit_count_load);
+THUNK_FAST(jit_load, jit_count_load);
 
 /* The core stops before instruction `done` of the block, or behind its store that changed code. */
 static bool stop(struct core *core, const struct block *block, unsigned done)
@@ -58,21 +57,21 @@ static bool stop_for(struct core *core, const struct block *block, uint32_t info
 static bool fault(struct core *core, const struct block *block, uint32_t info,
                   enum core_reason reason, uint32_t ea, unsigned size)
 {
-    core_tell_fault(core, core->exit, reason, ea, size);
+    core_report_fault(core, core->exit, reason, ea, size);
     core->stopped = true;
     return stop(core, block, info & 0xFF);
 }
 
-/* Who listens to the hierarchy may want to know which instruction asks. */
-static inline void ask(struct core *core)
+/* Listeners of the hierarchy may look up the accessing instruction. */
+static inline void set_access(struct core *core)
 {
     const struct site *site = core->call.site;
-    core->at.block = site->block;
-    core->at.op = site->block->ops + (site->info & 0xFF);
+    core->access.block = site->block;
+    core->access.op = site->block->ops + (site->info & 0xFF);
 }
 
-/* The hierarchy is about to be asked in earnest: what was postponed is done before. */
-static inline void settle(struct core *core)
+/* Before the slow path of the hierarchy, and before the time is read: drains deferred misses. */
+static inline void drain(struct core *core)
 {
     core->cycles += cache_drain(core->view, core->cycles);
 }
@@ -81,8 +80,8 @@ bool jit_fetch(struct core *core)
 {
     const struct block *block = ((const struct site *)core->call.site)->block;
     struct cache *cache = core->cores->options.cache;
-    settle(core);
-    ask(core);
+    drain(core);
+    set_access(core);
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS;
          line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
         if (!(core->lines[line] & CACHE_FETCH))
@@ -96,30 +95,30 @@ static bool crosses(uint32_t ea, unsigned size)
     return (ea & 31) + size > 32;
 }
 
-/* Whether an access is within a line and its page has the right, which is all but a few. */
+/* Whether an access is within a line and its page has the right. */
 static inline bool is_plain(const struct core *core, uint32_t ea, unsigned size, unsigned right)
 {
     return mem_rights(core->mem, ea) & right && !crosses(ea, size);
 }
 
-static __attribute__((noinline)) bool load_oddly(struct core *core, uint32_t ea)
+static __attribute__((noinline)) bool load_slow(struct core *core, uint32_t ea)
 {
     SITE(block, info);
     unsigned size = info >> 8 & 0xFF;
     if (!mem_readable(core->mem, ea, size)) return fault(core, block, info, CORE_LOAD, ea, size);
     core->crossings += crosses(ea, size);
-    ask(core);
+    set_access(core);
     core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
                                core->cycles);
     return false;
 }
 
-/* The model was asked and did it all but this. */
-static bool tell(struct core *core, uint32_t ea)
+/* The fast path has handled the load; only its listeners are left. */
+static bool notify(struct core *core, uint32_t ea)
 {
-    uint32_t stall = core->call.heard & ~CACHE_NOTIFY;
-    core->call.heard = 0;
-    ask(core);
+    uint32_t stall = core->call.stall & ~CACHE_NOTIFY;
+    core->call.stall = 0;
+    set_access(core);
     cache_notify_load(core->view, ea, core->cycles, stall);
     core->cycles += stall;
     return false;
@@ -129,12 +128,12 @@ bool jit_load(struct core *core)
 {
     uint32_t ea = core->call.address;
     unsigned size = ((const struct site *)core->call.site)->info >> 8 & 0xFF;
-    settle(core);
-    if (core->call.heard && core->call.heard != CACHE_SLOW) return tell(core, ea);
-    if (!is_plain(core, ea, size, MEM_READ)) return load_oddly(core, ea);
+    drain(core);
+    if (core->call.stall && core->call.stall != CACHE_SLOW) return notify(core, ea);
+    if (!is_plain(core, ea, size, MEM_READ)) return load_slow(core, ea);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)
-        return false; /* it was only not aligned */
-    ask(core);
+        return false; /* a hit that is not aligned */
+    set_access(core);
     core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
                                core->cycles);
     return false;
@@ -144,14 +143,14 @@ bool jit_load(struct core *core)
 static bool may_store(struct core *core, const struct block *block, uint32_t ea, uint32_t info)
 {
     unsigned size = info >> 8 & 0xFF;
-    settle(core);
+    drain(core);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE && !crosses(ea, size)) return true;
     if (!mem_allows(core->mem, ea, size, MEM_WRITE) && !mem_writable(core->mem, ea, size)) {
         (void)fault(core, block, info, CORE_STORE, ea, size);
         return false;
     }
     core->crossings += crosses(ea, size);
-    ask(core);
+    set_access(core);
     core->cycles += cache_store(core->cores->options.cache, core->number, core->mem->space, ea,
                                 size, core->cycles);
     return true;
@@ -167,17 +166,17 @@ static bool stored(struct core *core, const struct block *block, uint32_t ea, ui
     return stop(core, block, (info & 0xFF) + 1);
 }
 
-static void put(struct core *core, uint32_t ea, unsigned size, uint64_t value)
+static void store_bytes(struct core *core, uint32_t ea, unsigned size, uint64_t value)
 {
     value = __builtin_bswap64(value) >> (64 - 8 * size);
     memcpy(mem_host(core->mem, ea), &value, size);
 }
 
-static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea)
+static __attribute__((noinline)) bool store_slow(struct core *core, uint32_t ea)
 {
     SITE(block, info);
     if (!may_store(core, block, ea, info)) return true;
-    put(core, ea, info >> 8 & 0xFF, core->call.value[0]);
+    store_bytes(core, ea, info >> 8 & 0xFF, core->call.value[0]);
     return stored(core, block, ea, info);
 }
 
@@ -187,10 +186,10 @@ static __attribute__((noinline)) bool store_oddly(struct core *core, uint32_t ea
     bool jit_store_##bits(struct core *core)                                                       \
     {                                                                                              \
         uint32_t ea = core->call.address;                                                          \
-        if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_oddly(core, ea);              \
+        if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_slow(core, ea);               \
         if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                              \
-            settle(core);                                                                          \
-            ask(core);                                                                             \
+            drain(core);                                                                           \
+            set_access(core);                                                                      \
             core->cycles += cache_store(core->cores->options.cache, core->number,                  \
                                         core->mem->space, ea, (bits) / 8, core->cycles);           \
         }                                                                                          \
@@ -210,8 +209,8 @@ bool jit_store_pair(struct core *core)
     uint32_t ea = core->call.address;
     unsigned half = (info >> 8 & 0xFF) / 2;
     if (!may_store(core, block, ea, info)) return true;
-    put(core, ea, half, core->call.value[0]);
-    put(core, ea + half, half, core->call.value[1]);
+    store_bytes(core, ea, half, core->call.value[0]);
+    store_bytes(core, ea + half, half, core->call.value[1]);
     return stored(core, block, ea, info);
 }
 
@@ -222,7 +221,7 @@ bool jit_store_many(struct core *core)
     unsigned count = (info >> 8 & 0xFF) / 4;
     if (!may_store(core, block, ea, info)) return true;
     for (unsigned i = 0; i < count; i++)
-        put(core, ea + 4 * i, 4, core->regs->gpr[32 - count + i]);
+        store_bytes(core, ea + 4 * i, 4, core->regs->gpr[32 - count + i]);
     return stored(core, block, ea, info);
 }
 
@@ -248,8 +247,8 @@ bool jit_manage(struct core *core)
     if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
     uint32_t stall = zero ? cache_zero_fast(core->view, ea, core->cycles) : CACHE_SLOW;
     if (stall == CACHE_SLOW) {
-        settle(core);
-        ask(core);
+        drain(core);
+        set_access(core);
         stall = cache_manage(core->cores->options.cache, op, core->number, core->mem->space, ea,
                              core->cycles);
     }
@@ -261,21 +260,21 @@ bool jit_manage(struct core *core)
 
 bool jit_sync(struct core *core)
 {
-    settle(core);
+    drain(core);
     core->cycles += cache_sync(core->cores->options.cache, core->number, core->cycles);
     return false;
 }
 
-/* The guest looks at the time. */
+/* The guest reads the time base. */
 bool jit_time(struct core *core)
 {
-    settle(core);
+    drain(core);
     return false;
 }
 
 void jit_set_fp_sure(struct core *core)
 {
-    bool suffice = fp_notes_suffice(&core->fp);
+    bool suffice = fp_lazy_allowed(&core->fp);
     if (suffice == (core->fp_sure[FP_SURE_1] != 0)) return;
     if (suffice)
         memcpy(core->fp_sure, jit_fp_sure, sizeof core->fp_sure);
@@ -317,7 +316,7 @@ bool jit_compare(struct core *core)
 }
 
 /* mffs, before the FPSCR is read. */
-bool jit_settle(struct core *core)
+bool jit_sync_fpscr(struct core *core)
 {
     fp_sync(&core->fp);
     return false;
@@ -339,8 +338,7 @@ bool jit_fpscr(struct core *core)
 
 /* --- Call paths ------------------------------------------------------------------------------ */
 
-/* Code that follows in translated code must be of the path's function, as the interpreter sees to
- * when it enters it. */
+/* The target's block must be of the path's function, as in the interpreter (RECORD_ENTER). */
 static void arrive(struct core *core, uint32_t pc)
 {
     struct block **page = core->code->pages[pc / MEM_PAGE];
@@ -349,7 +347,7 @@ static void arrive(struct core *core, uint32_t pc)
         core_record_enter(core, block);
 }
 
-/* Recorded code postpones nothing (jit.c), so there is nothing to settle. */
+/* Recorded code defers no misses (jit.c), so there is nothing to drain. */
 bool jit_record_call(struct core *core)
 {
     core_record_call(core, (uint32_t)core->call.address);

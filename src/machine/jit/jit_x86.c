@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-bool x86_host_knows(void)
+bool x86_host_supported(void)
 {
     unsigned a, b, c, d;
     const unsigned fma = 1U << 12, movbe = 1U << 22, bmi = 1U << 3 | 1U << 8, lzcnt = 1U << 5;

@@ -1,8 +1,8 @@
-/* Host instructions of x86-64 as bytes: those that the quick translation (jit_fast.c) is made of,
- * with BMI, FMA and MOVBE; x86_host_knows says whether this host has them.
+/* Assembler: encodes the x86-64 instructions that the back end (jit_backend.h) uses, with AVX2,
+ * BMI, FMA, LZCNT and MOVBE. x86_host_supported says whether this host has them.
  *
- * Code is written into two pieces, the common way and the rest, which follow each other in memory.
- * Jumps go to labels, which are placed before or after.
+ * Code is written into two pieces, the hot code and the cold code, which follow each other in
+ * memory. Jumps go to labels, which may be placed later.
  */
 #ifndef JIT_X86_H
 #define JIT_X86_H
@@ -63,7 +63,7 @@ struct x86_piece {
 
 struct x86 {
     struct x86_piece pieces[2];
-    unsigned piece; /* that is written: 0 the common way */
+    unsigned piece; /* that is written: 0 hot, 1 cold */
     struct x86_label {
         unsigned piece;
         size_t at; /* SIZE_MAX: not yet placed */
@@ -75,7 +75,7 @@ struct x86 {
     size_t label_count, label_capacity, jump_count, jump_capacity;
 };
 
-bool x86_host_knows(void);
+bool x86_host_supported(void);
 void x86_begin(struct x86 *x); /* empty; keeps its memory */
 void x86_fini(struct x86 *x);
 size_t x86_size(const struct x86 *x);

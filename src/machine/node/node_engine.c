@@ -29,20 +29,20 @@ static int choose(const char *name, size_t length, struct chil_error *err)
                           hint);
 }
 
-/* "patience=1,limit=65536,wait,stretch=100,irregular" */
+/* "entries_until_hot=1,limit=65536,wait,stretch=100,unpredictable" */
 static int take_options(const char *text, struct jit_options *options, struct chil_error *err)
 {
-    uint64_t patience = 0, limit = 0;
+    uint64_t entries_until_hot = 0, limit = 0;
     const struct {
         const char *name;
         uint64_t *value, most;
-    } numbers[] = {{"patience=", &patience, UINT32_MAX},
+    } numbers[] = {{"entries_until_hot=", &entries_until_hot, UINT32_MAX},
                    {"limit=", &limit, SIZE_MAX},
                    {"stretch=", &options->lockstep, UINT32_MAX}};
     const struct {
         const char *name;
         bool *value;
-    } words[] = {{"wait", &options->wait}, {"irregular", &options->irregular}};
+    } words[] = {{"wait", &options->wait}, {"unpredictable", &options->unpredictable}};
     while (*text) {
         size_t length = strcspn(text, ",");
         char word[40];
@@ -59,11 +59,11 @@ static int take_options(const char *text, struct jit_options *options, struct ch
         if (!known)
             return chil_error_set(
                 err, CHIL_EINVAL,
-                "engine option '%s' is not patience=N, limit=BYTES, stretch=CYCLES, wait or irregular",
+                "engine option '%s' is not entries_until_hot=N, limit=BYTES, stretch=CYCLES, wait or unpredictable",
                 word);
         text += length + (text[length] == ',');
     }
-    options->patience = (uint32_t)patience;
+    options->entries_until_hot = (uint32_t)entries_until_hot;
     options->code_limit = (size_t)limit;
     return 0;
 }
@@ -84,7 +84,7 @@ int node_engine(struct node *node, const struct node_options *o, bool traced,
                               name, problem);
     if (engine == LOCKSTEP) {
         jit.wait = true;
-        jit.say = o->report;
+        jit.report = o->report;
         jit.context = o->report_context;
         if (!jit.lockstep) jit.lockstep = STRETCH;
     } else {

@@ -32,9 +32,9 @@ void node_watch_all(struct node *node)
         call_left |= node->watchers[i]->watch(node->watchers[i]->context);
     for (unsigned i = 0; i < node->core_count; i++) {
         struct core_watch *watch = node_watch_get(node, i);
-        if (call_left >> i & 1) watch->ask = least_left;
+        if (call_left >> i & 1) watch->remaining = least_left;
         core_set_watch(cores_get(node->cores, i),
-                       watch->count || watch->cycle || watch->ask ? watch : NULL);
+                       watch->count || watch->cycle || watch->remaining ? watch : NULL);
     }
 }
 

@@ -50,7 +50,7 @@ uint32_t observe_sites_symbol(const struct observe_sites *sites,
                               uint32_t site); /* and in `symbols` */
 /* For record_options: whether a function allocates or frees, and its calls; `context` is the
  * struct observe. */
-uint8_t observe_sites_told(void *context, const void *symbol);
+uint8_t observe_sites_call_id(void *context, const void *symbol);
 void observe_sites_called(void *context, const struct record_call *call);
 void observe_sites_returned(void *context, const struct record_call *call, uint32_t result);
 

@@ -63,7 +63,7 @@ struct observe_record *observe_record_new(struct observe *observe)
         .function = find_function,
         .unnamed = name_unnamed,
         .program = find_program,
-        .told = names && names->sites ? observe_sites_told : NULL,
+        .call_id = names && names->sites ? observe_sites_call_id : NULL,
         .called = observe_sites_called,
         .returned = observe_sites_returned,
         .role = find_role,

@@ -124,7 +124,7 @@ static void name_site(const struct site *site, char text[SITE_TEXT])
 static uint32_t site_get(struct observe_sites *sites, const struct record_call *call)
 {
     const struct record_function *function = call->caller->function;
-    uint8_t allocator = (uint8_t)(call->told - 1);
+    uint8_t allocator = (uint8_t)(call->id - 1);
     uint32_t *bucket = &sites->buckets[call->back / 4 % BUCKETS];
     for (uint32_t i = *bucket; i; i = sites->all[i - 1].next) {
         const struct site *site = &sites->all[i - 1];
@@ -144,7 +144,7 @@ static uint32_t site_get(struct observe_sites *sites, const struct record_call *
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
-uint8_t observe_sites_told(void *context, const void *symbol)
+uint8_t observe_sites_call_id(void *context, const void *symbol)
 {
     const struct observe_symbol *code = symbol;
     (void)context;
@@ -161,7 +161,7 @@ static uint32_t argument(const struct record_call *call, uint8_t number)
 void observe_sites_called(void *context, const struct record_call *call)
 {
     const struct observe *observe = context;
-    const struct allocator *a = &allocators[call->told - 1];
+    const struct allocator *a = &allocators[call->id - 1];
     if (a->old && !a->size)
         observe_heap_remove(observe_names_heap(observe->names, call->mem), argument(call, a->old));
 }
@@ -169,7 +169,7 @@ void observe_sites_called(void *context, const struct record_call *call)
 void observe_sites_returned(void *context, const struct record_call *call, uint32_t result)
 {
     const struct observe *observe = context;
-    const struct allocator *a = &allocators[call->told - 1];
+    const struct allocator *a = &allocators[call->id - 1];
     struct observe_heap *heap = observe_names_heap(observe->names, call->mem);
     uint32_t address = result, size = argument(call, a->size);
     if (!a->size) return;

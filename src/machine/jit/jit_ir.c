@@ -1,6 +1,6 @@
-/* The quick maker: takes functions down as nodes, and keeps the code that is made of them. See
- * jit_fast.h. */
-#include "machine/jit/jit_fast.h"
+/* The IR's interface (jit_ir.h): builds a function as nodes in basic blocks, folds constants, and
+ * keeps the generated code in executable memory. The back end is in jit_backend.h. */
+#include "machine/jit/jit_backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct ir_code {
 #define B(b)   ((int)(intptr_t)(b))
 #define VAR(v) ((unsigned)(intptr_t)(v)-1)
 
-/* What others hold are numbers. */
+/* Handles of the interface are numbers. */
 union handle {
     intptr_t number;
     ir_value value;
@@ -28,12 +28,12 @@ union handle {
 
 const char *ir_unavailable(void)
 {
-    return x86_host_knows() ? NULL : "this host lacks AVX2, BMI, FMA, LZCNT or MOVBE";
+    return x86_host_supported() ? NULL : "this host lacks AVX2, BMI, FMA, LZCNT or MOVBE";
 }
 
 struct ir *ir_new(void)
 {
-    return x86_host_knows() ? base_calloc(1, sizeof(struct ir)) : NULL;
+    return x86_host_supported() ? base_calloc(1, sizeof(struct ir)) : NULL;
 }
 
 void ir_free(struct ir *ir)
@@ -56,10 +56,10 @@ static int node_new(struct ir *f, struct node node)
     return (int)f->node_count++;
 }
 
-static int block_new(struct ir *f, bool anchor, uint64_t weight)
+static int block_new(struct ir *f, bool head, uint64_t weight)
 {
     f->blocks = base_grow(f->blocks, &f->block_capacity, f->block_count + 1, sizeof *f->blocks);
-    f->blocks[f->block_count] = (struct fast_block){.anchor = anchor, .weight = weight};
+    f->blocks[f->block_count] = (struct basic_block){.head = head, .weight = weight};
     return (int)f->block_count++;
 }
 
@@ -68,8 +68,8 @@ void ir_begin(struct ir *ir)
     ir->node_count = ir->block_count = ir->variable_count = 0;
     ir->pinned = ir->locked = 0;
     ir->slots = 0;
-    ir->failed = ir->in_detour = false;
-    ir->detours = NULL;
+    ir->failed = ir->in_exit = false;
+    ir->exits = NULL;
     (void)node_new(ir, (struct node){0}); /* 0 is none */
     (void)block_new(ir, false, 0);
     ir->here = block_new(ir, true, 0);
@@ -93,8 +93,8 @@ static struct ir_code *keep(const struct ir *f)
 struct ir_code *ir_finish(struct ir *ir)
 {
     arena_init(&ir->arena);
-    fast_plan(ir);
-    struct ir_code *code = fast_make(ir) ? keep(ir) : NULL;
+    analyze_liveness(ir);
+    struct ir_code *code = layout_function(ir) ? keep(ir) : NULL;
     arena_fini(&ir->arena);
     return code;
 }
@@ -122,13 +122,13 @@ void ir_code_free(struct ir_code *code)
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
-/* A node that is done where it stands, in the block that is built. */
+/* Appends a node to the block that is being built. */
 static int add(struct ir *ir, struct node node)
 {
     struct ir *f = ir;
     node.block = f->here;
     int n = node_new(f, node);
-    struct fast_block *block = &f->blocks[f->here];
+    struct basic_block *block = &f->blocks[f->here];
     if (block->last)
         f->nodes[block->last].next = n;
     else
@@ -203,8 +203,8 @@ static bool fold_test(enum ir_test test, const struct node *a, const struct node
     }
 }
 
-/* The node if it is an integer that is known, else NULL. */
-static const struct node *known(struct ir *ir, ir_value v)
+/* The node if it is a constant integer, else NULL. */
+static const struct node *constant_of(struct ir *ir, ir_value v)
 {
     const struct node *n = &ir->nodes[N(v)];
     return n->kind == NODE_CONST && n->type <= IR_I64 ? n : NULL;
@@ -213,7 +213,8 @@ static const struct node *known(struct ir *ir, ir_value v)
 ir_value ir_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
 {
     uint64_t result;
-    if (known(ir, a) && known(ir, b) && fold_op(op, known(ir, a), known(ir, b), &result))
+    if (constant_of(ir, a) && constant_of(ir, b) &&
+        fold_op(op, constant_of(ir, a), constant_of(ir, b), &result))
         return ir_const(ir, (enum ir_type)type_of(ir, a), result);
     return V(add(ir, (struct node){.kind = NODE_BINARY,
                                    .type = type_of(ir, a),
@@ -224,8 +225,8 @@ ir_value ir_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b)
 
 ir_value ir_test(struct ir *ir, enum ir_test test, ir_value a, ir_value b)
 {
-    if (known(ir, a) && known(ir, b))
-        return ir_const(ir, IR_I1, fold_test(test, known(ir, a), known(ir, b)));
+    if (constant_of(ir, a) && constant_of(ir, b))
+        return ir_const(ir, IR_I1, fold_test(test, constant_of(ir, a), constant_of(ir, b)));
     return V(
         add(ir, (struct node){
                     .kind = NODE_TEST, .type = IR_I1, .how = (uint8_t)test, .a = N(a), .b = N(b)}));
@@ -247,7 +248,7 @@ ir_value ir_compare(struct ir *ir, bool is_signed, ir_value a, ir_value b)
 
 ir_value ir_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
 {
-    if (known(ir, condition)) return known(ir, condition)->imm ? a : b;
+    if (constant_of(ir, condition)) return constant_of(ir, condition)->imm ? a : b;
     return V(add(
         ir,
         (struct node){
@@ -256,9 +257,10 @@ ir_value ir_select(struct ir *ir, ir_value condition, ir_value a, ir_value b)
 
 ir_value ir_convert(struct ir *ir, enum ir_convert how, enum ir_type to, ir_value v)
 {
-    if (known(ir, v) && how == IR_SEXT) return ir_const(ir, to, (uint64_t)signed_of(known(ir, v)));
-    if (known(ir, v) && (how == IR_ZEXT || how == IR_TRUNC))
-        return ir_const(ir, to, known(ir, v)->imm);
+    if (constant_of(ir, v) && how == IR_SEXT)
+        return ir_const(ir, to, (uint64_t)signed_of(constant_of(ir, v)));
+    if (constant_of(ir, v) && (how == IR_ZEXT || how == IR_TRUNC))
+        return ir_const(ir, to, constant_of(ir, v)->imm);
     return V(add(
         ir,
         (struct node){.kind = NODE_CONVERT, .type = (uint8_t)to, .how = (uint8_t)how, .a = N(v)}));
@@ -409,7 +411,7 @@ ir_block ir_block_new(struct ir *ir)
     return ((union handle){.number = block_new(ir, false, 0)}).block;
 }
 
-ir_block ir_anchor_new(struct ir *ir, uint64_t weight)
+ir_block ir_head_new(struct ir *ir, uint64_t weight)
 {
     return ((union handle){.number = block_new(ir, true, weight)}).block;
 }
@@ -427,7 +429,7 @@ ir_block ir_here(struct ir *ir)
 static void end(struct ir *ir, enum ending ending, ir_value condition, ir_block yes, ir_block no,
                 enum ir_odds odds)
 {
-    struct fast_block *block = &ir->blocks[ir->here];
+    struct basic_block *block = &ir->blocks[ir->here];
     block->ending = ending;
     block->condition = N(condition);
     block->yes = B(yes);
@@ -456,17 +458,17 @@ ir_value ir_call(struct ir *ir, const void *function)
     return V(add(ir, (struct node){.kind = NODE_CALL, .type = IR_I1, .imm = (uintptr_t)function}));
 }
 
-void ir_ask(struct ir *ir, const struct ir_question *question, ir_block yes, ir_block no)
+void ir_probe(struct ir *ir, const struct ir_probe *probe, ir_block yes, ir_block no)
 {
-    (void)add(ir, (struct node){.kind = NODE_ASK,
-                                .variable = VAR(question->time),
-                                .how = (uint8_t)question->shift,
-                                .mask = question->mask,
-                                .a = N(question->pointer),
-                                .b = N(question->number),
-                                .c = N(ir_const(ir, IR_I64, question->code)),
-                                .imm = question->told});
-    end(ir, END_ASK, NULL, yes, no, IR_LIKELY);
+    (void)add(ir, (struct node){.kind = NODE_PROBE,
+                                .variable = VAR(probe->time),
+                                .how = (uint8_t)probe->shift,
+                                .mask = probe->mask,
+                                .a = N(probe->pointer),
+                                .b = N(probe->number),
+                                .c = N(ir_const(ir, IR_I64, probe->code)),
+                                .imm = probe->stall});
+    end(ir, END_PROBE, NULL, yes, no, IR_LIKELY);
 }
 
 void ir_go(struct ir *ir, ir_value function)

@@ -1,21 +1,25 @@
 /* Inside the x86-64 back end.
  *
- * A function is a list of nodes in blocks (jit_fast.c). Blocks are of two kinds. An anchor may be
- * jumped to from anywhere, and no value of another block is used in it: the beginnings of guest
- * blocks, ways out. From each anchor the likely way is followed and becomes one straight piece of
- * code, a trace; what leaves it is a detour, placed behind all traces, that ends elsewhere or comes
- * back to the trace.
+ * A function is a list of nodes in basic blocks (jit_ir.c). A *head* is a block that may be jumped
+ * to from anywhere; it uses variables, but no value of another block. Entries of guest blocks and
+ * exits of the region are heads. A *trace* is the likely path from a head, generated as one
+ * straight piece of code. A *side exit* is a path that leaves a trace. It is generated behind all
+ * traces, and ends elsewhere or rejoins its trace.
  *
- * jit_fast_plan.c follows the traces before, numbers their nodes, and says how long each value is
- * used, which nodes are done together with their user, and which variables stay in a register of
- * the host's throughout: those that loops need, as many as fit. jit_fast_regs.c knows what is in
- * which register at each point. On a trace, a variable that is set once more later on is not
- * written to its memory unless its register is needed before; a detour begins by writing what is
- * pending so. Memory is right wherever C can look at it. jit_fast_make.c makes the instructions of
- * a node, jit_fast_flow.c puts them together.
+ * | file | pass |
+ * |---|---|
+ * | jit_liveness.c | traces, positions of nodes, live ranges, folded nodes, pinned variables |
+ * | jit_select.c, jit_select_fp.c | instruction selection, node by node |
+ * | jit_regalloc.c, jit_join.c | register allocation in one pass; states where paths join |
+ * | jit_layout.c | traces, side exits, entry and return |
+ * | jit_x86.c | assembler |
+ *
+ * Invariants. (1) A variable that is set again later in the trace is written to its memory only
+ * when it is spilled. (2) A side exit first writes all such pending variables. (3) So memory is
+ * right wherever C code may read it.
  */
-#ifndef JIT_FAST_H
-#define JIT_FAST_H
+#ifndef JIT_BACKEND_H
+#define JIT_BACKEND_H
 
 #include "base/mem.h"
 #include "machine/jit/jit_ir.h"
@@ -48,19 +52,20 @@ enum node_kind {
     NODE_RELOAD,
     NODE_ADD_TO,
     NODE_CALL,
-    NODE_ASK,  /* a: pointer, b: number, c: where the code is; done by the end of its block */
-    NODE_VALUE /* of a variable, where ways meet */
+    NODE_PROBE, /* a: pointer, b: number, c: offset of the code; generated at the end of its block
+                 */
+    NODE_VALUE  /* of a variable, where paths join */
 };
 
 struct node {
     uint8_t kind, type, how; /* enum ir_type; enum ir_binary and the like */
-    bool lazy;               /* done where it is used */
+    bool lazy;               /* folded: generated where it is used */
     bool by_branch;          /* its user is the end of its block */
     bool homed, again; /* of a change of a variable: it goes to the variable's memory, too; the
                           trace has another */
     int a, b, c;       /* operands; of memory: base, index, what is stored */
     uint64_t imm;      /* constant, offset, address of a function */
-    uint32_t mask;     /* of a question */
+    uint32_t mask;     /* of a probe's number */
     unsigned variable;
     int next, block;
     int uses, user; /* how many; the last */
@@ -74,12 +79,12 @@ struct node {
                    */
 };
 
-enum ending { END_NONE, END_JUMP, END_BRANCH, END_ASK, END_RETURN, END_GO };
+enum ending { END_NONE, END_JUMP, END_BRANCH, END_PROBE, END_RETURN, END_GO };
 
-struct fast_block {
-    bool anchor, in_trace;
-    bool made;       /* of an anchor: its trace */
-    uint64_t weight; /* of an anchor: how often it runs, about */
+struct basic_block {
+    bool head, in_trace;
+    bool generated;  /* of a head: its trace */
+    uint64_t weight; /* of a head: how often it runs, about */
     int first, last; /* nodes */
     enum ending ending;
     enum ir_odds odds;
@@ -88,8 +93,8 @@ struct fast_block {
     int follows;       /* the next block of the trace, or 0 */
     int position, end; /* of its first node, and of its ending */
     unsigned label;
-    struct state *state; /* on arrival, for detours that come back */
-    int changed;         /* what those change: list in fast->changes, or 0 */
+    struct state *state; /* on arrival, for side exits that rejoin */
+    int changed;         /* variables that these change: list in ir.changes, or 0 */
 };
 
 struct variable {
@@ -99,11 +104,11 @@ struct variable {
     uint64_t offset;
     int first;    /* node of the first value, without a home */
     int last_get; /* position */
-    int pin;      /* register that it is in throughout, or NONE */
+    int pin;      /* register that holds it in the whole region, or NONE */
     uint64_t gain;
     int seen, access; /* the trace, and the node, that last accessed it, */
     int change;       /* and the last change in that trace, or 0 */
-    int next_get;     /* of that access, while code is made */
+    int next_get;     /* of that access, during code generation */
 };
 
 enum {
@@ -116,13 +121,13 @@ enum {
     SWAPS = VECTOR + 12
 };
 #define BIT(reg) (UINT32_C(1) << (reg))
-/* Those that values are in; others have one use throughout (jit_fast_flow.c). */
+/* Registers that are allocated to values; the others have a fixed use (jit_layout.c). */
 #define PLAIN_REGISTERS                                                                            \
     (BIT(RCX) | BIT(RDX) | BIT(RBX) | BIT(RSI) | BIT(R8) | BIT(R9) | BIT(R10) | BIT(R12))
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
-/* Those of them that a question changes (jit_miss.c). */
-#define LOST_REGISTERS (BIT(RDX) | BIT(R8) | BIT(R9) | BIT(R10))
-/* The frame: the limit, constants, registers that a question keeps, slots from 1 on. Calls find rsp
+/* Registers that a probe clobbers (jit_miss.c). */
+#define CLOBBERED_REGISTERS (BIT(RDX) | BIT(R8) | BIT(R9) | BIT(R10))
+/* The frame: the limit, constants, registers that a probe saves, slots from 1 on. Calls find rsp
  * on 16 bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {
     KEPT = 4,
@@ -137,25 +142,25 @@ enum {
     FRAME = 104 + 8 * SLOTS
 };
 
-/* What is known at a point of the code: the value in each register, and for each variable its value
- * (0: in memory only) and whether that is yet to be written to memory; it is a constant or in a
- * register then. */
-struct known_variable {
+/* The allocator's state at a point of the code: the value in each register, and for each variable
+ * its value (0: in memory only) and whether that is yet to be written to memory; it is a constant
+ * or in a register then. */
+struct variable_state {
     int value;
     bool pending;
 };
 struct state {
     int content[REGISTERS];
-    int tested; /* where a detour begins: the number of which the scratch register has the index of
-                   a byte that was tested (make_index), or 0 */
-    struct known_variable variables[];
+    int tested; /* where a side exit begins: the number of which the scratch register has the index
+                   of a byte that was tested (make_index), or 0 */
+    struct variable_state variables[];
 };
 
-struct detour {
+struct side_exit {
     unsigned label;
     int block, position;
     struct state *state;
-    struct detour *next;
+    struct side_exit *next;
 };
 
 struct change {
@@ -166,21 +171,21 @@ struct change {
 struct ir {
     struct x86 x;
     struct node *nodes;
-    struct fast_block *blocks;
+    struct basic_block *blocks;
     struct variable *variables;
     struct change *changes;
     size_t node_count, node_capacity, block_count, block_capacity, variable_count,
         variable_capacity;
     size_t change_count, change_capacity;
     int here; /* block that is built */
-    /* While code is made: */
+    /* During code generation: */
     struct state *now;
     struct arena arena; /* of states */
-    struct detour *detours;
-    uint32_t pinned, locked; /* locked: not to be given out, in a detour */
+    struct side_exit *exits;
+    uint32_t pinned, locked; /* locked: not allocatable, in a side exit */
     int position, slots;
     int end; /* position of the end of the trace */
-    bool in_detour, failed;
+    bool in_exit, failed;
     unsigned leave; /* label */
     size_t target;  /* where other code jumps to */
 };
@@ -191,6 +196,10 @@ static inline int node_real(const struct ir *f, int n)
     while (f->nodes[n].same)
         n = f->nodes[n].same;
     return n;
+}
+static inline struct node *node_at(struct ir *f, int n)
+{
+    return &f->nodes[node_real(f, n)];
 }
 static inline bool is_float(unsigned type)
 {
@@ -209,10 +218,10 @@ static inline bool is_const(const struct ir *f, int n)
     return f->nodes[n].kind == NODE_CONST;
 }
 
-/* What some registers have beyond the argument they stand for. rbp points behind the first of the
- * guest's registers, so that more of them are near. r14 and r15, whose arguments begin pages, have
- * the lowest bytes 1 and 2: a test of memory with such a byte, and not with a constant, is one
- * operation of the host's together with its jump. */
+/* Offsets of some argument registers from their argument. rbp points behind the first guest
+ * registers, so that more of them have a displacement of one byte. r14 and r15, whose arguments are
+ * page-aligned, have the lowest bytes 1 and 2: the host fuses a test of memory with a register and
+ * its jump into one operation, but not a test with a constant. */
 enum { REGS_BIAS = 128, MEMORY_BIAS = 1 };
 static inline int32_t bias_of(const struct ir *f, int n)
 {
@@ -220,29 +229,30 @@ static inline int32_t bias_of(const struct ir *f, int n)
     return f->nodes[n].kind == NODE_ARGUMENT ? biases[f->nodes[n].imm] : 0;
 }
 
-/* Plan: traces, positions, uses, lazy nodes, pins. */
-void fast_plan(struct ir *f);
+/* Traces, positions, live ranges, folded nodes, pins. */
+void analyze_liveness(struct ir *f);
 
 /* Registers. */
 void state_clear(struct ir *f,
-                 bool bare); /* as at an anchor: pinned variables only; bare: not even them */
+                 bool bare); /* as at a head: pinned variables only; bare: not even them */
 struct state *state_new(struct ir *f);
 struct state *state_copy(struct ir *f, const struct state *state);
 void state_become(struct ir *f, const struct state *state);
-/* Makes `state`, of a detour from `position`, one that is also right for what is now; false when it
- * cannot be. */
+/* Weakens `state`, of a side exit at `position`, so that the current state satisfies it as well;
+ * false when that is impossible. */
 bool state_share(struct ir *f, struct state *state, int position);
 void reg_load(struct ir *f, unsigned type, int reg, struct x86_at from);
 void reg_store(struct ir *f, unsigned type, int reg, struct x86_at to);
 bool reg_needed(const struct ir *f, int n);    /* whether a value is used behind this point */
 int reg_find(const struct ir *f, int n);       /* the register that has it, or NONE */
 int reg_use(struct ir *f, int n, int scratch); /* likewise, or loaded into the scratch one */
-int reg_new(struct ir *f, int n, int prefer, uint32_t avoid); /* for what node n makes */
+int reg_new(struct ir *f, int n, int prefer, uint32_t avoid); /* for the result of node n */
+int reg_any(struct ir *f, bool vector, uint32_t avoid);       /* a free register; may spill */
 void reg_clear(struct ir *f, int reg);                        /* its content moves elsewhere */
 void reg_move(struct ir *f, int to, int from);
-/* Around a question, behind which, in a detour, `wanted` is the state: registers of LOST_REGISTERS
- * that are needed still, and what has their values meanwhile. */
-struct kept {
+/* Saves and restores clobbered registers that are live behind a probe. `wanted`: the state there,
+ * in a side exit; else NULL. */
+struct saved_regs {
     unsigned count;
     struct {
         int reg;
@@ -250,23 +260,35 @@ struct kept {
         struct x86_at at;
     } value[KEPT];
 };
-void regs_keep(struct ir *f, const struct state *wanted, struct kept *kept);
-void regs_restore(struct ir *f, const struct kept *kept);
+void regs_save(struct ir *f, const struct state *wanted, struct saved_regs *kept);
+void regs_restore(struct ir *f, const struct saved_regs *kept);
 void variable_get(struct ir *f, int n);
 void variable_set(struct ir *f, const struct node *set);
-void variables_write(struct ir *f); /* all that are pending */
+void variable_load(struct ir *f, unsigned variable, int reg);
+void variable_write(struct ir *f, unsigned variable); /* to its memory */
+void variables_write(struct ir *f);                   /* all that are pending */
 void variable_reload(struct ir *f, int n);
-void state_anchor(struct ir *f);            /* makes it that of an anchor, which is jumped to */
-void state_arrive(struct ir *f, int block); /* on the trace, where detours come back */
-void state_meet(struct ir *f, const struct fast_block *block);   /* in a detour that comes back */
-bool state_is_met(struct ir *f, const struct fast_block *block); /* whether that would do nothing */
+void state_head(struct ir *f);              /* brings it to what heads expect */
+void state_arrive(struct ir *f, int block); /* on the trace, where side exits rejoin */
+void state_meet(struct ir *f, const struct basic_block *block); /* in a side exit that rejoins */
+bool state_is_met(struct ir *f,
+                  const struct basic_block *block); /* whether it would generate nothing */
 
-/* Making; false when it cannot be done. */
-bool fast_make(struct ir *f);
-void fast_node(struct ir *f, int n);
-void fast_jump_if(struct ir *f, int n, bool sense, unsigned label);
-int fast_tested(const struct ir *f, int condition); /* state.tested behind a jump on it */
+/* Code generation; false when it fails. */
+bool layout_function(struct ir *f);
+void select_node(struct ir *f, int n);
+void select_same(struct ir *f, int n, int as);        /* node n is the value `as` */
+void select_const(struct ir *f, int n, uint64_t imm); /* node n is a constant after all */
+void select_float_operation(struct ir *f, int n);     /* from here on: jit_select_fp.c */
+void select_convert(struct ir *f, int n);
+void select_negate(struct ir *f, int n);
+void select_fma(struct ir *f, int n);
+void select_whole(struct ir *f, int n);
+void select_widen(struct ir *f, int n);
+void select_words(struct ir *f, int n);
+void select_jump_if(struct ir *f, int n, bool sense, unsigned label);
+int select_tested(const struct ir *f, int condition); /* state.tested behind a jump on it */
 void const_store(struct ir *f, unsigned type, uint64_t imm, struct x86_at to);
-struct x86_at fast_slot(const struct ir *f, int n);
+struct x86_at spill_slot(const struct ir *f, int n);
 
 #endif

@@ -1,23 +1,19 @@
-/* Instructions for nodes: see jit_fast.h.
+/* Instruction selection: host instructions for memory, integer and condition nodes. Floating point
+ * and conversions are in jit_select_fp.c.
  *
- * Integers in registers have zeros above their type's bits, so widening them is nothing. rax, r11
- * and three vector registers are for the moment only: r11 for addresses, rax for the rest; calls
- * keep all registers but these two.
+ * Integers in registers have zeros above their type's bits, so zero extension is free. rax, r11 and
+ * three vector registers are scratch within a node: r11 for addresses, rax for the rest. Helper
+ * calls preserve all registers but rax and r11.
  */
 #include <limits.h>
 
-#include "machine/jit/jit_fast.h"
+#include "machine/jit/jit_backend.h"
 
 #define X(n) (x86_reg((n)&15))
 
 static const uint64_t masks[] = {
     [IR_I1] = 1,           [IR_I8] = 0xFF,        [IR_I16] = 0xFFFF,
     [IR_I32] = UINT32_MAX, [IR_I64] = UINT64_MAX, [IR_POINTER] = UINT64_MAX};
-
-static struct node *real(struct ir *f, int n)
-{
-    return &f->nodes[node_real(f, n)];
-}
 
 static bool fits(uint64_t imm, unsigned type)
 {
@@ -39,7 +35,7 @@ static void alu_imm(struct ir *f, unsigned what, unsigned type, int reg, uint64_
 /* --- Memory ---------------------------------------------------------------------------------- */
 
 /* A lazy index, in the scratch register. */
-static int make_index(struct ir *f, const struct node *index)
+static int select_index(struct ir *f, const struct node *index)
 {
     const struct node *masked = &f->nodes[index->a], *rotated = &f->nodes[masked->a];
     int from = reg_use(f, rotated->a, SCRATCH);
@@ -49,17 +45,17 @@ static int make_index(struct ir *f, const struct node *index)
     return SCRATCH;
 }
 
-/* The address of a load or store. */
+/* The address operand of a load or store. */
 static struct x86_at memory(struct ir *f, const struct node *n)
 {
     uint64_t disp = n->imm;
     int index = NONE;
-    if (n->b && real(f, n->b)->kind == NODE_CONST)
-        disp += real(f, n->b)->imm;
+    if (n->b && node_at(f, n->b)->kind == NODE_CONST)
+        disp += node_at(f, n->b)->imm;
     else if (n->b)
-        index = f->nodes[n->b].lazy ? make_index(f, &f->nodes[n->b])
+        index = f->nodes[n->b].lazy ? select_index(f, &f->nodes[n->b])
                                     : reg_use(f, n->b, SCRATCH_ADDRESS);
-    if (disp > INT32_MAX) { /* rare: an address that is known */
+    if (disp > INT32_MAX) { /* rare: a constant address */
         if (index != NONE) f->failed = true;
         x86_set(&f->x, SCRATCH_ADDRESS, disp);
         index = SCRATCH_ADDRESS;
@@ -70,7 +66,7 @@ static struct x86_at memory(struct ir *f, const struct node *n)
     return x86_mem(base, index, (int32_t)disp - bias_of(f, n->a));
 }
 
-static void make_load(struct ir *f, int n)
+static void select_load(struct ir *f, int n)
 {
     struct x86_at from = memory(f, &f->nodes[n]);
     int reg = reg_new(f, n, NONE, 0);
@@ -94,7 +90,7 @@ void const_store(struct ir *f, unsigned type, uint64_t imm, struct x86_at to)
     }
 }
 
-static void make_store(struct ir *f, int n)
+static void select_store(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     struct x86_at to = memory(f, node);
@@ -105,9 +101,9 @@ static void make_store(struct ir *f, int n)
         return;
     }
     unsigned type = value->type;
-    const struct node *known = real(f, node->c);
-    if (known->kind == NODE_CONST)
-        const_store(f, type, known->imm, to);
+    const struct node *constant = node_at(f, node->c);
+    if (constant->kind == NODE_CONST)
+        const_store(f, type, constant->imm, to);
     else
         reg_store(f, type, reg_use(f, node->c, is_float(type) ? SCRATCH_VECTOR : SCRATCH), to);
 }
@@ -117,7 +113,7 @@ static void make_store(struct ir *f, int n)
 /* reg = reg what n */
 static void alu_with(struct ir *f, unsigned what, unsigned type, int reg, int n)
 {
-    const struct node *node = real(f, n);
+    const struct node *node = node_at(f, n);
     if (node->kind == NODE_CONST && fits(node->imm, type))
         alu_imm(f, what, type, reg, node->imm);
     else if (node->kind == NODE_ARGUMENT && node->imm == 5)
@@ -128,27 +124,27 @@ static void alu_with(struct ir *f, unsigned what, unsigned type, int reg, int n)
 
 static bool is_imm(struct ir *f, int n, unsigned type)
 {
-    const struct node *node = real(f, n);
+    const struct node *node = node_at(f, n);
     return node->kind == NODE_CONST && fits(node->imm, type);
 }
 
-static void make_same(struct ir *f, int n, int as)
+void select_same(struct ir *f, int n, int as)
 {
     as = node_real(f, as);
     f->nodes[n].same = as;
-    if (!f->in_detour && f->nodes[as].last < f->nodes[n].last) f->nodes[as].last = f->nodes[n].last;
+    if (!f->in_exit && f->nodes[as].last < f->nodes[n].last) f->nodes[as].last = f->nodes[n].last;
 }
 
-static void make_sum(struct ir *f, int n, int a, int b, bool minus)
+static void select_sum(struct ir *f, int n, int a, int b, bool minus)
 {
     unsigned type = f->nodes[n].type;
-    if (real(f, b)->kind == NODE_CONST && !real(f, b)->imm) {
-        make_same(f, n, a);
+    if (node_at(f, b)->kind == NODE_CONST && !node_at(f, b)->imm) {
+        select_same(f, n, a);
         return;
     }
     int from = reg_use(f, a, SCRATCH);
     if (is_imm(f, b, type)) {
-        uint64_t by = minus ? -real(f, b)->imm : real(f, b)->imm;
+        uint64_t by = minus ? -node_at(f, b)->imm : node_at(f, b)->imm;
         int to = reg_new(f, n, from, 0);
         if (to == from)
             alu_imm(f, alu[IR_ADD], type, to, by);
@@ -169,12 +165,12 @@ static void make_sum(struct ir *f, int n, int a, int b, bool minus)
 }
 
 /* and, or, xor, products: of two operands in any order */
-static void make_logic(struct ir *f, int n, int a, int b)
+static void select_logic(struct ir *f, int n, int a, int b)
 {
     unsigned type = f->nodes[n].type, how = f->nodes[n].how;
     int from = reg_use(f, a, SCRATCH);
     if (is_imm(f, b, type)) {
-        int32_t imm = (int32_t)real(f, b)->imm;
+        int32_t imm = (int32_t)node_at(f, b)->imm;
         int to = reg_new(f, n, from, 0);
         if (how == IR_MUL) {
             x86_op_imm(&f->x, 0x69 | width(type), to, x86_reg(from), imm, 4);
@@ -194,14 +190,14 @@ static void make_logic(struct ir *f, int n, int a, int b)
            x86_reg(by));
 }
 
-static void make_shift(struct ir *f, int n)
+static void select_shift(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     static const uint8_t by_imm[] = {[IR_SHL] = 4, [IR_LSHR] = 5, [IR_ASHR] = 7};
     static const unsigned by_reg[] = {[IR_SHL] = X86_66, [IR_LSHR] = X86_F2, [IR_ASHR] = X86_F3};
     unsigned type = node->type, how = node->how;
     int from = reg_use(f, node->a, SCRATCH);
-    const struct node *count = real(f, node->b);
+    const struct node *count = node_at(f, node->b);
     if (count->kind == NODE_CONST) {
         uint8_t by = (uint8_t)count->imm;
         int to = reg_new(f, n, from, 0);
@@ -219,7 +215,7 @@ static void make_shift(struct ir *f, int n)
 }
 
 /* 32 bits only: rdx:rax by a register that is neither. */
-static void make_quotient(struct ir *f, int n)
+static void select_quotient(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool is_signed = node->how == IR_SDIV;
@@ -237,19 +233,8 @@ static void make_quotient(struct ir *f, int n)
     x86_op(&f->x, 0x8B, to, x86_reg(SCRATCH));
 }
 
-static void make_float_operation(struct ir *f, int n)
-{
-    const struct node *node = &f->nodes[n];
-    static const uint8_t codes[] = {
-        [IR_FADD] = 0x58, [IR_FSUB] = 0x5C, [IR_FMUL] = 0x59, [IR_FDIV] = 0x5E};
-    int a = reg_use(f, node->a, SCRATCH_VECTOR), b = reg_use(f, node->b, SCRATCH_VECTOR + 1);
-    int to = reg_new(f, n, a, 0);
-    x86_vex(&f->x, codes[node->how] | X86_0F | (node->type == IR_F32 ? X86_F3 : X86_F2),
-            to - VECTOR, a - VECTOR, X(b));
-}
-
 /* The node is a constant after all: variables have become some. */
-static void become_const(struct ir *f, int n, uint64_t imm)
+void select_const(struct ir *f, int n, uint64_t imm)
 {
     struct node *node = &f->nodes[n];
     *node = (struct node){.kind = NODE_CONST,
@@ -262,42 +247,42 @@ static void become_const(struct ir *f, int n, uint64_t imm)
 
 static bool is_folded(struct ir *f, int n)
 {
-    const struct node *node = &f->nodes[n], *a = real(f, node->a), *b = real(f, node->b);
-    if (f->in_detour || a->kind != NODE_CONST || b->kind != NODE_CONST || is_float(node->type))
+    const struct node *node = &f->nodes[n], *a = node_at(f, node->a), *b = node_at(f, node->b);
+    if (f->in_exit || a->kind != NODE_CONST || b->kind != NODE_CONST || is_float(node->type))
         return false;
     switch (node->how) {
-    case IR_ADD: become_const(f, n, a->imm + b->imm); return true;
-    case IR_OR: become_const(f, n, a->imm | b->imm); return true;
+    case IR_ADD: select_const(f, n, a->imm + b->imm); return true;
+    case IR_OR: select_const(f, n, a->imm | b->imm); return true;
     default: return false;
     }
 }
 
-static void make_binary(struct ir *f, int n)
+static void select_binary(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int a = node->a, b = node->b;
-    bool swapped = real(f, a)->kind == NODE_CONST;
+    bool swapped = node_at(f, a)->kind == NODE_CONST;
     if (is_folded(f, n)) return;
     switch (node->how) {
-    case IR_ADD: make_sum(f, n, swapped ? b : a, swapped ? a : b, false); break;
-    case IR_SUB: make_sum(f, n, a, b, true); break;
+    case IR_ADD: select_sum(f, n, swapped ? b : a, swapped ? a : b, false); break;
+    case IR_SUB: select_sum(f, n, a, b, true); break;
     case IR_AND:
     case IR_OR:
     case IR_XOR:
-    case IR_MUL: make_logic(f, n, swapped ? b : a, swapped ? a : b); break;
+    case IR_MUL: select_logic(f, n, swapped ? b : a, swapped ? a : b); break;
     case IR_SHL:
     case IR_LSHR:
-    case IR_ASHR: make_shift(f, n); break;
+    case IR_ASHR: select_shift(f, n); break;
     case IR_UDIV:
-    case IR_SDIV: make_quotient(f, n); break;
-    default: make_float_operation(f, n); break;
+    case IR_SDIV: select_quotient(f, n); break;
+    default: select_float_operation(f, n); break;
     }
 }
 
 /* --- Conditions ------------------------------------------------------------------------------ */
 
 /* Compares; the answer is yes when the condition holds. */
-static enum x86_condition make_test(struct ir *f, const struct node *node)
+static enum x86_condition select_test(struct ir *f, const struct node *node)
 {
     static const uint8_t conditions[] = {
         [IR_EQ] = CC_E,  [IR_NE] = CC_NE, [IR_ULT] = CC_B, [IR_UGE] = CC_AE,
@@ -319,14 +304,14 @@ static enum x86_condition make_test(struct ir *f, const struct node *node)
         return conditions[node->how];
     }
     int reg = reg_use(f, node->a, SCRATCH);
-    if (node->how <= IR_NE && real(f, node->b)->kind == NODE_CONST && !real(f, node->b)->imm)
+    if (node->how <= IR_NE && node_at(f, node->b)->kind == NODE_CONST && !node_at(f, node->b)->imm)
         x86_op(&f->x, 0x85 | width(type), reg, x86_reg(reg));
     else
         alu_with(f, ALU_COMPARE, type, reg, node->b);
     return conditions[node->how];
 }
 
-static enum x86_condition make_order(struct ir *f, const struct node *node)
+static enum x86_condition select_order(struct ir *f, const struct node *node)
 {
     int a = reg_use(f, node->a, SCRATCH_VECTOR), b = reg_use(f, node->b, SCRATCH_VECTOR + 1);
     if (node->how == IR_SAME) {
@@ -342,38 +327,38 @@ static enum x86_condition make_order(struct ir *f, const struct node *node)
 }
 
 /* The condition of a truth, which is compared only now if it is lazy. */
-static enum x86_condition make_condition(struct ir *f, int n)
+static enum x86_condition select_condition(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
-    if (node->lazy && node->kind == NODE_TEST) return make_test(f, node);
-    if (node->lazy && node->kind == NODE_ORDER) return make_order(f, node);
+    if (node->lazy && node->kind == NODE_TEST) return select_test(f, node);
+    if (node->lazy && node->kind == NODE_ORDER) return select_order(f, node);
     int reg = node->kind == NODE_CALL ? SCRATCH : reg_use(f, n, SCRATCH);
     x86_op(&f->x, 0x84 | X86_BYTE, reg, x86_reg(reg));
     return CC_NE;
 }
 
-void fast_jump_if(struct ir *f, int n, bool sense, unsigned label)
+void select_jump_if(struct ir *f, int n, bool sense, unsigned label)
 {
     const struct node *node = &f->nodes[n];
     if (node->lazy && node->kind == NODE_BINARY) {
         if (node->how == IR_XOR) {
-            fast_jump_if(f, node->a, sense != (f->nodes[node->b].imm & 1), label);
+            select_jump_if(f, node->a, sense != (f->nodes[node->b].imm & 1), label);
         } else if ((node->how == IR_OR) == sense) {
-            fast_jump_if(f, node->a, sense, label);
-            fast_jump_if(f, node->b, sense, label);
+            select_jump_if(f, node->a, sense, label);
+            select_jump_if(f, node->b, sense, label);
         } else {
             unsigned over = x86_label(&f->x);
-            fast_jump_if(f, node->a, !sense, over);
-            fast_jump_if(f, node->b, sense, label);
+            select_jump_if(f, node->a, !sense, over);
+            select_jump_if(f, node->b, sense, label);
             x86_place(&f->x, over);
         }
         return;
     }
-    enum x86_condition condition = make_condition(f, n);
+    enum x86_condition condition = select_condition(f, n);
     x86_jump_if(&f->x, sense ? condition : condition ^ 1, label);
 }
 
-int fast_tested(const struct ir *f, int condition)
+int select_tested(const struct ir *f, int condition)
 {
     const struct node *test = &f->nodes[condition];
     if (!test->lazy || test->kind != NODE_TEST || !f->nodes[test->a].lazy) return 0;
@@ -384,11 +369,11 @@ int fast_tested(const struct ir *f, int condition)
 }
 
 /* A truth as a number. */
-static void make_truth(struct ir *f, int n)
+static void select_truth(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     enum x86_condition condition =
-        node->kind == NODE_TEST ? make_test(f, node) : make_order(f, node);
+        node->kind == NODE_TEST ? select_test(f, node) : select_order(f, node);
     x86_op(&f->x, 0x90 | condition | X86_0F | X86_BYTE, 0, x86_reg(SCRATCH));
     int to = reg_new(f, n, NONE, 0);
     x86_op(&f->x, 0xB6 | X86_0F | X86_BYTE, to, x86_reg(SCRATCH));
@@ -405,7 +390,7 @@ static uint32_t regs_of(const struct ir *f, int n)
 
 /* 4, or 2 or 8 from the frame (a move where one number is above another takes the host twice as
  * long). */
-static void make_compare(struct ir *f, int n)
+static void select_compare(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool is_signed = node->how, vector = is_float(f->nodes[node->a].type);
@@ -421,7 +406,7 @@ static void make_compare(struct ir *f, int n)
     x86_op(&f->x, 0x40 | (is_signed ? CC_L : CC_B) | X86_0F, to, x86_mem(RSP, NONE, FRAME_8));
 }
 
-static void make_select(struct ir *f, int n)
+static void select_select(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     int a = node->a, b = node->b, c = node->c;
@@ -429,7 +414,7 @@ static void make_select(struct ir *f, int n)
     int to = reg_new(f, n, NONE, regs_of(f, a) | regs_of(f, b) | regs_of(f, c));
     int scratch = vector ? SCRATCH_VECTOR + 2 : to;
     reg_move(f, to, reg_use(f, c, scratch));
-    enum x86_condition condition = make_condition(f, a);
+    enum x86_condition condition = select_condition(f, a);
     if (vector) {
         unsigned over = x86_label(&f->x);
         x86_jump_if(&f->x, condition ^ 1, over);
@@ -443,120 +428,7 @@ static void make_select(struct ir *f, int n)
 
 /* --- The rest -------------------------------------------------------------------------------- */
 
-static void make_narrow(struct ir *f, int n)
-{
-    const struct node *node = &f->nodes[n], *of = real(f, node->a);
-    if (of->kind == NODE_CONST && !f->in_detour) {
-        become_const(f, n, of->imm);
-        return;
-    }
-    bool is_shifted =
-        of->kind == NODE_BINARY && of->how == IR_LSHR && of->type == IR_I64 && is_const(f, of->b);
-    bool is_small = is_shifted && f->nodes[of->b].imm >= 32 && node->type == IR_I32;
-    if (is_small || of->kind == NODE_COMPARE) { /* nothing to cut off */
-        make_same(f, n, node->a);
-        return;
-    }
-    int from = reg_use(f, node->a, SCRATCH);
-    int to = reg_new(f, n, from, 0);
-    switch (node->type) {
-    case IR_I32: x86_op(&f->x, 0x8B, to, x86_reg(from)); break;
-    case IR_I16: x86_op(&f->x, 0xB7 | X86_0F, to, x86_reg(from)); break;
-    default: x86_op(&f->x, 0xB6 | X86_0F | X86_BYTE, to, x86_reg(from)); break;
-    }
-}
-
-static void make_signed(struct ir *f, int n)
-{
-    const struct node *node = &f->nodes[n];
-    int from = reg_use(f, node->a, SCRATCH);
-    int to = reg_new(f, n, from, 0);
-    switch (f->nodes[node->a].type) {
-    case IR_I8:
-        x86_op(&f->x, 0xBE | X86_0F | X86_BYTE | width(node->type), to, x86_reg(from));
-        break;
-    case IR_I16: x86_op(&f->x, 0xBF | X86_0F | width(node->type), to, x86_reg(from)); break;
-    default: x86_op(&f->x, 0x63 | X86_W, to, x86_reg(from)); break;
-    }
-}
-
-static void make_bits(struct ir *f, int n)
-{
-    const struct node *node = &f->nodes[n];
-    unsigned wide = node->type == IR_F64 || node->type == IR_I64 ? X86_W : 0;
-    if (is_float(node->type)) {
-        int from = reg_use(f, node->a, SCRATCH);
-        int to = reg_new(f, n, NONE, 0);
-        x86_vex(&f->x, 0x6E | X86_0F | X86_66 | wide, to - VECTOR, 0, x86_reg(from));
-    } else {
-        int from = reg_use(f, node->a, SCRATCH_VECTOR);
-        int to = reg_new(f, n, NONE, 0);
-        x86_vex(&f->x, 0x7E | X86_0F | X86_66 | wide, from - VECTOR, 0, x86_reg(to));
-    }
-}
-
-static void make_convert(struct ir *f, int n)
-{
-    const struct node *node = &f->nodes[n];
-    int from, to;
-    switch (node->how) {
-    case IR_ZEXT: make_same(f, n, node->a); return;
-    case IR_TRUNC: make_narrow(f, n); return;
-    case IR_SEXT: make_signed(f, n); return;
-    case IR_BITS: make_bits(f, n); return;
-    case IR_WIDEN:
-    case IR_NARROW:
-        from = reg_use(f, node->a, SCRATCH_VECTOR);
-        to = reg_new(f, n, from, 0);
-        x86_vex(&f->x, 0x5A | X86_0F | (node->how == IR_WIDEN ? X86_F3 : X86_F2), to - VECTOR,
-                from - VECTOR, X(from));
-        return;
-    case IR_TO_SIGNED:
-        from = reg_use(f, node->a, SCRATCH_VECTOR);
-        to = reg_new(f, n, NONE, 0);
-        x86_vex(&f->x, 0x2C | X86_0F | X86_F2 | width(node->type), to, 0, X(from));
-        return;
-    default:
-        from = reg_use(f, node->a, SCRATCH);
-        to = reg_new(f, n, NONE, 0);
-        x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, to - VECTOR,
-                X(to)); /* no old value to wait for */
-        x86_vex(&f->x, 0x2A | X86_0F | X86_F2 | width(f->nodes[node->a].type), to - VECTOR,
-                to - VECTOR, x86_reg(from));
-        return;
-    }
-}
-
-static void make_negate(struct ir *f, int n)
-{
-    int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
-    int to = reg_new(f, n, from, 0);
-    x86_vex(&f->x, 0x57 | X86_0F | X86_66, to - VECTOR, from - VECTOR,
-            x86_mem(RSP, NONE, FRAME_SIGN));
-}
-
-/* x * y + z: into z's register, x's, or a copy of z. Of z and x the negative may be meant. */
-static void make_fma(struct ir *f, int n)
-{
-    const struct node *node = &f->nodes[n];
-    bool minus = f->nodes[node->c].lazy, negated = f->nodes[node->a].lazy;
-    int factor = negated ? f->nodes[node->a].a : node->a,
-        addend = minus ? f->nodes[node->c].a : node->c;
-    int x = reg_use(f, factor, SCRATCH_VECTOR), y = reg_use(f, node->b, SCRATCH_VECTOR + 1);
-    int z = reg_use(f, addend, SCRATCH_VECTOR + 2);
-    int to = reg_new(f, n, z, 0);
-    unsigned code = X86_0F38 | X86_66 | X86_W | (minus ? 2 : 0) | (negated ? 4 : 0);
-    if (to == x) {
-        x86_vex(&f->x, 0xA9 | code, to - VECTOR, y - VECTOR, X(z));
-    } else if (to == y) {
-        x86_vex(&f->x, 0xA9 | code, to - VECTOR, x - VECTOR, X(z));
-    } else {
-        reg_move(f, to, z);
-        x86_vex(&f->x, 0xB9 | code, to - VECTOR, x - VECTOR, X(y));
-    }
-}
-
-static void make_swap(struct ir *f, int n)
+static void select_swap(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
     bool wide = node->type == IR_I64;
@@ -581,48 +453,17 @@ static void make_swap(struct ir *f, int n)
         x86_swap_bytes(&f->x, wide, to);
 }
 
-/* Both doubles of the register are converted; the upper one is nobody's. */
-static void make_whole(struct ir *f, int n)
-{
-    int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
-    int to = reg_new(f, n, NONE, 0);
-    x86_vex(&f->x, 0xE6 | X86_0F | X86_66, to - VECTOR, 0, X(from)); /* vcvttpd2dq */
-}
-
-static void make_widen(struct ir *f, int n)
-{
-    int from = reg_use(f, f->nodes[n].a, SCRATCH_VECTOR);
-    int to = reg_new(f, n, NONE, 0);
-    x86_vex(&f->x, 0x25 | X86_0F38 | X86_66, to - VECTOR, 0, X(from)); /* vpmovsxdq */
-}
-
-static void make_words(struct ir *f, int n)
-{
-    const struct node *node = &f->nodes[n];
-    int low = reg_use(f, node->b, SCRATCH_VECTOR);
-    x86_vex(&f->x, 0x6E | X86_0F | X86_66, SCRATCH_VECTOR + 1 - VECTOR, 0,
-            x86_reg(reg_use(f, node->a, SCRATCH)));
-    if (node->how) {
-        x86_vex(&f->x, 0xEF | X86_0F | X86_66, SCRATCH_VECTOR - VECTOR, low - VECTOR,
-                x86_mem(RSP, NONE, FRAME_SIGN_32)); /* vpxor */
-        low = SCRATCH_VECTOR;
-    }
-    int to = reg_new(f, n, NONE, 0);
-    x86_vex(&f->x, 0x62 | X86_0F | X86_66, to - VECTOR, low - VECTOR,
-            X(SCRATCH_VECTOR + 1)); /* vpunpckldq */
-}
-
-static void make_leading_zeros(struct ir *f, int n)
+static void select_leading_zeros(struct ir *f, int n)
 {
     int from = reg_use(f, f->nodes[n].a, SCRATCH);
     int to = reg_new(f, n, from, 0);
     x86_op(&f->x, 0xBD | X86_0F | X86_F3 | width(f->nodes[n].type), to, x86_reg(from));
 }
 
-static void make_rotate(struct ir *f, int n)
+static void select_rotate(struct ir *f, int n)
 {
     const struct node *node = &f->nodes[n];
-    const struct node *by = real(f, node->b);
+    const struct node *by = node_at(f, node->b);
     if (by->kind == NODE_CONST) {
         uint8_t right = (uint8_t)(-by->imm & 31);
         int from = reg_use(f, node->a, SCRATCH);
@@ -639,7 +480,7 @@ static void make_rotate(struct ir *f, int n)
     x86_op(&f->x, 0x8B, to, x86_reg(SCRATCH));
 }
 
-static void make_call(struct ir *f, int n)
+static void select_call(struct ir *f, int n)
 {
     variables_write(f);
     x86_set(&f->x, SCRATCH, f->nodes[n].imm);
@@ -649,31 +490,31 @@ static void make_call(struct ir *f, int n)
 static bool has_effect(const struct node *n)
 {
     return n->kind == NODE_STORE || n->kind == NODE_SET || n->kind == NODE_RELOAD ||
-           n->kind == NODE_ADD_TO || n->kind == NODE_CALL || n->kind == NODE_ASK ||
+           n->kind == NODE_ADD_TO || n->kind == NODE_CALL || n->kind == NODE_PROBE ||
            n->kind == NODE_PREFETCH;
 }
 
-void fast_node(struct ir *f, int n)
+void select_node(struct ir *f, int n)
 {
     struct node *node = &f->nodes[n];
     if (node->lazy || (!node->uses && !has_effect(node))) return;
     switch (node->kind) {
-    case NODE_BINARY: make_binary(f, n); break;
+    case NODE_BINARY: select_binary(f, n); break;
     case NODE_TEST:
-    case NODE_ORDER: make_truth(f, n); break;
-    case NODE_COMPARE: make_compare(f, n); break;
-    case NODE_SELECT: make_select(f, n); break;
-    case NODE_CONVERT: make_convert(f, n); break;
-    case NODE_NEGATE: make_negate(f, n); break;
-    case NODE_FMA: make_fma(f, n); break;
-    case NODE_SWAP: make_swap(f, n); break;
-    case NODE_WHOLE: make_whole(f, n); break;
-    case NODE_WIDEN: make_widen(f, n); break;
-    case NODE_WORDS: make_words(f, n); break;
-    case NODE_LEADING_ZEROS: make_leading_zeros(f, n); break;
-    case NODE_ROTATE: make_rotate(f, n); break;
-    case NODE_LOAD: make_load(f, n); break;
-    case NODE_STORE: make_store(f, n); break;
+    case NODE_ORDER: select_truth(f, n); break;
+    case NODE_COMPARE: select_compare(f, n); break;
+    case NODE_SELECT: select_select(f, n); break;
+    case NODE_CONVERT: select_convert(f, n); break;
+    case NODE_NEGATE: select_negate(f, n); break;
+    case NODE_FMA: select_fma(f, n); break;
+    case NODE_SWAP: select_swap(f, n); break;
+    case NODE_WHOLE: select_whole(f, n); break;
+    case NODE_WIDEN: select_widen(f, n); break;
+    case NODE_WORDS: select_words(f, n); break;
+    case NODE_LEADING_ZEROS: select_leading_zeros(f, n); break;
+    case NODE_ROTATE: select_rotate(f, n); break;
+    case NODE_LOAD: select_load(f, n); break;
+    case NODE_STORE: select_store(f, n); break;
     case NODE_GET: variable_get(f, n); break;
     case NODE_SET:
         f->variables[node->variable].next_get = node->next_get;
@@ -682,8 +523,8 @@ void fast_node(struct ir *f, int n)
     case NODE_RELOAD: variable_reload(f, n); break;
     case NODE_ADD_TO: x86_op_imm(&f->x, 0x83 | X86_W, 0, memory(f, node), 1, 1); break;
     case NODE_PREFETCH: x86_op(&f->x, 0x18 | X86_0F, 1, memory(f, node)); break;
-    case NODE_CALL: make_call(f, n); break;
-    case NODE_ASK: break; /* the end of its block */
+    case NODE_CALL: select_call(f, n); break;
+    case NODE_PROBE: break; /* the end of its block */
     default: f->failed = true; break;
     }
 }

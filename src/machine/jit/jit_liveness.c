@@ -1,19 +1,20 @@
-/* What is known before code is made: see jit_fast.h. */
+/* The pass before code generation (jit_backend.h): traces, positions of nodes, live ranges, nodes
+ * that are folded into their user, and pinned variables. */
 #include <limits.h>
 
 #include "base/mem.h"
-#include "machine/jit/jit_fast.h"
+#include "machine/jit/jit_backend.h"
 
-/* Where a trace goes on behind a block; 0: it ends there. A trace never enters an anchor or what is
+/* Where a trace goes on behind a block; 0: it ends there. A trace never enters a head or what is
  * in a trace. */
 static bool can_follow(const struct ir *f, int block)
 {
-    return !f->blocks[block].anchor && !f->blocks[block].in_trace;
+    return !f->blocks[block].head && !f->blocks[block].in_trace;
 }
 
-static int follow(const struct ir *f, const struct fast_block *block)
+static int follow(const struct ir *f, const struct basic_block *block)
 {
-    if (block->ending == END_JUMP || block->ending == END_ASK)
+    if (block->ending == END_JUMP || block->ending == END_PROBE)
         return can_follow(f, block->yes) ? block->yes : 0;
     if (block->ending != END_BRANCH) return 0;
     bool yes = can_follow(f, block->yes), no = can_follow(f, block->no);
@@ -93,7 +94,7 @@ static bool to_be_lazy(const struct ir *f, const struct node *n)
         if (user->kind == NODE_SWAP)
             return (n->type == IR_I32 || n->type == IR_I64) && !user->lazy &&
                    is_undisturbed(f, n, n->user);
-        return user->kind == NODE_ASK && n->type == IR_POINTER && is_undisturbed(f, n, n->user);
+        return user->kind == NODE_PROBE && n->type == IR_POINTER && is_undisturbed(f, n, n->user);
     case NODE_SWAP: return user->kind == NODE_STORE && (n->type == IR_I32 || n->type == IR_I64);
     case NODE_NEGATE: return user->kind == NODE_FMA;
     case NODE_CONVERT: return is_tested_line(f, n);
@@ -149,7 +150,7 @@ static void use_operands(struct ir *f, const struct node *n, int position)
 
 static void note_change(struct ir *f, int block, unsigned variable)
 {
-    struct fast_block *b = &f->blocks[block];
+    struct basic_block *b = &f->blocks[block];
     for (int i = b->changed; i; i = f->changes[i].next)
         if (f->changes[i].variable == variable) return;
     f->changes =
@@ -158,22 +159,22 @@ static void note_change(struct ir *f, int block, unsigned variable)
     b->changed = (int)f->change_count++;
 }
 
-/* A detour that leaves a trace at `position`: what it uses is used there. `path` are the blocks
+/* A exit that leaves a trace at `position`: what it uses is used there. `path` are the blocks
  * before this one. */
 struct path {
     int block;
     const struct path *before;
 };
 
-static void walk_detour(struct ir *f, int block, int position, const struct path *before)
+static void walk_exit(struct ir *f, int block, int position, const struct path *before)
 {
-    struct fast_block *b = &f->blocks[block];
-    if (b->anchor) return;
+    struct basic_block *b = &f->blocks[block];
+    if (b->head) return;
     if (b->in_trace) { /* it comes back: what changed on the way */
         for (const struct path *p = before; p; p = p->before)
             for (int n = f->blocks[p->block].first; n; n = f->nodes[n].next)
                 if (f->nodes[n].kind == NODE_SET || f->nodes[n].kind == NODE_RELOAD ||
-                    f->nodes[n].kind == NODE_ASK)
+                    f->nodes[n].kind == NODE_PROBE)
                     note_change(f, block, f->nodes[n].variable);
         return;
     }
@@ -186,16 +187,16 @@ static void walk_detour(struct ir *f, int block, int position, const struct path
     }
     use_at(f, b->condition, position);
     struct path here = {block, before};
-    bool forks = b->ending == END_BRANCH || b->ending == END_ASK;
-    if (b->ending == END_JUMP || forks) walk_detour(f, b->yes, position, &here);
-    if (forks) walk_detour(f, b->no, position, &here);
+    bool forks = b->ending == END_BRANCH || b->ending == END_PROBE;
+    if (b->ending == END_JUMP || forks) walk_exit(f, b->yes, position, &here);
+    if (forks) walk_exit(f, b->no, position, &here);
 }
 
 /* Links the accesses of a trace to each variable. */
-static void note_access(struct ir *f, int anchor, int n)
+static void note_access(struct ir *f, int head, int n)
 {
     struct variable *variable = &f->variables[f->nodes[n].variable];
-    if (variable->seen != anchor)
+    if (variable->seen != head)
         variable->change = 0;
     else if (f->nodes[n].kind == NODE_GET)
         f->nodes[variable->access].next_get = f->nodes[n].position;
@@ -203,100 +204,99 @@ static void note_access(struct ir *f, int anchor, int n)
         f->nodes[variable->change].again = true;
         variable->change = n;
     }
-    variable->seen = anchor;
+    variable->seen = head;
     variable->access = n;
 }
 
-static void number_block(struct ir *f, int anchor, int block, int *position)
+static void number_block(struct ir *f, int head, int block, int *position)
 {
-    struct fast_block *b = &f->blocks[block];
+    struct basic_block *b = &f->blocks[block];
     b->position = *position;
     for (int n = b->first; n; n = f->nodes[n].next) {
         struct node *node = &f->nodes[n];
         node->position = (*position)++;
         struct variable *variable = &f->variables[node->variable];
         if (node->kind == NODE_GET) variable->last_get = node->position;
-        if (node->kind == NODE_GET || node->kind == NODE_SET) note_access(f, anchor, n);
+        if (node->kind == NODE_GET || node->kind == NODE_SET) note_access(f, head, n);
         if (node->kind == NODE_SET && !f->nodes[node->a].set)
             f->nodes[node->a].set = (int)node->variable + 1;
         if (!node->lazy) use_operands(f, node, node->position);
     }
     b->end = *position;
-    *position += 2; /* detours use what they do behind the end */
+    *position += 2; /* exits use what they do behind the end */
     use_at(f, b->condition, b->end);
-    if (b->ending == END_ASK) use_operands(f, &f->nodes[b->last], b->end);
+    if (b->ending == END_PROBE) use_operands(f, &f->nodes[b->last], b->end);
 }
 
 static void find_traces(struct ir *f)
 {
     int position = 1;
     for (int i = 1; i < (int)f->block_count; i++)
-        for (int b = f->blocks[i].anchor ? i : 0; b; b = f->blocks[b].follows) {
+        for (int b = f->blocks[i].head ? i : 0; b; b = f->blocks[b].follows) {
             f->blocks[b].in_trace = true;
             f->blocks[b].follows = follow(f, &f->blocks[b]);
             number_block(f, i, b, &position);
         }
 }
 
-static void find_detours(struct ir *f)
+static void find_exits(struct ir *f)
 {
     for (int i = 1; i < (int)f->block_count; i++) {
-        const struct fast_block *b = &f->blocks[i];
+        const struct basic_block *b = &f->blocks[i];
         if (!b->in_trace) continue;
-        if ((b->ending == END_BRANCH || b->ending == END_ASK) && b->no != b->follows)
-            walk_detour(f, b->no, b->end + 1, NULL);
-        if (b->ending == END_BRANCH && b->yes != b->follows)
-            walk_detour(f, b->yes, b->end + 1, NULL);
+        if ((b->ending == END_BRANCH || b->ending == END_PROBE) && b->no != b->follows)
+            walk_exit(f, b->no, b->end + 1, NULL);
+        if (b->ending == END_BRANCH && b->yes != b->follows) walk_exit(f, b->yes, b->end + 1, NULL);
     }
 }
 
 /* --- Pins: variables that blocks in loops begin by reading ----------------------------------- */
 
-enum { LOOP_ANCHORS = 64 };
+enum { LOOP_HEADS = 64 };
 static const uint8_t pins[] = {RBX,        R12,        RSI,        R8,         R9,
                                VECTOR,     VECTOR + 1, VECTOR + 2, VECTOR + 3, VECTOR + 4,
                                VECTOR + 5, VECTOR + 6, VECTOR + 7}; /* C keeps two */
 
-static void add_gains(struct ir *f, int anchor)
+static void add_gains(struct ir *f, int head)
 {
     for (size_t i = 0; i < f->variable_count; i++)
         f->variables[i].seen = 0;
-    for (int b = anchor; b; b = f->blocks[b].follows)
+    for (int b = head; b; b = f->blocks[b].follows)
         for (int n = f->blocks[b].first; n; n = f->nodes[n].next) {
             const struct node *node = &f->nodes[n];
             if (node->kind != NODE_GET && node->kind != NODE_SET) continue;
             struct variable *variable = &f->variables[node->variable];
-            if (variable->seen == anchor) continue;
-            variable->seen = anchor;
-            if (node->kind == NODE_GET) variable->gain += f->blocks[anchor].weight;
+            if (variable->seen == head) continue;
+            variable->seen = head;
+            if (node->kind == NODE_GET) variable->gain += f->blocks[head].weight;
         }
 }
 
-/* The anchors that can be reached from a trace, as bits by their order. */
-static uint64_t reached(const struct ir *f, int anchor, const int *anchors, unsigned count)
+/* The heads that can be reached from a trace, as bits by their order. */
+static uint64_t reached(const struct ir *f, int head, const int *heads, unsigned count)
 {
     uint64_t set = 0;
-    for (int b = anchor; b; b = f->blocks[b].follows)
+    for (int b = head; b; b = f->blocks[b].follows)
         for (unsigned i = 0; i < count; i++)
-            if (f->blocks[b].yes == anchors[i] || f->blocks[b].no == anchors[i])
+            if (f->blocks[b].yes == heads[i] || f->blocks[b].no == heads[i])
                 set |= UINT64_C(1) << i;
     return set;
 }
 
 static void choose_pins(struct ir *f)
 {
-    int anchors[LOOP_ANCHORS];
-    uint64_t ways[LOOP_ANCHORS];
+    int heads[LOOP_HEADS];
+    uint64_t ways[LOOP_HEADS];
     unsigned count = 0;
-    for (int i = 1; i < (int)f->block_count && count < LOOP_ANCHORS; i++)
-        if (f->blocks[i].anchor && f->blocks[i].weight) anchors[count++] = i;
+    for (int i = 1; i < (int)f->block_count && count < LOOP_HEADS; i++)
+        if (f->blocks[i].head && f->blocks[i].weight) heads[count++] = i;
     for (unsigned i = 0; i < count; i++)
-        ways[i] = reached(f, anchors[i], anchors, count);
+        ways[i] = reached(f, heads[i], heads, count);
     for (unsigned over = 0; over < count; over++)
         for (unsigned i = 0; i < count; i++)
             if (ways[i] >> over & 1) ways[i] |= ways[over];
     for (unsigned i = 0; i < count; i++)
-        if (ways[i] >> i & 1) add_gains(f, anchors[i]);
+        if (ways[i] >> i & 1) add_gains(f, heads[i]);
     for (unsigned pin = 0; pin < sizeof pins; pin++) {
         int reg = pins[pin];
         struct variable *best = NULL;
@@ -312,11 +312,11 @@ static void choose_pins(struct ir *f)
     }
 }
 
-void fast_plan(struct ir *f)
+void analyze_liveness(struct ir *f)
 {
     f->change_count = 1;
     find_lazy(f);
     find_traces(f);
-    find_detours(f);
+    find_exits(f);
     choose_pins(f);
 }
