@@ -290,7 +290,7 @@ static uint32_t with(uint32_t word, unsigned first, unsigned last, uint32_t valu
     return (word & ~mask) | (value << (31 - last) & mask);
 }
 
-/* Rows whose results qemu and we compute alike. */
+/* Rows whose results qemu and we compute equally. */
 static bool agrees(const struct writer *w, enum isa_id id)
 {
     switch (id) {

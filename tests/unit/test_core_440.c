@@ -1,4 +1,4 @@
-/* What the 440 has that qemu-ppc's user mode cannot be asked about, and how the core stops.
+/* What the 440 has that qemu-ppc's user mode does not show, and how the core stops.
  *
  * Halfword multiplies, multiply-accumulate, dlmzb, isel, dcbz, multiple and string transfers,
  * reservations, byte reversal, mcrxr, mtcrf, traps; privileged, illegal and absent instructions;
@@ -817,7 +817,7 @@ static void illegal_words_stop(void **state)
     seed = 15;
     static const uint32_t words[] = {
         0x00000000,        /* the word that Book E guarantees */
-        0x04000000,        /* primary opcodes that nobody has */
+        0x04000000,        /* primary opcodes without an instruction */
         1U << 26 | 0x1234, /* */
         2U << 26,          /* tdi */
         5U << 26,

@@ -1,6 +1,6 @@
-/* Counts of the cores, against numbers known from the program's text: every wire, with ==.
+/* Counts of the cores, against numbers known from the program's text: every signal, with ==.
  *
- * Programs are loops of hand-assembled instructions, each with the wire it must raise written
+ * Programs are loops of hand-assembled instructions, each with the signal it must raise written
  * beside it, so what N passes raise is N times a sum over the text. Whether a simple integer
  * instruction went to the I or the J pipe is the model's choice (core_schedule.c): here the sum
  * over both pipes is compared, one test looks at the choice itself.
@@ -77,7 +77,7 @@ static struct counts difference(struct counts after, const struct counts *before
     return after;
 }
 
-/* The wires of the J pipe, added to those of the I pipe for the same work. */
+/* The signals of the J pipe, added to those of the I pipe for the same work. */
 static struct counts without_choice(struct counts counts)
 {
     static const uint8_t same[][2] = {{CORE_SIGNAL_J_INSTRUCTIONS, CORE_SIGNAL_I_INSTRUCTIONS},
@@ -113,7 +113,8 @@ static void assert_counts(const char *what, const struct counts *expected, const
     assert_pipes_add_up(got);
 }
 
-/* ---- Instructions and their wires. Work registers are r20-r27, f1-f6; r5 holds DATA, CR7 is zero.
+/* ---- Instructions and their signals. Work registers are r20-r27, f1-f6; r5 holds DATA, CR7 is
+ * zero.
  */
 
 struct known {

@@ -299,7 +299,7 @@ static bool give_nan(struct outcome *o, const uint64_t *a, const uint64_t *b, co
     return first;
 }
 
-/* (a * c) + b, or what is there of it; the result negated after rounding if asked. */
+/* (a * c) + b, or what is there of it; the result negated after rounding if `negate`. */
 static struct outcome fused(const uint64_t *a, const uint64_t *c, const uint64_t *b, bool negate_b,
                             bool negate, uint32_t fpscr)
 {

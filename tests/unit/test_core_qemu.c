@@ -108,7 +108,7 @@ struct machine {
     struct cores *cores;
     struct core *core;
     struct core_regs regs; /* of the last program */
-    unsigned programs;     /* since the cores were made: few blocks keep core_signal_counts quick */
+    unsigned programs;     /* since cores_new: core_signal_counts takes time by block */
 };
 
 struct rig {

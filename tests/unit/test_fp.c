@@ -110,7 +110,8 @@ static void test_manual_cases(void **state)
     }
 }
 
-/* Operands that an instruction has no field for do not matter; the fast path's notes rely on it. */
+/* Operands that an instruction has no field for do not matter; the deferral of the fast path relies
+ * on it. */
 static void test_unused_operands(void **state)
 {
     (void)state;
@@ -508,7 +509,7 @@ static void test_fast_equals_reference(void **state)
 {
     (void)state;
     size_t count = times(6000000);
-    size_t noted[FP_OP_COUNT] = {0};
+    size_t deferred[FP_OP_COUNT] = {0};
     struct fp_state s = {0};
     uint32_t fpscr = 0;
     random_state = 4;
@@ -536,7 +537,7 @@ static void test_fast_equals_reference(void **state)
         } else {
             said_fast = do_fast(&s, op, &fast, f[0], f[1], f[2]);
             said = fp_arith(op, &fpscr, &reference, f[0], f[1], f[2]);
-            noted[op] += s.lazy == op;
+            deferred[op] += s.lazy == op;
         }
         uint32_t lazy = FP_FR | FP_FI | FP_FPRF;
         bool good = said == said_fast && fast == reference && (s.fpscr & ~lazy) == (fpscr & ~lazy);
@@ -552,8 +553,8 @@ static void test_fast_equals_reference(void **state)
                 s.fpscr, said_fast, (unsigned long long)reference, fpscr, said);
     }
     for (enum fp_op op = FP_FADD; op <= FP_FNMSUBS; op++)
-        assert_true(noted[op] > count / FP_OP_COUNT / 20); /* the fast path was taken */
-    assert_true(noted[FP_FRSP] && noted[FP_FRES] && noted[FP_FRSQRTE]);
+        assert_true(deferred[op] > count / FP_OP_COUNT / 20); /* the fast path was taken */
+    assert_true(deferred[FP_FRSP] && deferred[FP_FRES] && deferred[FP_FRSQRTE]);
 }
 
 /* A program of whole numbers never sets XX and still never needs the reference. */

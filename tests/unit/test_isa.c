@@ -32,13 +32,13 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(x * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-/* "short" under sanitizers, "quick" in make check, "long" in make check-long. */
-static unsigned test_length(unsigned quick)
+/* "short" under sanitizers, otherwise in make check, "long" in make check-long. */
+static unsigned test_length(unsigned normal)
 {
     const char *length = getenv("CHILIAD_TEST_LENGTH");
-    if (length && strcmp(length, "short") == 0) return quick / 10;
-    if (length && strcmp(length, "long") == 0) return quick * 10;
-    return quick;
+    if (length && strcmp(length, "short") == 0) return normal / 10;
+    if (length && strcmp(length, "long") == 0) return normal * 10;
+    return normal;
 }
 
 /* The bits of a row that its operands use. */
@@ -389,7 +389,7 @@ static const struct {
 } unknown_to_objdump[] = {
     {ISA_UNIT_FP2, 0,
      "binutils has no FP2 instructions under any -M; checked against facts/fp2_isa.csv above"},
-    {ISA_UNIT_CALLTHRU, 0, "ours alone, and chosen so that nobody decodes it"},
+    {ISA_UNIT_CALLTHRU, 0, "ours; no other decoder knows it"},
     {ISA_UNIT_FCVT64, 0,
      "64-bit only in binutils; a unit that Blue Gene's machine files leave out"},
     {ISA_UNIT_COUNT, ISA_MFTB, "a preserved opcode, which the 440 implements (manual, A.4)"},

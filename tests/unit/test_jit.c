@@ -1,5 +1,5 @@
 /* Translated code against the interpreter: the same random loops on both must leave the same
- * registers, memory, stops, time, and counts of every wire. Blocks are translated when they are
+ * registers, memory, stops, time, and counts of every signal. Blocks are translated when they are
  * entered for the first time. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static uint32_t random_word_of_few(uint64_t *random)
 
 /* What compilers make of conversions, by memory: of a double to an integer and back (fctiwz, stfd,
  * lwz, xoris, two stw, lfd), of negated factors (fneg, fmadd twice), and both of what has changed
- * since (lfd, fmadd; lfd, stfd, lwz, stw, lfd). Mostly so. */
+ * since (lfd, fmadd; lfd, stfd, lwz, stw, lfd). */
 static uint32_t word_of_conversion(unsigned i, uint64_t *random)
 {
     static const uint32_t words[] = {0xFC20101E, 0xD8240000, 0x80C40004, 0x6CC68000, 0x90C4000C,
@@ -159,14 +159,14 @@ static void compare_wires(const struct rig_machine *a, const struct rig_machine 
 {
     for (unsigned id = 0; id < CACHE_SIGNALS; id++)
         for (uint32_t i = 0; i < cache_signal_instances(a->cache, (enum cache_signal_id)id); i++) {
-            struct cache_signal wire = {(enum cache_signal_id)id, i};
+            struct cache_signal signal = {(enum cache_signal_id)id, i};
             uint64_t x[2], y[2];
-            cache_signal_count(a->cache, wire, &x[0], &x[1]);
-            cache_signal_count(b->cache, wire, &y[0], &y[1]);
+            cache_signal_count(a->cache, signal, &x[0], &x[1]);
+            cache_signal_count(b->cache, signal, &y[0], &y[1]);
             if (x[0] == y[0] && x[1] == y[1]) continue;
             char name[CACHE_NAME];
-            cache_signal_name(wire, name);
-            fail_msg("program %llu: wire %s: %llu times %llu cycles, and %llu times %llu cycles",
+            cache_signal_name(signal, name);
+            fail_msg("program %llu: signal %s: %llu times %llu cycles, and %llu times %llu cycles",
                      (long long)trial, name, (long long)x[0], (long long)x[1], (long long)y[0],
                      (long long)y[1]);
         }
@@ -282,7 +282,7 @@ static void so_it_does_without_tests_of_loads(void **state)
     compare_on("bgl", &options, 60, 9000000, false);
 }
 
-/* --- Irregular loads ------------------------------------------------------------------------- */
+/* --- Unpredictable loads --------------------------------------------------------------------- */
 
 enum { GATHERED = 3000, INDICES_AT = DATA, GATHERED_AT = DATA + 0x4000, GATHERED_BYTES = 0x10000 };
 
@@ -323,7 +323,7 @@ static uint64_t unpredictable_loads(uint32_t far, uint32_t row)
     }
     run_program(&sides[0], &sides[1], &random, far);
     uint64_t loads = jit_figures_get(sides[1].jit).unpredictable;
-    for (unsigned i = 0; i < MISS_HISTORIES; i++) /* nobody would ask */
+    for (unsigned i = 0; i < MISS_HISTORIES; i++) /* no history: all predictable */
         assert_int_equal(sides[0].core->miss_histories[i].pc, 0);
     rig_machine_close(&sides[0]);
     rig_machine_close(&sides[1]);

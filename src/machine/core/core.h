@@ -64,7 +64,7 @@ uint32_t core_xer_get(const struct core_regs *regs);
 void core_xer_set(struct core_regs *regs, uint32_t xer);
 
 enum core_reason {
-    CORE_BUDGET,     /* the cycles asked for are used up */
+    CORE_BUDGET,     /* the budget is used up */
     CORE_SYSCALL,    /* sc */
     CORE_CALLTHRU,   /* the reserved instruction: a service of the simulator */
     CORE_ILLEGAL,    /* no such instruction on this machine */

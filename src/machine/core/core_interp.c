@@ -124,7 +124,7 @@ static unsigned zero_byte(uint32_t high, uint32_t low, bool *found)
     return 8;
 }
 
-/* The 440's multiply-accumulate: accumulator plus product, saturating if asked. Both as wide
+/* The 440's multiply-accumulate: accumulator plus product, saturating if `saturate`. Both as wide
  * integers. */
 static uint32_t accumulate(int64_t sum, bool is_unsigned, bool saturate, unsigned *overflow)
 {

@@ -63,7 +63,8 @@ struct record_function {
 enum record_kind {
     RECORD_ROOT,   /* of a program */
     RECORD_CALL,   /* a function */
-    RECORD_SIGNAL, /* between the interrupted path and the handler; the way back counts here */
+    RECORD_SIGNAL, /* between the interrupted path and the handler; the return trampoline counts
+                      here */
     RECORD_REGION, /* of the user's, executing nothing itself */
     RECORD_INSIDE  /* the function that is in a region */
 };

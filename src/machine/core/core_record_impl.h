@@ -42,7 +42,7 @@ void record_path_grow(struct record_path *path);
 
 struct record_path *record_root_get(struct record *record, struct record_thread *thread,
                                     unsigned core, const void *symbol);
-/* `at`: of a call, for those that are a path for each place they are called at; else 0. */
+/* `at`: the call site, for functions with a path per call site; else 0. */
 struct record_path *record_child_get(struct record *record, struct record_path *parent,
                                      enum record_kind kind, struct record_function *function,
                                      const void *symbol, uint32_t at);

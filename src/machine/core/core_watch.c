@@ -104,8 +104,8 @@ static unsigned executed(const struct core *core, const struct block *block, uns
 
 /* --- Far from it ----------------------------------------------------------------------------- */
 
-/* Two instructions issue in a cycle, each raises a wire of its class, a pipe's, a few sums, and at
- * most four flops: no sum grows by more than MOST in a cycle. A core stops between blocks, so a
+/* Two instructions issue in a cycle, each raises a signal of its class, a pipe's, a few sums, and
+ * at most four flops: no sum grows by more than MOST in a cycle. A core stops between blocks, so a
  * block more may run than the cycles say: what its instructions raise, and what its accesses take
  * when memory is slow. */
 enum { MOST = 32, BLOCK_RAISES = BLOCK_OPS * MOST / 2, BLOCK_TAKES = BLOCK_OPS * 128 };
@@ -169,7 +169,7 @@ static void run_to(struct core *core, struct core_exit *exit)
     struct block *block = code_block(core->code, core->regs->pc);
     if (!block) {
         (void)core_interpreter_of (&core->cores->options)(core, core->cycles + 1,
-                                                          exit); /* tells the fault */
+                                                          exit); /* sets the fault */
         return;
     }
     unsigned count = allowed(core->watch, block, core->cycles);

@@ -3,7 +3,7 @@
  *
  * One table, isa.def, has one row per instruction; everything here is made from it: the
  * identifiers, the decoder, the disassembler, and for others the timing, the signal weights, the
- * interpreter's dispatch and the tests. docs/isa.md tells how to read and extend it and which
+ * interpreter's dispatch and the tests. docs/isa.md says how to read and extend it and which
  * decisions it rests on.
  *
  * All tables are constant; nothing here allocates, prints or keeps state, so every function may be
@@ -87,7 +87,7 @@ enum isa_role {
     ISA_ROLE_CR_FIELD_READ,
     ISA_ROLE_CR_FIELD_WRITE,
     ISA_ROLE_CR_BIT_READ,
-    ISA_ROLE_CR_BIT_READ_BO, /* only when BO asks for it */
+    ISA_ROLE_CR_BIT_READ_BO, /* only if BO says so */
     ISA_ROLE_CR_BIT_WRITE,
     ISA_ROLE_CR_MASK_WRITE,
     ISA_ROLE_SPR_READ,

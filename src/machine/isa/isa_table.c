@@ -8,7 +8,7 @@
  *
  * Each slot is set by a designated initialiser, so two rows that claim the same word are an error
  * of the compiler's
- * (-Woverride-init), and rows may not be told apart by bits 6-20 alone.
+ * (-Woverride-init), and rows may not differ in bits 6-20 only.
  */
 #include "machine/isa/isa.h"
 

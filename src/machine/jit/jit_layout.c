@@ -298,10 +298,11 @@ static int head_behind(const struct ir *f, int head)
 {
     int best = 0;
     for (int block = head; block; block = f->blocks[block].follows) {
-        const int ways[] = {f->blocks[block].yes, f->blocks[block].no};
+        const int successors[] = {f->blocks[block].yes, f->blocks[block].no};
         for (unsigned i = 0; i < 2; i++)
-            if (to_generate(f, ways[i]) && f->blocks[ways[i]].weight > f->blocks[best].weight)
-                best = ways[i];
+            if (to_generate(f, successors[i]) &&
+                f->blocks[successors[i]].weight > f->blocks[best].weight)
+                best = successors[i];
     }
     for (int i = 1; i < (int)f->block_count && !best; i++)
         if (to_generate(f, i)) best = i;

@@ -170,7 +170,7 @@ static void walk_exit(struct ir *f, int block, int position, const struct path *
 {
     struct basic_block *b = &f->blocks[block];
     if (b->head) return;
-    if (b->in_trace) { /* it comes back: what changed on the way */
+    if (b->in_trace) { /* it rejoins: variables that the exit changed */
         for (const struct path *p = before; p; p = p->before)
             for (int n = f->blocks[p->block].first; n; n = f->nodes[n].next)
                 if (f->nodes[n].kind == NODE_SET || f->nodes[n].kind == NODE_RELOAD ||
@@ -286,17 +286,17 @@ static uint64_t reached(const struct ir *f, int head, const int *heads, unsigned
 static void choose_pins(struct ir *f)
 {
     int heads[LOOP_HEADS];
-    uint64_t ways[LOOP_HEADS];
+    uint64_t reach[LOOP_HEADS];
     unsigned count = 0;
     for (int i = 1; i < (int)f->block_count && count < LOOP_HEADS; i++)
         if (f->blocks[i].head && f->blocks[i].weight) heads[count++] = i;
     for (unsigned i = 0; i < count; i++)
-        ways[i] = reached(f, heads[i], heads, count);
+        reach[i] = reached(f, heads[i], heads, count);
     for (unsigned over = 0; over < count; over++)
         for (unsigned i = 0; i < count; i++)
-            if (ways[i] >> over & 1) ways[i] |= ways[over];
+            if (reach[i] >> over & 1) reach[i] |= reach[over];
     for (unsigned i = 0; i < count; i++)
-        if (ways[i] >> i & 1) add_gains(f, heads[i]);
+        if (reach[i] >> i & 1) add_gains(f, heads[i]);
     for (unsigned pin = 0; pin < sizeof pins; pin++) {
         int reg = pins[pin];
         struct variable *best = NULL;
