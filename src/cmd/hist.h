@@ -59,9 +59,12 @@ struct hist_bar {
     uint64_t index, count;
 };
 struct hist_bar *hist_marginal(struct chil_hist *hist, unsigned dimension, size_t *count);
-/* The `most` largest of them, still in order; *left: how many are left out. */
-struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most,
+/* The `most` largest of them; *left: how many are left out. `ordered`: by value, else the largest
+ * first. */
+struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most, bool ordered,
                               size_t *count, size_t *left);
+/* Whether the values of a dimension have an order that tables keep: latencies, sizes, levels. */
+bool hist_is_ordered(const struct chil_hist *hist, unsigned dimension);
 /* Bits: of the whole key, and of one dimension. */
 double hist_entropy(struct chil_hist *hist);
 double hist_entropy_of(struct chil_hist *hist, unsigned dimension);

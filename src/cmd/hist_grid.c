@@ -41,7 +41,7 @@ static bool axis_make(struct axis *axis, struct chil_hist *hist, unsigned dimens
                       bool whole)
 {
     bool good = true;
-    axis->bars = hist_largest(hist, dimension, most, &axis->count, &axis->left_out);
+    axis->bars = hist_largest(hist, dimension, most, true, &axis->count, &axis->left_out);
     if (!axis->bars) return false;
     axis->names =
         calloc(axis->count + 1, sizeof *axis->names); // NOLINT(bugprone-sizeof-expression)

@@ -60,16 +60,20 @@ static int by_size(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most,
+bool hist_is_ordered(const struct chil_hist *hist, unsigned dimension)
+{
+    enum chil_variable variable = chil_hist_dimension(hist, dimension)->variable;
+    return variable == CHIL_VAR_LATENCY || variable == CHIL_VAR_SIZE || variable == CHIL_VAR_LEVEL;
+}
+
+struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most, bool ordered,
                               size_t *count, size_t *left)
 {
     struct hist_bar *bars = hist_marginal(hist, dimension, count);
     *left = *count > most ? *count - most : 0;
-    if (*left) {
-        qsort(bars, *count, sizeof *bars, by_size);
-        *count = most;
-        qsort(bars, *count, sizeof *bars, by_index);
-    }
+    if (bars && *count) qsort(bars, *count, sizeof *bars, by_size);
+    *count -= *left;
+    if (bars && *count && ordered) qsort(bars, *count, sizeof *bars, by_index);
     return bars;
 }
 

@@ -85,18 +85,33 @@ static void add_bin(struct view *view, const struct hist *h, const struct chil_b
         cell[VALUES + d] = value_cell(view, h, d, chil_hist_index(h->hist, d, bin->key));
 }
 
-/* The bins with most transactions; of one dimension, all in its order. */
+static int by_key(const void *a, const void *b)
+{
+    const struct chil_bin *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The largest bins; *shown: how many. Of one dimension with an order they are in that order. */
+static struct chil_bin *largest_bins(struct hist *h, size_t *count, size_t *shown)
+{
+    const struct chil_bin *all = chil_hist_bins(h->hist, count);
+    struct chil_bin *bins = calloc(*count + 1, sizeof *bins);
+    if (!bins) return NULL;
+    memcpy(bins, all, *count * sizeof *bins);
+    qsort(bins, *count, sizeof *bins, by_count);
+    *shown = h->options->top && h->options->top < *count ? (size_t)h->options->top : *count;
+    if (chil_hist_dimensions(h->hist) == 1 && hist_is_ordered(h->hist, 0))
+        qsort(bins, *shown, sizeof *bins, by_key);
+    return bins;
+}
+
 static void print_bins(FILE *out, struct hist *h)
 {
-    size_t count, given_count = 0;
-    const struct chil_bin *all = chil_hist_bins(h->hist, &count);
-    struct chil_bin *bins = calloc(count + 1, sizeof *bins);
+    size_t count, shown, given_count = 0;
+    struct chil_bin *bins = largest_bins(h, &count, &shown);
     struct view_column columns[COLUMNS_MAX];
     struct view view;
     if (!bins) return;
-    memcpy(bins, all, count * sizeof *bins);
-    if (chil_hist_dimensions(h->hist) > 1) qsort(bins, count, sizeof *bins, by_count);
-    size_t shown = h->options->top && h->options->top < count ? (size_t)h->options->top : count;
     struct hist_bar *given =
         h->given < 0 ? NULL : hist_marginal(h->hist, (unsigned)h->given, &given_count);
     view_init(&view, columns, set_columns(h, columns));
@@ -162,9 +177,9 @@ static void print_bars(FILE *out, struct hist *h, unsigned dimension, const stru
 
 static void print_marginal(FILE *out, struct hist *h, unsigned dimension)
 {
-    size_t count, left;
-    struct hist_bar *bars = hist_largest(
-        h->hist, dimension, h->options->top ? (size_t)h->options->top : SIZE_MAX, &count, &left);
+    size_t count, left, most = h->options->top ? (size_t)h->options->top : SIZE_MAX;
+    bool ordered = hist_is_ordered(h->hist, dimension);
+    struct hist_bar *bars = hist_largest(h->hist, dimension, most, ordered, &count, &left);
     (void)fprintf(out, "\n by %s, %.3f bits\n", hist_variable(h, dimension),
                   hist_entropy_of(h->hist, dimension));
     print_bars(out, h, dimension, bars, count);

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "measure/observe/observe.h"
+#include "measure/observe/observe_symbols.h"
 #include "machine/os/os_space_impl.h"
 
 struct symbol {
@@ -36,6 +37,7 @@ struct reading {
     void *context;
     struct symbol *symbols;
     size_t count, capacity;
+    const struct observe_object *object; /* has the names of functions in the source */
 };
 
 static void report_range(const struct reading *r, const char *name, uint64_t first, uint64_t size)
@@ -138,9 +140,12 @@ static void report_symbols(struct reading *r)
         uint64_t end = i + 1 < r->count ? r->symbols[i + 1].first : symbol->end;
         if (end > symbol->end) end = symbol->end;
         if (!symbol->size && end <= symbol->first) continue;
-        char *written = name_written(symbol->name);
-        report_range(r, written ? written : symbol->name, symbol->first,
-                     symbol->size ? symbol->size : end - symbol->first);
+        uint64_t size = symbol->size ? symbol->size : end - symbol->first;
+        char *written = r->object ? NULL : name_written(symbol->name);
+        const char *name =
+            r->object ? observe_object_name(r->object, symbol->name, (uint32_t)symbol->first)
+                      : written;
+        report_range(r, name ? name : symbol->name, symbol->first, size);
         free(written);
     }
 }
@@ -173,10 +178,13 @@ static int read_file(struct reading r, const char *program, struct chil_error *e
         return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", program, strerror(errno));
     (void)elf_version(EV_CURRENT);
     r.elf = elf_begin(fd, ELF_C_READ, NULL);
+    struct observe_symbols *symbols = observe_symbols_new();
+    if (r.part == CHIL_PROGRAM_FUNCTIONS) r.object = observe_symbols_file(symbols, program);
     int status =
         r.elf ? read_program(&r, program, err)
               : chil_error_set(err, CHIL_EINVAL, "'%s' cannot be read as an ELF program", program);
     free(r.symbols);
+    observe_symbols_free(symbols);
     elf_end(r.elf);
     (void)close(fd);
     return status;

@@ -281,6 +281,11 @@ static struct observe_object *object_get(struct observe_symbols *symbols,
     return object;
 }
 
+const struct observe_object *observe_symbols_file(struct observe_symbols *symbols, const char *path)
+{
+    return object_get(symbols, &(struct os_object){.path = path, .host = path});
+}
+
 /* --- Asking ---------------------------------------------------------------------------------- */
 
 /* The file that pc is of, and the address there. */
@@ -325,10 +330,7 @@ void observe_symbols_each(struct observe_symbols *symbols, const struct os_objec
     for (size_t i = 0; i < object->count; i++) {
         const struct entry *entry = &object->entries[i];
         if (!entry->symbol.size) continue;
-        char *written = name_written(entry->is->name);
-        report(context, written ? written : entry->is->name, entry->symbol.address,
-               entry->symbol.size);
-        free(written);
+        report(context, observe_symbols_name(entry->is), entry->symbol.address, entry->symbol.size);
     }
 }
 
@@ -463,6 +465,7 @@ static bool is_fortran(struct observe_object *object, uint32_t address, const ch
 static const char *fortran_name(struct observe_object *object, const struct observe_symbol *symbol)
 {
     const char *procedure = NULL, *end = symbol->name + strlen(symbol->name);
+    if (!strchr(symbol->name, '.') && (end == symbol->name || end[-1] != '_')) return symbol->name;
     if (!is_fortran(object, symbol->address, &procedure)) return symbol->name;
     if (strcmp(symbol->name, "MAIN__") == 0)
         return procedure ? arena_strdup(object->arena, procedure) : symbol->name;
@@ -484,6 +487,13 @@ static const char *find_name(struct observe_object *object, const struct observe
     }
     if (strncmp(underscores, "pthread_", strlen("pthread_")) == 0) return underscores;
     return fortran_name(object, symbol);
+}
+
+const char *observe_object_name(const struct observe_object *object, const char *function,
+                                uint32_t address)
+{
+    const struct observe_symbol symbol = {.name = function, .address = address};
+    return find_name((struct observe_object *)object, &symbol);
 }
 
 const char *observe_symbols_name(const struct observe_symbol *symbol)

@@ -41,6 +41,14 @@ const struct observe_symbol *observe_symbols_unnamed(struct observe_symbols *sym
 const struct observe_symbol *observe_symbols_label(struct observe_symbols *symbols,
                                                    const char *text);
 
+/* A file outside of a run, by its path on the host. */
+const struct observe_object *observe_symbols_file(struct observe_symbols *symbols,
+                                                  const char *path);
+/* The name in the source of a function of a file, as observe_symbols_name gives it in runs; lives
+ * as long as the table. */
+const char *observe_object_name(const struct observe_object *object, const char *function,
+                                uint32_t address);
+
 /* Its name in the source: demangled C++ and Fortran names, functions of threads without
  * underscores. */
 const char *observe_symbols_name(const struct observe_symbol *symbol);
