@@ -67,7 +67,7 @@ static const char *const row_text[HPM_COUNTERS] = {
 static const char *const metrics[] = {
     "Utilization rate ; % ; 100 * user_time / wall_time",
     "MIPS ; ; BGL_INST / 1e6 / wall_time",
-    "Instructions per cycle ; ; BGL_INST / cycles",
+    "Instructions per cycle ; of elapsed time ; BGL_INST / cycles",
     "Load and store operations ; M ; " ACCESSES " / 1e6",
     "Instructions per load/store ; ; BGL_INST / " ACCESSES,
     "L1 D cache hit rate ; % ; 100 * (1 - (BGL_D1_L_MISS + BGL_D1_S_MISS) / " ACCESSES ")",
@@ -76,7 +76,7 @@ static const char *const metrics[] = {
     "Load/stores per L1 D cache miss ; ; " ACCESSES " / (BGL_D1_L_MISS + BGL_D1_S_MISS)",
     "Loads per L2 data load miss ; ; (BGL_LOAD + BGL_FP_LOAD) / BGL_D2_MISS",
     "Average number of loads per TLB miss ; ; (BGL_LOAD + BGL_FP_LOAD) / BGL_DTLB_MISS",
-    "Cycles that loads waited ; % ; 100 * BGL_STALL_LOAD / cycles",
+    "Cycles that loads waited ; % of elapsed time ; 100 * BGL_STALL_LOAD / cycles",
     "DDR traffic ; Mbytes/s ; 128 * (BGL_DDR_READ + BGL_DDR_WRITE) / 1e6 / wall_time",
     "Floating point operations + FMAs (flops) ; M ; BGL_FLOP / 1e6",
     "Flop rate (flops / WCT) ; Mflop/s ; BGL_FLOP / 1e6 / wall_time",

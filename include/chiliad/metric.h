@@ -50,7 +50,7 @@ struct chil_spec_item {
     const char *formula; /* what stands behind '=' or 'when', blanks made single */
     const char *unit;    /* "" when it says none */
     const char
-        *text; /* of a finding: behind 'because'; of a row "text ; unit ; formula": its text */
+        *text; /* of a finding behind 'because', of a ratio behind 'text', of a row its text */
     const char *file;
     unsigned line;
 };

@@ -16,6 +16,13 @@ int cmd_exp_write(const char *command, const struct chil_exp *exp, const char *p
     return chil_exp_write(exp, path, &err) ? cmd_fail_error(command, &err) : 0;
 }
 
+const char *cmd_ratio_of(const struct chil_spec_item *ratio, char text[CMD_RATIO_OF])
+{
+    (void)snprintf(text, CMD_RATIO_OF, "%s%s%s", ratio->text,
+                   *ratio->text && *ratio->unit ? ", " : "", ratio->unit);
+    return text;
+}
+
 /* "3", "3-5" or "*"; NULL when it is none of them. */
 static char *take_range(char *at, long range[2])
 {

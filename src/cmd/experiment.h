@@ -3,10 +3,15 @@
 #define CMD_EXPERIMENT_H
 
 #include "chiliad/experiment.h"
+#include "chiliad/metric.h"
 #include "cmd/cmd.h"
 
 int cmd_exp_read(const char *command, const char *path, struct chil_exp **exp);
 int cmd_exp_write(const char *command, const struct chil_exp *exp, const char *path);
+
+/* What a ratio is of, as `chiliad stat` prints it: "text, unit". */
+enum { CMD_RATIO_OF = 300 };
+const char *cmd_ratio_of(const struct chil_spec_item *ratio, char text[CMD_RATIO_OF]);
 
 /* Threads by number: T of every process, P.T, P.*, ranges as 0-3, with commas between. `list` is
  * cut up. */

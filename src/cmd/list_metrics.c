@@ -20,6 +20,7 @@
 
 #include "chiliad/catalog.h"
 #include "chiliad/metric.h"
+#include "cmd/experiment.h"
 
 /* --- Specifications -------------------------------------------------------------------------- */
 
@@ -74,10 +75,12 @@ static void print_ratios(const struct chil_spec *spec)
     size_t count;
     const struct chil_spec_item *items = chil_spec_items(spec, &count);
     for (size_t i = 0; i < count; i++)
-        if (items[i].kind == CHIL_SPEC_RATIO)
-            (void)printf("    %s = %s%s%s%s\n", items[i].name, items[i].formula,
-                         *items[i].unit ? " [" : "", items[i].unit, *items[i].unit ? "]" : "");
-        else if (items[i].kind == CHIL_SPEC_FINDING)
+        if (items[i].kind == CHIL_SPEC_RATIO) {
+            char of[CMD_RATIO_OF];
+            bool has_of = *cmd_ratio_of(&items[i], of);
+            (void)printf("    %s = %s%s%s%s\n", items[i].name, items[i].formula, has_of ? " [" : "",
+                         of, has_of ? "]" : "");
+        } else if (items[i].kind == CHIL_SPEC_FINDING)
             (void)printf("    finding %s when %s\n", items[i].name, items[i].formula);
 }
 

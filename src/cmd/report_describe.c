@@ -5,11 +5,11 @@ int report_describe(const struct report *r)
 {
     const struct chil_exp *exp = chil_report_exp(r->report);
     struct chil_error err = {0};
-    char number[VIEW_GROUPED_MAX], pedigree[64];
+    char number[VIEW_GROUPED_MAX], pedigree[64], of[CMD_RATIO_OF];
     const struct chil_spec_item *ratio = report_ratio(r, r->describe);
     if (ratio) {
         (void)printf("%s = %s [%s], a ratio: evaluated after everything is added up\n", ratio->name,
-                     ratio->formula, ratio->unit);
+                     ratio->formula, cmd_ratio_of(ratio, of));
         return 0;
     }
     if (chil_report_select_metric(r->report, r->describe, &err))

@@ -119,9 +119,10 @@ static json_t *ratios_json(const struct report *r)
             continue;
         (void)json_array_append_new(
             list,
-            json_pack("{s:o,s:o,s:o,s:o,s:b}", "name", view_json_text(item[i].name), "unit",
-                      view_json_text(item[i].unit), "formula", view_json_text(item[i].formula),
-                      "value", value.defined ? json_real(value.value) : json_null(), "partial",
+            json_pack("{s:o,s:o,s:o,s:o,s:o,s:b}", "name", view_json_text(item[i].name), "text",
+                      view_json_text(item[i].text), "unit", view_json_text(item[i].unit), "formula",
+                      view_json_text(item[i].formula), "value",
+                      value.defined ? json_real(value.value) : json_null(), "partial",
                       (int)value.partial));
     }
     return list;

@@ -33,7 +33,7 @@ int report_print_ratios(const struct report *r)
     view_init(&view, columns, COLUMNS);
     for (size_t i = 0; i < count; i++) {
         struct chil_ratio_value value = {0};
-        char text[VALUE_TEXT];
+        char text[VALUE_TEXT], of[CMD_RATIO_OF];
         if (item[i].kind != CHIL_SPEC_RATIO) continue;
         if (chil_ratio(exp, r->spec, item[i].name, CHIL_EXP_NONE, true, -1, &value, &err) ||
             !value.defined)
@@ -41,7 +41,7 @@ int report_print_ratios(const struct report *r)
         struct view_cell *cell = view_row(&view);
         cell[NAME] = view_text(item[i].name);
         cell[VALUE] = view_copy(&view, value_text(text, &value));
-        cell[UNIT] = view_text(item[i].unit);
+        cell[UNIT] = view_copy(&view, cmd_ratio_of(&item[i], of));
     }
     if (view.rows) {
         (void)putchar('\n');
@@ -97,7 +97,7 @@ static void add_rows(struct view *view, const struct report *r, const struct val
 int report_print_ratio_tree(const struct report *r, const struct chil_spec_item *ratio)
 {
     const struct chil_exp *shown = chil_report_exp(r->report);
-    char title[REPORT_TITLE], share[16];
+    char title[REPORT_TITLE], share[16], of[CMD_RATIO_OF];
     const struct view_column columns[COLUMNS] = {
         [NAME] = {.title = title, .left = true, .fit = VIEW_FIT_END},
         [WHOLE] = {.title = "whole"},
@@ -110,7 +110,8 @@ int report_print_ratio_tree(const struct report *r, const struct chil_spec_item 
     struct view view;
     if (chil_report_cut(r->report, CHIL_REPORT_CALLS, &exp, &err))
         return cmd_fail_error("report", &err);
-    (void)snprintf(title, sizeof title, "%s [%s] by call path", ratio->name, ratio->unit);
+    (void)snprintf(title, sizeof title, "%s [%s] by call path", ratio->name,
+                   cmd_ratio_of(ratio, of));
     (void)snprintf(share, sizeof share, "of %.12s",
                    shown->metric[chil_report_metric(r->report)].title);
     view_init(&view, columns, COLUMNS);

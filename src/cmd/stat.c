@@ -7,7 +7,7 @@
  *
  *              1,234,567  BGL_INST         Instructions completed
  *     ...
- *                  0.527  instructions per cycle
+ *                  0.527  instructions per busy cycle
  *     ...
  *     2,345,678 cycles, 0.002760 s at 850 MHz, exit status 0
  *
@@ -208,6 +208,7 @@ static int run_and_print(struct stat_shown *shown, FILE *out, bool *done)
     if (!status) status = count_all(run, shown->machine, &first);
     if (!status && o->verbose) tell_time(run);
     if (!status) status = repeat(o, shown->machine, &first, start);
+    if (!status) status = stat_metrics_evaluate(shown->metrics, run);
     if (!status) {
         cmd_program_report(&o->program, "stat", run);
         shown->run = run;
@@ -234,7 +235,8 @@ static int run_to_output(struct stat_shown *shown)
 int cmd_stat(int argc, char **argv)
 {
     char name[] = "stat";
-    struct stat_options o = {.repeat = 1, .program.run = {.report = cmd_program_say, .context = name}};
+    struct stat_options o = {.repeat = 1,
+                             .program.run = {.report = cmd_program_say, .context = name}};
     struct stat_chosen chosen = {0};
     struct stat_metrics metrics = {0};
     struct chil_machine *machine;
@@ -245,7 +247,7 @@ int cmd_stat(int argc, char **argv)
     struct stat_shown shown = {
         .options = &o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
     status = stat_choose(&chosen, &o, machine);
-    if (!status) status = stat_metrics_read(&metrics, machine, o.metrics, o.hpm ? "hpm" : "stat");
+    if (!status) status = stat_metrics_read(&metrics, machine, o.metrics, o.hpm);
     if (!status) status = run_to_output(&shown);
     stat_metrics_fini(&metrics);
     free(chosen.events);

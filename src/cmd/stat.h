@@ -2,17 +2,20 @@
 #ifndef CMD_STAT_H
 #define CMD_STAT_H
 
+#include "chiliad/metric.h"
 #include "cmd/cmd.h"
 
-enum { PATTERNS_MAX = 4096, METRICS_MAX = 64, STAT_COLUMNS_MAX = 65 };
+enum { PATTERNS_MAX = 4096, STAT_COLUMNS_MAX = 65 };
 
-/* The derived metrics, from a file of rows (docs/formats/metrics.md). */
+/* The derived metrics: ratios of a specification (docs/formats/metrics.md), which owns their texts.
+ */
 struct stat_metrics {
+    struct chil_spec *spec;
     struct stat_metric {
-        const char *text, *unit, *formula;
-    } rows[METRICS_MAX];
+        const char *name, *text, *unit, *formula;
+        struct chil_ratio_value *values; /* of the total, then of each core */
+    } * rows;
     size_t count;
-    char *bytes; /* what they point into */
 };
 
 struct stat_options {
@@ -40,7 +43,7 @@ struct stat_shown {
     const struct chil_machine *machine;
     const struct chil_run *run;
     const struct stat_chosen *chosen;
-    const struct stat_metrics *metrics;
+    struct stat_metrics *metrics;
 };
 
 /* A column of numbers: one core's, or all of them together. */
@@ -48,20 +51,20 @@ enum { STAT_TOTAL = -1 };
 bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event,
                 uint64_t *count);
 
-/* Reads FILE, or the data directory's NAME.metrics when it is NULL; every name and sign of a
- * formula is checked. */
+/* Reads FILE; when it is NULL, the machine's specification, or with `hpm` that of libHPM's report.
+ * Every name of a formula is checked. */
 int stat_metrics_read(struct stat_metrics *metrics, const struct chil_machine *machine,
-                      const char *file, const char *name);
+                      const char *file, bool hpm);
 void stat_metrics_fini(struct stat_metrics *metrics);
+/* Computes all values of a run that has ended. */
+int stat_metrics_evaluate(struct stat_metrics *metrics, const struct chil_run *run);
 /* The value of a row in a column; false where something is divided by 0 or is not a core's. */
-bool stat_metric(const struct stat_shown *shown, int core, const struct stat_metric *metric,
-                 double *value);
+bool stat_metric(const struct stat_metric *metric, int core, double *value);
 
 /* The same as cells; without a value where there is none. */
 struct view_cell stat_count_cell(const struct stat_shown *shown, int core,
                                  const struct chil_event *event);
-struct view_cell stat_metric_cell(const struct stat_shown *shown, int core,
-                                  const struct stat_metric *metric);
+struct view_cell stat_metric_cell(const struct stat_metric *metric, int core);
 /* Derived metrics to show: none where events were chosen, unless a file of metrics was given. */
 size_t stat_metric_count(const struct stat_shown *shown);
 double stat_seconds(const struct stat_shown *shown, uint64_t cycles);

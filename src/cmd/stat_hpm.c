@@ -45,7 +45,7 @@ void stat_print_hpm(FILE *out, const struct stat_shown *shown)
         const struct stat_metric *metric = &shown->metrics->rows[i];
         double value;
         char text[40] = "-";
-        bool is = stat_metric(shown, STAT_TOTAL, metric, &value);
+        bool is = stat_metric(metric, STAT_TOTAL, &value);
         if (is) (void)snprintf(text, sizeof text, "%.3f", value);
         (void)fprintf(out, "  %-44s : %17s%s%s\n", metric->text, text,
                       is && *metric->unit ? " " : "", is ? metric->unit : "");

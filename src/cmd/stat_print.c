@@ -30,11 +30,10 @@ struct view_cell stat_count_cell(const struct stat_shown *shown, int core,
     return stat_count(shown, core, event, &count) ? view_count(count) : (struct view_cell){0};
 }
 
-struct view_cell stat_metric_cell(const struct stat_shown *shown, int core,
-                                  const struct stat_metric *metric)
+struct view_cell stat_metric_cell(const struct stat_metric *metric, int core)
 {
     double value;
-    return stat_metric(shown, core, metric, &value) ? view_real(value) : (struct view_cell){0};
+    return stat_metric(metric, core, &value) ? view_real(value) : (struct view_cell){0};
 }
 
 size_t stat_metric_count(const struct stat_shown *shown)
@@ -166,10 +165,10 @@ static void print_metrics(FILE *out, const struct stat_shown *shown, const struc
     for (size_t i = 0; i < stat_metric_count(shown); i++) {
         const struct stat_metric *metric = &shown->metrics->rows[i];
         char text[TEXT];
-        if (stat_metric_cell(shown, STAT_TOTAL, metric).kind == VIEW_NONE) continue;
+        if (stat_metric_cell(metric, STAT_TOTAL).kind == VIEW_NONE) continue;
         struct view_cell *cell = view_row(&view);
         for (size_t n = 0; n < t->numbers; n++)
-            cell[n] = stat_metric_cell(shown, t->core[n], metric);
+            cell[n] = stat_metric_cell(metric, t->core[n]);
         (void)snprintf(text, sizeof text, "%s%s%s", metric->text, *metric->unit ? ", " : "",
                        metric->unit);
         cell[t->numbers] = view_copy(&view, text);

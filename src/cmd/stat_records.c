@@ -6,7 +6,7 @@
 
 /* Separated values have a row for each core with --per-core; JSON has a list of cores in the row.
  */
-enum { CORE, NUMBER, OF_UNIT, NAME, KIND, VALUE, UNIT, EXACTNESS, FORMULA, CORES };
+enum { CORE, NUMBER, OF_UNIT, NAME, KIND, METRIC, VALUE, UNIT, EXACTNESS, FORMULA, CORES };
 enum { COLUMNS_MAX = CORES + STAT_COLUMNS_MAX };
 
 struct records {
@@ -25,6 +25,7 @@ static void records_init(struct records *r, const struct stat_shown *shown, bool
         [OF_UNIT] = {.title = "unit", .bare = true, .forms = VIEW_IN_LINES},
         [NAME] = {.title = "name", .bare = true, .forms = VIEW_IN_LINES | VIEW_IN_JSON},
         [KIND] = {.title = "exactness", .forms = VIEW_IN_LINES},
+        [METRIC] = {.title = "metric", .forms = VIEW_IN_JSON},
         [VALUE] = {.title = "value", .null = true, .forms = VIEW_IN_JSON},
         [UNIT] = {.title = "unit", .forms = VIEW_IN_JSON},
         [EXACTNESS] = {.title = "exactness", .forms = VIEW_IN_JSON},
@@ -63,13 +64,14 @@ static void add_event(struct records *r, const struct chil_event *event, int cor
 
 static void add_metric(struct records *r, const struct stat_metric *metric, int core)
 {
-    struct view_cell *cell = add(r, core, stat_metric_cell(r->shown, core, metric));
+    struct view_cell *cell = add(r, core, stat_metric_cell(metric, core));
     cell[NAME] = view_text(metric->text);
+    cell[METRIC] = view_text(metric->name);
     cell[OF_UNIT] = cell[UNIT] = view_text(metric->unit);
     cell[KIND] = view_text("derived");
     cell[FORMULA] = view_text(metric->formula);
     for (unsigned i = 0; i < r->cores; i++)
-        cell[CORES + i] = stat_metric_cell(r->shown, (int)i, metric);
+        cell[CORES + i] = stat_metric_cell(metric, (int)i);
 }
 
 static void add_core(struct records *r, int core)
@@ -78,7 +80,7 @@ static void add_core(struct records *r, int core)
     for (size_t i = 0; i < shown->chosen->count; i++)
         add_event(r, shown->chosen->events[i], core);
     for (size_t i = 0; i < stat_metric_count(shown); i++)
-        if (stat_metric_cell(shown, core, &shown->metrics->rows[i]).kind != VIEW_NONE)
+        if (stat_metric_cell(&shown->metrics->rows[i], core).kind != VIEW_NONE)
             add_metric(r, &shown->metrics->rows[i], core);
 }
 

@@ -321,17 +321,11 @@ static void add_attributes(struct builder *b)
     const struct chil_run *run = b->run;
     struct chil_machine *plain = NULL;
     char text[40];
-    uint64_t mhz = 850;
-    (void)chil_machine_number(run->node->machine, "machine.clock_mhz", &mhz);
-    chil_exp_set_attribute(b->exp, "machine", chil_machine_name(run->node->machine));
+    run_attributes_set(run, chil_run_cores(run), b->exp);
     chil_exp_set_attribute(b->exp, "program", run->options.program);
     add_command(b);
     (void)snprintf(text, sizeof text, "%016" PRIx64, hash_file(run->options.program));
     chil_exp_set_attribute(b->exp, "program_hash", text);
-    (void)snprintf(text, sizeof text, "%" PRIu64, mhz * 1000000);
-    chil_exp_set_attribute(b->exp, "clock_hz", text);
-    (void)snprintf(text, sizeof text, "%" PRIu64, chil_run_cycles(run));
-    chil_exp_set_attribute(b->exp, "cycles", text);
     (void)snprintf(text, sizeof text, "%d", chil_run_status(run));
     chil_exp_set_attribute(b->exp, "exit_status", text);
     chil_exp_set_attribute(b->exp, "chiliad_version", CHILIAD_VERSION);

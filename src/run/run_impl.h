@@ -22,6 +22,10 @@ struct record_function;
 /* The code that a recorded run executed, for its experiment (run_code.c). */
 void run_code_add(struct chil_run *run, struct chil_exp *exp);
 
+/* The attributes of an experiment that formulas name: machine, clock_hz, cycles, wall_time, peak
+ * (of so many cores) and line (run_totals.c). */
+void run_attributes_set(const struct chil_run *run, unsigned cores, struct chil_exp *exp);
+
 /* Its call tree: regions and nodes (run_calls.c). Gives the node of each path by its number, to be
  * freed. */
 int *run_calls_add(struct chil_run *run, struct chil_exp *exp);

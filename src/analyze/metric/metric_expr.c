@@ -187,8 +187,8 @@ static int missing_operator(struct parser *p, const char *before, const struct t
 
 static bool ends(const struct token *token)
 {
-    return token->kind == TOKEN_END || token_is(token, "unit") || token_is(token, "of") ||
-           token_is(token, "because");
+    return token->kind == TOKEN_END || token_is(token, "unit") || token_is(token, "text") ||
+           token_is(token, "of") || token_is(token, "because");
 }
 
 int expr_parse(struct expr *e, struct reader *r, bool logic, expr_symbol symbol, void *context,

@@ -71,11 +71,13 @@ static void values_fini(struct values *v)
     chil_machine_free(v->machine);
 }
 
-/* "busy" and "user_time" are what rows of chiliad stat call the cycles of a core, and the same in
- * seconds. */
-static const char *other_name(const char *name)
+/* Rows call the cycles in which a core had something to run "busy", and the same in seconds
+ * "user_time". They are the metric CYCLES, or the counter where no specification measures it. */
+static int find_busy(const struct chil_exp *exp, const char *name)
 {
-    return strcmp(name, "busy") == 0 || strcmp(name, "user_time") == 0 ? "CYCLES" : NULL;
+    if (strcmp(name, "busy") != 0 && strcmp(name, "user_time") != 0) return CHIL_EXP_NONE;
+    int metric = chil_metric_find(exp, "CYCLES");
+    return metric >= 0 ? metric : chil_metric_find(exp, CHIL_TURN_CYCLES);
 }
 
 static void load_attribute(struct values *v, const char *name, struct value *value)
@@ -101,7 +103,7 @@ static void load(struct values *v, size_t symbol)
     value->seen = true;
     value->ratio = s->ratio;
     int metric = chil_metric_find(v->exp, s->name);
-    if (metric < 0 && other_name(s->name)) metric = chil_metric_find(v->exp, other_name(s->name));
+    if (metric < 0) metric = find_busy(v->exp, s->name);
     if (metric < 0 && s->ratio >= 0) return;
     value->ratio = METRIC_NONE;
     if (metric < 0) {

@@ -187,6 +187,18 @@ static int read_unit(struct reading *in, struct chil_spec_item *item)
                : reader_error(in->reader, token.at, in->err, "a unit is missing behind 'unit'");
 }
 
+/* "text TEXT" behind a ratio's unit: what `chiliad stat` prints for it. */
+static int read_text(struct reading *in, struct chil_spec_item *item)
+{
+    struct token token = reader_peek(in->reader);
+    if (!token_is(&token, "text")) return 0;
+    (void)reader_token(in->reader);
+    item->text = reader_raw(in->reader, &in->spec->arena, true);
+    return *item->text
+               ? 0
+               : reader_error(in->reader, token.at, in->err, "a text is missing behind 'text'");
+}
+
 static int parse_expression(struct reading *in, struct item *detail, bool logic,
                             struct chil_spec_item *item)
 {
@@ -228,6 +240,7 @@ static int read_sum(struct reading *in, struct chil_spec_item *item, struct item
     int status = reader_expect(in->reader, "=", in->err);
     if (!status) status = parse_expression(in, detail, false, item);
     if (!status) status = read_unit(in, item);
+    if (!status && item->kind == CHIL_SPEC_RATIO) status = read_text(in, item);
     if (!status && item->kind != CHIL_SPEC_RATIO) {
         status = check_terms(in, item, detail);
         expr_fini(&detail->expr);
