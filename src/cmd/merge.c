@@ -38,9 +38,9 @@ static const struct option_row merge_rows[] = {
 const struct option_table cmd_merge_options = {
     .forms = {"-o OUT.cubex [OPTIONS] FILE..."},
     .about = "Merges experiments with different metrics, call paths or threads. A metric "
-             "that several measured is averaged. A measured value is preferred to a "
-             "composed one. Partial compositions (~) are completed when their parts are "
-             "there.",
+             "that several measured is averaged; a value that one FILE alone has is kept "
+             "whole. A measured value is preferred to a composed one. Partial "
+             "compositions (~) are completed when their parts are there.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS(merge_rows)},
 };
 

@@ -17,18 +17,24 @@ static int64_t saturated(__int128 value)
 
 struct part {
     struct exp_column column;
-    size_t at; /* the next cell */
+    size_t at, place_at; /* the next cell, the next place */
+    size_t source;
     enum chil_exp_kind kind;
     unsigned weight;
 };
 
 struct average {
     struct chil_exp *exp;
+    const struct exp_places *places; /* NULL: every part has every place */
     int metric;
     struct part *part;
     size_t parts;
-    uint64_t weight;
 };
+
+static uint64_t key_of(const struct chil_exp_cell *cell)
+{
+    return (uint64_t)cell->node << 32 | cell->thread;
+}
 
 static bool next_place(const struct average *a, struct chil_exp_cell *place)
 {
@@ -38,10 +44,9 @@ static bool next_place(const struct average *a, struct chil_exp_cell *place)
         const struct part *p = &a->part[i];
         if (p->at == p->column.count) continue;
         const struct chil_exp_cell *cell = &p->column.cell[p->at];
-        uint64_t key = (uint64_t)cell->node << 32 | cell->thread;
-        if (found && key >= least) continue;
+        if (found && key_of(cell) >= least) continue;
         found = true;
-        least = key;
+        least = key_of(cell);
         place->node = cell->node;
         place->thread = cell->thread;
     }
@@ -58,70 +63,108 @@ static const struct chil_exp_cell *take_cell(struct part *p, const struct chil_e
     return cell;
 }
 
+/* Whether a part has a place, so that a missing cell is a zero. */
+static bool has_place(const struct average *a, struct part *p, const struct chil_exp_cell *place)
+{
+    return !a->places || exp_places_has(a->places, p->source, &p->place_at, place);
+}
+
 static void average_counts(struct average *a, struct chil_exp_cell *cell)
 {
-    __int128 sum = 0;
+    __int128 sum = 0, weight = 0;
     for (size_t i = 0; i < a->parts; i++) {
         const struct chil_exp_cell *from = take_cell(&a->part[i], cell);
         if (from) sum += (__int128)from->count * a->part[i].weight;
+        if (from || has_place(a, &a->part[i], cell)) weight += a->part[i].weight;
     }
-    if (sum % (__int128)a->weight != 0) exp_make_real(a->exp, a->metric);
+    if (sum % weight != 0) exp_make_real(a->exp, a->metric);
     if (a->exp->metric[a->metric].kind == CHIL_EXP_REAL)
-        cell->real = (double)sum / (double)a->weight;
+        cell->real = (double)sum / (double)weight;
     else
-        cell->count = saturated(sum / (__int128)a->weight);
+        cell->count = saturated(sum / weight);
 }
 
 static void average_reals(struct average *a, struct chil_exp_cell *cell)
 {
-    double first = 0, sum = 0;
+    double first = 0, sum = 0, weight = 0;
     bool equal = true;
     for (size_t i = 0; i < a->parts; i++) {
         const struct part *p = &a->part[i];
         const struct chil_exp_cell *from = take_cell(&a->part[i], cell);
         double value = !from ? 0 : p->kind == CHIL_EXP_COUNT ? (double)from->count : from->real;
-        if (i == 0) first = value;
+        if (!from && !has_place(a, &a->part[i], cell)) continue;
+        if (weight == 0) first = value;
         equal = equal && value == first;
         sum += value * p->weight;
+        weight += p->weight;
     }
-    cell->real = equal ? first : sum / (double)a->weight;
+    cell->real = equal ? first : sum / weight;
 }
 
 static void merge_pedigree(struct chil_exp_metric *to, const struct chil_exp_metric *from,
-                           double low, double high, bool first)
+                           bool first)
 {
     to->runs = first ? from->runs : to->runs + from->runs;
-    to->low = first || low < to->low ? low : to->low;
-    to->high = first || high > to->high ? high : to->high;
     to->partial = first ? from->partial : to->partial || from->partial;
-    if (strcmp(to->exactness, "exact") == 0 ||
+    if (first || strcmp(to->exactness, "exact") == 0 ||
         strcmp(from->exactness, "estimated") == 0) /* the weaker word */
         to->exactness = from->exactness;
 }
 
-void exp_average(const struct exp_aligned *aligned, int metric, const bool *used)
+/* The least and greatest total of the runs. Inputs without common places are parts of the same
+ * runs: their totals add up. Inputs with some common places have totals that cannot be compared;
+ * the range then includes the total of the result. */
+static void set_range(const struct exp_aligned *aligned, const struct average *a, bool apart)
 {
-    struct average a = {.exp = aligned->exp, .metric = metric};
+    struct chil_exp_metric *to = &a->exp->metric[a->metric];
+    for (size_t i = 0; i < a->parts; i++) {
+        double low, high;
+        size_t source = a->part[i].source;
+        chil_exp_range(aligned->source[source].exp,
+                       aligned->in[source * a->exp->metrics + (size_t)a->metric], &low, &high);
+        to->low = i == 0 ? low : apart ? to->low + low : low < to->low ? low : to->low;
+        to->high = i == 0 ? high : apart ? to->high + high : high > to->high ? high : to->high;
+    }
+    if (!a->places) return;
+    double total = chil_exp_sum(a->exp, a->metric, CHIL_EXP_NONE, false, -1);
+    to->low = total < to->low ? total : to->low;
+    to->high = total > to->high ? total : to->high;
+}
+
+/* The runs where most inputs have a place. Whether no two inputs have one in common. */
+static bool merge_runs(struct average *a, struct exp_places *places)
+{
+    unsigned *weight = base_calloc(places->sources, sizeof *weight), most = 0;
+    for (size_t i = 0; i < a->parts; i++) {
+        weight[a->part[i].source] = a->part[i].weight;
+        most = a->part[i].weight > most ? a->part[i].weight : most;
+    }
+    a->exp->metric[a->metric].runs = exp_places_runs(places, weight);
+    free(weight);
+    return a->exp->metric[a->metric].runs == most;
+}
+
+void exp_average(const struct exp_aligned *aligned, int metric, const bool *used,
+                 struct exp_places *places)
+{
+    struct average a = {.exp = aligned->exp, .places = places, .metric = metric};
     struct chil_exp_metric *to = &a.exp->metric[metric];
     struct chil_exp_cell cell = {.node = 0};
     bool counts = true;
-    char *exactness = NULL;
     a.part = base_calloc(aligned->sources, sizeof *a.part);
     for (size_t i = 0; i < aligned->sources; i++) {
         if (!used[i]) continue;
-        double low, high;
         int there = aligned->in[i * a.exp->metrics + (size_t)metric];
         const struct chil_exp_metric *from = &aligned->source[i].exp->metric[there];
-        chil_exp_range(aligned->source[i].exp, there, &low, &high);
-        if (a.parts == 0) to->exactness = from->exactness;
-        merge_pedigree(to, from, low, high, a.parts == 0);
+        merge_pedigree(to, from, a.parts == 0);
         counts = counts && from->kind == CHIL_EXP_COUNT;
-        a.weight += from->runs;
-        exactness = to->exactness;
-        a.part[a.parts++] =
-            (struct part){exp_aligned_cells(aligned, i, there), 0, from->kind, from->runs};
+        a.part[a.parts++] = (struct part){.column = exp_aligned_cells(aligned, i, there),
+                                          .source = i,
+                                          .kind = from->kind,
+                                          .weight = from->runs};
     }
-    to->exactness = exp_text(a.exp, exactness);
+    bool apart = places && a.parts && merge_runs(&a, places);
+    to->exactness = exp_text(a.exp, to->exactness);
     to->kind = counts ? CHIL_EXP_COUNT : CHIL_EXP_REAL;
     while (next_place(&a, &cell)) {
         if (counts)
@@ -130,6 +173,7 @@ void exp_average(const struct exp_aligned *aligned, int metric, const bool *used
             average_reals(&a, &cell);
         exp_add_cell(a.exp, metric, cell);
     }
+    set_range(aligned, &a, apart);
     for (size_t i = 0; i < a.parts; i++)
         free(a.part[i].column.cell);
     free(a.part);
@@ -167,7 +211,7 @@ int chil_exp_mean(struct chil_exp **result, const struct chil_exp *const *input,
     for (size_t m = 0; m < aligned.exp->metrics; m++) {
         for (size_t i = 0; i < inputs; i++)
             used[i] = aligned.in[i * aligned.exp->metrics + m] >= 0;
-        exp_average(&aligned, (int)m, used);
+        exp_average(&aligned, (int)m, used, NULL);
     }
     free(used);
     *result = aligned.exp;
@@ -245,7 +289,7 @@ int chil_exp_extend(struct chil_exp *result[2], const struct chil_exp *a, const 
             const struct chil_exp_metric *from =
                 &aligned.source[which].exp->metric[aligned.in[which * aligned.exp->metrics + m]];
             to->origin = from->origin;
-            exp_average(&aligned, (int)m, used);
+            exp_average(&aligned, (int)m, used, NULL);
         }
         result[which] = aligned.exp;
         exp_aligned_fini(&aligned);

@@ -8,13 +8,13 @@
 /* --- Indices --------------------------------------------------------------------------------- */
 
 struct index_entry {
-    int key[3], value;
+    int key[4], value;
 };
 
 static int compare_entries(const void *a, const void *b)
 {
     const struct index_entry *x = a, *y = b;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
     return 0;
 }
@@ -36,14 +36,22 @@ void exp_index_fini(struct exp_index *index)
     arena_fini(&index->arena);
 }
 
-int *exp_index_at(struct exp_index *index, int a, int b, int c)
+int *exp_index_at(struct exp_index *index, int a, int b, int c, int d)
 {
-    struct index_entry key = {{a, b, c}, -1}, **found = tfind(&key, &index->root, compare_entries);
+    struct index_entry key = {{a, b, c, d}, -1},
+                       **found = tfind(&key, &index->root, compare_entries);
     if (found) return &(*found)->value;
     struct index_entry *made = arena_calloc(&index->arena, 1, sizeof *made);
     *made = key;
     (void)tsearch(made, &index->root, compare_entries);
     return &made->value;
+}
+
+/* How often this input had the key before. */
+static int occurrence(struct exp_index *seen, int a, int b, int c)
+{
+    int *count = exp_index_at(seen, a, b, c, 0);
+    return ++*count;
 }
 
 /* Texts as numbers: the same text, the same number. */
@@ -162,11 +170,15 @@ static void align_metrics(struct exp_aligned *aligned, struct words *words, bool
 /* --- Call paths ------------------------------------------------------------------------------ */
 
 struct paths {
-    struct exp_index region, node;
+    struct exp_index region; /* result regions by name, module and first line, and by name, module
+                                and number */
+    struct exp_index node, seen;
     struct words *words;
     bool by_name, by_line;
     bool one_root; /* by name, and each input has one root: the program, whatever its name */
     int root;      /* its region in the result */
+    size_t input, *last_input; /* by region of the result: 1 + the last input that has it */
+    size_t last_input_room;
 };
 
 /* Whether the line of a call distinguishes call paths, as in CUBE. An experiment with one node for
@@ -185,20 +197,45 @@ static bool has_one_root(const struct chil_exp *exp)
     return roots == 1;
 }
 
+static bool is_taken(const struct paths *paths, int region)
+{
+    return region >= 0 && paths->last_input[region] == paths->input + 1;
+}
+
+/* The region of the result that a region of an input is: the one of its name, module and first
+ * line, else the next of its name and module that no other region of this input is, else a new one.
+ */
 static int align_region(struct chil_exp *result, const struct chil_exp_region *region,
                         struct paths *paths)
 {
-    int module = paths->by_name ? 0 : word_number(paths->words, region->module);
-    int *at = exp_index_at(&paths->region, word_number(paths->words, region->name), module, 0);
-    if (*at < 0) *at = chil_exp_add_region(result, region);
+    enum { NUMBERED, LINED };
+    int name = word_number(paths->words, region->name),
+        module = word_number(paths->words, region->module), any = paths->by_name ? -1 : module;
+    int *at = exp_index_at(&paths->region, name, module, region->begin, LINED), *lined = at;
+    if (*at < 0 || is_taken(paths, *at)) {
+        int *number = exp_index_at(&paths->seen, name, any, 0, 1);
+        do {
+            at = exp_index_at(&paths->region, name, any, ++*number, NUMBERED);
+        } while (is_taken(paths, *at));
+    }
+    if (*at < 0) {
+        *at = chil_exp_add_region(result, region);
+        paths->last_input = base_grow(paths->last_input, &paths->last_input_room, result->regions,
+                                      sizeof *paths->last_input);
+    }
+    if (*lined < 0) *lined = *at;
+    paths->last_input[*at] = paths->input + 1;
     return *at;
 }
 
 static void align_nodes(struct chil_exp *result, struct exp_source *source, struct paths *paths)
 {
     const struct chil_exp *exp = source->exp;
+    struct exp_index seen;
     int *region =
         base_calloc(exp->regions, sizeof *region); /* of the result, plus 1; 0: not met yet */
+    exp_index_init(&seen);
+    exp_index_init(&paths->seen);
     source->node = base_calloc(exp->nodes, sizeof *source->node);
     for (size_t i = 0; i < exp->nodes; i++) {
         const struct chil_exp_node *n = &exp->node[i];
@@ -209,7 +246,9 @@ static void align_nodes(struct chil_exp *result, struct exp_source *source, stru
             if (paths->root < 0) paths->root = callee;
             callee = paths->root;
         }
-        int *at = exp_index_at(&paths->node, parent, callee, paths->by_line ? n->line : 0);
+        int line = paths->by_line ? n->line : 0;
+        int *at = exp_index_at(&paths->node, parent, callee, line,
+                               occurrence(&seen, parent, callee, line));
         if (*at < 0)
             *at = chil_exp_add_node(result, parent, callee, n->line, n->module);
         else if (n->line != result->node[*at].line ||
@@ -217,6 +256,8 @@ static void align_nodes(struct chil_exp *result, struct exp_source *source, stru
             chil_exp_set_call(result, *at, -1, NULL);
         source->node[i] = *at;
     }
+    exp_index_fini(&seen);
+    exp_index_fini(&paths->seen);
     free(region);
 }
 
@@ -226,13 +267,6 @@ struct system {
     struct exp_index upper, process, thread;
     struct words *words;
 };
-
-/* The number of earlier places of the same level and rank in this input. */
-static int occurrence(struct exp_index *seen, int parent, int rank)
-{
-    int *count = exp_index_at(seen, parent, rank, 0);
-    return ++*count;
-}
 
 /* Which process of the result each of the input's is (*: -1 new), and which places above new ones
  * are needed. */
@@ -244,7 +278,8 @@ static void match_processes(const struct chil_exp *exp, struct system *system, i
     for (size_t i = 0; i < exp->places; i++) {
         const struct chil_exp_place *p = &exp->place[i];
         if (p->level != CHIL_EXP_PROCESS) continue;
-        process[i] = exp_index_at(&system->process, p->rank, occurrence(&seen, 0, p->rank), 0);
+        process[i] =
+            exp_index_at(&system->process, p->rank, occurrence(&seen, p->rank, 0, 0), 0, 0);
         for (int up = p->parent; *process[i] < 0 && up >= 0 && !needed[up];
              up = exp->place[up].parent)
             needed[up] = true;
@@ -266,10 +301,11 @@ static void align_places(struct chil_exp *result, struct exp_source *source, str
         const struct chil_exp_place *p = &exp->place[i];
         int parent = p->parent < 0 ? -1 : place[p->parent], new_place = -1, *at = process[i];
         if (p->level == CHIL_EXP_THREAD)
-            at = exp_index_at(&system->thread, parent, p->rank, occurrence(&seen, parent, p->rank));
+            at = exp_index_at(&system->thread, parent, p->rank,
+                              occurrence(&seen, parent, p->rank, 0), 0);
         else if (p->level <= CHIL_EXP_NODE && needed[i])
             at = exp_index_at(&system->upper, parent, (int)p->level,
-                              word_number(system->words, p->name));
+                              word_number(system->words, p->name), 0);
         if (!at)
             at = &new_place; /* above processes that are matched elsewhere */
         else if (*at < 0)
@@ -371,6 +407,7 @@ void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input,
         aligned->source[i].exp = input[i];
     align_metrics(aligned, &names, common);
     for (size_t i = 0; i < inputs; i++) {
+        paths.input = i;
         align_nodes(aligned->exp, &aligned->source[i], &paths);
         align_places(aligned->exp, &aligned->source[i], &system);
         for (size_t a = 0; a < input[i]->attributes; a++)
@@ -381,6 +418,7 @@ void exp_align(struct exp_aligned *aligned, const struct chil_exp *const *input,
             align_topology(aligned->exp, &aligned->source[i], &input[i]->topology[t]);
     for (size_t i = 0; i < INDICES; i++)
         exp_index_fini(index[i]);
+    free(paths.last_input);
     tdestroy(names.root, keep);
     tdestroy(words.root, keep);
     arena_fini(&names.arena);

@@ -2,8 +2,9 @@
  *
  * Metrics match by unique name. Call paths match from the root down, by region name, region module
  * and line of the call, or by region name alone. Threads match by process rank and thread rank.
- * If one input has the same key several times, as two processes of one rank on two nodes, the n-th
- * of one input matches the n-th of the other.
+ * If one input has a key several times, as two calls on one line or two processes of one rank on
+ * two nodes, the n-th of one input matches the n-th of the other: rows of one input never become
+ * one.
  */
 #ifndef EXP_ALIGN_H
 #define EXP_ALIGN_H
@@ -34,14 +35,14 @@ struct exp_column exp_aligned_cells(const struct exp_aligned *aligned, size_t so
  * at is equal. */
 int exp_compare(const struct chil_exp *a, const struct chil_exp *b);
 
-/* A map from three ints to an int. */
+/* A map from four ints to an int. */
 struct exp_index {
     void *root;
     struct arena arena;
 };
 void exp_index_init(struct exp_index *index);
 void exp_index_fini(struct exp_index *index);
-int *exp_index_at(struct exp_index *index, int a, int b, int c); /* *: -1 when new */
+int *exp_index_at(struct exp_index *index, int a, int b, int c, int d); /* *: -1 when new */
 
 /* --- Formulas -------------------------------------------------------------------------------- */
 

@@ -6,7 +6,8 @@
  *    its children, and a metric whose parts are now complete loses its `~`.
  * 3. Otherwise it is the average over the inputs that have it complete.
  *
- * A computation with missing parts is never evaluated.
+ * A computation with missing parts is never evaluated. An average at a call path and thread is over
+ * the inputs that counted anything there (exp_places.c): what one input alone has is kept whole.
  */
 #include "analyze/exp/exp_algebra.h"
 
@@ -19,8 +20,9 @@ enum state { NOT_MERGED, IN_PROGRESS, AVERAGED, EVALUATED };
 
 struct merge {
     struct exp_aligned aligned;
-    enum state *state; /* by metric */
-    bool *used;        /* metrics x sources: what the average is over */
+    enum state *state;                  /* by metric */
+    bool *used;                         /* metrics x sources: what the average is over */
+    struct exp_places places, *several; /* NULL: there is one input */
     unsigned depth;
 };
 
@@ -147,7 +149,7 @@ static void merge_metric(struct merge *m, int metric)
     struct choice c = choose(m, metric);
     set_origin(m, metric);
     if (c.measured || !derive(m, metric, c)) {
-        exp_average(&m->aligned, metric, &m->used[(size_t)metric * m->aligned.sources]);
+        exp_average(&m->aligned, metric, &m->used[(size_t)metric * m->aligned.sources], m->several);
         m->state[metric] = AVERAGED;
     }
     m->depth--;
@@ -162,8 +164,10 @@ int chil_exp_merge(struct chil_exp **result, const struct chil_exp *const *input
     size_t metrics = m.aligned.exp->metrics;
     m.state = base_calloc(metrics, sizeof *m.state);
     m.used = base_calloc(metrics * inputs, sizeof *m.used);
+    if (inputs > 1) exp_places_init(m.several = &m.places, &m.aligned);
     for (size_t i = 0; i < metrics; i++)
         merge_metric(&m, (int)i);
+    if (m.several) exp_places_fini(m.several);
     *result = m.aligned.exp;
     exp_aligned_fini(&m.aligned);
     free(m.state);
