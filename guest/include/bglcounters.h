@@ -22,7 +22,8 @@ int BGLCounters_Reset(void);
 /* BGLCOUNTERS values each; counters that are not selected read as 0. Both pointers may be NULL. */
 int BGLCounters_Read(uint64_t *user, uint64_t *kernel);
 
-/* "BGL_INST" and "Instructions completed"; NULL for a number without a counter. */
+/* "BGL_INST" and "Instructions completed", from the simulator; NULL for a number without a counter, and without a
+ * simulator. */
 const char *BGLCounters_Name(int counter);
 const char *BGLCounters_Text(int counter);
 

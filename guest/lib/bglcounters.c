@@ -1,4 +1,8 @@
-/* BGLCounters: thin wrappers over the call-through (BGL-23), and the table of names. */
+/* BGLCounters: thin wrappers over the call-through (BGL-23), and the names of the counters.
+ *
+ * Names and texts are those of data/events/simulator.events. They come from the simulator (service 17) when the first
+ * is wanted; without a simulator there are none.
+ */
 #include "bglcounters.h"
 
 #include <errno.h>
@@ -7,60 +11,6 @@
 #include <stddef.h>
 
 #include "chiliad/callthru.h"
-
-/* The rows of data/events/simulator.events. */
-static const struct {
-    const char *name, *text;
-} names[BGLCOUNTERS] = {
-    [0] = {"BGL_INST", "Instructions completed"},
-    [1] = {"BGL_LOAD", "Loads completed"},
-    [2] = {"BGL_STORE", "Stores completed"},
-    [3] = {"BGL_D1_HIT", "L1 D cache hits (l/s)"},
-    [4] = {"BGL_D1_L_MISS", "L1 D cache load misses"},
-    [5] = {"BGL_D1_S_MISS", "L1 D cache store misses"},
-    [6] = {"BGL_I1_MISS", "L1 I cache misses"},
-    [7] = {"BGL_D2_MISS", "L2 data load misses"},
-    [8] = {"BGL_DTLB_MISS", "Data TLB misses"},
-    [9] = {"BGL_ITLB_MISS", "Instruction TLB misses"},
-    [10] = {"BGL_FP_LOAD", "Floating point loads"},
-    [11] = {"BGL_FP_STORE", "Floating point stores"},
-    [12] = {"BGL_FP_DIV", "Floating point divides"},
-    [13] = {"BGL_FMA", "Floating point multiply-add"},
-    [14] = {"BGL_FLOPS", "Floating point operations"},
-    [15] = {"BGL_BRANCH", "Branches"},
-    [16] = {"BGL_INT_ALU", "Integer adds, logic, shifts"},
-    [17] = {"BGL_INT_MUL", "Integer multiplies and divides"},
-    [18] = {"BGL_FP_PAIR", "Two-pipe arithmetic instructions"},
-    [19] = {"BGL_FP_QUAD", "Quadword loads and stores"},
-    [20] = {"BGL_CACHE_OP", "Cache management instructions"},
-    [21] = {"BGL_SYNC", "Memory barriers"},
-    [22] = {"BGL_STALL_LOAD", "Cycles that loads waited for memory"},
-    [23] = {"BGL_STALL_STORE", "Cycles that stores waited"},
-    [24] = {"BGL_STALL_FETCH", "Cycles that instruction fetch waited"},
-    [25] = {"BGL_STALL_TLB", "Cycles of TLB miss handling"},
-    [26] = {"BGL_FLOP", "Flops: an FMA is two"},
-    [27] = {"BGL_DDR_READ", "Lines read from DDR"},
-    [28] = {"BGL_DDR_WRITE", "Lines written to DDR"},
-    [29] = {"BGL_L2_READ", "Lines that L1 requested from L2"},
-    [30] = {"BGL_L2_MISS", "Lines that L2 requested from L3"},
-    [31] = {"BGL_L3_ACCESS", "L3 lookups"},
-    [40] = {"BGL_CYCLES", "Cycles with something to run"},
-    [41] = {"BGL_BR_COND", "Conditional branches"},
-    [42] = {"BGL_FP_ADD", "Floating point adds"},
-    [43] = {"BGL_FP_MULT", "Floating point multiplies"},
-    [44] = {"BGL_FP_OTHER", "Floating point moves, compares, conversions"},
-    [45] = {"BGL_I1_ACCESS", "L1 I cache lookups"},
-    [46] = {"BGL_D1_FILL", "L1 D cache lines filled"},
-    [47] = {"BGL_L2_HIT", "L2 read hits"},
-    [48] = {"BGL_L2_WRITE", "L2 writes"},
-    [49] = {"BGL_L2_PREFETCH", "L2 prefetches"},
-    [50] = {"BGL_SNOOP", "Invalidation requests to L1 D"},
-    [51] = {"BGL_FP_INST", "Floating point instructions"},
-    [52] = {"BGL_D1_TOUCH", "L1 D lines filled by touches"},
-    [53] = {"BGL_D2_BUFFER", "Data lines that the L2 buffer had"},
-    [54] = {"BGL_I2_BUFFER", "Lines of code that the L2 buffer had"},
-    [55] = {"BGL_I2_MISS", "Lines of code from DDR"},
-};
 
 static sigjmp_buf no_simulator;
 
@@ -76,14 +26,19 @@ static long __attribute__((noinline)) version(void)
 }
 
 /* Outside the simulator the instruction is illegal; find that out without dying of it. */
-int BGLCounters_Init(void)
+static int has_simulator(void)
 {
     struct sigaction mine = {.sa_handler = on_illegal}, old;
-    volatile int status = -ENOSYS;
-    if (sigaction(SIGILL, &mine, &old)) return -errno;
-    if (sigsetjmp(no_simulator, 1) == 0 && version() == 1) status = 0;
+    volatile int found = 0;
+    if (sigaction(SIGILL, &mine, &old)) return 0;
+    if (sigsetjmp(no_simulator, 1) == 0 && version() == 1) found = 1;
     sigaction(SIGILL, &old, NULL);
-    if (status) return status;
+    return found;
+}
+
+int BGLCounters_Init(void)
+{
+    if (!has_simulator()) return -ENOSYS;
     BGLCounters_Stop();
     BGLCounters_Select(UINT64_MAX);
     return BGLCounters_Reset();
@@ -115,12 +70,35 @@ int BGLCounters_Read(uint64_t *user, uint64_t *kernel)
     return (int)chiliad_callthru(CHILIAD_COUNTERS_READ, (long)user, (long)kernel);
 }
 
+/* By id; read once. Two threads that come here first write the same bytes. */
+static struct chiliad_event names[BGLCOUNTERS];
+static volatile int names_read;
+
+static void read_names(void)
+{
+    struct chiliad_event event;
+    long index = has_simulator() ? chiliad_callthru(CHILIAD_EVENTS, 0, 0) : 0;
+    while (index-- > 0) { /* the simulator's own are the last */
+        if (chiliad_callthru(CHILIAD_EVENT, index, (long)&event) || event.kind != CHILIAD_EVENT_OWN) break;
+        if (event.id < BGLCOUNTERS) names[event.id] = event;
+    }
+    names_read = 1;
+}
+
+static const struct chiliad_event *find(int counter)
+{
+    if (!names_read) read_names();
+    return counter >= 0 && counter < BGLCOUNTERS && *names[counter].name ? &names[counter] : NULL;
+}
+
 const char *BGLCounters_Name(int counter)
 {
-    return counter >= 0 && counter < BGLCOUNTERS ? names[counter].name : NULL;
+    const struct chiliad_event *event = find(counter);
+    return event ? event->name : NULL;
 }
 
 const char *BGLCounters_Text(int counter)
 {
-    return counter >= 0 && counter < BGLCOUNTERS ? names[counter].text : NULL;
+    const struct chiliad_event *event = find(counter);
+    return event ? event->text : NULL;
 }

@@ -69,7 +69,7 @@ program bglcounters_fortran
     call same(int(wrong, 8), 0_8, "names are those of C")
     call BGLCounters_Name(13, name)
     call BGLCounters_Text(13, text)
-    call same(merge(1_8, 0_8, name == "BGL_FMA" .and. text == "Floating point multiply-add"), 1_8, "Name and Text")
+    call same(merge(1_8, 0_8, name == "BGL_FMA" .and. text == "Fused multiply-adds"), 1_8, "Name and Text")
     call BGLCounters_Text(99, text)
     call BGLCounters_Name(13, little)
     call same(merge(1_8, 0_8, text == "" .and. little == "BGL"), 1_8, "without a counter, without room")

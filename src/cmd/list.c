@@ -24,6 +24,8 @@ static const struct option_row option_rows[] = {
      OPTION_SET_FLAG(struct list_options, json)},
     {"reserved", 0, NULL, "also show the ids to which no event is assigned",
      OPTION_SET_FLAG(struct list_options, reserved)},
+    {"free", 0, NULL, "only the ids that a new event may have, for 'events' and 'counters'",
+     OPTION_SET_FLAG(struct list_options, free)},
 };
 
 const struct option_table cmd_list_options = {

@@ -8,7 +8,7 @@ enum { LIST_INDENT = 6, LIST_WIDTH = 80 };
 
 struct list_options {
     const char *machine; /* NULL: not given */
-    bool json, reserved;
+    bool json, reserved, free;
     bool machines; /* rather than events */
     bool own;      /* the simulator's own counters, rather than the machine's events */
     bool metrics, sets;

@@ -177,6 +177,39 @@ static int print_events_json(const struct list_options *options, const struct ch
     return 0;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct chil_event *const *x = a, *const *y = b;
+    return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+static void print_range(uint32_t first, uint32_t last)
+{
+    if (first == last) (void)printf(" %u", first);
+    if (first < last) (void)printf(" %u-%u", first, last);
+}
+
+/* Ids without an event: reserved ones of a chip, gaps between the simulator's own and all above. */
+static int print_free(const struct list_options *options, const struct chil_machine *machine)
+{
+    size_t count, used = 0;
+    const struct chil_event *events = rows_of(options, machine, &count);
+    const struct chil_event **list = calloc(count + 1, sizeof *list);
+    if (!list) return cmd_fail("list", "out of memory");
+    for (size_t i = 0; i < count; i++)
+        if (!events[i].reserved) list[used++] = &events[i];
+    qsort(list, used, sizeof *list, by_id);
+    uint32_t next = 0;
+    (void)printf("free ids of %s:",
+                 options->own ? "the simulator's own counters" : chil_machine_name(machine));
+    for (size_t i = 0; i < used; next = list[i++]->id + 1)
+        if (list[i]->id > next) print_range(next, list[i]->id - 1);
+    if (options->own) (void)printf(" %u-", next); /* a chip has no more than its rows */
+    (void)putchar('\n');
+    free(list);
+    return 0;
+}
+
 int list_events(const struct list_options *options)
 {
     struct chil_machine *machine;
@@ -184,7 +217,9 @@ int list_events(const struct list_options *options)
     if (chil_machine_open(&machine, options->machine ? options->machine : "bgp", &err))
         return cmd_fail_error("list", &err);
     int status = check_patterns(options, machine);
-    if (!status)
+    if (!status && options->free)
+        status = print_free(options, machine);
+    else if (!status)
         status =
             options->json ? print_events_json(options, machine) : print_events(options, machine);
     chil_machine_free(machine);

@@ -184,19 +184,12 @@ uint64_t chil_run_core_cycles(const struct chil_run *run, unsigned core)
     return at ? core_cycles(at) - core_idle_cycles(at) : 0;
 }
 
-/* Signals of all cores have the unit's name without a number: "core.load", "fpu.fma", "l2.miss". */
-static bool is_of_cores(const struct chil_event *event)
+static bool is_of_cores(const struct node *node, const struct chil_event *event)
 {
-    static const char *const units[] = {"core.", "fpu.", "l2."};
+    struct node_signal signal;
     for (size_t i = 0; i < event->signal_count; i++) {
-        bool found = false;
-        for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-            const char *name = event->signals[i];
-            size_t length = strlen(units[u]);
-            found |=
-                strncmp(name, units[u], length) == 0 && (name[length] < '0' || name[length] > '9');
-        }
-        if (!found) return false;
+        node_signal_find(node, event->signals[i], &signal);
+        if (!node_signal_is_of_cores(&signal)) return false;
     }
     return event->signal_count;
 }
@@ -204,7 +197,7 @@ static bool is_of_cores(const struct chil_event *event)
 bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event,
                          uint64_t *count)
 {
-    if (core >= run->node->core_count || !is_of_cores(event)) return false;
+    if (core >= run->node->core_count || !is_of_cores(run->node, event)) return false;
     *count = node_count(run->node, event, core, run->node->counts[core]);
     return true;
 }

@@ -862,6 +862,7 @@ static uint64_t translate(struct literal *lit, unsigned core, unsigned space, ui
         HOLD(lit, STALL_TLB, core, lit->config.tlb_miss);
         *now += lit->config.tlb_miss;
     }
+    if (lit->frame[space][address / 4096] < 0) RAISE(lit, PAGE_FAULT, core);
     return (uint64_t)frame_of(lit, space, address / 4096) * 4096 + address % 4096;
 }
 

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "core_raises.h"
 #include "machine/core/core.h"
 #include "random.h"
 #include "rig_machine.h"
@@ -215,8 +216,7 @@ static void add_known(struct counts *counts, const struct known *k)
     counts->of[S(INSTRUCTIONS)]++;
     counts->of[k->raises]++;
     counts->of[S(I_INSTRUCTIONS)] += k->where == 'i' || k->where == 'j';
-    counts->of[S(CONDITIONAL)] +=
-        k->raises == S(I_BRANCHES) && k->word >> 26 != 18; /* all but b, bl */
+    core_raises_also(k->word, counts->of);
     counts->of[S(LOAD)] += k->where == 'l';
     counts->of[S(STORE)] += k->where == 's';
     counts->of[S(FP_OPERATIONS)] += k->operations;
@@ -224,11 +224,11 @@ static void add_known(struct counts *counts, const struct known *k)
                                << (k->raises == S(FP_FMA) || k->raises == S(FP_FMA_PAIR));
 }
 
-static const struct known branch = {"bdnz", 0, S(I_BRANCHES), 'i', 0},
+static const struct known branch = {"bdnz", BDNZ(-4), S(I_BRANCHES), 'i', 0},
                           call = {"sc", RIG_SC, S(I_CONTROL), 'i', 0};
-static const struct known simple_add = {"addi", 0, S(I_ADD), 'j', 0};
-static const struct known simple_load = {"lwz", 0, S(LOAD_INTEGER), 'l', 0},
-                          simple_store = {"stw", 0, S(STORE_INTEGER), 's', 0};
+static const struct known simple_add = {"addi", 0x38000000, S(I_ADD), 'j', 0};
+static const struct known simple_load = {"lwz", 0x80000000, S(LOAD_INTEGER), 'l', 0},
+                          simple_store = {"stw", 0x90000000, S(STORE_INTEGER), 's', 0};
 
 static void put_word(struct mem *mem, uint32_t at, uint32_t word)
 {

@@ -25,6 +25,7 @@
 
 #include "base/mem.h"
 #include "machine/core/core.h"
+#include "core_raises.h"
 #include "core_random.h"
 #include "machine/fp/fp.h"
 #include "machine/isa/isa.h"
@@ -609,17 +610,14 @@ static void tally_word(struct tally *t, uint32_t word)
     assert_int_not_equal(id, ISA_ILLEGAL);
     uint64_t *s = t->signals;
     t->instructions++;
+    core_raises_also(word, s);
     switch ((enum isa_class)isa_row(id)->klass) {
     case ISA_CLASS_NONE: break;
     case ISA_CLASS_ADD_SUB: t->add++; break;
     case ISA_CLASS_LOGICAL: t->logical++; break;
     case ISA_CLASS_SHROTMK: t->shift++; break;
     case ISA_CLASS_MULT_DIV: s[CORE_SIGNAL_I_MULT_DIV]++; break;
-    case ISA_CLASS_BRANCH:
-        s[CORE_SIGNAL_I_BRANCHES]++;
-        if (isa_row(id)->flags & ISA_BC_CTR || word >> 26 == 19) /* has a BO field */
-            s[CORE_SIGNAL_CONDITIONAL] += !(word >> 25 & 1 && word >> 23 & 1);
-        break;
+    case ISA_CLASS_BRANCH: s[CORE_SIGNAL_I_BRANCHES]++; break;
     case ISA_CLASS_TLB_OP: s[CORE_SIGNAL_I_TLB]++; break;
     case ISA_CLASS_PROCESS_CONTROL: s[CORE_SIGNAL_I_CONTROL]++; break;
     case ISA_CLASS_COMPARE:

@@ -28,8 +28,8 @@ struct core_counts {
      */
     uint64_t stored[LANES], merged[LANE_BANKS];
     struct span_count l3_write_wait[LANE_BANKS]; /* of those, for a directory */
-    uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, invalidate,
-        invalidated, castout;
+    uint64_t load_miss, store_miss, touch_fill, d2_miss, dtlb_miss, itlb_miss, page_fault,
+        invalidate, invalidated, castout;
     uint64_t i2_miss, code_hit, data_ahead,
         code_ahead; /* hits in L2; first uses there of lines that came from DDR */
     struct span_count data_fill, code_fill, stall_load, stall_store, stall_fetch;

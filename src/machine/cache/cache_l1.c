@@ -263,6 +263,7 @@ INLINE struct mem_physical translate(struct cache *cache, const struct shape *sh
         *misses += 1;
         *now += cache->config.tlb_miss;
     }
+    core->counts.page_fault += !mem_is_touched(&cache->frames, space, address);
     return space_translate(cache, space, address);
 }
 
@@ -516,6 +517,7 @@ static void touch(struct cache *cache, struct cache_core *core, unsigned space, 
     uint8_t *lines = space_lines(cache, core->number, space),
             *at = bytes_of(lines, address, shape->l1d_shift);
     if (!(*space_page(shape, lines, address) & CACHE_PAGE)) return;
+    core->counts.page_fault += !mem_is_touched(&cache->frames, space, address);
     uint32_t line = (uint32_t)(space_translate(cache, space, address).address >> shape->l1d_shift);
     int way;
     if (l1_has(l1, &shape->l1d, line, &way))

@@ -94,6 +94,13 @@ void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)
     core_record_end(core);
 }
 
+void core_raise(struct core *core, enum core_signal signal)
+{
+    core->folded[signal]++;
+    if (core->watch) core_watch_raised(core, signal);
+    if (core->path) core_record_fold(core, 0, NULL, 0)[signal]++;
+}
+
 const struct record_path *core_path(const struct core *core)
 {
     return core->path;
@@ -164,6 +171,16 @@ bool core_signal_find(const char *name, unsigned *core, enum core_signal *signal
         return true;
     }
     return false;
+}
+
+const char *core_signal_name(enum core_signal signal)
+{
+    return signals[signal].name;
+}
+
+bool core_signal_is_of_os(enum core_signal signal)
+{
+    return strcmp(signals[signal].group, "os") == 0;
 }
 
 uint32_t core_cr_get(const struct core_regs *regs)

@@ -173,12 +173,17 @@ uint64_t core_idle_cycles(const struct core *core);      /* how much of it passe
  */
 bool core_access(const struct core_regs *regs, uint32_t word, struct core_step *step);
 
-/* The signals that instructions raise. */
+/* The signals that instructions raise, and the operating system. */
 enum core_signal {
 #define CORE_SIGNAL(id, group, name) CORE_SIGNAL_##id,
 #include "machine/core/core_signals.def"
     CORE_SIGNAL_COUNT
 };
+_Static_assert(CORE_SIGNAL_COUNT <= 64, "core_watch has a bit for each");
+
+/* The operating system did this for the thread on the core, between two instructions. A watch of
+ * the signal stops the core behind the next instruction. */
+void core_raise(struct core *core, enum core_signal signal);
 
 /* Data accesses that touched a second line, which the memory hierarchy sees as two. */
 uint64_t core_crossings(const struct core *core);
@@ -212,5 +217,7 @@ void core_signal_counts(struct core *core, uint64_t *counts);
  * CORE_ALL. False when cores have no such signal. */
 #define CORE_ALL UINT32_MAX
 bool core_signal_find(const char *name, unsigned *core, enum core_signal *signal);
+const char *core_signal_name(enum core_signal signal); /* without its group: "load" */
+bool core_signal_is_of_os(enum core_signal signal);    /* raised by core_raise */
 
 #endif

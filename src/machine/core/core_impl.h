@@ -161,6 +161,7 @@ void block_invalidate(struct cores *cores, struct block *block);
 /* Runs to the limit, with a watch or without. */
 void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit);
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
+void core_watch_raised(struct core *core, enum core_signal signal); /* once, by core_raise */
 
 /* Fills in weights and cycles. `words` are the block's instructions. */
 void block_schedule(struct block *block, const uint32_t *words, struct weight *weights);

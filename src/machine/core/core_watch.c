@@ -190,6 +190,14 @@ void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit)
     }
 }
 
+void core_watch_raised(struct core *core, enum core_signal signal)
+{
+    uint64_t did[CORE_SIGNAL_COUNT] = {0};
+    if (core->watch->lagging) return; /* catch_up sees it */
+    did[signal] = 1;
+    (void)count_down(core, did);
+}
+
 void core_set_watch(struct core *core, struct core_watch *watch)
 {
     core->watch = watch;

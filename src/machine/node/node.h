@@ -162,6 +162,8 @@ struct node_signal {
     struct cache_signal memory; /* for hits: of the misses */
 };
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal);
+/* Whether it is of all cores, and each has a part of it: "core.load", but not "core0.load". */
+bool node_signal_is_of_cores(const struct node_signal *signal);
 /* Its count on the whole node; node->counts must be fresh. */
 uint64_t node_signal_count(const struct node *node, const struct node_signal *signal,
                            enum chil_count_mode mode);

@@ -65,6 +65,19 @@ void node_signal_find(const struct node *node, const char *name, struct node_sig
         signal->kind = NODE_SIGNAL_NONE;
 }
 
+bool node_signal_is_of_cores(const struct node_signal *signal)
+{
+    switch (signal->kind) {
+    case NODE_SIGNAL_CORE: return signal->core == CORE_ALL;
+    case NODE_SIGNAL_MEMORY:
+    case NODE_SIGNAL_DATA_HITS:
+    case NODE_SIGNAL_CODE_HITS:
+        return signal->memory.instance == CACHE_ALL &&
+               cache_signal_scope(signal->memory.id) <= CACHE_OF_SNOOP;
+    default: return signal->kind == NODE_SIGNAL_CYCLES;
+    }
+}
+
 static uint64_t count_hits(const struct counting *counting, const struct node_signal *signal)
 {
     bool data = signal->kind == NODE_SIGNAL_DATA_HITS;

@@ -5,6 +5,9 @@
  * memory hierarchy alone are in src/machine/cache/cache_signal.c, where its own tests use them;
  * here are those that cores and memory have together.
  *
+ * Each signal of a core has a law without a row: an instruction raises it at most four times (four
+ * flops); and what the operating system raises on all cores is what it counted itself.
+ *
  * A law here is a text over signals: sums of "NAME", "N NAME" or "cycles(NAME)" (how long the
  * signal was high) on both sides of "=" or "<=". '#' is the number of a core; a law holds on each.
  * To add one, add a row.
@@ -56,6 +59,9 @@ static const struct law {
      "core#.dtlb.miss <= core#.load + core#.store + core#.crossings + core#.l1d.ops + core#.l1i.ops"},
     {"code TLB misses <= accesses", "core#.itlb.miss <= core#.l1i.access"},
     {"touched lines <= cache management", "core#.l1d.touch <= core#.l1d.ops"},
+    {"page faults <= accesses",
+     "core#.page_fault <= core#.load + core#.store + core#.crossings + core#.l1d.ops + core#.l1i.ops"
+     " + core#.l1i.access"},
     {"L1D fills >= load misses + touched",
      "core#.l1d.miss.load + core#.l1d.touch <= core#.l1d.fill"},
     {"L1D fills <= misses + touched", "core#.l1d.fill <= core#.l1d.miss + core#.l1d.touch"},
@@ -83,13 +89,14 @@ static const struct law {
      "cycles(l2.#.read.outstanding1) + cycles(l2.#.read.outstanding2) + cycles(l2.#.read.outstanding3)"
      " <= cycles(l2.#.read.pending)"},
     {"a core's cycles <= elapsed", "core#.cycles <= upc.elapsed"},
+    {"system calls <= instructions of their class", "os#.syscall <= core#.ipipe.control"},
 };
 
-enum { LAWS = sizeof laws / sizeof *laws, NAME = 80 };
+enum { LAWS = sizeof laws / sizeof *laws, NAME = 80, MOST_RAISED = 4 };
 
 /* --- Sides ----------------------------------------------------------------------------------- */
 
-/* The count of a wire, or of what a core has besides signals. */
+/* The count of a signal, or of what a core has besides signals. */
 static uint64_t count_name(const struct node *node, const char *name, unsigned core,
                            enum chil_count_mode mode)
 {
@@ -182,12 +189,34 @@ static int check_memory(const struct node *node, const struct cache_law *law, un
     return 0;
 }
 
+/* The laws that every signal of a core has. */
+static int check_signal(const struct node *node, enum core_signal signal, unsigned *checked,
+                        struct chil_error *err)
+{
+    const char *name = core_signal_name(signal);
+    bool of_os = core_signal_is_of_os(signal);
+    uint64_t sum = 0;
+    for (unsigned core = 0; core < node->core_count; core++) {
+        uint64_t count = node->counts[core][signal],
+                 most = MOST_RAISED * node->counts[core][CORE_SIGNAL_INSTRUCTIONS];
+        sum += count;
+        if (!of_os && count > most) return broken(err, name, core, count, most);
+        *checked += !of_os;
+    }
+    uint64_t total = of_os && node->os ? os_signal_total(node->os, signal) : 0;
+    if (of_os && sum != total) return broken(err, name, CORE_ALL, sum, total);
+    *checked += of_os;
+    return 0;
+}
+
 int node_check_laws(const struct node *node, unsigned *checked, struct chil_error *err)
 {
     int status = 0;
     *checked = 0;
     for (unsigned i = 0; !status && i < cache_law_count; i++)
         status = check_memory(node, &cache_laws[i], checked, err);
+    for (unsigned s = CORE_SIGNAL_NONE + 1; !status && s < CORE_SIGNAL_COUNT; s++)
+        status = check_signal(node, (enum core_signal)s, checked, err);
     for (unsigned i = 0; !status && i < LAWS; i++)
         for (unsigned core = 0; !status && core < node->core_count; core++, ++*checked)
             status = check_text(node, &laws[i], core, err);

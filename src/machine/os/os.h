@@ -113,6 +113,8 @@ uint64_t os_now(const struct os *os); /* the simulated time, in cycles */
 /* After OS_ALL_WAIT, when no other node can wake a task: reports the deadlock and kills
  * them: status 128 + SIGKILL. */
 void os_end_deadlock(struct os *os);
+/* How often a signal of group "os" was raised on all cores; 0 for others. */
+uint64_t os_signal_total(const struct os *os, enum core_signal signal);
 void os_result_get(const struct os *os, struct os_result *result);
 void os_free(struct os *os);
 

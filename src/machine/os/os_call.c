@@ -73,6 +73,7 @@ void os_call_enter(struct os_task *task)
                            .arg = {gpr[3], gpr[4], gpr[5], gpr[6], gpr[7], gpr[8]},
                            .again = task->in_call};
     task->in_call = false;
+    if (!call.again) os_count(task, CORE_SIGNAL_OS_SYSCALL);
     os_handler handler = call.number < CALLS ? handlers[call.number] : NULL;
     int64_t result = handler ? handler(&call) : unsupported(&call);
     if (task->state == OS_DEAD || result == OS_RETURNED) return;

@@ -150,6 +150,7 @@ struct os_task {
     uint32_t wait_word;    /* which word of `wait_on` a futex is; 0 for other waits */
     int vfork_child;       /* the child this task waits for in vfork */
     uint64_t affinity;     /* cores it may run on, bit n for core n */
+    unsigned handlers;     /* of signals, that were entered and not counted yet */
     uint64_t slice_start;  /* when its time slice began */
     uint64_t cycles;       /* that it used */
     struct core_exit stop; /* what its core stopped for, when `stopped`: not acted on yet */

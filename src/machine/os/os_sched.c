@@ -260,8 +260,23 @@ static void load(struct os *os, unsigned core, struct os_task *task)
     slot->loaded = task;
     slot->loaded_mem = mem;
     core_switch(slot->core, &task->regs, mem);
-    if (other && os->options.switched)
+    if (!other) return;
+    if (os->options.switched)
         os->options.switched(os->options.context, core, task->process->pid, task->tid);
+    if (core_cycles(slot->core) > core_idle_cycles(slot->core))
+        os_count(task, CORE_SIGNAL_OS_SWITCH);
+}
+
+void os_count(const struct os_task *task, enum core_signal signal)
+{
+    struct os *os = task->process->os;
+    os->counts[signal]++;
+    core_raise(os->cores[task->core].core, signal);
+}
+
+uint64_t os_signal_total(const struct os *os, enum core_signal signal)
+{
+    return os->counts[signal];
 }
 
 static void call_through(struct os *os, struct os_task *task, const struct core_exit *stop)
@@ -332,6 +347,8 @@ static void step(struct os *os, unsigned core, uint64_t event)
     os_signal_deliver(task);
     if (task->state != OS_RUNNABLE) return;
     load(os, core, task);
+    for (; task->handlers; task->handlers--)
+        os_count(task, CORE_SIGNAL_OS_HANDLER);
     task->stop = core_run(slot->core, budget(os, task, os->now, event));
     task->stopped = task->stop.reason != CORE_BUDGET;
     uint64_t now = core_cycles(slot->core);

@@ -48,6 +48,7 @@ static void run_handler(struct os_task *task, const struct os_siginfo *info)
         return;
     }
     task->regs.reserved = false;
+    task->handlers++;
     const struct os_options *options = &task->process->os->options;
     if (options->handled)
         options->handled(options->context, task->tid, info->signal, &task->regs,

@@ -247,6 +247,7 @@ static int64_t clone_task(struct os_call *call, const struct clone *how)
     os->next_id++;
     struct os_task *child = task_add(process, tid, parent->affinity);
     clone_registers(child, parent, how);
+    os_count(parent, process == call->process ? CORE_SIGNAL_OS_THREAD : CORE_SIGNAL_OS_PROCESS);
     if (!how->stack && os->options.forked)
         os->options.forked(os->options.context, parent->tid, process->pid, tid);
     if (how->flags & CLONE_PARENT_SETTID) mem_put32(call->mem, how->parent_tid, (uint32_t)tid);

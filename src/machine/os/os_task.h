@@ -80,6 +80,7 @@ struct os {
     uint64_t until; /* of os_advance */
     uint64_t now;
     struct os_warned *warned;
+    uint64_t counts[CORE_SIGNAL_COUNT]; /* of all cores together: os_count */
     struct os_result result;
     struct os_space *crash_space;
 };
@@ -127,6 +128,9 @@ unsigned os_wake_word(struct os *os, const void *what, uint32_t word, unsigned c
                       uint32_t bits);
 void os_warn(struct os *os, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void os_warned_free(struct os *os);
+
+/* Raises a signal of group "os" for the task, which its core has loaded. */
+void os_count(const struct os_task *task, enum core_signal signal);
 
 /* ---- os_call.c ---- */
 void os_call_enter(struct os_task *task); /* after sc, or once more when the task was woken */

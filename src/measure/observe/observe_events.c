@@ -138,18 +138,6 @@ const struct node_signal *events_signals(const struct observe_events *e, uint32_
     return *found;
 }
 
-static bool is_of_cores(const struct node_signal *signal)
-{
-    switch (signal->kind) {
-    case NODE_SIGNAL_CORE: return signal->core == CORE_ALL;
-    case NODE_SIGNAL_MEMORY:
-    case NODE_SIGNAL_DATA_HITS:
-    case NODE_SIGNAL_CODE_HITS:
-        return signal->memory.instance == CACHE_ALL && is_of_core(signal->memory.id);
-    default: return signal->kind == NODE_SIGNAL_CYCLES;
-    }
-}
-
 static uint64_t view_signal(struct view *view, enum core_signal signal)
 {
     uint64_t count = view->counts->signals[signal];
@@ -198,7 +186,7 @@ static uint64_t view_node(struct view *view, const struct node_signal *signal,
 static uint64_t view_named(struct view *view, const struct node_signal *signal,
                            enum chil_count_mode mode)
 {
-    if (!view->counts || !is_of_cores(signal)) return view_node(view, signal, mode);
+    if (!view->counts || !node_signal_is_of_cores(signal)) return view_node(view, signal, mode);
     switch (signal->kind) {
     case NODE_SIGNAL_CORE: return view_signal(view, signal->signal);
     case NODE_SIGNAL_MEMORY: return view_memory(view, signal->memory.id, mode);
