@@ -42,6 +42,7 @@ struct chil_exp_metric {
     enum chil_exp_kind kind;
     enum chil_exp_origin origin;
     bool partial;     /* parts are missing: shown with '~' */
+    bool derived;     /* from counters that are in this experiment, too (chiliad/metric.h) */
     unsigned runs;    /* averaged over so many; 1 for a measurement */
     double low, high; /* the least and the greatest total of those runs */
 };

@@ -93,6 +93,7 @@ struct chil_metric_options {
     bool seconds;              /* hierarchies of cycles in seconds, by the experiment's clock_hz */
     bool time;     /* a hierarchy of time, with those cycles in it that are the program's own */
     bool no_apart; /* leave out what is in no hierarchy */
+    bool keep_counters; /* every counter stays, below the hierarchies, which are marked `derived` */
 };
 
 /* A metric that can be had from what is counted. A parent comes before its children. */
@@ -119,14 +120,15 @@ void chil_metric_tree_free(struct chil_metric_tree *tree);
  * `exp` that are measured, under their own name or that of the counter in their formula (and, where
  * the attribute "counted" is "all", events of its machine that are left out because they never
  * happened: zero); derived ones that the specification defines are derived again, so deriving after
- * a merge completes what was partial. Others are taken over as they are.
+ * a merge completes what was partial. Others are taken over as they are, but for those marked
+ * `derived`, which are derived again or gone.
  */
 int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp,
                        const struct chil_spec *spec, const struct chil_metric_options *options,
                        struct chil_error *err);
 /* Merge (chiliad/experiment.h), then derive from the merged base counts: so every compose and
  * compute of the specification is evaluated with all inputs at hand, whatever arithmetic it is, and
- * ratios can be asked for. */
+ * ratios can be asked for. If an input has metrics marked `derived`, all counters are kept. */
 int chil_metric_merge(struct chil_exp **result, const struct chil_exp *const *input, size_t inputs,
                       const struct chil_exp_align *align, const struct chil_spec *spec,
                       const struct chil_metric_options *options, struct chil_error *err);

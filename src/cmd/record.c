@@ -5,7 +5,8 @@
  *     chiliad record: wrote cg.cubex: 210 metrics, 85 call paths, 1 thread
  *
  * Every event that counted something becomes a metric, exactly as 'chiliad stat' counts it, divided
- * among call paths and threads. The file opens in CubeGUI, the Cube tools and 'chiliad report'.
+ * among call paths and threads. The file has time in seconds and the hierarchies of the machine's
+ * metrics, too, and opens in CubeGUI, the Cube tools and 'chiliad report'.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,25 @@ static int write_experiment(const struct chil_exp *exp, const char *path)
     return 0;
 }
 
+/* Adds the hierarchies of the machine, for tools that have no specifications, and the code. */
+static int add_hierarchies(struct chil_exp **exp)
+{
+    static const struct chil_metric_options options = {.keep_counters = true};
+    struct chil_exp *whole = NULL;
+    struct chil_spec *spec = NULL;
+    struct chil_error err = {0};
+    size_t size;
+    int status = chil_spec_open_for(&spec, *exp, &err);
+    if (!status) status = chil_metric_derive(&whole, *exp, spec, &options, &err);
+    chil_spec_free(spec);
+    if (status) return cmd_fail_error("record", &err);
+    const char *code = chil_exp_code(*exp, &size);
+    if (code) chil_exp_set_code(whole, code, size);
+    chil_exp_free(*exp);
+    *exp = whole;
+    return 0;
+}
+
 /* One run; `turn` may be NULL. */
 static int run_once(const struct record *r, const struct chil_run_options *options,
                     struct chil_exp **exp, struct chil_exp **turn, int *exit_status,
@@ -191,6 +211,7 @@ static int run(struct record *r, const char *path)
     if (!status) status = run_first(r, &counted, &exit_status);
     if (!status && r->perturb) status = run_again(r, &counted, &streams, exit_status);
     if (!status && r->platform) status = record_limit_apply(&r->limit, &counted, &result);
+    if (!status && !result) status = add_hierarchies(&counted.exact);
     if (!status) status = write_experiment(result ? result : counted.exact, path);
     chil_exp_free(result);
     record_counted_fini(&counted, &r->limit);

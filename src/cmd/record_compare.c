@@ -72,6 +72,12 @@ static double apart(const struct chil_exp *const pair[2], int metric)
     return sum;
 }
 
+/* Seconds are the same however events are counted. */
+static bool is_clock(const struct chil_exp_metric *metric)
+{
+    return strcmp(metric->unit, "sec") == 0;
+}
+
 static void tell_sum(const struct record_limit *l, const struct record_ways *w)
 {
     size_t missing = 0, partial = 0;
@@ -97,7 +103,7 @@ void record_tell_runs(const struct record_limit *l, const struct record_ways *w)
                   "difference");
     for (size_t i = 0; i < w->once->metrics; i++) {
         int m = chil_exp_find_metric(pair[0], w->once->metric[i].name);
-        if (m < 0) continue;
+        if (m < 0 || is_clock(&w->once->metric[i])) continue;
         double a = total(pair[0], m), b = total(pair[1], m);
         double off = apart((const struct chil_exp *const *)pair, m);
         (void)fprintf(stderr, "%-*s %18.0f %18.0f %11.4g%%\n", NAME,
@@ -129,7 +135,7 @@ void record_tell_all(const struct record_limit *l, const struct record_ways *w)
     for (size_t i = 0; i < w->once->metrics; i++) {
         const struct chil_exp_metric *m = &w->once->metric[i];
         double truth = total(w->once, (int)i);
-        if (truth == 0) continue; /* it did not happen */
+        if (truth == 0 || is_clock(m)) continue; /* it did not happen; it is no count */
         (void)fprintf(stderr, "%-*s %16.0f", NAME, marked(title, sizeof title, m, m->title), truth);
         tell_way(w->merged, m->name, truth);
         tell_way(w->estimate, m->name, truth);

@@ -50,6 +50,31 @@ static int read_reference(struct report *r)
     return 0;
 }
 
+/* Whether the specification defines any metric of the report. */
+static bool has_hierarchies(const struct report *r)
+{
+    const struct chil_exp *exp = chil_report_exp(r->report);
+    char name[256];
+    size_t count;
+    const struct chil_spec_item *item = chil_spec_items(r->spec, &count);
+    for (size_t i = 0; i < count; i++)
+        if (item[i].kind <= CHIL_SPEC_COMPUTE &&
+            chil_exp_find_metric(exp, chil_metric_clean_name(name, sizeof name, item[i].name)) >= 0)
+            return true;
+    return false;
+}
+
+/* The default specification is of no use for files of other tools: their metrics stay as they are.
+ */
+static int drop_default(struct report *r, struct chil_error *err)
+{
+    if (r->spec_name || r->options.time || r->options.seconds || has_hierarchies(r)) return 0;
+    chil_report_free(r->report);
+    chil_spec_free(r->spec);
+    r->spec = NULL;
+    return chil_report_new(&r->report, r->read, NULL, &r->options, err);
+}
+
 int report_open(struct report *r)
 {
     struct chil_error err = {0};
@@ -60,6 +85,7 @@ int report_open(struct report *r)
     else if (strcmp(r->spec_name, "none") != 0)
         status = chil_spec_open(&r->spec, r->spec_name, &err);
     if (!status) status = chil_report_new(&r->report, r->read, r->spec, &r->options, &err);
+    if (!status) status = drop_default(r, &err);
     if (!status && r->order) status = chil_report_order(r->report, r->order, &err);
     if (!status && r->calls) status = chil_report_select_calls(r->report, r->call, r->calls, &err);
     if (!status && r->threads.count)

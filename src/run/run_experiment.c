@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "chiliad/metric.h"
 #include "machine/core/core_record.h"
 #include "run/run_impl.h"
 
@@ -38,7 +39,7 @@ struct builder {
     size_t path_count;
     struct measured *measured;
     size_t measured_count;
-    int visits;
+    int time, visits;
     int *node_of; /* by number of the path */
     struct record_thread **threads;
     size_t thread_count;
@@ -111,6 +112,16 @@ static void add_metrics(struct builder *b)
                                      .kind = CHIL_EXP_COUNT,
                                      .origin = CHIL_EXP_MEASURED,
                                      .runs = 1};
+    struct chil_exp_metric time = {.name = (char *)"time",
+                                   .title = (char *)"Time",
+                                   .unit = (char *)"sec",
+                                   .text = (char *)"by the clock of the machine",
+                                   .exactness = (char *)chil_exactness_word(CHIL_MODELLED),
+                                   .parent = CHIL_EXP_NONE,
+                                   .kind = CHIL_EXP_REAL,
+                                   .origin = CHIL_EXP_MEASURED,
+                                   .runs = 1};
+    b->time = chil_exp_add_metric(b->exp, &time);
     b->measured = base_calloc(own_count + count, sizeof *b->measured);
     b->visits = chil_exp_add_metric(b->exp, &visits);
     measure(b, own, own_count);
@@ -277,6 +288,20 @@ static void add_rest(struct builder *b, const struct builder *whole)
     }
 }
 
+/* The metric that Cube's tools show unless told otherwise: cycles by the machine's clock. */
+static void add_time(struct builder *b)
+{
+    const char *clock = chil_exp_attribute(b->exp, "clock_hz");
+    double hertz = clock ? strtod(clock, NULL) : 0;
+    int cycles = chil_exp_find_metric(b->exp, CHIL_TURN_CYCLES);
+    size_t count = 0;
+    const struct chil_exp_cell *cell =
+        cycles < 0 || hertz <= 0 ? NULL : chil_exp_cells(b->exp, cycles, &count);
+    for (size_t i = 0; i < count; i++)
+        chil_exp_add_real(b->exp, b->time, (int)cell[i].node, (int)cell[i].thread,
+                          (double)cell[i].count / hertz);
+}
+
 /* --- Metadata -------------------------------------------------------------------------------- */
 
 /* FNV-1a, 64 bits: enough to see that two programs are not the same. */
@@ -349,6 +374,7 @@ static void build(struct builder *b, const struct builder *whole)
     b->node_of = run_calls_add(b->run, b->exp);
     add_paths(b);
     add_rest(b, whole);
+    add_time(b);
 }
 
 static struct chil_exp *finish(struct builder *b)

@@ -37,7 +37,7 @@ with open("report.csv", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))
 own = {}
 for row in rows:
-    own[row["metric"]] = own.get(row["metric"], 0) + int(row["own"])
+    own[row["metric"]] = own.get(row["metric"], 0) + (int if row["own"].isdigit() else float)(row["own"])
 for name in own:
     if name in counts:
         same(f"{name} in stat and report --csv", counts[name], own[name])

@@ -124,6 +124,7 @@ struct chil_exp *exp_random(uint64_t *state)
                                          .parent =
                                              table[i].parent < 0 ? -1 : added[table[i].parent],
                                          .origin = table[i].origin,
+                                         .derived = i == 7,
                                          .kind = table[i].real ? CHIL_EXP_REAL : CHIL_EXP_COUNT};
         added[i] = chil_exp_add_metric(exp, &metric);
         if (!*table[i].formula) add_cells(exp, state, added[i], table[i].real);

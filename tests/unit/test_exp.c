@@ -169,6 +169,7 @@ static void assert_same_metadata(const struct chil_exp *a, const struct chil_exp
         assert_int_equal(x->kind, y->kind);
         assert_int_equal(x->origin, y->origin);
         assert_int_equal(x->partial, y->partial);
+        assert_int_equal(x->derived, y->derived);
         assert_int_equal(x->runs, y->runs);
         assert_true(x->runs == 1 || (x->low == y->low && x->high == y->high));
         assert_int_equal(x->parent < 0, y->parent < 0);
@@ -219,6 +220,7 @@ static void cube3_files_keep_the_numbers(void **unused)
             const struct chil_exp_metric *x = &a->metric[i],
                                          *y = &b->metric[chil_exp_find_metric(b, x->name)];
             assert_int_equal(x->partial, y->partial);
+            assert_int_equal(x->derived, y->derived);
             assert_int_equal(x->origin, y->origin);
             assert_int_equal(x->runs, y->runs);
             assert_true(x->runs <= 1 || (x->low == y->low && x->high == y->high));

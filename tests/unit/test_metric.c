@@ -512,6 +512,66 @@ static void KOJ_46_findings_have_text_evidence_and_call_path(void **state)
     chil_spec_free(spec);
 }
 
+/* What `chiliad record` writes: counters and hierarchies in one experiment. Deriving from it gives
+ * what deriving from the counters gives, whatever the specification is. Planted: derived metrics
+ * are taken for counters; counters that are in a hierarchy are lost. */
+static void hierarchies_beside_their_counters_change_nothing(void **state)
+{
+    static const char *const texts[] = {
+        "measure ALL = E\ncompose ALL = A + B\ncompute B = F - 2 * C\nmeasure A = A0\n",
+        "compose OTHER = E + A0\nmeasure X = C\n",
+        "compose A = C + visits\nratio R = A / E\n",
+    };
+    static const struct chil_metric_options keep = {.keep_counters = true};
+    (void)state;
+    for (size_t first = 0; first < 3; first++) {
+        struct chil_exp *exp = rigm_counts((struct rigm_count[]){
+            {"visits", 3}, {"E", 100}, {"A0", 60}, {"C", 5}, {"F", 50}, {"LONE", 7}, {0}});
+        struct chil_spec *spec = rigm_spec(texts[first]);
+        struct chil_exp *both = rigm_derive(exp, spec, &keep), *twice, *merged = NULL;
+        for (size_t m = 0; m < exp->metrics; m++) /* every counter stays, under its name */
+            assert_int_equal(rigm_total(both, exp->metric[m].name),
+                             rigm_total(exp, exp->metric[m].name));
+        assert_string_equal(both->metric[0].name, "visits");
+        for (size_t other = 0; other < 3; other++) {
+            struct chil_spec *again = rigm_spec(texts[other]);
+            struct chil_exp *a = rigm_derive(exp, again, NULL), *b = rigm_derive(both, again, NULL);
+            assert_int_equal(a->metrics, b->metrics);
+            for (size_t m = 0; m < a->metrics; m++) {
+                int found = chil_exp_find_metric(b, a->metric[m].name);
+                assert_true(found >= 0);
+                assert_int_equal(a->metric[m].origin, b->metric[found].origin);
+                assert_int_equal(a->metric[m].parent < 0, b->metric[found].parent < 0);
+                assert_string_equal(a->metric[m].formula, b->metric[found].formula);
+                assert_false(b->metric[found].derived);
+                assert_int_equal(rigm_total(a, a->metric[m].name),
+                                 rigm_total(b, a->metric[m].name));
+            }
+            chil_exp_free(a);
+            chil_exp_free(b);
+            chil_spec_free(again);
+        }
+        twice = rigm_derive(both, spec, &keep);
+        assert_int_equal(twice->metrics, both->metrics);
+        assert_int_equal(chil_metric_merge(&merged, (const struct chil_exp *const[]){both, both}, 2,
+                                           NULL, spec, NULL, NULL),
+                         0);
+        assert_int_equal(merged->metrics, both->metrics);
+        for (size_t m = 0; m < both->metrics; m++) {
+            assert_string_equal(twice->metric[m].name, both->metric[m].name);
+            assert_string_equal(merged->metric[m].name, both->metric[m].name);
+            assert_int_equal(merged->metric[m].derived, both->metric[m].derived);
+            assert_int_equal(rigm_total(merged, both->metric[m].name),
+                             rigm_total(both, both->metric[m].name));
+        }
+        chil_exp_free(exp);
+        chil_exp_free(both);
+        chil_exp_free(twice);
+        chil_exp_free(merged);
+        chil_spec_free(spec);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +588,7 @@ int main(void)
         cmocka_unit_test(what_never_happened_is_zero_where_all_was_counted),
         cmocka_unit_test(KOJ_45_ratios_are_of_sums_and_know_bad_denominators),
         cmocka_unit_test(KOJ_46_findings_have_text_evidence_and_call_path),
+        cmocka_unit_test(hierarchies_beside_their_counters_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ static int compare_metrics(const struct chil_exp_metric *a, const struct chil_ex
     if (!order) order = by_number(a->kind, b->kind);
     if (!order) order = by_number(a->origin, b->origin);
     if (!order) order = by_number(a->partial, b->partial);
+    if (!order) order = by_number(a->derived, b->derived);
     if (!order) order = by_number(a->runs, b->runs);
     if (!order && a->runs > 1) order = by_number(a->low, b->low);
     if (!order && a->runs > 1) order = by_number(a->high, b->high);

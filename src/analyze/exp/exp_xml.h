@@ -31,6 +31,7 @@ enum xml_field {
     FORMULA,
     EXACTNESS,
     PARTIAL,
+    DERIVED,
     RUNS,
     LOW,
     HIGH, /* from attributes */

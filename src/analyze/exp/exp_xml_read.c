@@ -100,8 +100,9 @@ static void take_attribute(struct xml_reader *r, const XML_Char **attributes)
         const char *key;
         enum xml_field field;
     } keys[] = {{"chiliad:formula", FORMULA}, {"chiliad:exactness", EXACTNESS},
-                {"chiliad:partial", PARTIAL}, {"chiliad:runs", RUNS},
-                {"chiliad:low", LOW},         {"chiliad:high", HIGH}};
+                {"chiliad:partial", PARTIAL}, {"chiliad:derived", DERIVED},
+                {"chiliad:runs", RUNS},       {"chiliad:low", LOW},
+                {"chiliad:high", HIGH}};
     const char *key = xml_attribute(attributes, "key"), *value = xml_attribute(attributes, "value");
     if (!key || !value) return;
     if (r->depth && r->frame[r->depth - 1].element == METRIC && r->pending == METRIC)

@@ -83,17 +83,14 @@ static int add_metric(struct xml_reader *r, const struct chil_exp_metric *metric
 }
 
 /* From the file's attributes, which come before the metrics:
- * "exactness=exact;runs=3;low=1;high=2;formula=A + B". */
+ * "exactness=exact;derived=1;runs=3;low=1;high=2;formula=A + B". */
 static void take_pedigree(struct xml_reader *r)
 {
     static const struct {
         const char *key;
         enum xml_field field;
-    } keys[] = {{"exactness", EXACTNESS},
-                {"runs", RUNS},
-                {"low", LOW},
-                {"high", HIGH},
-                {"formula", FORMULA}};
+    } keys[] = {{"exactness", EXACTNESS}, {"derived", DERIVED}, {"runs", RUNS}, {"low", LOW},
+                {"high", HIGH},           {"formula", FORMULA}};
     const char *name = xml_field(r, UNIQ_NAME);
     size_t size = sizeof EXP_PEDIGREE + strlen(name);
     char *key = arena_calloc(&r->arena, size, 1);
@@ -140,6 +137,7 @@ static void end_metric(struct xml_reader *r)
                                                                         : CHIL_EXP_COUNT,
                                      .origin = origin_of(xml_field(r, VAL)),
                                      .partial = partial,
+                                     .derived = strcmp(xml_field(r, DERIVED), "1") == 0,
                                      .runs = (unsigned)int_field(r, RUNS, 1),
                                      .low = strtod(xml_field(r, LOW), NULL),
                                      .high = strtod(xml_field(r, HIGH), NULL)};

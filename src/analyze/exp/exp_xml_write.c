@@ -89,6 +89,7 @@ static void put_pedigree(FILE *out, const struct chil_exp_metric *m)
     if (*m->formula) put_attribute(out, "chiliad:formula", m->formula);
     if (*m->exactness) put_attribute(out, "chiliad:exactness", m->exactness);
     if (m->partial) put_attribute(out, "chiliad:partial", "1");
+    if (m->derived) put_attribute(out, "chiliad:derived", "1");
     if (m->runs <= 1) return;
     (void)snprintf(number, sizeof number, "%u", m->runs);
     put_attribute(out, "chiliad:runs", number);
@@ -98,14 +99,15 @@ static void put_pedigree(FILE *out, const struct chil_exp_metric *m)
     put_attribute(out, "chiliad:high", number);
 }
 
-/* "exactness=exact;runs=3;low=1;high=2;formula=A + B" */
+/* "exactness=exact;derived=1;runs=3;low=1;high=2;formula=A + B" */
 static void put_pedigree3(FILE *out, const struct chil_exp_metric *m)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *value = *m->formula || *m->exactness || m->runs > 1 ? open_memstream(&text, &size) : NULL;
+    bool any = *m->formula || *m->exactness || m->derived || m->runs > 1;
+    FILE *value = any ? open_memstream(&text, &size) : NULL;
     if (!value) return;
-    (void)fprintf(value, "exactness=%s;", m->exactness);
+    (void)fprintf(value, "exactness=%s;%s", m->exactness, m->derived ? "derived=1;" : "");
     if (m->runs > 1)
         (void)fprintf(value, "runs=%u;low=%.17g;high=%.17g;", m->runs, m->low, m->high);
     (void)fprintf(value, "formula=%s", m->formula);

@@ -5,6 +5,10 @@
  * derived again from the same counts, and compositions whose parts are now complete lose their `~`.
  * Metrics that the specification does not mention are copied: trees (time) unchanged, single
  * counters after the trees.
+ *
+ * With `keep_counters` the result has the trees and all counters of the input. Metrics of the trees
+ * are marked `derived`, but for counters under their own names. Deriving from that reads the
+ * counters and ignores the marked metrics.
  */
 #include "analyze/metric/metric_impl.h"
 
@@ -55,11 +59,13 @@ static void add_name(struct derivation *d, const char *name, size_t base, bool a
     d->name[d->names++] = (struct tree_base){.name = name, .base = base, .alias = alias};
 }
 
+/* Whether a metric is in a tree that was not derived from counters here. */
 static bool has_family(const struct chil_exp *exp, size_t metric)
 {
-    if (exp->metric[metric].parent >= 0) return true;
+    int parent = exp->metric[metric].parent;
+    if (parent >= 0 && !exp->metric[parent].derived) return true;
     for (size_t i = metric + 1; i < exp->metrics; i++)
-        if (exp->metric[i].parent == (int)metric) return true;
+        if (exp->metric[i].parent == (int)metric && !exp->metric[i].derived) return true;
     return false;
 }
 
@@ -76,6 +82,7 @@ static void sort_metrics(struct derivation *d)
         const struct chil_exp_metric *m = &exp->metric[i];
         int symbol = spec_find_clean(d->spec, m->name);
         d->carried[i] = METRIC_NONE;
+        if (m->derived) continue;
         if (symbol < 0 && (m->origin != CHIL_EXP_MEASURED || has_family(exp, i))) {
             d->carried[i] = 0;
         } else if (m->origin == CHIL_EXP_MEASURED) {
@@ -108,7 +115,8 @@ static void add_zeros(struct derivation *d)
     struct chil_machine *machine = metric_machine_of(d->exp);
     for (size_t i = 0; i < d->spec->symbols && machine; i++) {
         const char *name = d->spec->symbol[i].name;
-        if (spec_defines(d->spec, i) || chil_exp_find_metric(d->exp, name) >= 0 ||
+        int found = chil_exp_find_metric(d->exp, name);
+        if (spec_defines(d->spec, i) || (found >= 0 && !d->exp->metric[found].derived) ||
             !metric_is_zero(machine, name))
             continue;
         add_name(d, name, 0, true);
@@ -124,7 +132,7 @@ static void keep_orphans(struct derivation *d)
     for (size_t i = 0; i < d->exp->metrics; i++) {
         const struct chil_exp_metric *m = &d->exp->metric[i];
         int symbol = spec_find_clean(d->spec, m->name);
-        if (symbol < 0 || m->origin == CHIL_EXP_MEASURED || m->partial) continue;
+        if (symbol < 0 || m->derived || m->origin == CHIL_EXP_MEASURED || m->partial) continue;
         if (chil_metric_tree_find(tree, d->spec->symbol[symbol].name) < 0)
             add_name(d, m->name, i, false);
     }
@@ -133,14 +141,16 @@ static void keep_orphans(struct derivation *d)
 
 /* --- Metrics --------------------------------------------------------------------------------- */
 
-static void carry(struct derivation *d)
+/* Copies the metrics of [from, to) that are carried. */
+static void carry(struct derivation *d, size_t from, size_t to)
 {
     const struct chil_exp *exp = d->exp;
-    for (size_t i = 0; i < exp->metrics; i++) {
+    for (size_t i = from; i < to; i++) {
         if (d->carried[i] < 0) continue;
         struct chil_exp_metric metric = exp->metric[i];
         metric.parent = metric.parent >= 0 ? d->carried[metric.parent] : CHIL_EXP_NONE;
         d->carried[i] = chil_exp_add_metric(d->result, &metric);
+        if (d->carried[i] < 0) continue; /* it is in a tree already */
         size_t count;
         const struct chil_exp_cell *cell = chil_exp_cells(exp, (int)i, &count);
         for (size_t c = 0; c < count; c++)
@@ -260,6 +270,7 @@ static int add_row(struct derivation *d, const struct chil_metric_tree *tree, si
     metric.title = (char *)r->name;
     metric.formula = (char *)r->formula;
     metric.parent = r->parent >= 0 ? made[r->parent] : CHIL_EXP_NONE;
+    metric.derived = d->options->keep_counters && !(from && strcmp(from->name, name) == 0);
     describe(d, base, &metric);
     metric.unit = (char *)(seconds ? "sec" : unit);
     if (r->origin == CHIL_EXP_MEASURED && from) {
@@ -277,6 +288,31 @@ static int add_row(struct derivation *d, const struct chil_metric_tree *tree, si
     int index = chil_exp_add_metric(d->result, &metric);
     if (index >= 0) add_values(d, base, index, seconds ? 1 / d->clock : 1);
     return index;
+}
+
+static void add_trees(struct derivation *d)
+{
+    struct chil_metric_options options = *d->options;
+    options.no_apart |= options.keep_counters;
+    struct chil_metric_tree *tree = tree_new(d->spec, d->name, d->names, &options);
+    int *made = base_calloc(tree->rows + 1, sizeof *made);
+    for (size_t i = 0; i < tree->rows; i++)
+        made[i] = add_row(d, tree, i, made);
+    free(made);
+    chil_metric_tree_free(tree);
+}
+
+/* Everything but derived metrics is carried. Returns how many come before the trees: up to time and
+ * visits, which are what other tools show first. */
+static size_t keep_all(struct derivation *d)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < d->exp->metrics; i++) {
+        const struct chil_exp_metric *m = &d->exp->metric[i];
+        d->carried[i] = m->derived ? METRIC_NONE : 0;
+        if (strcmp(m->name, "time") == 0 || strcmp(m->name, "visits") == 0) before = i + 1;
+    }
+    return before;
 }
 
 static int find_clock(struct derivation *d, struct chil_error *err)
@@ -306,14 +342,11 @@ int chil_metric_derive(struct chil_exp **result, const struct chil_exp *exp,
     sort_metrics(&d);
     add_zeros(&d);
     keep_orphans(&d);
-    carry(&d);
-    struct chil_metric_tree *tree = tree_new(spec, d.name, d.names, d.options);
-    int *made = base_calloc(tree->rows + 1, sizeof *made);
-    for (size_t i = 0; i < tree->rows; i++)
-        made[i] = add_row(&d, tree, i, made);
+    size_t before_trees = d.options->keep_counters ? keep_all(&d) : exp->metrics;
+    carry(&d, 0, before_trees);
+    add_trees(&d);
+    carry(&d, before_trees, exp->metrics);
     chil_exp_set_attribute(d.result, "metrics", spec->name);
-    free(made);
-    chil_metric_tree_free(tree);
     free(d.name);
     free(d.carried);
     if (time >= 0) status = metric_add_time(d.result, time, d.clock, err);
@@ -330,8 +363,11 @@ int chil_metric_merge(struct chil_exp **result, const struct chil_exp *const *in
 {
     struct chil_exp *merged = NULL;
     *result = NULL;
+    struct chil_metric_options kept = options ? *options : (struct chil_metric_options){0};
     int status = chil_exp_merge(&merged, input, inputs, align, err);
-    if (!status) status = chil_metric_derive(result, merged, spec, options, err);
+    for (size_t i = 0; !status && i < merged->metrics; i++)
+        kept.keep_counters |= merged->metric[i].derived;
+    if (!status) status = chil_metric_derive(result, merged, spec, &kept, err);
     chil_exp_free(merged);
     return status;
 }

@@ -52,7 +52,7 @@ static bool find_apart(const struct chil_report *report, int metric)
     return true;
 }
 
-static const char *const usual_metrics[] = {"TIME", "CYCLES", "time", "BGL_CYCLES"};
+static const char *const usual_metrics[] = {"TIME", "CYCLES", "BGL_CYCLES", "time"};
 
 int chil_report_new(struct chil_report **report, const struct chil_exp *exp,
                     const struct chil_spec *spec, const struct chil_metric_options *options,
