@@ -50,6 +50,11 @@ enum { EXTRA_WORDS = 32 };
     "-u,pthread_cond_wait,-u,pthread_cond_broadcast,-u,pthread_cond_destroy,-u,pthread_key_create,"     \
     "-u,pthread_key_delete,-u,pthread_getspecific,-u,pthread_setspecific,-u,pthread_create,-u,pthread_join"
 
+/* libgomp.a calls dlopen for a profiling library, and the linker warns of dlopen in every static
+ * program. __dlopen is the same function without the warning.
+ */
+#define OPENMP_DLOPEN "-Wl,--wrap=dlopen,--defsym=__wrap_dlopen=__dlopen"
+
 static const struct language {
     const char *command, *compiler, *packages;
     const char *threads; /* for static programs with threads, or NULL */
@@ -66,7 +71,7 @@ static const char *const libraries[] = {"-lchiliad",     "-lhpm",     "-lpapi",
 
 /* What the words of the command line ask for. */
 struct wanted {
-    bool link, shared, is_static, libraries, threads;
+    bool link, shared, is_static, libraries, threads, openmp;
 };
 
 /* The compiler's command line. */
@@ -145,6 +150,7 @@ static struct wanted read_words(int argc, char **argv)
         w.shared |= strcmp(argv[i], "-dynamic") == 0 || is_one_of(argv[i], not_static);
         w.is_static |= strcmp(argv[i], "-static") == 0;
         w.threads |= is_one_of(argv[i], threads);
+        w.openmp |= strcmp(argv[i], "-fopenmp") == 0;
         if (is_one_of(argv[i], alone)) w.libraries = false;
         if (strcmp(argv[i], "-o") == 0)
             i++; /* a file, but no input */
@@ -191,7 +197,9 @@ static void build_line(struct line *line, const struct language *l, int argc, ch
     (void)snprintf(line->include, sizeof line->include, "-I%s/include", folder);
     add(line, line->include);
     if (w.link && !w.shared && !w.is_static) add(line, "-static");
-    if (w.link && w.threads && l->threads && (w.is_static || !w.shared)) add(line, l->threads);
+    bool is_static = w.link && (w.is_static || !w.shared);
+    if (is_static && w.threads && l->threads) add(line, l->threads);
+    if (is_static && w.openmp) add(line, OPENMP_DLOPEN);
     if (w.link && w.libraries) add_libraries(line, folder, w.shared && !w.is_static);
 }
 
