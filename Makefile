@@ -4,11 +4,12 @@
 #   make demo       sets the machine up and shows the product's main job
 #   make guest      headers and libraries for programs on the machine: $(BUILD)/guest
 #   make check      sets the machine up and runs every quick test, plain and under ASan+UBSan and TSan
-#   make check-long the same, with many more random programs, and a build for arm64
+#   make check-long the same, with many more random programs, a build for arm64, and the packages on a clean Debian
 #   make compare BASE=REV   whether this tree counts as revision REV did
 #   make bench      speed, as ratios
 #   make lint       format, clang-tidy, warnings of gcc and clang, layers, data rows, banned functions
 #   make install    PREFIX=/usr/local DESTDIR=
+#   make deb        Debian packages: $(DEB)/*.deb, $(BUILD)/deb/*.deb by default
 #
 # A variant is the same sources built with other flags into another folder: see `variant` below.
 
@@ -26,7 +27,7 @@ CFLAGS   ?= $(OPTIMIZE)
 COMMON   := -std=gnu17 -ffp-contract=off -pthread -MMD -MP $(WARNINGS)
 
 # The translator generates code for x86-64; on other hosts guests are interpreted.
-JIT      := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),yes,no)
+JIT      := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),yes,no)
 NOT_JIT  := $(if $(filter yes,$(JIT)),src/machine/jit/none.c, \
             $(filter-out src/machine/jit/none.c,$(wildcard src/machine/jit/*.c)))
 
@@ -39,7 +40,7 @@ ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $
 ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h src/*/*/*.h tests/unit/*.h))
 
 .DEFAULT_GOAL := all
-.PHONY: all guest demo check check-long compare bench lint install install-guest install-guest-libraries clean
+.PHONY: all guest demo check check-long compare bench lint install install-guest install-guest-libraries deb clean
 .PHONY: setup-build setup-demo setup-check setup-arm64 tests
 
 # $(call variant,NAME,FOLDER,FLAGS): rules for the program, the library and the tests of one variant.
@@ -49,7 +50,7 @@ $(1)_CMD   := $$(CMD_SRC:%.c=$(2)/obj/%.o)
 $(1)_HELP  := $$(HELP_SRC:%.c=$(2)/obj/%.o)
 $(1)_TESTS := $$(TEST_SRC:tests/unit/%.c=$(2)/tests/%)
 
-$(2)/obj/%.o: %.c
+$(2)/obj/%.o: %.c | $(BUILD)/found
 	@mkdir -p $$(@D)
 	$$(CC) $$(COMMON) $$(CPPFLAGS) $$(CFLAGS) $(3) -c $$< -o $$@
 
@@ -71,6 +72,12 @@ $(2)/tests/%: $(2)/obj/tests/unit/%.o $(2)/librig.a $(2)/libchiliad.a
 .PRECIOUS: $(2)/obj/%.o
 -include $$($(1)_LIB:.o=.d) $$($(1)_CMD:.o=.d) $$($(1)_HELP:.o=.d) $$(TEST_SRC:%.c=$(2)/obj/%.d)
 endef
+
+# Before anything is compiled: what is missing, and the command that installs it.
+$(BUILD)/found:
+	@tools/missing build '$(CC)'
+	@mkdir -p $(@D)
+	@touch $@
 
 comma := ,
 LIBS = $(PACKAGES:%=-l%) -liberty -lm
@@ -103,10 +110,14 @@ PAPI_FH     := $(addprefix $(GUEST)/include/,f77papi.h f90papi.h fpapi.h)
 GUEST_H     := $(GUEST_H:guest/%=$(GUEST)/%) $(PAPI_FH) \
                $(GUEST)/include/bgp_upc_events.inc $(GUEST)/include/bgl_perfctr_events.inc
 
-$(GUEST)/obj/%.o: guest/lib/%.c
+$(GUEST)/found:
+	@tools/missing guest '$(CROSS)'
+	@mkdir -p $(@D)
+	@touch $@
+$(GUEST)/obj/%.o: guest/lib/%.c | $(GUEST)/found
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(GUEST_FLAGS) -MMD -MP -c $< -o $@
-$(GUEST)/pic/%.o: guest/lib/%.c
+$(GUEST)/pic/%.o: guest/lib/%.c | $(GUEST)/found
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(GUEST_FLAGS) -fPIC -MMD -MP -c $< -o $@
 
@@ -155,7 +166,7 @@ $(PAPI_FH): guest/include/papi.h guest/include/papiStdEventDefs.h tools/papi-for
 	CC='$(CC)' tools/papi-fortran $(@F) guest/include > $@ || { rm -f $@; exit 1; }
 
 guest: $(GUEST)/rose $(GUEST_LIBS) $(GUEST_H)
-$(GUEST)/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h
+$(GUEST)/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h | $(GUEST)/found
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(GUEST_FLAGS) -fno-pie -no-pie -static guest/validate/rose.c guest/lib/bglcounters.c -o $@
 
@@ -209,10 +220,24 @@ bench: setup-check
 lint: setup-check
 	@tools/lint $(BUILD) $(ALL_C) $(ALL_H)
 
-install: all
+# What is installed knows PREFIX, for where /proc does not say where the program is. Few files do.
+PREFIX_SRC  = $(shell grep -l CHILIAD_PREFIX $(LIB_SRC) $(CMD_SRC))
+PREFIX_OBJ := $(BUILD)/prefix$(subst /,-,$(PREFIX))
+PREFIX_NEW := $(PREFIX_OBJ).$(shell echo $$PPID)
+$(PREFIX_OBJ)/chiliad: $(BUILD)/chiliad Makefile
+	@mkdir -p $(PREFIX_NEW) && cp $(BUILD)/libchiliad.a $(PREFIX_NEW)/
+	$(foreach file,$(PREFIX_SRC),$(CC) $(filter-out -MMD -MP,$(COMMON)) $(CPPFLAGS) $(CFLAGS) -c $(file) \
+		-o $(PREFIX_NEW)/$(notdir $(file:.c=.o)) &&) \
+	$(AR) r $(PREFIX_NEW)/libchiliad.a $(patsubst %.c,$(PREFIX_NEW)/%.o,$(notdir $(filter $(LIB_SRC),$(PREFIX_SRC))))
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(PREFIX_SRC),$(CMD_SRC))) \
+		$(patsubst %.c,$(PREFIX_NEW)/%.o,$(notdir $(filter $(CMD_SRC),$(PREFIX_SRC)))) $(PREFIX_NEW)/libchiliad.a $(LIBS) \
+		-o $(PREFIX_NEW)/chiliad
+	@rm -rf $(@D) && mv $(PREFIX_NEW) $(@D)
+
+install: all $(PREFIX_OBJ)/chiliad
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/chiliad
-	install -m 755 $(BUILD)/chiliad $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(BUILD)/libchiliad.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(PREFIX_OBJ)/chiliad $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(PREFIX_OBJ)/libchiliad.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 include/chiliad/*.h $(DESTDIR)$(PREFIX)/include/chiliad/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(PACKAGES)|' \
 		tools/chiliad.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/chiliad.pc
@@ -226,6 +251,10 @@ install: all
 		tools/manpage $(VERSION) $$page > $(DESTDIR)$(PREFIX)/share/man/man$$section/$$(basename $$page .md).$$section || exit 1; done
 	@$(MAKE) --no-print-directory install-guest
 	install -m 644 tools/chiliad.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chiliad
+
+DEB ?= $(BUILD)/deb
+deb: all guest
+	@tools/deb $(BUILD) $(VERSION) $(DEB)
 
 # Headers and sources always; libraries only where there is a compiler for the machine.
 GUEST_TO := $(DESTDIR)$(PREFIX)/share/chiliad/guest

@@ -60,14 +60,16 @@ static int find_program(struct validate_options *o)
 {
     static const char *const places[] = {"guest/rose", "../guest/rose",
                                          "../lib/chiliad/guest/rose"};
+    enum { PLACES = sizeof places / sizeof *places };
     char self[2048];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return cmd_fail("validate", "cannot find where this program is; use --program");
-    self[length] = 0;
-    *strrchr(self, '/') = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        (void)snprintf(o->found, sizeof o->found, "%s/%s", self, places[i]);
+    self[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = 0;
+    for (size_t i = 0; i <= PLACES; i++) {
+        const char *folder = i < PLACES ? self : CHILIAD_PREFIX "/bin"; /* without /proc */
+        (void)snprintf(o->found, sizeof o->found, "%s/%s", folder,
+                       places[i < PLACES ? i : PLACES - 1]);
         if (access(o->found, R_OK)) continue;
         o->program = o->found;
         return 0;

@@ -3,7 +3,8 @@
  *
  * A command opens its output before it runs a program: a wrong path is an error at once, and the
  * program, which may read the same folder, does not see the file. A file system without nameless
- * files gets a file with a temporary name instead.
+ * files, or a host without /proc, which gives them names, gets a file with a temporary name
+ * instead.
  */
 #include "view/view_file.h"
 
@@ -24,10 +25,12 @@ static int fail(const struct view_file *output, int why, struct chil_error *err)
  */
 static int open_temporary(struct view_file *output)
 {
-    char *copy = strdup(output->path);
-    int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
-    free(copy);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return fd;
+    if (access("/proc/self/fd", X_OK) == 0) {
+        char *copy = strdup(output->path);
+        int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+        free(copy);
+        if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return fd;
+    }
     if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
         output->temporary = NULL;
         return -1;
