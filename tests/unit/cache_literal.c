@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kinds_literal.h"
+#include "machine/cache/cache_unit.h" /* CALENDAR_WINDOW */
 #include "random.h"
 
 enum { INSTANCES = CACHE_CORES * CACHE_PORTS, PAGES = 1 << 20, SPACES = 16 };
@@ -77,6 +78,13 @@ struct busy {
     uint64_t from, until;
 };
 
+/* A DDR controller: when it is busy, by request, in any order, as far as is known: from `floor` on.
+ */
+struct bookings {
+    struct intervals busy;
+    uint64_t floor;
+};
+
 struct bank {
     struct store store;
     struct busy directory[2];
@@ -88,10 +96,10 @@ struct literal {
     struct core *cores;
     struct bank *banks;
     struct literal_kinds kinds; /* of L3 */
-    struct busy *ddr;
-    uint64_t *row;          /* by controller; NO_ADDRESS: none open */
-    int64_t *frame[SPACES]; /* by page; -1: none */
-    unsigned *owners;       /* by frame: how many pages */
+    struct bookings *ddr;       /* by controller */
+    uint64_t *row;              /* by controller; NO_ADDRESS: none open */
+    int64_t *frame[SPACES];     /* by page; -1: none */
+    unsigned *owners;           /* by frame: how many pages */
     int64_t frames;
     int64_t *free_frames;
     size_t free_count;
@@ -270,6 +278,50 @@ static uint64_t serve(struct busy *busy, uint64_t now, uint64_t length)
     return start;
 }
 
+/* The booking that overlaps [start, end); NULL: none. */
+static const struct interval *booked(const struct bookings *bookings, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < bookings->busy.count; i++)
+        if (bookings->busy.all[i].start < end && bookings->busy.all[i].end > start)
+            return &bookings->busy.all[i];
+    return NULL;
+}
+
+/* When the last period without a pause began. */
+static uint64_t last_period(const struct bookings *bookings)
+{
+    const struct intervals *busy = &bookings->busy;
+    const struct interval *last = &busy->all[0];
+    for (size_t i = 0; i < busy->count; i++)
+        if (busy->all[i].start > last->start) last = &busy->all[i];
+    uint64_t start = last->start;
+    for (size_t i = 0; i < busy->count; i++)
+        if (busy->all[i].end == start) {
+            start = busy->all[i].start;
+            i = SIZE_MAX; /* from the first on again */
+        }
+    return start;
+}
+
+/* The first free time for a request. Bookings are known until the last busy period begins more than
+ * CALENDAR_WINDOW cycles behind them. */
+static uint64_t serve_in_gap(struct bookings *bookings, uint64_t now, uint64_t length)
+{
+    struct intervals *busy = &bookings->busy;
+    const struct interval *other;
+    size_t kept = 0;
+    if (!length || now < bookings->floor) return now;
+    while ((other = booked(bookings, now, now + length)) != NULL)
+        now = other->end;
+    add_interval(busy, now, now + length);
+    uint64_t last = last_period(bookings);
+    if (last > bookings->floor + CALENDAR_WINDOW) bookings->floor = last - CALENDAR_WINDOW;
+    for (size_t i = 0; i < busy->count; i++)
+        if (busy->all[i].end >= bookings->floor) busy->all[kept++] = busy->all[i];
+    busy->count = kept;
+    return now;
+}
+
 /* A pair of cores shares a port; on a node of two cores each has its own. */
 static unsigned port_of(const struct literal *lit, unsigned core)
 {
@@ -289,7 +341,7 @@ static void touch_row(struct literal *lit, uint64_t address)
 static uint64_t use_ddr(struct literal *lit, uint64_t address, bool write, uint64_t now)
 {
     unsigned c = (unsigned)(address / lit->config.l3_line % lit->config.controllers);
-    uint64_t start = serve(&lit->ddr[c], now, lit->config.ddr_busy);
+    uint64_t start = serve_in_gap(&lit->ddr[c], now, lit->config.ddr_busy);
     if (write)
         RAISE(lit, DDR_STORE, c);
     else
@@ -1175,6 +1227,8 @@ void literal_free(struct literal *lit)
     free(lit->free_frames);
     free(lit->cores);
     free(lit->banks);
+    for (unsigned i = 0; i < lit->config.controllers; i++)
+        free(lit->ddr[i].busy.all);
     free(lit->ddr);
     free(lit->row);
     free(lit);

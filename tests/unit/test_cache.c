@@ -341,6 +341,33 @@ static void a_core_that_is_behind_does_not_wait_for_the_future(void **state)
     finish(&rig);
 }
 
+/* Four cores ask one controller of 64 cycles a line for a line each at 10000, 9000, 9030 and 9010,
+ * in this order, as cores do that run a quantum each. Busy periods must not overlap: the second
+ * begins at 9000 and ends at 9064, so the third begins there and the fourth behind it, at 9128; one
+ * more at 9960 does not fit before 10000 and begins at 10064. Planted: unit_serve in the place of
+ * calendar_serve lets the fourth begin at 9010. */
+static void a_controller_is_not_busy_twice_at_a_time(void **state)
+{
+    static const struct {
+        unsigned core;
+        uint64_t now, start;
+    } requests[] = {
+        {0, 10000, 10000}, {1, 9000, 9000}, {2, 9030, 9064}, {3, 9010, 9128}, {1, 9960, 10064}};
+    struct cache_config config = plain();
+    config.l2_depth = 0;
+    config.l3_busy = 0; /* nothing but the controller makes them wait */
+    config.controllers = 1;
+    config.ddr_busy = 64;
+    config.tlb_miss = 0;
+    struct rig rig = new_rig(&config);
+    (void)state;
+    for (unsigned i = 0; i < sizeof requests / sizeof *requests; i++)
+        assert_int_equal(
+            cache_load(rig.cache, requests[i].core, rig.space, BASE + 4096 * i, 8, requests[i].now),
+            DDR + requests[i].start - requests[i].now);
+    finish(&rig);
+}
+
 /* --- Stores ---------------------------------------------------------------------------------- */
 
 static void stores_go_through_and_join(void **state)
@@ -735,6 +762,7 @@ int main(void)
         cmocka_unit_test(a_prefetch_in_flight_costs_what_is_left),
         cmocka_unit_test(banks_and_controllers_go_by_line),
         cmocka_unit_test(a_core_that_is_behind_does_not_wait_for_the_future),
+        cmocka_unit_test(a_controller_is_not_busy_twice_at_a_time),
         cmocka_unit_test(stores_go_through_and_join),
         cmocka_unit_test(the_seventh_store_waits),
         cmocka_unit_test(dirty_lines_are_cast_out_where_l1_writes_back),

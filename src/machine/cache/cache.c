@@ -284,6 +284,8 @@ struct cache *cache_new(const struct cache_config *config)
     l3_init(cache);
     spaces_init(cache);
     cache->ddr = base_calloc(config->controllers, sizeof *cache->ddr);
+    for (unsigned i = 0; i < config->controllers; i++)
+        calendar_init(&cache->ddr[i].calendar);
     if (config->miss_kinds) cache->kinds = kinds_new(config->l3_size / config->l3_line);
     for (unsigned i = 0; i < config->cores; i++)
         core_init(cache, i);
@@ -327,6 +329,8 @@ void cache_free(struct cache *cache)
     free(cache->deposited);
     free(cache->lru);
     free(cache->fetched);
+    for (unsigned i = 0; i < cache->config.controllers; i++)
+        calendar_fini(&cache->ddr[i].calendar);
     free(cache->ddr);
     kinds_free(cache->kinds);
     free(cache);

@@ -21,7 +21,7 @@ bool can_defer(const struct cache *cache, uint64_t now)
     for (unsigned i = 0; i < 2 * cache->config.l3_banks; i++)
         if (cache->directory[i].until > latest) return false;
     for (unsigned i = 0; i < cache->config.controllers; i++)
-        if (cache->ddr[i].unit.until > latest) return false;
+        if (calendar_until(&cache->ddr[i].calendar) > latest) return false;
     return true;
 }
 

@@ -29,7 +29,7 @@ static void open_row(struct cache *cache, struct ddr *ddr, uint32_t line)
 static uint64_t ddr_fetch(struct cache *cache, struct bank *bank, uint32_t line, uint64_t now)
 {
     struct ddr *ddr = ddr_of(cache, line);
-    uint64_t start = unit_serve(&ddr->unit, now, cache->config.ddr_busy);
+    uint64_t start = calendar_serve(&ddr->calendar, now, cache->config.ddr_busy);
     count_wait(&bank->counts.mh_not_taken, now, start);
     ddr->counts.fetch++;
     open_row(cache, ddr, line);
@@ -39,7 +39,7 @@ static uint64_t ddr_fetch(struct cache *cache, struct bank *bank, uint32_t line,
 void l3_store_ddr(struct cache *cache, uint32_t line, uint64_t now)
 {
     struct ddr *ddr = ddr_of(cache, line);
-    (void)unit_serve(&ddr->unit, now, cache->config.ddr_busy);
+    (void)calendar_serve(&ddr->calendar, now, cache->config.ddr_busy);
     ddr->counts.store++;
     open_row(cache, ddr, line);
 }

@@ -25,9 +25,9 @@ struct bank {
     uint32_t first; /* of its ways, among those of all banks */
 };
 
-struct ddr {
+struct ddr { /* a controller */
     struct ddr_counts counts;
-    struct unit unit;
+    struct calendar calendar;
     uint64_t row; /* open row + 1; 0: none */
 };
 
