@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "machine/cache/cache_unit.h"
@@ -25,13 +24,15 @@ void calendar_fini(struct calendar *calendar)
     free(calendar->period);
 }
 
-/* Periods are [first, end) at the beginning of the array again. */
-static void compact(struct calendar *calendar)
+/* `count` periods move to another place. Not memmove: that uses vector registers, and translated
+ * code comes here without saving them. */
+static void move(struct unit *to, const struct unit *from, uint32_t count)
 {
-    memmove(calendar->period, calendar->period + calendar->first,
-            (calendar->end - calendar->first) * sizeof *calendar->period);
-    calendar->end -= calendar->first;
-    calendar->first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = to < from ? i : count - 1 - i;
+        to[at] = from[at];
+        __asm__ volatile("" : : : "memory"); /* it stays a loop */
+    }
 }
 
 /* Makes room for a period before `index`; returns where it is then. */
@@ -39,11 +40,12 @@ static uint32_t insert(struct calendar *calendar, uint32_t index)
 {
     if (calendar->end == CALENDAR_PERIODS) {
         index -= calendar->first;
-        compact(calendar);
+        calendar->end -= calendar->first;
+        move(calendar->period, calendar->period + calendar->first, calendar->end);
+        calendar->first = 0;
     }
     assert(calendar->end < CALENDAR_PERIODS); /* a window has half as many */
-    memmove(calendar->period + index + 1, calendar->period + index,
-            (calendar->end - index) * sizeof *calendar->period);
+    move(calendar->period + index + 1, calendar->period + index, calendar->end - index);
     calendar->end++;
     return index;
 }
@@ -75,7 +77,7 @@ static void book(struct calendar *calendar, uint32_t index, uint64_t start, uint
     bool joins_before = index > calendar->first && next[-1].until == start;
     if (joins_before && joins_next) {
         next[-1].until = next->until;
-        memmove(next, next + 1, (calendar->end - index - 1) * sizeof *next);
+        move(next, next + 1, calendar->end - index - 1);
         calendar->end--;
     } else if (joins_before) {
         next[-1].until = start + length;
