@@ -47,11 +47,16 @@ struct chil_run_names {
 
 struct chil_run;
 
+/* The environment of a program on any host: "PATH=/usr/bin:/bin" and a few more, NULL at the end.
+ * argv[0] and other ways to see its own path show /proc/program/NAME. */
+extern char *const chil_run_environment[];
+
 struct chil_run_options {
     const struct chil_machine *machine; /* outlives the run */
     const char *program;                /* a path, as in a shell; no search */
     char *const *argv;                  /* NULL-terminated, argv[0] included */
-    char *const *envp;
+    char *const *envp;                  /* NULL: chil_run_environment */
+    const char *environment; /* how envp differs from that, for experiments; NULL: it does not */
     const char *sysroot; /* where ld.so.1 and the shared libraries are; NULL: Debian's cross root */
     const char *root;    /* confines all of the guest's paths below it; NULL: not */
     const char *const *writable; /* folders that may be written, besides the working directory */

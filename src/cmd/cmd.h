@@ -65,18 +65,26 @@ int cmd_output_close(struct cmd_output *output, bool good);
 
 /* What commands that run a program have in common: the machine, its parameters, and where the
  * program may go. A command puts cmd_program_rows behind its own rows. */
-enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 7 };
+enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 9, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
 struct cmd_program {
     struct chil_run_options run;
     const char *machine;
     const char *writable[CMD_PROGRAM_LIST];
     const char *settings[CMD_PROGRAM_LIST];
     size_t setting_count;
+    const char *env[CMD_PROGRAM_LIST]; /* --env; "NAME=VALUE" after cmd_program_words */
+    size_t env_count;
+    bool env_host;
+    char *env_all[CMD_PROGRAM_LIST + CMD_ENV_FIXED + 1]; /* without env_host: the environment */
+    size_t env_all_count;
+    char env_text[CMD_ENV_TEXT];
 };
 extern const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS];
 int cmd_program_miss_kinds(struct cmd_program *p, const char *command); /* as --miss-kinds */
-/* The words of the program, after the options; and opening its machine. */
+/* The words of the program, after the options, and its environment (program_env.c); and opening
+ * its machine. */
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv);
+int cmd_program_env(struct cmd_program *p, const char *command);
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine);
 /* What the simulator says while it runs: a line on standard error. For chil_run_options, with the
  * command as context.

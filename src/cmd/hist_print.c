@@ -253,6 +253,8 @@ bool hist_print_json(FILE *out, struct hist *h)
     const struct hist_options *o = h->options;
     json_t *root = json_object();
     (void)json_object_set_new(root, "machine", json_string(h->machine));
+    if (o->program.run.environment)
+        (void)json_object_set_new(root, "environment", json_string(o->program.run.environment));
     (void)json_object_set_new(root, "declaration", json_string(o->declaration));
     (void)json_object_set_new(root, "event", json_string(o->event));
     if (o->where) (void)json_object_set_new(root, "where", json_string(o->where));

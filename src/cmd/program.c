@@ -41,6 +41,12 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "the program may write below DIR, besides the working directory; may be "
      "repeated",
      OPTION_ADD_TEXT(struct cmd_program, writable, run.writable_count)},
+    {"env", 0, "NAME[=VALUE]",
+     "the program has this variable, with your value or another one, besides its fixed "
+     "environment; may be repeated",
+     OPTION_ADD_TEXT(struct cmd_program, env, env_count)},
+    {"env-host", 0, NULL, "the program has your environment instead of the fixed one",
+     OPTION_SET_FLAG(struct cmd_program, env_host)},
     {"engine", 0, "ENGINE", "auto (default), interp, jit, or lockstep, which compares the two",
      OPTION_SET_TEXT(struct cmd_program, run.engine), .values = "auto interp jit lockstep"},
 };
@@ -51,9 +57,8 @@ int cmd_program_words(struct cmd_program *p, const char *command, int argc, char
         return cmd_fail(command, "no program; 'chiliad %s [OPTIONS] PROGRAM [ARGUMENTS]'", command);
     p->run.program = argv[optind];
     p->run.argv = argv + optind;
-    p->run.envp = environ;
     p->run.writable = p->writable;
-    return 0;
+    return cmd_program_env(p, command);
 }
 
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine)

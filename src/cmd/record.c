@@ -174,7 +174,7 @@ static int run_for(const struct record *r, size_t set, struct record_counted *co
 {
     struct chil_run_options options = r->program.run;
     struct chil_error err = {0};
-    char **environment = record_environment(r->seed, set);
+    char **environment = record_environment(options.envp, r->seed, set);
     if (!environment) return cmd_fail("record", "out of memory");
     options.envp = environment;
     options.record_turns = 0;

@@ -53,7 +53,7 @@ void record_tell_all(const struct record_limit *limit, const struct record_ways 
 
 /* Runs that differ (record_runs.c): the environment of run `number`, which moves the stack by some
  * bytes; the caller frees it. */
-char **record_environment(uint64_t seed, size_t number);
+char **record_environment(char *const *usual, uint64_t seed, size_t number);
 void record_environment_free(char **environment);
 /* Between these, the program reads its input from the start if it can, else nothing, and its output
  * is thrown away. */

@@ -25,11 +25,11 @@ static uint64_t scatter(uint64_t x)
     return x ^ x >> 31;
 }
 
-char **record_environment(uint64_t seed, size_t number)
+char **record_environment(char *const *usual, uint64_t seed, size_t number)
 {
     size_t count = 0, length = STEP * (size_t)(scatter(scatter(seed) + number) % STEPS),
            start = strlen(NAME);
-    while (environ[count])
+    while (usual[count])
         count++;
     char **list = calloc(count + 2, sizeof *list); // NOLINT(bugprone-sizeof-expression)
     char *padding = malloc(start + length + 1);
@@ -42,7 +42,7 @@ char **record_environment(uint64_t seed, size_t number)
     memset(padding + start, 'x', length);
     padding[start + length] = 0;
     list[0] = padding;
-    memcpy(list + 1, environ, count * sizeof *list);
+    memcpy(list + 1, usual, count * sizeof *list);
     return list;
 }
 

@@ -125,10 +125,13 @@ static void print_heading(FILE *out, const struct stat_shown *shown, const struc
     (void)fprintf(out, "\n counters of '%s' on %s", shown->options->program.run.program,
                   chil_machine_name(shown->machine));
     if (at_work == 1)
-        (void)fprintf(out, ", core %d\n\n", only);
+        (void)fprintf(out, ", core %d\n", only);
     else
-        (void)fprintf(out, ", %u of %u cores at work%s\n\n", at_work, cores,
+        (void)fprintf(out, ", %u of %u cores at work%s\n", at_work, cores,
                       t->numbers == 1 && has_core_events(shown) ? " (--per-core shows each)" : "");
+    const char *environment = shown->options->program.run.environment;
+    if (environment) (void)fprintf(out, " environment: %s\n", environment);
+    (void)fputc('\n', out);
     if (t->numbers == 1) return;
     for (size_t i = 0; i < t->numbers; i++) {
         char name[VIEW_GROUPED_MAX] = "total";

@@ -131,5 +131,7 @@ bool stat_print_json(FILE *out, const struct stat_shown *shown)
         view_json_count(chil_run_cycles(run)), "seconds", stat_seconds(shown, chil_run_cycles(run)),
         "busy_cycles", busy, "laws", (int)chil_run_laws(run), "counters", json_counters(shown),
         "derived", json_metrics(shown));
+    const char *environment = shown->options->program.run.environment;
+    if (environment) (void)json_object_set_new(json, "environment", json_string(environment));
     return view_json_write(json, out, JSON_INDENT(2));
 }

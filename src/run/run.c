@@ -17,6 +17,14 @@ static void report(void *context, const char *line)
     if (run->options.report) run->options.report(run->options.context, line);
 }
 
+char *const chil_run_environment[] = {(char *)"PATH=/usr/bin:/bin",
+                                      (char *)"HOME=/",
+                                      (char *)"USER=user",
+                                      (char *)"LANG=C",
+                                      (char *)"TERM=dumb",
+                                      (char *)"TZ=UTC0",
+                                      NULL};
+
 static int load(struct chil_run *run, struct chil_error *err)
 {
     const struct chil_run_options *o = &run->options;
@@ -26,8 +34,9 @@ static int load(struct chil_run *run, struct chil_error *err)
                   .writable = o->writable,
                   .writable_count = o->writable_count},
         .program = o->program,
+        .hide_path = true,
         .argv = o->argv,
-        .envp = o->envp};
+        .envp = o->envp ? o->envp : chil_run_environment};
     return node_load(run->node, &program, err);
 }
 

@@ -349,6 +349,8 @@ static void add_attributes(struct builder *b)
     run_attributes_set(run, chil_run_cores(run), b->exp);
     chil_exp_set_attribute(b->exp, "program", run->options.program);
     add_command(b);
+    if (run->options.environment)
+        chil_exp_set_attribute(b->exp, "environment", run->options.environment);
     (void)snprintf(text, sizeof text, "%016" PRIx64, hash_file(run->options.program));
     chil_exp_set_attribute(b->exp, "program_hash", text);
     (void)snprintf(text, sizeof text, "%d", chil_run_status(run));

@@ -44,6 +44,7 @@ struct os_options {
     uint64_t quantum;      /* cycles that cores may run apart when several are busy; 0: 1000 */
     struct os_rules rules; /* what it points to outlives the struct os */
     const char *program;   /* guest path */
+    bool hide_path;        /* argv[0] and all that shows the program's path: /proc/program/NAME */
     char *const *argv;     /* NULL-terminated, as envp; both are copied */
     char *const *envp;
 

@@ -76,6 +76,13 @@ bool fs_confined(const struct fs *fs);
 unsigned fs_cores(const struct fs *fs);
 /* Whether what is at this guest path, free of symbolic links, may be changed. */
 bool fs_may_change(const struct fs *fs, const char *path);
+/* The program at this path, and others of its folder, are shown in OS_PROGRAM_FOLDER. */
+#define OS_PROGRAM_FOLDER "/proc/program"
+void fs_hide_program(struct fs *fs, const char *path);
+const char *
+fs_program_folder(const struct fs *fs); /* where OS_PROGRAM_FOLDER leads; NULL: nowhere */
+/* The path by which guests see the program at a canonical path. */
+void fs_show_program(const struct fs *fs, const char *path, char shown[PATH_MAX]);
 struct inode *fs_inode(struct fs *fs, const struct stat *status);
 /* The file is gone: if the host uses its number again, that is another file. */
 void fs_forget(struct fs *fs, const struct stat *status);
@@ -109,7 +116,8 @@ struct pseudo {
 struct file;
 bool pseudo_area(const char *path); /* below (or at) one of the folders that are pseudo */
 struct pseudo pseudo_find(struct os_call *call, const char *path);
-int pseudo_link(struct os_call *call, struct pseudo pseudo, char target[PATH_MAX]);
+int pseudo_link(const struct fs *fs, struct os_call *call, struct pseudo pseudo,
+                char target[PATH_MAX]);
 void pseudo_stat(struct pseudo pseudo, struct stat *status);
 /* The names in a pseudo folder, one after the other from 0; NULL at the end. */
 const char *pseudo_name(const char *folder, unsigned index, enum pseudo_kind *kind);

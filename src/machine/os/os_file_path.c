@@ -31,6 +31,7 @@
 enum { LINKS_MAX = 40, REST_MAX = 2 * PATH_MAX };
 
 struct walk {
+    const struct fs *fs;
     struct os_call *call; /* NULL for the loader */
     int root;             /* borrowed */
     bool pseudo;          /* this tree has pseudo folders */
@@ -160,7 +161,7 @@ static int step_pseudo(struct walk *walk, struct place *place, const char *name,
     struct pseudo pseudo = pseudo_find(walk->call, walk->path);
     if (pseudo.kind == PSEUDO_LINK && (!last || follow_last)) {
         char target[PATH_MAX];
-        status = pseudo_link(walk->call, pseudo, target);
+        status = pseudo_link(walk->fs, walk->call, pseudo, target);
         drop_last(walk);
         if (!status) status = follow(walk, target);
         return status ? status : 1;
@@ -251,10 +252,10 @@ static int walk_on(struct walk *walk, struct place *place, bool follow_last)
     }
 }
 
-static int walk_tree(struct place *place, struct os_call *call, int root, bool pseudo,
-                     const char *text, unsigned flags)
+static int walk_tree(struct place *place, const struct fs *fs, struct os_call *call, int root,
+                     bool pseudo, const char *text, unsigned flags)
 {
-    struct walk walk = {.call = call, .root = root, .pseudo = pseudo, .folder = -1};
+    struct walk walk = {.fs = fs, .call = call, .root = root, .pseudo = pseudo, .folder = -1};
     walk.next = walk.rest;
     memset(place, 0, sizeof *place);
     place->parent = -1;
@@ -287,7 +288,7 @@ static int find_in_sysroot(struct place *place, const struct fs *fs, struct os_c
                            const char *text, unsigned flags)
 {
     if (fs_sysroot(fs) < 0) return -ENOENT;
-    int status = walk_tree(place, call, fs_sysroot(fs), false, text, flags);
+    int status = walk_tree(place, fs, call, fs_sysroot(fs), false, text, flags);
     if (!missing(status, place)) return status;
     if (!status) place_fini(place);
     return -ENOENT;
@@ -321,7 +322,7 @@ int place_find(struct place *place, const struct os_files *files, struct os_call
         if (status != -ENOENT) return status;
         if (is_cache(text)) return -ENOENT;
     }
-    int status = walk_tree(place, call, fs_root(fs), true, text, flags);
+    int status = walk_tree(place, fs, call, fs_root(fs), true, text, flags);
     if ((library || flags & PLACE_SYSROOT) && missing(status, place)) {
         if (!status) place_fini(place);
         return find_in_sysroot(place, fs, call, text, flags);
@@ -397,6 +398,19 @@ int files_open_program(const struct os_files *files, const char *guest, char pat
     }
     place_fini(&place);
     return status;
+}
+
+bool os_files_hide_program(const struct os_files *files, const char *program, char guest[PATH_MAX])
+{
+    char path[PATH_MAX], again[PATH_MAX];
+    int host = files_open_program(files, program, path);
+    if (host < 0) return false;
+    (void)close(host);
+    fs_hide_program(files_fs(files), path);
+    fs_show_program(files_fs(files), path, guest);
+    host = files_open_program(files, guest, again);
+    if (host >= 0) (void)close(host);
+    return host >= 0 && strcmp(path, again) == 0; /* not a program of the sysroot */
 }
 
 int os_files_open_program(const struct os_files *files, const char *guest_path_text)

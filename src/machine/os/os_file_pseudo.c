@@ -99,6 +99,7 @@ static const struct row rows[] = {
     {"/proc", PSEUDO_FOLDER, NULL, NULL},
     {"/proc/cpuinfo", PSEUDO_TEXT, NULL, text_cpuinfo},
     {"/proc/meminfo", PSEUDO_TEXT, NULL, text_meminfo},
+    {OS_PROGRAM_FOLDER, PSEUDO_LINK, NULL, NULL}, /* to the first program's folder */
     {"/proc/self", PSEUDO_FOLDER, NULL, NULL},
     {"/proc/self/exe", PSEUDO_LINK, NULL, NULL}, /* to the program */
     {"/proc/self/fd", PSEUDO_FOLDER, NULL, NULL},
@@ -157,7 +158,22 @@ struct pseudo pseudo_find(struct os_call *call, const char *path)
     return (struct pseudo){PSEUDO_NONE, 0};
 }
 
-int pseudo_link(struct os_call *call, struct pseudo pseudo, char target[PATH_MAX])
+/* Where the links lead that have no target in their row. */
+static int link_to_program(const struct fs *fs, const struct os_call *call, const struct row *row,
+                           char target[PATH_MAX])
+{
+    bool folder = strcmp(row->path, OS_PROGRAM_FOLDER) == 0;
+    const char *to = folder ? fs_program_folder(fs) : call ? call->process->space->program : NULL;
+    if (!to) return -ENOENT;
+    if (folder)
+        (void)snprintf(target, PATH_MAX, "%s", to);
+    else
+        fs_show_program(fs, to, target);
+    return 0;
+}
+
+int pseudo_link(const struct fs *fs, struct os_call *call, struct pseudo pseudo,
+                char target[PATH_MAX])
 {
     if (pseudo.kind == PSEUDO_DESCRIPTOR && call) {
         const struct file *file = files_get(call->process->files, pseudo.number);
@@ -170,10 +186,9 @@ int pseudo_link(struct os_call *call, struct pseudo pseudo, char target[PATH_MAX
         return 0;
     }
     if (pseudo.kind != PSEUDO_LINK) return -EINVAL;
-    const char *to = rows[pseudo.number].target;
-    if (!to) to = call ? call->process->space->program : NULL;
-    if (!to) return -ENOENT;
-    (void)memccpy(target, to, 0, PATH_MAX);
+    const struct row *row = &rows[pseudo.number];
+    if (!row->target) return link_to_program(fs, call, row, target);
+    (void)memccpy(target, row->target, 0, PATH_MAX);
     return 0;
 }
 

@@ -10,6 +10,10 @@
  * and "/" otherwise; so with the host's elsewhere, all of DIR may be written, as after chroot. A
  * --writable folder must be below DIR.
  *
+ * The program. A guest that knows where its program is on the host executes other instructions for
+ * each length of that path. So programs of the folder that the first one is in show as
+ * /proc/program/NAME (argv[0], AT_EXECFN, /proc/self/exe); /proc/program is a link to the folder.
+ *
  * Numbers. st_ino is the order in which a run first saw the file, st_dev one constant: the host's
  * numbers would differ from machine to machine. A file that a guest removed is forgotten, because
  * the host may or may not use its number again at once.
@@ -22,6 +26,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +42,7 @@ struct fs {
     int root, sysroot;
     bool confined;
     unsigned cores;
+    char *program_folder; /* canonical guest path; NULL: not hidden */
     char **writable;
     size_t writable_count;
     struct inode *inodes[BUCKETS];
@@ -142,6 +148,7 @@ void fs_release(struct fs *fs)
     for (size_t i = 0; i < fs->writable_count; i++)
         free(fs->writable[i]);
     free((void *)fs->writable);
+    free(fs->program_folder);
     if (fs->root >= 0) close(fs->root);
     if (fs->sysroot >= 0) close(fs->sysroot);
     free(fs);
@@ -172,6 +179,32 @@ bool fs_may_change(const struct fs *fs, const char *path)
     for (size_t i = 0; i < fs->writable_count; i++)
         if (is_below(path, fs->writable[i])) return true;
     return false;
+}
+
+/* ---- the program's folder ---- */
+
+void fs_hide_program(struct fs *fs, const char *path)
+{
+    free(fs->program_folder);
+    fs->program_folder = file_text(path);
+    *strrchr(fs->program_folder, '/') = 0;
+}
+
+const char *fs_program_folder(const struct fs *fs)
+{
+    if (!fs->program_folder) return NULL;
+    return *fs->program_folder ? fs->program_folder : "/";
+}
+
+void fs_show_program(const struct fs *fs, const char *path, char shown[PATH_MAX])
+{
+    const char *name = strrchr(path, '/') + 1;
+    size_t length = (size_t)(name - 1 - path);
+    if (fs->program_folder && strlen(fs->program_folder) == length &&
+        strncmp(path, fs->program_folder, length) == 0)
+        (void)snprintf(shown, PATH_MAX, OS_PROGRAM_FOLDER "/%s", name);
+    else
+        (void)snprintf(shown, PATH_MAX, "%s", path);
 }
 
 /* ---- numbers and times ---- */

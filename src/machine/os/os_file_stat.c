@@ -380,7 +380,7 @@ static int64_t readlink_at(struct os_call *call, uint32_t folder, uint32_t path,
     if (!place.exists)
         error = -ENOENT;
     else if (place.pseudo.kind != PSEUDO_NOT) {
-        error = pseudo_link(call, place.pseudo, target);
+        error = pseudo_link(files_fs(call->process->files), call, place.pseudo, target);
         if (!error) length = strlen(target);
     } else {
         ssize_t got = readlinkat(place.parent, place.name, target, sizeof target);

@@ -14,6 +14,7 @@
 #ifndef OS_IMPL_H
 #define OS_IMPL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +50,8 @@ os_files_fork(struct os_files *files); /* a copy whose descriptors share their o
 struct os_files *os_files_share(struct os_files *files); /* one more user (CLONE_FILES) */
 void os_files_close_on_exec(struct os_files *files);
 void os_files_release(struct os_files *files);
+/* From now on guests see the program at a path that no host decides; false: they cannot. */
+bool os_files_hide_program(const struct os_files *files, const char *program, char guest[PATH_MAX]);
 /* Opens a guest path for the loader: a host descriptor, read only, or -errno. */
 int os_files_open_program(const struct os_files *files, const char *guest_path);
 

@@ -118,6 +118,27 @@ void os_task_start_program(struct os_task *task)
     }
 }
 
+/* Loads the first program, by the path that it shall see if there is one. */
+static int load_first(struct os_process *process, const struct os_options *o,
+                      struct chil_error *err)
+{
+    char guest[PATH_MAX];
+    size_t count = 0;
+    while (o->argv && o->argv[count])
+        count++;
+    if (o->hide_path && count && os_files_hide_program(process->files, o->program, guest)) {
+        char **argv = base_calloc(count + 1, sizeof *argv); // NOLINT(bugprone-sizeof-expression)
+        memcpy(argv, o->argv, count * sizeof *argv);        // NOLINT(bugprone-sizeof-expression)
+        argv[0] = guest;
+        int status =
+            os_load(&process->space, process->files, &o->rules, guest, argv, o->envp, NULL);
+        free(argv); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
+        if (!status) return CHIL_OK;
+    }
+    /* Not hidden, or an error, which names the path that the user wrote. */
+    return os_load(&process->space, process->files, &o->rules, o->program, o->argv, o->envp, err);
+}
+
 int os_new(struct os **out, const struct os_options *options, struct cores *cores, unsigned count,
            struct chil_error *err)
 {
@@ -144,9 +165,7 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
     os_family_join(process, NULL);
     int status = CHIL_EINVAL;
     process->files = os_files_new(&os->options.rules, err);
-    if (process->files)
-        status = os_load(&process->space, process->files, &os->options.rules, options->program,
-                         options->argv, options->envp, err);
+    if (process->files) status = load_first(process, &os->options, err);
     if (status) {
         os_free(os);
         return status;
