@@ -6,8 +6,11 @@
 
 enum view_trace_format { VIEW_TRACE_TEXT, VIEW_TRACE_BINARY, VIEW_TRACE_JSON, VIEW_TRACE_FORMATS };
 
-struct view_trace_thread {
+/* JSON: a lane of a thread. Events of a lane do not overlap. */
+struct view_trace_lane {
     int pid, tid;
+    unsigned lane; /* 0 is the first of its thread */
+    uint64_t end;  /* of its last event, in cycles */
 };
 
 struct view_trace {
@@ -20,9 +23,10 @@ struct view_trace {
     struct chil_trace_writer *writer; /* binary */
     bool begun;
     uint64_t count;
-    uint32_t callpath;                 /* text: that of the last record */
-    struct view_trace_thread *threads; /* JSON: threads that have been named */
-    size_t thread_count, thread_capacity;
+    uint32_t callpath;             /* text: that of the last record */
+    struct view_trace_lane *lanes; /* JSON */
+    size_t lane_count, lane_capacity;
+    uint64_t events;
 };
 
 /* The head of the form, its records, its end. Begin returns 0 or an error of the binary form; end

@@ -1,5 +1,11 @@
-/* Traces as JSON that trace viewers open: the trace event format of Chrome, which ui.perfetto.dev
- * reads. */
+/* Traces as JSON in the trace event format of Chrome, which ui.perfetto.dev and speedscope read.
+ *
+ * These viewers take events of one thread that overlap for calls inside each other. So a thread has
+ * lanes: an event goes to the first lane whose last event has ended. Instructions that issue in one
+ * cycle, misses that are served at once, and what a thread does on a core whose clock is behind,
+ * are in further lanes. In a lane events are in order, and each ends before the next begins. An
+ * event is at least one cycle long, since viewers drop those of no length.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -33,34 +39,56 @@ static void print_named(FILE *out, const char *name, const char *text)
     print_string(out, text);
 }
 
+enum { LANE_STEP = 1000000 }; /* from the id of a lane to that of the next: above all thread ids */
+
 static void begin_event(struct view_trace *out, const char *name, const char *phase,
-                        struct view_trace_thread thread)
+                        const struct view_trace_lane *lane)
 {
-    (void)fprintf(out->file, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":",
-                  out->thread_count || out->count ? "," : "", phase, thread.pid, thread.tid);
+    (void)fprintf(out->file,
+                  "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%lld,\"name\":", out->events++ ? "," : "",
+                  phase, lane->pid, lane->tid + (long long)lane->lane * LANE_STEP);
     print_string(out->file, name);
 }
 
-/* The first record of a thread says who it is. */
-static void print_thread(struct view_trace *out, struct view_trace_thread thread, unsigned core)
+/* The first event of a lane says whose it is. */
+static void name_lane(struct view_trace *out, const struct view_trace_lane *lane, unsigned core,
+                      bool new_process)
 {
-    bool process = true;
-    for (size_t i = 0; i < out->thread_count; i++) {
-        if (out->threads[i].pid == thread.pid && out->threads[i].tid == thread.tid) return;
-        process &= out->threads[i].pid != thread.pid;
-    }
-    if (process) {
-        begin_event(out, "process_name", "M", thread);
+    if (new_process) {
+        begin_event(out, "process_name", "M", lane);
         (void)fputs(",\"args\":{\"name\":", out->file);
         print_string(out->file, out->head->program);
         (void)fputs("}}", out->file);
     }
-    out->threads =
-        base_grow(out->threads, &out->thread_capacity, out->thread_count + 1, sizeof *out->threads);
-    out->threads[out->thread_count++] = thread;
-    begin_event(out, "thread_name", "M", thread);
-    (void)fprintf(out->file, ",\"args\":{\"name\":\"thread %d, first on core %u\"}}", thread.tid,
-                  core);
+    begin_event(out, "thread_name", "M", lane);
+    (void)fprintf(out->file, ",\"args\":{\"name\":\"thread %d, ", lane->tid);
+    if (lane->lane)
+        (void)fprintf(out->file, "lane %u\"}}", lane->lane + 1);
+    else
+        (void)fprintf(out->file, "first on core %u\"}}", core);
+}
+
+/* The lane of an event, which ends at `end`. */
+static struct view_trace_lane find_lane(struct view_trace *out, int pid, int tid, unsigned core,
+                                        uint64_t start, uint64_t end)
+{
+    bool new_process = true;
+    unsigned lanes = 0;
+    for (size_t i = 0; i < out->lane_count; i++) {
+        struct view_trace_lane *lane = &out->lanes[i];
+        new_process &= lane->pid != pid;
+        if (lane->pid != pid || lane->tid != tid) continue;
+        lanes++;
+        if (lane->end > start) continue;
+        lane->end = end;
+        return *lane;
+    }
+    out->lanes =
+        base_grow(out->lanes, &out->lane_capacity, out->lane_count + 1, sizeof *out->lanes);
+    struct view_trace_lane lane = {pid, tid, lanes, end};
+    out->lanes[out->lane_count++] = lane;
+    name_lane(out, &lane, core, new_process);
+    return lane;
 }
 
 static void print_names(const struct view_trace *out, const struct chil_trace_item *item)
@@ -74,9 +102,10 @@ static void print_names(const struct view_trace *out, const struct chil_trace_it
     if (callpath) print_named(out->file, "callpath", callpath);
 }
 
-static void print_trigger(struct view_trace *out, struct view_trace_thread thread, uint64_t cycle)
+static void print_trigger(struct view_trace *out, const struct view_trace_lane *lane,
+                          uint64_t cycle)
 {
-    begin_event(out, "trigger", "i", thread);
+    begin_event(out, "trigger", "i", lane);
     (void)fputs(",\"s\":\"g\"", out->file);
     print_time(out, "ts", cycle);
     (void)fputc('}', out->file);
@@ -86,12 +115,12 @@ static void print_instruction(struct view_trace *out, const struct chil_trace_it
 {
     static const char *const accesses[] = {"", "load", "store", "cache"};
     const struct chil_trace_record *r = &item->record;
-    const struct view_trace_thread thread = {r->pid, r->tid};
     char text[CHIL_INSTRUCTION_TEXT];
-    print_thread(out, thread, r->core);
-    if (item->trigger) print_trigger(out, thread, r->cycle);
+    const struct view_trace_lane lane =
+        find_lane(out, r->pid, r->tid, r->core, r->cycle, r->cycle + 1);
+    if (item->trigger) print_trigger(out, &lane, r->cycle);
     chil_instruction_text(r->word, r->pc, text, sizeof text);
-    begin_event(out, text, "X", thread);
+    begin_event(out, text, "X", &lane);
     print_time(out, "ts", r->cycle);
     print_time(out, "dur", 1);
     (void)fprintf(out->file,
@@ -108,12 +137,13 @@ static void print_instruction(struct view_trace *out, const struct chil_trace_it
 static void print_transaction(struct view_trace *out, const struct chil_trace_item *item)
 {
     const struct chil_transaction *t = &item->transaction;
-    const struct view_trace_thread thread = {t->pid, t->tid};
-    print_thread(out, thread, t->sender);
-    if (item->trigger) print_trigger(out, thread, t->start);
-    begin_event(out, chil_transaction_kind_name(t->kind), "X", thread);
+    uint64_t length = t->end > t->start ? t->end - t->start : 1;
+    const struct view_trace_lane lane =
+        find_lane(out, t->pid, t->tid, t->sender, t->start, t->start + length);
+    if (item->trigger) print_trigger(out, &lane, t->start);
+    begin_event(out, chil_transaction_kind_name(t->kind), "X", &lane);
     print_time(out, "ts", t->start);
-    print_time(out, "dur", t->end - t->start);
+    print_time(out, "dur", length);
     (void)fprintf(out->file,
                   ",\"cat\":\"transaction\",\"args\":{\"cycle\":%" PRIu64 ",\"latency\":%" PRIu64
                   ",\"sender\":%u,\"core\":%u,\"level\":\"%s\",\"size\":%" PRIu32
@@ -143,6 +173,6 @@ void view_trace_json_begin(struct view_trace *out)
 void view_trace_json_end(struct view_trace *out)
 {
     (void)fputs("\n]}\n", out->file);
-    free(out->threads);
-    out->threads = NULL;
+    free(out->lanes);
+    out->lanes = NULL;
 }

@@ -5,7 +5,7 @@
 - one JSON object without repeated keys, NaN or Infinity; "traceEvents" is a list; "displayTimeUnit" is "ms" or "ns"
 - every event has "name", "ph", "pid" and "tid" of the right types, and no key that its phase does not have
 - metadata ("M"): process_name and thread_name, each with args.name, once, and before the first event of who they name
-- complete events ("X"): "ts" and "dur", not negative; those of one thread lie inside each other or apart
+- complete events ("X"): "ts" and "dur", more than 0; each of a thread ends before the next in the file begins
 - instants ("i"): "ts", and a scope "g", "p" or "t"
 - "ts" and "dur" are decimal, never with an exponent, so that no digit of a cycle is lost
 """
@@ -71,19 +71,16 @@ def check_event(event, named):
 
 
 def check_nesting(events):
-    threads = {}
+    ends = {}
     for event in events:
-        if event["ph"] == "X":
-            threads.setdefault((event["pid"], event["tid"]), []).append((event["ts"], -event["dur"], event["name"]))
-    for slices in threads.values():
-        stack = []
-        for start, length, name in sorted(slices):
-            end = start - length
-            while stack and stack[-1] <= start:
-                stack.pop()
-            if stack and end > stack[-1]:
-                fail("two slices of a thread overlap", (name, str(start), str(end), str(stack[-1])))
-            stack.append(end)
+        if event["ph"] != "X":
+            continue
+        who = (event["pid"], event["tid"])
+        if event["dur"] <= 0:
+            fail("a slice of no length", event)
+        if event["ts"] < ends.get(who, 0):
+            fail("two slices of a thread overlap, or are not in order", (event["name"], str(event["ts"]), str(ends[who])))
+        ends[who] = event["ts"] + event["dur"]
 
 
 def main():
