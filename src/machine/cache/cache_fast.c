@@ -9,7 +9,7 @@
  *
  * L1D and open lines change here at once, since the next access probes them. L2 and L3 follow in
  * the drain (cache_drain.c): at once, or, while the core defers (cache_defer.c), many misses
- * together. docs/model-memory.md has the contract as a table. */
+ * together. docs/fast-path.md has the contract as a table. */
 #include "machine/cache/cache_no_vectors.h"
 
 #include "machine/cache/cache_l1_access.h"

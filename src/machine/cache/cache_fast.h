@@ -1,6 +1,6 @@
 /* The state that the fast path changes at once: L1D, open lines, the list of deferred misses
- * (cache_fast.c). src/machine/jit/jit_miss.c does the same in emitted code, by offset: the FAST_
- * constants, each asserted against its struct. */
+ * (cache_fast.c). src/machine/jit/jit_miss.c does the same in assembler; it takes the offsets from
+ * these structs. */
 #ifndef CACHE_FAST_H
 #define CACHE_FAST_H
 
@@ -48,7 +48,7 @@ struct cache_fast {
     struct open_line *next_open;  /* the one to be replaced */
     const void *load, *store;     /* for code: what does so for it, */
     const void *probe;            /* and for a load that may be free */
-    uint32_t ready;               /* QUICK_…: may be tried */
+    uint32_t ready;               /* FAST_...: may be tried */
     uint32_t set_mask;            /* of L1D */
     /* What the branch-free probe changes instead of a line's byte and set when the load hits: never
      * read. */
@@ -63,48 +63,5 @@ struct cache_fast {
 
 /* Drains when fast->next_miss has reached fast->full. Returns the stall cycles. */
 uint32_t cache_drain_fast(struct cache_fast *fast);
-
-#define FAST_NEXT_MISS   0
-#define FAST_FULL        8
-#define FAST_LOAD_PAGES  16
-#define FAST_STORE_PAGES 24
-#define FAST_VIEW        32
-#define FAST_NEXT_OPEN   40
-#define FAST_SET_MASK    76
-#define FAST_NO_AT       80
-#define FAST_NO_SET      92
-#define FAST_ROUND_ROBIN 128
-#define FAST_LINE        1216
-#define FAST_AT          17608
-#define FAST_AFTER       50384
-#define ROUND_ROBIN_NEXT 0
-#define ROUND_ROBIN_WRAP 4
-#define OPEN_AT          0
-#define OPEN_NEXT        8
-#define OPEN_LINE        16
-#define FAST_IS(name, member)                                                                      \
-    _Static_assert(offsetof(struct cache_fast, member) == FAST_##name,                             \
-                   "cache_fast." #member " has moved")
-FAST_IS(NEXT_MISS, next_miss);
-FAST_IS(FULL, full);
-FAST_IS(LOAD_PAGES, load_pages);
-FAST_IS(STORE_PAGES, store_pages);
-FAST_IS(VIEW, view);
-FAST_IS(NEXT_OPEN, next_open);
-FAST_IS(SET_MASK, set_mask);
-FAST_IS(NO_AT, no_at);
-FAST_IS(NO_SET, no_set);
-FAST_IS(ROUND_ROBIN, round_robin);
-FAST_IS(LINE, line);
-FAST_IS(AT, at);
-FAST_IS(AFTER, after);
-_Static_assert(sizeof(struct round_robin) == 8 &&
-                   offsetof(struct round_robin, next_victim) == ROUND_ROBIN_NEXT &&
-                   offsetof(struct round_robin, wrap_way) == ROUND_ROBIN_WRAP,
-               "members of struct round_robin have moved");
-_Static_assert(offsetof(struct open_line, at) == OPEN_AT &&
-                   offsetof(struct open_line, next) == OPEN_NEXT &&
-                   offsetof(struct open_line, line) == OPEN_LINE,
-               "members of an open line have moved");
 
 #endif

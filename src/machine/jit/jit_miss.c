@@ -1,13 +1,12 @@
-/* Misses of the common kind without a call of C: what cache_fast.c does at once for a load or a
- * store whose line is not free, written for the registers of translated code (jit_layout.c). All
- * that is seldom so, it asks cache_load_fast and cache_store_fast for.
+/* The fast path of misses in assembler, for the registers of translated code (jit_layout.c): what
+ * cache_fast.c does at once for a load or a store whose line byte has no set bit. Rare cases call
+ * cache_load_fast and cache_store_fast. docs/fast-path.md has the contract.
  *
- * In: in eax the number of the line of the access, among those of the space, with low bits of the
- * address above it that say that it is not aligned (cache_lines), which finds no page; the core's
- * cache_fast in r11, lines in r15 (LINES_BIAS), the time in r13. Out: the carry is set when the
- * access is counted and may be done, and the time has what it cost as far as that is known; else
- * eax is what the model said (CACHE_SLOW, or a stall with CACHE_NOTIFY). rdx, r8, r9, r10 and r11
- * are lost, all others kept.
+ * In: eax, the line's number in the address space; above it the low bits of an address that is not
+ * aligned (cache_lines), so that the lookup finds no page. r11: the core's cache_fast. r15: line
+ * bytes (LINES_BIAS). r13: the time. Out: carry set: the access is counted and may be done, and the
+ * time includes its stall as far as that is known. Carry clear: eax is the result of the model,
+ * CACHE_SLOW or a stall with CACHE_NOTIFY. Clobbers rdx, r8, r9, r10, r11.
  */
 #include "machine/jit/jit_miss.h"
 
@@ -15,56 +14,59 @@
 
 #include "machine/cache/cache_fast.h"
 
-/* Places of members, for the assembler, by the same names. */
-#define TEXT(x)          #x
-#define HAS(name, value) ".equ " name ", " TEXT(value) "\n"
+/* Offsets of members, for the assembler: .equ NAME, offset. */
+#define OFFSET(name, structure, member)                                                            \
+    __asm__ volatile(".equ " #name ", %c0" : : "i"(offsetof(struct structure, member)))
 
 _Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_IN_L1D == 16 && CACHE_OPEN == 128,
-               "they stand below");
-_Static_assert(CACHE_GRANULES == 1 << 27 && CACHE_SLOW == UINT32_MAX, "as above");
-_Static_assert(FAST_LOAD == 1 && FAST_STORE == 2 && CACHE_GRANULE_BITS == 5, "as above");
+               "the assembler has them as numbers");
+_Static_assert(CACHE_GRANULES == 1 << 27 && CACHE_SLOW == UINT32_MAX, "likewise");
+_Static_assert(FAST_LOAD == 1 && FAST_STORE == 2 && CACHE_GRANULE_BITS == 5, "likewise");
 _Static_assert(MISS_STORE == 1 << 30 && MISS_IN_L1D == CACHE_IN_L1D << 25 &&
                    sizeof(cache_miss) == 8,
-               "as above");
+               "likewise");
 
-/* clang-format off */
-__asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
-        HAS("FULL", FAST_FULL)
-        HAS("LOAD_PAGES", FAST_LOAD_PAGES)
-        HAS("STORE_PAGES", FAST_STORE_PAGES)
-        HAS("VIEW", FAST_VIEW)
-        HAS("NEXT_OPEN", FAST_NEXT_OPEN)
-        HAS("SET_MASK", FAST_SET_MASK)
-        HAS("NO_AT", FAST_NO_AT)
-        HAS("NO_SET", FAST_NO_SET)
-        HAS("SETS", FAST_ROUND_ROBIN)
-        HAS("LINE", FAST_LINE)
-        HAS("AT", FAST_AT)
-        HAS("AFTER", FAST_AFTER)
-        HAS("NEXT", ROUND_ROBIN_NEXT)
-        HAS("WRAP", ROUND_ROBIN_WRAP)
-        HAS("OPENED", OPEN_AT)
-        HAS("OPEN_AFTER", OPEN_NEXT)
-        HAS("OPENED_LINE", OPEN_LINE)
-        HAS("BIAS", LINES_BIAS)
-
-        /* The page in r8d, if such accesses are quick in it (else: on at 1); rdx: the line's byte. */
-        ".macro look pages, quick\n"
+/* Holds the assembler, never called: in a function the compiler fills in the offsets. */
+static __attribute__((naked, used, noinline)) void miss_code(void)
+{
+    OFFSET(NEXT_MISS, cache_fast, next_miss);
+    OFFSET(FULL, cache_fast, full);
+    OFFSET(LOAD_PAGES, cache_fast, load_pages);
+    OFFSET(STORE_PAGES, cache_fast, store_pages);
+    OFFSET(VIEW, cache_fast, view);
+    OFFSET(NEXT_OPEN, cache_fast, next_open);
+    OFFSET(SET_MASK, cache_fast, set_mask);
+    OFFSET(NO_AT, cache_fast, no_at);
+    OFFSET(NO_SET, cache_fast, no_set);
+    OFFSET(SETS, cache_fast, round_robin);
+    OFFSET(LINE, cache_fast, line);
+    OFFSET(AT, cache_fast, at);
+    OFFSET(AFTER, cache_fast, after);
+    OFFSET(NEXT, round_robin, next_victim);
+    OFFSET(WRAP, round_robin, wrap_way);
+    OFFSET(OPENED, open_line, at);
+    OFFSET(OPEN_AFTER, open_line, next);
+    OFFSET(OPENED_LINE, open_line, line);
+    __asm__ volatile(".equ BIAS, %c0" : : "i"(LINES_BIAS));
+    /* clang-format off */
+    __asm__ volatile(
+        /* r8d: the page, if it has the right; else jumps to 1. rdx: the line's byte. */
+        ".macro lookup pages, right\n"
         "   mov %eax, %r8d\n"
         "   shr $7, %r8d\n"
         "   mov \\pages(%r11), %rdx\n"
         "   mov (%rdx,%r8,4), %r8d\n"
         "   lea -BIAS(%r15,%rax), %rdx\n"
-        "   test $\\quick, %r8b\n"
+        "   test $\\right, %r8b\n"
         "   jz 1f\n"
         ".endm\n"
 
-        /* The set in eax takes the line in r8d, whose byte is at rdx, in its turn. If that is not plain: on at `else`. */
+        /* The set in eax replaces its next victim by the line in r8d, whose byte is at rdx; rare cases: `else`. */
         ".macro replace else\n"
         "   mov SETS+NEXT(%r11,%rax,8), %r9d\n"
         "   cmp SETS+WRAP(%r11,%rax,8), %r9d\n"
         "   je \\else\n"
-        "   mov AT(%r11,%r9,8), %r10\n" /* the byte of the line that goes */
+        "   mov AT(%r11,%r9,8), %r10\n" /* the byte of the victim */
         "   test %r10, %r10\n"
         "   jz \\else\n"
         "   mov %rdx, AT(%r11,%r9,8)\n"
@@ -75,20 +77,20 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   mov %r9d, SETS+NEXT(%r11,%rax,8)\n"
         ".endm\n"
 
-        /* The miss in r8d is noted; r9: where. */
+        /* Writes the miss in r8d to the list at r9. */
         ".macro note\n"
         "   mov %r8d, (%r9)\n"
         "   mov %r13d, 4(%r9)\n"
         ".endm\n"
 
-        /* That was all. When there is no room for more than r9 says, it goes on at 2. */
+        /* Returns with carry, or jumps to 2 when the list, which ends at r9, is full. */
         ".macro done\n"
         "   cmp FULL(%r11), %r9\n" /* below: the carry is set */
         "   jae 2f\n"
         "   ret\n"
         ".endm\n"
 
-        /* Likewise of a miss that is still to be noted. */
+        /* Appends the miss in r8d to the list, then the same. */
         ".macro note_done\n"
         "   mov NEXT_MISS(%r11), %r9\n"
         "   note\n"
@@ -97,9 +99,9 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   done\n"
         ".endm\n"
 
-        /* Calls C with r11, r9 and rdx, and keeps what it may change and nobody has given up. Its answer is added to the
-         * time, or passed on if it is negative. */
-        ".macro answer function\n"
+        /* Calls a C function with r11, r9 and rdx; saves the other caller-saved registers. Adds its result to the time;
+         * a negative one is returned, carry clear. */
+        ".macro call_c function\n"
         "   push %rdi\n"
         "   push %rsi\n"
         "   push %rcx\n"
@@ -116,8 +118,8 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "9: ret\n"
         ".endm\n"
 
-        /* Seldom so: C is asked, with the view, the address (of the line) and the time. */
-        ".macro otherwise function\n"
+        /* The rare case: calls C with the view, the address (of the line) and the time. */
+        ".macro rare_case function\n"
         "   mov VIEW(%r11), %r11\n"
         "   lea BIAS(%rdx), %r9\n"
         "   sub %r15, %r9\n"
@@ -125,7 +127,7 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   jae 8f\n"
         "   shl $5, %r9d\n"
         "   mov %r13, %rdx\n"
-        "   answer \\function\n"
+        "   call_c \\function\n"
         "8: mov $-1, %eax\n" /* not aligned: CACHE_SLOW */
         "   ret\n"
         ".endm\n"
@@ -136,7 +138,7 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         ".hidden jit_miss_load\n"
         ".type jit_miss_load, @function\n"
         "jit_miss_load:\n"
-        "   look LOAD_PAGES, 1\n"
+        "   lookup LOAD_PAGES, 1\n"
         "   testb $16, (%rdx)\n" /* the page has been out of the TLB */
         "   jnz 1f\n"
         "   and $-128, %r8d\n"
@@ -144,18 +146,18 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   and SET_MASK(%r11), %eax\n"
         "   replace 1f\n"
         "   note_done\n"
-        "1: otherwise cache_load_fast\n"
-        "2: answer cache_drain_fast\n"
+        "1: rare_case cache_load_fast\n"
+        "2: call_c cache_drain_fast\n"
         ".size jit_miss_load, . - jit_miss_load\n"
 
-        /* The same for a load that may be free, of which nobody knows without looking. What it would change is changed
-         * then, too, but for no line: no branch depends on it. */
+        /* The branch-free probe, for an unpredictable load. On a hit it changes the byte, set and list entry that are
+         * never read, instead of branching around the changes. */
         ".p2align 4\n"
         ".globl jit_miss_probe\n"
         ".hidden jit_miss_probe\n"
         ".type jit_miss_probe, @function\n"
         "jit_miss_probe:\n"
-        "   look LOAD_PAGES, 1\n"
+        "   lookup LOAD_PAGES, 1\n"
         "   and $-128, %r8d\n"
         "   add %eax, %r8d\n" /* the line */
         "   and SET_MASK(%r11), %eax\n"
@@ -174,14 +176,14 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   replace 3f\n"
         "   mov NEXT_MISS(%r11), %r9\n"
         "   done\n"
-        "3: subq $8, NEXT_MISS(%r11)\n" /* it is not so plain, and no miss yet */
+        "3: subq $8, NEXT_MISS(%r11)\n" /* a rare case: not a miss yet */
         "   jmp 4f\n"
         "1: testb $1, (%rdx)\n"
         "   jz 4f\n"
         "   stc\n"
         "   ret\n"
-        "4: otherwise cache_load_fast\n"
-        "2: answer cache_drain_fast\n"
+        "4: rare_case cache_load_fast\n"
+        "2: call_c cache_drain_fast\n"
         ".size jit_miss_probe, . - jit_miss_probe\n"
 
         ".p2align 4\n"
@@ -189,7 +191,7 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         ".hidden jit_miss_store\n"
         ".type jit_miss_store, @function\n"
         "jit_miss_store:\n"
-        "   look STORE_PAGES, 2\n"
+        "   lookup STORE_PAGES, 2\n"
         "   and $-128, %r8d\n"
         "   add %eax, %r8d\n" /* the line */
         "   movzbl (%rdx), %eax\n"
@@ -208,16 +210,17 @@ __asm__(HAS("NEXT_MISS", FAST_NEXT_MISS)
         "   shl $25, %eax\n"
         "   lea (1 << 30)(%r8,%rax), %r8d\n"
         "   note_done\n"
-        "1: otherwise cache_store_fast\n"
-        "2: answer cache_drain_fast\n"
+        "1: rare_case cache_store_fast\n"
+        "2: call_c cache_drain_fast\n"
         ".size jit_miss_store, . - jit_miss_store\n"
-        ".purgem look\n"
+        ".purgem lookup\n"
         ".purgem replace\n"
         ".purgem note\n"
         ".purgem done\n"
         ".purgem note_done\n"
-        ".purgem answer\n"
-        ".purgem otherwise\n");
-/* clang-format on */
+        ".purgem call_c\n"
+        ".purgem rare_case\n");
+    /* clang-format on */
+}
 
 #endif
