@@ -342,10 +342,13 @@ static uint64_t use_ddr(struct literal *lit, uint64_t address, bool write, uint6
 {
     unsigned c = (unsigned)(address / lit->config.l3_line % lit->config.controllers);
     uint64_t start = serve_in_gap(&lit->ddr[c], now, lit->config.ddr_busy);
-    if (write)
+    if (write) {
         RAISE(lit, DDR_STORE, c);
-    else
+        RAISE(lit, L3_DDR_STORE, 0);
+    } else {
         RAISE(lit, DDR_FETCH, c);
+        RAISE(lit, L3_DDR_FETCH, 0);
+    }
     touch_row(lit, address);
     return start;
 }
