@@ -25,7 +25,9 @@ extern "C" {
     X(CHIL_EBUSY, -8, "not while the unit is delivering or running")                               \
     X(CHIL_EGEOMETRY, -9, "the counter unit would lose carries")                                   \
     X(CHIL_ELAW, -10, "internal error: counts contradict each other")                              \
-    X(CHIL_EPERM, -11, "not permitted")
+    X(CHIL_EPERM, -11, "not permitted")                                                            \
+    X(CHIL_EEXEC, -12, "the program cannot be executed")                                           \
+    X(CHIL_ENOPROGRAM, -13, "there is no such program")
 
 enum chil_status {
     CHIL_OK = 0,

@@ -119,6 +119,8 @@ enum { CHIL_RECORD_DEPTH = 256 };
 
 struct chil_exp;
 
+/* CHIL_ENOPROGRAM: the program, or the interpreter that it needs, is not there; CHIL_EEXEC: it
+ * cannot be executed. */
 int chil_run_new(struct chil_run **run, const struct chil_run_options *options,
                  struct chil_error *err);
 void chil_run_free(struct chil_run *run);

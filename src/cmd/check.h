@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "view/view_trace.h"
 
-enum { CHECK_AROUND_MAX = 1000, CHECK_BROKEN = 1 };
+enum { CHECK_AROUND_MAX = 1000, CHECK_BROKEN = CMD_DIFFERS };
 
 /* The last records of a stream, and those behind the violation. */
 struct check_ring {

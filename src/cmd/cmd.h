@@ -1,7 +1,7 @@
 /* The commands of the program: a table in main.c, a file each, and what they share.
  *
- * A command gets its own words (argv[0] is its name) and returns the exit status: 0, or 2 after one
- * line on standard error that says what is wrong and what to do, or 3 for a bug of the simulator.
+ * A command gets its own words (argv[0] is its name) and returns the exit status: 0, the program's,
+ * or one of those below after one line on standard error that says what is wrong and what to do.
  * `cmd_fail` prints that line.
  *
  * Terms: docs/glossary.md
@@ -19,7 +19,17 @@
 #include "view/view.h"
 #include "view/view_file.h"
 
-enum { CMD_BAD = 2, CMD_INTERNAL = 3 };
+/* Exit statuses that are not the program's, as env(1) and timeout(1) have them. A status of 128 + N
+ * is the end by signal N, of the program or of the command. */
+enum {
+    CMD_DIFFERS = 1,      /* what was to be held does not hold: diff --fail-if, check, upc */
+    CMD_INTERNAL = 123,   /* a bug of the simulator: counts contradict each other */
+    CMD_LIMIT = 124,      /* --limit ended the run */
+    CMD_BAD = 125,        /* a bad command line or input; an output that cannot be written */
+    CMD_EXEC = 126,       /* the program cannot be executed */
+    CMD_NO_PROGRAM = 127, /* there is no such program */
+    CMD_SIGNAL = 128
+};
 
 struct cmd {
     const char *name, *page; /* of the command; of the man page without "chiliad-" */
@@ -52,8 +62,11 @@ extern const struct option_table cmd_cc_options, cmd_check_options, cmd_cut_opti
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for an error that the library described; CMD_INTERNAL for a broken law. */
+/* The same for an error that the library described, with the exit status for it; and for one about
+ * the file of the program that is to run. */
 int cmd_fail_error(const char *command, const struct chil_error *err);
+int cmd_fail_program(const char *command, const struct chil_error *err);
+int cmd_status_of(int status); /* the exit status for a negative CHIL_E... */
 /* A file of view/view_file.h that a command writes. Both report errors and return CMD_BAD. */
 struct cmd_output {
     const char *command;

@@ -53,7 +53,23 @@ int cmd_fail(const char *command, const char *format, ...)
 int cmd_fail_error(const char *command, const struct chil_error *err)
 {
     (void)cmd_fail(command, "%s", err->text[0] ? err->text : chil_status_text(err->status));
-    return err->status == CHIL_ELAW ? CMD_INTERNAL : CMD_BAD;
+    return cmd_status_of(err->status);
+}
+
+int cmd_fail_program(const char *command, const struct chil_error *err)
+{
+    (void)cmd_fail_error(command, err);
+    return err->status == CHIL_ENOENT ? CMD_NO_PROGRAM : CMD_EXEC;
+}
+
+int cmd_status_of(int status)
+{
+    switch (status) {
+    case CHIL_ELAW: return CMD_INTERNAL;
+    case CHIL_EEXEC: return CMD_EXEC;
+    case CHIL_ENOPROGRAM: return CMD_NO_PROGRAM;
+    default: return CMD_BAD;
+    }
 }
 
 int cmd_finish(const char *command, int status)

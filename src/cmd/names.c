@@ -195,7 +195,7 @@ int cmd_names_make(struct chil_hist_names *names, const char *command, const cha
     names->callpaths = chil_ranges_new();
     if (chil_program_ranges(program, CHIL_PROGRAM_FUNCTIONS, add, names->functions, &err) ||
         chil_program_ranges(program, CHIL_PROGRAM_DATA, add, names->symbols, &err))
-        return cmd_fail_error(command, &err);
+        return cmd_fail_program(command, &err);
     int status = make_places(&names->tags, (struct asking){command, "--tag", program, false},
                              places->tags, places->tag_count);
     if (status) return status;

@@ -72,9 +72,9 @@ const struct option_table cmd_stat_options = {
              "counts go to standard error.",
     .groups = {OPTION_ROWS(option_rows),
                OPTION_ROWS_AT(cmd_program_rows, struct stat_options, program)},
-    .notes = "Exit status: the program's; 128 + signal if a signal killed it; 2 for an "
-             "error of this command; 3 if counts contradict each other, which is a bug of "
-             "the simulator.",
+    .notes = "Exit status: the program's; 128 + signal if a signal killed it; 125 for an "
+             "error of this command, 126 if the program cannot be executed, 127 if there is "
+             "none; 123 if counts contradict each other, which is a bug of the simulator.",
     .ends_at_operand = true,
 };
 

@@ -157,7 +157,7 @@ static void run_once(const struct sweep *s, size_t number, struct sweep_outcome 
     struct chil_run_options options = s->program.run;
     options.machine = machine;
     if (chil_run_new(&run, &options, &err) || chil_run_go(run, &err)) {
-        outcome->status = err.status == CHIL_ELAW ? CMD_INTERNAL : CMD_BAD;
+        outcome->status = cmd_status_of(err.status);
         (void)snprintf(outcome->why, sizeof outcome->why, "%s", err.text);
     } else {
         outcome->done = true;

@@ -138,7 +138,7 @@ static int compare(const struct chil_stimulus_result *fast,
     char difference[200];
     if (!chil_stimulus_same(fast, reference, difference, sizeof difference)) {
         (void)cmd_fail("upc", "the models differ: %s", difference);
-        return 1;
+        return CMD_DIFFERS;
     }
     if (!quiet)
         (void)printf("reference: the same %zu counters, %zu readings, %zu notices\n",

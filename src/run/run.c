@@ -37,7 +37,10 @@ static int load(struct chil_run *run, struct chil_error *err)
         .hide_path = true,
         .argv = o->argv,
         .envp = o->envp ? o->envp : chil_run_environment};
-    return node_load(run->node, &program, err);
+    int status = node_load(run->node, &program, err);
+    if (!status || status == CHIL_ERANGE) return status; /* the latter: the host lacks memory */
+    if (err) err->status = status == CHIL_ENOENT ? CHIL_ENOPROGRAM : CHIL_EEXEC;
+    return status == CHIL_ENOENT ? CHIL_ENOPROGRAM : CHIL_EEXEC;
 }
 
 /* Devices and observers are notified in the order in which they are attached. */

@@ -175,7 +175,8 @@ static int read_file(struct reading r, const char *program, struct chil_error *e
 {
     int fd = open(program, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", program, strerror(errno));
+        return chil_error_set(err, errno == ENOENT ? CHIL_ENOENT : CHIL_EIO, "cannot open '%s': %s",
+                              program, strerror(errno));
     (void)elf_version(EV_CURRENT);
     r.elf = elf_begin(fd, ELF_C_READ, NULL);
     struct observe_symbols *symbols = observe_symbols_new();
