@@ -43,8 +43,7 @@ static bool axis_make(struct axis *axis, struct chil_hist *hist, unsigned dimens
     bool good = true;
     axis->bars = hist_largest(hist, dimension, most, true, &axis->count, &axis->left_out);
     if (!axis->bars) return false;
-    axis->names =
-        calloc(axis->count + 1, sizeof *axis->names); // NOLINT(bugprone-sizeof-expression)
+    axis->names = calloc(axis->count + 1, sizeof *axis->names);
     for (size_t i = 0; axis->names && i < axis->count; i++) {
         axis->names[i] = name_of(hist, dimension, axis->bars[i].index, whole);
         good &= axis->names[i] != NULL;

@@ -31,7 +31,7 @@ char **record_environment(char *const *usual, uint64_t seed, size_t number)
            start = strlen(NAME);
     while (usual[count])
         count++;
-    char **list = calloc(count + 2, sizeof *list); // NOLINT(bugprone-sizeof-expression)
+    char **list = calloc(count + 2, sizeof *list);
     char *padding = malloc(start + length + 1);
     if (!list || !padding) {
         free(list); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)

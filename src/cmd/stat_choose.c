@@ -1,4 +1,5 @@
 /* Which events chiliad stat prints: those of -e, all, or a short table of the most useful. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static void choose_usual(struct stat_chosen *chosen, const struct chil_machine *
 
 static bool matches(const struct chil_event *event, const char *pattern)
 {
+    assert(event);
     return strcasecmp(pattern, event->name) == 0 ||
            (strpbrk(pattern, "*?[") && chil_event_matches(event, pattern));
 }

@@ -108,14 +108,17 @@ static int run_function(const struct chil_machine *machine, const char *program,
 /* Lines are "NAME VALUE"; the n-th line of a counter is the n-th draw. */
 static void read_counts(FILE *out, const char *function, struct validate_sample *samples)
 {
-    char line[128], name[64];
-    int64_t value;
+    char line[128];
     while (fgets(line, sizeof line, out)) {
-        if (sscanf(line, "%63s %" SCNd64, name, &value) != 2) continue;
+        char *end, *number = strchr(line, ' ');
+        if (!number) continue;
+        int64_t value = strtoll(number, &end, 10);
+        if (end == number) continue;
+        *number = '\0';
         for (size_t i = 0; i < VALIDATE_CELLS; i++) {
             struct validate_sample *sample = &samples[i];
             if (strcmp(validate_cells[i].function, function) == 0 &&
-                strcmp(validate_cells[i].counter, name) == 0 && sample->count < sample->draws)
+                strcmp(validate_cells[i].counter, line) == 0 && sample->count < sample->draws)
                 sample->value[sample->count++] = value;
         }
     }

@@ -138,8 +138,7 @@ static int compare_threads(const void *a, const void *b)
 
 static void collect_threads(struct builder *b)
 {
-    b->threads =
-        base_calloc(b->path_count + 1, sizeof *b->threads); // NOLINT(bugprone-sizeof-expression)
+    b->threads = base_calloc(b->path_count + 1, sizeof *b->threads);
     for (size_t i = 0; i < b->path_count; i++)
         if (b->paths[i]->kind == RECORD_ROOT) {
             bool known = false;
@@ -147,8 +146,7 @@ static void collect_threads(struct builder *b)
                 known |= b->threads[t] == b->paths[i]->thread;
             if (!known) b->threads[b->thread_count++] = b->paths[i]->thread;
         }
-    qsort(b->threads, b->thread_count, sizeof *b->threads,
-          compare_threads); // NOLINT(bugprone-sizeof-expression)
+    qsort(b->threads, b->thread_count, sizeof *b->threads, compare_threads);
 }
 
 static size_t column_of(const struct builder *b, const struct record_thread *thread)

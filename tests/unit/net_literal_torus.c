@@ -131,7 +131,7 @@ static void things_come(struct literal_torus *t)
     for (size_t i = 0; i < t->way_count; i++) {
         const struct literal_way *way = &t->way[i];
         if (way->time != t->now) continue;
-        struct literal_link *link = way->port < 6 ? &t->node[way->node].link[way->port] : NULL;
+        struct literal_link *link = &t->node[way->node].link[way->port < 6 ? way->port : 0];
         if (way->kind == WAY_HEADER) header_comes(t, way);
         if (way->kind == WAY_TOKENS) link->tokens[way->channel] += way->count;
         if (way->kind == WAY_ACK) ack_comes(link);

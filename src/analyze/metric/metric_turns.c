@@ -86,7 +86,7 @@ int chil_metric_turns(struct chil_exp **result, const struct chil_exp *exp,
     struct turns t = {.exp = exp, .set = set, .sets = sets, .threads = exp->threads};
     struct chil_exp *limited = NULL;
     *result = NULL;
-    t.view = base_calloc(sets + 1, sizeof *t.view); // NOLINT(bugprone-sizeof-expression)
+    t.view = base_calloc(sets + 1, sizeof *t.view);
     t.time = base_calloc(t.threads + 1, sizeof *t.time);
     t.on = base_calloc(sets * t.threads + 1, sizeof *t.on);
     int status = view_all(&t, turn, platform, err);

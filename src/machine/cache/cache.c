@@ -181,8 +181,7 @@ static void l3_init(struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
     size_t banks = config->l3_banks;
-    cache->bank =
-        base_calloc(banks, sizeof *cache->bank); // NOLINT(bugprone-sizeof-expression): pointers
+    cache->bank = base_calloc(banks, sizeof *cache->bank);
     for (unsigned i = 0; i < banks; i++)
         bank_init(cache, i);
     size_t sets = banks * sets_of(cache->bank[0]);

@@ -90,9 +90,7 @@ static inline uint64_t *bill_unit(const struct cache_attributor *attributor,
 {
     if (attribution->unit && attribution->unit[unit]) return attribution->unit[unit];
     if (!attribution->unit)
-        attribution->unit =
-            base_calloc(attributor->count + 1,
-                        sizeof *attribution->unit); // NOLINT(bugprone-sizeof-expression)
+        attribution->unit = base_calloc(attributor->count + 1, sizeof *attribution->unit);
     size_t cores = attributor->cache->config.cores;
     if (unit == attributor->count)
         return attribution->unit[unit] = base_calloc((cores + 1) * cores, sizeof(struct shown));
@@ -243,8 +241,7 @@ struct cache *cache_counts_new(const struct cache *like)
 {
     struct cache *counts = base_calloc(1, sizeof *counts);
     counts->config = like->config;
-    counts->bank = base_calloc(like->config.l3_banks,
-                               sizeof *counts->bank); // NOLINT(bugprone-sizeof-expression)
+    counts->bank = base_calloc(like->config.l3_banks, sizeof *counts->bank);
     counts->ddr = base_calloc(like->config.controllers, sizeof *counts->ddr);
     for (unsigned i = 0; i < like->config.cores; i++) {
         counts->core[i] =

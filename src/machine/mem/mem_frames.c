@@ -61,6 +61,7 @@ static uint32_t new_mapping(struct mem_frames *frames)
 {
     uint32_t at = frames->free_mapping;
     if (at) {
+        assert(frames->mappings);
         frames->free_mapping = frames->mappings[at].next;
         return at;
     }

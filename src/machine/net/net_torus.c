@@ -25,7 +25,7 @@ static int check_params(const struct net_torus_params *p, struct chil_error *err
         return chil_error_set(error, CHIL_EINVAL,
                               "torus: %u cycles until a repeat are less than 3 packets take; at "
                               "least %llu",
-                              p->retry_cycles, (unsigned long long)(3 * largest + 1));
+                              p->retry_cycles, 3ULL * largest + 1);
     return CHIL_OK;
 }
 
@@ -108,7 +108,7 @@ static void apply(void *self, const struct net_event *event)
 {
     struct net_torus_part *part = self;
     struct torus_router *router = torus_router_get(part, event->node);
-    struct torus_link *link = event->port < TORUS_LINKS ? &router->link[event->port] : NULL;
+    struct torus_link *link = &router->link[event->port < TORUS_LINKS ? event->port : 0];
     switch ((enum torus_kind)event->kind) {
     case TORUS_ARRIVE: apply_arrive(part, router, event); break;
     case TORUS_FREE: apply_free(part, router, event); break;

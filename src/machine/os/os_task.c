@@ -127,8 +127,8 @@ static int load_first(struct os_process *process, const struct os_options *o,
     while (o->argv && o->argv[count])
         count++;
     if (o->hide_path && count && os_files_hide_program(process->files, o->program, guest)) {
-        char **argv = base_calloc(count + 1, sizeof *argv); // NOLINT(bugprone-sizeof-expression)
-        memcpy(argv, o->argv, count * sizeof *argv);        // NOLINT(bugprone-sizeof-expression)
+        char **argv = base_calloc(count + 1, sizeof *argv);
+        memcpy(argv, o->argv, count * sizeof *argv);
         argv[0] = guest;
         int status =
             os_load(&process->space, process->files, &o->rules, guest, argv, o->envp, NULL);

@@ -248,7 +248,7 @@ struct observe_events *observe_events_new(struct node *node)
     e->machine = chil_machine_events(node->machine, &e->machine_count);
     e->own = chil_machine_own_events(node->machine, &e->own_count);
     e->count = e->machine_count + e->own_count;
-    e->signals = base_calloc(e->count, sizeof *e->signals); // NOLINT(bugprone-sizeof-expression)
+    e->signals = base_calloc(e->count, sizeof *e->signals);
     e->slots = base_calloc(node->core_count, sizeof *e->slots);
     e->listener = (struct node_listener){.context = e, .switched = switched, .ended = ended};
     e->service = (struct node_service){.context = e, .serve = events_serve};
