@@ -102,6 +102,7 @@ static struct guest {
     uint32_t next; /* free scratch */
 } guest;
 static char top[64], start[4096];
+static bool old_host; /* the rules of every guest have it */
 
 static inline void guest_begin(const struct os_rules *rules)
 {
@@ -120,7 +121,9 @@ static inline void guest_begin(const struct os_rules *rules)
     guest.process.space = &guest.space;
     guest.process.pid = 1000;
     guest.process.umask = 022;
-    guest.process.files = os_files_new(rules, &err);
+    struct os_rules own = *rules;
+    own.old_host = old_host;
+    guest.process.files = os_files_new(&own, &err);
     if (!guest.process.files) fail_msg("%s", err.text);
     guest.task.process = &guest.process;
     guest.call =

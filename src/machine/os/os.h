@@ -32,6 +32,7 @@ struct os_rules {
     const char *root;    /* confines everything below it, or NULL */
     const char *const *writable; /* folders that may be written, besides the working directory */
     size_t writable_count;
+    bool old_host;  /* neither openat2 nor /proc is used: for tests */
     unsigned cores; /* for /proc/cpuinfo and the like; 0 counts as 1; os_new fills it in */
 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "machine/os/os_file.h"
+#include "machine/os/os_file_door.h"
 
 #define TIME_NOW   0x3fffffff
 #define TIME_OMIT  0x3ffffffe
@@ -33,8 +34,8 @@ static int64_t chmod_at(struct os_call *call, uint32_t folder, uint32_t path, ui
         error = -EPERM;
     else if (!place.may_change)
         error = place_denied(call, &place);
-    else if (fchmodat(place.parent, place.name, mode & MODE_BITS, 0) != 0)
-        error = -errno;
+    else
+        error = door_chmod(&place, mode & MODE_BITS);
     place_fini(&place);
     return error;
 }
@@ -129,10 +130,9 @@ static int64_t set_times(struct os_call *call, uint32_t folder, uint32_t path,
         error = -EPERM;
     else if (!place.may_change)
         error = place_denied(call, &place);
-    else if (utimensat(place.parent, place.name, times, AT_SYMLINK_NOFOLLOW) != 0)
-        error = -errno;
     else
-        show_time(call, fs_inode(files_fs(call->process->files), &place.status), &times[1]);
+        error = door_set_times(&place, times);
+    if (!error) show_time(call, fs_inode(files_fs(call->process->files), &place.status), &times[1]);
     place_fini(&place);
     return error;
 }

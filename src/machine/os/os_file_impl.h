@@ -73,6 +73,8 @@ void fs_release(struct fs *fs);
 int fs_root(const struct fs *fs);    /* the guest's "/", a host descriptor */
 int fs_sysroot(const struct fs *fs); /* the same of the sysroot; -1 when there is none */
 bool fs_confined(const struct fs *fs);
+bool fs_has_openat2(const struct fs *fs);
+bool fs_has_proc(const struct fs *fs);
 unsigned fs_cores(const struct fs *fs);
 /* Whether what is at this guest path, free of symbolic links, may be changed. */
 bool fs_may_change(const struct fs *fs, const char *path);
@@ -133,7 +135,9 @@ enum {
 };
 
 struct place {
-    int parent;              /* the folder, owned; -1 in a pseudo one */
+    const struct fs *fs;
+    int parent; /* the folder, owned; -1 in a pseudo one */
+    int found;  /* what is there, owned, O_PATH; -1: nothing, pseudo, or the folder itself */
     char name[NAME_MAX + 1]; /* in it; "." when the path names the folder itself */
     char path[PATH_MAX];     /* absolute guest path, free of symbolic links and dots */
     struct pseudo pseudo;    /* when it is pseudo */

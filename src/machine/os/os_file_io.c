@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "machine/os/os_file.h"
+#include "machine/os/os_file_door.h"
 
 enum { IOV_MAX_GUEST = 1024, IOV_SIZE = 8, COPY_ROOM = 65536 };
 
@@ -325,12 +326,8 @@ static int64_t cut_path(struct os_call *call, int64_t length)
         status = -EINVAL;
     else if (!place.may_change)
         status = place_denied(call, &place);
-    if (!status) {
-        int host = openat(place.parent, place.name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-        if (host < 0 || ftruncate(host, length) != 0) status = -errno;
-        if (host >= 0) close(host);
-        if (!status) fs_touch(call, fs_inode(files_fs(call->process->files), &place.status));
-    }
+    if (!status) status = door_truncate(&place, length);
+    if (!status) fs_touch(call, fs_inode(files_fs(call->process->files), &place.status));
     place_fini(&place);
     return status;
 }

@@ -11,9 +11,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "machine/os/os_file.h"
+#include "machine/os/os_file_door.h"
 
 /* What is wrong with making a new name at `place`. */
 static int may_make(const struct os_call *call, const struct place *place)
@@ -48,14 +48,11 @@ static int64_t mkdir_at(struct os_call *call, uint32_t folder, uint32_t path, ui
     int error = place_of(&place, call, folder, path, PLACE_CHANGE);
     if (error) return error;
     error = may_make(call, &place);
-    if (!error && mkdirat(place.parent, place.name, 0700) != 0) error = -errno;
+    struct fs *fs = files_fs(call->process->files);
+    if (!error) error = door_make_folder(&place, mode & 01777 & ~call->process->umask);
     if (!error) {
-        mode &= 01777 & ~call->process->umask;
-        struct stat status;
-        (void)fchmodat(place.parent, place.name, mode, 0);
         fs_touch_folder(call, place.parent);
-        if (fstatat(place.parent, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-            fs_touch(call, fs_inode(files_fs(call->process->files), &status));
+        if (place.found >= 0) fs_touch(call, fs_inode(fs, &place.status));
     }
     place_fini(&place);
     return error;
@@ -79,8 +76,7 @@ static int64_t remove_at(struct os_call *call, uint32_t folder, uint32_t path, b
     error = may_remove(call, &place);
     if (!error && is_folder && !S_ISDIR(place.status.st_mode)) error = -ENOTDIR;
     if (!error && !is_folder && S_ISDIR(place.status.st_mode)) error = -EISDIR;
-    if (!error && unlinkat(place.parent, place.name, is_folder ? AT_REMOVEDIR : 0) != 0)
-        error = -errno;
+    if (!error) error = door_remove(&place, is_folder);
     if (!error) removed(call, &place);
     place_fini(&place);
     return error;
@@ -111,7 +107,8 @@ static int64_t do_rename(struct os_call *call, struct place *from, struct place 
     if (strcmp(to->name, ".") == 0) return -EBUSY;
     if (to->pseudo.kind != PSEUDO_NOT || !to->may_rename) return place_denied(call, to);
     if (to->slash && !S_ISDIR(from->status.st_mode)) return -ENOTDIR;
-    if (renameat2(from->parent, from->name, to->parent, to->name, flags) != 0) return -errno;
+    error = door_rename(from, to, flags);
+    if (error) return error;
     bool same = to->exists && to->status.st_ino == from->status.st_ino &&
                 to->status.st_dev == from->status.st_dev;
     fs_touch_folder(call, from->parent);
@@ -165,7 +162,8 @@ static int64_t do_link(struct os_call *call, const struct place *from, const str
     if (from->pseudo.kind != PSEUDO_NOT) return -EXDEV;
     if (S_ISDIR(from->status.st_mode)) return -EPERM;
     if (!from->may_change || !from->may_rename) return place_denied(call, from);
-    if (linkat(from->parent, from->name, to->parent, to->name, 0) != 0) return -errno;
+    error = door_link(from, to);
+    if (error) return error;
     fs_touch_folder(call, to->parent);
     return 0;
 }
@@ -208,7 +206,7 @@ static int64_t symlink_at(struct os_call *call, uint32_t target, uint32_t folder
     error = place_of(&place, call, folder, path, PLACE_CHANGE);
     if (error) return error;
     error = place.slash ? -ENOENT : may_make(call, &place);
-    if (!error && symlinkat(text, place.parent, place.name) != 0) error = -errno;
+    if (!error) error = door_make_link(&place, text);
     if (!error) fs_touch_folder(call, place.parent);
     place_fini(&place);
     return error;
@@ -235,10 +233,9 @@ int64_t sys_chdir(struct os_call *call)
         error = -ENOENT;
     else if (!S_ISDIR(place.status.st_mode))
         error = -ENOTDIR;
-    else if (place.pseudo.kind == PSEUDO_NOT && faccessat(place.parent, place.name, X_OK, 0) != 0)
-        error = -errno;
-    else
-        files_set_cwd(call->process->files, place.path);
+    else if (place.pseudo.kind == PSEUDO_NOT)
+        error = door_access(&place, X_OK);
+    if (!error) files_set_cwd(call->process->files, place.path);
     place_fini(&place);
     return error;
 }

@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 #include "machine/os/os_file.h"
+#include "machine/os/os_file_door.h"
+
+enum { CREATE_TRIES = 8 };
 
 /* ---- open ---- */
 
@@ -38,25 +41,32 @@ static int may_open(const struct os_call *call, const struct place *place, unsig
     return 0;
 }
 
-static int host_flags(unsigned flags)
-{
-    if (flags & G_O_PATH) return O_PATH | O_NOFOLLOW | O_CLOEXEC;
-    int host = (int)(flags & G_O_ACCESS) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    if (flags & G_O_TRUNC) host |= O_TRUNC;
-    return host;
-}
-
 /* Makes the file; the mode is the guest's to the bit, whatever umask the simulator has. */
 static int create(const struct os_call *call, const struct place *place, unsigned flags,
                   uint32_t mode)
 {
     if (place->slash) return -EISDIR;
     if (!place->may_rename) return place_denied(call, place);
-    int host = openat(place->parent, place->name, host_flags(flags) | O_CREAT | O_EXCL, 0600);
-    if (host < 0) return -errno;
-    (void)fchmod(host, mode & 0777 & ~call->process->umask);
-    fs_touch_folder(call, place->parent);
+    int host = door_make_file(place, (int)(flags & G_O_ACCESS) | O_NONBLOCK,
+                              mode & 0777 & ~call->process->umask);
+    if (host >= 0) fs_touch_folder(call, place->parent);
     return host;
+}
+
+static int open_existing(const struct os_call *call, const struct place *place, unsigned flags)
+{
+    int status = may_open(call, place, flags);
+    if (status) return status;
+    if (flags & G_O_PATH) return door_open(place, O_PATH);
+    int host = door_open(place, (int)(flags & G_O_ACCESS));
+    if (host < 0 || !(flags & G_O_TRUNC)) return host;
+    /* O_RDONLY | O_TRUNC cuts, too, where the file may be written. */
+    status = (flags & G_O_ACCESS) == G_O_RDONLY ? door_truncate(place, 0)
+             : ftruncate(host, 0) == 0          ? 0
+                                                : -errno;
+    if (!status) return host;
+    (void)close(host);
+    return status;
 }
 
 static int open_place(struct os_call *call, const struct place *place, unsigned flags,
@@ -64,21 +74,15 @@ static int open_place(struct os_call *call, const struct place *place, unsigned 
 {
     if (place->pseudo.kind != PSEUDO_NOT)
         return pseudo_open(call, place->path, place->pseudo, flags, result);
-    int host;
-    if (place->exists) {
-        host = may_open(call, place, flags);
-        if (host) return host;
-        host = openat(place->parent, place->name, host_flags(flags));
-        if (host < 0) host = -errno;
-    } else {
-        host = flags & G_O_CREAT ? create(call, place, flags, mode) : -ENOENT;
-    }
+    int host = place->exists          ? open_existing(call, place, flags)
+               : !(flags & G_O_CREAT) ? -ENOENT
+                                      : create(call, place, flags, mode);
     if (host < 0) return host;
     struct stat status;
-    if (fstat(host, &status) != 0 ||
-        (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !(flags & G_O_PATH))) {
-        close(host);
-        return -ENXIO;
+    if (fstat(host, &status) != 0) {
+        int error = errno;
+        (void)close(host);
+        return -error;
     }
     struct fs *fs = files_fs(call->process->files);
     struct file *file =
@@ -101,13 +105,18 @@ static int64_t do_open(struct os_call *call, uint32_t folder, uint32_t path, uns
     if (flags & G_O_PATH) flags &= G_O_PATH | G_O_DIRECTORY | G_O_NOFOLLOW | G_O_CLOEXEC;
     bool follow = !(flags & G_O_NOFOLLOW) && !((flags & G_O_CREAT) && (flags & G_O_EXCL));
     bool change = for_change(flags) || flags & G_O_CREAT;
-    struct place place;
-    int status = place_of(&place, call, folder, path,
-                          (follow ? PLACE_FOLLOW : 0) | (change ? PLACE_CHANGE : 0));
-    if (status) return status;
     struct file *file;
-    status = open_place(call, &place, flags, mode, &file);
-    place_fini(&place);
+    int status = -EEXIST;
+    /* Another run may make the file between the look and the making; then it is opened. */
+    for (unsigned tries = 0; status == -EEXIST && tries < CREATE_TRIES; tries++) {
+        struct place place;
+        status = place_of(&place, call, folder, path,
+                          (follow ? PLACE_FOLLOW : 0) | (change ? PLACE_CHANGE : 0));
+        if (status) return status;
+        status = open_place(call, &place, flags, mode, &file);
+        place_fini(&place);
+        if (flags & G_O_EXCL) break;
+    }
     return status ? status : files_add(call->process->files, file, 0, flags & G_O_CLOEXEC);
 }
 

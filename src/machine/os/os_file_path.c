@@ -1,11 +1,11 @@
 /* Where a guest's path leads, without ever leaving what the guest may see.
  *
- * The walk goes component by component: each is opened with O_PATH | O_NOFOLLOW in the folder
- * before it, and symbolic links are read and walked here, never by the host. An absolute link
- * starts at the guest's root again, and ".." is taken off the path walked so far and that path,
- * free of links, is opened anew; so neither can get above the root, nor can a folder that is moved
- * meanwhile. A place is a folder's descriptor and one name in it that is no link: what is then done
- * to the name, with O_NOFOLLOW, stays there.
+ * The walk goes component by component: each is looked up in the folder before it (os_file_door.c),
+ * and symbolic links are read and walked here, never by the host. An absolute link starts at the
+ * guest's root again, and ".." is taken off the path walked so far and that path, free of links, is
+ * looked up anew; so neither can get above the root, nor can a folder that is moved meanwhile. A
+ * place is a folder's descriptor, one name in it, and the descriptor of what had that name then.
+ * Whether that may be changed is decided from the path by which it was reached.
  *
  * /dev, /proc and /sys of the host are not there for a guest: os_file_pseudo.c has its own.
  *
@@ -28,6 +28,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "machine/os/os_file_door.h"
+
 enum { LINKS_MAX = 40, REST_MAX = 2 * PATH_MAX };
 
 struct walk {
@@ -45,29 +47,13 @@ struct walk {
 
 /* ---- steps ---- */
 
-static int open_folder(int folder, const char *name)
-{
-    int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
-
 /* Opens walk->path, in which there are no links. */
 static int reopen(struct walk *walk)
 {
     if (walk->folder >= 0) close(walk->folder);
     walk->folder = -1;
     if (walk->pseudo && pseudo_area(walk->path)) return 0;
-    int folder = open_folder(walk->root, ".");
-    for (const char *from = walk->path; folder >= 0 && *from;) {
-        char name[NAME_MAX + 1];
-        size_t length = strcspn(++from, "/");
-        memcpy(name, from, length);
-        name[length] = 0;
-        int next = open_folder(folder, name);
-        close(folder);
-        folder = next;
-        from += length;
-    }
+    int folder = door_look(walk->fs, walk->root, walk->path, O_DIRECTORY);
     walk->folder = folder < 0 ? -1 : folder;
     return folder < 0 ? folder : 0;
 }
@@ -186,20 +172,20 @@ static int step_pseudo(struct walk *walk, struct place *place, const char *name,
 static int step_link(struct walk *walk, int fd)
 {
     char target[PATH_MAX];
-    ssize_t length = readlinkat(fd, "", target, sizeof target - 1);
-    int status = length < 0 ? -errno : 0;
-    close(fd);
-    if (status) return status;
+    ssize_t length = door_read_link(fd, target);
+    (void)close(fd);
+    if (length < 0) return (int)length;
+    if (length == PATH_MAX) return -ENAMETOOLONG;
     target[length] = 0;
-    status = follow(walk, target);
+    int status = follow(walk, target);
     return status ? status : 1;
 }
 
 static int step_host(struct walk *walk, struct place *place, const char *name, bool last,
                      bool follow_last)
 {
-    int fd = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    int status = fd < 0 ? -errno : 0;
+    int fd = door_look(walk->fs, walk->folder, name, 0);
+    int status = fd < 0 ? fd : 0;
     if (fd < 0 && (status != -ENOENT || !last)) return status;
     if (fd >= 0 && fstat(fd, &place->status) != 0) {
         status = -errno;
@@ -213,7 +199,7 @@ static int step_host(struct walk *walk, struct place *place, const char *name, b
         status = -ENOTDIR;
     if (status || last) {
         place->exists = fd >= 0;
-        if (fd >= 0) close(fd);
+        place->found = fd;
         if (!status) finish(walk, place, name);
         return status;
     }
@@ -258,12 +244,14 @@ static int walk_tree(struct place *place, const struct fs *fs, struct os_call *c
     struct walk walk = {.fs = fs, .call = call, .root = root, .pseudo = pseudo, .folder = -1};
     walk.next = walk.rest;
     memset(place, 0, sizeof *place);
-    place->parent = -1;
+    place->fs = fs;
+    place->parent = place->found = -1;
     if (strlen(text) >= sizeof walk.rest) return -ENAMETOOLONG;
     memcpy(walk.rest, text, strlen(text) + 1);
     int status = reopen(&walk);
     if (!status) status = walk_on(&walk, place, flags & PLACE_FOLLOW);
     if (walk.folder >= 0) close(walk.folder);
+    if (status) place_fini(place);
     return status;
 }
 
@@ -334,7 +322,8 @@ int place_find(struct place *place, const struct os_files *files, struct os_call
 void place_fini(struct place *place)
 {
     if (place->parent >= 0) close(place->parent);
-    place->parent = -1;
+    if (place->found >= 0) close(place->found);
+    place->parent = place->found = -1;
 }
 
 int guest_path(const struct os_call *call, uint32_t address, char path[PATH_MAX])
@@ -388,12 +377,10 @@ int files_open_program(const struct os_files *files, const char *guest, char pat
     else if (place.pseudo.kind != PSEUDO_NOT || !S_ISREG(place.status.st_mode) ||
              !(place.status.st_mode & 0111))
         status = -EACCES;
-    else if (faccessat(place.parent, place.name, X_OK, 0) != 0)
-        status = -errno;
-    else {
-        status = openat(place.parent, place.name,
-                        O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (status < 0) status = -errno;
+    else
+        status = door_access(&place, X_OK);
+    if (!status) {
+        status = door_open(&place, O_RDONLY);
         memcpy(path, place.path, strlen(place.path) + 1);
     }
     place_fini(&place);

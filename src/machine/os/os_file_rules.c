@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "machine/os/os_file_door.h"
 
 #define SYSROOT "/usr/powerpc-linux-gnu" /* where Debian's cross compilers keep theirs */
 
@@ -40,7 +41,7 @@ enum { BUCKETS = 1 << 12, NANOSECONDS = 1000000000 };
 struct fs {
     unsigned users;
     int root, sysroot;
-    bool confined;
+    bool confined, has_openat2, has_proc;
     unsigned cores;
     char *program_folder; /* canonical guest path; NULL: not hidden */
     char **writable;
@@ -97,6 +98,8 @@ static int open_root(struct fs *fs, const struct os_rules *rules, char real[PATH
     fs->confined = rules->root != NULL;
     fs->root = -1;
     if (realpath(root, real)) fs->root = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fs->has_openat2 = fs->root >= 0 && !rules->old_host && door_has_openat2(fs->root);
+    fs->has_proc = !rules->old_host && door_has_proc();
     if (fs->root >= 0) return CHIL_OK;
     return chil_error_set(err, CHIL_ENOENT, "root folder '%s': %s; name a folder that is there",
                           root, strerror(errno));
@@ -167,6 +170,16 @@ int fs_sysroot(const struct fs *fs)
 bool fs_confined(const struct fs *fs)
 {
     return fs->confined;
+}
+
+bool fs_has_openat2(const struct fs *fs)
+{
+    return fs->has_openat2;
+}
+
+bool fs_has_proc(const struct fs *fs)
+{
+    return fs->has_proc;
 }
 
 unsigned fs_cores(const struct fs *fs)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "machine/os/os_file.h"
+#include "machine/os/os_file_door.h"
 
 enum {
     DEVICE_MAJOR = 8,
@@ -333,7 +334,8 @@ static int may_access(const struct os_call *call, const struct place *place, int
         if ((mode & W_OK && (folder || text)) || (mode & X_OK && !folder)) return -EACCES;
         return 0;
     }
-    if (faccessat(place->parent, place->name, mode, 0) != 0) return -errno;
+    int error = door_access(place, mode);
+    if (error) return error;
     return mode & W_OK && !place->may_change ? -EROFS : 0;
 }
 
@@ -383,9 +385,9 @@ static int64_t readlink_at(struct os_call *call, uint32_t folder, uint32_t path,
         error = pseudo_link(files_fs(call->process->files), call, place.pseudo, target);
         if (!error) length = strlen(target);
     } else {
-        ssize_t got = readlinkat(place.parent, place.name, target, sizeof target);
+        ssize_t got = S_ISLNK(place.status.st_mode) ? door_read_link(place.found, target) : -EINVAL;
         if (got < 0)
-            error = -errno;
+            error = (int)got;
         else
             length = (size_t)got;
     }
