@@ -1,9 +1,9 @@
 /* Runs a program on a simulated node and gives its counts.
  *
- * A run is one program with all it starts, on one node of a machine, in simulated time. Load it
- * with chil_run_new, run it to the end with chil_run_go, then read counts. The same program with
- * the same options gives the same counts, always; reading changes nothing. A run belongs to one
- * thread at a time; different runs share nothing.
+ * A run is one program with all it starts, on one node of a machine or on several, in simulated
+ * time. Load it with chil_run_new, run it to the end with chil_run_go, then read counts. The same
+ * program with the same options gives the same counts, always; reading changes nothing. A run
+ * belongs to one thread at a time; different runs share nothing.
  */
 #ifndef CHILIAD_RUN_H
 #define CHILIAD_RUN_H
@@ -46,6 +46,16 @@ struct chil_run_names {
 };
 
 struct chil_run;
+
+/* Where nodes are: sizes in x, y and z, and in which dimensions the ring is open (a mesh). Nodes
+ * are numbered through x first, then y, then z. */
+struct chil_torus {
+    unsigned size[3];
+    bool mesh[3];
+};
+enum { CHIL_TORUS_SIZE_MAX = 256, CHIL_RUN_NODES_MAX = 65536 };
+/* Reads "8x8x4", or "8x8x4m" with a mesh in z. */
+int chil_torus_parse(const char *text, struct chil_torus *torus, struct chil_error *err);
 
 /* The environment of a program on any host: "PATH=/usr/bin:/bin" and a few more, NULL at the end.
  * argv[0] and other ways to see its own path show /proc/program/NAME. */
@@ -114,6 +124,10 @@ struct chil_run_options {
      */
     unsigned record_turns;
     uint64_t turn_cycles;
+    /* How many nodes run the program, each a copy of its own; 0: as `torus` says, or one. Several
+     * nodes have no trace, no transactions and no record. */
+    unsigned nodes;
+    struct chil_torus torus; /* size[0] 0: a torus as cubic as `nodes` allows */
 };
 enum { CHIL_RECORD_DEPTH = 256 };
 
@@ -137,6 +151,22 @@ bool chil_run_was_stopped(const struct chil_run *run); /* by `pause`; no law was
  * block. */
 void chil_run_trace_switch(struct chil_run *run, bool on);
 bool chil_run_trace_is_on(const struct chil_run *run);
+
+/* --- Nodes ----------------------------------------------------------------------------------- */
+
+/* Numbered from 0. Counts of the run are sums over its nodes; its status is that of the node that
+ * was the first to end with another one than 0, its cycles those of the last node. */
+unsigned chil_run_nodes(const struct chil_run *run);
+struct chil_torus chil_run_torus(const struct chil_run *run);
+void chil_run_coordinates(const struct chil_run *run, unsigned node, unsigned at[3]);
+uint64_t chil_run_node_count(const struct chil_run *run, unsigned node,
+                             const struct chil_event *event);
+int chil_run_node_status(const struct chil_run *run, unsigned node);
+uint64_t chil_run_node_cycles(const struct chil_run *run, unsigned node);
+uint64_t chil_run_node_instructions(const struct chil_run *run, unsigned node);
+int chil_run_failed_node(const struct chil_run *run); /* whose status it is; -1: none failed */
+
+/* --- Results --------------------------------------------------------------------------------- */
 
 /* The guest's own exit status; 128 + signal when it was killed. */
 int chil_run_status(const struct chil_run *run);

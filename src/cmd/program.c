@@ -83,7 +83,13 @@ void cmd_program_report(const struct cmd_program *p, const char *command,
     char report[2000];
     if (!chil_run_was_killed(run)) return;
     chil_run_report(run, report, sizeof report);
-    (void)fprintf(stderr, "chiliad %s: '%s' was %s", command, p->run.program, report);
+    (void)fprintf(stderr, "chiliad %s: '%s' ", command, p->run.program);
+    if (chil_run_nodes(run) > 1) {
+        unsigned node = (unsigned)chil_run_failed_node(run), at[3];
+        chil_run_coordinates(run, node, at);
+        (void)fprintf(stderr, "on node %u (%u,%u,%u) ", node, at[0], at[1], at[2]);
+    }
+    (void)fprintf(stderr, "was %s", report);
 }
 
 bool cmd_event_is_off(const struct chil_event *event)

@@ -47,6 +47,14 @@ static const struct option_row option_rows[] = {
     {"per-core", 0, NULL,
      "a column for each core, and the total (default: when several cores did work)",
      OPTION_SET_FLAG(struct stat_options, per_core)},
+    {"nodes", 'n', "NODES", "run the program on so many nodes, each with a copy of its own",
+     OPTION_SET_NUMBER(struct stat_options, program.run.nodes, 1, CHIL_RUN_NODES_MAX)},
+    {"torus", 0, "XxYxZ",
+     "where the nodes are, as 8x8x4; an 'm' behind a size opens that ring (default: as cubic as "
+     "possible)",
+     OPTION_SET_TEXT(struct stat_options, torus)},
+    {"per-node", 0, NULL, "a column for each node, and the total",
+     OPTION_SET_FLAG(struct stat_options, per_node)},
     {"hpm", 0, NULL, "print the report of libHPM for the whole program: user and kernel columns",
      OPTION_SET_FLAG(struct stat_options, hpm)},
     {"metrics", 0, "FILE", "derive the metrics of FILE instead of the default ones",
@@ -86,7 +94,16 @@ static int check_options(const struct stat_options *o)
         return cmd_fail("stat",
                         "--hpm is a report of its own: not with -j, -x, -e, --all or --per-core");
     if (o->all && o->pattern_count) return cmd_fail("stat", "--all and -e exclude each other");
+    if (o->per_core && o->per_node)
+        return cmd_fail("stat", "--per-core and --per-node exclude each other");
     return 0;
+}
+
+static int read_torus(struct stat_options *o)
+{
+    struct chil_error err = {0};
+    if (!o->torus || !chil_torus_parse(o->torus, &o->program.run.torus, &err)) return 0;
+    return cmd_fail_error("stat", &err);
 }
 
 /* Options end at the program's name: what follows is the program's. */
@@ -95,6 +112,7 @@ static int parse_options(int argc, char **argv, struct stat_options *o)
     int status = options_parse(&cmd_stat_options, o, argc, argv);
     if (status) return status;
     status = check_options(o);
+    if (!status) status = read_torus(o);
     return status ? status : cmd_program_words(&o->program, "stat", argc, argv);
 }
 

@@ -24,7 +24,8 @@ struct stat_options {
     const char *patterns[PATTERNS_MAX];
     size_t pattern_count;
     uint64_t repeat;
-    bool json, all, per_core, hpm, verbose;
+    const char *torus;
+    bool json, all, per_core, per_node, hpm, verbose;
 };
 
 /* The events to show, in order. */
@@ -46,10 +47,29 @@ struct stat_shown {
     struct stat_metrics *metrics;
 };
 
-/* A column of numbers: one core's, or all of them together. */
+/* A column of numbers: one core's on all nodes, or with --per-node one node's, or all together. */
 enum { STAT_TOTAL = -1 };
-bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event,
+bool stat_count(const struct stat_shown *shown, int column, const struct chil_event *event,
                 uint64_t *count);
+
+/* Several nodes (stat_nodes.c): what an event counted on them. */
+struct stat_spread {
+    uint64_t least, most;
+    unsigned least_node, most_node; /* the first that has it */
+    double mean;
+};
+void stat_spread(const struct stat_shown *shown, const struct chil_event *event,
+                 struct stat_spread *spread);
+enum { STAT_PLACE = 40 };
+/* The coordinates of a node: "(1,2,0)". */
+const char *stat_place(const struct chil_run *run, unsigned node, char text[STAT_PLACE]);
+/* "64 nodes (4x4x4)" */
+const char *stat_shape(const struct chil_run *run, char text[STAT_PLACE]);
+void stat_print_spreads(FILE *out, const struct stat_shown *shown);
+/* Adds to a row of JSON what its event counted on each node, and to the whole what the nodes are.
+ */
+void stat_json_event(const struct stat_shown *shown, const struct chil_event *event, json_t *row);
+void stat_json_nodes(const struct stat_shown *shown, json_t *json);
 
 /* Reads FILE; when it is NULL, the machine's specification, or with `hpm` that of libHPM's report.
  * Every name of a formula is checked. */
@@ -62,7 +82,7 @@ int stat_metrics_evaluate(struct stat_metrics *metrics, const struct chil_run *r
 bool stat_metric(const struct stat_metric *metric, int core, double *value);
 
 /* The same as cells; without a value where there is none. */
-struct view_cell stat_count_cell(const struct stat_shown *shown, int core,
+struct view_cell stat_count_cell(const struct stat_shown *shown, int column,
                                  const struct chil_event *event);
 struct view_cell stat_metric_cell(const struct stat_metric *metric, int core);
 /* Derived metrics to show: none where events were chosen, unless a file of metrics was given. */

@@ -7,11 +7,13 @@
 /* Without --per-core, cores have columns where at least two and at most so many had work. */
 enum { CORES_USUAL = 4, WIDTH = 12, WIDTH_ALONE = 18, TEXT = 1000 };
 
-bool stat_count(const struct stat_shown *shown, int core, const struct chil_event *event,
+bool stat_count(const struct stat_shown *shown, int column, const struct chil_event *event,
                 uint64_t *count)
 {
-    if (core != STAT_TOTAL) return chil_run_core_count(shown->run, (unsigned)core, event, count);
-    *count = chil_run_count(shown->run, event);
+    if (column != STAT_TOTAL && !shown->options->per_node)
+        return chil_run_core_count(shown->run, (unsigned)column, event, count);
+    *count = column == STAT_TOTAL ? chil_run_count(shown->run, event)
+                                  : chil_run_node_count(shown->run, (unsigned)column, event);
     return true;
 }
 
@@ -23,11 +25,11 @@ double stat_seconds(const struct stat_shown *shown, uint64_t cycles)
                : (double)cycles / (double)mhz * 1e-6;
 }
 
-struct view_cell stat_count_cell(const struct stat_shown *shown, int core,
+struct view_cell stat_count_cell(const struct stat_shown *shown, int column,
                                  const struct chil_event *event)
 {
     uint64_t count;
-    return stat_count(shown, core, event, &count) ? view_count(count) : (struct view_cell){0};
+    return stat_count(shown, column, event, &count) ? view_count(count) : (struct view_cell){0};
 }
 
 struct view_cell stat_metric_cell(const struct stat_metric *metric, int core)
@@ -44,9 +46,9 @@ size_t stat_metric_count(const struct stat_shown *shown)
 
 /* --- The table ------------------------------------------------------------------------------- */
 
-/* Numbers of cores, if any, then the total, then the name and the text of the event. */
+/* Numbers of cores or nodes, if any, then the total, then the name and the text of the event. */
 struct table {
-    int core[STAT_COLUMNS_MAX]; /* STAT_TOTAL last */
+    int core[STAT_COLUMNS_MAX]; /* or node; STAT_TOTAL last */
     size_t numbers;
     struct view_column column[STAT_COLUMNS_MAX + 2];
 };
@@ -74,8 +76,15 @@ static void choose_cores(struct table *t, const struct stat_shown *shown)
 {
     int only = 0;
     unsigned at_work = cores_at_work(shown->run, &only);
-    bool usual = at_work > 1 && at_work <= CORES_USUAL, any = has_core_events(shown);
+    bool usual = at_work > 1 && at_work <= CORES_USUAL && chil_run_nodes(shown->run) == 1,
+         any = has_core_events(shown);
     t->numbers = 0;
+    if (shown->options->per_node) {
+        for (unsigned n = 0; n < chil_run_nodes(shown->run) && t->numbers + 1 < STAT_COLUMNS_MAX;
+             n++)
+            t->core[t->numbers++] = (int)n;
+        any = false;
+    }
     for (unsigned core = 0;
          any && core < chil_run_cores(shown->run) && t->numbers + 1 < STAT_COLUMNS_MAX; core++)
         if (shown->options->per_core || (usual && chil_run_core_cycles(shown->run, core)))
@@ -124,6 +133,8 @@ static void print_heading(FILE *out, const struct stat_shown *shown, const struc
     unsigned cores = chil_run_cores(shown->run), at_work = cores_at_work(shown->run, &only);
     (void)fprintf(out, "\n counters of '%s' on %s", shown->options->program.run.program,
                   chil_machine_name(shown->machine));
+    char text[STAT_PLACE];
+    if (chil_run_nodes(shown->run) > 1) (void)fprintf(out, ", %s", stat_shape(shown->run, text));
     if (at_work == 1)
         (void)fprintf(out, ", core %d\n", only);
     else
@@ -134,8 +145,11 @@ static void print_heading(FILE *out, const struct stat_shown *shown, const struc
     (void)fputc('\n', out);
     if (t->numbers == 1) return;
     for (size_t i = 0; i < t->numbers; i++) {
-        char name[VIEW_GROUPED_MAX] = "total";
-        if (t->core[i] != STAT_TOTAL) (void)snprintf(name, sizeof name, "core %d", t->core[i]);
+        char name[STAT_PLACE] = "total";
+        if (t->core[i] != STAT_TOTAL && shown->options->per_node)
+            (void)stat_place(shown->run, (unsigned)t->core[i], name);
+        else if (t->core[i] != STAT_TOTAL)
+            (void)snprintf(name, sizeof name, "core %d", t->core[i]);
         (void)fprintf(out, " %*s", width, name);
     }
     (void)fputs("\n\n", out);
@@ -171,7 +185,8 @@ static void print_metrics(FILE *out, const struct stat_shown *shown, const struc
         if (stat_metric_cell(metric, STAT_TOTAL).kind == VIEW_NONE) continue;
         struct view_cell *cell = view_row(&view);
         for (size_t n = 0; n < t->numbers; n++)
-            cell[n] = stat_metric_cell(metric, t->core[n]);
+            if (t->core[n] == STAT_TOTAL || !shown->options->per_node)
+                cell[n] = stat_metric_cell(metric, t->core[n]);
         (void)snprintf(text, sizeof text, "%s%s%s", metric->text, *metric->unit ? ", " : "",
                        metric->unit);
         cell[t->numbers] = view_copy(&view, text);
@@ -188,7 +203,10 @@ static void print_end(FILE *out, const struct stat_shown *shown)
     (void)fprintf(out, "\n%s cycles, ", view_grouped(cycles, number));
     if (!chil_machine_number(shown->machine, "machine.clock_mhz", &mhz))
         (void)fprintf(out, "%.6f s at %" PRIu64 " MHz, ", stat_seconds(shown, cycles), mhz);
-    (void)fprintf(out, "exit status %d\n", chil_run_status(shown->run));
+    int failed = chil_run_failed_node(shown->run);
+    (void)fprintf(out, "exit status %d", chil_run_status(shown->run));
+    if (chil_run_nodes(shown->run) > 1 && failed >= 0) (void)fprintf(out, " of node %d", failed);
+    (void)fputc('\n', out);
     if (shown->options->repeat > 1)
         (void)fprintf(out, "%" PRIu64 " runs, every count the same in all of them\n",
                       shown->options->repeat);
@@ -199,7 +217,10 @@ static void print_table(FILE *out, const struct stat_shown *shown)
     struct table table;
     set_columns(&table, shown);
     print_heading(out, shown, &table);
-    print_events(out, shown, &table);
+    if (chil_run_nodes(shown->run) > 1 && table.numbers == 1)
+        stat_print_spreads(out, shown);
+    else
+        print_events(out, shown, &table);
     print_metrics(out, shown, &table);
     print_end(out, shown);
 }

@@ -34,7 +34,9 @@ static void records_init(struct records *r, const struct stat_shown *shown, bool
     *r = (struct records){.shown = shown, .cores = chil_run_cores(shown->run)};
     if (r->cores > STAT_COLUMNS_MAX) r->cores = STAT_COLUMNS_MAX;
     memcpy(r->column, usual, sizeof usual);
-    if (!shown->options->per_core) r->column[CORE].forms = VIEW_IN_NONE;
+    if (shown->options->per_node) r->column[CORE].title = "node";
+    if (!shown->options->per_core && !shown->options->per_node)
+        r->column[CORE].forms = VIEW_IN_NONE;
     for (unsigned core = 0; core < r->cores; core++)
         r->column[CORES + core] = (struct view_column){
             .title = "", .list = "cores", .null = derived, .forms = VIEW_IN_JSON};
@@ -58,7 +60,7 @@ static void add_event(struct records *r, const struct chil_event *event, int cor
     cell[NAME] = view_text(event->name);
     cell[OF_UNIT] = cell[UNIT] = view_text(event->unit);
     cell[KIND] = cell[EXACTNESS] = view_text(chil_exactness_word((int)event->exactness));
-    for (unsigned i = 0; i < r->cores; i++)
+    for (unsigned i = 0; i < r->cores && !r->shown->options->per_node; i++)
         cell[CORES + i] = stat_count_cell(r->shown, (int)i, event);
 }
 
@@ -80,7 +82,8 @@ static void add_core(struct records *r, int core)
     for (size_t i = 0; i < shown->chosen->count; i++)
         add_event(r, shown->chosen->events[i], core);
     for (size_t i = 0; i < stat_metric_count(shown); i++)
-        if (stat_metric_cell(&shown->metrics->rows[i], core).kind != VIEW_NONE)
+        if ((core == STAT_TOTAL || !shown->options->per_node) &&
+            stat_metric_cell(&shown->metrics->rows[i], core).kind != VIEW_NONE)
             add_metric(r, &shown->metrics->rows[i], core);
 }
 
@@ -90,6 +93,8 @@ void stat_print_lines(FILE *out, const struct stat_shown *shown)
     records_init(&r, shown, true);
     for (unsigned core = 0; shown->options->per_core && core < chil_run_cores(shown->run); core++)
         add_core(&r, (int)core);
+    for (unsigned node = 0; shown->options->per_node && node < chil_run_nodes(shown->run); node++)
+        add_core(&r, (int)node);
     add_core(&r, STAT_TOTAL);
     view_lines(&r.view, out, shown->options->separator);
     view_fini(&r.view);
@@ -103,6 +108,8 @@ static json_t *json_counters(const struct stat_shown *shown)
         add_event(&r, shown->chosen->events[i], STAT_TOTAL);
     json_t *rows = view_json(&r.view);
     view_fini(&r.view);
+    for (size_t i = 0; i < shown->chosen->count && chil_run_nodes(shown->run) > 1; i++)
+        stat_json_event(shown, shown->chosen->events[i], json_array_get(rows, i));
     return rows;
 }
 
@@ -131,6 +138,7 @@ bool stat_print_json(FILE *out, const struct stat_shown *shown)
         view_json_count(chil_run_cycles(run)), "seconds", stat_seconds(shown, chil_run_cycles(run)),
         "busy_cycles", busy, "laws", (int)chil_run_laws(run), "counters", json_counters(shown),
         "derived", json_metrics(shown));
+    if (chil_run_nodes(run) > 1) stat_json_nodes(shown, json);
     const char *environment = shown->options->program.run.environment;
     if (environment) (void)json_object_set_new(json, "environment", json_string(environment));
     return view_json_write(json, out, JSON_INDENT(2));

@@ -11,10 +11,26 @@
 #include "machine/jit/jit.h"
 #include "measure/observe/observe_symbols.h"
 
+/* A line about a node. Several nodes' lines come out in the order of their turns. */
 static void report(void *context, const char *line)
 {
+    const struct run_node *node = context;
+    struct chil_run *run = node->run;
+    if (run->node_count > 1)
+        system_report(run->system, (unsigned)(node - run->nodes), line);
+    else if (run->options.report)
+        run->options.report(run->options.context, line);
+}
+
+static void report_node(void *context, unsigned number, const char *line)
+{
     const struct chil_run *run = context;
-    if (run->options.report) run->options.report(run->options.context, line);
+    char text[500];
+    uint8_t at[3];
+    if (!run->options.report) return;
+    net_torus_coordinates(&run->shape, number, at);
+    (void)snprintf(text, sizeof text, "node %u (%u,%u,%u): %s", number, at[0], at[1], at[2], line);
+    run->options.report(run->options.context, text);
 }
 
 char *const chil_run_environment[] = {(char *)"PATH=/usr/bin:/bin",
@@ -25,9 +41,9 @@ char *const chil_run_environment[] = {(char *)"PATH=/usr/bin:/bin",
                                       (char *)"TZ=UTC0",
                                       NULL};
 
-static int load(struct chil_run *run, struct chil_error *err)
+static int load(struct run_node *node, struct chil_error *err)
 {
-    const struct chil_run_options *o = &run->options;
+    const struct chil_run_options *o = &node->run->options;
     struct os_options program = {
         .rules = {.sysroot = o->sysroot ? o->sysroot : "/usr/powerpc-linux-gnu",
                   .root = o->root,
@@ -37,29 +53,45 @@ static int load(struct chil_run *run, struct chil_error *err)
         .hide_path = true,
         .argv = o->argv,
         .envp = o->envp ? o->envp : chil_run_environment};
-    int status = node_load(run->node, &program, err);
+    int status = node_load(node->node, &program, err);
     if (!status || status == CHIL_ERANGE) return status; /* the latter: the host lacks memory */
     if (err) err->status = status == CHIL_ENOENT ? CHIL_ENOPROGRAM : CHIL_EEXEC;
     return status == CHIL_ENOENT ? CHIL_ENOPROGRAM : CHIL_EEXEC;
 }
 
 /* Devices and observers are notified in the order in which they are attached. */
-static int make(struct chil_run *run, struct chil_error *err)
+static int make_node(struct chil_run *run, unsigned number, struct chil_error *err)
 {
+    struct run_node *node = &run->nodes[number];
     struct node_options options = {.machine = run->options.machine,
                                    .engine = run->options.engine,
                                    .report = report,
-                                   .report_context = run};
-    int status = node_new(&run->node, &options, err);
+                                   .report_context = node};
+    node->run = run;
+    int status = node_new(&node->node, &options, err);
     if (status) return status;
-    run->system = (struct system){.nodes = &run->node, .node_count = 1};
-    observe_init(&run->observe, run->node, &run->options);
-    status = node_make_cores(run->node, &options, observe_trace_of_cores(run->observe.trace),
-                             observe_record_of_cores(run->observe.record), err);
+    system_attach(run->system, number, node->node);
+    observe_init(&node->observe, node->node, &run->options);
+    status = node_make_cores(node->node, &options, observe_trace_of_cores(node->observe.trace),
+                             observe_record_of_cores(node->observe.record), err);
     if (status) return status;
-    run->upc = device_upc_new(run->node);
-    observe_attach(&run->observe);
-    return load(run, err);
+    node->upc = device_upc_new(node->node);
+    observe_attach(&node->observe);
+    return load(node, err);
+}
+
+static int make(struct chil_run *run, struct chil_error *err)
+{
+    int status = run_shape(run, err);
+    if (status) return status;
+    run->nodes = base_calloc(run->node_count, sizeof *run->nodes);
+    run->system = system_new(&(struct system_options){
+        .node_count = run->node_count, .shape = run->shape, .report = report_node, .context = run});
+    for (unsigned i = 0; i < run->node_count && !status; i++)
+        status = make_node(run, i, err);
+    run->node = run->nodes[0].node;
+    run->observe = &run->nodes[0].observe;
+    return status;
 }
 
 int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct chil_error *err)
@@ -78,16 +110,35 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
 }
 
 /* The cores end before what follows their calls: they hand it their last counts. */
+static void free_node(struct run_node *node)
+{
+    if (!node->node) return;
+    node_free(node->node);
+    device_upc_free(node->upc);
+    observe_fini(&node->observe);
+}
+
 void chil_run_free(struct chil_run *run)
 {
     if (!run) return;
-    node_free(run->node);
-    device_upc_free(run->upc);
-    observe_fini(&run->observe);
+    system_free(run->system);
+    for (unsigned i = 0; run->nodes && i < run->node_count; i++)
+        free_node(&run->nodes[i]);
+    free(run->nodes);
     free(run);
 }
 
 /* --- Going ----------------------------------------------------------------------------------- */
+
+/* Makes the counts of all nodes those of now. */
+static void take_counts(struct chil_run *run)
+{
+    for (unsigned i = 0; i < run->node_count; i++) {
+        struct node *node = run->nodes[i].node;
+        cache_notify_uniform(node->cache, CACHE_ALL);
+        node_counts_take(node);
+    }
+}
 
 /* The next set of counters is on, or the caller looks; false: the caller ends the run. */
 static bool pause_run(struct chil_run *run)
@@ -96,10 +147,12 @@ static bool pause_run(struct chil_run *run)
         record_turn_next(run->node->cores);
         return true;
     }
-    node_counts_take(run->node);
-    cache_notify_uniform(run->node->cache, CACHE_ALL);
-    run->result.cycles = node_elapsed(run->node);
-    run->observe.accessing = NULL;
+    take_counts(run);
+    run->result.cycles = 0;
+    for (unsigned i = 0; i < run->node_count; i++)
+        if (node_elapsed(run->nodes[i].node) > run->result.cycles)
+            run->result.cycles = node_elapsed(run->nodes[i].node);
+    run->observe->accessing = NULL;
     run->stopped = !run->options.pause(run->options.context, run);
     return !run->stopped;
 }
@@ -111,23 +164,49 @@ static void advance(struct chil_run *run)
     uint64_t cycles = o->record_turns ? o->turn_cycles : o->pause_cycles;
     if (!cycles) cycles = 1;
     uint64_t until = o->record_turns || o->pause ? cycles : UINT64_MAX;
-    while (system_advance(&run->system, until) == SYSTEM_TIME_REACHED) {
-        uint64_t now = system_now(&run->system);
+    while (system_advance(run->system, until) == SYSTEM_TIME_REACHED) {
+        uint64_t now = system_now(run->system);
         until = now + (cycles - now % cycles);
         if (!pause_run(run)) break;
     }
 }
 
+/* The result of the run: how the first node that failed ended, at the time of the last one. */
+static void take_results(struct chil_run *run)
+{
+    uint64_t cycles = 0;
+    int failed = system_first_failed(run->system);
+    for (unsigned i = 0; i < run->node_count; i++) {
+        struct os_result *result = &run->nodes[i].result;
+        os_result_get(run->nodes[i].node->os, result);
+        if (result->cycles > cycles) cycles = result->cycles;
+    }
+    run->result = run->nodes[failed < 0 ? 0 : failed].result;
+    run->result.cycles = cycles;
+}
+
+static int check_laws(struct chil_run *run, struct chil_error *err)
+{
+    int status = 0;
+    for (unsigned i = 0; i < run->node_count && !status; i++) {
+        unsigned checked;
+        status = node_check_laws(run->nodes[i].node, &checked, err);
+        run->laws += checked;
+    }
+    return status;
+}
+
 int chil_run_go(struct chil_run *run, struct chil_error *err)
 {
     advance(run);
-    os_result_get(run->node->os, &run->result);
-    cache_notify_uniform(run->node->cache, CACHE_ALL);
-    node_counts_take(run->node);
-    if (run->node->jit && jit_diverged(run->node->jit))
-        return chil_error_set(err, CHIL_ELAW,
-                              "internal error: translated code and interpreter differ, see above");
-    return run->stopped ? 0 : node_check_laws(run->node, &run->laws, err);
+    take_results(run);
+    take_counts(run);
+    for (unsigned i = 0; i < run->node_count; i++)
+        if (run->nodes[i].node->jit && jit_diverged(run->nodes[i].node->jit))
+            return chil_error_set(
+                err, CHIL_ELAW,
+                "internal error: translated code and interpreter differ, see above");
+    return run->stopped ? 0 : check_laws(run, err);
 }
 
 unsigned chil_run_laws(const struct chil_run *run)
@@ -157,7 +236,7 @@ uint64_t chil_run_cycles(const struct chil_run *run)
 
 void chil_run_trace_switch(struct chil_run *run, bool on)
 {
-    struct observe *observe = &run->observe;
+    struct observe *observe = run->observe;
     bool was_on = observe->trace_on;
     (void)observe_trace_switch(observe, on);
     if (observe->trace && observe_trace_of_cores(observe->trace)->on && !was_on &&
@@ -167,7 +246,7 @@ void chil_run_trace_switch(struct chil_run *run, bool on)
 
 bool chil_run_trace_is_on(const struct chil_run *run)
 {
-    return run->observe.trace_on;
+    return run->observe->trace_on;
 }
 
 /* --- Counts ---------------------------------------------------------------------------------- */
@@ -175,14 +254,18 @@ bool chil_run_trace_is_on(const struct chil_run *run)
 uint64_t chil_run_instructions(const struct chil_run *run)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < run->node->core_count; i++)
-        sum += run->node->counts[i][CORE_SIGNAL_INSTRUCTIONS];
+    for (unsigned n = 0; n < run->node_count; n++)
+        for (unsigned i = 0; i < run->node->core_count; i++)
+            sum += run->nodes[n].node->counts[i][CORE_SIGNAL_INSTRUCTIONS];
     return sum;
 }
 
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event)
 {
-    return node_count(run->node, event, CORE_ALL, NULL);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < run->node_count; i++)
+        sum += chil_run_node_count(run, i, event);
+    return sum;
 }
 
 unsigned chil_run_cores(const struct chil_run *run)
@@ -192,8 +275,12 @@ unsigned chil_run_cores(const struct chil_run *run)
 
 uint64_t chil_run_core_cycles(const struct chil_run *run, unsigned core)
 {
-    const struct core *at = cores_get(run->node->cores, core);
-    return at ? core_cycles(at) - core_idle_cycles(at) : 0;
+    uint64_t sum = 0;
+    for (unsigned n = 0; n < run->node_count; n++) {
+        const struct core *at = cores_get(run->nodes[n].node->cores, core);
+        if (at) sum += core_cycles(at) - core_idle_cycles(at);
+    }
+    return sum;
 }
 
 static bool is_of_cores(const struct node *node, const struct chil_event *event)
@@ -209,8 +296,10 @@ static bool is_of_cores(const struct node *node, const struct chil_event *event)
 bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event,
                          uint64_t *count)
 {
+    *count = 0;
     if (core >= run->node->core_count || !is_of_cores(run->node, event)) return false;
-    *count = node_count(run->node, event, core, run->node->counts[core]);
+    for (unsigned n = 0; n < run->node_count; n++)
+        *count += node_count(run->nodes[n].node, event, core, run->nodes[n].node->counts[core]);
     return true;
 }
 

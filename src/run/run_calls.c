@@ -282,7 +282,7 @@ int *run_calls_add(struct chil_run *run, struct chil_exp *exp)
     struct calls c = {.run = run, .exp = exp};
     size_t count;
     struct record_path *const *path =
-        record_paths(observe_record_of_cores(run->observe.record), &count);
+        record_paths(observe_record_of_cores(run->observe->record), &count);
     c.node_of = base_calloc(count + 1, sizeof *c.node_of);
     c.families = base_grow(NULL, &c.family_capacity, 1, sizeof *c.families);
     c.families[0] = (struct family){-1, -1, 0};

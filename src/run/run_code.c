@@ -141,7 +141,7 @@ void run_code_add(struct chil_run *run, struct chil_exp *exp)
     struct code code = {0};
     char *text = NULL;
     size_t size = 0, paths;
-    const struct record *cores = observe_record_of_cores(run->observe.record);
+    const struct record *cores = observe_record_of_cores(run->observe->record);
     struct record_path *const *path = record_paths(cores, &paths);
     code.out = open_memstream(&text, &size);
     if (!code.out) return;

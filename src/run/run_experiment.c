@@ -214,7 +214,7 @@ struct done {
 static bool take_ledgers(const struct builder *b, const struct record_path *path,
                          struct cache *counts, struct done *done)
 {
-    const struct record *record = observe_record_of_cores(b->run->observe.record);
+    const struct record *record = observe_record_of_cores(b->run->observe->record);
     bool any = false;
     memset(done, 0, sizeof *done);
     for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
@@ -259,7 +259,7 @@ static void add_paths(struct builder *b)
 
 static uint64_t cycles_of(const struct builder *b)
 {
-    const struct record *record = observe_record_of_cores(b->run->observe.record);
+    const struct record *record = observe_record_of_cores(b->run->observe->record);
     uint64_t sum = 0;
     for (size_t i = 0; i < b->path_count; i++)
         for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
@@ -366,7 +366,7 @@ static void add_attributes(struct builder *b)
 static void build(struct builder *b, const struct builder *whole)
 {
     b->exp = chil_exp_new();
-    b->paths = record_paths(observe_record_of_cores(b->run->observe.record), &b->path_count);
+    b->paths = record_paths(observe_record_of_cores(b->run->observe->record), &b->path_count);
     add_attributes(b);
     add_metrics(b);
     collect_threads(b);
@@ -393,7 +393,7 @@ int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chi
     if (!run->options.record)
         return chil_error_set(err, CHIL_EINVAL,
                               "the run was not recorded; set `record` in its options");
-    unsigned turns = record_turns(observe_record_of_cores(run->observe.record));
+    unsigned turns = record_turns(observe_record_of_cores(run->observe->record));
     struct builder whole = {.run = run, .turns = turns};
     build(&whole, NULL);
     run_code_add(run, whole.exp);

@@ -2,22 +2,37 @@
 #ifndef RUN_IMPL_H
 #define RUN_IMPL_H
 
+#include "machine/net/net_torus.h"
 #include "machine/system/system.h"
 #include "measure/device/device.h"
 #include "measure/observe/observe.h"
 
-struct chil_run {
-    struct chil_run_options options;
-    struct node *node; /* the only one of the system */
-    struct system system;
+/* A node of the run, with its devices and observers. */
+struct run_node {
+    struct chil_run *run;
+    struct node *node;
     struct device_upc *upc; /* NULL on machines with another unit */
     struct observe observe;
     struct os_result result;
-    bool stopped;  /* by the caller, before its end */
-    unsigned laws; /* that held at the end */
+};
+
+struct chil_run {
+    struct chil_run_options options;
+    struct run_node *nodes;
+    unsigned node_count;
+    struct net_torus_shape shape;
+    struct system *system;
+    struct node *node;       /* the first, which is the only one where observers are wanted */
+    struct observe *observe; /* its */
+    struct os_result result; /* of the first node that failed, or of node 0; cycles of the last */
+    bool stopped;            /* by the caller, before its end */
+    unsigned laws;           /* that held at the end */
 };
 
 struct record_function;
+
+/* How many nodes, and where they are (run_nodes.c). */
+int run_shape(struct chil_run *run, struct chil_error *err);
 
 /* The code that a recorded run executed, for its experiment (run_code.c). */
 void run_code_add(struct chil_run *run, struct chil_exp *exp);

@@ -53,7 +53,7 @@ void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char 
     uint32_t low, high, start;
     int line = -1;
     const struct observe_symbol *symbol = observe_symbols_find(
-        run->observe.symbols, run->node->os, core_memory(cores_get(run->node->cores, core)),
+        run->observe->symbols, run->node->os, core_memory(cores_get(run->node->cores, core)),
         address, &low, &high, &start);
     *buffer = 0;
     if (!symbol) return;

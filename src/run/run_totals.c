@@ -79,7 +79,7 @@ struct chil_exp *chil_run_totals(const struct chil_run *run, int core)
     static const enum chil_exp_level levels[] = {CHIL_EXP_MACHINE, CHIL_EXP_NODE, CHIL_EXP_PROCESS,
                                                  CHIL_EXP_THREAD};
     int place = CHIL_EXP_NONE;
-    run_attributes_set(run, core < 0 ? chil_run_cores(run) : 1, t.exp);
+    run_attributes_set(run, (core < 0 ? chil_run_cores(run) : 1) * run->node_count, t.exp);
     t.node = chil_exp_add_node(t.exp, CHIL_EXP_NONE, chil_exp_add_region(t.exp, &region), -1, "");
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         place = chil_exp_add_place(t.exp, place, levels[i], "run", 0);

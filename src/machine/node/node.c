@@ -134,6 +134,12 @@ void node_attach_watcher(struct node *node, const struct node_watcher *watcher)
     attach((const void **)node->watchers, NODE_ATTACHED, watcher);
 }
 
+void node_attach_outside(struct node *node, const struct node_outside *outside)
+{
+    assert(!node->outside && !node->os);
+    node->outside = outside;
+}
+
 /* --- The operating system's callbacks -------------------------------------------------------- */
 
 /* Calls `callback` of each listener that has it. */
@@ -180,6 +186,18 @@ static void on_handled(void *context, int tid, int signal, const struct core_reg
     NOTIFY(node, handled, tid, signal, regs, mem);
 }
 
+static bool has_turn(void *context)
+{
+    const struct node *node = context;
+    return node->outside->turn(node->outside->context);
+}
+
+static int64_t on_output(void *context, int stream, const void *bytes, size_t count)
+{
+    const struct node *node = context;
+    return node->outside->output(node->outside->context, stream, bytes, count);
+}
+
 /* --- Running --------------------------------------------------------------------------------- */
 
 int node_load(struct node *node, const struct os_options *program, struct chil_error *err)
@@ -197,6 +215,10 @@ int node_load(struct node *node, const struct os_options *program, struct chil_e
     os.call_through = node_call_through;
     os.device = node_device_access;
     os.watch = node_watch_stopped;
+    if (node->outside) {
+        os.turn = has_turn;
+        os.output = on_output;
+    }
     for (unsigned i = 0; i < OS_DEVICES && node->devices[i]; i++)
         os.device_pages[i] = node->devices[i]->page;
     return os_new(&node->os, &os, node->cores, node->core_count, err);

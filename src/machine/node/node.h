@@ -77,6 +77,13 @@ struct node_watcher {
     void (*catch_up)(void *context, uint64_t cycle);
 };
 
+/* What a node needs when it is one of several: see struct os_options for both. */
+struct node_outside {
+    void *context;
+    bool (*turn)(void *context);
+    int64_t (*output)(void *context, int stream, const void *bytes, size_t count);
+};
+
 /* --- A node ---------------------------------------------------------------------------------- */
 
 enum { NODE_ATTACHED = 8 }; /* of a kind, at most */
@@ -96,7 +103,8 @@ struct node {
     const struct node_service *services[NODE_ATTACHED];
     const struct node_watcher *watchers[NODE_ATTACHED];
     const struct node_device *devices[OS_DEVICES];
-    struct node_watch *watches; /* per core */
+    const struct node_outside *outside; /* NULL: it is the only node */
+    struct node_watch *watches;         /* per core */
 };
 
 struct node_options {
@@ -118,6 +126,7 @@ void node_attach_listener(struct node *node, const struct node_listener *listene
 void node_attach_device(struct node *node, const struct node_device *device);
 void node_attach_service(struct node *node, const struct node_service *service);
 void node_attach_watcher(struct node *node, const struct node_watcher *watcher);
+void node_attach_outside(struct node *node, const struct node_outside *outside);
 
 /* Loads a program: `program` has what is of the program and its files; the rest is filled in. */
 int node_load(struct node *node, const struct os_options *program, struct chil_error *err);

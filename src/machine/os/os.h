@@ -71,6 +71,13 @@ struct os_options {
     uint32_t device_pages[OS_DEVICES];
     bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
                    uint32_t address);
+    /* Several nodes act in the order of one simulated time: whether a task may act now, at os_now,
+     * on what is outside of this node: a call about files, a device, a service. False: os_advance
+     * returns OS_WAITS_FOR_TURN, and asks again when it is called again. NULL: always. */
+    bool (*turn)(void *context);
+    /* Standard output (1) or error (2) of the guests: how many bytes were taken, or -errno. NULL:
+     * they go to the host's. */
+    int64_t (*output)(void *context, int stream, const void *bytes, size_t count);
     /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0
      * for none; *task_signal, 0 when called, is one for the task itself. */
     int (*watch)(void *context, unsigned core, int *task_signal);
@@ -106,9 +113,10 @@ int os_new(struct os **os, const struct os_options *options, struct cores *cores
  * busy cores: up to a quantum later) or until nothing is left to run. Where it stops changes no
  * count. */
 enum os_progress {
-    OS_ALL_ENDED,    /* no task is left */
-    OS_TIME_REACHED, /* `until` */
-    OS_ALL_WAIT      /* every task waits, and nothing on this node will wake one */
+    OS_ALL_ENDED,     /* no task is left */
+    OS_TIME_REACHED,  /* `until` */
+    OS_ALL_WAIT,      /* every task waits, and nothing on this node will wake one */
+    OS_WAITS_FOR_TURN /* os_options.turn said so; os_now is the time of the turn */
 };
 enum os_progress os_advance(struct os *os, uint64_t until);
 uint64_t os_now(const struct os *os); /* the simulated time, in cycles */

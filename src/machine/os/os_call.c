@@ -28,6 +28,17 @@ static const char *const names[CALLS] = {
 #undef X
 };
 
+static const bool of_files[CALLS] = {
+#define X(number, name, handler) [number] = true,
+#include "machine/os/os_file_calls.def"
+#undef X
+};
+
+bool os_call_is_of_files(unsigned number)
+{
+    return number < CALLS && of_files[number];
+}
+
 const char *os_call_name(unsigned number)
 {
     return number < CALLS ? names[number] : NULL;

@@ -57,6 +57,18 @@ static int64_t host_write(struct os_call *call, struct file *file, const void *b
     return done;
 }
 
+/* The simulator's own output and error, which several nodes may share. */
+static int64_t stream_write(struct os_call *call, struct file *file, const void *bytes,
+                            size_t count, int64_t at)
+{
+    int64_t done;
+    bool output = file->host == STDOUT_FILENO || file->host == STDERR_FILENO;
+    if (!call || !output || !os_output(call->os, file->host, bytes, count, &done))
+        return host_write(call, file, bytes, count, at);
+    if (done == -EPIPE) (void)os_send_signal(call->os, call->process, SIGNAL_PIPE);
+    return done;
+}
+
 static int64_t host_seek(struct file *file, int64_t offset, int whence)
 {
     off_t at = lseek(file->host, offset, whence);
@@ -90,7 +102,7 @@ const struct file_ops file_host_ops = {
     .read = host_read, .write = host_write, .seek = host_seek, .stat = host_stat};
 
 static const struct file_ops stream_ops = {
-    .read = host_read, .write = host_write, .seek = stream_seek, .stat = stream_stat};
+    .read = host_read, .write = stream_write, .seek = stream_seek, .stat = stream_stat};
 
 struct file *file_of_host(struct fs *fs, int host, unsigned flags)
 {

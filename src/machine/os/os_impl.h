@@ -213,6 +213,10 @@ uint64_t os_cycles_of(const struct os *os, uint64_t nanoseconds);
 void os_warn_once(struct os *os, const char *topic, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Standard output (1) or error (2) through os_options.output, with its result in *done; false:
+ * there is none. */
+bool os_output(struct os *os, int stream, const void *bytes, size_t count, int64_t *done);
+
 /* ---- loader (os_load.c) ---- */
 
 /* Loads a program, static, PIE or dynamic, into a new address space with its first stack. */

@@ -81,6 +81,13 @@ void os_warned_free(struct os *os)
     }
 }
 
+bool os_output(struct os *os, int stream, const void *bytes, size_t count, int64_t *done)
+{
+    if (!os->options.output) return false;
+    *done = os->options.output(os->options.context, stream, bytes, count);
+    return true;
+}
+
 /* ---- waiting and waking ---- */
 
 uint64_t os_task_cycle(const struct os_task *task)
@@ -289,15 +296,20 @@ static void call_through(struct os *os, struct os_task *task, const struct core_
     os_signal_fault(task, stop);
 }
 
+static bool is_device(const struct os_options *options, uint32_t address)
+{
+    bool found = false;
+    for (unsigned i = 0; i < OS_DEVICES; i++)
+        found |=
+            options->device_pages[i] && address / MEM_PAGE == options->device_pages[i] / MEM_PAGE;
+    return found;
+}
+
 static bool device_access(struct os *os, struct os_task *task)
 {
     const struct os_options *options = &os->options;
     uint32_t address = task->stop.address;
-    bool is_device = false;
-    for (unsigned i = 0; i < OS_DEVICES; i++)
-        is_device |=
-            options->device_pages[i] && address / MEM_PAGE == options->device_pages[i] / MEM_PAGE;
-    return options->device && is_device &&
+    return options->device && is_device(options, address) &&
            options->device(options->context, task->core, &task->regs, task->process->space->mem,
                            address);
 }
@@ -329,23 +341,43 @@ static void act_on_stop(struct os *os, struct os_task *task)
     }
 }
 
+/* What the task does next is seen outside of the node, or depends on it. */
+static bool acts_outside(const struct os *os, const struct os_task *task)
+{
+    if (!task->stopped) return os_call_is_of_files(task->regs.gpr[0]);
+    switch (task->stop.reason) {
+    case CORE_SYSCALL: return os_call_is_of_files(task->regs.gpr[0]);
+    case CORE_CALLTHRU: return true;
+    case CORE_LOAD:
+    case CORE_STORE: return is_device(&os->options, task->stop.address);
+    default: return false;
+    }
+}
+
+static bool waits_for_turn(const struct os *os, const struct os_task *task)
+{
+    return os->options.turn && acts_outside(os, task) && !os->options.turn(os->options.context);
+}
+
 /* One step of a core: what stopped it before, what is left of a call, or instructions until
- * something stops them. */
-static void step(struct os *os, unsigned core, uint64_t event)
+ * something stops them. False: it has to wait for its turn, and nothing happened. */
+static bool step(struct os *os, unsigned core, uint64_t event)
 {
     struct os_core *slot = &os->cores[core];
     struct os_task *task = choose_task(os, core);
+    bool continues = !task->stopped && task->in_call && task->woken != OS_WOKEN_SIGNAL;
     os->now = core_cycles(slot->core);
+    if ((task->stopped || continues) && waits_for_turn(os, task)) return false;
     if (task->stopped) {
         act_on_stop(os, task);
-        return;
+        return true;
     }
-    if (task->in_call && task->woken != OS_WOKEN_SIGNAL) {
+    if (continues) {
         os_call_enter(task);
-        return;
+        return true;
     }
     os_signal_deliver(task);
-    if (task->state != OS_RUNNABLE) return;
+    if (task->state != OS_RUNNABLE) return true;
     load(os, core, task);
     for (; task->handlers; task->handlers--)
         os_count(task, CORE_SIGNAL_OS_HANDLER);
@@ -355,10 +387,11 @@ static void step(struct os *os, unsigned core, uint64_t event)
     task->cycles += now - os->now;
     os->now = now;
     os_timers_used(task);
+    return true;
 }
 
-/* One event, or one step of the core that is furthest behind; false when there is neither. */
-static bool advance_once(struct os *os)
+/* One event, or one step of the core that is furthest behind; OS_TIME_REACHED if it was made. */
+static enum os_progress advance_once(struct os *os)
 {
     unsigned best = 0;
     uint64_t when = OS_NEVER;
@@ -372,12 +405,11 @@ static bool advance_once(struct os *os)
     uint64_t event = events_next(os);
     if (event != OS_NEVER && event <= when) {
         events_fire(os, event);
-        return true;
+        return OS_TIME_REACHED;
     }
-    if (when == OS_NEVER) return false;
+    if (when == OS_NEVER) return OS_ALL_WAIT;
     if (when > core_cycles(os->cores[best].core)) core_idle_until(os->cores[best].core, when);
-    step(os, best, event);
-    return true;
+    return step(os, best, event) ? OS_TIME_REACHED : OS_WAITS_FOR_TURN;
 }
 
 enum os_progress os_advance(struct os *os, uint64_t until)
@@ -386,7 +418,8 @@ enum os_progress os_advance(struct os *os, uint64_t until)
     os_sweep(os);
     while (os->tasks) {
         if (os->now >= until) return OS_TIME_REACHED;
-        if (!advance_once(os)) return OS_ALL_WAIT;
+        enum os_progress progress = advance_once(os);
+        if (progress != OS_TIME_REACHED) return progress;
         os_sweep(os);
     }
     return OS_ALL_ENDED;

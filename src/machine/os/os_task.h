@@ -133,7 +133,8 @@ void os_warned_free(struct os *os);
 void os_count(const struct os_task *task, enum core_signal signal);
 
 /* ---- os_call.c ---- */
-void os_call_enter(struct os_task *task); /* after sc, or once more when the task was woken */
+void os_call_enter(struct os_task *task);  /* after sc, or once more when the task was woken */
+bool os_call_is_of_files(unsigned number); /* a row of os_file_calls.def */
 /* A handler is about to run while a call waits: it ends with EINTR, or is made anew afterwards. */
 void os_call_interrupt(struct os_task *task, const struct os_sigaction *action);
 

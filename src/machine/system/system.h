@@ -2,24 +2,56 @@
  * up to a simulated time and decides when the machine has ended or is in deadlock, which no node
  * can know alone.
  *
- * Today a machine has one node, and a system adds nothing to what its run costs. Networks will
- * stand here: a link delivers messages between nodes at simulated times. Terms: docs/glossary.md.
+ * A node runs until it does what can be seen outside of it: a call about files, a device access, a
+ * service of the simulator. Such an action at time t waits for its turn: every other node must have
+ * passed t. Turns come in the order of time, then of the number of the node. So files, lines of
+ * output and networks see the same order in every run, whatever the host does, and nobody waits for
+ * anything but simulated time: there is no deadlock between turns. What a turn costs depends on the
+ * number of turns, not on the time that is simulated.
+ *
+ * Invariants:
+ *   1. A member's time is a lower bound: it will not act outside before it.
+ *   2. Members that have not ended are in a heap by (time, number); only the first one runs.
+ *   3. Lines of a node are whole, and come out in the order of turns.
+ *
+ * A single node has no turns, and a system adds nothing to what its run costs.
+ *
+ * Terms: docs/glossary.md.
  */
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
+#include "machine/net/net_torus.h"
 #include "machine/node/node.h"
 
-struct system {
-    struct node **nodes; /* borrowed */
+#define SYSTEM_PERSONALITY_PAGE UINT32_C(0xFFFF8000) /* system_personality.c */
+
+struct system;
+
+struct system_options {
     unsigned node_count;
+    struct net_torus_shape shape; /* where they are */
+    /* A line about a node for the user, in order; NULL: not wanted. */
+    void (*report)(void *context, unsigned node, const char *line);
+    void *context;
 };
+
+struct system *system_new(const struct system_options *options);
+void system_free(struct system *system); /* before its nodes */
+/* The node with this number, borrowed; all are attached before their node_load. */
+void system_attach(struct system *system, unsigned number, struct node *node);
 
 enum system_progress { SYSTEM_ENDED, SYSTEM_TIME_REACHED };
 
-/* Runs until `until`, or until every task of every node has ended. When all of them wait and
- * nothing can wake one, reports the deadlock and kills them. */
+/* Runs until `until`, or until every task of every node has ended. When all of a node's tasks wait
+ * and nothing can wake one, reports the deadlock and kills them. */
 enum system_progress system_advance(struct system *system, uint64_t until);
 uint64_t system_now(const struct system *system); /* simulated time, in cycles */
+
+/* A line that a node's part of the simulator has for the user; it comes out in the node's turn. */
+void system_report(struct system *system, unsigned number, const char *line);
+
+/* The node that was the first to end with another status than 0; -1: none. */
+int system_first_failed(const struct system *system);
 
 #endif

@@ -1,0 +1,53 @@
+/* The personality: a page of every address space that says which node this is and what the machine
+ * looks like. Blue Gene's nodes get theirs in SRAM from the control system; its words are ours.
+ *
+ *   offset  word                       offset  word
+ *   0x00    version, 1                 0x18    nodes in x, y, z (3 words)
+ *   0x04    number of this node        0x24    rings that are closed: 4 x, 2 y, 1 z
+ *   0x08    number of nodes            0x28    cores of a node
+ *   0x0c    x, y, z (3 words)          0x2c    core clock in MHz
+ *
+ * Words are read only; guest/include/chiliad/personality.h is the guest's side. */
+#include "machine/system/system_impl.h"
+
+enum { VERSION = 1 };
+
+static uint32_t word_of(const struct system_member *member, unsigned number)
+{
+    const struct system_options *o = &member->system->options;
+    const struct net_torus_shape *shape = &o->shape;
+    uint32_t self = (uint32_t)(member - member->system->members);
+    uint8_t at[3];
+    net_torus_coordinates(shape, self, at);
+    switch (number) {
+    case 0: return VERSION;
+    case 1: return self;
+    case 2: return o->node_count;
+    case 3:
+    case 4:
+    case 5: return at[number - 3];
+    case 6:
+    case 7:
+    case 8: return shape->size[number - 6];
+    case 9:
+        return (uint32_t)shape->torus[0] << 2 | (uint32_t)shape->torus[1] << 1 | shape->torus[2];
+    case 10: return member->node->core_count;
+    case 11: return (uint32_t)node_parameter(member->node->machine, "machine.clock_mhz", 850);
+    default: return 0;
+    }
+}
+
+static bool access_word(void *context, unsigned core, struct node_access *access)
+{
+    (void)core;
+    if (!access->load || access->width != 4) return false;
+    access->value = word_of(context, access->address % MEM_PAGE / 4);
+    return true;
+}
+
+void system_personality_attach(struct system_member *member)
+{
+    member->personality = (struct node_device){
+        .context = member, .page = SYSTEM_PERSONALITY_PAGE, .access = access_word};
+    node_attach_device(member->node, &member->personality);
+}
