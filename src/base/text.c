@@ -3,10 +3,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,8 +146,14 @@ bool text_to_u64(const char *text, uint64_t *value)
     return true;
 }
 
-/* Edit distance with a swap of neighbours as one step, cut off at names of 63 characters. */
+/* Edit distance with a swap of neighbours as one step, cut off at names of 63 characters. Case does
+ * not matter. */
 enum { NEAR_MAX = 64 };
+
+static bool is_same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
@@ -162,9 +170,9 @@ static unsigned edit_distance(const char *a, size_t na, const char *b, size_t nb
         unsigned *row = d[i % 3], *above = d[(i + 2) % 3], *two = d[(i + 1) % 3];
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= nb; j++) {
-            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + !same);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+            row[j] =
+                min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + !is_same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]) &&
                 two[j - 2] + 1 < row[j])
                 row[j] = two[j - 2] + 1;
         }
@@ -172,18 +180,27 @@ static unsigned edit_distance(const char *a, size_t na, const char *b, size_t nb
     return d[na % 3][nb];
 }
 
+/* How many edits may lie between what was typed and what was meant: one in three characters, one
+ * at least, never all. A first word that both have ("BGL_") says nothing about the rest. */
+static unsigned edits_allowed(const char *name, size_t length, const char *other)
+{
+    size_t word = strcspn(name, "_");
+    if (name[word] && strncasecmp(name, other, word + 1) == 0) length -= word + 1;
+    return length < 2 ? 0 : length < 6 ? 1 : (unsigned)length / 3;
+}
+
 const char *text_nearest(const char *name, const void *table, size_t count, text_name_at name_at)
 {
     size_t length = strlen(name);
     if (length >= NEAR_MAX) return NULL;
-    unsigned best = (unsigned)length / 3 + 2;
+    unsigned best = UINT_MAX;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         const char *other = name_at(table, i);
         size_t other_length = strlen(other);
         if (other_length >= NEAR_MAX) continue;
         unsigned distance = edit_distance(name, length, other, other_length);
-        if (distance < best) {
+        if (distance < best && distance <= edits_allowed(name, length, other)) {
             best = distance;
             nearest = other;
         }

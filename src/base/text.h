@@ -43,8 +43,9 @@ int text_error(const struct text_file *file, struct chil_error *err, const char 
 /* A whole decimal or 0x number, optionally with suffix K, M or G (2^10, 2^20, 2^30). */
 bool text_to_u64(const char *text, uint64_t *value);
 
-/* The name nearest to `name` among `count` names; NULL when none is near enough to be meant. The
- * names are found through `name_at`, so that any table can be searched. Case does not matter. */
+/* The name nearest to `name` among `count` names; NULL when none is near enough to be meant: one
+ * edit for three characters, one at least. The names are found through `name_at`, so that any table
+ * can be searched. Case does not matter. */
 typedef const char *(*text_name_at)(const void *table, size_t index);
 const char *text_nearest(const char *name, const void *table, size_t count, text_name_at name_at);
 /* "; did you mean 'X'?" or "" in a buffer of the caller's. */

@@ -1,6 +1,7 @@
 /* What chiliad check reports: broken rules with what broke them, as text and as JUnit XML. Nothing
  * in either depends on the host or its clock. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,20 +75,30 @@ static void reason_of(const struct check *c, const struct chil_assertion *a, cha
     }
 }
 
+static void print_callpath(FILE *out, const char *callpath, int terminal)
+{
+    static const char head[] = "   # callpath ";
+    char *cut = terminal ? calloc((size_t)terminal + 1, 1) : NULL;
+    (void)fprintf(out, "%s%s\n", head,
+                  cut ? view_cut_middle(callpath, terminal - (int)strlen(head), cut) : callpath);
+    free(cut);
+}
+
 static void print_around(FILE *out, const struct check *c)
 {
     const struct check_ring *ring = &c->rings[!c->by_access];
     const struct view_trace trace = {.head = &c->heads[!c->by_access], .names = &c->names};
     char line[VIEW_TRACE_LINE];
+    int terminal = view_terminal_width(out), room = terminal ? terminal - 3 : INT_MAX;
     const char *before = NULL;
-    (void)fprintf(out, "  %s\n",
+    (void)fprintf(out, "  %.*s\n", room,
                   (c->by_access ? view_trace_columns_instruction : view_trace_columns_transaction));
     for (size_t i = 0; i < ring->count + ring->behind; i++) {
         const char *callpath = view_trace_callpath(&trace, &ring->items[i]);
-        if (callpath && callpath != before) (void)fprintf(out, "   # callpath %s\n", callpath);
+        if (callpath && callpath != before) print_callpath(out, callpath, terminal);
         before = callpath;
         view_trace_line(&trace, &ring->items[i], line);
-        (void)fprintf(out, "%s %s\n", ring->items[i].trigger ? " >" : "  ", line);
+        (void)fprintf(out, "%s %.*s\n", ring->items[i].trigger ? " >" : "  ", room, line);
     }
 }
 
@@ -114,9 +125,17 @@ static void print_broken(FILE *out, const struct check *c, const struct chil_ass
                          bool with_around)
 {
     char reason[REASON_TEXT];
+    int width = view_terminal_width(out);
     reason_of(c, a, reason, sizeof reason);
-    (void)fprintf(out, "%s:%u:%u: broken: %s\n  %s\n", chil_rules_name(c->rules), a->line,
-                  a->column, a->text, reason);
+    int room = (width ? width : INT_MAX) -
+               fprintf(out, "%s:%u:%u: broken:", chil_rules_name(c->rules), a->line, a->column);
+    if ((int)strlen(a->text) < room) {
+        (void)fprintf(out, " %s\n", a->text);
+    } else {
+        (void)fputc('\n', out);
+        view_wrapped(out, a->text, 4, width);
+    }
+    view_wrapped(out, reason, 2, width);
     if (with_around) print_around(out, c);
 }
 

@@ -132,8 +132,9 @@ void cmd_names_ask(const struct chil_hist_names *names, struct chil_run_names *r
 bool cmd_event_is_off(const struct chil_event *event);
 int cmd_event_check(const char *command, const struct chil_event *event);
 
-/* What getopt_long does not know, for the default of a switch over `letter`. */
-int cmd_bad_option(const char *command, int letter, char **argv);
+/* Reports what getopt_long does not know; `nearest` is the option's name that may have
+ * been meant, or NULL. */
+int cmd_bad_option(const char *command, int letter, char **argv, const char *nearest);
 /* A whole number from `least` to `most`; anything else is reported and CMD_BAD returned. */
 int cmd_number(const char *command, const char *option, const char *text, uint64_t least,
                uint64_t most, uint64_t *value);

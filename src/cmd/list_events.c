@@ -183,10 +183,10 @@ static int by_id(const void *a, const void *b)
     return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
-static void print_range(uint32_t first, uint32_t last)
+static void print_range(FILE *out, uint32_t first, uint32_t last)
 {
-    if (first == last) (void)printf(" %u", first);
-    if (first < last) (void)printf(" %u-%u", first, last);
+    if (first == last) (void)fprintf(out, " %u", first);
+    if (first < last) (void)fprintf(out, " %u-%u", first, last);
 }
 
 /* Ids without an event: reserved ones of a chip, gaps between the simulator's own and all above. */
@@ -200,12 +200,21 @@ static int print_free(const struct list_options *options, const struct chil_mach
         if (!events[i].reserved) list[used++] = &events[i];
     qsort(list, used, sizeof *list, by_id);
     uint32_t next = 0;
-    (void)printf("free ids of %s:",
-                 options->own ? "the simulator's own counters" : chil_machine_name(machine));
+    char *text = NULL;
+    size_t size = 0;
+    FILE *line = open_memstream(&text, &size);
+    if (!line) {
+        free(list);
+        return cmd_fail("list", "out of memory");
+    }
+    (void)fprintf(line, "free ids of %s:",
+                  options->own ? "the simulator's own counters" : chil_machine_name(machine));
     for (size_t i = 0; i < used; next = list[i++]->id + 1)
-        if (list[i]->id > next) print_range(next, list[i]->id - 1);
-    if (options->own) (void)printf(" %u-", next); /* a chip has no more than its rows */
-    (void)putchar('\n');
+        if (list[i]->id > next) print_range(line, next, list[i]->id - 1);
+    if (options->own) (void)fprintf(line, " %u-", next); /* a chip has no more than its rows */
+    (void)fclose(line);
+    view_hanging(stdout, text, 0, view_terminal_width(stdout));
+    free(text);
     free(list);
     return 0;
 }

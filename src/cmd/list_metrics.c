@@ -15,6 +15,7 @@
  */
 #include "cmd/list.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,18 @@ static const char *sign_of(const struct chil_metric_row *row)
     return row->origin == CHIL_EXP_COMPUTED ? ":=" : "=";
 }
 
+/* A line, which continues below itself where the terminal ends. */
+__attribute__((format(printf, 2, 3))) static void print_line(int indent, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) >= 0)
+        view_hanging(stdout, text, indent, view_terminal_width(stdout));
+    va_end(args);
+    free(text);
+}
+
 static void print_rows(const struct chil_metric_tree *tree, bool apart)
 {
     size_t count;
@@ -62,11 +75,13 @@ static void print_rows(const struct chil_metric_tree *tree, bool apart)
     for (size_t i = 0; i < count; i++) {
         const struct chil_metric_row *row = &rows[i];
         if (row->apart && !apart) continue;
-        bool measured = row->origin == CHIL_EXP_MEASURED;
-        (void)printf("%*s%s%s", 4 + 2 * (int)depth_of(rows, i), "", row->partial ? "~" : "",
-                     row->name);
-        if (*row->formula) (void)printf(" %s %s", measured ? "=" : sign_of(row), row->formula);
-        (void)putchar('\n');
+        bool measured = row->origin == CHIL_EXP_MEASURED, has = *row->formula;
+        print_line(4 + 2 * (int)depth_of(rows, i), "%s%s%s%s%s%s", row->partial ? "~" : "",
+                   row->name, has ? " " : "",
+                   !has       ? ""
+                   : measured ? "="
+                              : sign_of(row),
+                   has ? " " : "", row->formula);
     }
 }
 
@@ -78,10 +93,10 @@ static void print_ratios(const struct chil_spec *spec)
         if (items[i].kind == CHIL_SPEC_RATIO) {
             char of[CMD_RATIO_OF];
             bool has_of = *cmd_ratio_of(&items[i], of);
-            (void)printf("    %s = %s%s%s%s\n", items[i].name, items[i].formula, has_of ? " [" : "",
-                         of, has_of ? "]" : "");
+            print_line(4, "%s = %s%s%s%s", items[i].name, items[i].formula, has_of ? " [" : "", of,
+                       has_of ? "]" : "");
         } else if (items[i].kind == CHIL_SPEC_FINDING)
-            (void)printf("    finding %s when %s\n", items[i].name, items[i].formula);
+            print_line(4, "finding %s when %s", items[i].name, items[i].formula);
 }
 
 /* The trees that a specification gives if every counter it names is there. */
@@ -146,13 +161,21 @@ static void print_set(const struct chil_spec *spec, const struct chil_set *set)
         const struct chil_metric_row *row = &rows[i];
         bool adds = row->origin == CHIL_EXP_MEASURED && !*row->formula && row->parent >= 0;
         bool partial = adds ? rows[row->parent].partial : row->partial;
-        (void)printf("    %s%s", partial ? "~" : "", adds ? rows[row->parent].name : row->name);
-        if (adds) (void)printf(" + %s", row->name);
-        if (*row->formula && row->origin != CHIL_EXP_COMPOSED)
-            (void)printf(" %s %s", sign_of(row), row->formula);
-        (void)putchar('\n');
+        bool has = *row->formula && row->origin != CHIL_EXP_COMPOSED;
+        print_line(4, "%s%s%s%s%s%s%s%s", partial ? "~" : "",
+                   adds ? rows[row->parent].name : row->name, adds ? " + " : "",
+                   adds ? row->name : "", has ? " " : "", has ? sign_of(row) : "", has ? " " : "",
+                   has ? row->formula : "");
     }
     chil_metric_tree_free(tree);
+}
+
+static void print_platform(const struct chil_platform *platform, size_t sets, size_t events)
+{
+    enum { TEXT_INDENT = 13 };
+    (void)printf("%-12s %2zu sets of at most %u of %zu events\n", chil_platform_name(platform),
+                 sets, chil_platform_counters(platform), events);
+    view_wrapped(stdout, chil_platform_text(platform), TEXT_INDENT, view_terminal_width(stdout));
 }
 
 static json_t *platform_json(const struct chil_platform *platform)
@@ -215,9 +238,7 @@ static int with_platform(const char *name, bool json, char **wanted, int count, 
     else if (whole)
         status = print_sets(platform, wanted, count);
     else
-        (void)printf("%-12s %2zu sets of at most %u of %zu events\n             %s\n",
-                     chil_platform_name(platform), sets, chil_platform_counters(platform), events,
-                     chil_platform_text(platform));
+        print_platform(platform, sets, events);
     chil_platform_free(platform);
     return status;
 }

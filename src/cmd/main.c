@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct cmd commands[] = {
     {"cc", "cc", cmd_cc, &cmd_cc_options,
@@ -14,7 +15,7 @@ static const struct cmd commands[] = {
      "show the machines and the events that can be counted"},
     {"stat", "stat", cmd_stat, &cmd_stat_options, "run a program and count what it does"},
     {"hist", "hist", cmd_hist, &cmd_hist_options,
-     "run a program and count its misses by latency, function, data and more"},
+     "run a program and count its misses by latency, function and data"},
     {"sweep", "sweep", cmd_sweep, &cmd_sweep_options, "run a program on a family of machines"},
     {"validate", "validate", cmd_validate, &cmd_validate_options,
      "run micro-benchmarks with known counts"},
@@ -80,17 +81,16 @@ int cmd_finish(const char *command, int status)
 
 static void print_help(FILE *out)
 {
-    (void)fprintf(
-        out,
-        "usage: chiliad COMMAND [OPTIONS] [ARGUMENTS]\n\n"
-        "Chiliad counts more than a thousand hardware events at once, on a simulated Blue Gene node.\n\n"
-        "commands:\n");
+    (void)fprintf(out,
+                  "usage: chiliad COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+                  "Chiliad counts more than a thousand hardware events at once, on a simulated\n"
+                  "Blue Gene node.\n\n"
+                  "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         (void)fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    (void)fprintf(
-        out,
-        "\n'chiliad COMMAND --help' describes a command. Data files: $CHILIAD_DATA, else beside the "
-        "program, else the install prefix.\n");
+    (void)fprintf(out,
+                  "\n'chiliad COMMAND --help' describes a command. Data files: $CHILIAD_DATA,\n"
+                  "else beside the program, else the install prefix.\n");
 }
 
 static const struct cmd *find_command(const char *name)
@@ -98,6 +98,27 @@ static const struct cmd *find_command(const char *name)
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(name, commands[i].name) == 0) return &commands[i];
     return NULL;
+}
+
+static const char *word_at(const void *table, size_t index)
+{
+    static const char *const others[] = {"help", "--help", "--version"};
+    const struct cmd *rows = table;
+    return index < COMMAND_COUNT ? rows[index].name : others[index - COMMAND_COUNT];
+}
+
+static int unknown_command(const char *word)
+{
+    enum { OTHERS = 3 };
+    const char *nearest = view_nearest(word, commands, COMMAND_COUNT + OTHERS, word_at);
+    if (!nearest) return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", word);
+    return cmd_fail("", "unknown command '%s'; did you mean 'chiliad %s'?", word, nearest);
+}
+
+/* `chiliad stat help` is `chiliad help stat`, unless there is a file of that name. */
+static bool asks_for_help(int argc, char **argv)
+{
+    return argc == 3 && strcmp(argv[2], "help") == 0 && access(argv[2], F_OK) != 0;
 }
 
 /* `help COMMAND`; and for scripts `help --man PAGE`, what the rows of the page's commands say of
@@ -119,8 +140,8 @@ static int help(int argc, char **argv)
         options_print_words(stdout, command->options, argc - 3, argv + 3);
     } else if (command && argc == 2) {
         options_print_help(stdout, command->name, command->options);
-    } else if (argc > 1 && !complete) {
-        return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", argv[1]);
+    } else if (argc > 1 && !complete && strcmp(argv[1], "help") != 0) {
+        return unknown_command(argv[1]);
     } else if (!complete) {
         print_help(stdout);
     }
@@ -141,6 +162,10 @@ int main(int argc, char **argv)
         return cmd_finish("", 0);
     }
     const struct cmd *command = find_command(name);
-    if (!command) return cmd_fail("", "unknown command '%s'; 'chiliad --help' lists them", name);
+    if (!command) return unknown_command(name);
+    if (asks_for_help(argc, argv)) {
+        options_print_help(stdout, name, command->options);
+        return cmd_finish(name, 0);
+    }
     return cmd_finish(name, command->run(argc - 1, argv + 1));
 }

@@ -154,13 +154,28 @@ static int take(const struct option_found *found, void *options, const char *com
     return 0;
 }
 
+static const char *option_at(const void *table, size_t index)
+{
+    const struct option_found *rows = table;
+    return rows[index].row->name;
+}
+
+/* The name of the option that was meant by an unknown one; NULL: none is near. */
+static const char *nearest(const struct parser *p, const char *word)
+{
+    char name[64];
+    if (strncmp(word, "--", 2) != 0) return NULL;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    return view_nearest(name, p->rows, p->count, option_at);
+}
+
 /* Options up to the next operand that ends them. */
 static int parse_some(const struct parser *p, const struct option_table *table, void *options,
                       int argc, char **argv)
 {
     for (int letter; (letter = getopt_long(argc, argv, p->letters, p->longs, NULL)) != -1;) {
         const struct option_found *found = find_row(p, letter);
-        if (!found) return cmd_bad_option(argv[0], letter, argv);
+        if (!found) return cmd_bad_option(argv[0], letter, argv, nearest(p, argv[optind - 1]));
         if (found->row == &help_row) {
             options_print_help(stdout, argv[0], table);
             return -1;

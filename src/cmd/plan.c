@@ -59,10 +59,16 @@ static int parse_options(struct options *options, int argc, char **argv)
 static void print_names(const char *what, const char *const *names, size_t count)
 {
     if (!count) return;
-    (void)printf("%s: ", what);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *line = open_memstream(&text, &size);
+    if (!line) return;
+    (void)fprintf(line, "%s: ", what);
     for (size_t i = 0; i < count; i++)
-        (void)printf("%s%s", i ? ", " : "", names[i]);
-    (void)putchar('\n');
+        (void)fprintf(line, "%s%s", i ? ", " : "", names[i]);
+    (void)fclose(line);
+    view_hanging(stdout, text, 0, view_terminal_width(stdout));
+    free(text);
 }
 
 static void print_plan(const struct chil_plan *plan, const struct chil_platform *platform)

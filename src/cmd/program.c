@@ -104,7 +104,7 @@ int cmd_event_check(const char *command, const struct chil_event *event)
                     event->needs, event->needs);
 }
 
-int cmd_bad_option(const char *command, int letter, char **argv)
+int cmd_bad_option(const char *command, int letter, char **argv, const char *nearest)
 {
     const char *word = argv[optind - 1];
     char short_option[] = {'-', (char)optopt, 0}; /* perhaps among others: -jq */
@@ -114,6 +114,8 @@ int cmd_bad_option(const char *command, int letter, char **argv)
     if (optopt && strncmp(word, "--", 2) == 0 && strchr(word, '='))
         return cmd_fail(command, "option '%s' takes no value; see 'chiliad %s --help'", word,
                         command);
+    if (nearest)
+        return cmd_fail(command, "unknown option '%s'; did you mean '--%s'?", word, nearest);
     return cmd_fail(command, "unknown option '%s'; see 'chiliad %s --help'",
                     optopt ? short_option : word, command);
 }

@@ -99,7 +99,7 @@ int report_print_ratio_tree(const struct report *r, const struct chil_spec_item 
     const struct chil_exp *shown = chil_report_exp(r->report);
     char title[REPORT_TITLE], share[16], of[CMD_RATIO_OF];
     const struct view_column columns[COLUMNS] = {
-        [NAME] = {.title = title, .left = true, .fit = VIEW_FIT_END},
+        [NAME] = {.title = title, .left = true, .fit = VIEW_FIT_TREE},
         [WHOLE] = {.title = "whole"},
         [OWN] = {.title = "own"},
         [SHARE] = {.title = share, .real = "%.1f%%", .none = "-"},

@@ -8,7 +8,7 @@
  * has no value of its own in the table. */
 enum { TITLE, INDEX, DEPTH, OTHERS, OPEN, WHOLE, VALUE, PERCENT, OWN, SHARE, FROM, COLUMNS };
 static const struct view_column columns[COLUMNS] = {
-    [TITLE] = {.title = "", .left = true, .fit = VIEW_FIT_END, .forms = VIEW_IN_TABLE},
+    [TITLE] = {.title = "", .left = true, .fit = VIEW_FIT_TREE, .forms = VIEW_IN_TABLE},
     [INDEX] = {.title = "index", .forms = VIEW_IN_JSON},
     [DEPTH] = {.title = "depth", .forms = VIEW_IN_JSON},
     [OTHERS] = {.title = "others", .forms = VIEW_IN_JSON},

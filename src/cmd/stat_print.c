@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Without --per-core, cores have columns where at least two and at most so many had work. */
-enum { CORES_USUAL = 4, WIDTH = 12, WIDTH_ALONE = 18, TEXT = 1000 };
+enum { CORES_USUAL = 4, WIDTH = 12, WIDTH_NARROW = 9, WIDTH_ALONE = 18, TEXT = 1000 };
 
 bool stat_count(const struct stat_shown *shown, int column, const struct chil_event *event,
                 uint64_t *count)
@@ -50,6 +50,7 @@ size_t stat_metric_count(const struct stat_shown *shown)
 struct table {
     int core[STAT_COLUMNS_MAX]; /* or node; STAT_TOTAL last */
     size_t numbers;
+    int terminal; /* its width; 0: any */
     struct view_column column[STAT_COLUMNS_MAX + 2];
 };
 
@@ -92,10 +93,10 @@ static void choose_cores(struct table *t, const struct stat_shown *shown)
     t->core[t->numbers++] = STAT_TOTAL;
 }
 
-/* All numbers are as wide as the longest count. */
+/* All numbers are as wide as the longest count, and WIDTH at least where there is room. */
 static int number_width(const struct table *t, const struct stat_shown *shown)
 {
-    int width = t->numbers == 1 ? WIDTH_ALONE : WIDTH;
+    int width = t->numbers == 1 ? WIDTH_ALONE : t->terminal ? WIDTH_NARROW : WIDTH;
     for (size_t i = 0; i < shown->chosen->count; i++) {
         char text[VIEW_GROUPED_MAX];
         if (shown->chosen->events[i]->exactness == CHIL_NONE) continue;
@@ -106,10 +107,28 @@ static int number_width(const struct table *t, const struct stat_shown *shown)
     return width;
 }
 
-static void set_columns(struct table *t, const struct stat_shown *shown)
+static int name_width(const struct stat_shown *shown)
 {
+    int width = 0;
+    for (size_t i = 0; i < shown->chosen->count; i++) {
+        int length = view_width(shown->chosen->events[i]->name);
+        if (length > width) width = length;
+    }
+    return width;
+}
+
+/* Columns of cores that nobody asked for are left out where the names would not fit. */
+static void set_columns(struct table *t, const struct stat_shown *shown, FILE *out)
+{
+    t->terminal = view_terminal_width(out);
     choose_cores(t, shown);
     int width = number_width(t, shown);
+    if (t->terminal && t->numbers > 1 && !shown->options->per_core &&
+        (int)t->numbers * (width + 1) + 3 + name_width(shown) > t->terminal) {
+        t->core[0] = STAT_TOTAL;
+        t->numbers = 1;
+        width = number_width(t, shown);
+    }
     for (size_t i = 0; i < t->numbers; i++)
         t->column[i] = (struct view_column){.title = "",
                                             .least = i ? width : width + 1, /* a blank before */
@@ -117,8 +136,9 @@ static void set_columns(struct table *t, const struct stat_shown *shown)
                                             .gap = " ",
                                             .real = "%.3f",
                                             .none = "-"};
-    t->column[t->numbers] = (struct view_column){.title = "", .left = true};
-    t->column[t->numbers + 1] = (struct view_column){.title = "", .left = true, .least = 1};
+    t->column[t->numbers] = (struct view_column){.title = "", .left = true, .fit = VIEW_FIT_MIDDLE};
+    t->column[t->numbers + 1] =
+        (struct view_column){.title = "", .left = true, .least = 1, .fit = VIEW_FIT_NOTE};
 }
 
 /* The text has room beside a single column of numbers only. */
@@ -170,7 +190,7 @@ static void print_events(FILE *out, const struct stat_shown *shown, const struct
                        event->exactness == CHIL_MODELLED ? " (modelled)" : "");
         if (t->numbers == 1) cell[t->numbers + 1] = view_copy(&view, text);
     }
-    view_table(&view, out, &(struct view_table_style){0});
+    view_table(&view, out, &(struct view_table_style){.width = t->terminal});
     view_fini(&view);
 }
 
@@ -192,7 +212,7 @@ static void print_metrics(FILE *out, const struct stat_shown *shown, const struc
         cell[t->numbers] = view_copy(&view, text);
     }
     if (stat_metric_count(shown)) (void)fputc('\n', out);
-    view_table(&view, out, &(struct view_table_style){0});
+    view_table(&view, out, &(struct view_table_style){.width = t->terminal});
     view_fini(&view);
 }
 
@@ -215,7 +235,7 @@ static void print_end(FILE *out, const struct stat_shown *shown)
 static void print_table(FILE *out, const struct stat_shown *shown)
 {
     struct table table;
-    set_columns(&table, shown);
+    set_columns(&table, shown, out);
     print_heading(out, shown, &table);
     if (chil_run_nodes(shown->run) > 1 && table.numbers == 1)
         stat_print_spreads(out, shown);

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { BAR = 16, BAR_TEXT = 64, COLUMNS_MAX = SWEEP_AXES_MAX + SWEEP_EVENTS_MAX + 4 };
+enum { BAR = 16, STATUS_TEXT = 64, COLUMNS_MAX = SWEEP_AXES_MAX + SWEEP_EVENTS_MAX + 5 };
 
 const char *sweep_value(const struct sweep *s, size_t run, size_t axis)
 {
@@ -16,7 +16,7 @@ const char *sweep_value(const struct sweep *s, size_t run, size_t axis)
     return s->axes[axis].values[run % s->axes[axis].count];
 }
 
-/* Axes, exit status, cycles, events, and the bar that only the table has. */
+/* Axes, exit status, cycles, events; and what only the table has, the bar and a failure. */
 static size_t set_columns(const struct sweep *s, struct view_column columns[COLUMNS_MAX])
 {
     size_t count = 0;
@@ -28,6 +28,8 @@ static size_t set_columns(const struct sweep *s, struct view_column columns[COLU
     columns[count++] = (struct view_column){.title = "cycles"};
     for (size_t i = 0; i < s->event_count; i++)
         columns[count++] = (struct view_column){.title = s->events[i], .object = "counters"};
+    columns[count++] = (struct view_column){
+        .title = "", .left = true, .forms = VIEW_IN_TABLE, .fit = VIEW_FIT_DROP};
     columns[count++] = (struct view_column){.title = "", .left = true, .forms = VIEW_IN_TABLE};
     return count;
 }
@@ -36,7 +38,8 @@ static void add_row(struct view *view, const struct sweep *s, size_t run,
                     const struct sweep_outcome *outcome, uint64_t most)
 {
     struct view_cell *cell = view_row(view);
-    char bar[BAR_TEXT];
+    static const char bar[BAR + 1] = "################";
+    char status[STATUS_TEXT] = "";
     int length = (int)(outcome->cycles * BAR / most);
     for (size_t i = 0; i < s->axis_count; i++)
         *cell++ = view_text(sweep_value(s, run, i));
@@ -44,12 +47,9 @@ static void add_row(struct view *view, const struct sweep *s, size_t run,
     *cell++ = view_count(outcome->cycles);
     for (size_t i = 0; i < s->event_count; i++)
         *cell++ = view_count(outcome->counts[i]);
-    if (outcome->status)
-        (void)snprintf(bar, sizeof bar, "%.*s  exit status %d", length, "################",
-                       outcome->status);
-    else
-        (void)snprintf(bar, sizeof bar, "%.*s", length, "################");
-    *cell = view_copy(view, bar);
+    if (outcome->status) (void)snprintf(status, sizeof status, "exit status %d", outcome->status);
+    *cell++ = view_text(bar + BAR - length);
+    *cell = view_copy(view, status);
 }
 
 void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes)
@@ -68,7 +68,9 @@ void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes)
         view_lines_heading(&view, stdout, s->separator);
         view_lines(&view, stdout, s->separator);
     } else {
-        view_table(&view, stdout, &(struct view_table_style){.heading = true});
+        view_table(&view, stdout,
+                   &(struct view_table_style){
+                       .heading = true, .trim = true, .width = view_terminal_width(stdout)});
     }
     view_fini(&view);
 }

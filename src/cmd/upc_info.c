@@ -57,7 +57,7 @@ static void print_info(const struct chil_machine *machine, const struct chil_upc
                  view_grouped(g->counters, a), g->low_bits, bits.word_bits);
     (void)printf("  inputs     %u per counter, %s events\n", g->inputs,
                  view_grouped((uint64_t)g->counters * g->inputs, a));
-    (void)printf("  service    a word every %u cycles, all in %s; a low part lasts %s at least\n",
+    (void)printf("  service    a word every %u cycles, all in %s; low parts last %s at least\n",
                  g->slot_cycles, view_grouped(bits.round_cycles, a),
                  view_grouped(UINT64_C(1) << g->low_bits, b));
     (void)printf("  array      %s bits (%" PRIu64 " + %" PRIu64

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "view/view_impl.h"
 
 void view_init(struct view *view, const struct view_column *columns, size_t count)
@@ -142,16 +143,21 @@ const char *view_cut_middle(const char *text, int width, char *buffer)
     return buffer;
 }
 
-void view_wrapped(FILE *out, const char *text, int indent, int width)
+const char *view_nearest(const char *typed, const void *table, size_t count, view_name_at *name_at)
 {
-    int at = indent;
+    return text_nearest(typed, table, count, name_at);
+}
+
+static void print_words(FILE *out, const char *text, int indent, int next, int width)
+{
+    int at = indent, first = indent;
     if (*text) (void)fprintf(out, "%*s", indent, "");
     while (*text) {
         int length = (int)strcspn(text, " ");
-        if (at > indent && at + 1 + length > width) {
-            (void)fprintf(out, "\n%*s", indent, "");
-            at = indent;
-        } else if (at > indent) {
+        if (width && at > first && at + 1 + length > width) {
+            (void)fprintf(out, "\n%*s", next, "");
+            at = first = next;
+        } else if (at > first) {
             (void)fputc(' ', out);
             at++;
         }
@@ -161,6 +167,17 @@ void view_wrapped(FILE *out, const char *text, int indent, int width)
         text += strspn(text, " ");
     }
     (void)fputc('\n', out);
+}
+
+void view_wrapped(FILE *out, const char *text, int indent, int width)
+{
+    print_words(out, text, indent, indent, width);
+}
+
+void view_hanging(FILE *out, const char *text, int indent, int width)
+{
+    enum { HANGING = 4 };
+    print_words(out, text, indent, indent + HANGING, width);
 }
 
 int view_terminal_width(FILE *out)

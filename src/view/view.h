@@ -59,6 +59,8 @@ enum { VIEW_IN_TABLE = 1, VIEW_IN_LINES = 2, VIEW_IN_JSON = 4, VIEW_IN_NONE = 8 
 enum view_fit {
     VIEW_FIT_NONE,   /* the row is too long */
     VIEW_FIT_END,    /* the text is cut at its end, ".." shows it */
+    VIEW_FIT_NOTE,   /* the same, but a note in parentheses at the very end stays */
+    VIEW_FIT_TREE,   /* leading blanks are fewer, so that names keep their room; then the middle */
     VIEW_FIT_MIDDLE, /* ".." replaces the middle; the widest such column is narrowed first */
     VIEW_FIT_DROP    /* the column is left out */
 };
@@ -159,12 +161,17 @@ int view_width(const char *text);
 /* The text in at most `width` bytes, ".." for its middle. The end of a call path says most, then
  * its beginning; both are whole functions where that fits. `buffer` has room for width + 1. */
 const char *view_cut_middle(const char *text, int width, char *buffer);
-/* Words in lines of `width`; each line is indented by `indent`. */
+/* The name that may have been meant by what was typed; NULL: none is near. */
+typedef const char *view_name_at(const void *table, size_t index);
+const char *view_nearest(const char *typed, const void *table, size_t count, view_name_at *name_at);
+/* Words in lines of `width`, 0: one line; each is indented by `indent`. view_hanging indents those
+ * behind the first by HANGING more. */
 void view_wrapped(FILE *out, const char *text, int indent, int width);
+void view_hanging(FILE *out, const char *text, int indent, int width);
 /* The width of tables: $COLUMNS if that is a number, else that of the terminal that `out` is. 0,
  * any length, where `out` is a file or a pipe: programs and later readers get whole names. */
 int view_terminal_width(FILE *out);
-/* The same for texts that wrap: 80 instead of 0. */
+/* The same for texts that are written as paragraphs: 80 instead of 0. */
 int view_text_width(FILE *out);
 
 #endif

@@ -106,6 +106,59 @@ static void the_widest_column_gives_way_in_its_middle(void **state)
     view_fini(&view);
 }
 
+/* Planted: indents as in a wide table, so that the deepest names are "..". */
+static void a_deep_tree_keeps_its_names(void **state)
+{
+    (void)state;
+    static const struct view_column tree[] = {{.title = "tree", .left = true, .fit = VIEW_FIT_TREE},
+                                              {.title = "n"}};
+    struct view view;
+    view_init(&view, tree, 2);
+    for (unsigned depth = 0; depth <= 40; depth += 10) {
+        char name[80];
+        (void)snprintf(name, sizeof name, "%*sfunction_%u", (int)depth, "", depth);
+        struct view_cell *cell = view_row(&view);
+        cell[0] = view_copy(&view, name);
+        cell[1] = view_count(depth);
+    }
+    expect(print(&view, &(struct view_table_style){.width = 32}, NULL),
+           "function_0                     0\n"
+           " function_10                  10\n"
+           "  function_20                 20\n"
+           "   function_30                30\n"
+           "    function_40               40\n");
+    expect(print(&view, &(struct view_table_style){.width = 56}, NULL),
+           "function_0                                            0\n"
+           "          function_10                                10\n"
+           "                    function_20                      20\n"
+           "                              function_30            30\n"
+           "                                        function_40  40\n");
+    view_fini(&view);
+}
+
+/* Planted: texts cut at their end, so that the table no longer says what is modelled. */
+static void a_note_stays_when_its_text_is_cut(void **state)
+{
+    (void)state;
+    static const struct view_column events[] = {
+        {.title = "name", .left = true}, {.title = "text", .left = true, .fit = VIEW_FIT_NOTE}};
+    static const char *const texts[] = {"lines (of 32 bytes) that were read (modelled)",
+                                        "loads, stores (all of them) and everything"};
+    struct view view;
+    view_init(&view, events, 2);
+    for (int i = 0; i < 2; i++) {
+        struct view_cell *cell = view_row(&view);
+        cell[0] = view_text("EVENT");
+        cell[1] = view_text(texts[i]);
+    }
+    expect(print(&view, &(struct view_table_style){.width = 40}, NULL),
+           "EVENT  lines (of 32 bytes) .. (modelled)\n"
+           "EVENT  loads, stores (all of them) and..\n");
+    expect(print(&view, &(struct view_table_style){.width = 18}, NULL), "EVENT  (modelled)\n"
+                                                                        "EVENT  loads, st..\n");
+    view_fini(&view);
+}
+
 static void numbers_are_grouped(void **state)
 {
     (void)state;
@@ -148,6 +201,8 @@ int main(void)
         cmocka_unit_test(one_description_gives_three_forms),
         cmocka_unit_test(rows_are_cut_to_the_terminal),
         cmocka_unit_test(the_widest_column_gives_way_in_its_middle),
+        cmocka_unit_test(a_deep_tree_keeps_its_names),
+        cmocka_unit_test(a_note_stays_when_its_text_is_cut),
         cmocka_unit_test(numbers_are_grouped),
         cmocka_unit_test(a_file_appears_whole_or_not_at_all),
     };
