@@ -1,0 +1,172 @@
+/* A node's torus FIFOs in accesses of 16 bytes; see net_torus_port.h.
+ *
+ * The router has whole packets. The port keeps the packet that is being written of each injection
+ * FIFO, and how much of the first packet of each reception FIFO was read.
+ */
+#include "machine/net/net_torus_port.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+    INJECTION_PER_GROUP = TORUS_INJECTION_FIFOS / TORUS_GROUPS,
+    RECEPTION_PER_GROUP = TORUS_RECEPTION_FIFOS / TORUS_GROUPS,
+    RECEPTION_STEP = 0x400,
+    INJECTION_STEP = 0x1000,
+    NO_FIFO = -1,
+};
+
+struct begun {
+    uint8_t bytes[TORUS_CHUNKS_MAX * TORUS_CHUNK];
+    uint16_t written, size;
+};
+
+struct net_torus_port {
+    struct net_torus_part *part;
+    uint32_t node;
+    uint16_t read[TORUS_RECEPTION_FIFOS]; /* bytes of the first packet */
+    struct begun begun[TORUS_INJECTION_FIFOS];
+};
+
+struct net_torus_port *net_torus_port_new(struct net_torus_part *part, uint32_t node)
+{
+    struct net_torus_port *port = base_calloc(1, sizeof *port);
+    port->part = part;
+    port->node = node;
+    return port;
+}
+
+void net_torus_port_free(struct net_torus_port *port)
+{
+    free(port);
+}
+
+static uint32_t word_at(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void word_put(uint8_t *bytes, uint32_t word)
+{
+    for (unsigned i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(word >> (24 - 8 * i));
+}
+
+/* ---- status ---- */
+
+static unsigned chunks_read(const struct net_torus_port *port, unsigned fifo)
+{
+    return port->read[fifo] / TORUS_CHUNK;
+}
+
+static unsigned chunks_begun(const struct begun *begun)
+{
+    return (begun->written + TORUS_CHUNK - 1u) / TORUS_CHUNK;
+}
+
+static void status_load(const struct net_torus_port *port, unsigned group, uint8_t *quad)
+{
+    memset(quad, 0, TORUS_PORT_QUAD);
+    for (unsigned i = 0; i < RECEPTION_PER_GROUP; i++) {
+        unsigned fifo = group * RECEPTION_PER_GROUP + i;
+        quad[i] = (uint8_t)(net_torus_reception_chunks(port->part, port->node, fifo) -
+                            chunks_read(port, fifo));
+    }
+    for (unsigned i = 0; i < INJECTION_PER_GROUP; i++) {
+        unsigned fifo = group * INJECTION_PER_GROUP + i;
+        quad[RECEPTION_PER_GROUP + i] =
+            (uint8_t)(net_torus_injection_chunks(port->part, port->node, fifo) +
+                      chunks_begun(&port->begun[fifo]));
+    }
+}
+
+/* ---- FIFOs ---- */
+
+static int reception_fifo(unsigned group, uint32_t offset)
+{
+    unsigned receiver = offset / RECEPTION_STEP;
+    if (offset >= TORUS_PORT_HIGH) receiver = receiver == TORUS_PORT_HIGH / RECEPTION_STEP ? 6 : 7;
+    return receiver < RECEPTION_PER_GROUP && (receiver < 6 || offset >= TORUS_PORT_HIGH)
+               ? (int)(group * RECEPTION_PER_GROUP + receiver)
+               : NO_FIFO;
+}
+
+int net_torus_port_load(struct net_torus_port *port, unsigned group, uint32_t offset,
+                        uint8_t quad[TORUS_PORT_QUAD], struct chil_error *error)
+{
+    assert(group < TORUS_GROUPS && offset < TORUS_PORT_SIZE && offset % TORUS_PORT_QUAD == 0);
+    if (offset == TORUS_PORT_STATUS || offset == TORUS_PORT_OTHER_STATUS) {
+        status_load(port, group ^ (offset == TORUS_PORT_OTHER_STATUS), quad);
+        return CHIL_OK;
+    }
+    int fifo = reception_fifo(group, offset);
+    memset(quad, 0, TORUS_PORT_QUAD);
+    if (fifo == NO_FIFO)
+        return chil_error_set(error, CHIL_ENOENT,
+                              "torus FIFOs of node %u: load from 0x%04x of group %u; there is no "
+                              "reception FIFO",
+                              port->node, offset, group);
+    const struct net_torus_packet *packet = net_torus_front(port->part, port->node, (unsigned)fifo);
+    if (!packet)
+        return chil_error_set(error, CHIL_EORDER,
+                              "torus FIFOs of node %u: load from reception FIFO %u of group %u, "
+                              "which is empty; read the status first",
+                              port->node, (unsigned)fifo % RECEPTION_PER_GROUP, group);
+    unsigned at = port->read[fifo];
+    if (at == 0)
+        for (unsigned i = 0; i < 4; i++)
+            word_put(quad + 4 * i, packet->words[i]);
+    else if (packet->payload)
+        memcpy(quad, packet->payload + at - TORUS_HEADER, TORUS_PORT_QUAD);
+    port->read[fifo] = (uint16_t)(at + TORUS_PORT_QUAD);
+    if (port->read[fifo] == packet->chunks * TORUS_CHUNK) {
+        port->read[fifo] = 0;
+        net_torus_drop_front(port->part, port->node, (unsigned)fifo);
+    }
+    return CHIL_OK;
+}
+
+static int packet_complete(struct net_torus_port *port, unsigned fifo, uint64_t serial,
+                           struct chil_error *error)
+{
+    struct begun *begun = &port->begun[fifo];
+    uint32_t words[4];
+    for (unsigned i = 0; i < 4; i++)
+        words[i] = word_at(begun->bytes + 4 * i);
+    begun->written = 0;
+    return net_torus_inject(port->part, port->node, fifo, words, begun->bytes + TORUS_HEADER,
+                            serial, error);
+}
+
+int net_torus_port_store(struct net_torus_port *port, unsigned group, uint32_t offset,
+                         const uint8_t quad[TORUS_PORT_QUAD], uint64_t serial,
+                         struct chil_error *error)
+{
+    assert(group < TORUS_GROUPS && offset < TORUS_PORT_SIZE && offset % TORUS_PORT_QUAD == 0);
+    if (offset < TORUS_PORT_INJECTION || offset >= TORUS_PORT_STATUS)
+        return chil_error_set(error, CHIL_ENOENT,
+                              "torus FIFOs of node %u: store to 0x%04x of group %u; there is no "
+                              "injection FIFO",
+                              port->node, offset, group);
+    unsigned number = (offset - TORUS_PORT_INJECTION) / INJECTION_STEP;
+    unsigned fifo = group * INJECTION_PER_GROUP + number;
+    struct begun *begun = &port->begun[fifo];
+    unsigned held = net_torus_injection_chunks(port->part, port->node, fifo);
+    if (held * TORUS_CHUNK + begun->written + TORUS_PORT_QUAD > TORUS_FIFO_CHUNKS * TORUS_CHUNK)
+        return chil_error_set(error, CHIL_EBUSY,
+                              "torus FIFOs of node %u: store into injection FIFO %u of group %u, "
+                              "which is full; read the status first",
+                              port->node, number, group);
+    memcpy(begun->bytes + begun->written, quad, TORUS_PORT_QUAD);
+    if (begun->written == 0) {
+        struct net_torus_header header;
+        uint32_t words[4] = {word_at(quad)};
+        net_torus_header_decode(words, &header);
+        begun->size = (uint16_t)(header.chunks * TORUS_CHUNK);
+    }
+    begun->written = (uint16_t)(begun->written + TORUS_PORT_QUAD);
+    return begun->written == begun->size ? packet_complete(port, fifo, serial, error) : CHIL_OK;
+}
