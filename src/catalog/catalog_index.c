@@ -146,7 +146,7 @@ int chil_machine_find_event(const struct chil_machine *machine, const char *name
         *event = *found;
         return 0;
     }
-    if (!err) return CHIL_ENOENT; /* nobody asks which is near, which takes long */
+    if (!err) return CHIL_ENOENT; /* near names are not wanted; finding them takes long */
     char hint[100];
     text_hint(hint, sizeof hint, nearest_event(machine, name));
     return chil_error_set(err, CHIL_ENOENT, "%s has no event '%.80s'%s", chil_machine_name(machine),

@@ -73,7 +73,7 @@ const struct catalog_key catalog_keys[] = {
     {"l1d.store_cycles",     NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles that a store is in it"},
     {"l1d.store_lines",      NUMBER,  OPTIONAL, 1,   8,         NULL,      "lines of the last stores to memory that stores join"},
     {"tlb.entries",          NUMBER,  REQUIRED, 1,   64 * K,    NULL,      "entries, fully associative"},
-    {"tlb.page",             POWER,   REQUIRED, K,   G,         NULL,      "bytes of a page, unless told otherwise"},
+    {"tlb.page",             POWER,   REQUIRED, K,   G,         NULL,      "bytes of a page, unless set otherwise"},
     {"tlb.miss_cycles",      NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles of the handler of a miss"},
     {"l2.entries",           NUMBER,  OPTIONAL, 1,   255,       NULL,      "lines of a core's prefetch buffer"},
     {"l2.line",              POWER,   OPTIONAL, 4,   64 * K,    NULL,      "bytes of a line"},

@@ -117,7 +117,7 @@ static int name_width(const struct stat_shown *shown)
     return width;
 }
 
-/* Columns of cores that nobody asked for are left out where the names would not fit. */
+/* Columns of cores that were not asked for are left out where the names would not fit. */
 static void set_columns(struct table *t, const struct stat_shown *shown, FILE *out)
 {
     t->terminal = view_terminal_width(out);

@@ -286,7 +286,7 @@ static void add_rest(struct builder *b, const struct builder *whole)
     }
 }
 
-/* The metric that Cube's tools show unless told otherwise: cycles by the machine's clock. */
+/* The metric that Cube's tools show by default: cycles by the machine's clock. */
 static void add_time(struct builder *b)
 {
     const char *clock = chil_exp_attribute(b->exp, "clock_hz");

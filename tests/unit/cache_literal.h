@@ -35,7 +35,7 @@ unsigned literal_allows(const struct literal *lit, unsigned core, unsigned space
 void literal_count(struct literal *lit, struct cache_signal signal, uint64_t *occurrences,
                    uint64_t *high);
 
-/* The first signal that the two do not count alike: its name, and occurrences or cycles of both.
+/* The first signal that the two count differently: its name, and occurrences or cycles of both.
  * False: all are. */
 struct literal_difference {
     char name[CACHE_NAME];

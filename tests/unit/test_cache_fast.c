@@ -1,13 +1,12 @@
-/* Accesses of the common kind, fast against literal.
+/* Accesses of the fast path, against the literal model.
  *
- * src/machine/cache has a short way for misses and stores of a core that no other notices, on a
- * node of Blue Gene's shape. Here core 0 stores to a few lines, and in half of the runs loads many,
- * for the first half nearly alone, and everything that could make the short way wrong happens now
- * and then: loads that move lines through L1, L2 and L3, other cores' stores, first fills, cache
- * management, pages that go and come back as others, in one space and in two that share them.
- * Stalls are compared after every step, all signals at powers of two. In half of the runs core 0
- * postpones its misses now and then: then stalls are compared when they are settled, and whether
- * that was early enough.
+ * src/machine/cache has a fast path for misses and stores of a core, on a node of Blue Gene's
+ * shape. Here core 0 stores to a few lines, and in half of the runs loads many, for the first half
+ * nearly alone. Everything that could make the fast path wrong happens now and then: loads that
+ * move lines through L1, L2 and L3, stores of other cores, first fills, cache management, pages
+ * that go and come back as others, in one space and in two that share them. Stalls are compared
+ * after every step, all signals at powers of two. In half of the runs core 0 defers its misses now
+ * and then: stalls are compared when it drains them, and whether it drained early enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,12 +26,12 @@ struct pair {
     struct literal *lit;
     uint64_t random, seed, step;
     uint64_t now[CACHE_CORES];
-    uint64_t loads, stores, zeroes; /* that were quick */
-    bool may_postpone;
-    struct cache_view *postpones; /* the view that does, or NULL */
+    uint64_t loads, stores, zeroes; /* on the fast path */
+    bool may_defer;
+    struct cache_view *deferring; /* the view that does, or NULL */
     uint64_t behind;              /* what it has still to wait for */
     uint64_t limit, until;        /* of cache_defer */
-    uint64_t postponed;           /* misses */
+    uint64_t deferred;            /* misses */
 };
 
 static uint64_t pick(struct pair *pair, uint64_t limit)
@@ -53,13 +52,13 @@ static void same(struct pair *pair, const char *what, uint64_t fast, uint64_t li
 static struct cache_config config_of(struct pair *pair)
 {
     bool coherent = pick(pair, 4) != 0;
-    uint32_t ways = pick(pair, 8) ? 64U >> pick(pair, 4) : 24; /* 24: no short way for loads */
+    uint32_t ways = pick(pair, 8) ? 64U >> pick(pair, 4) : 24; /* 24: no fast path for loads */
     struct cache_config config = rig_bluegene_round(true);
     config.cores = 1 + (unsigned)pick(pair, 4);
     config.l1i = (struct cache_l1_config){2048, 32, 64, CACHE_ROUND_ROBIN};
     config.l1d = (struct cache_l1_config){(ways == 24 ? 1536U : 2048U) << pick(pair, 3), 32, ways,
                                           CACHE_ROUND_ROBIN};
-    config.write_through = coherent && pick(pair, 4); /* else stores have no short way */
+    config.write_through = coherent && pick(pair, 4); /* else stores have no fast path */
     config.store_allocate = !pick(pair, 4);
     config.stores = 1 + (uint32_t)pick(pair, 6);
     config.store_time = 1 + (uint32_t)pick(pair, 40);
@@ -80,12 +79,12 @@ static struct cache_config config_of(struct pair *pair)
 
 /* --- Steps ----------------------------------------------------------------------------------- */
 
-/* Nobody postpones any more. */
+/* No core defers misses any more. */
 static void at_once(struct pair *pair)
 {
-    if (!pair->postpones) return;
-    same(pair, "what was postponed", cache_defer_end(pair->postpones), pair->behind);
-    pair->postpones = NULL;
+    if (!pair->deferring) return;
+    same(pair, "stalls of the deferred misses", cache_defer_end(pair->deferring), pair->behind);
+    pair->deferring = NULL;
     pair->behind = 0;
 }
 
@@ -97,15 +96,15 @@ static void same_counts(struct pair *pair)
         same(pair, found.name, found.fast, found.literal);
 }
 
-/* The time of an access as whoever postpones knows it: short of what it has still to wait for. */
+/* The time of an access as the deferring core knows it: without the stalls that are not drained. */
 static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now)
 {
-    if (pair->postpones && (view != pair->postpones || now - pair->behind >= pair->until))
+    if (pair->deferring && (view != pair->deferring || now - pair->behind >= pair->until))
         at_once(pair);
-    if (pair->postpones && now >= pair->limit)
+    if (pair->deferring && now >= pair->limit)
         same(pair, "the limit, and the time", pair->limit, now);
-    if (!pair->postpones && pair->may_postpone && !pick(pair, 10)) {
-        pair->postpones = view;
+    if (!pair->deferring && pair->may_defer && !pick(pair, 10)) {
+        pair->deferring = view;
         pair->limit =
             now + (pick(pair, 2) ? UINT64_C(1) << pick(pair, 22) : 5000 + pick(pair, 20000));
         pair->until = cache_defer(view, now, pair->limit, !pick(pair, 10));
@@ -113,20 +112,21 @@ static uint64_t time_of(struct pair *pair, struct cache_view *view, uint64_t now
     return now - pair->behind;
 }
 
-/* Before an access that is not quick. */
-static void settle(struct pair *pair, uint64_t known)
+/* Before an access of the slow path. */
+static void drain(struct pair *pair, uint64_t known)
 {
-    if (pair->postpones)
-        same(pair, "what was postponed", cache_drain(pair->postpones, known), pair->behind);
+    if (pair->deferring)
+        same(pair, "stalls of the deferred misses", cache_drain(pair->deferring, known),
+             pair->behind);
     pair->behind = 0;
 }
 
 static void waits(struct pair *pair, unsigned core, const char *what, uint32_t fast,
                   uint32_t literal)
 {
-    if (!pair->postpones) same(pair, what, fast, literal);
-    if (pair->postpones) pair->behind += (uint64_t)literal - fast;
-    pair->postponed += fast < literal;
+    if (!pair->deferring) same(pair, what, fast, literal);
+    if (pair->deferring) pair->behind += (uint64_t)literal - fast;
+    pair->deferred += fast < literal;
     pair->now[core] += literal + pick(pair, 6);
 }
 
@@ -142,7 +142,7 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
         if (!free) fast = cache_load_fast(view, address, known);
         pair->loads += !free && fast != CACHE_SLOW;
         if (fast == CACHE_SLOW) {
-            settle(pair, known);
+            drain(pair, known);
             fast = cache_load(pair->fast, core, space, address, 8, now);
         }
         literal = literal_load(pair->lit, core, space, address, 8, now);
@@ -150,7 +150,7 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
         if (!free) fast = cache_store_fast(view, address, known);
         pair->stores += !free && fast != CACHE_SLOW;
         if (fast == CACHE_SLOW) {
-            settle(pair, known);
+            drain(pair, known);
             fast = cache_store(pair->fast, core, space, address, 8, now);
         }
         literal = literal_store(pair->lit, core, space, address, 8, now);
@@ -158,7 +158,7 @@ static void access_both(struct pair *pair, unsigned core, unsigned space, uint32
     waits(pair, core, bit == CACHE_LOAD ? "stall of a load" : "stall of a store", fast, literal);
 }
 
-/* A line is zeroed, quickly where it can be. */
+/* Zeroes a line, on the fast path where possible. */
 static void zero_both(struct pair *pair, unsigned core, unsigned space, uint32_t address)
 {
     uint64_t now = pair->now[core];
@@ -167,7 +167,7 @@ static void zero_both(struct pair *pair, unsigned core, unsigned space, uint32_t
     uint32_t fast = cache_zero_fast(view, address, known);
     pair->zeroes += fast != CACHE_SLOW;
     if (fast == CACHE_SLOW) {
-        settle(pair, known);
+        drain(pair, known);
         fast = cache_manage(pair->fast, CACHE_ZERO, core, space, address, now);
     }
     waits(pair, core, "stall of dcbz", fast,
@@ -219,7 +219,7 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
         for (core = 0; core < cores; core++)
             waits(pair, core, "stall of sync", cache_sync(pair->fast, core, pair->now[core]),
                   literal_sync(pair->lit, core, pair->now[core]));
-    else if (kind < 980) { /* code takes lines of L2, and wakes nobody */
+    else if (kind < 980) { /* code takes lines of L2, and wakes no core */
         bool free =
             cache_lines(pair->fast, core, space)[anywhere >> CACHE_GRANULE_BITS] & CACHE_FETCH;
         waits(pair, core, "stall of a fetch",
@@ -230,9 +230,9 @@ static void something_else(struct pair *pair, unsigned cores, unsigned space, ui
 }
 
 static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zeroes,
-                uint64_t *postponed)
+                uint64_t *deferred)
 {
-    struct pair pair = {.random = seed, .seed = seed, .may_postpone = seed % 2};
+    struct pair pair = {.random = seed, .seed = seed, .may_defer = seed % 2};
     struct cache_config config = config_of(&pair);
     struct chil_error err;
     uint32_t apart = 32U << pick(&pair, 6), lines = 2 + (uint32_t)pick(&pair, 6);
@@ -249,7 +249,7 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zero
         (void)literal_space_new(pair.lit);
     }
     for (pair.step = 1; pair.step <= STEPS; pair.step++) {
-        unsigned space = pick(&pair, pair.may_postpone ? 200 : 20) == 0;
+        unsigned space = pick(&pair, pair.may_defer ? 200 : 20) == 0;
         uint32_t address =
             ((uint32_t)pick(&pair, lines) * apart + (uint32_t)pick(&pair, 4) * 8) % (PAGES * PAGE);
         if (ahead && !pick(&pair, 6)) {
@@ -273,7 +273,7 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zero
         if ((pair.step & (pair.step - 1)) == 0) same_counts(&pair);
     }
     same_counts(&pair);
-    *postponed += pair.postponed;
+    *deferred += pair.deferred;
     *zeroes += pair.zeroes;
     *loads += pair.loads;
     *stores += pair.stores;
@@ -283,13 +283,13 @@ static void run(uint64_t seed, uint64_t *loads, uint64_t *stores, uint64_t *zero
 
 static void common_accesses_fast_equals_literal(void **state)
 {
-    uint64_t loads = 0, stores = 0, zeroes = 0, postponed = 0, trials = random_trials(60);
+    uint64_t loads = 0, stores = 0, zeroes = 0, deferred = 0, trials = random_trials(60);
     (void)state;
     for (uint64_t seed = 1; seed <= trials; seed++)
-        run(seed, &loads, &stores, &zeroes, &postponed);
+        run(seed, &loads, &stores, &zeroes, &deferred);
     assert_true(loads > 100 * trials && stores > 50 * trials &&
-                zeroes > 10 * trials); /* they did go the short way */
-    assert_true(postponed > 100 * trials);
+                zeroes > 10 * trials); /* they took the fast path */
+    assert_true(deferred > 100 * trials);
 }
 
 /* --- Several cores --------------------------------------------------------------------------- */
@@ -310,7 +310,7 @@ static uint32_t next_address(struct pair *pair, unsigned core, uint32_t last)
 /* Cores take turns; their clocks are some hundred cycles apart. */
 static void run_together(uint64_t seed, uint64_t *loads, uint64_t *stores)
 {
-    struct pair pair = {.random = seed, .seed = seed, .may_postpone = seed % 3 == 0};
+    struct pair pair = {.random = seed, .seed = seed, .may_defer = seed % 3 == 0};
     struct cache_config config = config_of(&pair);
     uint32_t last[CACHE_CORES] = {0};
     config.cores = 2 + (unsigned)pick(&pair, 5); /* also more than there are ports */
@@ -358,8 +358,8 @@ static void cores_that_take_turns_fast_equals_literal(void **state)
     assert_true(loads > 4000 * trials && stores > 1000 * trials);
 }
 
-/* A node with a short way for loads and stores. */
-static struct cache_config quick_config(void)
+/* A node with a fast path for loads and stores. */
+static struct cache_config fast_path_config(void)
 {
     struct pair pair = {.random = 1};
     struct cache_config config = config_of(&pair);
@@ -370,14 +370,14 @@ static struct cache_config quick_config(void)
     return config;
 }
 
-/* A pair with that configuration, whose core 0 postpones from the beginning. */
-static struct pair postponing(struct cache_config config, uint64_t limit)
+/* A pair with that configuration, whose core 0 defers from the beginning. */
+static struct pair deferring_pair(struct cache_config config, uint64_t limit)
 {
     struct pair pair = {.random = 1, .fast = cache_new(&config), .lit = literal_new(&config)};
     (void)literal_space_new(pair.lit);
-    pair.postpones = cache_view(pair.fast, 0, cache_space_new(pair.fast));
+    pair.deferring = cache_view(pair.fast, 0, cache_space_new(pair.fast));
     pair.limit = limit;
-    pair.until = cache_defer(pair.postpones, 0, limit, false);
+    pair.until = cache_defer(pair.deferring, 0, limit, false);
     return pair;
 }
 
@@ -390,14 +390,14 @@ static void pair_free(struct pair *pair)
 
 /* Loads of one set of L1D, so that it never wraps, and stores, until the logs of both have been
  * full several times. */
-static void logs_of_postponed_misses_are_taken_in(void **state)
+static void logs_of_deferred_misses_are_drained(void **state)
 {
     (void)state;
     for (unsigned stores = 0; stores <= 2; stores++) {
-        struct cache_config config = quick_config();
+        struct cache_config config = fast_path_config();
         config.l1d = (struct cache_l1_config){32768, 32, 64, CACHE_ROUND_ROBIN};
         config.tlb_entries = 64;
-        struct pair pair = postponing(config, UINT64_C(1) << 40);
+        struct pair pair = deferring_pair(config, UINT64_C(1) << 40);
         for (pair.step = 1; pair.step <= 15000; pair.step++) {
             uint32_t n = (uint32_t)pair.step;
             if (n % 3 < stores)
@@ -409,30 +409,30 @@ static void logs_of_postponed_misses_are_taken_in(void **state)
     }
 }
 
-/* A line is zeroed in the long way. */
+/* Zeroes a line on the slow path. */
 static void zero_slowly(struct pair *pair, uint32_t address)
 {
     uint64_t now = pair->now[0];
-    settle(pair, time_of(pair, cache_view(pair->fast, 0, 0), now));
+    drain(pair, time_of(pair, cache_view(pair->fast, 0, 0), now));
     waits(pair, 0, "stall of dcbz", cache_manage(pair->fast, CACHE_ZERO, 0, 0, address, now),
           literal_manage(pair->lit, CACHE_ZERO, 0, 0, address, now));
 }
 
-/* Stores make DDR busy for much longer than they take, quick or not; a load then has to wait. That
- * it does so by its limit is known in time. */
-static void what_is_postponed_ends_before_the_limit(void **state)
+/* Stores make DDR busy for much longer than they take, on either path; a load then has to wait.
+ * That it does so by its limit is known in time. */
+static void deferred_misses_are_drained_before_the_limit(void **state)
 {
     uint64_t early = 0;
     (void)state;
     for (uint64_t limit = 15000; limit < 45000; limit += 1000) {
-        struct cache_config config = quick_config();
+        struct cache_config config = fast_path_config();
         config.tlb_entries = 64;
         config.store_time = 1;
         config.l1d = (struct cache_l1_config){2048, 32, 64, CACHE_ROUND_ROBIN};
-        struct pair pair = postponing(config, limit);
-        for (uint32_t i = 0; i < PAGE; i += 32) /* L1D is full, and loads of that page are quick */
+        struct pair pair = deferring_pair(config, limit);
+        for (uint32_t i = 0; i < PAGE; i += 32) /* L1D is full, and its loads take the fast path */
             access_both(&pair, 0, 0, (1 << 20) + i, CACHE_LOAD);
-        for (pair.step = 1; pair.postpones; pair.step++) {
+        for (pair.step = 1; pair.deferring; pair.step++) {
             uint32_t n = (uint32_t)pair.step;
             if (n % 1000 == 0)
                 access_both(&pair, 0, 0, (1 << 20) + n / 1000 % 32 * 128, CACHE_LOAD);
@@ -444,14 +444,14 @@ static void what_is_postponed_ends_before_the_limit(void **state)
         early += pair.now[0] < limit;
         pair_free(&pair);
     }
-    assert_true(early > 10); /* of 30: or nothing would have been postponed near the limit */
+    assert_true(early > 10); /* of 30: or nothing would have been deferred near the limit */
 }
 
-/* Nobody asks for rights on the short way: when they have changed, an access must come to the long
- * one once more. */
-static void rights_that_changed_are_asked_for(void **state)
+/* The fast path does not look at rights: when they have changed, the next access takes the slow
+ * path. */
+static void changed_rights_lead_to_the_slow_path(void **state)
 {
-    struct cache_config config = quick_config();
+    struct cache_config config = fast_path_config();
     (void)state;
     struct cache *cache = cache_new(&config);
     struct cache_view *view = cache_view(cache, 0, cache_space_new(cache));
@@ -487,7 +487,7 @@ static void rights_that_changed_are_asked_for(void **state)
  * at the same address: when the first line is closed, the second stays open. */
 static void a_line_is_not_closed_for_another(void **state)
 {
-    struct cache_config config = quick_config();
+    struct cache_config config = fast_path_config();
     struct cache_signal signal;
     uint64_t now = 0, before, after, high;
     (void)state;
@@ -507,11 +507,11 @@ static void a_line_is_not_closed_for_another(void **state)
     cache_free(cache);
 }
 
-/* A core whose clock is behind comes to a directory of L3 after one that went the short way: the
+/* A core whose clock is behind comes to a directory of L3 after one that took the fast path: the
  * later time stands. */
 static void time_of_l3_does_not_go_back(void **state)
 {
-    struct cache_config config = quick_config();
+    struct cache_config config = fast_path_config();
     struct cache_signal signal;
     uint64_t now = 0, rises, high;
     (void)state;
@@ -530,11 +530,11 @@ static void time_of_l3_does_not_go_back(void **state)
     cache_free(cache);
 }
 
-/* The core that was first in L3 has its clock ahead, and the other one's load goes the short way.
+/* The core that was first in L3 has its clock ahead, and the other one's load takes the fast path.
  */
 static void time_of_l3_does_not_go_back_by_a_load(void **state)
 {
-    struct cache_config config = quick_config();
+    struct cache_config config = fast_path_config();
     struct cache_signal signal;
     uint64_t now = 0, rises, high;
     (void)state;
@@ -558,10 +558,10 @@ static void time_of_l3_does_not_go_back_by_a_load(void **state)
 }
 
 /* An instruction in the middle of a block stops: the core's time goes back a little, behind which a
- * load meets the last one in L3. Whether that was postponed makes no difference. */
+ * load meets the last one in L3. Whether that was deferred makes no difference. */
 static void a_core_whose_time_goes_back(void **state)
 {
-    struct cache_config config = quick_config();
+    struct cache_config config = fast_path_config();
     struct cache *caches[2];
     (void)state;
     config.l3_size = 65536;
@@ -595,7 +595,7 @@ static void a_core_whose_time_goes_back(void **state)
 /* A core that does nothing notices more stores than its log has room for, and only then goes on. */
 static void logs_of_snoops_are_taken_in(void **state)
 {
-    struct cache_config config = quick_config();
+    struct cache_config config = fast_path_config();
     (void)state;
     config.tlb_entries = 64;
     config.l3_size = 65536;
@@ -619,14 +619,14 @@ static void logs_of_snoops_are_taken_in(void **state)
 
 enum { KINDS = CACHE_INVALIDATION + 1, LEVELS = CACHE_IN_DDR + 1, STALLS = 2048 };
 
-/* What a listener was told, and in how many calls; in rounds, of which the listener knows and the
- * hierarchy does not.
+/* What a listener was notified of, and in how many calls; in rounds, which the listener knows and
+ * the hierarchy does not.
  */
 struct ear {
     struct cache_listener listener;
     struct cache *cache;
     unsigned round;
-    uint64_t calls, told;
+    uint64_t calls, notified;
     uint32_t count[2][CACHE_PORTS][KINDS][LEVELS][STALLS];
 };
 
@@ -635,7 +635,7 @@ static void hear_alike(void *context, struct cache_transaction t, uint32_t stall
     struct ear *ear = context;
     assert_true(stall < STALLS);
     ear->calls++;
-    ear->told += count;
+    ear->notified += count;
     ear->count[ear->round][t.core][t.kind][t.level][stall] += (uint32_t)count;
 }
 
@@ -695,14 +695,14 @@ static void listen_to(uint64_t seed, struct ear *ears)
     }
 }
 
-static void misses_told_together_are_those_told_one_by_one(void **state)
+static void misses_notified_together_are_those_notified_one_by_one(void **state)
 {
     static struct ear ears[2];
     (void)state;
     for (uint64_t seed = 1; seed <= random_trials(20); seed++)
         listen_to(seed, ears);
     assert_memory_equal(ears[0].count, ears[1].count, sizeof ears[0].count);
-    assert_true(ears[0].told == ears[0].calls && ears[1].told == ears[0].told);
+    assert_true(ears[0].notified == ears[0].calls && ears[1].notified == ears[0].notified);
     assert_true(ears[1].calls < ears[0].calls / 4);
 }
 
@@ -711,14 +711,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(common_accesses_fast_equals_literal),
         cmocka_unit_test(cores_that_take_turns_fast_equals_literal),
-        cmocka_unit_test(logs_of_postponed_misses_are_taken_in),
+        cmocka_unit_test(logs_of_deferred_misses_are_drained),
         cmocka_unit_test(logs_of_snoops_are_taken_in),
         cmocka_unit_test(time_of_l3_does_not_go_back_by_a_load),
         cmocka_unit_test(a_core_whose_time_goes_back),
-        cmocka_unit_test(what_is_postponed_ends_before_the_limit),
-        cmocka_unit_test(rights_that_changed_are_asked_for),
+        cmocka_unit_test(deferred_misses_are_drained_before_the_limit),
+        cmocka_unit_test(changed_rights_lead_to_the_slow_path),
         cmocka_unit_test(a_line_is_not_closed_for_another),
         cmocka_unit_test(time_of_l3_does_not_go_back),
-        cmocka_unit_test(misses_told_together_are_those_told_one_by_one)};
+        cmocka_unit_test(misses_notified_together_are_those_notified_one_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,25 +290,25 @@ static void off_nothing_is_counted_and_hits_are_free(void **state)
     finish(&rig);
 }
 
-/* Bills have them too: each caller's own. */
+/* Attributions have the kinds too: those of each caller. */
 static void kinds_are_divided_among_callers(void **state)
 {
     struct rig rig = new_rig_with_kinds("bgp");
     struct cache_attributor *account = cache_attributor_new(rig.cache);
-    struct cache_attribution bills[2] = {0};
+    struct cache_attribution attributions[2] = {0};
     struct cache *counts = cache_counts_new(rig.cache);
     (void)state;
     stream(&rig, 2 * L1 / LINE, LINE, 1);
-    cache_attribute(account, 0, &bills[0]);
+    cache_attribute(account, 0, &attributions[0]);
     stream(&rig, 2 * L1 / LINE, LINE, 1);
-    cache_attribute(account, 0, &bills[1]);
+    cache_attribute(account, 0, &attributions[1]);
     for (unsigned i = 0; i < 2; i++) {
         struct rig part = {.cache = counts};
         cache_counts_clear(counts);
-        cache_counts_add(counts, account, &bills[i]);
+        cache_counts_add(counts, account, &attributions[i]);
         KINDS_ARE(&part, "core.l1d.miss.load", i ? 0 : 2 * L1 / LINE, i ? 2 * L1 / LINE : 0, 0, 0);
         assert_int_equal(count(&part, "l3.miss.cold"), i ? 0 : 2 * L1 / 128);
-        cache_attribution_fini(account, &bills[i]);
+        cache_attribution_fini(account, &attributions[i]);
     }
     cache_counts_free(counts);
     cache_attributor_free(account);

@@ -284,7 +284,7 @@ static void fast_equals_literal_bgl(void **state)
         run(seed, &config, 64U << 10 << seed % 8, 100000);
 }
 
-/* Misses told apart, with L3 small enough for the literal model's lists. */
+/* Misses by kind, with L3 small enough for the literal model's lists. */
 static void fast_equals_literal_with_kinds_of_misses(void **state)
 {
     (void)state;

@@ -53,7 +53,7 @@ static void links_cannot_take_writes_outside(void **state)
     assert_int_equal(SYS(creat, str(path), 0666), -EROFS);
     assert_int_equal(open_file("loop", G_O_RDONLY), -ELOOP);
     assert_int_equal(open_file("abs", G_O_RDONLY | G_O_NOFOLLOW), -ELOOP);
-    assert_true(seen.said > 0); /* the user is told about --writable */
+    assert_true(seen.said > 0); /* the user is warned about --writable */
     /* A folder opened outside does not help either. */
     uint32_t fd = opened("up", G_O_RDONLY | G_O_DIRECTORY);
     assert_int_equal(SYS(openat, fd, str("made"), G_O_CREAT | G_O_WRONLY, 0666), -EROFS);

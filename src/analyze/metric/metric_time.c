@@ -87,8 +87,7 @@ int metric_add_time(struct chil_exp *exp, int time, double clock, struct chil_er
     int cycles = chil_exp_find_metric(exp, "CYCLES");
     size_t metrics = exp->metrics;
     if (cycles < 0)
-        return chil_error_set(err, CHIL_EINVAL,
-                              "time cannot be told: the experiment has no CYCLES");
+        return chil_error_set(err, CHIL_EINVAL, "time is not known: the experiment has no CYCLES");
     int *class = base_calloc(exp->nodes + 1, sizeof *class),
         *time_of = base_calloc(metrics, sizeof *time_of);
     for (size_t n = 0; n < exp->nodes; n++) {
