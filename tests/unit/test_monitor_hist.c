@@ -395,6 +395,28 @@ static void names_are_values_in_bins_and_predicates(void **state)
     chil_ranges_free(functions);
 }
 
+/* Kinds and levels are fixed: a new name is refused, whatever the caller says is carried. Found by
+ * `tools/fuzz hist`: a null dereference; planted again, this crashes. */
+static void only_names_of_the_caller_may_be_new(void **state)
+{
+    (void)state;
+    struct chil_ranges *ranges = chil_ranges_new();
+    const struct chil_hist_names names = {
+        .tags = ranges, .carried = UINT32_MAX, .open = UINT32_MAX};
+    static const char *const refused[] = {"kind=='\x1f'", "level=\"l4\"", "cause=warm",
+                                          "!(level=ddr|kind=='\x1f''''''fetcolumn re>=0x2"};
+    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct chil_error err = {0};
+        struct chil_hist *hist = NULL;
+        assert_int_equal(chil_hist_new(&hist, "address x pc", refused[i], &names, &err),
+                         CHIL_EPARSE);
+        assert_non_null(strstr(err.text, "there is no "));
+    }
+    chil_hist_free(declare("address", "tag='new'", &names));
+    assert_int_equal(chil_ranges_find(ranges, "new"), 1);
+    chil_ranges_free(ranges);
+}
+
 /* Names that transactions bring: the table may grow, up to the last bin, which then has all the
  * rest. */
 static void carried_names_are_the_transaction_s(void **state)
@@ -467,6 +489,7 @@ int main(void)
         cmocka_unit_test(predicates_hold_as_C_says),
         cmocka_unit_test(the_later_range_counts_to_the_byte),
         cmocka_unit_test(names_are_values_in_bins_and_predicates),
+        cmocka_unit_test(only_names_of_the_caller_may_be_new),
         cmocka_unit_test(carried_names_are_the_transaction_s),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,6 +146,10 @@ const char *monitor_word(const struct chil_hist_names *names, enum chil_variable
 bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable variable,
                        const char *text, size_t length, uint64_t *value, char *hint,
                        size_t hint_size);
+/* Whether a name that is not there yet may be added: only where the table of names is the caller's.
+ */
+bool monitor_word_may_come(const struct chil_hist_names *names, enum chil_variable variable,
+                           bool is_quoted);
 /* The number of a name that is not there yet. */
 uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable,
                           const char *text, size_t length);

@@ -84,10 +84,9 @@ static int take_comparison(struct reader *r)
     if (operation > UNEQUAL)
         return monitor_complain(
             &r->text, at, "values of '%s' are names: only = and !=", chil_variable_name(variable));
-    bool may_come = (quote ? r->text.names->carried : r->text.names->open) >> variable & 1;
     bool known =
         monitor_word_find(r->text.names, variable, name, length, &value, hint, sizeof hint);
-    if (!known && !may_come)
+    if (!known && !monitor_word_may_come(r->text.names, variable, quote))
         return monitor_complain(&r->text, at, "there is no %s '%.*s'%s",
                                 chil_variable_name(variable), length < 60 ? (int)length : 60, name,
                                 hint);

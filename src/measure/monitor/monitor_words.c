@@ -139,6 +139,13 @@ bool monitor_word_find(const struct chil_hist_names *names, enum chil_variable v
     return i < count;
 }
 
+bool monitor_word_may_come(const struct chil_hist_names *names, enum chil_variable variable,
+                           bool is_quoted)
+{
+    uint32_t variables_that_may = is_quoted ? names->carried : names->open;
+    return names_of(names, variable) && variables_that_may >> variable & 1;
+}
+
 uint32_t monitor_word_add(const struct chil_hist_names *names, enum chil_variable variable,
                           const char *text, size_t length)
 {
