@@ -13,10 +13,14 @@
 #include "base/mem.h"
 #include "machine/cache/cache_unit.h"
 
+/* Begins small, so that the periods in use stay in the host's caches. */
+enum { FIRST_FULL = 256 };
+
 void calendar_init(struct calendar *calendar)
 {
     calendar->period = base_calloc(CALENDAR_PERIODS, sizeof *calendar->period);
-    calendar->end = 1; /* an empty period at 0, so that there is always a last one */
+    calendar->first = calendar->last = calendar->period; /* an empty period at 0 */
+    calendar->full = calendar->period + FIRST_FULL - 1;
 }
 
 void calendar_fini(struct calendar *calendar)
@@ -35,72 +39,66 @@ static void move(struct unit *to, const struct unit *from, uint32_t count)
     }
 }
 
-/* Makes room for a period before `index`; returns where it is then. */
-static uint32_t insert(struct calendar *calendar, uint32_t index)
-{
-    if (calendar->end == CALENDAR_PERIODS) {
-        index -= calendar->first;
-        calendar->end -= calendar->first;
-        move(calendar->period, calendar->period + calendar->first, calendar->end);
-        calendar->first = 0;
-    }
-    assert(calendar->end < CALENDAR_PERIODS); /* a window has half as many */
-    move(calendar->period + index + 1, calendar->period + index, calendar->end - index);
-    calendar->end++;
-    return index;
-}
-
+/* Drops what ended before the window. */
 static void drop_old(struct calendar *calendar)
 {
-    uint64_t from = calendar->period[calendar->end - 1].from;
+    uint64_t from = calendar->last->from;
     if (from > calendar->floor + CALENDAR_WINDOW) calendar->floor = from - CALENDAR_WINDOW;
-    while (calendar->period[calendar->first].until < calendar->floor)
+    while (calendar->first->until < calendar->floor)
         calendar->first++; /* the last one ends behind it */
 }
 
-/* The first gap behind `now` that is long enough: before which period; *now: when it begins. */
-static uint32_t find_gap(const struct calendar *calendar, uint64_t *now, uint64_t length)
+/* Makes room behind the last period. At least half of the places are free then. */
+static void make_room(struct calendar *calendar)
 {
-    uint32_t index = calendar->first;
-    while (index < calendar->end && calendar->period[index].until < *now)
-        index++;
-    for (; index < calendar->end && calendar->period[index].from < *now + length; index++)
-        if (calendar->period[index].until > *now) *now = calendar->period[index].until;
-    return index;
+    uint32_t live = (uint32_t)(calendar->last - calendar->first) + 1,
+             places = (uint32_t)(calendar->full - calendar->period) + 1;
+    move(calendar->period, calendar->first, live);
+    calendar->first = calendar->period;
+    calendar->last = calendar->period + live - 1;
+    if (2 * live > places) places *= 2;
+    assert(places <= CALENDAR_PERIODS); /* a window has half as many */
+    calendar->full = calendar->period + places - 1;
 }
 
-/* [start, start + length), which is free and lies before period `index`, is busy. */
-static void book(struct calendar *calendar, uint32_t index, uint64_t start, uint64_t length)
+/* The first gap behind `now` that is long enough: before which period; *now: when it begins. */
+static struct unit *find_gap(const struct calendar *calendar, uint64_t *now, uint64_t length)
 {
-    struct unit *next = &calendar->period[index];
-    bool joins_next = index < calendar->end && next->from == start + length;
-    bool joins_before = index > calendar->first && next[-1].until == start;
+    struct unit *next = calendar->last + 1; /* most requests are close to the last */
+    while (next > calendar->first && next[-1].until >= *now)
+        next--;
+    for (; next <= calendar->last && next->from < *now + length; next++)
+        if (next->until > *now) *now = next->until;
+    return next;
+}
+
+/* [start, start + length), which is free and lies before `next`, is busy. */
+static void book(struct calendar *calendar, struct unit *next, uint64_t start, uint64_t length)
+{
+    uint32_t behind = (uint32_t)(calendar->last + 1 - next);
+    bool joins_next = behind && next->from == start + length;
+    bool joins_before = next > calendar->first && next[-1].until == start;
     if (joins_before && joins_next) {
         next[-1].until = next->until;
-        move(next, next + 1, calendar->end - index - 1);
-        calendar->end--;
+        move(next, next + 1, behind - 1);
+        calendar->last--;
     } else if (joins_before) {
         next[-1].until = start + length;
     } else if (joins_next) {
         next->from = start;
     } else {
-        index = insert(calendar, index);
-        calendar->period[index] = (struct unit){start, start + length};
+        move(next + 1, next, behind);
+        calendar->last++;
+        *next = (struct unit){start, start + length};
     }
 }
 
-uint64_t calendar_serve(struct calendar *calendar, uint64_t now, uint64_t length)
+uint64_t calendar_serve_slow(struct calendar *calendar, uint64_t now, uint64_t length)
 {
-    struct unit *last = &calendar->period[calendar->end - 1];
-    if (now >= last->from && now <= last->until) {
-        now = last->until;
-        last->until += length;
-        return now;
-    }
-    if (!length || now < calendar->floor) return now;
-    uint32_t index = calendar->end;
-    if (now < last->from) index = find_gap(calendar, &now, length);
-    book(calendar, index, now, length);
     drop_old(calendar);
+    if (!length || now < calendar->floor) return now;
+    if (calendar->last == calendar->full) make_room(calendar);
+    struct unit *next = find_gap(calendar, &now, length);
+    book(calendar, next, now, length);
     return now;
 }

@@ -27,26 +27,43 @@ INLINE uint64_t unit_serve(struct unit *unit, uint64_t now, uint64_t length)
  * arrive: a core whose clock is behind gets the first gap that is long enough, never a time that is
  * already booked. So busy periods do not overlap, and the unit delivers what its busy time allows.
  *
- * `period`: its busy periods in the order of time; they neither overlap nor touch. Those that ended
- * before `floor` are dropped. A request before `floor` is served at once and not booked: that is
+ * Its busy periods are in the order of time; they neither overlap nor touch. Those that ended
+ * before `floor` may be dropped. A request before `floor` is served at once and not booked: that is
  * CALENDAR_WINDOW cycles behind another core's request, which is more than a quantum. */
 enum { CALENDAR_WINDOW = 4096, CALENDAR_PERIODS = 2 * CALENDAR_WINDOW };
 struct calendar {
-    struct unit *period; /* CALENDAR_PERIODS of them, of which [first, end) are in use */
-    uint32_t first, end;
-    uint64_t floor; /* CALENDAR_WINDOW before the last period began, or later */
+    struct unit *last, *first; /* there is always one */
+    struct unit *full;         /* behind it is no place for another */
+    struct unit *period;       /* CALENDAR_PERIODS places */
+    uint64_t floor;            /* of the slow path: CALENDAR_WINDOW before a last period began */
 };
 
 INLINE uint64_t calendar_until(const struct calendar *calendar)
 {
-    return calendar->period[calendar->end - 1].until;
+    return calendar->last->until;
 }
 
 /* cache_calendar.c: `calendar` is all zeros before calendar_init. */
 void calendar_init(struct calendar *calendar);
 void calendar_fini(struct calendar *calendar);
+uint64_t calendar_serve_slow(struct calendar *calendar, uint64_t now, uint64_t length);
+
 /* When a request that comes at `now` is served; the unit is then busy for `length`. */
-uint64_t calendar_serve(struct calendar *calendar, uint64_t now, uint64_t length);
+INLINE uint64_t calendar_serve(struct calendar *calendar, uint64_t now, uint64_t length)
+{
+    struct unit *last = calendar->last;
+    if (now > last->until && last != calendar->full) {
+        last[1] = (struct unit){now, now + length};
+        calendar->last = last + 1;
+        return now;
+    }
+    if (now >= last->from && now <= last->until) {
+        now = last->until;
+        last->until += length;
+        return now;
+    }
+    return calendar_serve_slow(calendar, now, length);
+}
 
 /* Adds [start, end) to the cycles in which a signal is high; starts never decrease. */
 INLINE uint64_t count_high(uint64_t *until, uint64_t start, uint64_t end)
