@@ -48,7 +48,8 @@ static int load(struct run_node *node, struct chil_error *err)
         .rules = {.sysroot = o->sysroot ? o->sysroot : "/usr/powerpc-linux-gnu",
                   .root = o->root,
                   .writable = o->writable,
-                  .writable_count = o->writable_count},
+                  .writable_count = o->writable_count,
+                  .images = node->run->images},
         .program = o->program,
         .hide_path = true,
         .argv = o->argv,
@@ -85,6 +86,7 @@ static int make(struct chil_run *run, struct chil_error *err)
     int status = run_shape(run, err);
     if (status) return status;
     run->nodes = base_calloc(run->node_count, sizeof *run->nodes);
+    run->images = os_images_new();
     run->system = system_new(&(struct system_options){
         .node_count = run->node_count, .shape = run->shape, .report = report_node, .context = run});
     for (unsigned i = 0; i < run->node_count && !status; i++)
@@ -124,6 +126,7 @@ void chil_run_free(struct chil_run *run)
     system_free(run->system);
     for (unsigned i = 0; run->nodes && i < run->node_count; i++)
         free_node(&run->nodes[i]);
+    os_images_release(run->images);
     free(run->nodes);
     free(run);
 }

@@ -302,18 +302,6 @@ static void add_time(struct builder *b)
 
 /* --- Metadata -------------------------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits: enough to see that two programs are not the same. */
-static uint64_t hash_file(const char *path)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    FILE *file = fopen(path, "rbe");
-    int c;
-    while (file && (c = getc_unlocked(file)) != EOF)
-        hash = (hash ^ (uint64_t)c) * UINT64_C(0x100000001b3);
-    if (file) (void)fclose(file);
-    return hash;
-}
-
 struct differing {
     struct chil_exp *exp;
     const struct chil_machine *plain;
@@ -349,7 +337,7 @@ static void add_attributes(struct builder *b)
     add_command(b);
     if (run->options.environment)
         chil_exp_set_attribute(b->exp, "environment", run->options.environment);
-    (void)snprintf(text, sizeof text, "%016" PRIx64, hash_file(run->options.program));
+    (void)snprintf(text, sizeof text, "%016" PRIx64, os_image_hash(os_first_image(run->node->os)));
     chil_exp_set_attribute(b->exp, "program_hash", text);
     (void)snprintf(text, sizeof text, "%d", chil_run_status(run));
     chil_exp_set_attribute(b->exp, "exit_status", text);

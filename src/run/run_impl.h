@@ -22,11 +22,12 @@ struct chil_run {
     unsigned node_count;
     struct net_torus_shape shape;
     struct system *system;
-    struct node *node;       /* the first, which is the only one where observers are wanted */
-    struct observe *observe; /* its */
-    struct os_result result; /* of the first node that failed, or of node 0; cycles of the last */
-    bool stopped;            /* by the caller, before its end */
-    unsigned laws;           /* that held at the end */
+    struct os_images *images; /* files of programs, copied once for all nodes */
+    struct node *node;        /* the first, which is the only one where observers are wanted */
+    struct observe *observe;  /* its */
+    struct os_result result;  /* of the first node that failed, or of node 0; cycles of the last */
+    bool stopped;             /* by the caller, before its end */
+    unsigned laws;            /* that held at the end */
 };
 
 struct record_function;

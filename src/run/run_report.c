@@ -29,7 +29,7 @@ void chil_run_report(const struct chil_run *run, char *buffer, size_t size)
     *buffer = 0;
     if (!run->result.killed) return;
     if (crash->space && crash->space->program)
-        observe_place(crash->space->program, crash->pc, where, sizeof where);
+        observe_place(crash->space->program, crash->space->image, crash->pc, where, sizeof where);
     if (crash->has_instruction)
         isa_disassemble_simplified(crash->instruction, crash->pc, text, sizeof text);
     int used =

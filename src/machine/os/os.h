@@ -32,7 +32,8 @@ struct os_rules {
     const char *root;    /* confines everything below it, or NULL */
     const char *const *writable; /* folders that may be written, besides the working directory */
     size_t writable_count;
-    bool old_host;  /* neither openat2 nor /proc is used: for tests */
+    bool old_host;            /* neither openat2 nor /proc is used: for tests */
+    struct os_images *images; /* shared by the nodes of a run; NULL: an own one */
     unsigned cores; /* for /proc/cpuinfo and the like; 0 counts as 1; os_new fills it in */
 };
 
@@ -132,10 +133,29 @@ void os_free(struct os *os);
  * calls are under: how many bytes, or -errno. Both are addresses of paths in the task's memory. */
 int64_t os_transfer(struct os *os, unsigned core, uint32_t from, uint32_t to);
 
+/* A copy of a program's or library's file, made when it was loaded: what guests do to the file
+ * changes nothing (os_image.c). Who keeps one shares it; the last release frees it, also after the
+ * struct os. */
+struct os_image;
+struct os_images; /* those of a run */
+struct os_images *os_images_new(void);
+struct os_images *os_images_share(struct os_images *all);
+void os_images_release(struct os_images *all); /* images that are kept stay */
+/* 0, or -errno: EACCES when it is not a regular file, EFBIG over 1 GiB. A file that did not change
+ * is copied once. `fd` stays the caller's. */
+int os_image_of(struct os_image **image, struct os_images *all, int fd);
+struct os_image *os_image_share(struct os_image *image);
+void os_image_release(struct os_image *image);
+int os_image_descriptor(const struct os_image *image); /* to be read, not closed */
+uint64_t os_image_hash(const struct os_image *image);  /* of the bytes */
+/* What the first process was started from: its program, or the script. */
+const struct os_image *os_first_image(const struct os *os);
+
 /* Code that came from a file: the mapping that holds `address` of an address space that a process
  * has. */
 struct os_object {
-    const char *path, *host; /* the guest's name of the file, and the host's */
+    const char *path, *host; /* the guest's name of the file, and the host's, for messages only */
+    struct os_image *image;
     uint32_t address;        /* where the mapping begins, */
     uint64_t length, offset; /* how long it is, and where in the file */
 };

@@ -92,9 +92,10 @@ uint32_t fs_next_number(struct fs *fs);
 /* A guest changed the file: from now on its time is the simulated one of this moment. */
 void fs_touch(const struct os_call *call, struct inode *inode);
 void fs_touch_folder(const struct os_call *call,
-                     int host);             /* the same for a folder a name was changed in */
-uint64_t fs_random(struct fs *fs);          /* the next of /dev/urandom */
-const void *fs_change(const struct fs *fs); /* what tasks in poll wait for */
+                     int host);                   /* the same for a folder a name was changed in */
+struct os_images *fs_images(const struct fs *fs); /* of programs (os_image.c) */
+uint64_t fs_random(struct fs *fs);                /* the next of /dev/urandom */
+const void *fs_change(const struct fs *fs);       /* what tasks in poll wait for */
 
 /* ---- os_file_pseudo.c: /dev, /proc and /sys ---- */
 

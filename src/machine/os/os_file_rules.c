@@ -49,6 +49,7 @@ struct fs {
     struct inode *inodes[BUCKETS];
     uint32_t last_number;
     uint64_t random;
+    struct os_images *images;
     char change;
 };
 
@@ -113,6 +114,7 @@ int fs_new(struct fs **result, const struct os_rules *rules, char cwd[PATH_MAX],
     fs->cores = rules->cores ? rules->cores : 1;
     fs->random = UINT64_C(0x43484c4941440001);
     fs->sysroot = -1;
+    fs->images = rules->images ? os_images_share(rules->images) : os_images_new();
     fs->writable = (char **)base_calloc(rules->writable_count + 1, sizeof *fs->writable);
     char root[PATH_MAX];
     int status = open_root(fs, rules, root, err);
@@ -142,6 +144,7 @@ struct fs *fs_share(struct fs *fs)
 void fs_release(struct fs *fs)
 {
     if (--fs->users) return;
+    os_images_release(fs->images);
     for (size_t i = 0; i < BUCKETS; i++)
         while (fs->inodes[i]) {
             struct inode *next = fs->inodes[i]->next;
@@ -155,6 +158,11 @@ void fs_release(struct fs *fs)
     if (fs->root >= 0) close(fs->root);
     if (fs->sysroot >= 0) close(fs->sysroot);
     free(fs);
+}
+
+struct os_images *fs_images(const struct fs *fs)
+{
+    return fs->images;
 }
 
 int fs_root(const struct fs *fs)

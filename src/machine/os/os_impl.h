@@ -73,6 +73,7 @@ struct os_space {
     uint32_t stack_pointer;
     unsigned users;              /* processes sharing it (vfork, CLONE_VM) */
     char *program;               /* absolute guest path, owned */
+    struct os_image *image;      /* what `program` was when it was loaded */
     struct os_mapping *mappings; /* what MAP_SHARED needs, os_space*.c's own */
     struct os_code *code;        /* what was mapped to be executed, last first */
 };

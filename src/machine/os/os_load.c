@@ -28,8 +28,10 @@ enum { HEADERS_MAX = 2048, SCRIPTS_MAX = 4, SCRIPT_LINE = 256, ALIGN_MAX = 1 << 
 #define BEFORE_STACK (SPACE_TOP - SPACE_STACK - SPACE_GUARD)
 
 struct image {
-    const char *name; /* for messages: what the guest or the user called it */
-    int fd;
+    const char *name;      /* for messages: what the guest or the user called it */
+    int file;              /* as it was opened, */
+    struct os_image *copy; /* and the copy that is read, once it is wanted */
+    int fd;                /* its */
     Elf *elf;
     uint64_t size;
     GElf_Ehdr header;
@@ -114,7 +116,8 @@ static const char *machine_name(const GElf_Ehdr *header)
 static void image_close(struct image *image)
 {
     if (image->elf) elf_end(image->elf);
-    if (image->fd >= 0) close(image->fd);
+    if (image->file >= 0) close(image->file);
+    os_image_release(image->copy);
     free(image->segments);
 }
 
@@ -276,8 +279,21 @@ static int image_open(struct image *image, const struct os_files *files,
 {
     memset(image, 0, sizeof *image);
     image->name = name;
-    image->fd = files_open_program(files, name, path);
-    return image->fd < 0 ? cannot_open(name, -image->fd, rules, err) : CHIL_OK;
+    image->file = image->fd = files_open_program(files, name, path);
+    return image->file < 0 ? cannot_open(name, -image->file, rules, err) : CHIL_OK;
+}
+
+/* From now on the copy is read. */
+static int image_copy(struct image *image, const struct os_files *files, struct chil_error *err)
+{
+    int error = os_image_of(&image->copy, fs_images(files_fs(files)), image->file);
+    if (error == -EFBIG)
+        return wrong(image, err, "is larger than 1 GiB; strip its debugging information");
+    if (error)
+        return chil_error_set(err, CHIL_EIO, "'%s' cannot be read: %s; check the file", image->name,
+                              strerror(-error));
+    image->fd = os_image_descriptor(image->copy);
+    return CHIL_OK;
 }
 
 /* ---- mapping ---- */
@@ -345,7 +361,8 @@ static void note_code(const struct image *image, struct os_space *space, const c
         const GElf_Phdr *segment = &image->segments[i];
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
         uint32_t address = (uint32_t)segment->p_vaddr + image->bias;
-        space_note_code(space, address, segment->p_filesz, segment->p_offset, path, image->fd);
+        space_note_code(space, address, segment->p_filesz, segment->p_offset, path, image->file,
+                        image->copy);
     }
 }
 
@@ -418,7 +435,8 @@ static int load_interpreter(struct os_space *space, const struct image *program,
             "libc6-powerpc-cross, or name its root with --sysroot DIR",
             program->name, name);
     }
-    result = read_headers(&image, err);
+    result = image_copy(&image, files, err);
+    if (!result) result = read_headers(&image, err);
     if (!result && find_segment(&image, PT_INTERP))
         result = wrong(&image, err,
                        "is named as an interpreter but needs one itself; name ld.so.1 instead");
@@ -466,7 +484,8 @@ static int load_elf(struct os_space *space, struct image *image, const char *pat
                     const struct os_files *files, const struct os_rules *rules,
                     struct load_facts *facts, struct chil_error *err)
 {
-    int result = read_headers(image, err);
+    int result = image_copy(image, files, err);
+    if (!result) result = read_headers(image, err);
     if (!result) result = check_segments(image, err);
     if (!result) map_stack(space, image);
     if (!result) result = map_image(image, space, SPACE_PIE, path, err);
@@ -530,11 +549,12 @@ static void script_arguments(struct script *script, const char *path, char *cons
         script->argv[n++] = argv[i];
 }
 
-/* Opens what is to be loaded: the program, or the interpreter of the script it is, and so on. */
+/* Opens what is to be loaded: the program, or the interpreter of the script it is, and so on. The
+ * script that was named is copied into *first. */
 static int open_through_scripts(struct image *image, struct script scripts[SCRIPTS_MAX],
                                 const struct os_files *files, const struct os_rules *rules,
                                 const char *name, char *const **argv, char path[PATH_MAX],
-                                struct chil_error *err)
+                                struct os_image **first, struct chil_error *err)
 {
     for (unsigned depth = 0;; depth++) {
         struct chil_error own = {0};
@@ -552,8 +572,10 @@ static int open_through_scripts(struct image *image, struct script scripts[SCRIP
         }
         result = read_script(image, &scripts[depth], err);
         if (result == 0) return CHIL_OK;
+        int copied = depth || result < 0 ? CHIL_OK : image_copy(image, files, err);
+        if (image->copy) *first = os_image_share(image->copy);
         image_close(image);
-        if (result < 0) return result;
+        if (result < 0 || copied) return result < 0 ? result : copied;
         script_arguments(&scripts[depth], name, *argv);
         *argv = scripts[depth].argv;
         name = scripts[depth].interpreter;
@@ -567,16 +589,20 @@ int os_load(struct os_space **result_space, const struct os_files *files,
     struct script scripts[SCRIPTS_MAX] = {0};
     struct image image;
     struct os_space *space = NULL;
+    struct os_image *first = NULL;
     char path[PATH_MAX];
-    int result = open_through_scripts(&image, scripts, files, rules, guest, &argv, path, err);
+    int result =
+        open_through_scripts(&image, scripts, files, rules, guest, &argv, path, &first, err);
     if (!result) {
         struct load_facts facts = {.path = guest};
         result = new_space(&space, image.name, err);
         if (!result) result = load_elf(space, &image, path, files, rules, &facts, err);
         if (!result) result = load_stack(space, &facts, argv, envp, err);
         if (!result) space->program = file_text(path);
+        if (!result) space->image = os_image_share(first ? first : image.copy);
         image_close(&image);
     }
+    os_image_release(first);
     for (unsigned i = 0; i < SCRIPTS_MAX; i++) {
         free((void *)scripts[i].argv);
         free(scripts[i].path);

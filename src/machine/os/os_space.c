@@ -180,19 +180,19 @@ static void code_add(struct os_space *space, const struct os_object *object)
     code->object = *object;
     code->object.path = file_text(object->path);
     code->object.host = file_text(object->host);
+    code->object.image = os_image_share(object->image);
     code->next = space->code;
     space->code = code;
 }
 
 void space_note_code(struct os_space *space, uint32_t address, uint64_t length, uint64_t offset,
-                     const char *path, int host)
+                     const char *path, int host, struct os_image *image)
 {
     char link[40], name[PATH_MAX];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", host);
     ssize_t used = readlink(link, name, sizeof name - 1);
-    if (used < 0) return;
-    name[used] = 0;
-    code_add(space, &(struct os_object){path, name, address, length, offset});
+    name[used < 0 ? 0 : used] = 0;
+    code_add(space, &(struct os_object){path, name, image, address, length, offset});
 }
 
 static void code_copy(struct os_space *to, const struct os_code *code)
@@ -208,6 +208,7 @@ static void code_free(struct os_code *code)
         struct os_code *next = code->next;
         free((char *)code->object.path);
         free((char *)code->object.host);
+        os_image_release(code->object.image);
         free(code);
         code = next;
     }
@@ -246,6 +247,7 @@ void os_space_release(struct os_space *space)
     }
     mem_free(space->mem);
     code_free(space->code);
+    os_image_release(space->image);
     free(space->program);
     free(space);
 }
@@ -279,8 +281,10 @@ struct os_space *os_space_fork(const struct os_space *space)
     copy->code = NULL;
     code_copy(copy, space->code);
     copy->program = space->program ? file_text(space->program) : NULL;
+    copy->image = space->image ? os_image_share(space->image) : NULL;
     if (mem_clone(&copy->mem, space->mem)) {
         code_free(copy->code);
+        os_image_release(copy->image);
         free(copy->program);
         free(copy);
         return NULL;

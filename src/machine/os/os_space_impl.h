@@ -30,9 +30,10 @@ static inline uint64_t space_round_up(uint64_t value)
     return (value + MEM_PAGE - 1) & ~(uint64_t)(MEM_PAGE - 1);
 }
 
-/* Records that [address, address + length) is code of an open file, from `offset` on. */
+/* Records that [address, address + length) is code of a file, from `offset` on; `host` is open on
+ * it. */
 void space_note_code(struct os_space *space, uint32_t address, uint64_t length, uint64_t offset,
-                     const char *path, int host);
+                     const char *path, int host, struct os_image *image);
 
 /* ---- MAP_SHARED (os_space.c) ---- */
 

@@ -118,6 +118,19 @@ static void copy_in(struct mem *mem, const struct wish *wish, uint32_t address)
     }
 }
 
+/* Code of a file that cannot be copied runs without names. */
+static void note_code(struct os_call *call, const struct wish *wish, uint32_t address)
+{
+    const struct os_options *o = &call->os->options;
+    struct os_space *space = call->process->space;
+    struct os_image *image;
+    if (os_image_of(&image, fs_images(wish->file->fs), wish->file->host)) return;
+    space_note_code(space, address, wish->length, wish->offset, wish->file->path, wish->file->host,
+                    image);
+    os_image_release(image);
+    if (o->memory) o->memory(o->context, OS_MEMORY_MAPPED, space->mem, NULL);
+}
+
 static int64_t do_map(struct os_call *call, const struct wish *wish)
 {
     struct os_space *space = call->process->space;
@@ -138,12 +151,8 @@ static int64_t do_map(struct os_call *call, const struct wish *wish)
     }
     mem_map(call->mem, address, wish->length, rights_of(wish->prot));
     if (wish->file && wish->file->pseudo.kind != PSEUDO_ZERO) copy_in(call->mem, wish, address);
-    if (wish->file && wish->prot & G_PROT_EXEC && wish->file->path && wish->file->host >= 0) {
-        const struct os_options *o = &call->os->options;
-        space_note_code(space, address, wish->length, wish->offset, wish->file->path,
-                        wish->file->host);
-        if (o->memory) o->memory(o->context, OS_MEMORY_MAPPED, space->mem, NULL);
-    }
+    if (wish->file && wish->prot & G_PROT_EXEC && wish->file->path && wish->file->host >= 0)
+        note_code(call, wish, address);
     return address;
 }
 

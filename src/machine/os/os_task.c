@@ -170,6 +170,7 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
         os_free(os);
         return status;
     }
+    os->first_image = os_image_share(process->space->image);
     os_task_start_program(task_add(process, process->pid, bits_mask64(count)));
     *out = os;
     return CHIL_OK;
@@ -342,6 +343,11 @@ bool os_object_get(const struct os *os, const struct mem *mem, size_t index,
     return space && os_space_get_code(space, index, object);
 }
 
+const struct os_image *os_first_image(const struct os *os)
+{
+    return os->first_image;
+}
+
 const char *os_program_path(const struct os *os, const struct mem *mem)
 {
     const struct os_space *space = space_of(os, mem);
@@ -447,6 +453,7 @@ void os_free(struct os *os)
         process_free(process);
     }
     os_warned_free(os);
+    os_image_release(os->first_image);
     struct os_process last = {.os = os, .space = os->crash_space};
     os_process_drop_space(&last);
     free(os);

@@ -82,6 +82,7 @@ struct os {
     struct os_warned *warned;
     uint64_t counts[CORE_SIGNAL_COUNT]; /* of all cores together: os_count */
     struct os_result result;
+    struct os_image *first_image;
     struct os_space *crash_space;
 };
 

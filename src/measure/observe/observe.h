@@ -84,12 +84,13 @@ void observe_events_free(struct observe_events *events);
 
 /* Where an address lies in a program: "function+0x10 (file.c:12)", as far as its symbols say; ""
  * otherwise. */
-void observe_place(const char *program, uint32_t address, char *buffer, size_t size);
+void observe_place(const char *program, const struct os_image *image, uint32_t address,
+                   char *buffer, size_t size);
 
 /* The ranges of a file that is mapped `bias` away from its own addresses. `prefix`: of the names of
  * its sections, for libraries; NULL: it is the program, with areas around it. A file that cannot be
  * read has none. */
-void observe_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
+void observe_file_ranges(const struct os_object *object, enum chil_program_part part, uint32_t bias,
                          const char *prefix, chil_program_range report, void *context);
 
 #endif

@@ -177,8 +177,7 @@ static void add_object(const struct observe *observe, const struct os_object *ob
     char prefix[300];
     if (!observe_symbols_bias(observe->symbols, object, &adding.bias)) return;
     (void)snprintf(prefix, sizeof prefix, "%.290s:", slash ? slash + 1 : object->path);
-    observe_file_ranges(object->host, part, adding.bias, is_program ? NULL : prefix, add_range,
-                        ranges);
+    observe_file_ranges(object, part, adding.bias, is_program ? NULL : prefix, add_range, ranges);
     if (part == CHIL_PROGRAM_FUNCTIONS)
         observe_symbols_each(observe->symbols, object, add_function, &adding);
 }

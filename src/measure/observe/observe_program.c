@@ -2,29 +2,21 @@
  * are. */
 #include "measure/observe/observe.h"
 
-#include <errno.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/name.h"
 #include "machine/isa/isa.h"
 #include "machine/mem/mem.h"
+#include "measure/observe/observe_debug.h"
 #include "measure/observe/observe_symbols.h"
 #include "machine/os/os_space_impl.h"
 
 /* --- Symbols --------------------------------------------------------------------------------- */
-
-static const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-};
 
 static void describe(Dwfl_Module *module, uint32_t address, char *buffer, size_t size)
 {
@@ -43,14 +35,12 @@ static void describe(Dwfl_Module *module, uint32_t address, char *buffer, size_t
         (void)snprintf(buffer + used, size - (size_t)used, " (%s:%d)", file, line);
 }
 
-void observe_place(const char *program, uint32_t address, char *buffer, size_t size)
+void observe_place(const char *program, const struct os_image *image, uint32_t address,
+                   char *buffer, size_t size)
 {
+    Dwfl *dwfl;
     *buffer = 0;
-    Dwfl *dwfl = dwfl_begin(&callbacks);
-    if (!dwfl) return;
-    Dwfl_Module *module =
-        dwfl_report_elf(dwfl, program, program, -1, SPACE_PIE, true); /* the base is for PIE only */
-    if (module && dwfl_report_end(dwfl, NULL, NULL) == 0) {
+    if (observe_debug_open(&dwfl, program, image, SPACE_PIE)) { /* the base is for PIE only */
         Dwfl_Module *at = dwfl_addrmodule(dwfl, address);
         if (at) describe(at, address, buffer, size);
     }
@@ -59,7 +49,10 @@ void observe_place(const char *program, uint32_t address, char *buffer, size_t s
 
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size)
 {
-    observe_place(program, address, buffer, size);
+    struct os_image *image = observe_image(program, NULL);
+    *buffer = 0;
+    if (image) observe_place(program, image, address, buffer, size);
+    os_image_release(image);
 }
 
 /* --- Disassembly ----------------------------------------------------------------------------- */
@@ -128,15 +121,14 @@ int chil_disassemble(const char *program, void (*line)(void *context, const char
                      void *context, struct chil_error *err)
 {
     struct listing listing = {line, context};
-    int fd = open(program, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", program, strerror(errno));
+    struct os_image *image = observe_image(program, err);
+    if (!image) return CHIL_EIO;
     (void)elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    Elf *elf = elf_begin(os_image_descriptor(image), ELF_C_READ, NULL);
     int status =
         elf ? list_sections(elf, program, &listing, err)
             : chil_error_set(err, CHIL_EINVAL, "'%s' cannot be read as an ELF program", program);
     elf_end(elf);
-    (void)close(fd);
+    os_image_release(image);
     return status;
 }

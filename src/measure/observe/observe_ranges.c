@@ -6,18 +6,16 @@
  * symbol without a size reaches to the next symbol or the end of its section. Limit: a program's
  * own file does not know its libraries; their code and data are one area.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
 #include "measure/observe/observe.h"
+#include "measure/observe/observe_debug.h"
 #include "measure/observe/observe_symbols.h"
 #include "machine/os/os_space_impl.h"
 
@@ -171,34 +169,35 @@ char *chil_program_name(const char *symbol)
     return name_written(symbol);
 }
 
-static int read_file(struct reading r, const char *program, struct chil_error *err)
+static int read_file(struct reading r, const char *program, struct os_image *image,
+                     struct chil_error *err)
 {
-    int fd = open(program, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return chil_error_set(err, errno == ENOENT ? CHIL_ENOENT : CHIL_EIO, "cannot open '%s': %s",
-                              program, strerror(errno));
     (void)elf_version(EV_CURRENT);
-    r.elf = elf_begin(fd, ELF_C_READ, NULL);
+    r.elf = elf_begin(os_image_descriptor(image), ELF_C_READ, NULL);
     struct observe_symbols *symbols = observe_symbols_new();
-    if (r.part == CHIL_PROGRAM_FUNCTIONS) r.object = observe_symbols_file(symbols, program);
+    if (r.part == CHIL_PROGRAM_FUNCTIONS) r.object = observe_symbols_file(symbols, program, image);
     int status =
         r.elf ? read_program(&r, program, err)
               : chil_error_set(err, CHIL_EINVAL, "'%s' cannot be read as an ELF program", program);
     free(r.symbols);
     observe_symbols_free(symbols);
     elf_end(r.elf);
-    (void)close(fd);
     return status;
 }
 
 int chil_program_ranges(const char *program, enum chil_program_part part, chil_program_range report,
                         void *context, struct chil_error *err)
 {
-    return read_file((struct reading){.part = part, .report = report, .context = context}, program,
-                     err);
+    struct chil_error own = {0};
+    struct os_image *image = observe_image(program, err ? err : &own);
+    if (!image) return err ? err->status : own.status;
+    int status = read_file((struct reading){.part = part, .report = report, .context = context},
+                           program, image, err);
+    os_image_release(image);
+    return status;
 }
 
-void observe_file_ranges(const char *file, enum chil_program_part part, uint32_t bias,
+void observe_file_ranges(const struct os_object *object, enum chil_program_part part, uint32_t bias,
                          const char *prefix, chil_program_range report, void *context)
 {
     const struct reading r = {.part = part,
@@ -207,5 +206,5 @@ void observe_file_ranges(const char *file, enum chil_program_part part, uint32_t
                               .is_mapped = true,
                               .report = report,
                               .context = context};
-    (void)read_file(r, file, NULL);
+    (void)read_file(r, object->host, object->image, NULL);
 }

@@ -5,16 +5,15 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "measure/observe/observe_debug.h"
 #include "machine/mem/mem.h"
 
 struct entry {
@@ -28,6 +27,7 @@ struct observe_object {
     struct observe_object *next;
     struct arena *arena; /* of the table that it is in */
     char *path, *host;
+    struct os_image *image;
     struct entry *entries; /* sorted by address */
     size_t count, capacity;
     GElf_Phdr *segments;
@@ -62,6 +62,7 @@ void observe_symbols_free(struct observe_symbols *symbols)
     while (symbols->objects) {
         struct observe_object *next = symbols->objects->next;
         if (symbols->objects->dwfl) dwfl_end(symbols->objects->dwfl);
+        os_image_release(symbols->objects->image);
         free(symbols->objects->entries);
         free(symbols->objects->segments);
         free(symbols->objects);
@@ -245,10 +246,8 @@ static void join_cold(struct observe_object *object)
 
 static void read_object(struct observe_symbols *symbols, struct observe_object *object)
 {
-    int fd = open(object->host, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
     (void)elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    Elf *elf = elf_begin(os_image_descriptor(object->image), ELF_C_READ, NULL);
     size_t count = 0;
     if (elf && elf_kind(elf) == ELF_K_ELF && elf_getphdrnum(elf, &count) == 0) {
         object->segments = base_calloc(count + 1, sizeof *object->segments);
@@ -263,27 +262,28 @@ static void read_object(struct observe_symbols *symbols, struct observe_object *
         join_cold(object);
     }
     elf_end(elf);
-    (void)close(fd);
 }
 
 static struct observe_object *object_get(struct observe_symbols *symbols,
                                          const struct os_object *mapped)
 {
     for (struct observe_object *object = symbols->objects; object; object = object->next)
-        if (strcmp(object->host, mapped->host) == 0) return object;
+        if (object->image == mapped->image) return object;
     struct observe_object *object = base_calloc(1, sizeof *object);
     object->arena = &symbols->arena;
     object->path = keep(symbols, mapped->path);
     object->host = keep(symbols, mapped->host);
+    object->image = os_image_share(mapped->image);
     object->next = symbols->objects;
     symbols->objects = object;
     read_object(symbols, object);
     return object;
 }
 
-const struct observe_object *observe_symbols_file(struct observe_symbols *symbols, const char *path)
+const struct observe_object *observe_symbols_file(struct observe_symbols *symbols, const char *path,
+                                                  struct os_image *image)
 {
-    return object_get(symbols, &(struct os_object){.path = path, .host = path});
+    return object_get(symbols, &(struct os_object){.path = path, .host = path, .image = image});
 }
 
 /* --- Asking ---------------------------------------------------------------------------------- */
@@ -404,19 +404,10 @@ const char *observe_object_path(const struct observe_object *object)
     return object->path;
 }
 
-static const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-};
-
 static void open_lines(struct observe_object *object)
 {
     object->lines_opened = true;
-    object->dwfl = dwfl_begin(&callbacks);
-    if (!object->dwfl) return;
-    object->module = dwfl_report_elf(object->dwfl, object->host, object->host, -1, 0, true);
-    if (dwfl_report_end(object->dwfl, NULL, NULL) != 0) object->module = NULL;
+    object->module = observe_debug_open(&object->dwfl, object->host, object->image, 0);
 }
 
 static const char *line_of(struct observe_object *object, uint32_t address, int *line)

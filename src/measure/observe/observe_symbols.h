@@ -41,9 +41,9 @@ const struct observe_symbol *observe_symbols_unnamed(struct observe_symbols *sym
 const struct observe_symbol *observe_symbols_label(struct observe_symbols *symbols,
                                                    const char *text);
 
-/* A file outside of a run, by its path on the host. */
-const struct observe_object *observe_symbols_file(struct observe_symbols *symbols,
-                                                  const char *path);
+/* A file outside of a run. */
+const struct observe_object *observe_symbols_file(struct observe_symbols *symbols, const char *path,
+                                                  struct os_image *image);
 /* The name in the source of a function of a file, as observe_symbols_name gives it in runs; lives
  * as long as the table. */
 const char *observe_object_name(const struct observe_object *object, const char *function,
