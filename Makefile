@@ -142,6 +142,7 @@ $(GUEST)/lib/lib$(1).so: $(GUEST)/lib/$(3)
 endif
 endef
 $(eval $(call guest_library,chiliad,$(wildcard guest/lib/chiliad*.c),libchiliad.so.1))
+$(eval $(call guest_library,chiliad_net,$(wildcard guest/lib/net*.c),libchiliad_net.so.1))
 $(eval $(call guest_library,bglcounters,$(wildcard guest/lib/bglcounters*.c),libbglcounters.so.1))
 $(eval $(call guest_library,bgp_upc,$(wildcard guest/lib/bgp_upc*.c),libbgp_upc.so.1))
 $(eval $(call guest_library,bgl_perfctr,$(wildcard guest/lib/bgl_perfctr*.c),libbgl_perfctr.so.1))

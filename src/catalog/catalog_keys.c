@@ -104,6 +104,17 @@ const struct catalog_key catalog_keys[] = {
     {"snoop.lines",          NUMBER,  OPTIONAL, 0,   K,         NULL,      "lines of a port's snoop cache"},
     {"misses.kinds",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether misses are counted by their cause"},
     {"network.names",        NAMES,   OPTIONAL, 0,   0,         NULL,      "the networks that a node is on"},
+    {"network.dcr_base",     NUMBER,  OPTIONAL, 0,   4 * G - 1, NULL,      "address of the device control registers"},
+    {"torus.base",           NUMBER,  OPTIONAL, 0,   4 * G - 1, NULL,      "address of the FIFOs of group 0"},
+    {"torus.byte_cycles",    NUMBER,  OPTIONAL, 1,   K,         NULL,      "core cycles of a byte on a link"},
+    {"torus.hop_cycles",     NUMBER,  OPTIONAL, 1,   K,         NULL,      "core cycles from header in to header out"},
+    {"torus.inject_cycles",  NUMBER,  OPTIONAL, 1,   64 * K,    NULL,      "core cycles from the FIFO to the router"},
+    {"torus.receive_cycles", NUMBER,  OPTIONAL, 1,   64 * K,    NULL,      "core cycles from the router to the FIFO"},
+    {"torus.retry_cycles",   NUMBER,  OPTIONAL, 1,   M,         NULL,      "core cycles until a packet is repeated"},
+    {"torus.load_cycles",    NUMBER,  OPTIONAL, 1,   K,         NULL,      "cycles of a load from the FIFOs"},
+    {"torus.store_cycles",   NUMBER,  OPTIONAL, 1,   K,         NULL,      "cycles of a store into the FIFOs"},
+    {"barrier.level_cycles", NUMBER,  OPTIONAL, 1,   K,         NULL,      "core cycles of a level of the tree, each way"},
+    {"barrier.access_cycles", NUMBER, OPTIONAL, 1,   K,         NULL,      "cycles of an access to a register"},
 };
 /* clang-format on */
 

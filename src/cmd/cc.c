@@ -66,8 +66,8 @@ static const struct language {
 };
 
 /* Those that use others come first, for the linker. A build may lack some. */
-static const char *const libraries[] = {"-lchiliad",     "-lhpm",     "-lpapi",
-                                        "-lbgl_perfctr", "-lbgp_upc", "-lbglcounters"};
+static const char *const libraries[] = {"-lchiliad",     "-lchiliad_net", "-lhpm",        "-lpapi",
+                                        "-lbgl_perfctr", "-lbgp_upc",     "-lbglcounters"};
 
 /* What the words of the command line ask for. */
 struct wanted {

@@ -87,8 +87,14 @@ static int make(struct chil_run *run, struct chil_error *err)
     if (status) return status;
     run->nodes = base_calloc(run->node_count, sizeof *run->nodes);
     run->images = os_images_new();
-    run->system = system_new(&(struct system_options){
-        .node_count = run->node_count, .shape = run->shape, .report = report_node, .context = run});
+    status = system_new(&run->system,
+                        &(struct system_options){.machine = run->options.machine,
+                                                 .node_count = run->node_count,
+                                                 .shape = run->shape,
+                                                 .report = report_node,
+                                                 .context = run},
+                        err);
+    if (status) return status;
     for (unsigned i = 0; i < run->node_count && !status; i++)
         status = make_node(run, i, err);
     run->node = run->nodes[0].node;

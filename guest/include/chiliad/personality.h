@@ -19,6 +19,14 @@ struct chiliad_personality {
     uint32_t mhz;     /* core clock */
 };
 
+/* Addresses of devices, as words of the page; 0: there is no such device. */
+enum { CHILIAD_PERSONALITY_TORUS = 12, CHILIAD_PERSONALITY_REGISTERS = 13 };
+
+static inline uint32_t chiliad_personality_word(unsigned number)
+{
+    return ((const volatile uint32_t *)CHILIAD_PERSONALITY_PAGE)[number];
+}
+
 static inline struct chiliad_personality chiliad_personality(void)
 {
     const volatile uint32_t *page = (const volatile uint32_t *)CHILIAD_PERSONALITY_PAGE;

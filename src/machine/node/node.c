@@ -186,10 +186,10 @@ static void on_handled(void *context, int tid, int signal, const struct core_reg
     NOTIFY(node, handled, tid, signal, regs, mem);
 }
 
-static bool has_turn(void *context)
+static bool has_turn(void *context, const struct os_action *action)
 {
     const struct node *node = context;
-    return node->outside->turn(node->outside->context);
+    return node->outside->turn(node->outside->context, action);
 }
 
 static int64_t on_output(void *context, int stream, const void *bytes, size_t count)
@@ -220,7 +220,9 @@ int node_load(struct node *node, const struct os_options *program, struct chil_e
         os.output = on_output;
     }
     for (unsigned i = 0; i < OS_DEVICES && node->devices[i]; i++)
-        os.device_pages[i] = node->devices[i]->page;
+        os.devices[i] = (struct os_device){.address = node->devices[i]->page,
+                                           .size = node_device_size(node->devices[i]),
+                                           .outside = node->devices[i]->outside};
     return os_new(&node->os, &os, node->cores, node->core_count, err);
 }
 

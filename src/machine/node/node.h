@@ -40,16 +40,21 @@ struct node_listener {
     void (*retired)(void *context, unsigned core, const struct core_step *step);
 };
 
-/* A load or store of a device's register: words of GPRs and doublewords of FPRs. */
+/* A load or store of a device's register: words of GPRs, doublewords of FPRs, and quadwords of
+ * pairs of FPRs (FP2), which are aligned. */
 struct node_access {
     uint32_t address;
-    uint64_t value; /* of a store; a load's comes here */
+    uint64_t value;  /* of a store; a load's comes here; of a quadword the first 8 bytes */
+    uint64_t second; /* of a quadword the last 8 bytes */
     unsigned width;
     bool load;
 };
 struct node_device {
     void *context;
     uint32_t page; /* the address of its registers in every address space */
+    uint32_t size; /* whole pages; 0: one */
+    bool outside;  /* other nodes see an access, or decide its answer: it waits for its turn */
+    uint32_t load_cycles, store_cycles; /* of an access; 0: as the machine file has it */
     /* False: there is no such register, or it refuses. */
     bool (*access)(void *context, unsigned core, struct node_access *access);
     /* The access counts as an instruction now, and its time has passed; may be NULL. */
@@ -80,7 +85,7 @@ struct node_watcher {
 /* What a node needs when it is one of several: see struct os_options for both. */
 struct node_outside {
     void *context;
-    bool (*turn)(void *context);
+    bool (*turn)(void *context, const struct os_action *action);
     int64_t (*output)(void *context, int stream, const void *bytes, size_t count);
 };
 
@@ -139,6 +144,11 @@ uint64_t node_parameter(const struct chil_machine *machine, const char *key, uin
 
 /* Answers a call-through (node_call.c); callback of the operating system. */
 bool node_call_through(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
+/* Bytes of its registers' pages. */
+static inline uint32_t node_device_size(const struct node_device *device)
+{
+    return device->size ? device->size : MEM_PAGE;
+}
 /* Does a load or store of a device's register (node_device.c); likewise. */
 bool node_device_access(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
                         uint32_t address);

@@ -24,7 +24,7 @@
 struct os;
 struct os_space;
 
-enum { OS_CORES_MAX = 64, OS_DEVICES = 8 };
+enum { OS_CORES_MAX = 64, OS_DEVICES = 16 };
 
 /* The file-system rules of a run, from the command line. */
 struct os_rules {
@@ -35,6 +35,21 @@ struct os_rules {
     bool old_host;            /* neither openat2 nor /proc is used: for tests */
     struct os_images *images; /* shared by the nodes of a run; NULL: an own one */
     unsigned cores; /* for /proc/cpuinfo and the like; 0 counts as 1; os_new fills it in */
+};
+
+/* Whole pages of device registers, at the same address in every address space. */
+struct os_device {
+    uint32_t address, size; /* size 0: none */
+    bool outside;           /* other nodes see an access, or decide its answer */
+};
+
+/* What a task is about to do outside of its node. */
+struct os_action {
+    bool network; /* an access to a device that is `outside`; else files, a service, the end */
+    unsigned core;
+    const struct core_regs *regs; /* nothing of the access is done yet */
+    uint32_t address;             /* of the access */
+    bool store;
 };
 
 enum os_memory { OS_MEMORY_MAPPED, OS_MEMORY_COPIED, OS_MEMORY_GONE };
@@ -66,16 +81,15 @@ struct os_options {
     /* A task's registers have been set to run the handler of a signal. */
     void (*handled)(void *context, int tid, int signal, const struct core_regs *regs,
                     struct mem *mem);
-    /* Pages of device registers in every address space, 0 for none; their loads and stores go to
-     * `device`, with the instruction not done yet. True: it was done, regs->pc is behind it. False:
-     * the program gets SIGSEGV. */
-    uint32_t device_pages[OS_DEVICES];
+    /* Loads and stores of devices go to `device`, with the instruction not done yet. True: it was
+     * done, regs->pc is behind it. False: the program gets SIGSEGV. */
+    struct os_device devices[OS_DEVICES];
     bool (*device)(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
                    uint32_t address);
     /* Several nodes act in the order of one simulated time: whether a task may act now, at os_now,
-     * on what is outside of this node: a call about files, a device, a service. False: os_advance
+     * on what is outside of this node: a call about files, a network, a service. False: os_advance
      * returns OS_WAITS_FOR_TURN, and asks again when it is called again. NULL: always. */
-    bool (*turn)(void *context);
+    bool (*turn)(void *context, const struct os_action *action);
     /* Standard output (1) or error (2) of the guests: how many bytes were taken, or -errno. NULL:
      * they go to the host's. */
     int64_t (*output)(void *context, int stream, const void *bytes, size_t count);

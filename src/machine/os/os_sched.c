@@ -296,20 +296,19 @@ static void call_through(struct os *os, struct os_task *task, const struct core_
     os_signal_fault(task, stop);
 }
 
-static bool is_device(const struct os_options *options, uint32_t address)
+static const struct os_device *find_device(const struct os_options *options, uint32_t address)
 {
-    bool found = false;
     for (unsigned i = 0; i < OS_DEVICES; i++)
-        found |=
-            options->device_pages[i] && address / MEM_PAGE == options->device_pages[i] / MEM_PAGE;
-    return found;
+        if (address - options->devices[i].address < options->devices[i].size)
+            return &options->devices[i];
+    return NULL;
 }
 
 static bool device_access(struct os *os, struct os_task *task)
 {
     const struct os_options *options = &os->options;
     uint32_t address = task->stop.address;
-    return options->device && is_device(options, address) &&
+    return options->device && find_device(options, address) &&
            options->device(options->context, task->core, &task->regs, task->process->space->mem,
                            address);
 }
@@ -342,21 +341,30 @@ static void act_on_stop(struct os *os, struct os_task *task)
 }
 
 /* What the task does next is seen outside of the node, or depends on it. */
-static bool acts_outside(const struct os *os, const struct os_task *task)
+static bool acts_outside(const struct os *os, const struct os_task *task, struct os_action *action)
 {
+    const struct os_device *device;
+    *action = (struct os_action){.core = task->core, .regs = &task->regs};
     if (!task->stopped) return os_call_is_of_files(task->regs.gpr[0]);
     switch (task->stop.reason) {
     case CORE_SYSCALL: return os_call_is_of_files(task->regs.gpr[0]);
     case CORE_CALLTHRU: return true;
     case CORE_LOAD:
-    case CORE_STORE: return is_device(&os->options, task->stop.address);
+    case CORE_STORE:
+        device = find_device(&os->options, task->stop.address);
+        action->network = true;
+        action->address = task->stop.address;
+        action->store = task->stop.reason == CORE_STORE;
+        return device && device->outside;
     default: return false;
     }
 }
 
 static bool waits_for_turn(const struct os *os, const struct os_task *task)
 {
-    return os->options.turn && acts_outside(os, task) && !os->options.turn(os->options.context);
+    struct os_action action;
+    return os->options.turn && acts_outside(os, task, &action) &&
+           !os->options.turn(os->options.context, &action);
 }
 
 /* One step of a core: what stopped it before, what is left of a call, or instructions until

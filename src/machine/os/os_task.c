@@ -113,8 +113,8 @@ void os_task_start_program(struct os_task *task)
     memcpy(task->name, name, strnlen(name, sizeof task->name - 1));
     os_trampoline_map(space->mem);
     for (unsigned i = 0; i < OS_DEVICES; i++) {
-        uint32_t device = task->process->os->options.device_pages[i];
-        if (device) mem_map(space->mem, device, MEM_PAGE, MEM_IO);
+        const struct os_device *device = &task->process->os->options.devices[i];
+        if (device->size) mem_map(space->mem, device->address, device->size, MEM_IO);
     }
 }
 

@@ -40,12 +40,13 @@ static bool is_first(const struct system *system)
 
 /* ---- callbacks of nodes ---- */
 
-static bool has_turn(void *context)
+static bool has_turn(void *context, const struct os_action *action)
 {
     struct system_member *member = context;
     member->time = os_now(member->node->os);
     if (!is_first(member->system)) return false;
-    system_flush_reports(member);
+    system_net_advance(member->system, member->time);
+    if (!action->network) system_flush_reports(member);
     return true;
 }
 
@@ -56,7 +57,7 @@ static int64_t output(void *context, int stream, const void *bytes, size_t count
 
 /* ---- making ---- */
 
-struct system *system_new(const struct system_options *options)
+int system_new(struct system **out, const struct system_options *options, struct chil_error *err)
 {
     struct system *system = base_calloc(1, sizeof *system);
     system->options = *options;
@@ -66,14 +67,18 @@ struct system *system_new(const struct system_options *options)
     system->first_failed = -1;
     for (unsigned i = 0; i < options->node_count; i++)
         system->heap[i] = i;
-    return system;
+    *out = system;
+    return system_net_new(system, err);
 }
 
 void system_free(struct system *system)
 {
     if (!system) return;
-    for (unsigned i = 0; i < system->options.node_count; i++)
+    for (unsigned i = 0; i < system->options.node_count; i++) {
         system_output_fini(&system->members[i]);
+        system_net_detach(&system->members[i]);
+    }
+    system_net_free(system);
     free(system->members);
     free(system->heap);
     free(system);
@@ -88,6 +93,7 @@ void system_attach(struct system *system, unsigned number, struct node *node)
                                .node = node,
                                .outside = {.context = member, .turn = has_turn, .output = output}};
     system_personality_attach(member);
+    system_net_attach(member);
     if (system->options.node_count > 1) node_attach_outside(node, &member->outside);
 }
 

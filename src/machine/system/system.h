@@ -9,6 +9,9 @@
  * anything but simulated time: there is no deadlock between turns. What a turn costs depends on the
  * number of turns, not on the time that is simulated.
  *
+ * The system owns the networks and runs them: before a node acts at time t, all that the networks
+ * do before t has happened. A node knows its devices only (system_net.c).
+ *
  * Invariants:
  *   1. A member's time is a lower bound: it will not act outside before it.
  *   2. Members that have not ended are in a heap by (time, number); only the first one runs.
@@ -29,6 +32,7 @@
 struct system;
 
 struct system_options {
+    const struct chil_machine *machine;
     unsigned node_count;
     struct net_torus_shape shape; /* where they are */
     /* A line about a node for the user, in order; NULL: not wanted. */
@@ -36,7 +40,8 @@ struct system_options {
     void *context;
 };
 
-struct system *system_new(const struct system_options *options);
+int system_new(struct system **system, const struct system_options *options,
+               struct chil_error *err);
 void system_free(struct system *system); /* before its nodes */
 /* The node with this number, borrowed; all are attached before their node_load. */
 void system_attach(struct system *system, unsigned number, struct node *node);

@@ -6,6 +6,7 @@
  *   0x04    number of this node        0x24    rings that are closed: 4 x, 2 y, 1 z
  *   0x08    number of nodes            0x28    cores of a node
  *   0x0c    x, y, z (3 words)          0x2c    core clock in MHz
+ *   0x30    address of the torus FIFOs 0x34    address of the device control registers
  *
  * Words are read only; guest/include/chiliad/personality.h is the guest's side. */
 #include "machine/system/system_impl.h"
@@ -33,6 +34,8 @@ static uint32_t word_of(const struct system_member *member, unsigned number)
         return (uint32_t)shape->torus[0] << 2 | (uint32_t)shape->torus[1] << 1 | shape->torus[2];
     case 10: return member->node->core_count;
     case 11: return (uint32_t)node_parameter(member->node->machine, "machine.clock_mhz", 850);
+    case 12: return (uint32_t)node_parameter(o->machine, "torus.base", 0);
+    case 13: return (uint32_t)node_parameter(o->machine, "network.dcr_base", 0);
     default: return 0;
     }
 }
