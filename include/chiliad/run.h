@@ -61,6 +61,19 @@ int chil_torus_parse(const char *text, struct chil_torus *torus, struct chil_err
  * argv[0] and other ways to see its own path show /proc/program/NAME. */
 extern char *const chil_run_environment[];
 
+/* What the caller does while a program runs. Time and counts are the same with and without; the
+ * library never handles signals of the host itself. */
+struct chil_run_host {
+    /* Called every few milliseconds, between instructions, and while the program waits for the
+     * host's standard input; chil_run_progress may be asked. False ends the run there, without the
+     * program's end. */
+    bool (*go_on)(void *context, struct chil_run *run);
+    /* Called before the program writes to standard output or error, and before a line of `report`;
+     * may be NULL. */
+    void (*writes)(void *context);
+    void *context;
+};
+
 struct chil_run_options {
     const struct chil_machine *machine; /* outlives the run */
     const char *program;                /* a path, as in a shell; no search */
@@ -100,6 +113,11 @@ struct chil_run_options {
      */
     bool (*pause)(void *context, struct chil_run *run);
     uint64_t pause_cycles;
+    const struct chil_run_host *host; /* outlives the run; NULL: none */
+    /* The run ends, without the program's end, behind the block of instructions at which the
+     * elapsed time is so many cycles, or all cores have completed so many instructions; with
+     * several busy cores a quantum (1000 cycles) later. 0: no limit. */
+    uint64_t limit_cycles, limit_instructions;
     /* How instructions are executed; no result depends on it. "interp"; "jit": hot code is
      * translated; "auto", or NULL: that, where it can be; "lockstep": both, compared, which is
      * slow. What follows a colon is for tests: "jit:entries_until_hot=1,limit=65536,wait"
@@ -143,8 +161,14 @@ void chil_run_free(struct chil_run *run);
  * laws between them (docs/model-memory.md): CHIL_ELAW when one is broken, which is a bug of the
  * simulator. */
 int chil_run_go(struct chil_run *run, struct chil_error *err);
-unsigned chil_run_laws(const struct chil_run *run);    /* how many were checked, and held */
-bool chil_run_was_stopped(const struct chil_run *run); /* by `pause`; no law was checked */
+unsigned chil_run_laws(const struct chil_run *run); /* how many were checked, and held */
+/* Before the program's end; no law was checked, and there is no exit status. */
+enum chil_run_end { CHIL_RUN_ENDED, CHIL_RUN_STOPPED, CHIL_RUN_LIMIT };
+enum chil_run_end chil_run_end(const struct chil_run *run); /* stopped: by `pause` or `go_on` */
+bool chil_run_was_stopped(const struct chil_run *run);      /* by any of them */
+
+/* Simulated time and instructions of all cores so far, while it runs. */
+void chil_run_progress(const struct chil_run *run, uint64_t *cycles, uint64_t *instructions);
 
 /* From the callbacks of a run: moves the switch of the trace, as the program may. In `transact` the
  * first record is the instruction that causes the transaction, or with a fetch the first of its

@@ -251,7 +251,7 @@ static int run(struct check *c)
     if (!status && chil_run_new(&node, &c->program.run, &err))
         status = cmd_fail_error("check", &err);
     c->run = node;
-    if (!status && chil_run_go(node, &err)) status = cmd_fail_error("check", &err);
+    if (!status && cmd_program_go(&c->program, node, &err)) status = cmd_fail_error("check", &err);
     bool done = !status;
     if (done) {
         cmd_program_report(&c->program, "check", node);
@@ -261,7 +261,7 @@ static int run(struct check *c)
         if (!chil_run_was_stopped(node) && chil_rules_look(c->rules, node, true)) c->broken = true;
         check_print(c->output ? f.report.file : stderr, c);
         if (c->junit) check_print_junit(f.junit.file, c);
-        if (!status) status = c->broken ? CHECK_BROKEN : chil_run_status(node);
+        if (!status) status = c->broken ? CHECK_BROKEN : cmd_program_status(node);
         chil_exp_free(exp);
     }
     int written = close_files(&f, done);

@@ -78,9 +78,24 @@ int cmd_output_close(struct cmd_output *output, bool good);
 
 /* What commands that run a program have in common: the machine, its parameters, and where the
  * program may go. A command puts cmd_program_rows behind its own rows. */
-enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 9, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
+enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 10, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
+enum { CMD_PARTIAL_TEXT = 100 };
+/* What a terminal shows while a program runs (program_run.c). */
+struct cmd_progress {
+    const char *command;
+    double clock_hz;
+    bool terminal, shown;
+    int64_t last, next; /* milliseconds of the host */
+    uint64_t instructions;
+};
 struct cmd_program {
     struct chil_run_options run;
+    struct chil_run_host host;
+    struct cmd_progress progress;
+    const char *limit; /* of --limit, as given; seconds until the machine is known */
+    double limit_seconds;
+    const char *partial; /* why the last run has no end, "stopped by SIGINT"; NULL: it has */
+    char partial_text[CMD_PARTIAL_TEXT];
     const char *machine;
     const char *writable[CMD_PROGRAM_LIST];
     const char *settings[CMD_PROGRAM_LIST];
@@ -99,11 +114,24 @@ int cmd_program_miss_kinds(struct cmd_program *p, const char *command); /* as --
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv);
 int cmd_program_env(struct cmd_program *p, const char *command);
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine);
+/* Runs to the end, to --limit, or until SIGINT or SIGTERM comes, and sets `partial`; then its exit
+ * status. cmd_program_machine calls cmd_program_prepare. */
+int cmd_program_prepare(struct cmd_program *p, const char *command);
+int cmd_program_go(struct cmd_program *p, struct chil_run *run, struct chil_error *err);
+int cmd_program_status(const struct chil_run *run);
+/* --limit; and whether its text ends in a unit, where --limit without one is something else. */
+int cmd_take_limit(void *program, const char *command, char *value);
+bool cmd_limit_has_unit(const char *text);
+/* The first SIGINT or SIGTERM is noted from now on, the second ends the command. Its number, 0:
+ * none came. cmd_signals_end ends the command by it, when all is written. */
+void cmd_signals_catch(void);
+int cmd_signal_caught(void);
+void cmd_signals_end(void);
 /* What the simulator says while it runs: a line on standard error. For chil_run_options, with the
  * command as context.
  */
 void cmd_program_say(void *command, const char *line);
-/* After the run: how the program was killed, if it was. */
+/* After the run: how the program was killed, or why the run was stopped. */
 void cmd_program_report(const struct cmd_program *p, const char *command,
                         const struct chil_run *run);
 /* Names that predicates know: functions and data of the program, and places that users name with

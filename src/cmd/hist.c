@@ -169,12 +169,13 @@ static int run(struct hist *h, struct chil_run_options *options)
     bool done = false;
     int status = open_outputs(h->options, &p);
     if (!status && chil_run_new(&node, options, &err)) status = cmd_fail_error("hist", &err);
-    if (!status && chil_run_go(node, &err)) status = cmd_fail_error("hist", &err);
+    if (!status && cmd_program_go(&h->options->program, node, &err))
+        status = cmd_fail_error("hist", &err);
     if (!status) {
         cmd_program_report(&h->options->program, "hist", node);
         h->run = node;
         done = true;
-        status = show(h, &p) ? chil_run_status(node)
+        status = show(h, &p) ? cmd_program_status(node)
                              : cmd_fail("hist", "the histogram could not be written");
     }
     int written = close_outputs(&p, done);

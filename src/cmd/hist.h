@@ -22,7 +22,7 @@ struct hist_candidate {
 };
 
 struct hist {
-    const struct hist_options *options;
+    struct hist_options *options;
     struct chil_hist_names names;
     struct chil_hist *hist;
     struct hist_candidate candidates[HIST_CANDIDATES_MAX];

@@ -195,6 +195,8 @@ void hist_print(FILE *out, struct hist *h)
     (void)fprintf(out, "\n %s transactions (%s) of '%s' on %s: %s%s%s\n\n",
                   view_grouped(chil_hist_total(h->hist), number), o->event, h->program, h->machine,
                   o->declaration, o->where ? " where " : "", o->where ? o->where : "");
+    if (o->program.partial)
+        (void)fprintf(out, " partial: %s; transactions so far\n\n", o->program.partial);
     print_bins(out, h);
     for (unsigned d = 0; d < dimensions && dimensions > 1; d++)
         print_marginal(out, h, d);
@@ -219,6 +221,8 @@ void hist_print_separated(FILE *out, struct hist *h)
 {
     struct view_column columns[COLUMNS_MAX];
     struct view view;
+    const char *partial = h->options->program.partial;
+    if (partial) (void)fprintf(out, "# partial: %s\n", partial);
     view_bins(&view, h, columns);
     view_lines(&view, out, h->options->separator);
     view_fini(&view);
@@ -261,7 +265,12 @@ bool hist_print_json(FILE *out, struct hist *h)
     (void)json_object_set_new(root, "dimensions", json_dimensions(h));
     (void)json_object_set_new(root, "total", view_json_count(chil_hist_total(h->hist)));
     if (h->run) (void)json_object_set_new(root, "cycles", view_json_count(chil_run_cycles(h->run)));
-    if (h->run) (void)json_object_set_new(root, "status", json_integer(chil_run_status(h->run)));
+    if (h->run)
+        (void)json_object_set_new(root, "status",
+                                  o->program.partial ? json_null()
+                                                     : json_integer(chil_run_status(h->run)));
+    if (o->program.partial)
+        (void)json_object_set_new(root, "partial", json_string(o->program.partial));
     (void)json_object_set_new(root, "entropy_bits", json_real(hist_entropy(h->hist)));
     (void)json_object_set_new(root, "bins", json_bins(h));
     if (o->rank) (void)json_object_set_new(root, "rank", hist_json_rank(h));

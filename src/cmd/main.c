@@ -167,5 +167,7 @@ int main(int argc, char **argv)
         options_print_help(stdout, name, command->options);
         return cmd_finish(name, 0);
     }
-    return cmd_finish(name, command->run(argc - 1, argv + 1));
+    int status = cmd_finish(name, command->run(argc - 1, argv + 1));
+    cmd_signals_end();
+    return status;
 }

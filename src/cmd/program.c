@@ -47,6 +47,10 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      OPTION_ADD_TEXT(struct cmd_program, env, env_count)},
     {"env-host", 0, NULL, "the program has your environment instead of the fixed one",
      OPTION_SET_FLAG(struct cmd_program, env_host)},
+    {"limit", 0, "LIMIT",
+     "end the run after so many cycles (500Mc), instructions (2Gi) or simulated seconds (0.1s); "
+     "the counts are marked partial",
+     OPTION_CALLS(cmd_take_limit)},
     {"engine", 0, "ENGINE", "auto (default), interp, jit, or lockstep, which compares the two",
      OPTION_SET_TEXT(struct cmd_program, run.engine), .values = "auto interp jit lockstep"},
 };
@@ -69,7 +73,7 @@ int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_
         return cmd_fail_error(command, &err);
     p->run.machine = *machine;
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is the guest's business */
-    return 0;
+    return cmd_program_prepare(p, command);
 }
 
 void cmd_program_say(void *command, const char *line)
@@ -81,6 +85,13 @@ void cmd_program_report(const struct cmd_program *p, const char *command,
                         const struct chil_run *run)
 {
     char report[2000];
+    if (p->partial) {
+        uint64_t cycles, instructions;
+        chil_run_progress(run, &cycles, &instructions);
+        (void)fprintf(stderr,
+                      "chiliad %s: %s after %.6f s of simulated time: results are partial\n",
+                      command, p->partial, (double)cycles / p->progress.clock_hz);
+    }
     if (!chil_run_was_killed(run)) return;
     chil_run_report(run, report, sizeof report);
     (void)fprintf(stderr, "chiliad %s: '%s' ", command, p->run.program);

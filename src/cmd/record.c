@@ -28,6 +28,14 @@ struct record {
     const char *only[GLOBS], *exclude[GLOBS];
 };
 
+static int take_limit(void *options, const char *command, char *value)
+{
+    struct record *r = options;
+    if (cmd_limit_has_unit(value)) return cmd_take_limit(&r->program, command, value);
+    r->platform = value;
+    return 0;
+}
+
 static int take_rotate(void *options, const char *command, char *value)
 {
     struct record *r = options;
@@ -59,11 +67,12 @@ static const struct option_row option_rows[] = {
      OPTION_ADD_TEXT(struct record, only, program.run.record_only_count)},
     {"exclude", 0, "GLOB", "functions that match count where they are called; may be repeated",
      OPTION_ADD_TEXT(struct record, exclude, program.run.record_exclude_count)},
-    {"limit", 0, "PLATFORM",
-     "record only what the counters of a platform see ('chiliad list sets'), set "
+    {"limit", 0, "PLATFORM|LIMIT",
+     "LIMIT: end the run after so many cycles (500Mc), instructions (2Gi) or simulated seconds "
+     "(0.1s). PLATFORM: record only what the counters of a platform see ('chiliad list sets'), set "
      "by set, merged; the difference from counting all events at once is reported "
      "on standard error",
-     OPTION_SET_TEXT(struct record, platform), .values = "@sets"},
+     OPTION_CALLS(take_limit), .values = "@sets"},
     {"sets", 0, "LIST", "counter sets of the platform, separated by commas, or all (default)",
      OPTION_SET_TEXT(struct record, sets), .values = "all"},
     {"rotate", 0, "CYCLES",
@@ -141,17 +150,16 @@ static int add_hierarchies(struct chil_exp **exp)
 }
 
 /* One run; `turn` may be NULL. */
-static int run_once(const struct record *r, const struct chil_run_options *options,
-                    struct chil_exp **exp, struct chil_exp **turn, int *exit_status,
-                    struct chil_error *err)
+static int run_once(struct record *r, const struct chil_run_options *options, struct chil_exp **exp,
+                    struct chil_exp **turn, int *exit_status, struct chil_error *err)
 {
     struct chil_run *run = NULL;
     int status = chil_run_new(&run, options, err);
     if (status) return status;
-    status = chil_run_go(run, err);
+    status = cmd_program_go(&r->program, run, err);
     if (!status && options->report) cmd_program_report(&r->program, "record", run);
     if (!status) status = chil_run_experiments(run, exp, turn, err);
-    *exit_status = chil_run_status(run);
+    *exit_status = cmd_program_status(run);
     chil_run_free(run);
     return status;
 }
@@ -169,7 +177,7 @@ static int run_first(struct record *r, struct record_counted *counted, int *exit
 }
 
 /* The run for one set of --perturb. */
-static int run_for(const struct record *r, size_t set, struct record_counted *counted,
+static int run_for(struct record *r, size_t set, struct record_counted *counted,
                    struct record_streams *streams, int *exit_status)
 {
     struct chil_run_options options = r->program.run;
@@ -188,12 +196,15 @@ static int run_for(const struct record *r, size_t set, struct record_counted *co
     return failed ? cmd_fail_error("record", &err) : status;
 }
 
-static int run_again(const struct record *r, struct record_counted *counted,
+static int run_again(struct record *r, struct record_counted *counted,
                      struct record_streams *streams, int expected)
 {
     for (size_t i = 0; i < r->limit.sets; i++) {
         int exit_status = 0, status = run_for(r, i, counted, streams, &exit_status);
         if (status) return status;
+        if (cmd_signal_caught())
+            return cmd_fail("record", "%s in the run for %s; nothing was written",
+                            r->program.partial, r->limit.set[i]->name);
         if (exit_status != expected)
             (void)fprintf(stderr, "chiliad record: the run for %s ended with status %d, not %d\n",
                           r->limit.set[i]->name, exit_status, expected);
@@ -212,6 +223,8 @@ static int run(struct record *r, const char *path)
     if (!status && r->perturb) status = run_again(r, &counted, &streams, exit_status);
     if (!status && r->platform) status = record_limit_apply(&r->limit, &counted, &result);
     if (!status && !result) status = add_hierarchies(&counted.exact);
+    if (!status && r->program.partial)
+        chil_exp_set_attribute(result ? result : counted.exact, "partial", r->program.partial);
     if (!status) status = write_experiment(result ? result : counted.exact, path);
     chil_exp_free(result);
     record_counted_fini(&counted, &r->limit);

@@ -80,9 +80,10 @@ const struct option_table cmd_stat_options = {
              "counts go to standard error.",
     .groups = {OPTION_ROWS(option_rows),
                OPTION_ROWS_AT(cmd_program_rows, struct stat_options, program)},
-    .notes = "Exit status: the program's; 128 + signal if a signal killed it; 125 for an "
-             "error of this command, 126 if the program cannot be executed, 127 if there is "
-             "none; 123 if counts contradict each other, which is a bug of the simulator.",
+    .notes =
+        "Exit status: the program's; 128 + signal if a signal killed it; 125 for an "
+        "error of this command, 124 if --limit ended the run, 126 if the program cannot "
+        "be executed, 127 if there is none; 123 if counts contradict each other, which is a bug of the simulator.",
     .ends_at_operand = true,
 };
 
@@ -172,13 +173,13 @@ static int compare(const struct chil_machine *machine, const struct counted *fir
 /* One run; its result is the caller's to free. `start` is where standard input began, negative when
  * it cannot go back.
  */
-static int run_once(const struct stat_options *o, off_t start, struct chil_run **run)
+static int run_once(struct stat_options *o, off_t start, struct chil_run **run)
 {
     struct chil_error err = {0};
     *run = NULL;
     if (start >= 0) (void)lseek(STDIN_FILENO, start, SEEK_SET);
     if (chil_run_new(run, &o->program.run, &err)) return cmd_fail_error("stat", &err);
-    if (chil_run_go(*run, &err)) return cmd_fail_error("stat", &err);
+    if (cmd_program_go(&o->program, *run, &err)) return cmd_fail_error("stat", &err);
     return 0;
 }
 
@@ -199,18 +200,20 @@ static void tell_time(const struct chil_run *run)
 }
 
 /* The runs after the first, whose counts are `first`. */
-static int repeat(const struct stat_options *o, const struct chil_machine *machine,
+static int repeat(struct stat_options *o, const struct chil_machine *machine,
                   const struct counted *first, off_t start)
 {
     for (uint64_t number = 2; number <= o->repeat; number++) {
         struct chil_run *run;
         struct counted all = {0};
         int status = run_once(o, start, &run);
-        if (!status) status = count_all(run, machine, &all);
-        if (!status) status = compare(machine, first, &all, number);
+        bool stopped = o->program.partial && cmd_signal_caught();
+        if (!status && !stopped) status = count_all(run, machine, &all);
+        if (!status && !stopped) status = compare(machine, first, &all, number);
         free(all.values);
         chil_run_free(run);
         if (status) return status;
+        if (stopped) o->repeat = number - 1;
     }
     return 0;
 }
@@ -218,19 +221,22 @@ static int repeat(const struct stat_options *o, const struct chil_machine *machi
 /* Runs, compares, and prints to `out`. *done: there was something to print. */
 static int run_and_print(struct stat_shown *shown, FILE *out, bool *done)
 {
-    const struct stat_options *o = shown->options;
+    struct stat_options *o = shown->options;
     struct counted first = {0};
     struct chil_run *run;
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     int status = run_once(o, start, &run);
     if (!status) status = count_all(run, shown->machine, &first);
     if (!status && o->verbose) tell_time(run);
+    const char *partial = o->program.partial;
+    if (partial && cmd_signal_caught()) o->repeat = 1;
     if (!status) status = repeat(o, shown->machine, &first, start);
     if (!status) status = stat_metrics_evaluate(shown->metrics, run);
     if (!status) {
+        o->program.partial = partial;
         cmd_program_report(&o->program, "stat", run);
         shown->run = run;
-        status = stat_print(out, shown) || o->output ? chil_run_status(run) : CMD_BAD;
+        status = stat_print(out, shown) || o->output ? cmd_program_status(run) : CMD_BAD;
         *done = true;
     }
     free(first.values);

@@ -40,7 +40,7 @@ int stat_choose(struct stat_chosen *chosen, const struct stat_options *o,
 
 /* What is shown of a run. */
 struct stat_shown {
-    const struct stat_options *options;
+    struct stat_options *options;
     const struct chil_machine *machine;
     const struct chil_run *run;
     const struct stat_chosen *chosen;

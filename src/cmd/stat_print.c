@@ -162,6 +162,8 @@ static void print_heading(FILE *out, const struct stat_shown *shown, const struc
                       t->numbers == 1 && has_core_events(shown) ? " (--per-core shows each)" : "");
     const char *environment = shown->options->program.run.environment;
     if (environment) (void)fprintf(out, " environment: %s\n", environment);
+    const char *partial = shown->options->program.partial;
+    if (partial) (void)fprintf(out, " partial: %s; counts so far\n", partial);
     (void)fputc('\n', out);
     if (t->numbers == 1) return;
     for (size_t i = 0; i < t->numbers; i++) {
@@ -224,7 +226,10 @@ static void print_end(FILE *out, const struct stat_shown *shown)
     if (!chil_machine_number(shown->machine, "machine.clock_mhz", &mhz))
         (void)fprintf(out, "%.6f s at %" PRIu64 " MHz, ", stat_seconds(shown, cycles), mhz);
     int failed = chil_run_failed_node(shown->run);
-    (void)fprintf(out, "exit status %d", chil_run_status(shown->run));
+    if (chil_run_was_stopped(shown->run))
+        (void)fputs("no exit status: partial", out);
+    else
+        (void)fprintf(out, "exit status %d", chil_run_status(shown->run));
     if (chil_run_nodes(shown->run) > 1 && failed >= 0) (void)fprintf(out, " of node %d", failed);
     (void)fputc('\n', out);
     if (shown->options->repeat > 1)

@@ -90,6 +90,8 @@ static void add_core(struct records *r, int core)
 void stat_print_lines(FILE *out, const struct stat_shown *shown)
 {
     struct records r;
+    const char *partial = shown->options->program.partial;
+    if (partial) (void)fprintf(out, "# partial: %s\n", partial);
     records_init(&r, shown, true);
     for (unsigned core = 0; shown->options->per_core && core < chil_run_cores(shown->run); core++)
         add_core(&r, (int)core);
@@ -141,5 +143,8 @@ bool stat_print_json(FILE *out, const struct stat_shown *shown)
     if (chil_run_nodes(run) > 1) stat_json_nodes(shown, json);
     const char *environment = shown->options->program.run.environment;
     if (environment) (void)json_object_set_new(json, "environment", json_string(environment));
+    const char *partial = shown->options->program.partial;
+    if (partial) (void)json_object_set_new(json, "partial", json_string(partial));
+    if (partial) (void)json_object_set_new(json, "exit_status", json_null());
     return view_json_write(json, out, JSON_INDENT(2));
 }

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -148,20 +149,22 @@ static int check_all(const struct sweep *s)
 }
 
 /* One run. The parent reports errors, since the standard error of this process is discarded. */
-static void run_once(const struct sweep *s, size_t number, struct sweep_outcome *outcome)
+static void run_once(struct sweep *s, size_t number, struct sweep_outcome *outcome)
 {
     struct chil_machine *machine;
     struct chil_run *run = NULL;
     struct chil_error err = {0};
     if (open_machine(s, number, &machine)) return;
-    struct chil_run_options options = s->program.run;
-    options.machine = machine;
-    if (chil_run_new(&run, &options, &err) || chil_run_go(run, &err)) {
+    s->program.run.machine = machine;
+    if (cmd_program_prepare(&s->program, "sweep")) return;
+    if (chil_run_new(&run, &s->program.run, &err) || cmd_program_go(&s->program, run, &err)) {
         outcome->status = cmd_status_of(err.status);
         (void)snprintf(outcome->why, sizeof outcome->why, "%s", err.text);
     } else {
         outcome->done = true;
-        outcome->status = chil_run_status(run);
+        outcome->status = cmd_program_status(run);
+        if (s->program.partial)
+            (void)snprintf(outcome->partial, sizeof outcome->partial, "%s", s->program.partial);
         outcome->cycles = chil_run_cycles(run);
         for (size_t i = 0; i < s->event_count; i++) {
             const struct chil_event *event;
@@ -173,17 +176,18 @@ static void run_once(const struct sweep *s, size_t number, struct sweep_outcome 
     chil_machine_free(machine);
 }
 
-static void child(const struct sweep *s, size_t run, int fd)
+static void child(struct sweep *s, size_t run, int fd)
 {
     struct sweep_outcome outcome = {.status = CMD_BAD};
     int nothing = open("/dev/null", O_RDWR);
+    (void)setpgid(0, 0); /* signals of the terminal come from the parent, once */
     for (int stream = STDIN_FILENO; nothing >= 0 && stream <= STDERR_FILENO; stream++)
         (void)dup2(nothing, stream);
     run_once(s, run, &outcome);
     _exit(write(fd, &outcome, sizeof outcome) == (ssize_t)sizeof outcome ? 0 : CMD_BAD);
 }
 
-static int start(const struct sweep *s, size_t run, struct job *job)
+static int start(struct sweep *s, size_t run, struct job *job)
 {
     FILE *file = tmpfile();
     job->fd = file ? dup(fileno(file)) : -1;
@@ -199,6 +203,11 @@ static int collect(struct job *jobs, size_t *count, struct sweep_outcome *outcom
 {
     int how;
     pid_t pid = wait(&how);
+    if (pid < 0 && errno == EINTR) { /* the user's signal */
+        for (size_t i = 0; i < *count; i++)
+            (void)kill(jobs[i].pid, cmd_signal_caught());
+        return 0;
+    }
     for (size_t i = 0; i < *count; i++) {
         if (jobs[i].pid != pid) continue;
         struct sweep_outcome *outcome = &outcomes[jobs[i].run];
@@ -214,13 +223,14 @@ static int collect(struct job *jobs, size_t *count, struct sweep_outcome *outcom
     return cmd_fail("sweep", "a run was lost");
 }
 
-static int run_all(const struct sweep *s, struct sweep_outcome *outcomes)
+static int run_all(struct sweep *s, struct sweep_outcome *outcomes)
 {
     struct job jobs[SWEEP_JOBS_MAX];
     size_t running = 0, next = 0, over = 0;
     int status = 0;
-    while ((next < s->runs && !status) || running) {
-        if (next < s->runs && !status && running < s->jobs) {
+    cmd_signals_catch();
+    while ((next < s->runs && !status && !cmd_signal_caught()) || running) {
+        if (next < s->runs && !status && running < s->jobs && !cmd_signal_caught()) {
             status = start(s, next++, &jobs[running]);
             running += status == 0;
             continue;
@@ -230,18 +240,23 @@ static int run_all(const struct sweep *s, struct sweep_outcome *outcomes)
         if (isatty(STDERR_FILENO)) (void)fprintf(stderr, "\r%zu of %zu runs", ++over, s->runs);
     }
     if (isatty(STDERR_FILENO)) (void)fputc('\n', stderr);
+    if (next < s->runs && !status)
+        (void)fprintf(stderr, "chiliad sweep: stopped by SIG%s: %zu of %zu runs were begun\n",
+                      sigabbrev_np(cmd_signal_caught()), next, s->runs);
+    s->begun = next;
     return status;
 }
 
 /* --- All ------------------------------------------------------------------------------------- */
 
-static int run_and_print(const struct sweep *s, struct cmd_output *plot)
+static int run_and_print(struct sweep *s, struct cmd_output *plot)
 {
     struct sweep_outcome *outcomes = calloc(s->runs, sizeof *outcomes);
     if (!outcomes) return cmd_fail("sweep", "out of memory");
     int status = run_all(s, outcomes);
     if (!status) sweep_print(s, outcomes);
-    if (!status && s->plot) sweep_plot(s, outcomes, plot->file);
+    if (!status && s->plot && s->begun == s->runs) sweep_plot(s, outcomes, plot->file);
+    if (!status && s->program.limit) status = sweep_partial(s, outcomes) ? CMD_LIMIT : 0;
     free(outcomes);
     return status;
 }
@@ -249,7 +264,7 @@ static int run_and_print(const struct sweep *s, struct cmd_output *plot)
 int cmd_sweep(int argc, char **argv)
 {
     struct sweep s = {.program.machine = "bgp", .runs = 1};
-    struct cmd_output plot;
+    struct cmd_output plot = {0};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     s.jobs = processors > 0 && processors < SWEEP_JOBS_MAX ? (unsigned)processors : 1;
     int status = parse_options(argc, argv, &s);
@@ -258,6 +273,6 @@ int cmd_sweep(int argc, char **argv)
     if (!status && s.plot) status = cmd_output_open(&plot, "sweep", s.plot);
     if (status) return status;
     status = run_and_print(&s, &plot);
-    int written = s.plot ? cmd_output_close(&plot, status == 0) : 0;
+    int written = s.plot ? cmd_output_close(&plot, s.begun == s.runs) : 0;
     return status ? status : written;
 }

@@ -30,13 +30,14 @@ struct sweep {
     char events[SWEEP_EVENTS_MAX][SWEEP_NAME_MAX];
     size_t event_count;
     unsigned jobs;
-    size_t runs;
+    size_t runs, begun; /* begun: before a signal came */
 };
 
 /* What the process of a run reports. */
 struct sweep_outcome {
     int status; /* of the guest, or why there was no run */
     bool done;
+    char partial[CMD_PARTIAL_TEXT];                 /* why it has no end; "": it has */
     char why[sizeof((struct chil_error *)0)->text]; /* of an error */
     uint64_t cycles, counts[SWEEP_EVENTS_MAX];
 };
@@ -44,6 +45,8 @@ struct sweep_outcome {
 /* The value of an axis in a run: the last axis changes fastest. */
 const char *sweep_value(const struct sweep *s, size_t run, size_t axis);
 
+/* Whether a run has no end. */
+bool sweep_partial(const struct sweep *s, const struct sweep_outcome *outcomes);
 /* The table, separated values or JSON on standard output. */
 void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes);
 /* The chart: a panel for cycles and for each event, over the first axis. */

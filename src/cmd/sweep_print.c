@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { BAR = 16, STATUS_TEXT = 64, COLUMNS_MAX = SWEEP_AXES_MAX + SWEEP_EVENTS_MAX + 5 };
+enum { BAR = 16, STATUS_TEXT = 120, COLUMNS_MAX = SWEEP_AXES_MAX + SWEEP_EVENTS_MAX + 6 };
 
 const char *sweep_value(const struct sweep *s, size_t run, size_t axis)
 {
@@ -16,8 +16,16 @@ const char *sweep_value(const struct sweep *s, size_t run, size_t axis)
     return s->axes[axis].values[run % s->axes[axis].count];
 }
 
+bool sweep_partial(const struct sweep *s, const struct sweep_outcome *outcomes)
+{
+    for (size_t run = 0; run < s->begun; run++)
+        if (*outcomes[run].partial) return true;
+    return false;
+}
+
 /* Axes, exit status, cycles, events; and what only the table has, the bar and a failure. */
-static size_t set_columns(const struct sweep *s, struct view_column columns[COLUMNS_MAX])
+static size_t set_columns(const struct sweep *s, bool partial,
+                          struct view_column columns[COLUMNS_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < s->axis_count; i++)
@@ -25,6 +33,8 @@ static size_t set_columns(const struct sweep *s, struct view_column columns[COLU
             (struct view_column){.title = s->axes[i].key, .object = "settings", .left = true};
     columns[count++] =
         (struct view_column){.title = "exit_status", .forms = VIEW_IN_LINES | VIEW_IN_JSON};
+    columns[count++] = (struct view_column){
+        .title = "partial", .forms = partial ? VIEW_IN_LINES | VIEW_IN_JSON : VIEW_IN_NONE};
     columns[count++] = (struct view_column){.title = "cycles"};
     for (size_t i = 0; i < s->event_count; i++)
         columns[count++] = (struct view_column){.title = s->events[i], .object = "counters"};
@@ -43,11 +53,17 @@ static void add_row(struct view *view, const struct sweep *s, size_t run,
     int length = (int)(outcome->cycles * BAR / most);
     for (size_t i = 0; i < s->axis_count; i++)
         *cell++ = view_text(sweep_value(s, run, i));
-    *cell++ = view_integer(outcome->status);
+    if (!*outcome->partial) *cell = view_integer(outcome->status);
+    cell++;
+    if (*outcome->partial) *cell = view_text(outcome->partial);
+    cell++;
     *cell++ = view_count(outcome->cycles);
     for (size_t i = 0; i < s->event_count; i++)
         *cell++ = view_count(outcome->counts[i]);
-    if (outcome->status) (void)snprintf(status, sizeof status, "exit status %d", outcome->status);
+    if (*outcome->partial)
+        (void)snprintf(status, sizeof status, "partial: %s", outcome->partial);
+    else if (outcome->status)
+        (void)snprintf(status, sizeof status, "exit status %d", outcome->status);
     *cell++ = view_text(bar + BAR - length);
     *cell = view_copy(view, status);
 }
@@ -57,10 +73,10 @@ void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes)
     struct view_column columns[COLUMNS_MAX];
     struct view view;
     uint64_t most = 1;
-    for (size_t run = 0; run < s->runs; run++)
+    for (size_t run = 0; run < s->begun; run++)
         if (outcomes[run].cycles > most) most = outcomes[run].cycles;
-    view_init(&view, columns, set_columns(s, columns));
-    for (size_t run = 0; run < s->runs; run++)
+    view_init(&view, columns, set_columns(s, sweep_partial(s, outcomes), columns));
+    for (size_t run = 0; run < s->begun; run++)
         add_row(&view, s, run, &outcomes[run], most);
     if (s->json) {
         (void)view_json_write(view_json(&view), stdout, JSON_INDENT(2));

@@ -48,6 +48,14 @@ static int take_after(void *options, const char *command, char *value)
     return cmd_number(command, "--after", value, 0, UINT64_MAX, &t->after);
 }
 
+static int take_limit(void *options, const char *command, char *value)
+{
+    struct trace *t = options;
+    return cmd_limit_has_unit(value)
+               ? cmd_take_limit(&t->program, command, value)
+               : cmd_number(command, "--limit", value, 1, UINT64_MAX, &t->limit);
+}
+
 static const struct option_row option_rows[] = {
     {"output", 'o', "FILE", "the trace goes to FILE instead of standard error",
      OPTION_SET_TEXT(struct trace, output)},
@@ -57,8 +65,10 @@ static const struct option_row option_rows[] = {
      OPTION_SET_CHOICE(struct trace, out.format, "text binary json")},
     {"read", 0, "FILE", "run nothing: show a binary trace in another format",
      OPTION_SET_TEXT(struct trace, read)},
-    {"limit", 0, "N", "write no more than N records; the program continues",
-     OPTION_SET_NUMBER(struct trace, limit, 1, UINT64_MAX)},
+    {"limit", 0, "N|LIMIT",
+     "N: write no more than N records; the program continues. With a unit, as 5Mi or 0.1s: end the "
+     "run there",
+     OPTION_CALLS(take_limit)},
     {"start", 0, "on|off",
      "on from the beginning (default), or off until the program switches the trace "
      "on (call-through services 4 and 5, chiliad/callthru.h)",

@@ -83,10 +83,10 @@ static int run_once(struct trace *t, bool is_repeat)
     if (t->done && !is_repeat)
         status = view_trace_begin(&t->out, &t->err) ? cmd_fail_error("trace", &t->err) : 0;
     if (status) t->done = false;
-    if (!status && t->done) t->done = !chil_run_go(t->run, &t->err);
+    if (!status && t->done) t->done = !cmd_program_go(&t->program, t->run, &t->err);
     if (!status && !t->done && !is_repeat) status = cmd_fail_error("trace", &t->err);
     if (t->done && !is_repeat) cmd_program_report(&t->program, "trace", t->run);
-    if (t->done && !status) status = chil_run_status(t->run);
+    if (t->done && !status) status = cmd_program_status(t->run);
     chil_run_free(t->run);
     t->run = NULL;
     return status;
@@ -179,11 +179,13 @@ int trace_run(struct trace *t)
     t->capture = chil_capture_new(&options);
     enum chil_capture_outcome outcome = run_pass(t, &status);
     if (t->done && outcome == CHIL_CAPTURE_ABSENT) report_absent(t);
-    if (t->done && outcome == CHIL_CAPTURE_AGAIN) {
+    bool stopped = t->program.partial && cmd_signal_caught();
+    if (t->done && outcome == CHIL_CAPTURE_AGAIN && !stopped) {
         int again = run_silently(t, input);
         if (again) t->done = false;
         if (again) status = again;
     }
     chil_capture_free(t->capture);
+    t->out.partial = t->program.partial;
     return status;
 }

@@ -16,6 +16,8 @@ static void report(void *context, const char *line)
 {
     const struct run_node *node = context;
     struct chil_run *run = node->run;
+    const struct chil_run_host *host = run->options.host;
+    if (host && host->writes) host->writes(host->context);
     if (run->node_count > 1)
         system_report(run->system, (unsigned)(node - run->nodes), line);
     else if (run->options.report)
@@ -27,6 +29,8 @@ static void report_node(void *context, unsigned number, const char *line)
     const struct chil_run *run = context;
     char text[500];
     uint8_t at[3];
+    const struct chil_run_host *host = run->options.host;
+    if (host && host->writes) host->writes(host->context);
     if (!run->options.report) return;
     net_torus_coordinates(&run->shape, number, at);
     (void)snprintf(text, sizeof text, "node %u (%u,%u,%u): %s", number, at[0], at[1], at[2], line);
@@ -77,6 +81,7 @@ static int make_node(struct chil_run *run, unsigned number, struct chil_error *e
                              observe_record_of_cores(node->observe.record), err);
     if (status) return status;
     node->upc = device_upc_new(node->node);
+    run_attach_host(node);
     observe_attach(&node->observe);
     return load(node, err);
 }
@@ -139,47 +144,6 @@ void chil_run_free(struct chil_run *run)
 
 /* --- Going ----------------------------------------------------------------------------------- */
 
-/* Makes the counts of all nodes those of now. */
-static void take_counts(struct chil_run *run)
-{
-    for (unsigned i = 0; i < run->node_count; i++) {
-        struct node *node = run->nodes[i].node;
-        cache_notify_uniform(node->cache, CACHE_ALL);
-        node_counts_take(node);
-    }
-}
-
-/* The next set of counters is on, or the caller looks; false: the caller ends the run. */
-static bool pause_run(struct chil_run *run)
-{
-    if (run->options.record_turns) {
-        record_turn_next(run->node->cores);
-        return true;
-    }
-    take_counts(run);
-    run->result.cycles = 0;
-    for (unsigned i = 0; i < run->node_count; i++)
-        if (node_elapsed(run->nodes[i].node) > run->result.cycles)
-            run->result.cycles = node_elapsed(run->nodes[i].node);
-    run->observe->accessing = NULL;
-    run->stopped = !run->options.pause(run->options.context, run);
-    return !run->stopped;
-}
-
-/* To the end, with a pause at each multiple of so many cycles, if there are any. */
-static void advance(struct chil_run *run)
-{
-    const struct chil_run_options *o = &run->options;
-    uint64_t cycles = o->record_turns ? o->turn_cycles : o->pause_cycles;
-    if (!cycles) cycles = 1;
-    uint64_t until = o->record_turns || o->pause ? cycles : UINT64_MAX;
-    while (system_advance(run->system, until) == SYSTEM_TIME_REACHED) {
-        uint64_t now = system_now(run->system);
-        until = now + (cycles - now % cycles);
-        if (!pause_run(run)) break;
-    }
-}
-
 /* The result of the run: how the first node that failed ended, at the time of the last one. */
 static void take_results(struct chil_run *run)
 {
@@ -207,15 +171,15 @@ static int check_laws(struct chil_run *run, struct chil_error *err)
 
 int chil_run_go(struct chil_run *run, struct chil_error *err)
 {
-    advance(run);
+    run_advance(run);
     take_results(run);
-    take_counts(run);
+    run_take_counts(run);
     for (unsigned i = 0; i < run->node_count; i++)
         if (run->nodes[i].node->jit && jit_diverged(run->nodes[i].node->jit))
             return chil_error_set(
                 err, CHIL_ELAW,
                 "internal error: translated code and interpreter differ, see above");
-    return run->stopped ? 0 : check_laws(run, err);
+    return run->end ? 0 : check_laws(run, err);
 }
 
 unsigned chil_run_laws(const struct chil_run *run)
@@ -223,9 +187,14 @@ unsigned chil_run_laws(const struct chil_run *run)
     return run->laws;
 }
 
+enum chil_run_end chil_run_end(const struct chil_run *run)
+{
+    return run->end;
+}
+
 bool chil_run_was_stopped(const struct chil_run *run)
 {
-    return run->stopped;
+    return run->end != CHIL_RUN_ENDED;
 }
 
 int chil_run_status(const struct chil_run *run)

@@ -340,7 +340,7 @@ static void add_attributes(struct builder *b)
     (void)snprintf(text, sizeof text, "%016" PRIx64, os_image_hash(os_first_image(run->node->os)));
     chil_exp_set_attribute(b->exp, "program_hash", text);
     (void)snprintf(text, sizeof text, "%d", chil_run_status(run));
-    chil_exp_set_attribute(b->exp, "exit_status", text);
+    if (!chil_run_was_stopped(run)) chil_exp_set_attribute(b->exp, "exit_status", text);
     chil_exp_set_attribute(b->exp, "chiliad_version", CHILIAD_VERSION);
     if (!run->options.record_call_sites)
         chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/analyze/exp */

@@ -13,6 +13,7 @@ struct run_node {
     struct node *node;
     struct device_upc *upc; /* NULL on machines with another unit */
     struct observe observe;
+    struct node_host host;
     struct os_result result;
 };
 
@@ -26,11 +27,18 @@ struct chil_run {
     struct node *node;        /* the first, which is the only one where observers are wanted */
     struct observe *observe;  /* its */
     struct os_result result;  /* of the first node that failed, or of node 0; cycles of the last */
-    bool stopped;             /* by the caller, before its end */
-    unsigned laws;            /* that held at the end */
+    enum chil_run_end end;
+    unsigned laws; /* that held at the end */
 };
 
 struct record_function;
+
+/* Runs to the end or to where it is to be stopped (run_advance.c). */
+void run_advance(struct chil_run *run);
+/* Makes the counts of all nodes those of now. */
+void run_take_counts(struct chil_run *run);
+/* Before its node_load: the callbacks of a node about the caller. */
+void run_attach_host(struct run_node *node);
 
 /* How many nodes, and where they are (run_nodes.c). */
 int run_shape(struct chil_run *run, struct chil_error *err);

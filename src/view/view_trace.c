@@ -195,6 +195,8 @@ bool view_trace_end(struct view_trace *out)
     bool good = true;
     if (!out->begun) return true;
     if (out->format == VIEW_TRACE_JSON) view_trace_json_end(out);
+    if (out->format == VIEW_TRACE_TEXT && out->partial)
+        (void)fprintf(out->file, "# partial: %s\n", out->partial);
     if (out->writer) good = chil_trace_writer_close(out->writer);
     out->writer = NULL;
     return fflush(out->file) == 0 && !ferror(out->file) && good;

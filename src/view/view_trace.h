@@ -22,6 +22,7 @@ struct view_trace {
         *names; /* that records of a run have numbers of; NULL: a file's have none */
     struct chil_trace_writer *writer; /* binary */
     bool begun;
+    const char *partial; /* why the run has no end; NULL: it has. For text and JSON */
     uint64_t count;
     uint32_t callpath;             /* text: that of the last record */
     struct view_trace_lane *lanes; /* JSON */

@@ -172,7 +172,12 @@ void view_trace_json_begin(struct view_trace *out)
 
 void view_trace_json_end(struct view_trace *out)
 {
-    (void)fputs("\n]}\n", out->file);
+    (void)fputs("\n]", out->file);
+    if (out->partial) {
+        (void)fputs(",\"partial\":", out->file);
+        print_string(out->file, out->partial);
+    }
+    (void)fputs("}\n", out->file);
     free(out->lanes);
     out->lanes = NULL;
 }

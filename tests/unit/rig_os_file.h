@@ -73,6 +73,12 @@ bool WEAK os_output(struct os *os, int stream, const void *bytes, size_t count, 
     return false;
 }
 
+bool WEAK os_host_waits(struct os *os)
+{
+    (void)os;
+    return true;
+}
+
 int WEAK os_send_signal(struct os *os, struct os_process *process, int signal)
 {
     (void)os, (void)process;

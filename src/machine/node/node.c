@@ -140,6 +140,12 @@ void node_attach_outside(struct node *node, const struct node_outside *outside)
     node->outside = outside;
 }
 
+void node_attach_host(struct node *node, const struct node_host *host)
+{
+    assert(!node->host && !node->os);
+    node->host = host;
+}
+
 /* --- The operating system's callbacks -------------------------------------------------------- */
 
 /* Calls `callback` of each listener that has it. */
@@ -198,6 +204,18 @@ static int64_t on_output(void *context, int stream, const void *bytes, size_t co
     return node->outside->output(node->outside->context, stream, bytes, count);
 }
 
+static void on_writes(void *context)
+{
+    const struct node *node = context;
+    node->host->writes(node->host->context);
+}
+
+static bool on_waits(void *context)
+{
+    const struct node *node = context;
+    return node->host->waits(node->host->context);
+}
+
 /* --- Running --------------------------------------------------------------------------------- */
 
 int node_load(struct node *node, const struct os_options *program, struct chil_error *err)
@@ -219,6 +237,8 @@ int node_load(struct node *node, const struct os_options *program, struct chil_e
         os.turn = has_turn;
         os.output = on_output;
     }
+    if (node->host && node->host->writes) os.writes = on_writes;
+    if (node->host && node->host->waits) os.waits = on_waits;
     for (unsigned i = 0; i < OS_DEVICES && node->devices[i]; i++)
         os.devices[i] = (struct os_device){.address = node->devices[i]->page,
                                            .size = node_device_size(node->devices[i]),

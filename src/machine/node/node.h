@@ -89,6 +89,14 @@ struct node_outside {
     int64_t (*output)(void *context, int stream, const void *bytes, size_t count);
 };
 
+/* What the host's user is to be asked or spared while the node runs: see struct os_options. Both
+ * may be NULL. */
+struct node_host {
+    void *context;
+    void (*writes)(void *context);
+    bool (*waits)(void *context);
+};
+
 /* --- A node ---------------------------------------------------------------------------------- */
 
 enum { NODE_ATTACHED = 8 }; /* of a kind, at most */
@@ -109,6 +117,7 @@ struct node {
     const struct node_watcher *watchers[NODE_ATTACHED];
     const struct node_device *devices[OS_DEVICES];
     const struct node_outside *outside; /* NULL: it is the only node */
+    const struct node_host *host;       /* NULL: nobody is asked */
     struct node_watch *watches;         /* per core */
 };
 
@@ -132,6 +141,7 @@ void node_attach_device(struct node *node, const struct node_device *device);
 void node_attach_service(struct node *node, const struct node_service *service);
 void node_attach_watcher(struct node *node, const struct node_watcher *watcher);
 void node_attach_outside(struct node *node, const struct node_outside *outside);
+void node_attach_host(struct node *node, const struct node_host *host);
 
 /* Loads a program: `program` has what is of the program and its files; the rest is filled in. */
 int node_load(struct node *node, const struct os_options *program, struct chil_error *err);

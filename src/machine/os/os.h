@@ -93,6 +93,11 @@ struct os_options {
     /* Standard output (1) or error (2) of the guests: how many bytes were taken, or -errno. NULL:
      * they go to the host's. */
     int64_t (*output)(void *context, int stream, const void *bytes, size_t count);
+    /* The guests are about to write to standard output or error. */
+    void (*writes)(void *context);
+    /* A call waits for the host: called every so many milliseconds while there is no input, and
+     * when a signal of the host came. False: the call ends with EINTR. */
+    bool (*waits)(void *context);
     /* A core stopped for what it watches (CORE_WATCH). Returns a signal for the process it runs, 0
      * for none; *task_signal, 0 when called, is one for the task itself. */
     int (*watch)(void *context, unsigned core, int *task_signal);

@@ -17,16 +17,27 @@
 #include <poll.h>
 #include <unistd.h>
 
-enum { SIGNAL_PIPE = 13 };
+enum { SIGNAL_PIPE = 13, WAIT_MILLISECONDS = 100 };
+
+/* Waits until there is input, or until the caller of the run has had enough. */
+static bool wait_for_input(struct os_call *call, const struct file *file)
+{
+    struct pollfd ready = {.fd = file->host, .events = POLLIN};
+    for (;;) {
+        int found = poll(&ready, 1, WAIT_MILLISECONDS);
+        if (found > 0 || (found < 0 && errno != EINTR)) return true;
+        if (!os_host_waits(call->os)) return false;
+    }
+}
 
 static int64_t host_read(struct os_call *call, struct file *file, void *bytes, size_t count,
                          int64_t at)
 {
-    (void)call;
     if (file->borrowed && file->flags & G_O_NONBLOCK) {
         struct pollfd ready = {.fd = file->host, .events = POLLIN};
         if (poll(&ready, 1, 0) == 0) return -EAGAIN;
     }
+    if (call && at < 0 && !wait_for_input(call, file)) return -EINTR;
     ssize_t done;
     do
         done = at < 0 ? read(file->host, bytes, count) : pread(file->host, bytes, count, at);
@@ -46,7 +57,7 @@ static int64_t host_write(struct os_call *call, struct file *file, const void *b
     ssize_t done;
     do
         done = at < 0 ? write(file->host, bytes, count) : pwrite(file->host, bytes, count, at);
-    while (done < 0 && errno == EINTR);
+    while (done < 0 && errno == EINTR && (!call || os_host_waits(call->os)));
     int error = errno;
     if (back >= 0) (void)lseek(file->host, back, SEEK_SET);
     if (done < 0) {

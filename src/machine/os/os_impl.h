@@ -217,6 +217,8 @@ void os_warn_once(struct os *os, const char *topic, const char *format, ...)
 /* Standard output (1) or error (2) through os_options.output, with its result in *done; false:
  * there is none. */
 bool os_output(struct os *os, int stream, const void *bytes, size_t count, int64_t *done);
+/* A call waits for the host (os_options.waits); false: it is to end with EINTR. */
+bool os_host_waits(struct os *os);
 
 /* ---- loader (os_load.c) ---- */
 

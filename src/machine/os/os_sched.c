@@ -83,9 +83,15 @@ void os_warned_free(struct os *os)
 
 bool os_output(struct os *os, int stream, const void *bytes, size_t count, int64_t *done)
 {
+    if (os->options.writes) os->options.writes(os->options.context);
     if (!os->options.output) return false;
     *done = os->options.output(os->options.context, stream, bytes, count);
     return true;
+}
+
+bool os_host_waits(struct os *os)
+{
+    return !os->options.waits || os->options.waits(os->options.context);
 }
 
 /* ---- waiting and waking ---- */
