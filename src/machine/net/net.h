@@ -64,6 +64,11 @@ struct net_count {
     uint64_t high;
 };
 
+/* Whether transmission number n (from 0) of `bits` over a link of a node is corrupted, at an error
+ * rate of 2^64 for each bit. */
+bool net_fault(uint64_t seed, uint64_t bit_error_rate, uint32_t node, unsigned link, uint64_t n,
+               uint64_t bits);
+
 struct net_partition;
 
 /* A partition of the nodes first to end - 1, at time 0. */
@@ -73,6 +78,8 @@ void net_partition_free(struct net_partition *partition);
 /* Adds a unit and returns its number. All partitions of a machine get their units in one order. */
 uint8_t net_partition_add(struct net_partition *partition, const struct net_unit *unit);
 
+/* The nodes that a partition has: *first to *end - 1. */
+void net_partition_nodes(const struct net_partition *partition, uint32_t *first, uint32_t *end);
 uint64_t net_partition_now(const struct net_partition *partition);
 /* The first time at which something happens here; NET_NEVER if nothing is going to. */
 uint64_t net_partition_next(const struct net_partition *partition);

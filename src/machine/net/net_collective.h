@@ -109,6 +109,10 @@ struct net_collective_packet {
     uint8_t payload[COLLECTIVE_PAYLOAD];
 };
 
+/* Whether transmission number n (from 0) over a link is corrupted. */
+bool net_collective_fault(const struct net_collective_config *config, uint32_t node, unsigned link,
+                          uint64_t n);
+
 /* ---- network ---- */
 
 struct net_collective;      /* of all nodes of a process */

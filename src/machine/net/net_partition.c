@@ -52,6 +52,12 @@ uint8_t net_partition_add(struct net_partition *p, const struct net_unit *unit)
     return (uint8_t)p->unit_count++;
 }
 
+void net_partition_nodes(const struct net_partition *p, uint32_t *first, uint32_t *end)
+{
+    *first = p->first;
+    *end = p->end;
+}
+
 uint64_t net_partition_now(const struct net_partition *p)
 {
     return p->queue.now;
@@ -166,4 +172,16 @@ size_t net_partition_memory(const struct net_partition *p)
            (p->queue.later_capacity + p->act_capacity + p->outbox_capacity) *
                sizeof(struct net_event) +
            p->touched_capacity * sizeof *p->touched;
+}
+
+bool net_fault(uint64_t seed, uint64_t bit_error_rate, uint32_t node, unsigned link, uint64_t n,
+               uint64_t bits)
+{
+    uint64_t z = seed + (n + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z ^= ((uint64_t)node << 3 | link) * UINT64_C(0xD1B54A32D192ED03);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    uint64_t limit;
+    if (__builtin_mul_overflow(bit_error_rate, bits, &limit)) limit = UINT64_MAX;
+    return (z ^ (z >> 31)) < limit;
 }

@@ -15,13 +15,7 @@
 bool net_torus_fault(const struct net_torus_config *config, uint32_t node, unsigned direction,
                      uint64_t n, uint64_t bits)
 {
-    uint64_t z = config->fault_seed + (n + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    z ^= ((uint64_t)node << 3 | direction) * UINT64_C(0xD1B54A32D192ED03);
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    uint64_t limit;
-    if (__builtin_mul_overflow(config->bit_error_rate, bits, &limit)) limit = UINT64_MAX;
-    return (z ^ (z >> 31)) < limit;
+    return net_fault(config->fault_seed, config->bit_error_rate, node, direction, n, bits);
 }
 
 static unsigned opposite(unsigned direction)
