@@ -98,7 +98,14 @@ $(BUILD)/tsan/tests/test_upc_threads: $(TSAN_SRC) $(wildcard src/base/*.h src/me
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(COMMON)) $(CFLAGS) -fsanitize=thread $(TSAN_SRC) $(LIBS) -lcmocka -o $@
 
-all: $(BUILD)/chiliad
+# The page that `chiliad page` fills. Without npm it is left out, and everything else is built.
+PAGE_SRC := ui/package.json ui/package-lock.json ui/build.mjs $(sort $(wildcard ui/src/*))
+$(BUILD)/page/page.html: $(PAGE_SRC) tools/page
+	@tools/page $(BUILD)
+$(BUILD)/ui/installed: ui/package-lock.json $(BUILD)/page/page.html
+	@tools/page $(BUILD) test
+
+all: $(BUILD)/chiliad $(BUILD)/page/page.html
 
 # For the machine itself: what `validate` runs, and $(GUEST) with the headers and libraries of programs, static and
 # shared, which `chiliad cc` uses and `make install` copies. CROSS is the cross compiler's prefix.
@@ -186,7 +193,8 @@ demo: setup-demo
 	@tools/demo $(BUILD)/chiliad
 
 # Tests print TAP; tools/run-tests adds them up. TSan runs only what has threads.
-tests: $(PLAIN_TESTS) $(ASAN_TESTS) $(BUILD)/tsan/tests/test_upc_threads $(BUILD)/chiliad $(BUILD)/asan/chiliad guest
+tests: $(PLAIN_TESTS) $(ASAN_TESTS) $(BUILD)/tsan/tests/test_upc_threads $(BUILD)/chiliad $(BUILD)/asan/chiliad \
+       $(BUILD)/ui/installed guest
 
 check: setup-check
 check-long: setup-arm64
@@ -245,6 +253,8 @@ install: all $(PREFIX_OBJ)/chiliad
 	for kind in $(notdir $(wildcard data/*)); do \
 		install -d $(DESTDIR)$(PREFIX)/share/chiliad/$$kind && \
 		install -m 644 data/$$kind/* $(DESTDIR)$(PREFIX)/share/chiliad/$$kind/ || exit 1; done
+	install -d $(DESTDIR)$(PREFIX)/share/chiliad/page
+	install -m 644 $(BUILD)/page/page.html $(DESTDIR)$(PREFIX)/share/chiliad/page/
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	for page in docs/man/*.md; do \

@@ -9,6 +9,7 @@
 enum { REPORT_LIST = 64 };
 
 struct report {
+    const char *command; /* in messages; NULL: "report" */
     const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *separator,
         *reference;
     const char *show; /* letters of the parts; NULL: all */
@@ -60,6 +61,8 @@ int report_print_text(struct report *r);
 int report_print_flat(struct report *r);
 int report_print_lines(struct report *r);
 int report_print_json(struct report *r);
+/* All that does not depend on selections, without the values ("cells" of metrics). */
+json_t *report_json(const struct report *r);
 /* Experiments side by side. */
 int report_print_table(const struct report *r, size_t count);
 int report_describe(const struct report *r);

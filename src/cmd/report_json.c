@@ -8,6 +8,20 @@ static json_t *number(const struct chil_exp *exp, int metric, double value)
     return view_json_value(value, exp->metric[metric].kind == CHIL_EXP_COUNT);
 }
 
+static json_t *cells_json(const struct chil_exp *exp, int metric)
+{
+    json_t *cells = json_array();
+    size_t count;
+    const struct chil_exp_cell *cell = chil_exp_cells(exp, metric, &count);
+    for (size_t k = 0; k < count; k++)
+        (void)json_array_append_new(cells,
+                                    json_pack("[i,i,o]", (int)cell[k].node, (int)cell[k].thread,
+                                              exp->metric[metric].kind == CHIL_EXP_COUNT
+                                                  ? json_integer(cell[k].count)
+                                                  : json_real(cell[k].real)));
+    return cells;
+}
+
 static json_t *metrics_json(const struct chil_report *report)
 {
     static const char *const origins[] = {"measured", "composed", "computed"};
@@ -15,10 +29,8 @@ static json_t *metrics_json(const struct chil_report *report)
     json_t *list = json_array();
     for (size_t i = 0; i < exp->metrics; i++) {
         const struct chil_exp_metric *m = &exp->metric[i];
-        json_t *row = json_object(), *cells = json_array();
+        json_t *row = json_object();
         double low, high;
-        size_t count;
-        const struct chil_exp_cell *cell = chil_exp_cells(exp, (int)i, &count);
         chil_exp_range(exp, (int)i, &low, &high);
         (void)json_object_set_new(row, "name", view_json_text(m->name));
         (void)json_object_set_new(row, "title", view_json_text(m->title));
@@ -33,12 +45,6 @@ static json_t *metrics_json(const struct chil_report *report)
         (void)json_object_set_new(row, "runs", json_integer(m->runs));
         (void)json_object_set_new(row, "low", number(exp, (int)i, low));
         (void)json_object_set_new(row, "high", number(exp, (int)i, high));
-        for (size_t k = 0; k < count; k++)
-            (void)json_array_append_new(
-                cells, json_pack("[i,i,o]", (int)cell[k].node, (int)cell[k].thread,
-                                 m->kind == CHIL_EXP_COUNT ? json_integer(cell[k].count)
-                                                           : json_real(cell[k].real)));
-        (void)json_object_set_new(row, "cells", cells);
         (void)json_array_append_new(list, row);
     }
     return list;
@@ -162,7 +168,7 @@ static json_t *rows_json(const struct report *r, enum chil_report_pane pane)
     return rows;
 }
 
-int report_print_json(struct report *r)
+json_t *report_json(const struct report *r)
 {
     const struct chil_exp *exp = chil_report_exp(r->report);
     json_t *root = json_object(), *attributes = json_object();
@@ -183,6 +189,15 @@ int report_print_json(struct report *r)
     (void)json_object_set_new(root, "findings", findings_json(r, &needs));
     (void)json_object_set_new(root, "findings_need", needs ? view_json_text(needs) : json_null());
     (void)json_object_set_new(root, "selected_metric", json_integer(chil_report_metric(r->report)));
+    return root;
+}
+
+int report_print_json(struct report *r)
+{
+    const struct chil_exp *exp = chil_report_exp(r->report);
+    json_t *root = report_json(r), *metrics = json_object_get(root, "metrics");
+    for (size_t i = 0; i < exp->metrics; i++)
+        (void)json_object_set_new(json_array_get(metrics, i), "cells", cells_json(exp, (int)i));
     (void)json_object_set_new(root, "metric_rows", rows_json(r, CHIL_REPORT_METRICS));
     (void)json_object_set_new(root, "call_rows", rows_json(r, CHIL_REPORT_CALLS));
     (void)json_object_set_new(root, "system_rows", rows_json(r, CHIL_REPORT_SYSTEM));

@@ -33,19 +33,24 @@ static bool is_thread_wanted(void *context, int thread)
     return cmd_threads_has(&r->threads, chil_report_exp(r->report), thread);
 }
 
+static const char *command_of(const struct report *r)
+{
+    return r->command ? r->command : "report";
+}
+
 /* The other experiment, derived as this one is. */
 static int read_reference(struct report *r)
 {
     struct chil_exp *exp = NULL;
     struct chil_error err = {0};
     if (!r->reference && r->view.mode == CHIL_REPORT_EXTERNAL)
-        return cmd_fail("report", "--percent external wants --reference FILE");
+        return cmd_fail(command_of(r), "--percent external wants --reference FILE");
     if (!r->reference) return 0;
-    int status = cmd_exp_read("report", r->reference, &exp);
+    int status = cmd_exp_read(command_of(r), r->reference, &exp);
     if (status) return status;
     status = chil_report_new(&r->other, exp, r->spec, &r->options, &err);
     chil_exp_free(exp);
-    if (status) return cmd_fail_error("report", &err);
+    if (status) return cmd_fail_error(command_of(r), &err);
     chil_report_set_reference(r->report, chil_report_exp(r->other));
     return 0;
 }
@@ -78,7 +83,7 @@ static int drop_default(struct report *r, struct chil_error *err)
 int report_open(struct report *r)
 {
     struct chil_error err = {0};
-    int status = cmd_exp_read("report", r->file, &r->read);
+    int status = cmd_exp_read(command_of(r), r->file, &r->read);
     if (status) return status;
     if (!r->spec_name)
         status = chil_spec_open_for(&r->spec, r->read, &err);
@@ -93,7 +98,7 @@ int report_open(struct report *r)
     for (size_t i = 0; i < r->metrics && !status; i++)
         if (!report_ratio(r, r->metric[i]))
             status = chil_report_select_metric(r->report, r->metric[i], &err);
-    if (status) return cmd_fail_error("report", &err);
+    if (status) return cmd_fail_error(command_of(r), &err);
     chil_report_select_own(r->report, r->own);
     return read_reference(r);
 }

@@ -1,0 +1,118 @@
+// Starts the page: decodes the data in a worker, then shows the view that the address names.
+import { JSX, render } from "preact";
+import { useEffect, useReducer, useState } from "preact/hooks";
+import { Data, decode, Experiment } from "./data";
+import { Metrics } from "./metrics";
+import { Overview } from "./overview";
+import { Store } from "./state";
+import { clean, label } from "./text";
+import { Trees } from "./trees";
+
+declare const WORKER_SOURCE: string;
+
+interface View { id: string; name: string; has(exp: Experiment): boolean; show(props: { store: Store }): JSX.Element }
+const VIEWS: View[] = [
+  { id: "overview", name: "Overview", has: () => true, show: Overview },
+  { id: "trees", name: "Trees", has: () => true, show: Trees },
+  { id: "metrics", name: "All metrics", has: () => true, show: Metrics },
+];
+
+const THEMES = ["auto", "light", "dark"];
+function stored(key: string): string | null { try { return localStorage.getItem("chiliad." + key); } catch { return null; } }
+function store_(key: string, value: string): void { try { localStorage.setItem("chiliad." + key, value); } catch { /* not kept */ } }
+function useTheme(): [string, () => void] {
+  const [theme, set] = useState(() => (THEMES.includes(stored("theme") ?? "") ? stored("theme")! : "auto"));
+  useEffect(() => { document.documentElement.style.colorScheme = theme === "auto" ? "light dark" : theme; store_("theme", theme); }, [theme]);
+  return [theme, () => set(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])];
+}
+
+const KEYS: [string, string][] = [
+  ["1 … 9", "the views, in order"], ["↑ ↓ PageUp PageDown Home End", "move in a tree"], ["→ ←", "open or close; to the parent"],
+  ["Enter, Space", "select; with Ctrl or Shift add to the selection"], ["e", "open the heaviest path below"], ["*", "open all below"],
+  ["[ ]", "the tree to the left or right"], ["/", "find in the current tree"], ["?", "this help"],
+];
+
+function Help({ close }: { close(): void }): JSX.Element {
+  return (
+    <dialog class="help" aria-label="Help" ref={(node) => { if (node && !node.open) node.showModal(); }} onClose={close}>
+      <h2>How to read this page</h2>
+      <p>A closed row shows its inclusive value, an open row only its own. A selection in one tree limits the trees to its right.
+        A coloured square shows the share: dark is little, bright is much. The address keeps what you see: copy it to share.</p>
+      <table class="plain"><caption>Keys</caption><tbody>{KEYS.map(([key, text]) => <tr key={key}><th scope="row"><kbd>{key}</kbd></th><td>{text}</td></tr>)}</tbody></table>
+      <button type="button" onClick={close}>Close</button>
+    </dialog>);
+}
+
+function Page({ store }: { store: Store }): JSX.Element {
+  const [, again] = useReducer((n: number) => n + 1, 0), [help, setHelp] = useState(false), [theme, nextTheme] = useTheme();
+  useEffect(() => { store.subscribe(() => again(0)); }, [store]);
+  const exp = store.experiment, views = exp ? VIEWS.filter((v) => v.has(exp)) : [], documents = store.data.documents;
+  const view = views.find((v) => v.id === store.state.view) ?? views[0], name = clean(documents[store.state.doc].file).slice(0, 200);
+  useEffect(() => { document.title = `${name} · ${view?.name ?? ""} · Chiliad`; }, [name, view]);
+  useEffect(() => {
+    const key = (e: KeyboardEvent): void => {
+      const target = e.target as HTMLElement;
+      if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+      if (e.key === "?") setHelp(true);
+      else if (e.key >= "1" && e.key <= "9" && views[Number(e.key) - 1]) store.set({ view: views[Number(e.key) - 1].id }, true);
+      else if (e.key === "/") { ((target.closest(".pane") ?? document).querySelector("input[type=search]") as HTMLElement | null)?.focus(); e.preventDefault(); }
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  });
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the content</a>
+      <header class="top">
+        <h1><span class="brand" aria-hidden="true"><svg viewBox="0 0 16 16" width="18" height="18"><rect x="1" y="9" width="3" height="6" /><rect x="6" y="5" width="3" height="10" /><rect x="11" y="1" width="3" height="14" /></svg></span>Chiliad</h1>
+        {documents.length > 1
+          ? <select class="file" aria-label="Result" value={store.state.doc} onChange={(e) => store.set({ ...store.initial(Number(e.currentTarget.value)) }, true)}>
+            {documents.map((d, i) => <option key={i} value={i}>{label(d.file, 80)}</option>)}</select>
+          : <span class="file"><bdi>{label(name, 80)}</bdi></span>}
+        <nav class="views" aria-label="Views">
+          {views.map((v) => <button key={v.id} type="button" aria-current={v === view ? "page" : undefined} onClick={() => store.set({ view: v.id }, true)}>{v.name}</button>)}
+        </nav>
+        <span class="tools">
+          <button type="button" class="quiet" onClick={nextTheme} aria-label={`Colours: ${theme}. Change`} title="Light, dark, or as the system">{theme === "dark" ? "☾" : theme === "light" ? "☀" : "◐"} {theme}</button>
+          <button type="button" class="quiet" onClick={() => setHelp(true)} aria-label="Help" title="Help (?)">?</button>
+        </span>
+      </header>
+      {store.notice && <p class="notice" role="status">{label(store.notice, 400)}</p>}
+      <main id="main" tabIndex={-1} aria-label={view?.name}>{view && exp && <view.show store={store} />}</main>
+      <footer class="bottom">{store.data.program}{exp?.attributes.program_hash ? ` · program ${clean(exp.attributes.program_hash)}` : ""}{exp?.specification ? ` · metrics ${clean(exp.specification)}` : ""}</footer>
+      {help && <Help close={() => setHelp(false)} />}
+    </>);
+}
+
+function fail(text: string): void {
+  render(<div class="failure" role="alert"><h1>This page cannot be shown</h1><p>{label(text, 400)}</p><p>Write it again with <code>chiliad page</code>, and use a browser of 2024 or later.</p></div>, document.getElementById("page")!);
+}
+
+function start(data: Data): void {
+  const root = document.getElementById("page")!;
+  root.replaceChildren();
+  render(<Page store={new Store(data)} />, root);
+}
+
+type Policy = { createScriptURL(url: string): string };
+declare global { interface Window { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } } }
+
+function unpack(packed: string): void {
+  const policy = window.trustedTypes?.createPolicy("chiliad", { createScriptURL: (url) => url });
+  const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
+  const worker = new Worker(policy ? policy.createScriptURL(url) : url);
+  worker.onmessage = (event: MessageEvent<ArrayBuffer | string>) => {
+    worker.terminate();
+    URL.revokeObjectURL(url);
+    try {
+      if (typeof event.data === "string") throw new Error(event.data);
+      start(decode(event.data));
+    } catch (error) { fail(String(error)); }
+  };
+  worker.onerror = (event) => fail(event.message);
+  worker.postMessage(packed);
+}
+
+const element = document.getElementById("data")!, packed = element.textContent ?? "";
+element.remove();
+unpack(packed.trim());
