@@ -123,6 +123,7 @@ int text_error(const struct text_file *file, struct chil_error *err, const char 
     va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
     va_end(args);
+    if (!file->line) return chil_error_set(err, CHIL_EPARSE, "%s: %s", file->name, what);
     return chil_error_set(err, CHIL_EPARSE, "%s:%u: %s", file->name, file->line, what);
 }
 
@@ -144,6 +145,15 @@ bool text_to_u64(const char *text, uint64_t *value)
     if (*end || number > UINT64_MAX >> shift) return false;
     *value = (uint64_t)number << shift;
     return true;
+}
+
+bool text_is_number(const char *text)
+{
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = hex ? text + 2 : text;
+    size_t count = strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789");
+    const char *end = digits + count;
+    return count && (!*end || (strchr("KMG", *end) && !end[1]));
 }
 
 /* Edit distance with a swap of neighbours as one step, cut off at names of 63 characters. Case does

@@ -20,7 +20,7 @@ struct text_file {
     const char *name; /* borrowed, for messages */
     char *bytes;      /* owned, NUL-terminated; lines are cut in place */
     char *next;       /* where the next line starts, NULL at the end */
-    unsigned line;    /* number of the line last given out, from 1 */
+    unsigned line;    /* number of the line last given out, from 1; 0: messages name none */
 };
 
 int text_file_open(struct text_file *file, const char *path, struct chil_error *err);
@@ -42,6 +42,8 @@ int text_error(const struct text_file *file, struct chil_error *err, const char 
 
 /* A whole decimal or 0x number, optionally with suffix K, M or G (2^10, 2^20, 2^30). */
 bool text_to_u64(const char *text, uint64_t *value);
+/* Whether it is written like such a number, of any size. */
+bool text_is_number(const char *text);
 
 /* The name nearest to `name` among `count` names; NULL when none is near enough to be meant: one
  * edit for three characters, one at least. The names are found through `name_at`, so that any table

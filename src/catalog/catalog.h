@@ -18,6 +18,7 @@
 enum catalog_kind {
     CATALOG_NUMBER, /* within low..high */
     CATALOG_POWER,  /* a number that is a power of two */
+    CATALOG_PAGE,   /* an address at which a page of 4 KiB begins */
     CATALOG_NAME,   /* one word of letters, digits and _ . - that does not start with '.' */
     CATALOG_NAMES,  /* one or more of them, blanks between */
     CATALOG_TEXT,   /* anything */
@@ -53,6 +54,7 @@ struct catalog_value {
     const char *word;
     uint64_t number;
     unsigned line;
+    const char *setting; /* "setting 'KEY=VALUE'" in the place of the file's line; NULL: the file */
 };
 
 struct chil_machine {

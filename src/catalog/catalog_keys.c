@@ -2,8 +2,8 @@
  * is written.
  *
  * To add a parameter, add a row; nothing else needs to know it until something reads it. The limits
- * are there to catch slips of the pen (a size in KB that was meant in bytes), not to say what a
- * machine may be.
+ * catch slips of the pen (a size in KB that was meant in bytes), and keep what a node needs of the
+ * host's memory below some gigabytes; they do not say what a machine may be.
  */
 #include "catalog/catalog.h"
 
@@ -25,6 +25,7 @@ static const char *const coherences[] = {"none", "invalidate", NULL};
 /* Short names, so that a row is a line. */
 #define NUMBER   CATALOG_NUMBER
 #define POWER    CATALOG_POWER
+#define PAGE     CATALOG_PAGE
 #define NAME     CATALOG_NAME
 #define NAMES    CATALOG_NAMES
 #define TEXT     CATALOG_TEXT
@@ -53,15 +54,15 @@ const struct catalog_key catalog_keys[] = {
     {"upc.inputs",           NUMBER,  HYBRID,   1,   256,       NULL,      "inputs of each counter"},
     {"upc.low_bits",         NUMBER,  HYBRID,   1,   32,        NULL,      "bits of the live low part"},
     {"upc.slot_cycles",      NUMBER,  HYBRID,   1,   65536,     NULL,      "cycles of a maintenance slot"},
-    {"upc.base",             NUMBER,  HYBRID,   0,   4 * G - 1, NULL,      "address of the unit's registers"},
+    {"upc.base",             PAGE,    HYBRID,   0,   4 * G - 4 * K, NULL,      "address of the unit's registers"},
     {"upc.groups",           NUMBER,  GROUPED,  1,   256,       NULL,      "groups of counters A, B and C"},
     {"upc.width",            NUMBER,  GROUPED,  1,   64,        NULL,      "bits of a counter"},
     {"upc.fpu_counters",     NUMBER,  GROUPED,  0,   2048,      NULL,      "counters in all FPUs, two in each"},
-    {"l1i.size",             NUMBER,  REQUIRED, 1,   G,         NULL,      "bytes of a core's L1 for instructions"},
+    {"l1i.size",             NUMBER,  REQUIRED, 1,   64 * M,    NULL,      "bytes of a core's L1 for instructions"},
     {"l1i.line",             POWER,   REQUIRED, 4,   64 * K,    NULL,      "bytes of a line"},
     {"l1i.ways",             NUMBER,  REQUIRED, 1,   64 * K,    NULL,      "lines of a set"},
     {"l1i.policy",           CHOICE,  REQUIRED, 0,   0,         policies,  "which line of a set is replaced"},
-    {"l1d.size",             NUMBER,  REQUIRED, 1,   G,         NULL,      "bytes of a core's L1 for data"},
+    {"l1d.size",             NUMBER,  REQUIRED, 1,   64 * M,    NULL,      "bytes of a core's L1 for data"},
     {"l1d.line",             POWER,   REQUIRED, 4,   64 * K,    NULL,      "bytes of a line"},
     {"l1d.ways",             NUMBER,  REQUIRED, 1,   64 * K,    NULL,      "lines of a set"},
     {"l1d.policy",           CHOICE,  REQUIRED, 0,   0,         policies,  "which line of a set is replaced"},
@@ -81,7 +82,7 @@ const struct catalog_key catalog_keys[] = {
     {"l2.streams",           NUMBER,  OPTIONAL, 0,   255,       NULL,      "streams that are fetched ahead"},
     {"l2.depth",             NUMBER,  OPTIONAL, 0,   64,        NULL,      "lines ahead of each"},
     {"l2.filter",            NUMBER,  OPTIONAL, 1,   255,       NULL,      "misses among which streams are found"},
-    {"l3.size",              NUMBER,  OPTIONAL, 1,   64 * G,    NULL,      "bytes of the cache that the cores share"},
+    {"l3.size",              NUMBER,  OPTIONAL, 1,   G,         NULL,      "bytes of the cache that the cores share"},
     {"l3.banks",             POWER,   OPTIONAL, 1,   1024,      NULL,      "banks of equal size"},
     {"l3.line",              POWER,   OPTIONAL, 4,   64 * K,    NULL,      "bytes of a line"},
     {"l3.ways",              NUMBER,  OPTIONAL, 1,   64 * K,    NULL,      "lines of a set"},
@@ -104,8 +105,8 @@ const struct catalog_key catalog_keys[] = {
     {"snoop.lines",          NUMBER,  OPTIONAL, 0,   K,         NULL,      "lines of a port's snoop cache"},
     {"misses.kinds",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether misses are counted by their cause"},
     {"network.names",        NAMES,   OPTIONAL, 0,   0,         NULL,      "the networks that a node is on"},
-    {"network.dcr_base",     NUMBER,  OPTIONAL, 0,   4 * G - 1, NULL,      "address of the device control registers"},
-    {"torus.base",           NUMBER,  OPTIONAL, 0,   4 * G - 1, NULL,      "address of the FIFOs of group 0"},
+    {"network.dcr_base",     PAGE,    OPTIONAL, 0,   4 * G - 16 * K, NULL,      "address of the device control registers"},
+    {"torus.base",           PAGE,    OPTIONAL, 0,   4 * G - 128 * K, NULL,      "address of the FIFOs of group 0"},
     {"torus.byte_cycles",    NUMBER,  OPTIONAL, 1,   K,         NULL,      "core cycles of a byte on a link"},
     {"torus.hop_cycles",     NUMBER,  OPTIONAL, 1,   K,         NULL,      "core cycles from header in to header out"},
     {"torus.inject_cycles",  NUMBER,  OPTIONAL, 1,   64 * K,    NULL,      "core cycles from the FIFO to the router"},
@@ -129,7 +130,7 @@ const struct catalog_key *catalog_key_find(const char *name)
 
 bool catalog_key_is_number(const struct catalog_key *key)
 {
-    return key->kind == CATALOG_NUMBER || key->kind == CATALOG_POWER;
+    return key->kind == CATALOG_NUMBER || key->kind == CATALOG_POWER || key->kind == CATALOG_PAGE;
 }
 
 static bool is_names(const char *words)
@@ -147,6 +148,9 @@ static bool is_names(const char *words)
 static int check_number(const struct catalog_key *key, const char *word, uint64_t *number,
                         const struct text_file *file, struct chil_error *err)
 {
+    if (!text_to_u64(word, number) && text_is_number(word))
+        return text_error(file, err, "'%s' of %s is too large; give %" PRIu64 " to %" PRIu64, word,
+                          key->name, key->low, key->high);
     if (!text_to_u64(word, number))
         return text_error(file, err,
                           "'%s' of %s is not a number; write digits, 0x… or a suffix K, M or G",
@@ -156,6 +160,9 @@ static int check_number(const struct catalog_key *key, const char *word, uint64_
                           word, key->name, key->low, key->high);
     if (key->kind == CATALOG_POWER && (*number & (*number - 1)))
         return text_error(file, err, "'%s' of %s is not a power of two; give one", word, key->name);
+    if (key->kind == CATALOG_PAGE && *number % (4 * K))
+        return text_error(file, err, "'%s' of %s is not where a page begins; give a multiple of 4K",
+                          word, key->name);
     return 0;
 }
 
@@ -185,7 +192,8 @@ int catalog_key_check(const struct catalog_key *key, const char *word, uint64_t 
     if (!*word) return text_error(file, err, "%s has no value; give one: %s", key->name, key->text);
     switch (key->kind) {
     case CATALOG_NUMBER:
-    case CATALOG_POWER: return check_number(key, word, number, file, err);
+    case CATALOG_POWER:
+    case CATALOG_PAGE: return check_number(key, word, number, file, err);
     case CATALOG_CHOICE: return check_choice(key, word, file, err);
     case CATALOG_NAME:
         if (catalog_is_name(word)) return 0;

@@ -104,7 +104,7 @@ static int take_value(struct reading *reading, const char *section, const char *
     int status = catalog_key_check(key, word, &number, &reading->file, reading->err);
     if (status) return status;
     machine->values[machine->value_count++] = (struct catalog_value){
-        key, arena_strdup(&machine->arena, word), number, reading->file.line};
+        key, arena_strdup(&machine->arena, word), number, reading->file.line, NULL};
     return 0;
 }
 
@@ -113,7 +113,7 @@ static int take_setting(struct chil_machine *machine, const char *setting, struc
 {
     char name[128], file[160];
     const char *equals = strchr(setting, '=');
-    struct text_file place = {.name = file, .line = 1};
+    struct text_file place = {.name = file};
     (void)snprintf(file, sizeof file, "setting '%.120s'", setting);
     if (!equals || (size_t)(equals - setting) >= sizeof name)
         return chil_error_set(err, CHIL_EPARSE,
@@ -135,7 +135,7 @@ static int take_setting(struct chil_machine *machine, const char *setting, struc
     struct catalog_value *value = before ? &machine->values[before - machine->values]
                                          : &machine->values[machine->value_count++];
     *value = (struct catalog_value){key, arena_strdup(&machine->arena, equals + 1), number,
-                                    before ? before->line : 0};
+                                    before ? before->line : 0, arena_strdup(&machine->arena, file)};
     return 0;
 }
 
@@ -167,10 +167,22 @@ static void go_to_section(struct reading *reading, const char *key)
     }
 }
 
-static void go_to_value(struct reading *reading, const char *key)
+/* Errors are about this value: its line, or the setting. */
+static void go_to(struct reading *reading, const struct catalog_value *value)
 {
-    const struct catalog_value *value = catalog_value_find(reading->machine, key);
-    if (value) reading->file.line = value->line;
+    reading->file.line = value->setting ? 0 : value->line;
+    if (value->setting) reading->file.name = value->setting;
+}
+
+/* Of several keys the first that a setting has given, else the first. */
+static void go_to_one(struct reading *reading, const char *const *keys, size_t count)
+{
+    const struct catalog_value *culprit = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct catalog_value *value = catalog_value_find(reading->machine, keys[i]);
+        if (value && (!culprit || (value->setting && !culprit->setting))) culprit = value;
+    }
+    if (culprit) go_to(reading, culprit);
 }
 
 static int check_needs(struct reading *reading)
@@ -183,7 +195,7 @@ static int check_needs(struct reading *reading)
         const struct catalog_key *key = &catalog_keys[i];
         const struct catalog_value *value = catalog_value_find(machine, key->name);
         if (value && key->need == other) {
-            reading->file.line = value->line;
+            go_to(reading, value);
             return text_error(&reading->file, reading->err,
                               "%s is not for a counter unit of kind '%s'; remove it", key->name,
                               kind ? kind->word : "hybrid");
@@ -197,56 +209,62 @@ static int check_needs(struct reading *reading)
     return 0;
 }
 
+struct cache_keys {
+    const char *keys[4]; /* the size first, if it has one */
+    size_t count;
+    bool has_size;
+};
+
 /* A cache is banks x sets x ways x line; an optional cache is given with all of its keys or with
  * none. */
-static int check_cache(struct reading *reading, const char *section, const char *const *keys)
+static int check_cache(struct reading *reading, const struct cache_keys *cache)
 {
     uint64_t product = 1, size = 0;
-    size_t given = 0, count = 0;
-    for (; keys[count]; count++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "%s.%s", section, keys[count]);
-        const struct catalog_value *value = catalog_value_find(reading->machine, name);
+    size_t given = 0;
+    for (size_t i = 0; i < cache->count; i++) {
+        const struct catalog_value *value = catalog_value_find(reading->machine, cache->keys[i]);
         if (!value) continue;
         given++;
-        reading->file.line = value->line;
-        if (strcmp(keys[count], "size") == 0)
+        go_to(reading, value);
+        if (i == 0 && cache->has_size)
             size = value->number;
         else
             product *= value->number;
     }
-    if (given && given < count)
+    if (given && given < cache->count)
         return text_error(&reading->file, reading->err,
-                          "[%s] is given in part; give all of its keys or none", section);
+                          "[%.2s] is given in part; give all of its keys or none", cache->keys[0]);
     if (size % product == 0) return 0;
-    char name[32];
-    (void)snprintf(name, sizeof name, "%s.size", section);
-    go_to_value(reading, name);
+    go_to_one(reading, cache->keys, cache->count);
     return text_error(&reading->file, reading->err,
-                      "%s is not a whole number of sets; give a multiple of %llu", name,
+                      "%s is not a whole number of sets; give a multiple of %llu", cache->keys[0],
                       (unsigned long long)product);
 }
 
 static int check_relations(struct reading *reading)
 {
-    static const char *const l1[] = {"size", "line", "ways", NULL},
-                             *const l2[] = {"entries", "line", NULL},
-                             *const l3[] = {"size", "banks", "line", "ways", NULL};
+    static const struct cache_keys caches[] = {
+        {{"l1i.size", "l1i.line", "l1i.ways"}, 3, true},
+        {{"l1d.size", "l1d.line", "l1d.ways"}, 3, true},
+        {{"l2.entries", "l2.line"}, 2, false},
+        {{"l3.size", "l3.banks", "l3.line", "l3.ways"}, 4, true}};
+    static const char *const sizes[] = {"memory.size_min", "memory.size_max"}, *const counters[] = {
+                                                                                   "upc.counters",
+                                                                                   "upc.groups"};
     const struct chil_machine *machine = reading->machine;
-    int status = check_cache(reading, "l1i", l1);
-    if (!status) status = check_cache(reading, "l1d", l1);
-    if (!status) status = check_cache(reading, "l2", l2);
-    if (!status) status = check_cache(reading, "l3", l3);
-    if (status) return status;
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        int status = check_cache(reading, &caches[i]);
+        if (status) return status;
+    }
     if (catalog_value_number(machine, "memory.size_min") >
         catalog_value_number(machine, "memory.size_max")) {
-        go_to_value(reading, "memory.size_min");
+        go_to_one(reading, sizes, 2);
         return text_error(&reading->file, reading->err,
                           "memory.size_min is above memory.size_max; swap them");
     }
     const struct catalog_value *groups = catalog_value_find(machine, "upc.groups");
     if (groups && groups->number * 3 != catalog_value_number(machine, "upc.counters")) {
-        go_to_value(reading, "upc.counters");
+        go_to_one(reading, counters, 2);
         return text_error(&reading->file, reading->err,
                           "upc.counters is not 3 x upc.groups; each has A, B and C");
     }
@@ -260,7 +278,7 @@ static int check_name(struct reading *reading, const char *path)
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     size_t length = strlen(name);
     if (strncmp(file, name, length) == 0 && strcmp(file + length, ".machine") == 0) return 0;
-    go_to_value(reading, "machine.name");
+    go_to_one(reading, (const char *const[]){"machine.name"}, 1);
     return text_error(&reading->file, reading->err,
                       "name '%s' is not the file's; '%s' has to be in %s.machine", name, name,
                       name);
@@ -300,6 +318,23 @@ uint64_t catalog_value_number(const struct chil_machine *machine, const char *ke
     return value ? value->number : 0;
 }
 
+/* Events that do not fit: the setting of the counter unit is wrong, if there is one, not the file.
+ */
+static int blame_setting(const struct chil_machine *machine, int status, struct chil_error *err)
+{
+    static const char *const keys[] = {"upc.counters", "upc.inputs", "upc.groups",
+                                       "upc.fpu_counters"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && err; i++) {
+        const struct catalog_value *value = catalog_value_find(machine, keys[i]);
+        if (!value || !value->setting) continue;
+        char text[sizeof err->text];
+        memcpy(text, err->text, sizeof text);
+        return chil_error_set(err, status, "%s: the machine's events need another unit: %.300s",
+                              value->setting, text);
+    }
+    return status;
+}
+
 int chil_machine_open(struct chil_machine **machine, const char *name, struct chil_error *err)
 {
     return chil_machine_open_with(machine, name, NULL, 0, err);
@@ -317,7 +352,10 @@ int chil_machine_open_with(struct chil_machine **machine, const char *name,
     status = catalog_machine_read(opened, path, &(struct catalog_settings){settings, count}, err);
     if (!status)
         status = catalog_find_events(events, name, chil_machine_word(opened, "events.file"), err);
-    if (!status) status = catalog_events_read(opened, events, false, err);
+    if (!status) {
+        status = catalog_events_read(opened, events, false, err);
+        if (status) status = blame_setting(opened, status, err);
+    }
     const char *simulator = chil_machine_word(opened, "events.simulator");
     if (!status && simulator) status = catalog_find_events(events, name, simulator, err);
     if (!status && simulator) status = catalog_events_read(opened, events, true, err);

@@ -242,10 +242,12 @@ int cmd_record(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     const char *program = argv[optind], *slash = strrchr(program, '/');
     (void)snprintf(usual, sizeof usual, "%.255s.cubex", slash ? slash + 1 : program);
+    const char *path = r.output ? r.output : usual;
     if (r.platform) status = record_limit_open(&r.limit, r.platform, r.sets);
+    if (!status) status = cmd_output_check("record", path);
     if (!status) status = cmd_program_machine(&r.program, "record", &machine);
     if (!status) {
-        status = run(&r, r.output ? r.output : usual);
+        status = run(&r, path);
         chil_machine_free(machine);
     }
     record_limit_close(&r.limit);

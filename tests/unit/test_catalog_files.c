@@ -180,7 +180,7 @@ static const struct slip wrong_machines[] = {
     {"cores = 1", "cores = 0", ":4: '0' of machine.cores is out of range; give 1 to 1024"},
     {"cores = 1", "cores =", ":4: machine.cores has no value; give one: processor cores of a node"},
     {"cores = 1", "cores = 1 2", ":4: '1 2' of machine.cores is not a number"},
-    {"cores = 1", "cores = 99999999999999999999", ":4: '99999999999999999999' of machine.cores is not a number"},
+    {"cores = 1", "cores = 99999999999999999999", ":4: '99999999999999999999' of machine.cores is too large; give 1 to 1024"},
     {"cores = 1", "cores", ":4: neither [section] nor key = value"},
     {"cores = 1", "", ":6: machine.cores is missing; give processor cores of a node"},
     {"kind = hybrid", "kind = hybird",

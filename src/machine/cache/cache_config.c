@@ -168,7 +168,7 @@ static int check_limits(const struct cache_config *c, struct chil_error *err)
         {"l2.streams", c->l2_streams, 0, UINT8_MAX},
         {"l2.depth", c->l2_depth, 0, 64},
         {"l2.filter", c->l2_filter, 1, UINT8_MAX},
-        {"l3.size", c->l3_size, 0, UINT64_C(1) << 36},
+        {"l3.size", c->l3_size, 0, UINT64_C(1) << 30},
         {"l3.banks", c->l3_banks, 1, 1024},
         {"l3.line", c->l3_line, 32, 4096},
         {"l3.busy_cycles", c->l3_busy, 0, 1 << 20},
