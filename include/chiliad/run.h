@@ -74,6 +74,16 @@ struct chil_run_host {
     void *context;
 };
 
+/* What the program and all that it starts may use on a node; 0: the default. Beyond it, calls fail
+ * as on a kernel with that limit, and `report` gets a line. */
+struct chil_run_maximum {
+    uint64_t memory;  /* bytes that may be written; the machine's memory, on many nodes less */
+    uint64_t tasks;   /* processes and threads at a time; 1024 */
+    uint64_t files;   /* open at a time; 4096, or what the host allows */
+    uint64_t signals; /* queued for a process, and timers of it; 4096 */
+    uint64_t output;  /* bytes written to files and streams; 16 GiB */
+};
+
 struct chil_run_options {
     const struct chil_machine *machine; /* outlives the run */
     const char *program;                /* a path, as in a shell; no search */
@@ -84,6 +94,7 @@ struct chil_run_options {
     const char *root;    /* confines all of the guest's paths below it; NULL: not */
     const char *const *writable; /* folders that may be written, besides the working directory */
     size_t writable_count;
+    struct chil_run_maximum maximum;
     void (*report)(void *context,
                    const char *line); /* one line for the user, without newline; may be NULL */
     void *context;

@@ -23,6 +23,48 @@ static int take_miss_kinds(void *options, const char *command, char *value)
     return cmd_program_miss_kinds(options, command);
 }
 
+/* A whole number, perhaps with K, M or G. */
+static bool take_size(const char *text, uint64_t *number)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || errno) return false;
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if ((unit ? end[1] : *end) || *number > UINT64_MAX >> shift) return false;
+    *number <<= shift;
+    return true;
+}
+
+/* WHAT=N */
+static int take_maximum(void *options, const char *command, char *value)
+{
+    struct cmd_program *p = options;
+    const struct {
+        const char *name;
+        uint64_t *field, least;
+    } rows[] = {
+        {"memory", &p->run.maximum.memory, 1 << 24}, {"tasks", &p->run.maximum.tasks, 1},
+        {"files", &p->run.maximum.files, 8},         {"signals", &p->run.maximum.signals, 64},
+        {"output", &p->run.maximum.output, 1},
+    };
+    size_t length = strcspn(value, "=");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t number;
+        if (strlen(rows[i].name) != length || strncmp(rows[i].name, value, length) != 0) continue;
+        if (!value[length] || !take_size(value + length + 1, &number) || number < rows[i].least)
+            return cmd_fail(command, "--max %s wants a number from %" PRIu64 " on, as in %s=%s",
+                            rows[i].name, rows[i].least, rows[i].name,
+                            i == 0 || i == 4 ? "2G" : "100");
+        *rows[i].field = number;
+        return 0;
+    }
+    return cmd_fail(
+        command, "--max wants memory=N, tasks=N, files=N, signals=N or output=N, not '%s'", value);
+}
+
 const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
     {"machine", 'M', "MACHINE", "bgp (default), bgl, or a machine file",
      OPTION_SET_TEXT(struct cmd_program, machine), .values = "@machines"},
@@ -41,6 +83,10 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "the program may write below DIR, besides the working directory; may be "
      "repeated",
      OPTION_ADD_TEXT(struct cmd_program, writable, run.writable_count)},
+    {"max", 0, "WHAT=N",
+     "the most that the program and its children may use: memory, tasks (processes and threads), "
+     "files, signals, output (bytes); N may end in K, M or G; may be repeated",
+     OPTION_CALLS(take_maximum), .values = "memory= tasks= files= signals= output="},
     {"env", 0, "NAME[=VALUE]",
      "the program has this variable, with your value or another one, besides its fixed "
      "environment; may be repeated",

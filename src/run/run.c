@@ -45,6 +45,15 @@ char *const chil_run_environment[] = {(char *)"PATH=/usr/bin:/bin",
                                       (char *)"TZ=UTC0",
                                       NULL};
 
+/* Many nodes share 16 GiB by default; 0: the machine's memory. */
+static uint64_t default_memory(const struct chil_run *run)
+{
+    uint64_t size = 0, part = (UINT64_C(16) << 30) / run->node_count;
+    if (!chil_machine_number(run->options.machine, "memory.size_max", &size) && part > size)
+        return 0;
+    return part < UINT64_C(64) << 20 ? UINT64_C(64) << 20 : part;
+}
+
 static int load(struct run_node *node, struct chil_error *err)
 {
     const struct chil_run_options *o = &node->run->options;
@@ -53,7 +62,12 @@ static int load(struct run_node *node, struct chil_error *err)
                   .root = o->root,
                   .writable = o->writable,
                   .writable_count = o->writable_count,
+                  .files = o->maximum.files,
                   .images = node->run->images},
+        .maximum = {.memory = o->maximum.memory ? o->maximum.memory : default_memory(node->run),
+                    .tasks = o->maximum.tasks,
+                    .signals = o->maximum.signals,
+                    .output = o->maximum.output},
         .program = o->program,
         .hide_path = true,
         .argv = o->argv,

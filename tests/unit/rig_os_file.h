@@ -35,6 +35,7 @@
 #include "machine/os/os_file.h"
 #include "machine/os/os_file_impl.h"
 #include "machine/os/os_space_impl.h"
+#include "machine/os/os_task.h"
 
 /* ---- the other half of src/machine/os, weak: the real one wins when it is linked ---- */
 
@@ -52,6 +53,29 @@ int64_t WEAK os_wait(struct os_call *call, const void *what, uint64_t cycles)
     seen.waits_on = what;
     seen.cycles = cycles;
     return OS_WAIT;
+}
+
+bool WEAK os_may_map(const struct os_call *call, uint64_t mapped, uint64_t writable)
+{
+    (void)call, (void)mapped, (void)writable;
+    return true;
+}
+
+bool WEAK os_may_share(struct os *os, unsigned parts)
+{
+    (void)os, (void)parts;
+    return true;
+}
+
+int64_t WEAK os_may_write(const struct os_call *call, int64_t at, uint64_t count)
+{
+    (void)call, (void)at;
+    return (int64_t)count;
+}
+
+void WEAK os_wrote(struct os *os, int64_t count)
+{
+    (void)os, (void)count;
 }
 
 bool WEAK os_timed_out(const struct os_call *call)
@@ -109,6 +133,7 @@ void WEAK os_warn_once(struct os *os, const char *topic, const char *format, ...
 enum { SCRATCH = 0x100000, SCRATCH_SIZE = 0x100000, BUFFER = SCRATCH + 0x80000, CWD_FD = -100 };
 
 static struct guest {
+    struct os os; /* zero: nothing here reads it but what shows its memory */
     struct os_space space;
     struct os_process process;
     struct os_task task;
@@ -140,14 +165,14 @@ static inline void guest_begin(const struct os_rules *rules)
     guest.process.files = os_files_new(&own, &err);
     if (!guest.process.files) fail_msg("%s", err.text);
     guest.task.process = &guest.process;
-    guest.call =
-        (struct os_call){.task = &guest.task, .process = &guest.process, .mem = guest.space.mem};
+    guest.call = (struct os_call){
+        .os = &guest.os, .task = &guest.task, .process = &guest.process, .mem = guest.space.mem};
     guest.next = SCRATCH;
 }
 
 static inline void guest_end(void)
 {
-    space_unshare(NULL, &guest.space, 0, SPACE_TOP);
+    (void)space_unshare(&guest.call, &guest.space, 0, SPACE_TOP);
     os_files_release(guest.process.files);
     mem_free(guest.space.mem);
     free(guest.space.program);

@@ -67,6 +67,11 @@ static uint8_t unmarked(uint8_t rights)
     return rights & (uint8_t) ~(MEM_CODE | MEM_SHADOW);
 }
 
+static bool is_writable(uint8_t rights)
+{
+    return rights & (MEM_WRITE | MEM_SHADOW);
+}
+
 /* The first page from `page` on that has rights, or MEM_PAGES. Most have none: they are passed over
  * many at a time. */
 static size_t next_page(const struct mem *mem, size_t page)
@@ -91,6 +96,8 @@ int mem_clone(struct mem **result, const struct mem *mem)
         if (!(rights & MEM_MAPPED) || (rights & MEM_SHARED) || page_is_zero(from)) continue;
         memcpy(copy->base + page * MEM_PAGE, from, MEM_PAGE);
     }
+    copy->mapped_pages = mem->mapped_pages;
+    copy->writable_pages = mem->writable_pages;
     *result = copy;
     return CHIL_OK;
 }
@@ -116,6 +123,19 @@ static void forget_code(struct mem *mem, struct range range)
         if (mem->code_changed) mem->code_changed(mem->context, (uint32_t)(page << MEM_PAGE_BITS));
         mem->rights[page] = unmarked(mem->rights[page]);
     }
+}
+
+/* The pages of the range get these rights, all the same. */
+static void set_rights(struct mem *mem, struct range range, uint8_t rights)
+{
+    uint32_t mapped = 0, writable = 0, count = (uint32_t)(range.end - range.first);
+    for (size_t page = range.first; page < range.end; page++) {
+        mapped += (mem->rights[page] & MEM_MAPPED) != 0;
+        writable += is_writable(mem->rights[page]);
+    }
+    memset(mem->rights + range.first, rights, count);
+    mem->mapped_pages += (rights & MEM_MAPPED ? count : 0) - mapped;
+    mem->writable_pages += (is_writable(rights) ? count : 0) - writable;
 }
 
 static void notify_rights(struct mem *mem, struct range range, bool gone)
@@ -147,7 +167,7 @@ void mem_map(struct mem *mem, uint32_t address, uint64_t length, unsigned rights
     if (range.first == range.end) return;
     forget_code(mem, range);
     release_pages(mem, range);
-    memset(mem->rights + range.first, (int)(rights | MEM_MAPPED), range.end - range.first);
+    set_rights(mem, range, (uint8_t)(rights | MEM_MAPPED));
     notify_rights(mem, range, true);
 }
 
@@ -161,8 +181,7 @@ int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned 
     void *at = mmap(mem->base + range.first * MEM_PAGE, bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
     if (at == MAP_FAILED) return CHIL_ERANGE;
-    memset(mem->rights + range.first, (int)(rights | MEM_MAPPED | MEM_SHARED),
-           range.end - range.first);
+    set_rights(mem, range, (uint8_t)(rights | MEM_MAPPED | MEM_SHARED));
     notify_rights(mem, range, true);
     return CHIL_OK;
 }
@@ -173,7 +192,7 @@ void mem_unmap(struct mem *mem, uint32_t address, uint64_t length)
     if (range.first == range.end) return;
     forget_code(mem, range);
     release_pages(mem, range);
-    memset(mem->rights + range.first, 0, range.end - range.first);
+    set_rights(mem, range, 0);
     notify_rights(mem, range, true);
 }
 
@@ -182,8 +201,10 @@ void mem_protect(struct mem *mem, uint32_t address, uint64_t length, unsigned ri
     struct range range = pages_of(address, length);
     forget_code(mem, range);
     for (size_t page = range.first; page < range.end; page++) {
-        if (!(mem->rights[page] & MEM_MAPPED)) continue;
-        mem->rights[page] = (uint8_t)(rights | MEM_MAPPED | (mem->rights[page] & MEM_SHARED));
+        uint8_t old = mem->rights[page];
+        if (!(old & MEM_MAPPED)) continue;
+        mem->rights[page] = (uint8_t)(rights | MEM_MAPPED | (old & MEM_SHARED));
+        mem->writable_pages += (uint32_t)is_writable((uint8_t)rights) - is_writable(old);
     }
     notify_rights(mem, range, false);
 }

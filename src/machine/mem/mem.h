@@ -77,6 +77,8 @@ struct mem {
      * (unmapped, or mapped anew). */
     void (*rights_changed)(void *context, uint32_t address, uint64_t length, bool gone);
     void *context; /* of both */
+    uint32_t mapped_pages,
+        writable_pages; /* how many have MEM_MAPPED, and may be written as well */
 };
 
 /* Effective -> host, for every address. The caller has checked the rights. */

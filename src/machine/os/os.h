@@ -32,7 +32,8 @@ struct os_rules {
     const char *root;    /* confines everything below it, or NULL */
     const char *const *writable; /* folders that may be written, besides the working directory */
     size_t writable_count;
-    bool old_host;            /* neither openat2 nor /proc is used: for tests */
+    uint64_t files; /* open at a time, over all processes; 0: 4096, or what the host has */
+    bool old_host;  /* neither openat2 nor /proc is used: for tests */
     struct os_images *images; /* shared by the nodes of a run; NULL: an own one */
     unsigned cores; /* for /proc/cpuinfo and the like; 0 counts as 1; os_new fills it in */
 };
@@ -52,12 +53,21 @@ struct os_action {
     bool store;
 };
 
+/* What the program and all that it starts may use; 0: a default (os_limits.c). */
+struct os_maximum {
+    uint64_t memory;  /* bytes that may be written, over all processes; the machine's memory */
+    uint64_t tasks;   /* processes and threads at a time; 1024 */
+    uint64_t signals; /* queued for a process, and timers of it; 4096 */
+    uint64_t output;  /* bytes written to files, standard output and error; 16 GiB */
+};
+
 enum os_memory { OS_MEMORY_MAPPED, OS_MEMORY_COPIED, OS_MEMORY_GONE };
 
 struct os_options {
     unsigned clock_mhz;    /* of the cores: what a cycle is in nanoseconds */
     uint32_t pvr;          /* what mfpvr gives; 0: a 440EP's */
     uint64_t memory_bytes; /* what sysinfo returns; 0: 512 MiB */
+    struct os_maximum maximum;
     uint64_t quantum;      /* cycles that cores may run apart when several are busy; 0: 1000 */
     struct os_rules rules; /* what it points to outlives the struct os */
     const char *program;   /* guest path */

@@ -93,6 +93,11 @@ static int64_t exec_load(const struct os_call *call, const char *path, struct st
     struct chil_error err = {0};
     int status = os_load(space, call->process->files, &call->os->options.rules, path, argv->list,
                          envp->list, &err);
+    if (!status && !os_may_have_space(call->os, *space)) {
+        os_space_release(*space);
+        *space = NULL;
+        return -ENOMEM;
+    }
     if (!status) return 0;
     int error = os_load_errno(status);
     if (error == ENOEXEC)

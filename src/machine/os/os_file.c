@@ -2,7 +2,8 @@
  *
  * A number leads to a struct file, which dup, fork and F_DUPFD share together with its offset and
  * flags; close-on-exec belongs to the number. Numbers are given lowest first, as POSIX wants, up to
- * 1024. The working directory lives here, too: threads share it with the table, fork copies both.
+ * RLIMIT_NOFILE (1024). The working directory lives here, too: threads share it with the table,
+ * fork copies both.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -13,7 +14,7 @@
 
 #include "base/mem.h"
 
-enum { DESCRIPTORS_MAX = 1024 };
+enum { DESCRIPTORS_MAX = 4096, DESCRIPTORS = 1024 };
 
 struct descriptor {
     struct file *file; /* NULL when free */
@@ -27,6 +28,7 @@ struct os_files {
     struct descriptor *table;
     size_t capacity;
     unsigned count; /* above every open descriptor */
+    unsigned most;  /* RLIMIT_NOFILE */
 };
 
 /* ---- open files ---- */
@@ -39,6 +41,7 @@ struct file *file_new(struct fs *fs, const struct file_ops *ops, unsigned flags)
     file->ops = ops;
     file->flags = flags & ~(unsigned)(G_O_CREAT | G_O_EXCL | G_O_NOCTTY | G_O_TRUNC | G_O_CLOEXEC);
     file->host = -1;
+    fs_count_open(fs, 1);
     return file;
 }
 
@@ -59,6 +62,7 @@ void file_release(struct file *file)
     if (!file || --file->users) return;
     if (file->ops->close) file->ops->close(file);
     if (file->host >= 0 && !file->borrowed) close(file->host);
+    fs_count_open(file->fs, -1);
     fs_release(file->fs);
     free(file->path);
     free(file->text);
@@ -84,6 +88,7 @@ struct os_files *os_files_new(const struct os_rules *rules, struct chil_error *e
     if (fs_new(&fs, rules, cwd, err)) return NULL;
     struct os_files *files = base_calloc(1, sizeof *files);
     files->users = 1;
+    files->most = DESCRIPTORS;
     files->fs = fs;
     files_set_cwd(files, cwd);
     for (int host = 0; host < 3; host++) {
@@ -97,12 +102,14 @@ struct os_files *os_files_fork(struct os_files *files)
 {
     struct os_files *copy = base_calloc(1, sizeof *copy);
     copy->users = 1;
+    copy->most = DESCRIPTORS_MAX; /* for what is copied */
     copy->fs = fs_share(files->fs);
     files_set_cwd(copy, files->cwd);
     for (unsigned i = 0; i < files->count; i++)
         if (files->table[i].file)
             (void)files_put(copy, file_share(files->table[i].file), i,
                             files->table[i].close_on_exec);
+    copy->most = files->most;
     return copy;
 }
 
@@ -129,6 +136,11 @@ void os_files_release(struct os_files *files)
     free(files);
 }
 
+void files_set_limit(struct os_files *files, uint64_t most)
+{
+    files->most = most < DESCRIPTORS_MAX ? (unsigned)most : DESCRIPTORS_MAX;
+}
+
 struct fs *files_fs(const struct os_files *files)
 {
     return files->fs;
@@ -153,7 +165,7 @@ static struct descriptor *descriptor(const struct os_files *files, uint32_t numb
 
 int files_put(struct os_files *files, struct file *file, unsigned number, bool close_on_exec)
 {
-    if (number >= DESCRIPTORS_MAX) {
+    if (number >= files->most) {
         file_release(file);
         return -EBADF;
     }
@@ -171,10 +183,10 @@ int files_put(struct os_files *files, struct file *file, unsigned number, bool c
 
 int files_add(struct os_files *files, struct file *file, unsigned lowest, bool close_on_exec)
 {
-    for (unsigned number = lowest; number < DESCRIPTORS_MAX; number++)
+    for (unsigned number = lowest; number < files->most; number++)
         if (!descriptor(files, number)) return files_put(files, file, number, close_on_exec);
     file_release(file);
-    return lowest < DESCRIPTORS_MAX ? -EMFILE : -EINVAL;
+    return lowest < files->most ? -EMFILE : -EINVAL;
 }
 
 struct file *files_get(const struct os_files *files, uint32_t number)

@@ -45,10 +45,25 @@ static int64_t host_read(struct os_call *call, struct file *file, void *bytes, s
     return done < 0 ? -errno : done;
 }
 
+/* Where the next write to a regular file goes. */
+static int64_t where(const struct file *file, int64_t at)
+{
+    struct stat status;
+    if (file->flags & G_O_APPEND)
+        return fstat(file->host, &status) == 0 ? (int64_t)status.st_size : 0;
+    return at >= 0 ? at : lseek(file->host, 0, SEEK_CUR);
+}
+
 static int64_t host_write(struct os_call *call, struct file *file, const void *bytes, size_t count,
                           int64_t at)
 {
     off_t back = -1;
+    if (call) {
+        int64_t place = file->borrowed ? -1 : where(file, at),
+                may = os_may_write(call, place, count);
+        if (may < 0) return may;
+        count = (size_t)may;
+    }
     if (file->flags & G_O_APPEND) { /* pwrite appends, too, and leaves the offset where it was */
         if (at >= 0) back = lseek(file->host, 0, SEEK_CUR);
         at = -1;
@@ -65,6 +80,7 @@ static int64_t host_write(struct os_call *call, struct file *file, const void *b
         return -error;
     }
     fs_touch(call, file->inode);
+    if (call) os_wrote(call->os, done);
     return done;
 }
 
@@ -74,6 +90,7 @@ static int64_t stream_write(struct os_call *call, struct file *file, const void 
 {
     int64_t done;
     bool output = file->host == STDOUT_FILENO || file->host == STDERR_FILENO;
+    if (at >= 0 && output) return -ESPIPE; /* it looks like a pipe, always */
     if (!call || !output || !os_output(call->os, file->host, bytes, count, &done))
         return host_write(call, file, bytes, count, at);
     if (done == -EPIPE) (void)os_send_signal(call->os, call->process, SIGNAL_PIPE);

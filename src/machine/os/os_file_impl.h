@@ -94,8 +94,10 @@ void fs_touch(const struct os_call *call, struct inode *inode);
 void fs_touch_folder(const struct os_call *call,
                      int host);                   /* the same for a folder a name was changed in */
 struct os_images *fs_images(const struct fs *fs); /* of programs (os_image.c) */
-uint64_t fs_random(struct fs *fs);                /* the next of /dev/urandom */
-const void *fs_change(const struct fs *fs);       /* what tasks in poll wait for */
+void fs_count_open(struct fs *fs, int change);    /* struct files */
+bool fs_may_open(const struct os_call *call, unsigned count); /* so many more; else ENFILE */
+uint64_t fs_random(struct fs *fs);                            /* the next of /dev/urandom */
+const void *fs_change(const struct fs *fs);                   /* what tasks in poll wait for */
 
 /* ---- os_file_pseudo.c: /dev, /proc and /sys ---- */
 

@@ -85,7 +85,7 @@ static int64_t move_at(struct os_call *call, bool write)
     int64_t at = (int64_t)os_pair(call->arg[4], call->arg[5]);
     if (at < 0) return -EINVAL;
     const struct file *file = opened(call, write);
-    if (file && !file->ops->seek) return -ESPIPE;
+    if (file && (!file->ops->seek || (write && file->borrowed))) return -ESPIPE;
     return move_one(call, write, at);
 }
 
@@ -130,7 +130,7 @@ static int64_t move_vector(struct os_call *call, bool write, int64_t at)
     struct file *file = opened(call, write);
     unsigned count = call->arg[2];
     if (!file) return -EBADF;
-    if (at >= 0 && !file->ops->seek) return -ESPIPE;
+    if (at >= 0 && (!file->ops->seek || (write && file->borrowed))) return -ESPIPE;
     if (count > IOV_MAX_GUEST) return -EINVAL;
     const uint8_t *vector = mem_readable(call->mem, call->arg[1], (uint64_t)count * IOV_SIZE);
     if (!vector) return -EFAULT;
@@ -326,6 +326,7 @@ static int64_t cut_path(struct os_call *call, int64_t length)
         status = -EINVAL;
     else if (!place.may_change)
         status = place_denied(call, &place);
+    if (!status && length && os_may_write(call, length - 1, 1) < 0) status = -EFBIG;
     if (!status) status = door_truncate(&place, length);
     if (!status) fs_touch(call, fs_inode(files_fs(call->process->files), &place.status));
     place_fini(&place);
@@ -337,6 +338,8 @@ static int64_t cut_file(struct os_call *call, int64_t length)
     struct file *file = files_get(call->process->files, call->arg[0]);
     if (!file) return -EBADF;
     if (length < 0 || !file_writable(file) || file->ops != &file_host_ops) return -EINVAL;
+    int64_t may = length ? os_may_write(call, length - 1, 1) : 0;
+    if (may < 0) return may;
     if (ftruncate(file->host, length) != 0) return -errno;
     fs_touch(call, file->inode);
     return 0;

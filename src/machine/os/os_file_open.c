@@ -102,6 +102,7 @@ static int64_t do_open(struct os_call *call, uint32_t folder, uint32_t path, uns
 {
     if ((flags & G_O_ACCESS) == G_O_ACCESS) return -EINVAL;
     if (flags & G_O_TMPFILE) return -EOPNOTSUPP;
+    if (!fs_may_open(call, 1)) return -ENFILE;
     if (flags & G_O_PATH) flags &= G_O_PATH | G_O_DIRECTORY | G_O_NOFOLLOW | G_O_CLOEXEC;
     bool follow = !(flags & G_O_NOFOLLOW) && !((flags & G_O_CREAT) && (flags & G_O_EXCL));
     bool change = for_change(flags) || flags & G_O_CREAT;

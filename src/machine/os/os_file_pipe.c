@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "machine/os/os_file.h"
 
-enum { PIPE_ROOM = 65536, PIPE_ATOMIC = 4096, SIGNAL_PIPE = 13 };
+enum { PIPE_ROOM = 65536, PIPE_MOST = 1 << 20, PIPE_ATOMIC = 4096, SIGNAL_PIPE = 13 };
 
 struct pipe {
     struct os *os;
@@ -103,6 +103,7 @@ static int64_t pipe_write(struct os_call *call, struct file *file, const void *b
         if (count <= PIPE_ATOMIC || !room) return -EAGAIN;
     }
     if (file->flags & G_O_NONBLOCK) count = least(count, room);
+    count = least(count, PIPE_MOST);
     if (pipe->size - pipe->used < count) ring_grow(pipe, pipe->used + count);
     ring_add(pipe, bytes, count);
     changed(pipe, file->fs, &pipe->can_read);
@@ -156,6 +157,7 @@ static int64_t make_pipe(struct os_call *call, unsigned flags)
     struct fs *fs = files_fs(files);
     uint8_t *result = mem_writable(call->mem, call->arg[0], 8);
     if (!result) return -EFAULT;
+    if (!fs_may_open(call, 2)) return -ENFILE;
     struct pipe *pipe = base_calloc(1, sizeof *pipe);
     pipe->os = call->os;
     pipe->ring = base_calloc(PIPE_ROOM, 1);

@@ -7,6 +7,7 @@
  * file is opened.
  */
 #include "machine/os/os_file_impl.h"
+#include "machine/os/os_task.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,12 +36,13 @@ static void text_cpus(struct os_call *call, FILE *out)
 
 static void text_meminfo(struct os_call *call, FILE *out)
 {
-    (void)call;
-    (void)fputs(
-        "MemTotal:         524288 kB\nMemFree:          262144 kB\nMemAvailable:     262144 kB\n"
+    unsigned long long total = call->os->options.maximum.memory >> 10;
+    (void)fprintf(
+        out,
+        "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n"
         "Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\n"
         "SwapFree:              0 kB\n",
-        out);
+        total, total / 2, total / 2);
 }
 
 static unsigned page_kind(const struct mem *mem, size_t page)

@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -50,6 +51,7 @@ struct fs {
     uint32_t last_number;
     uint64_t random;
     struct os_images *images;
+    uint64_t open, most_open;
     char change;
 };
 
@@ -106,6 +108,16 @@ static int open_root(struct fs *fs, const struct os_rules *rules, char real[PATH
                           root, strerror(errno));
 }
 
+/* Some descriptors are the simulator's own: programs' files, folders on the way to a name. */
+static uint64_t open_files_max(uint64_t wanted)
+{
+    enum { OWN = 64, USUAL = 4096 };
+    struct rlimit host;
+    if (!wanted) wanted = USUAL;
+    if (getrlimit(RLIMIT_NOFILE, &host) != 0 || host.rlim_cur >= wanted + OWN) return wanted;
+    return host.rlim_cur > OWN + 8 ? host.rlim_cur - OWN : 8;
+}
+
 int fs_new(struct fs **result, const struct os_rules *rules, char cwd[PATH_MAX],
            struct chil_error *err)
 {
@@ -114,6 +126,7 @@ int fs_new(struct fs **result, const struct os_rules *rules, char cwd[PATH_MAX],
     fs->cores = rules->cores ? rules->cores : 1;
     fs->random = UINT64_C(0x43484c4941440001);
     fs->sysroot = -1;
+    fs->most_open = open_files_max(rules->files);
     fs->images = rules->images ? os_images_share(rules->images) : os_images_new();
     fs->writable = (char **)base_calloc(rules->writable_count + 1, sizeof *fs->writable);
     char root[PATH_MAX];
@@ -158,6 +171,22 @@ void fs_release(struct fs *fs)
     if (fs->root >= 0) close(fs->root);
     if (fs->sysroot >= 0) close(fs->sysroot);
     free(fs);
+}
+
+void fs_count_open(struct fs *fs, int change)
+{
+    fs->open += (uint64_t)change;
+}
+
+bool fs_may_open(const struct os_call *call, unsigned count)
+{
+    const struct fs *fs = files_fs(call->process->files);
+    if (fs->open + count <= fs->most_open) return true;
+    os_warn_once(call->os, "files",
+                 "the program and its children have %llu files open and wanted more (ENFILE); "
+                 "'--max files=N', or 'ulimit -n' gives more",
+                 (unsigned long long)fs->most_open);
+    return false;
 }
 
 struct os_images *fs_images(const struct fs *fs)

@@ -47,7 +47,8 @@ struct os_files *os_files_new(const struct os_rules *rules,
                               struct chil_error *err); /* with 0, 1, 2 of the host */
 struct os_files *
 os_files_fork(struct os_files *files); /* a copy whose descriptors share their offsets */
-struct os_files *os_files_share(struct os_files *files); /* one more user (CLONE_FILES) */
+struct os_files *os_files_share(struct os_files *files);     /* one more user (CLONE_FILES) */
+void files_set_limit(struct os_files *files, uint64_t most); /* RLIMIT_NOFILE */
 void os_files_close_on_exec(struct os_files *files);
 void os_files_release(struct os_files *files);
 /* From now on guests see the program at a path that no host decides; false: they cannot. */
@@ -201,6 +202,10 @@ void os_mask_for_call(struct os_call *call, uint64_t blocked);
 /* The soft limit of a process (RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_STACK … as Linux numbers them).
  */
 uint64_t os_limit(const struct os_process *process, unsigned resource);
+/* How many of `count` bytes may be written now, to a file from `at` on (negative: to what has no
+ * places), or -errno; and that they were. */
+int64_t os_may_write(const struct os_call *call, int64_t at, uint64_t count);
+void os_wrote(struct os *os, int64_t count);
 
 /* Simulated time: cycles of the calling task's core, nanoseconds since the machine was switched on,
  * and the fixed moment at which that happened, in seconds since 1970. */

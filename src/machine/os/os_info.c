@@ -65,7 +65,7 @@ int64_t sys_sysinfo(struct os_call *call)
     enum { SIZE = 64 };
     uint8_t *host = mem_writable(call->mem, call->arg[0], SIZE);
     if (!host) return -EFAULT;
-    uint64_t memory = call->os->options.memory_bytes;
+    uint64_t memory = call->os->options.maximum.memory;
     uint32_t total = memory > UINT32_MAX ? UINT32_MAX : (uint32_t)memory, count = 0;
     for (const struct os_process *process = call->os->processes; process; process = process->next)
         count += !process->exited;
@@ -221,99 +221,6 @@ int64_t sys_prctl(struct os_call *call)
     case GET_NAME: return task_name(call, false);
     default: return -EINVAL;
     }
-}
-
-/* ---- limits ---- */
-
-enum {
-    RLIMIT_CPU = 0,
-    RLIMIT_STACK = 3,
-    RLIMIT_CORE = 4,
-    RLIMIT_NPROC = 6,
-    RLIMIT_NOFILE = 7,
-    RLIMIT_MEMLOCK = 8
-};
-
-void os_limits_init(struct os_process *process)
-{
-    for (unsigned l = 0; l < OS_LIMITS; l++)
-        process->limits[l] = (struct os_limit){UINT64_MAX, UINT64_MAX};
-    process->limits[RLIMIT_STACK].soft = UINT64_C(8) << 20;
-    process->limits[RLIMIT_CORE].soft = 0;
-    process->limits[RLIMIT_NPROC] = (struct os_limit){4096, 4096};
-    process->limits[RLIMIT_NOFILE] = (struct os_limit){1024, 4096};
-    process->limits[RLIMIT_MEMLOCK] = (struct os_limit){UINT64_C(8) << 20, UINT64_C(8) << 20};
-}
-
-uint64_t os_limit(const struct os_process *process, unsigned resource)
-{
-    return process->limits[resource].soft;
-}
-
-static int64_t set_limit(struct os_process *process, unsigned resource, struct os_limit limit)
-{
-    struct os_limit *old = &process->limits[resource];
-    if (limit.soft > limit.hard) return -EINVAL;
-    if (limit.hard > old->hard) return -EPERM;
-    *old = limit;
-    if (resource == RLIMIT_CPU) os_cpu_limit_changed(process);
-    return 0;
-}
-
-static uint32_t limit_word(uint64_t limit, uint32_t infinite)
-{
-    return limit >= infinite ? infinite : (uint32_t)limit;
-}
-
-static int64_t get_limit32(struct os_call *call, uint32_t infinite)
-{
-    if (call->arg[0] >= OS_LIMITS) return -EINVAL;
-    const struct os_limit *limit = &call->process->limits[call->arg[0]];
-    bool done = mem_put32(call->mem, call->arg[1], limit_word(limit->soft, infinite)) &&
-                mem_put32(call->mem, call->arg[1] + 4, limit_word(limit->hard, infinite));
-    return done ? 0 : -EFAULT;
-}
-
-int64_t sys_getrlimit(struct os_call *call)
-{
-    return get_limit32(call, INT32_MAX);
-}
-
-int64_t sys_ugetrlimit(struct os_call *call)
-{
-    return get_limit32(call, UINT32_MAX);
-}
-
-int64_t sys_setrlimit(struct os_call *call)
-{
-    uint32_t soft, hard;
-    if (call->arg[0] >= OS_LIMITS) return -EINVAL;
-    if (!mem_get32(call->mem, call->arg[1], &soft) ||
-        !mem_get32(call->mem, call->arg[1] + 4, &hard))
-        return -EFAULT;
-    struct os_limit limit = {soft == UINT32_MAX ? UINT64_MAX : soft,
-                             hard == UINT32_MAX ? UINT64_MAX : hard};
-    return set_limit(call->process, call->arg[0], limit);
-}
-
-int64_t sys_prlimit64(struct os_call *call)
-{
-    struct os_process *process =
-        call->arg[0] ? os_process_find(call->os, (int)call->arg[0]) : call->process;
-    if (!process) return -ESRCH;
-    if (call->arg[1] >= OS_LIMITS) return -EINVAL;
-    struct os_limit new, old = process->limits[call->arg[1]];
-    if (call->arg[2]) {
-        if (!mem_get64(call->mem, call->arg[2], &new.soft) ||
-            !mem_get64(call->mem, call->arg[2] + 8, &new.hard))
-            return -EFAULT;
-        int64_t wrong = set_limit(process, call->arg[1], new);
-        if (wrong) return wrong;
-    }
-    uint32_t to = call->arg[3];
-    return to && (!mem_put64(call->mem, to, old.soft) || !mem_put64(call->mem, to + 8, old.hard))
-               ? -EFAULT
-               : 0;
 }
 
 /* ---- policies ---- */

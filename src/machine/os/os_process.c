@@ -66,7 +66,7 @@ static void tell_parent(struct os_process *process)
     if (process->exit_signal) {
         struct os_siginfo info = child_siginfo(process);
         info.signal = process->exit_signal;
-        os_signal_process(os, parent, &info);
+        (void)os_signal_process(os, parent, &info);
     }
     os_wake_all(os, &parent->pid);
 }
@@ -142,6 +142,7 @@ static int64_t wait4(struct os_call *call, uint32_t usage)
     struct waiting how = {(int)call->arg[0], call->arg[2] | WEXITED};
     if (call->arg[2] & ~(WNOHANG | WUNTRACED | WCONTINUED | WNOTHREAD | WALL | WCLONE))
         return -EINVAL;
+    if (how.pid == INT_MIN) return -ESRCH; /* no group has that number */
     struct os_process *child = NULL;
     int64_t pid = wait_child(call, &how, &child);
     if (!child) return pid;

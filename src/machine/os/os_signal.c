@@ -22,15 +22,19 @@ struct os_pending {
 
 /* ---- queues ---- */
 
-static void queue_add(struct os_pending **queue, uint64_t *pending, const struct os_siginfo *info)
+/* False: it is pending already, and no more fit. */
+static bool queue_add(struct os_pending **queue, uint64_t *pending, const struct os_siginfo *info,
+                      uint64_t most)
 {
-    uint64_t bit = os_signal_bit(info->signal);
-    if (info->signal < OS_SIGRTMIN && *pending & bit) return;
-    while (*queue)
+    uint64_t bit = os_signal_bit(info->signal), count = 0;
+    if (info->signal < OS_SIGRTMIN && *pending & bit) return true;
+    for (; *queue; count++)
         queue = &(*queue)->next;
+    if (count >= most && *pending & bit) return false;
     *queue = base_calloc(1, sizeof **queue);
     (*queue)->info = *info;
     *pending |= bit;
+    return true;
 }
 
 static bool queue_take(struct os_pending **queue, uint64_t *pending, int signal,
@@ -145,23 +149,25 @@ static bool wants(const struct os_task *task, int signal)
     return task->state != OS_DEAD && (!(task->blocked & bit) || task->sigwait & bit);
 }
 
-void os_signal_process(struct os *os, struct os_process *process, const struct os_siginfo *info)
+bool os_signal_process(struct os *os, struct os_process *process, const struct os_siginfo *info)
 {
-    if (process->exited || dropped(process, NULL, info->signal)) return;
-    queue_add(&process->queue, &process->pending, info);
+    if (process->exited || dropped(process, NULL, info->signal)) return true;
+    if (!queue_add(&process->queue, &process->pending, info, os_signals_max(process))) return false;
     struct os_task *target = os_process_leader(process);
     if (target && !wants(target, info->signal)) target = NULL;
     for (struct os_task *task = os->tasks; task && !target; task = task->next)
         if (task->process == process && wants(task, info->signal)) target = task;
     if (target) interrupt(target, info->signal);
+    return true;
 }
 
-void os_signal_task(struct os *os, struct os_task *task, const struct os_siginfo *info)
+bool os_signal_task(struct os *os, struct os_task *task, const struct os_siginfo *info)
 {
     (void)os;
-    if (task->state == OS_DEAD || dropped(task->process, task, info->signal)) return;
-    queue_add(&task->queue, &task->pending, info);
+    if (task->state == OS_DEAD || dropped(task->process, task, info->signal)) return true;
+    if (!queue_add(&task->queue, &task->pending, info, os_signals_max(task->process))) return false;
     interrupt(task, info->signal);
+    return true;
 }
 
 void os_signal_force(struct os_task *task, const struct os_siginfo *info)
@@ -171,14 +177,14 @@ void os_signal_force(struct os_task *task, const struct os_siginfo *info)
     if (task->blocked & bit || action->handler == 1) *action = (struct os_sigaction){0};
     task->blocked &= ~bit;
     os_signal_discard(&task->queue, &task->pending, bit);
-    queue_add(&task->queue, &task->pending, info);
+    (void)queue_add(&task->queue, &task->pending, info, UINT64_MAX);
 }
 
 int os_send_signal(struct os *os, struct os_process *process, int signal)
 {
     if (signal < 1 || signal > OS_SIGNALS) return -EINVAL;
     struct os_siginfo info = {.signal = signal, .code = OS_SI_KERNEL};
-    os_signal_process(os, process, &info);
+    (void)os_signal_process(os, process, &info);
     return 0;
 }
 
@@ -226,7 +232,8 @@ int64_t sys_kill(struct os_call *call)
 {
     int pid = (int)call->arg[0], signal = (int)call->arg[1];
     if (signal < 0 || signal > OS_SIGNALS) return -EINVAL;
-    bool found = false;
+    if (pid == INT_MIN) return -ESRCH; /* no group has that number */
+    bool found = false, full = false;
     struct os_siginfo info = from_user(call, signal, OS_SI_USER);
     for (struct os_process *process = call->os->processes; process; process = process->next) {
         if (process->reaped) continue;
@@ -235,9 +242,9 @@ int64_t sys_kill(struct os_call *call)
         if (pid == -1 && process == call->process) continue;
         if (pid < -1 && process->group != -pid) continue;
         found = true;
-        if (signal) os_signal_process(call->os, process, &info);
+        if (signal) full |= !os_signal_process(call->os, process, &info);
     }
-    return found ? 0 : -ESRCH;
+    return full ? -EAGAIN : found ? 0 : -ESRCH;
 }
 
 static int64_t kill_task(struct os_call *call, int group, int tid, int signal)
@@ -246,8 +253,7 @@ static int64_t kill_task(struct os_call *call, int group, int tid, int signal)
     struct os_task *task = os_task_find(call->os, tid);
     if (!task || (group && task->process->pid != group)) return -ESRCH;
     struct os_siginfo info = from_user(call, signal, OS_SI_TKILL);
-    if (signal) os_signal_task(call->os, task, &info);
-    return 0;
+    return !signal || os_signal_task(call->os, task, &info) ? 0 : -EAGAIN;
 }
 
 int64_t sys_tkill(struct os_call *call)
@@ -289,8 +295,7 @@ int64_t sys_rt_sigqueueinfo(struct os_call *call)
     struct os_process *process = os_process_find(call->os, (int)call->arg[0]);
     if (!process) return -ESRCH;
     if (!may_claim(call, &info, process)) return -EPERM;
-    if (info.signal) os_signal_process(call->os, process, &info);
-    return 0;
+    return !info.signal || os_signal_process(call->os, process, &info) ? 0 : -EAGAIN;
 }
 
 int64_t sys_rt_tgsigqueueinfo(struct os_call *call)
@@ -301,8 +306,7 @@ int64_t sys_rt_tgsigqueueinfo(struct os_call *call)
     struct os_task *task = os_task_find(call->os, (int)call->arg[1]);
     if (!task || task->process->pid != (int)call->arg[0]) return -ESRCH;
     if (!may_claim(call, &info, task->process)) return -EPERM;
-    if (info.signal) os_signal_task(call->os, task, &info);
-    return 0;
+    return !info.signal || os_signal_task(call->os, task, &info) ? 0 : -EAGAIN;
 }
 
 /* ---- actions and masks ---- */

@@ -10,6 +10,7 @@
  * meanwhile, the simulator would get SIGBUS.
  */
 #include "machine/os/os_space_impl.h"
+#include "machine/os/os_task.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +25,18 @@
 
 /* ---- shared memory ---- */
 
+/* A host memory file, of one call of mmap. */
+struct memory {
+    unsigned users;
+    int fd;
+};
+
+/* One piece of it in an address space. */
 struct os_mapping {
     struct os_mapping *next;
     uint32_t address;
     uint64_t length;
-    int memory;        /* the host memory file */
+    struct memory *memory;
     uint64_t at;       /* where in it */
     struct file *file; /* NULL for MAP_ANONYMOUS */
     int64_t offset;    /* in the file */
@@ -37,22 +45,23 @@ struct os_mapping {
 
 static void mapping_free(struct os_mapping *mapping)
 {
-    close(mapping->memory);
+    if (!--mapping->memory->users) {
+        (void)close(mapping->memory->fd);
+        free(mapping->memory);
+    }
     file_release(mapping->file);
     free(mapping->original);
     free(mapping);
 }
 
-/* A copy of the part [from, from + length) of it. NULL when the host has no descriptor for it. */
+/* A copy of the part [from, from + length) of it. */
 static struct os_mapping *mapping_part(const struct os_mapping *whole, uint64_t from,
                                        uint64_t length)
 {
-    int memory = fcntl(whole->memory, F_DUPFD_CLOEXEC, 3);
-    if (memory < 0) return NULL;
     struct os_mapping *part = base_calloc(1, sizeof *part);
     *part = *whole;
     part->next = NULL;
-    part->memory = memory;
+    part->memory->users++;
     part->address += (uint32_t)from;
     part->length = length;
     part->at += from;
@@ -90,10 +99,12 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
         return -ENOMEM;
     }
     struct os_mapping *mapping = base_calloc(1, sizeof *mapping);
+    struct memory *shared = base_calloc(1, sizeof *shared);
+    *shared = (struct memory){1, memory};
     *mapping = (struct os_mapping){.next = space->mappings,
                                    .address = address,
                                    .length = length,
-                                   .memory = memory,
+                                   .memory = shared,
                                    .offset = offset};
     if (file) {
         mapping->file = file_share(file);
@@ -132,9 +143,20 @@ void space_write_back(const struct os_call *call, const struct os_space *space, 
     }
 }
 
-void space_unshare(const struct os_call *call, struct os_space *space, uint32_t address,
-                   uint64_t length)
+/* How many pieces more there are when the range goes. */
+static unsigned more_parts(const struct os_space *space, uint32_t address, uint64_t length)
 {
+    unsigned more = 0;
+    for (const struct os_mapping *mapping = space->mappings; mapping; mapping = mapping->next)
+        more += address > mapping->address && address + length < mapping->address + mapping->length;
+    return more;
+}
+
+int space_unshare(const struct os_call *call, struct os_space *space, uint32_t address,
+                  uint64_t length)
+{
+    unsigned more = more_parts(space, address, length);
+    if (more && !os_may_share(call->os, more)) return -ENOMEM;
     space_write_back(call, space, address, length);
     for (struct os_mapping **at = &space->mappings; *at;) {
         struct os_mapping *mapping = *at;
@@ -158,6 +180,15 @@ void space_unshare(const struct os_call *call, struct os_space *space, uint32_t 
         }
         mapping_free(mapping);
     }
+    return 0;
+}
+
+unsigned space_parts(const struct os_space *space)
+{
+    unsigned count = 0;
+    for (const struct os_mapping *mapping = space->mappings; mapping; mapping = mapping->next)
+        count++;
+    return count;
 }
 
 bool space_is_shared(const struct os_space *space, uint32_t address, uint64_t length)
@@ -264,7 +295,7 @@ static bool share_again(struct os_space *copy, struct os_mapping *mapping)
     uint8_t *rights = base_calloc(count, 1);
     for (size_t i = 0; i < count; i++)
         rights[i] = (uint8_t)mem_granted(copy->mem, page_of(mapping, i));
-    bool done = mem_map_shared(copy->mem, mapping->address, mapping->length, 0, mapping->memory,
+    bool done = mem_map_shared(copy->mem, mapping->address, mapping->length, 0, mapping->memory->fd,
                                mapping->at) == 0;
     for (size_t i = 0; i < count; i++)
         mem_protect(copy->mem, page_of(mapping, i), MEM_PAGE, rights[i]);
@@ -291,11 +322,9 @@ struct os_space *os_space_fork(const struct os_space *space)
     }
     for (const struct os_mapping *mapping = space->mappings; mapping; mapping = mapping->next) {
         struct os_mapping *same = mapping_part(mapping, 0, mapping->length);
-        if (same) {
-            same->next = copy->mappings;
-            copy->mappings = same;
-        }
-        if (!same || !share_again(copy, same)) {
+        same->next = copy->mappings;
+        copy->mappings = same;
+        if (!share_again(copy, same)) {
             os_space_release(copy);
             return NULL;
         }

@@ -44,9 +44,11 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
 /* Writes changes in the range back. `call` may be NULL. */
 void space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
                       uint64_t length);
-/* The range is about to be unmapped or mapped anew: writes back and ends the sharing. */
-void space_unshare(const struct os_call *call, struct os_space *space, uint32_t address,
-                   uint64_t length);
+/* The range is about to be unmapped or mapped anew: writes back and ends the sharing. -ENOMEM: the
+ * rest would be too many pieces, and nothing was done. */
+int space_unshare(const struct os_call *call, struct os_space *space, uint32_t address,
+                  uint64_t length);
+unsigned space_parts(const struct os_space *space); /* of shared memory */
 bool space_is_shared(const struct os_space *space, uint32_t address, uint64_t length);
 
 #endif

@@ -56,10 +56,11 @@ int64_t sys_brk(struct os_call *call)
     if (wanted < space->brk_start || wanted > SPACE_TOP) return space->brk;
     uint32_t old = (uint32_t)space_round_up(space->brk), new = (uint32_t)space_round_up(wanted);
     if (new > old) {
-        if (!mem_is_free(call->mem, old, new - old)) return space->brk;
+        if (!mem_is_free(call->mem, old, new - old) || !os_may_map(call, new - old, new - old))
+            return space->brk;
         mem_map(call->mem, old, new - old, MEM_READ | MEM_WRITE);
     } else if (new < old) {
-        space_unshare(call, space, new, old - new);
+        if (space_unshare(call, space, new, old - new)) return space->brk;
         mem_unmap(call->mem, new, old - new);
     }
     space->brk = wanted;
@@ -141,10 +142,14 @@ static int64_t do_map(struct os_call *call, const struct wish *wish)
     if (!address) return -ENOMEM;
     if (wish->flags & G_MAP_FIXED_NOREPLACE && !mem_is_free(call->mem, address, wish->length))
         return -EEXIST;
-    space_unshare(call, space, address, wish->length);
+    uint64_t writable = wish->prot & G_PROT_WRITE ? wish->length : 0;
+    if (!os_may_map(call, wish->length, writable)) return -ENOMEM;
+    error = space_unshare(call, space, address, wish->length);
+    if (error) return error;
     bool shared = (wish->flags & G_MAP_TYPE) != G_MAP_PRIVATE;
     bool device = wish->file && wish->file->ops != &file_host_ops; /* /dev/zero, /proc/… */
     if (shared && !device && (!wish->file || file_writable(wish->file))) {
+        if (!os_may_share(call->os, 1)) return -ENOMEM;
         error = space_share(space, address, wish->length, rights_of(wish->prot), wish->file,
                             (int64_t)wish->offset);
         return error ? error : (int64_t)address;
@@ -187,9 +192,19 @@ int64_t sys_munmap(struct os_call *call)
     uint64_t length = space_round_up(call->arg[1]);
     if (!is_aligned(call->arg[0]) || !length || !is_user_range(call->arg[0], length))
         return -EINVAL;
-    space_unshare(call, call->process->space, call->arg[0], length);
+    int error = space_unshare(call, call->process->space, call->arg[0], length);
+    if (error) return error;
     mem_unmap(call->mem, call->arg[0], length);
     return 0;
+}
+
+/* Bytes of the range that may not be written yet. */
+static uint64_t unwritable(const struct mem *mem, uint32_t address, uint64_t length)
+{
+    uint64_t bytes = 0;
+    for (uint64_t done = 0; done < length; done += MEM_PAGE)
+        bytes += mem_granted(mem, address + (uint32_t)done) & MEM_WRITE ? 0 : MEM_PAGE;
+    return bytes;
 }
 
 int64_t sys_mprotect(struct os_call *call)
@@ -206,6 +221,8 @@ int64_t sys_mprotect(struct os_call *call)
         length += address - space->stack_low;
         address = space->stack_low;
     }
+    uint64_t more = call->arg[2] & G_PROT_WRITE ? unwritable(call->mem, address, length) : 0;
+    if (more && !os_may_map(call, 0, more)) return -ENOMEM;
     mem_protect(call->mem, address, length, rights_of(call->arg[2]));
     return 0;
 }
@@ -248,11 +265,14 @@ int64_t sys_mremap(struct os_call *call)
         if (to < from + old && from < to + new) return -EINVAL;
     }
     if (new < old) {
-        space_unshare(call, space, from + (uint32_t) new, old - new);
+        int error = space_unshare(call, space, from + (uint32_t) new, old - new);
+        if (error) return error;
         mem_unmap(mem, from + (uint32_t) new, old - new);
         old = new;
     }
     unsigned rights = mem_granted(mem, from + (uint32_t)old - MEM_PAGE);
+    if (new > old && !os_may_map(call, new - old, rights & MEM_WRITE ? new - old : 0))
+        return -ENOMEM;
     if (!(flags & FIXED)) {
         if (new == old) return from;
         if (space_is_shared(space, from, old)) return -ENOMEM;
@@ -265,7 +285,8 @@ int64_t sys_mremap(struct os_call *call)
         if (!to) return -ENOMEM;
     }
     if (space_is_shared(space, from, old)) return -ENOMEM;
-    space_unshare(call, space, to, new);
+    int error = space_unshare(call, space, to, new);
+    if (error) return error;
     move_pages(mem, from, to, old);
     if (new > old) mem_map(mem, to + (uint32_t)old, new - old, rights);
     return to;

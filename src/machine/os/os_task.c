@@ -9,6 +9,7 @@
  * end. A child made by CLONE_VM without CLONE_THREAD (vfork, posix_spawn) shares the address space
  * itself, not a copy: posix_spawn reports a failed exec through it.
  */
+#include "machine/os/os_space_impl.h"
 #include "machine/os/os_task.h"
 
 #include <assert.h>
@@ -158,6 +159,7 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
         os->cores[c].core = cores_get(cores, c);
         if (core_cycles(os->cores[c].core) > os->now) os->now = core_cycles(os->cores[c].core);
     }
+    os_maximum_init(os);
     struct os_process *process = process_add(os, os->next_id++);
     process->parent_pid = 1;
     process->group = process->session = process->pid;
@@ -166,6 +168,13 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
     int status = CHIL_EINVAL;
     process->files = os_files_new(&os->options.rules, err);
     if (process->files) status = load_first(process, &os->options, err);
+    if (!status && os_memory_used(os) > os->options.maximum.memory)
+        status =
+            chil_error_set(err, CHIL_EINVAL,
+                           "'%s' needs %llu MiB of memory, and may have %llu; "
+                           "'--max memory=SIZE' gives more",
+                           options->program, (unsigned long long)((os_memory_used(os) >> 20) + 1),
+                           (unsigned long long)(os->options.maximum.memory >> 20));
     if (status) {
         os_free(os);
         return status;
@@ -188,7 +197,10 @@ static struct os_process *process_fork(struct os_call *call, const struct clone 
 {
     const struct os_process *parent = call->process;
     struct os_space *space = parent->space;
-    if (!(how->flags & CLONE_VM)) space = os_space_fork(space);
+    if (!(how->flags & CLONE_VM))
+        space = os_may_have_space(call->os, space) && os_may_share(call->os, space_parts(space))
+                    ? os_space_fork(space)
+                    : NULL;
     if (!space) return NULL;
     if (how->flags & CLONE_VM) space->users++;
     struct os_process *child = process_add(call->os, pid);
@@ -261,6 +273,7 @@ static int64_t clone_task(struct os_call *call, const struct clone *how)
     struct os *os = call->os;
     struct os_task *parent = call->task;
     int tid = os->next_id;
+    if (!os_may_start_task(call)) return -EAGAIN;
     struct os_process *process =
         how->flags & CLONE_THREAD ? call->process : process_fork(call, how, tid);
     if (!process) return -ENOMEM;

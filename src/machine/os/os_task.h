@@ -83,6 +83,7 @@ struct os {
     uint64_t counts[CORE_SIGNAL_COUNT]; /* of all cores together: os_count */
     struct os_result result;
     struct os_image *first_image;
+    uint64_t written; /* bytes of output */
     struct os_space *crash_space;
 };
 
@@ -95,6 +96,16 @@ static inline uint64_t os_add_cycles(uint64_t a, uint64_t b)
 {
     return a > OS_NEVER - b ? OS_NEVER : a + b;
 }
+
+/* ---- os_limits.c ---- */
+void os_maximum_init(struct os *os);
+uint64_t os_memory_used(const struct os *os); /* in bytes, as it counts towards the limit */
+/* Whether the process may have so many bytes more, mapped and writable; else ENOMEM. */
+bool os_may_map(const struct os_call *call, uint64_t mapped, uint64_t writable);
+bool os_may_have_space(struct os *os, const struct os_space *space); /* which no process has yet */
+bool os_may_start_task(const struct os_call *call);
+bool os_may_share(struct os *os, unsigned parts);
+uint64_t os_signals_max(const struct os_process *process);
 
 /* ---- os_task.c ---- */
 struct os_task *os_task_find(const struct os *os, int tid);
@@ -141,8 +152,8 @@ void os_call_interrupt(struct os_task *task, const struct os_sigaction *action);
 
 /* ---- os_signal.c ---- */
 bool os_signal_ignored(const struct os_process *process, int signal);
-void os_signal_process(struct os *os, struct os_process *process, const struct os_siginfo *info);
-void os_signal_task(struct os *os, struct os_task *task, const struct os_siginfo *info);
+bool os_signal_process(struct os *os, struct os_process *process, const struct os_siginfo *info);
+bool os_signal_task(struct os *os, struct os_task *task, const struct os_siginfo *info);
 /* A fault of the task itself: cannot be blocked or ignored. */
 void os_signal_force(struct os_task *task, const struct os_siginfo *info);
 /* Takes the next signal of `set`, of the task's own or of its process; 0 when there is none. */

@@ -71,11 +71,11 @@ static void timer_fire(struct os_process *process, struct os_timer *timer, uint6
                               .code = OS_SI_TIMER,
                               .word = {(uint32_t)timer->id, timer->overrun, timer->value}};
     if (timer->notify != SIGEV_THREAD_ID) {
-        os_signal_process(process->os, process, &info);
+        (void)os_signal_process(process->os, process, &info);
         return;
     }
     struct os_task *task = os_task_find(process->os, timer->tid);
-    if (task) os_signal_task(process->os, task, &info);
+    if (task) (void)os_signal_task(process->os, task, &info);
 }
 
 static void cpu_limit_fire(struct os_process *process)
@@ -306,6 +306,10 @@ int64_t sys_timer_create(struct os_call *call)
         return -EINVAL;
     int wrong = call->arg[1] ? get_sigevent(call, &made) : 0;
     if (wrong) return wrong;
+    uint64_t count = 0;
+    for (const struct os_timer *timer = call->process->timers; timer; timer = timer->next)
+        count++;
+    if (count >= os_signals_max(call->process)) return -EAGAIN;
     if (!mem_put32(call->mem, call->arg[2], (uint32_t)made.id)) return -EFAULT;
     call->process->next_timer++;
     struct os_timer *timer = base_calloc(1, sizeof *timer);
