@@ -1,19 +1,21 @@
 /* chiliad report --table: experiments side by side (table 1 of paper 003).
  *
  *     in 10^9               power4          opteron
- *     machine               p690            x86
+ *     platform              IBM p690+       Cray XD1
+ *     clock                 1700 MHz        2200 MHz
  *     DATA_ACCESS           5235  100.0%    7456  100.0%
  *       DATA_HIT_L1$        5092   97.3%    7230   97.0%
  *
- * First what the experiments say of themselves, then every metric of a hierarchy that one of them
- * has, open all the way down, with its share of the hierarchy's root. '-' where an experiment does
- * not have it.
+ * First the configuration: what the experiments say of themselves. Then every metric of a hierarchy
+ * that one of them has, open all the way down, with its share of the hierarchy's root. '-' where an
+ * experiment does not have it.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/report.h"
+#include "view/view.h"
 
 enum { NAME = 26, COLUMN = 18 };
 
@@ -85,25 +87,74 @@ static double scale_of(const struct report *r, size_t count)
     return scale;
 }
 
-static void print_attributes(const struct report *r, size_t count)
+/* ---- configuration: what the experiments say of themselves ---- */
+
+static const char *places_of(const struct chil_exp *exp, enum chil_exp_level level, char *buffer,
+                             size_t size)
 {
-    static const char *const keys[] = {"platform", "machine", "command", "clock_hz"};
+    size_t count = 0;
+    for (size_t i = 0; i < exp->places; i++)
+        count += exp->place[i].level == level;
+    if (!count) return NULL;
+    (void)snprintf(buffer, size, "%zu", count);
+    return buffer;
+}
+
+/* A row's text for an experiment, or NULL: an attribute, some of them in units for people, or a
+ * count of the system tree. */
+static const char *configured(const struct chil_exp *exp, const char *key, char *buffer,
+                              size_t size)
+{
+    const char *value = chil_exp_attribute(exp, key);
+    if (strcmp(key, "clock") == 0 && (value = chil_exp_attribute(exp, "clock_hz"))) {
+        (void)snprintf(buffer, size, "%.6g MHz", strtod(value, NULL) / 1e6);
+        return buffer;
+    }
+    if (strcmp(key, "wall_time") == 0 && value) {
+        (void)snprintf(buffer, size, "%.6g s", strtod(value, NULL));
+        return buffer;
+    }
+    if (strcmp(key, "nodes") == 0 && !value) return places_of(exp, CHIL_EXP_NODE, buffer, size);
+    if (strcmp(key, "processes") == 0 && !value)
+        return places_of(exp, CHIL_EXP_PROCESS, buffer, size);
+    if (strcmp(key, "threads") == 0 && !value) {
+        (void)snprintf(buffer, size, "%zu", exp->threads);
+        return buffer;
+    }
+    return value;
+}
+
+/* The start of a text: what a platform is called comes first. */
+static void print_cut(const char *text)
+{
+    int width = COLUMN - 1;
+    if (view_width(text) <= width)
+        (void)printf(" %*s", width, text);
+    else
+        (void)printf(" %.*s..", width - 2, text);
+}
+
+static void print_configuration(const struct report *r, size_t count)
+{
+    static const char *const keys[] = {
+        "platform", "machine",          "processor", "cores", "clock", "counter_registers",
+        "network",  "operating_system", "compiler",  "mpi",   "nodes", "processes",
+        "threads",  "command",          "wall_time",
+    };
+    char buffer[40];
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         bool any = false;
         for (size_t k = 0; k < count; k++)
-            any |= chil_exp_attribute(chil_report_exp(r[k].report), keys[i]) != NULL;
+            any |= configured(chil_report_exp(r[k].report), keys[i], buffer, sizeof buffer) != NULL;
         if (!any) continue;
         (void)printf("%-*s", NAME, keys[i]);
         for (size_t k = 0; k < count; k++) {
-            const char *value = chil_exp_attribute(chil_report_exp(r[k].report), keys[i]);
-            (void)printf(" %*.*s", COLUMN - 1, COLUMN - 1, value ? value : "-");
+            const char *value =
+                configured(chil_report_exp(r[k].report), keys[i], buffer, sizeof buffer);
+            print_cut(value ? value : "-");
         }
         (void)putchar('\n');
     }
-    (void)printf("%-*s", NAME, "threads");
-    for (size_t k = 0; k < count; k++)
-        (void)printf(" %*zu", COLUMN - 1, chil_report_exp(r[k].report)->threads);
-    (void)putchar('\n');
 }
 
 static void print_value(const struct chil_exp *exp, const char *name, double scale)
@@ -140,7 +191,7 @@ int report_print_table(const struct report *r, size_t count)
         (void)printf(" %*.*s", COLUMN - 1, COLUMN - 1, slash ? slash + 1 : r[k].file);
     }
     (void)putchar('\n');
-    print_attributes(r, count);
+    print_configuration(r, count);
     for (size_t k = 0; k < count; k++)
         add_metrics(rows, r[k].report, CHIL_EXP_NONE);
     for (size_t i = 0; i < rows->count; i++) {

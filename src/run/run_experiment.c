@@ -327,6 +327,28 @@ static void add_command(struct builder *b)
     chil_exp_set_attribute(b->exp, "command", command);
 }
 
+/* What the run was made on: configuration rows of tables of several platforms. */
+static void add_platform(struct builder *b)
+{
+    const struct chil_run *run = b->run;
+    const char *text = chil_machine_text(run->node->machine),
+               *colon = text ? strchr(text, ':') : NULL;
+    char word[200];
+    if (colon) {
+        (void)snprintf(word, sizeof word, "%.*s", (int)(colon - text), text);
+        chil_exp_set_attribute(b->exp, "platform", word);
+        chil_exp_set_attribute(b->exp, "processor", colon + 1 + (colon[1] == ' '));
+    }
+    (void)snprintf(word, sizeof word, "%u", chil_run_cores(run));
+    chil_exp_set_attribute(b->exp, "cores", word);
+    (void)snprintf(word, sizeof word, "%" PRIu64,
+                   node_parameter(run->node->machine, "upc.counters", 0));
+    chil_exp_set_attribute(b->exp, "counter_registers", word);
+    chil_exp_set_attribute(b->exp, "operating_system", "Linux, user mode");
+    observe_compiler(os_first_image(run->node->os), word, sizeof word);
+    if (*word) chil_exp_set_attribute(b->exp, "compiler", word);
+}
+
 static void add_attributes(struct builder *b)
 {
     const struct chil_run *run = b->run;
@@ -335,6 +357,7 @@ static void add_attributes(struct builder *b)
     run_attributes_set(run, chil_run_cores(run), b->exp);
     chil_exp_set_attribute(b->exp, "program", run->options.program);
     add_command(b);
+    add_platform(b);
     if (run->options.environment)
         chil_exp_set_attribute(b->exp, "environment", run->options.environment);
     (void)snprintf(text, sizeof text, "%016" PRIx64, os_image_hash(os_first_image(run->node->os)));

@@ -87,6 +87,10 @@ void observe_events_free(struct observe_events *events);
 void observe_place(const char *program, const struct os_image *image, uint32_t address,
                    char *buffer, size_t size);
 
+/* The compiler that a program names in its section .comment, as "GCC 12.2.0"; "" if it names none.
+ */
+void observe_compiler(const struct os_image *image, char *buffer, size_t size);
+
 /* The ranges of a file that is mapped `bias` away from its own addresses. `prefix`: of the names of
  * its sections, for libraries; NULL: it is the program, with areas around it. A file that cannot be
  * read has none. */

@@ -111,6 +111,39 @@ static int list_sections(Elf *elf, const char *program, const struct listing *li
                     : chil_error_set(err, CHIL_EINVAL, "'%s' has no executable section", program);
 }
 
+static const Elf_Data *section_data(Elf *elf, const char *wanted)
+{
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names)) return NULL;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && strcmp(name, wanted) == 0) return elf_rawdata(section, NULL);
+    }
+    return NULL;
+}
+
+/* The first string of the section, "GCC: (Debian 12.2.0-13) 12.2.0", without what is in parentheses
+ * and without control characters. */
+void observe_compiler(const struct os_image *image, char *buffer, size_t size)
+{
+    (void)elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(os_image_descriptor(image), ELF_C_READ, NULL);
+    const Elf_Data *data = elf ? section_data(elf, ".comment") : NULL;
+    const char *from = data ? data->d_buf : NULL;
+    size_t used = 0, depth = 0;
+    for (size_t i = 0; from && i < data->d_size && from[i] && used + 1 < size; i++) {
+        depth += from[i] == '(';
+        bool keep = !depth && from[i] > 31 && from[i] < 127 && from[i] != ':' &&
+                    (from[i] != ' ' || (used && buffer[used - 1] != ' '));
+        if (keep) buffer[used++] = from[i];
+        depth -= depth && from[i] == ')';
+    }
+    buffer[used] = 0;
+    elf_end(elf);
+}
+
 void chil_instruction_text(uint32_t word, uint32_t pc, char *buffer, size_t size)
 {
     _Static_assert((int)CHIL_INSTRUCTION_TEXT >= (int)ISA_TEXT_MAX, "the public length suffices");
