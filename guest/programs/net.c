@@ -6,11 +6,16 @@
  *               order    node 0 sends 200 packets to the last one, by one way: they come in order
  *               deposit  node 0 sends one along its row: every node there has a copy
  *               barrier  nodes come late by their number: none leaves before the last one comes
+ *               wait     node 0 works for long, the others wait for it
  *               nowhere, empty, full: what a program must not do
+ *               never    node 1 waits for a packet that no node sends, node 2 for a barrier
+ *
+ * A second argument is in how many seconds an alarm comes, if it is even; then looks are executed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "chiliad/net.h"
 
@@ -114,6 +119,23 @@ static void barrier(void)
     }
 }
 
+static void wait_long(void)
+{
+    if (net_node() == 0) {
+        for (unsigned i = 0; i < 20000; i++)
+            spin = i;
+        for (unsigned i = 1; i < net_nodes(); i++)
+            send(i, i, 8, NET_DYNAMIC);
+    } else {
+        receive();
+    }
+}
+
+static void never(void)
+{
+    if (net_node() == 1) net_wait();
+}
+
 static inline __attribute__((always_inline)) void copy_quad(uint32_t to, uint32_t from)
 {
     register uint32_t r9 __asm__("r9") = from;
@@ -143,10 +165,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {
-        {"ring", ring}, {"all", all}, {"order", order}, {"deposit", deposit}, {"barrier", barrier}};
+    } cases[] = {{"ring", ring},       {"all", all},        {"order", order}, {"deposit", deposit},
+                 {"barrier", barrier}, {"wait", wait_long}, {"never", never}};
     const char *name = argc > 1 ? argv[1] : "";
+    int seconds = argc > 2 ? atoi(argv[2]) : 1;
+    struct itimerval alarm = {.it_value.tv_sec = seconds * (1 - seconds % 2)};
     int found = 0;
+    setitimer(ITIMER_REAL, &alarm, NULL);
     expect(net_try_send(net_node(), 0, data, 1, NET_DYNAMIC) == NET_WRONG, "a packet to oneself");
     expect(net_try_send(net_nodes(), 0, data, 1, NET_DYNAMIC) == NET_WRONG, "a packet to no node");
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -37,6 +37,17 @@ static void report_node(void *context, unsigned number, const char *line)
     run->options.report(run->options.context, text);
 }
 
+static void place(void *context, unsigned number, unsigned core, uint32_t pc, char *text,
+                  size_t size)
+{
+    const struct chil_run *run = context;
+    const struct node *node = run->nodes[number].node;
+    const struct mem *mem = core_memory(cores_get(node->cores, core));
+    struct os_object object;
+    if (mem && os_object_find(node->os, mem, pc, &object))
+        observe_place(object.path, object.image, pc, text, size);
+}
+
 char *const chil_run_environment[] = {(char *)"PATH=/usr/bin:/bin",
                                       (char *)"HOME=/",
                                       (char *)"USER=user",
@@ -111,6 +122,7 @@ static int make(struct chil_run *run, struct chil_error *err)
                                                  .node_count = run->node_count,
                                                  .shape = run->shape,
                                                  .report = report_node,
+                                                 .place = place,
                                                  .context = run},
                         err);
     if (status) return status;
@@ -180,7 +192,7 @@ static int check_laws(struct chil_run *run, struct chil_error *err)
         status = node_check_laws(run->nodes[i].node, &checked, err);
         run->laws += checked;
     }
-    return status;
+    return status ? status : system_check_laws(run->system, &run->laws, err);
 }
 
 int chil_run_go(struct chil_run *run, struct chil_error *err)

@@ -601,3 +601,19 @@ uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t n
     *(store ? &counts->device_write : &counts->device_read) += 1;
     return store ? 0 : cache->config.device_latency - cache->config.l1_latency;
 }
+
+uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads)
+{
+    const struct core_counts *counts = &cache->core[core]->counts;
+    const uint64_t *fields = (const uint64_t *)counts;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof *counts / sizeof *fields; i++)
+        sum += fields[i];
+    *device_loads = counts->device_read;
+    return sum - counts->device_read;
+}
+
+void cache_repeat_device_loads(struct cache *cache, unsigned core, uint64_t times)
+{
+    cache->core[core]->counts.device_read += times;
+}

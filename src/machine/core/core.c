@@ -94,6 +94,18 @@ void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)
     core_record_end(core);
 }
 
+void core_repeat(struct core *core, uint64_t cycles, const uint64_t *signals, uint64_t times)
+{
+    core->cycles += cycles * times;
+    for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
+        core->folded[i] += signals[i] * times;
+}
+
+bool core_is_followed(const struct core *core)
+{
+    return core->watch || core->path || core->pending;
+}
+
 void core_raise(struct core *core, enum core_signal signal)
 {
     core->folded[signal]++;

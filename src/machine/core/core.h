@@ -157,6 +157,11 @@ struct core_exit core_run(struct core *core, uint64_t budget);
  * time. */
 void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait);
 
+/* The core does what takes so many cycles and raises these signals, so many times more. */
+void core_repeat(struct core *core, uint64_t cycles, const uint64_t *signals, uint64_t times);
+/* Something follows what it does from one instruction to the next: a watch, a trace, call paths. */
+bool core_is_followed(const struct core *core);
+
 const struct record_path *
 core_path(const struct core *core);                     /* NULL unless call paths are recorded */
 const struct mem *core_memory(const struct core *core); /* the address space that it has now */

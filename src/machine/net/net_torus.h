@@ -196,7 +196,7 @@ void net_torus_drop_front(struct net_torus_part *part, uint32_t node, unsigned f
 #define NET_TORUS_EVENTS(X)                                                                        \
     X(PACKETS, "packets", 194, 2, 6, PULSE)                                                        \
     X(CHUNKS, "chunks", 195, 2, 0, PULSE)                                                          \
-    X(TOKEN_ACK, "token_ack", 640, 10, 7, PULSE)                                                   \
+    X(TOKEN_ACK, "token_acks", 640, 10, 7, PULSE)                                                  \
     X(ACKS, "acks", 641, 10, 1, PULSE)                                                             \
     X(VCD0_CHUNKS, "vcd0.chunks", 642, 10, 10, PULSE)                                              \
     X(VCD1_CHUNKS, "vcd1.chunks", 643, 10, 11, PULSE)                                              \

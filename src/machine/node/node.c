@@ -134,6 +134,11 @@ void node_attach_watcher(struct node *node, const struct node_watcher *watcher)
     attach((const void **)node->watchers, NODE_ATTACHED, watcher);
 }
 
+void node_attach_source(struct node *node, const struct node_source *source)
+{
+    attach((const void **)node->sources, NODE_ATTACHED, source);
+}
+
 void node_attach_outside(struct node *node, const struct node_outside *outside)
 {
     assert(!node->outside && !node->os);
@@ -234,8 +239,8 @@ int node_load(struct node *node, const struct os_options *program, struct chil_e
     os.device = node_device_access;
     os.watch = node_watch_stopped;
     if (node->outside) {
-        os.turn = has_turn;
-        os.output = on_output;
+        if (node->outside->turn) os.turn = has_turn;
+        if (node->outside->output) os.output = on_output;
     }
     if (node->host && node->host->writes) os.writes = on_writes;
     if (node->host && node->host->waits) os.waits = on_waits;

@@ -82,9 +82,17 @@ struct node_watcher {
     void (*catch_up)(void *context, uint64_t cycle);
 };
 
+/* Signals of what the node is connected to, such as a network's. */
+struct node_source {
+    void *context;
+    /* False: it has no such signal. The number is the source's. */
+    bool (*find)(void *context, const char *name, uint32_t *number);
+    void (*count)(void *context, uint32_t number, uint64_t *occurrences, uint64_t *high);
+};
+
 /* What a node needs when it is one of several: see struct os_options for both. */
 struct node_outside {
-    void *context;
+    void *context; /* callbacks may be NULL */
     bool (*turn)(void *context, const struct os_action *action);
     int64_t (*output)(void *context, int stream, const void *bytes, size_t count);
 };
@@ -116,6 +124,7 @@ struct node {
     const struct node_service *services[NODE_ATTACHED];
     const struct node_watcher *watchers[NODE_ATTACHED];
     const struct node_device *devices[OS_DEVICES];
+    const struct node_source *sources[NODE_ATTACHED];
     const struct node_outside *outside; /* NULL: it is the only node */
     const struct node_host *host;       /* NULL: nobody is asked */
     struct node_watch *watches;         /* per core */
@@ -140,6 +149,7 @@ void node_attach_listener(struct node *node, const struct node_listener *listene
 void node_attach_device(struct node *node, const struct node_device *device);
 void node_attach_service(struct node *node, const struct node_service *service);
 void node_attach_watcher(struct node *node, const struct node_watcher *watcher);
+void node_attach_source(struct node *node, const struct node_source *source);
 void node_attach_outside(struct node *node, const struct node_outside *outside);
 void node_attach_host(struct node *node, const struct node_host *host);
 
@@ -163,6 +173,26 @@ static inline uint32_t node_device_size(const struct node_device *device)
 bool node_device_access(void *context, unsigned core, struct core_regs *regs, struct mem *mem,
                         uint32_t address);
 
+/* --- Repeating (node_repeat.c) ---------------------------------------------------------------- */
+
+/* What a core has done so far. Between two marks may be a round of a loop. */
+struct node_mark {
+    uint64_t cycles;
+    uint64_t activity; /* of the memory hierarchy, but for devices */
+    uint64_t device_loads;
+    uint64_t signals[CORE_SIGNAL_COUNT];
+};
+
+/* False: the loop cannot be repeated. Other tasks may run on the node, a time limit or a signal may
+ * come, or every instruction of the core is followed. */
+bool node_mark_take(const struct node *node, unsigned core, struct node_mark *mark);
+/* What was done between two marks; false: it was more than to read memory and registers of devices,
+ * so the same again could be another thing. */
+bool node_mark_difference(const struct node_mark *from, const struct node_mark *to,
+                          struct node_mark *round);
+/* The core does it so many times more, without executing it. Exact, if it would. */
+void node_repeat(struct node *node, unsigned core, const struct node_mark *round, uint64_t times);
+
 /* --- Watches (node_watch.c) ------------------------------------------------------------------ */
 
 /* To be called whenever what a watcher waits for has changed. */
@@ -182,13 +212,16 @@ enum node_signal_kind {
     NODE_SIGNAL_DATA_HITS,
     NODE_SIGNAL_CODE_HITS,
     NODE_SIGNAL_CYCLES,
-    NODE_SIGNAL_ELAPSED
+    NODE_SIGNAL_ELAPSED,
+    NODE_SIGNAL_SOURCE
 };
 struct node_signal {
     enum node_signal_kind kind;
     unsigned core;
     enum core_signal signal;
     struct cache_signal memory; /* for hits: of the misses */
+    const struct node_source *source;
+    uint32_t number; /* the source's */
 };
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal);
 /* Whether it is of all cores, and each has a part of it: "core.load", but not "core0.load". */

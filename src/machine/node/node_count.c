@@ -27,6 +27,16 @@ static uint64_t count_signal(const struct counting *counting, unsigned core,
     return sum;
 }
 
+/* What the node is connected to counts for the node, not for its parts. */
+static uint64_t count_source(const struct counting *counting, const struct node_signal *signal,
+                             enum chil_count_mode mode)
+{
+    uint64_t occurrences, high;
+    if (counting->attribution || counting->core != CORE_ALL) return 0;
+    signal->source->count(signal->source->context, signal->number, &occurrences, &high);
+    return mode == CHIL_COUNT_HIGH ? high : occurrences;
+}
+
 static uint64_t count_cache(const struct counting *counting, struct cache_signal signal,
                             enum chil_count_mode mode)
 {
@@ -50,6 +60,15 @@ static bool find_hits(const struct node *node, const char *name, struct node_sig
     return cache_signal_find(node->cache, miss, &signal->memory);
 }
 
+static bool find_source(const struct node *node, const char *name, struct node_signal *signal)
+{
+    for (unsigned i = 0; i < NODE_ATTACHED && node->sources[i]; i++) {
+        signal->source = node->sources[i];
+        if (signal->source->find(signal->source->context, name, &signal->number)) return true;
+    }
+    return false;
+}
+
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal)
 {
     *signal = (struct node_signal){0};
@@ -61,6 +80,8 @@ void node_signal_find(const struct node *node, const char *name, struct node_sig
         signal->kind = NODE_SIGNAL_ELAPSED;
     else if (strcmp(name, "core.cycles") == 0)
         signal->kind = NODE_SIGNAL_CYCLES;
+    else if (find_source(node, name, signal))
+        signal->kind = NODE_SIGNAL_SOURCE;
     else if (!find_hits(node, name, signal))
         signal->kind = NODE_SIGNAL_NONE;
 }
@@ -116,6 +137,7 @@ static uint64_t count_named(const struct counting *counting, const struct node_s
     case NODE_SIGNAL_DATA_HITS:
     case NODE_SIGNAL_CODE_HITS: return count_hits(counting, signal);
     case NODE_SIGNAL_CYCLES: return count_cycles(counting);
+    case NODE_SIGNAL_SOURCE: return count_source(counting, signal, mode);
     case NODE_SIGNAL_ELAPSED:
         return counting->attribution ? 0 : node_elapsed(counting->node); /* the node's, no part's */
     default: return 0;

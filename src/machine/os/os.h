@@ -151,8 +151,14 @@ enum os_progress {
 enum os_progress os_advance(struct os *os, uint64_t until);
 uint64_t os_now(const struct os *os); /* the simulated time, in cycles */
 /* After OS_ALL_WAIT, when no other node can wake a task: reports the deadlock and kills
- * them: status 128 + SIGKILL. */
+ * them: status 128 + SIGKILL. os_kill kills only. */
 void os_end_deadlock(struct os *os);
+void os_kill(struct os *os);
+/* The task that acts now (os_options.turn) is the only one that can run, and neither a time limit
+ * nor a signal will come. */
+bool os_is_alone(const struct os *os);
+/* That task has repeated what it did, which took its core so many cycles. */
+void os_repeat(struct os *os, unsigned core, uint64_t cycles);
 /* How often a signal of group "os" was raised on all cores; 0 for others. */
 uint64_t os_signal_total(const struct os *os, enum core_signal signal);
 void os_result_get(const struct os *os, struct os_result *result);

@@ -439,6 +439,28 @@ enum os_progress os_advance(struct os *os, uint64_t until)
     return OS_ALL_ENDED;
 }
 
+bool os_is_alone(const struct os *os)
+{
+    if (runnable_tasks(os) != 1 || events_next(os) != OS_NEVER) return false;
+    for (const struct os_task *task = os->tasks; task; task = task->next)
+        if (task->state == OS_RUNNABLE)
+            return !os_signal_waiting(task) && os_timers_budget(task) == OS_NEVER;
+    return false;
+}
+
+void os_repeat(struct os *os, unsigned core, uint64_t cycles)
+{
+    os->cores[core].current->cycles += cycles;
+    os->now = core_cycles(os->cores[core].core);
+}
+
+void os_kill(struct os *os)
+{
+    struct os_siginfo info = {.signal = OS_SIGKILL, .code = OS_SI_KERNEL};
+    for (struct os_process *process = os->processes; process; process = process->next)
+        if (!process->exited) os_signal_process(os, process, &info);
+}
+
 void os_end_deadlock(struct os *os)
 {
     const struct os_task *task = os->tasks;
@@ -448,9 +470,7 @@ void os_end_deadlock(struct os *os)
         "deadlock: every thread of the program waits and nothing can wake one (thread %d in '%s'); the program is "
         "ended, look at its locks",
         task->tid, name ? name : "?");
-    struct os_siginfo info = {.signal = OS_SIGKILL, .code = OS_SI_KERNEL};
-    for (struct os_process *process = os->processes; process; process = process->next)
-        if (!process->exited) os_signal_process(os, process, &info);
+    os_kill(os);
 }
 
 uint64_t os_now(const struct os *os)

@@ -15,10 +15,18 @@ static bool is_before(const struct system *system, unsigned a, unsigned b)
     return left < right || (left == right && a < b);
 }
 
-/* The first member of the heap has got another time: moves it to its place. */
-static void sink_first(struct system *system)
+void system_add(struct system *system, const struct system_member *member)
 {
-    unsigned *heap = system->heap, at = 0, moved = heap[0];
+    unsigned *heap = system->heap, number = (unsigned)(member - system->members);
+    unsigned at = system->waiting++;
+    for (; at && is_before(system, number, heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = number;
+}
+
+static struct system_member *take_first(struct system *system)
+{
+    unsigned *heap = system->heap, at = 0, first = heap[0], moved = heap[--system->waiting];
     for (;;) {
         unsigned child = 2 * at + 1;
         if (child >= system->waiting) break;
@@ -28,14 +36,15 @@ static void sink_first(struct system *system)
         at = child;
     }
     heap[at] = moved;
+    return &system->members[first];
 }
 
-/* Whether the first member, which runs, is still the first at its time. */
-static bool is_first(const struct system *system)
+/* Whether the member that runs comes before all in the heap. */
+static bool is_first(const struct system_member *member)
 {
-    for (unsigned child = 1; child <= 2 && child < system->waiting; child++)
-        if (is_before(system, system->heap[child], system->heap[0])) return false;
-    return true;
+    const struct system *system = member->system;
+    return !system->waiting ||
+           is_before(system, (unsigned)(member - system->members), system->heap[0]);
 }
 
 /* ---- callbacks of nodes ---- */
@@ -44,9 +53,12 @@ static bool has_turn(void *context, const struct os_action *action)
 {
     struct system_member *member = context;
     member->time = os_now(member->node->os);
-    if (!is_first(member->system)) return false;
-    system_net_advance(member->system, member->time);
-    if (!action->network) system_flush_reports(member);
+    if (action->network && system_idle_replays(member, member->time)) return true;
+    do
+        if (!is_first(member)) return false;
+    while (!system_net_advance(member->system, member->time));
+    if (action->network) return !system_idle_look(member, action);
+    system_flush_reports(member);
     return true;
 }
 
@@ -63,10 +75,7 @@ int system_new(struct system **out, const struct system_options *options, struct
     system->options = *options;
     system->members = base_calloc(options->node_count, sizeof *system->members);
     system->heap = base_calloc(options->node_count, sizeof *system->heap);
-    system->waiting = options->node_count;
     system->first_failed = -1;
-    for (unsigned i = 0; i < options->node_count; i++)
-        system->heap[i] = i;
     *out = system;
     return system_net_new(system, err);
 }
@@ -94,6 +103,7 @@ void system_attach(struct system *system, unsigned number, struct node *node)
                                .outside = {.context = member, .turn = has_turn, .output = output}};
     system_personality_attach(member);
     system_net_attach(member);
+    system_add(system, member);
     if (system->options.node_count > 1) node_attach_outside(node, &member->outside);
 }
 
@@ -107,13 +117,12 @@ static void end(struct system *system, struct system_member *member)
     if (result.status && system->first_failed < 0)
         system->first_failed = (int)(member - system->members);
     system->last = member->time;
-    system->heap[0] = system->heap[--system->waiting];
 }
 
-/* Runs the first member until it waits for its turn, ends, or reaches `until`. */
+/* Runs the first member until it waits for its turn, sleeps, ends, or reaches `until`. */
 static void run_first(struct system *system, uint64_t until)
 {
-    struct system_member *member = &system->members[system->heap[0]];
+    struct system_member *member = take_first(system);
     system_flush_reports(member);
     if (member->ended) {
         end(system, member);
@@ -125,17 +134,35 @@ static void run_first(struct system *system, uint64_t until)
     case OS_TIME_REACHED:
     case OS_WAITS_FOR_TURN: break;
     }
+    if (member->asleep) return;
     member->time = os_now(member->node->os);
+    system_add(system, member);
+}
+
+/* Nothing is to be run before `until`, but the networks may wake a member. */
+static bool wait_until(struct system *system, uint64_t until)
+{
+    bool is_over = system_net_advance(system, until);
+    if (is_over) system_idle_catch_up(system, until);
+    return is_over;
 }
 
 enum system_progress system_advance(struct system *system, uint64_t until)
 {
-    while (system->waiting) {
-        const struct system_member *first = &system->members[system->heap[0]];
-        if (!first->ended && first->time >= until) return SYSTEM_TIME_REACHED;
+    while (system->waiting || system->asleep) {
+        if (!system->waiting && net_partition_next(system->partition) == NET_NEVER) {
+            system_idle_deadlock(system);
+            continue;
+        }
+        const struct system_member *first =
+            system->waiting ? &system->members[system->heap[0]] : NULL;
+        if (!first || (!first->ended && first->time >= until)) {
+            if (wait_until(system, until)) return SYSTEM_TIME_REACHED;
+            continue;
+        }
         run_first(system, until);
-        if (system->waiting) sink_first(system);
     }
+    (void)system_net_advance(system, NET_NEVER);
     return SYSTEM_ENDED;
 }
 

@@ -14,10 +14,13 @@
  *
  * Invariants:
  *   1. A member's time is a lower bound: it will not act outside before it.
- *   2. Members that have not ended are in a heap by (time, number); only the first one runs.
+ *   2. Members that have neither ended nor sleep are in a heap by (time, number); only the first
+ * one runs.
  *   3. Lines of a node are whole, and come out in the order of turns.
  *
- * A single node has no turns, and a system adds nothing to what its run costs.
+ * A node that only looks at a network again and again sleeps until the network changes what it
+ * would see (system_idle.c); its looks are counted and not executed. When all nodes sleep and the
+ * networks are quiet, the machine is in deadlock.
  *
  * Terms: docs/glossary.md.
  */
@@ -37,6 +40,9 @@ struct system_options {
     struct net_torus_shape shape; /* where they are */
     /* A line about a node for the user, in order; NULL: not wanted. */
     void (*report)(void *context, unsigned node, const char *line);
+    /* Where an instruction is, for such a line: function, file and line; may be NULL. */
+    void (*place)(void *context, unsigned node, unsigned core, uint32_t pc, char *text,
+                  size_t size);
     void *context;
 };
 
@@ -55,6 +61,11 @@ uint64_t system_now(const struct system *system); /* simulated time, in cycles *
 
 /* A line that a node's part of the simulator has for the user; it comes out in the node's turn. */
 void system_report(struct system *system, unsigned number, const char *line);
+
+/* Checks the laws of the networks (net_torus_law and others) over all nodes, after SYSTEM_ENDED:
+ * how many hold; CHIL_ELAW and which law when one does not. Without traffic there is nothing to
+ * check; packets that no node took are reported, and then laws of a quiet network do not apply. */
+int system_check_laws(struct system *system, unsigned *checked, struct chil_error *err);
 
 /* The node that was the first to end with another status than 0; -1: none. */
 int system_first_failed(const struct system *system);

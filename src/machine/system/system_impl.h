@@ -14,6 +14,8 @@ struct system_line {
     size_t count, capacity;
 };
 
+struct system_idle; /* how it waits (system_idle.c) */
+
 struct system_member {
     struct system *system;
     struct node *node;
@@ -21,7 +23,11 @@ struct system_member {
     struct node_device personality;
     struct node_device torus[TORUS_GROUPS], registers;
     struct net_torus_port *port;
+    struct node_source source; /* signals of the networks */
     bool reported_fault;
+    uint64_t changes; /* of what its devices would answer */
+    struct system_idle *idle;
+    bool asleep;   /* in no heap: it looks again and again, and nothing changes */
     uint64_t time; /* it does nothing outside before */
     bool ended;    /* waits for its last turn, in which its rest comes out */
     struct system_line line[SYSTEM_STREAMS];
@@ -31,8 +37,11 @@ struct system_member {
 struct system {
     struct system_options options;
     struct system_member *members;
-    unsigned *heap; /* of numbers of members that have not ended, by (time, number) */
-    unsigned waiting;
+    unsigned
+        *heap; /* of numbers of members, by (time, number): neither running, asleep nor ended */
+    unsigned waiting; /* in the heap */
+    unsigned asleep;
+    bool woken;    /* one was, since the networks were last asked to advance */
     uint64_t last; /* the time at which the last member ended */
     int first_failed;
     /* The networks; NULL on machines without them. */
@@ -43,6 +52,24 @@ struct system {
     struct net_barrier_part *barrier_part;
 };
 
+/* Adds a member that is in no heap, at its time. */
+void system_add(struct system *system, const struct system_member *member);
+
+/* Waiting members (system_idle.c). system_idle_look is called in the turn of a look, before it:
+ * true if the member sleeps from now on and the look is not to be done. system_idle_answered keeps
+ * what the look returned. system_idle_change is called when another answer may come from now on; it
+ * wakes a member that sleeps. A member that was woken within a round is given the answers from
+ * before the change by system_idle_replays until it has passed it. */
+bool system_idle_look(struct system_member *member, const struct os_action *action);
+void system_idle_answered(struct system_member *member, const struct node_access *access);
+void system_idle_change(struct system_member *member);
+bool system_idle_replays(const struct system_member *member, uint64_t time);
+bool system_idle_replay(struct system_member *member, struct node_access *access);
+/* Counts of members that sleep, up to a time. */
+void system_idle_catch_up(struct system *system, uint64_t time);
+/* Nothing will change any more: reports who waits for what, and ends them. */
+void system_idle_deadlock(struct system *system);
+
 /* Attaches the page that names the node (system_personality.c). */
 void system_personality_attach(struct system_member *member);
 
@@ -51,8 +78,11 @@ int system_net_new(struct system *system, struct chil_error *err);
 void system_net_free(struct system *system);
 void system_net_attach(struct system_member *member);
 void system_net_detach(struct system_member *member);
-/* Runs the networks up to a time, which may be one that they have passed. */
-void system_net_advance(struct system *system, uint64_t time);
+/* Runs the networks up to a time, which may be one that they have passed. False: it stopped before,
+ * since a member was woken. */
+bool system_net_advance(struct system *system, uint64_t time);
+/* What a program waits for that looks at an address again and again. */
+const char *system_net_awaited(const struct system_member *member, uint32_t address);
 
 /* Lines (system_output.c): of the program; and for the user, which system_flush_reports hands on.
  * system_flush_lines writes what has no newline at its end. */

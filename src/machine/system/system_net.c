@@ -12,6 +12,8 @@
  * SIGSEGV, as an access to no memory does. A load from an empty FIFO gives zeros and a store into a
  * full one is dropped; hardware leaves both open. In all cases a line says what and where; of the
  * latter the first of each node. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "machine/system/system_impl.h"
@@ -48,13 +50,16 @@ static bool answer(struct system_member *member, int status, const struct chil_e
     return harmless;
 }
 
-static void catch_up(struct system_member *member, unsigned core)
+/* Whether the access changes what later ones are answered. */
+static void note(struct system_member *member, const struct node_access *access, bool changes)
 {
-    system_net_advance(member->system, core_cycles(cores_get(member->node->cores, core)));
+    if (changes || !access->load)
+        system_idle_change(member);
+    else
+        system_idle_answered(member, access);
 }
 
-static bool access_torus(struct system_member *member, unsigned group, unsigned core,
-                         struct node_access *access)
+static bool access_torus(struct system_member *member, unsigned group, struct node_access *access)
 {
     uint8_t quad[TORUS_PORT_QUAD];
     struct chil_error err = {0};
@@ -65,7 +70,7 @@ static bool access_torus(struct system_member *member, unsigned group, unsigned 
         (offset & ~15u) == TORUS_PORT_STATUS || (offset & ~15u) == TORUS_PORT_OTHER_STATUS;
     if (access->width == 4 && !(is_status && access->load && offset % 4 == 0)) return false;
     if (access->width == 8) return false;
-    catch_up(member, core);
+    if (system_idle_replay(member, access)) return true;
     if (access->load) {
         status = net_torus_port_load(member->port, group, offset & ~15u, quad, &err);
         access->value = access->width == 4 ? mem_host_get32(quad + word) : get64(quad);
@@ -75,17 +80,20 @@ static bool access_torus(struct system_member *member, unsigned group, unsigned 
         put64(quad + 8, access->second);
         status = net_torus_port_store(member->port, group, offset, quad, 0, &err);
     }
+    note(member, access, !is_status);
     return answer(member, status, &err);
 }
 
 static bool access_group_0(void *context, unsigned core, struct node_access *access)
 {
-    return access_torus(context, 0, core, access);
+    (void)core;
+    return access_torus(context, 0, access);
 }
 
 static bool access_group_1(void *context, unsigned core, struct node_access *access)
 {
-    return access_torus(context, 1, core, access);
+    (void)core;
+    return access_torus(context, 1, access);
 }
 
 /* ---- device control registers ---- */
@@ -97,12 +105,100 @@ static bool access_register(void *context, unsigned core, struct node_access *ac
     uint32_t dcr = (access->address - member->registers.page) / 4 - DCR_BARRIER;
     uint32_t node = (uint32_t)(member - system->members);
     if (access->width != 4 || access->address % 4 || dcr >= BARRIER_REGISTERS) return false;
-    catch_up(member, core);
+    (void)core;
+    if (system_idle_replay(member, access)) return true;
     if (access->load)
         access->value = net_barrier_load(system->barrier_part, node);
     else
         net_barrier_store(system->barrier_part, node, dcr, (uint32_t)access->value, true);
+    note(member, access, false);
     return true;
+}
+
+const char *system_net_awaited(const struct system_member *member, uint32_t address)
+{
+    for (unsigned group = 0; group < TORUS_GROUPS; group++)
+        if (member->port && address - member->torus[group].page < TORUS_PORT_SIZE)
+            return "the torus FIFOs, a packet or room for one,";
+    return "the barrier, that all nodes are there,";
+}
+
+/* ---- what the networks do at a node ---- */
+
+static void on_change(void *self, uint32_t node, unsigned fifo)
+{
+    struct system *system = self;
+    (void)fifo;
+    system_idle_change(&system->members[node]);
+}
+
+static const char *const directions[TORUS_LINKS] = {"xp.", "xm.", "yp.", "ym.", "zp.", "zm."};
+
+/* "torus.xp.packets": the number is direction x TORUS_EVENTS + event. */
+static bool find_signal(void *context, const char *name, uint32_t *number)
+{
+    const struct system_member *member = context;
+    if (!member->system->torus || strncmp(name, "torus.", 6) != 0) return false;
+    for (uint32_t d = 0; d < TORUS_LINKS; d++)
+        for (uint32_t event = 0; event < TORUS_EVENTS; event++)
+            if (strncmp(name + 6, directions[d], 3) == 0 &&
+                strcmp(name + 9, net_torus_event_rows[event].name) == 0) {
+                *number = d * TORUS_EVENTS + event;
+                return true;
+            }
+    return false;
+}
+
+static void count_signal(void *context, uint32_t number, uint64_t *occurrences, uint64_t *high)
+{
+    const struct system_member *member = context;
+    struct net_count count =
+        net_torus_count(member->system->torus_part, (uint32_t)(member - member->system->members),
+                        number / TORUS_EVENTS, (enum net_torus_event)(number % TORUS_EVENTS));
+    *occurrences = count.occurrences;
+    *high = count.high;
+}
+
+/* ---- laws ---- */
+
+static int broken(struct chil_error *err, const char *network, const char *law)
+{
+    return chil_error_set(
+        err, CHIL_ELAW,
+        "internal error: counts break the law of the %s '%s'; please report it with "
+        "the program",
+        network, law);
+}
+
+static int check_torus(struct system *system, unsigned *checked, struct chil_error *err)
+{
+    struct net_torus_totals totals = {0};
+    char text[120];
+    net_torus_add_totals(system->torus_part, &totals);
+    uint64_t left = totals.injected + totals.copies - totals.delivered;
+    if (left) {
+        (void)snprintf(text, sizeof text,
+                       "%llu packets were still on their way at the end: nodes did not take them",
+                       (unsigned long long)left);
+        if (system->options.report) system->options.report(system->options.context, 0, text);
+        return CHIL_OK;
+    }
+    for (unsigned i = 0; net_torus_law(i); i++)
+        *checked += 1;
+    int law = net_torus_broken_law(&totals);
+    return law < 0 ? CHIL_OK : broken(err, "torus", net_torus_law((unsigned)law));
+}
+
+int system_check_laws(struct system *system, unsigned *checked, struct chil_error *err)
+{
+    struct net_barrier_totals totals = {0};
+    int status = system->torus ? check_torus(system, checked, err) : CHIL_OK;
+    if (status || !system->barrier) return status;
+    net_barrier_add_totals(system->barrier_part, &totals);
+    for (unsigned i = 0; net_barrier_law(i); i++)
+        *checked += 1;
+    int law = net_barrier_broken_law(&totals);
+    return law < 0 ? CHIL_OK : broken(err, "barrier network", net_barrier_law((unsigned)law));
 }
 
 /* ---- making ---- */
@@ -123,7 +219,9 @@ static int make_torus(struct system *system, struct chil_error *err)
                    .retry_cycles = number(system, "torus.retry_cycles")}};
     if (!number(system, "torus.base")) return CHIL_OK;
     int status = net_torus_new(&system->torus, &config, err);
-    if (!status) system->torus_part = net_torus_part_new(system->torus, system->partition, NULL);
+    const struct net_torus_owner owner = {
+        .self = system, .received = on_change, .injected = on_change};
+    if (!status) system->torus_part = net_torus_part_new(system->torus, system->partition, &owner);
     return status;
 }
 
@@ -134,8 +232,9 @@ static int make_barrier(struct system *system, struct chil_error *err)
                                         .access_cycles = number(system, "barrier.access_cycles")};
     if (!number(system, "network.dcr_base")) return CHIL_OK;
     int status = net_barrier_new(&system->barrier, &config, err);
+    const struct net_barrier_owner owner = {.self = system, .sticky = on_change, .down = on_change};
     if (!status)
-        system->barrier_part = net_barrier_part_new(system->barrier, system->partition, NULL);
+        system->barrier_part = net_barrier_part_new(system->barrier, system->partition, &owner);
     return status;
 }
 
@@ -159,6 +258,9 @@ void system_net_attach(struct system_member *member)
 {
     const struct system *system = member->system;
     uint32_t node = (uint32_t)(member - system->members);
+    member->source =
+        (struct node_source){.context = member, .find = find_signal, .count = count_signal};
+    node_attach_source(member->node, &member->source);
     for (unsigned group = 0; system->torus && group < TORUS_GROUPS; group++) {
         member->torus[group] =
             (struct node_device){.context = member,
@@ -186,9 +288,19 @@ void system_net_attach(struct system_member *member)
 void system_net_detach(struct system_member *member)
 {
     net_torus_port_free(member->port);
+    free(member->idle);
 }
 
-void system_net_advance(struct system *system, uint64_t time)
+/* Cycle by cycle while a member sleeps, as each may wake one. */
+bool system_net_advance(struct system *system, uint64_t time)
 {
-    if (time > net_partition_now(system->partition)) net_partition_advance(system->partition, time);
+    struct net_partition *partition = system->partition;
+    uint64_t next;
+    system->woken = false;
+    while (system->asleep && (next = net_partition_next(partition)) < time) {
+        net_partition_advance(partition, next + 1);
+        if (system->woken) return false;
+    }
+    if (time > net_partition_now(partition)) net_partition_advance(partition, time);
+    return true;
 }

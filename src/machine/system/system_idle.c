@@ -1,0 +1,196 @@
+/* Nodes that wait for a network: their looks are counted without being executed.
+ *
+ * A program waits in a loop that looks at a status again and again. A round of that loop goes from
+ * a look to the next time at which the same instruction looks with the same registers. When the
+ * node did nothing in it but look (node_repeat.c), and what devices answer has not changed, every
+ * further round is the same. The member then sleeps: it is in no heap and costs nothing.
+ *
+ * What devices of a node answer changes when the network does something at the node (callbacks of
+ * the networks' owners) and when the node itself stores to a device or takes something out of a
+ * FIFO. Each adds 1 to member->changes. Such an event in cycle w wakes the member. Of the rounds,
+ * all that begin up to w are counted; a look at time t sees what happened before t, so looks up to
+ * w have old answers and those behind it new ones. A round with several looks begins at most at w
+ * and is executed: its looks up to w are given the answers that they had in the round before.
+ *
+ * Two rounds are measured before a member sleeps: both must take the same time. Limits: loops that
+ * store, also to the stack; loops with more than LOOKS looks; nodes on which other tasks can run, a
+ * time limit or a signal may come. They are executed. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "machine/system/system_impl.h"
+
+enum { LOOKS = 16, REPORTED = 8 };
+
+struct answer {
+    uint32_t address;
+    uint64_t value, second;
+};
+
+struct system_idle {
+    bool valid;           /* the rest is of a round that began */
+    unsigned core, looks; /* answers so far, the first look's included */
+    struct core_regs regs;
+    uint64_t changes, began, cycles; /* cycles: of the round before, 0: there is none */
+    uint64_t until;                  /* looks up to then are given the answers; 0: none */
+    unsigned replayed;
+    bool is_marked;
+    struct node_mark mark, round;
+    struct answer answers[LOOKS];
+};
+
+static void begin(struct system_member *member, const struct os_action *action)
+{
+    struct system_idle *idle = member->idle;
+    idle->valid = true;
+    idle->core = action->core;
+    idle->looks = 0;
+    idle->changes = member->changes;
+    idle->began = member->time;
+    idle->cycles = 0;
+    idle->is_marked = false;
+    memcpy(&idle->regs, action->regs, sizeof idle->regs);
+}
+
+/* A round is over at the look that it began with. True: it will be the same from now on. */
+static bool is_steady(struct system_member *member)
+{
+    struct system_idle *idle = member->idle;
+    struct node_mark mark;
+    uint64_t cycles = member->time - idle->began;
+    bool same = cycles == idle->cycles, was_marked = idle->is_marked;
+    idle->began = member->time;
+    idle->cycles = cycles;
+    if (!same || !node_mark_take(member->node, idle->core, &mark)) {
+        idle->is_marked = false;
+        return false;
+    }
+    bool steady = was_marked && node_mark_difference(&idle->mark, &mark, &idle->round) &&
+                  idle->round.cycles == cycles;
+    idle->mark = mark;
+    idle->is_marked = true;
+    return steady;
+}
+
+bool system_idle_look(struct system_member *member, const struct os_action *action)
+{
+    struct system_idle *idle = member->idle;
+    if (action->store) return false;
+    if (!idle) idle = member->idle = base_calloc(1, sizeof *idle);
+    bool goes_on = idle->valid && idle->changes == member->changes && idle->core == action->core;
+    if (goes_on && action->regs->pc != idle->regs.pc && idle->looks < LOOKS) return false;
+    if (!goes_on || memcmp(&idle->regs, action->regs, sizeof idle->regs) != 0) {
+        begin(member, action);
+        return false;
+    }
+    member->asleep = is_steady(member);
+    member->system->asleep += member->asleep;
+    if (!member->asleep) idle->looks = 0;
+    return member->asleep;
+}
+
+void system_idle_answered(struct system_member *member, const struct node_access *access)
+{
+    struct system_idle *idle = member->idle;
+    if (!idle || !idle->valid) return;
+    if (idle->looks < LOOKS)
+        idle->answers[idle->looks] =
+            (struct answer){access->address, access->value, access->second};
+    idle->looks++;
+}
+
+/* Counts rounds of a member that sleeps, up to the last one that begins at `time` or before, and
+ * one more if wanted. */
+static void repeat(struct system_member *member, uint64_t time, bool one_more)
+{
+    struct system_idle *idle = member->idle;
+    uint64_t times = (time > idle->began ? time - idle->began : 0) / idle->round.cycles + one_more;
+    node_repeat(member->node, idle->core, &idle->round, times);
+    idle->began += times * idle->round.cycles;
+    member->time = idle->began;
+}
+
+static void wake(struct system_member *member)
+{
+    member->asleep = false;
+    member->system->asleep--;
+    member->system->woken = true;
+    member->idle->valid = false;
+    system_add(member->system, member);
+}
+
+void system_idle_change(struct system_member *member)
+{
+    struct system_idle *idle = member->idle;
+    member->changes++;
+    if (!member->asleep) return;
+    uint64_t now = net_partition_now(member->system->partition);
+    assert(now >= idle->began);
+    repeat(member, now, idle->looks == 1);
+    if (idle->looks > 1) idle->until = now;
+    idle->replayed = 0;
+    wake(member);
+}
+
+bool system_idle_replays(const struct system_member *member, uint64_t time)
+{
+    return member->idle && member->idle->until && time <= member->idle->until;
+}
+
+bool system_idle_replay(struct system_member *member, struct node_access *access)
+{
+    struct system_idle *idle = member->idle;
+    if (!system_idle_replays(member, member->time)) return false;
+    const struct answer *answer = &idle->answers[idle->replayed++];
+    assert(idle->replayed <= idle->looks && answer->address == access->address && access->load);
+    access->value = answer->value;
+    access->second = answer->second;
+    return true;
+}
+
+void system_idle_catch_up(struct system *system, uint64_t time)
+{
+    for (unsigned i = 0; system->asleep && i < system->options.node_count; i++)
+        if (system->members[i].asleep) repeat(&system->members[i], time, false);
+}
+
+/* ---- deadlock ---- */
+
+static void report(struct system *system, unsigned number)
+{
+    const struct system_options *o = &system->options;
+    const struct system_member *member = &system->members[number];
+    char text[400], place[200] = "";
+    if (!o->report) return;
+    if (o->place)
+        o->place(o->context, number, member->idle->core, member->idle->regs.pc, place,
+                 sizeof place);
+    (void)snprintf(text, sizeof text, "deadlock: waits for ever for %s at pc 0x%08x%s%s",
+                   system_net_awaited(member, member->idle->answers[0].address),
+                   member->idle->regs.pc, *place ? " in " : "", place);
+    o->report(o->context, number, text);
+}
+
+void system_idle_deadlock(struct system *system)
+{
+    unsigned reported = 0, first_left = 0, left = system->asleep;
+    char text[80];
+    for (unsigned i = 0; i < system->options.node_count; i++) {
+        struct system_member *member = &system->members[i];
+        if (!member->asleep) continue;
+        if (reported < REPORTED) {
+            report(system, i);
+            first_left = i;
+            reported++;
+        }
+        os_kill(member->node->os);
+        wake(member);
+    }
+    (void)snprintf(text, sizeof text, "deadlock: and %u more nodes", left - reported);
+    if (left > reported && system->options.report)
+        system->options.report(system->options.context, first_left, text);
+}
