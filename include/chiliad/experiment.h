@@ -173,6 +173,13 @@ int chil_exp_read(struct chil_exp **exp, const char *path, struct chil_error *er
 int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *bytes, size_t size,
                         struct chil_error *err);
 int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_error *err);
+/* The same in two steps: a file is opened before the work that fills it, so a wrong path is an
+ * error at once, and a program that runs meanwhile cannot change where the output goes. Closing
+ * writes the experiment; NULL drops the file. It frees `output`, which may be NULL. */
+struct chil_exp_output;
+int chil_exp_output_open(struct chil_exp_output **output, const char *path, struct chil_error *err);
+int chil_exp_output_close(struct chil_exp_output *output, const struct chil_exp *exp,
+                          struct chil_error *err);
 
 /* --- The algebra (CUBE, and paper 003 section 2.3) ------------------------------------------- */
 

@@ -76,8 +76,6 @@ struct cmd_output {
 };
 int cmd_output_open(struct cmd_output *output, const char *command, const char *path);
 int cmd_output_close(struct cmd_output *output, bool good);
-/* Whether such a file could be written now: for an experiment, which is opened after the run. */
-int cmd_output_check(const char *command, const char *path);
 
 /* What commands that run a program have in common: the machine, its parameters, and where the
  * program may go. A command puts cmd_program_rows behind its own rows. */

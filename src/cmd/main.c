@@ -2,7 +2,10 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -150,8 +153,17 @@ static int help(int argc, char **argv)
     return cmd_finish("", 0);
 }
 
+/* A standard stream that is closed stays so (O_PATH: EBADF), and no other file gets its number. */
+static void keep_streams_closed(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/", O_PATH) != fd) abort();
+}
+
 int main(int argc, char **argv)
 {
+    keep_streams_closed();
+    (void)signal(SIGXFSZ, SIG_IGN); /* 'ulimit -f': a write says EFBIG */
     if (argc < 2) {
         print_help(stderr);
         return CMD_BAD;

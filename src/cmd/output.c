@@ -1,6 +1,4 @@
 /* Output files of commands: those of view, with errors on standard error. */
-#include <sys/stat.h>
-
 #include "cmd/cmd.h"
 
 int cmd_output_open(struct cmd_output *output, const char *command, const char *path)
@@ -10,15 +8,6 @@ int cmd_output_open(struct cmd_output *output, const char *command, const char *
     if (view_file_open(&output->whole, path, &err)) return cmd_fail_error(command, &err);
     output->file = output->whole.file;
     return 0;
-}
-
-int cmd_output_check(const char *command, const char *path)
-{
-    struct stat info;
-    struct cmd_output output;
-    if (lstat(path, &info) == 0 && S_ISFIFO(info.st_mode)) return 0; /* opening it waits */
-    int status = cmd_output_open(&output, command, path);
-    return status ? status : cmd_output_close(&output, false);
 }
 
 int cmd_output_close(struct cmd_output *output, bool good)

@@ -121,10 +121,11 @@ static int parse_options(int argc, char **argv, struct record *r)
     return cmd_program_words(&r->program, "record", argc, argv);
 }
 
-static int write_experiment(const struct chil_exp *exp, const char *path)
+static int write_experiment(struct chil_exp_output *output, const struct chil_exp *exp,
+                            const char *path)
 {
     struct chil_error err = {0};
-    if (chil_exp_write(exp, path, &err)) return cmd_fail_error("record", &err);
+    if (chil_exp_output_close(output, exp, &err)) return cmd_fail_error("record", &err);
     (void)fprintf(stderr, "chiliad record: wrote %s: %zu metrics, %zu call paths, %zu thread%s\n",
                   path, exp->metrics, exp->nodes, exp->threads, exp->threads == 1 ? "" : "s");
     return 0;
@@ -212,7 +213,7 @@ static int run_again(struct record *r, struct record_counted *counted,
     return 0;
 }
 
-static int run(struct record *r, const char *path)
+static int run(struct record *r, struct chil_exp_output *output, const char *path)
 {
     struct record_counted counted;
     struct record_streams streams;
@@ -225,7 +226,10 @@ static int run(struct record *r, const char *path)
     if (!status && !result) status = add_hierarchies(&counted.exact);
     if (!status && r->program.partial)
         chil_exp_set_attribute(result ? result : counted.exact, "partial", r->program.partial);
-    if (!status) status = write_experiment(result ? result : counted.exact, path);
+    if (!status)
+        status = write_experiment(output, result ? result : counted.exact, path);
+    else
+        (void)chil_exp_output_close(output, NULL, NULL);
     chil_exp_free(result);
     record_counted_fini(&counted, &r->limit);
     return status ? status : exit_status;
@@ -244,10 +248,12 @@ int cmd_record(int argc, char **argv)
     (void)snprintf(usual, sizeof usual, "%.255s.cubex", slash ? slash + 1 : program);
     const char *path = r.output ? r.output : usual;
     if (r.platform) status = record_limit_open(&r.limit, r.platform, r.sets);
-    if (!status) status = cmd_output_check("record", path);
     if (!status) status = cmd_program_machine(&r.program, "record", &machine);
     if (!status) {
-        status = run(&r, path);
+        struct chil_exp_output *output;
+        struct chil_error err = {0};
+        status = chil_exp_output_open(&output, path, &err) ? cmd_fail_error("record", &err)
+                                                           : run(&r, output, path);
         chil_machine_free(machine);
     }
     record_limit_close(&r.limit);

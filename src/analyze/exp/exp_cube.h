@@ -126,17 +126,7 @@ struct archive;
 struct archive *exp_tar_create(int fd);
 int exp_tar_add(struct archive *archive, const char *name, const void *bytes, size_t size,
                 struct chil_error *err);
+/* Errors say why only, without the file's name. */
 int exp_tar_close(struct archive *archive, struct chil_error *err); /* frees it */
-
-/* --- Files ----------------------------------------------------------------------------------- */
-
-/* An output file: a temporary that is renamed when it is complete; devices and pipes in place. */
-struct exp_output {
-    const char *path;
-    char *temporary; /* NULL: written in place */
-    int fd;
-};
-int exp_output_open(struct exp_output *output, const char *path, struct chil_error *err);
-int exp_output_close(struct exp_output *output, int status, struct chil_error *err);
 
 #endif

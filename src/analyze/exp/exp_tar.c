@@ -133,9 +133,8 @@ void exp_tar_free(struct exp_tar *tar)
 
 static int fail(struct archive *archive, struct chil_error *err)
 {
-    const char *why = archive_error_string(archive);
-    return chil_error_set(err, CHIL_EIO, "cannot write the archive: %s",
-                          why ? why : "unknown error");
+    int why = archive_errno(archive);
+    return chil_error_set(err, CHIL_EIO, "%s", why > 0 ? strerror(why) : "unknown error");
 }
 
 struct archive *exp_tar_create(int fd)
@@ -155,7 +154,7 @@ int exp_tar_add(struct archive *archive, const char *name, const void *bytes, si
                 struct chil_error *err)
 {
     struct archive_entry *entry = archive_entry_new();
-    if (!entry) return chil_error_set(err, CHIL_EIO, "cannot write the archive: out of memory");
+    if (!entry) return chil_error_set(err, CHIL_EIO, "out of memory");
     archive_entry_set_pathname(entry, name);
     archive_entry_set_filetype(entry, AE_IFREG);
     archive_entry_set_perm(entry, 0600);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
+
 /* A CUBE file has at least one of everything. */
 static const char *what_lacks(const struct chil_exp *exp)
 {
@@ -68,7 +70,7 @@ static int write_cubex(const struct chil_exp *exp, const struct exp_layout *layo
 {
     struct exp_bytes index = {0}, data = {0};
     struct archive *archive = exp_tar_create(fd);
-    if (!archive) return chil_error_set(err, CHIL_EIO, "cannot start an archive");
+    if (!archive) return chil_error_set(err, CHIL_EIO, "out of memory");
     int status = 0;
     for (size_t i = 0; i < exp->metrics && !status; i++)
         status = add_metric(archive, exp, layout, layout->metric_at[i], &index, &data, err);
@@ -87,12 +89,11 @@ static int write_cube(const struct chil_exp *exp, const struct exp_layout *layou
 {
     int copy = dup(fd);
     FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
-    if (!out) return chil_error_set(err, CHIL_EIO, "cannot write: %s", strerror(errno));
+    if (!out) return chil_error_set(err, CHIL_EIO, "%s", strerror(errno));
     exp_xml_write(out, exp, layout, true);
     exp_xml_write_severity(out, exp, layout);
     bool bad = ferror(out) != 0;
-    if (fclose(out) != 0 || bad)
-        return chil_error_set(err, CHIL_EIO, "cannot write: %s", strerror(errno));
+    if (fclose(out) != 0 || bad) return chil_error_set(err, CHIL_EIO, "%s", strerror(errno));
     return 0;
 }
 
@@ -102,20 +103,52 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_error *err)
+struct chil_exp_output {
+    struct output output;
+};
+
+int chil_exp_output_open(struct chil_exp_output **output, const char *path, struct chil_error *err)
 {
-    struct exp_output output;
+    struct chil_exp_output *new = base_calloc(1, sizeof *new);
+    int status = output_open(&new->output, path, err);
+    if (status)
+        free(new);
+    else
+        *output = new;
+    return status;
+}
+
+static int write_to(const struct output *file, const struct chil_exp *exp, struct chil_error *err)
+{
     struct exp_layout layout;
     const char *lacks = what_lacks(exp);
     if (lacks)
-        return chil_error_set(err, CHIL_EINVAL, "cannot write '%s': the experiment has no %s", path,
-                              lacks);
-    int status = exp_output_open(&output, path, err);
-    if (status) return status;
-    bool cube3 = ends_with(path, ".cube");
+        return chil_error_set(err, CHIL_EINVAL, "cannot write '%s': the experiment has no %s",
+                              file->path, lacks);
+    bool cube3 = ends_with(file->path, ".cube");
+    struct chil_error why = {0};
     exp_layout_init(&layout, exp, !cube3);
-    status = cube3 ? write_cube(exp, &layout, output.fd, err)
-                   : write_cubex(exp, &layout, output.fd, err);
+    int status = cube3 ? write_cube(exp, &layout, file->fd, &why)
+                       : write_cubex(exp, &layout, file->fd, &why);
     exp_layout_fini(&layout);
-    return exp_output_close(&output, status, err);
+    return status ? chil_error_set(err, status, "cannot write '%s': %s", file->path, why.text) : 0;
+}
+
+int chil_exp_output_close(struct chil_exp_output *output, const struct chil_exp *exp,
+                          struct chil_error *err)
+{
+    struct chil_error why = {0};
+    if (!output) return 0;
+    int status = exp ? write_to(&output->output, exp, &why) : 0;
+    int closed = output_close(&output->output, exp && !status, status ? NULL : &why);
+    free(output);
+    if (!status) status = closed;
+    return status ? chil_error_set(err, status, "%s", why.text) : 0;
+}
+
+int chil_exp_write(const struct chil_exp *exp, const char *path, struct chil_error *err)
+{
+    struct chil_exp_output *output;
+    int status = chil_exp_output_open(&output, path, err);
+    return status ? status : chil_exp_output_close(output, exp, err);
 }

@@ -134,7 +134,8 @@ static const struct file_ops stream_ops = {
 
 struct file *file_of_host(struct fs *fs, int host, unsigned flags)
 {
-    if (fcntl(host, F_GETFD) < 0) return NULL;
+    int mode = fcntl(host, F_GETFL);
+    if (mode < 0 || mode & O_PATH) return NULL; /* closed */
     struct file *file = file_new(fs, &stream_ops, flags);
     file->host = host;
     file->borrowed = true;
