@@ -100,7 +100,7 @@ $(BUILD)/tsan/tests/test_upc_threads: $(TSAN_SRC) $(wildcard src/base/*.h src/me
 
 # The page that `chiliad page` fills. Without npm it is left out, and everything else is built.
 PAGE_SRC := ui/package.json ui/package-lock.json ui/build.mjs $(sort $(wildcard ui/src/*))
-$(BUILD)/page/page.html: $(PAGE_SRC) tools/page
+$(BUILD)/page/page.html: $(PAGE_SRC) tools/page | $(BUILD)/found
 	@tools/page $(BUILD)
 $(BUILD)/ui/installed: ui/package-lock.json $(BUILD)/page/page.html
 	@tools/page $(BUILD) test

@@ -218,7 +218,7 @@ static void refused(const struct slip *slip, const struct chil_machine *machine)
 static void mistakes_are_reported_with_their_line(void **state)
 {
     static const struct slip slips[] = {
-        {"", "t:0: the stimulus is empty; see docs/formats/stimulus.md"},
+        {"", "t: the stimulus is empty; see docs/formats/stimulus.md"},
         {"# nothing\n\n", "t:2: the stimulus is empty; see docs/formats/stimulus.md"},
         {BGP, "t:1: the stimulus is empty; see docs/formats/stimulus.md"},
         {"start\n", "t:1: 'start' is no cycle; a line is CYCLE VERB ARGUMENTS"},

@@ -295,13 +295,6 @@ static void judge(struct place *place, const struct fs *fs)
     }
 }
 
-/* A writable folder of the host's may be below /dev: /dev/shm. Paths that leave it by ".." do not
- * count. */
-static bool is_own_folder(const struct fs *fs, const char *text)
-{
-    return pseudo_area(text) && fs_may_change(fs, text) && !strstr(text, "..");
-}
-
 int place_find(struct place *place, const struct os_files *files, struct os_call *call,
                const char *base, const char *path, unsigned flags)
 {
@@ -317,7 +310,9 @@ int place_find(struct place *place, const struct os_files *files, struct os_call
         if (status != -ENOENT) return status;
         if (is_cache(text)) return -ENOENT;
     }
-    int status = walk_tree(place, fs, call, fs_root(fs), !is_own_folder(fs, text), text, flags);
+    /* A path that leaves such a folder by ".." is not below it. */
+    bool pseudo = !fs_is_own_folder(fs, text) || strstr(text, "..");
+    int status = walk_tree(place, fs, call, fs_root(fs), pseudo, text, flags);
     if ((library || flags & PLACE_SYSROOT) && missing(status, place)) {
         if (!status) place_fini(place);
         return find_in_sysroot(place, fs, call, text, flags);

@@ -231,6 +231,15 @@ bool fs_may_change(const struct fs *fs, const char *path)
     return false;
 }
 
+bool fs_is_own_folder(const struct fs *fs, const char *path)
+{
+    for (size_t i = 0; i < fs->writable_count; i++) {
+        const char *folder = fs->writable[i];
+        if (pseudo_area(folder) && strchr(folder + 1, '/') && is_below(path, folder)) return true;
+    }
+    return false;
+}
+
 /* ---- the program's folder ---- */
 
 void fs_hide_program(struct fs *fs, const char *path)
