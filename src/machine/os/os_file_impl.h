@@ -78,8 +78,8 @@ bool fs_has_proc(const struct fs *fs);
 unsigned fs_cores(const struct fs *fs);
 /* Whether what is at this guest path, free of symbolic links, may be changed. */
 bool fs_may_change(const struct fs *fs, const char *path);
-/* Below a writable folder that is itself below /dev, /proc or /sys, such as /dev/shm/work: a file of
- * the host, no pseudo file. */
+/* Below a writable folder that is itself below /dev, /proc or /sys, such as /dev/shm/work: a file
+ * of the host, no pseudo file. */
 bool fs_is_own_folder(const struct fs *fs, const char *path);
 /* The program at this path, and others of its folder, are shown in OS_PROGRAM_FOLDER. */
 #define OS_PROGRAM_FOLDER "/proc/program"
