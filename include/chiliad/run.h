@@ -53,6 +53,9 @@ struct chil_torus {
     unsigned size[3];
     bool mesh[3];
 };
+/* How many processes each node starts the program as: one, two, or one for each core (four at
+ * most). Each has its part of the cores and of the memory. */
+enum chil_run_mode { CHIL_RUN_SMP, CHIL_RUN_DUAL, CHIL_RUN_VN };
 enum { CHIL_TORUS_SIZE_MAX = 256, CHIL_RUN_NODES_MAX = 65536 };
 /* Reads "8x8x4", or "8x8x4m" with a mesh in z. */
 int chil_torus_parse(const char *text, struct chil_torus *torus, struct chil_error *err);
@@ -157,6 +160,10 @@ struct chil_run_options {
      * nodes have no trace, no transactions and no record. */
     unsigned nodes;
     struct chil_torus torus; /* size[0] 0: a torus as cubic as `nodes` allows */
+    unsigned mode;           /* enum chil_run_mode */
+    /* Ranks of processes: a permutation of XYZT (T: the process of a node), whose first letter
+     * changes first; or a file with a line "x y z t" for each rank. NULL: XYZT. */
+    const char *mapping;
 };
 enum { CHIL_RECORD_DEPTH = 256 };
 
@@ -194,6 +201,8 @@ bool chil_run_trace_is_on(const struct chil_run *run);
 unsigned chil_run_nodes(const struct chil_run *run);
 struct chil_torus chil_run_torus(const struct chil_run *run);
 void chil_run_coordinates(const struct chil_run *run, unsigned node, unsigned at[3]);
+unsigned chil_run_processes(const struct chil_run *run); /* of a node */
+unsigned chil_run_rank(const struct chil_run *run, unsigned node, unsigned process);
 uint64_t chil_run_node_count(const struct chil_run *run, unsigned node,
                              const struct chil_event *event);
 int chil_run_node_status(const struct chil_run *run, unsigned node);

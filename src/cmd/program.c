@@ -65,6 +65,13 @@ static int take_maximum(void *options, const char *command, char *value)
         command, "--max wants memory=N, tasks=N, files=N, signals=N or output=N, not '%s'", value);
 }
 
+static int take_torus(void *options, const char *command, char *value)
+{
+    struct cmd_program *p = options;
+    struct chil_error err = {0};
+    return chil_torus_parse(value, &p->run.torus, &err) ? cmd_fail_error(command, &err) : 0;
+}
+
 const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
     {"machine", 'M', "MACHINE", "bgp (default), bgl, or a machine file",
      OPTION_SET_TEXT(struct cmd_program, machine), .values = "@machines"},
@@ -75,6 +82,20 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "count cold, capacity, conflict and coherence misses separately; the same as "
      "--set misses.kinds=on",
      OPTION_CALLS(take_miss_kinds)},
+    {"nodes", 'n', "NODES", "run the program on so many nodes, each with a copy of its own",
+     OPTION_SET_NUMBER(struct cmd_program, run.nodes, 1, CHIL_RUN_NODES_MAX)},
+    {"torus", 0, "XxYxZ",
+     "where the nodes are, as 8x8x4; an 'm' behind a size opens that ring (default: as cubic as "
+     "possible)",
+     OPTION_CALLS(take_torus)},
+    {"mode", 0, "MODE",
+     "processes of a node: smp (default) one, dual two, vn one for each core; each has its part of "
+     "the cores and of the memory",
+     OPTION_SET_CHOICE(struct cmd_program, run.mode, "smp dual vn")},
+    {"mapping", 0, "ORDER|FILE",
+     "ranks of processes: XYZT (default), TXYZ or another order of coordinates, of which the first "
+     "changes first; or a file with a line 'x y z t' for each rank",
+     OPTION_SET_FULL(struct cmd_program, run.mapping), .values = "XYZT TXYZ"},
     {"sysroot", 0, "DIR", "where ld.so.1 and shared libraries are (default: Debian's cross root)",
      OPTION_SET_TEXT(struct cmd_program, run.sysroot)},
     {"root", 0, "DIR", "confine the program's files to DIR",

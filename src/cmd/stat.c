@@ -47,12 +47,6 @@ static const struct option_row option_rows[] = {
     {"per-core", 0, NULL,
      "a column for each core, and the total (default: when several cores did work)",
      OPTION_SET_FLAG(struct stat_options, per_core)},
-    {"nodes", 'n', "NODES", "run the program on so many nodes, each with a copy of its own",
-     OPTION_SET_NUMBER(struct stat_options, program.run.nodes, 1, CHIL_RUN_NODES_MAX)},
-    {"torus", 0, "XxYxZ",
-     "where the nodes are, as 8x8x4; an 'm' behind a size opens that ring (default: as cubic as "
-     "possible)",
-     OPTION_SET_TEXT(struct stat_options, torus)},
     {"per-node", 0, NULL, "a column for each node, and the total",
      OPTION_SET_FLAG(struct stat_options, per_node)},
     {"hpm", 0, NULL, "print the report of libHPM for the whole program: user and kernel columns",
@@ -100,20 +94,12 @@ static int check_options(const struct stat_options *o)
     return 0;
 }
 
-static int read_torus(struct stat_options *o)
-{
-    struct chil_error err = {0};
-    if (!o->torus || !chil_torus_parse(o->torus, &o->program.run.torus, &err)) return 0;
-    return cmd_fail_error("stat", &err);
-}
-
 /* Options end at the program's name: what follows is the program's. */
 static int parse_options(int argc, char **argv, struct stat_options *o)
 {
     int status = options_parse(&cmd_stat_options, o, argc, argv);
     if (status) return status;
     status = check_options(o);
-    if (!status) status = read_torus(o);
     return status ? status : cmd_program_words(&o->program, "stat", argc, argv);
 }
 

@@ -24,7 +24,6 @@ struct stat_options {
     const char *patterns[PATTERNS_MAX];
     size_t pattern_count;
     uint64_t repeat;
-    const char *torus;
     bool json, all, per_core, per_node, hpm, verbose;
 };
 

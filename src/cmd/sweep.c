@@ -5,8 +5,9 @@
  *     16K             1,234,567            12,345      ####################
  *     ...
  *
- * Every --set names a parameter and its values; all combinations are run, as many at a time as the
- * host has processors, each in a process of its own. The program's output is discarded.
+ * Every --set names a parameter and its values, -n numbers of nodes; all combinations are run, as
+ * many at a time as the host has processors, each in a process of its own. The program's output is
+ * discarded.
  */
 #include "cmd/sweep.h"
 
@@ -26,26 +27,46 @@ struct job {
 
 /* --- The command line ------------------------------------------------------------------------ */
 
-static int add_axis(void *options, const char *command, char *text)
+/* The key of the axis of -n; no parameter of a machine has a name without a dot. */
+static const char nodes_key[] = "nodes";
+
+static int add_values(struct sweep *s, const char *command, const char *key, char *values)
 {
-    struct sweep *s = options;
-    char *values = strchr(text, '=');
-    if (!values || values == text)
-        return cmd_fail(command, "--set wants KEY=A,B,C, not '%s'", text);
     if (s->axis_count == SWEEP_AXES_MAX)
         return cmd_fail(command, "more than %d --set", SWEEP_AXES_MAX);
     struct sweep_axis *axis = &s->axes[s->axis_count++];
-    *values++ = 0;
-    axis->key = text;
+    axis->key = key;
     for (const char *value; (value = strsep(&values, ","));) {
         if (!*value || axis->count == SWEEP_VALUES_MAX)
-            return cmd_fail(command, "--set %s wants 1 to %d values with commas between", text,
-                            SWEEP_VALUES_MAX);
+            return cmd_fail(command, "%s%s wants 1 to %d values with commas between",
+                            key == nodes_key ? "--" : "--set ", key, SWEEP_VALUES_MAX);
         axis->values[axis->count++] = value;
     }
     s->runs *= axis->count;
     return s->runs > SWEEP_RUNS_MAX ? cmd_fail(command, "more than %d combinations", SWEEP_RUNS_MAX)
                                     : 0;
+}
+
+static int add_axis(void *options, const char *command, char *text)
+{
+    char *values = strchr(text, '=');
+    if (!values || values == text)
+        return cmd_fail(command, "--set wants KEY=A,B,C, not '%s'", text);
+    *values++ = 0;
+    return add_values(options, command, text, values);
+}
+
+static int add_nodes(void *options, const char *command, char *text)
+{
+    struct sweep *s = options;
+    uint64_t number;
+    for (size_t i = 0; i < s->axis_count; i++)
+        if (s->axes[i].key == nodes_key) return cmd_fail(command, "--nodes was given twice");
+    int status = add_values(s, command, nodes_key, text);
+    const struct sweep_axis *axis = &s->axes[s->axis_count - 1];
+    for (size_t i = 0; i < axis->count && !status; i++)
+        status = cmd_number(command, "--nodes", axis->values[i], 1, CHIL_RUN_NODES_MAX, &number);
+    return status;
 }
 
 static int add_events(void *options, const char *command, char *list)
@@ -69,6 +90,9 @@ static const struct option_row option_rows[] = {
      "a parameter of the machine, as l1d.size, and the values it takes; may be "
      "repeated",
      OPTION_CALLS(add_axis)},
+    {"nodes", 'n', "LIST",
+     "numbers of nodes, separated by commas: a run for each, as a --set has one for each value",
+     OPTION_CALLS(add_nodes)},
     {"event", 'e', "LIST", "events to print, names separated by commas (default: the misses)",
      OPTION_CALLS(add_events), .values = "@events @counters"},
     {"json", 'j', NULL, "a JSON array of objects with settings, exit_status, cycles, counters",
@@ -85,7 +109,8 @@ static const struct option_row option_rows[] = {
 };
 
 const struct option_table cmd_sweep_options = {
-    .forms = {"--set KEY=A,B,C [OPTIONS] PROGRAM [ARGUMENTS]"},
+    .forms = {"--set KEY=A,B,C [OPTIONS] PROGRAM [ARGUMENTS]",
+              "-n A,B,C [OPTIONS] PROGRAM [ARGUMENTS]"},
     .about = "Runs PROGRAM once for each combination of parameter values and prints one "
              "table.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_program_rows, struct sweep, program)},
@@ -98,7 +123,8 @@ static int parse_options(int argc, char **argv, struct sweep *s)
     int status = options_parse(&cmd_sweep_options, s, argc, argv);
     if (!status) status = cmd_program_words(&s->program, "sweep", argc, argv);
     if (status) return status;
-    if (!s->axis_count) return cmd_fail("sweep", "nothing to sweep; give --set KEY=A,B,C");
+    if (!s->axis_count)
+        return cmd_fail("sweep", "nothing to sweep; give --set KEY=A,B,C or -n A,B,C");
     if (s->json && s->separator) return cmd_fail("sweep", "-j and -x exclude each other");
     if (s->plot && s->runs / s->axes[0].count > VIEW_PLOT_SERIES_MAX)
         return cmd_fail("sweep",
@@ -121,6 +147,7 @@ static int open_machine(const struct sweep *s, size_t run, struct chil_machine *
     for (; count < s->program.setting_count; count++) /* --miss-kinds */
         settings[count] = s->program.settings[count];
     for (size_t i = 0; i < s->axis_count; i++) {
+        if (s->axes[i].key == nodes_key) continue;
         (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, sweep_value(s, run, i));
         settings[count++] = text[i];
     }
@@ -156,6 +183,9 @@ static void run_once(struct sweep *s, size_t number, struct sweep_outcome *outco
     struct chil_error err = {0};
     if (open_machine(s, number, &machine)) return;
     s->program.run.machine = machine;
+    for (size_t i = 0; i < s->axis_count; i++)
+        if (s->axes[i].key == nodes_key)
+            s->program.run.nodes = (unsigned)strtoul(sweep_value(s, number, i), NULL, 10);
     if (cmd_program_prepare(&s->program, "sweep")) return;
     if (chil_run_new(&run, &s->program.run, &err) || cmd_program_go(&s->program, run, &err)) {
         outcome->status = cmd_status_of(err.status);

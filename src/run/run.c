@@ -80,6 +80,7 @@ static int load(struct run_node *node, struct chil_error *err)
                     .signals = o->maximum.signals,
                     .output = o->maximum.output},
         .program = o->program,
+        .processes = node->run->processes,
         .hide_path = true,
         .argv = o->argv,
         .envp = o->envp ? o->envp : chil_run_environment};
@@ -114,6 +115,7 @@ static int make_node(struct chil_run *run, unsigned number, struct chil_error *e
 static int make(struct chil_run *run, struct chil_error *err)
 {
     int status = run_shape(run, err);
+    if (!status) status = run_mapping(run, err);
     if (status) return status;
     run->nodes = base_calloc(run->node_count, sizeof *run->nodes);
     run->images = os_images_new();
@@ -121,6 +123,9 @@ static int make(struct chil_run *run, struct chil_error *err)
                         &(struct system_options){.machine = run->options.machine,
                                                  .node_count = run->node_count,
                                                  .shape = run->shape,
+                                                 .processes = run->processes,
+                                                 .place_of_rank = run->place_of_rank,
+                                                 .rank_of_place = run->rank_of_place,
                                                  .report = report_node,
                                                  .place = place,
                                                  .context = run},
@@ -165,6 +170,8 @@ void chil_run_free(struct chil_run *run)
         free_node(&run->nodes[i]);
     os_images_release(run->images);
     free(run->nodes);
+    free(run->place_of_rank);
+    free(run->rank_of_place);
     free(run);
 }
 

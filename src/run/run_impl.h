@@ -22,6 +22,8 @@ struct chil_run {
     struct run_node *nodes;
     unsigned node_count;
     struct net_torus_shape shape;
+    unsigned processes, ranks;               /* of a node; of the run */
+    uint32_t *place_of_rank, *rank_of_place; /* run_mapping.c */
     struct system *system;
     struct os_images *images; /* files of programs, copied once for all nodes */
     struct node *node;        /* the first, which is the only one where observers are wanted */
@@ -42,6 +44,9 @@ void run_attach_host(struct run_node *node);
 
 /* How many nodes, and where they are (run_nodes.c). */
 int run_shape(struct chil_run *run, struct chil_error *err);
+
+/* How many processes a node has, and their ranks (run_mapping.c); after run_shape. */
+int run_mapping(struct chil_run *run, struct chil_error *err);
 
 /* The code that a recorded run executed, for its experiment (run_code.c). */
 void run_code_add(struct chil_run *run, struct chil_exp *exp);

@@ -1,6 +1,8 @@
-/* Which node this is, and what the machine looks like: read from a page that every program has.
+/* Which process this is, on which node, and what the machine looks like: read from a page that
+ * every program has.
  *
- * Nodes are numbered from 0, through x first, then y, then z.
+ * Nodes are numbered from 0, through x first, then y, then z. Processes of a node are numbered by
+ * t, from 0; `chiliad --mode` says how many there are, `--mapping` which rank each one has.
  */
 #ifndef CHILIAD_PERSONALITY_H
 #define CHILIAD_PERSONALITY_H
@@ -19,12 +21,42 @@ struct chiliad_personality {
     uint32_t mhz;     /* core clock */
 };
 
-/* Addresses of devices, as words of the page; 0: there is no such device. */
-enum { CHILIAD_PERSONALITY_TORUS = 12, CHILIAD_PERSONALITY_REGISTERS = 13 };
+/* Words of the page. Of TORUS and REGISTERS, addresses of devices, 0: there is no such device. */
+enum {
+    CHILIAD_PERSONALITY_TORUS = 12,
+    CHILIAD_PERSONALITY_REGISTERS = 13,
+    CHILIAD_PERSONALITY_PROCESSES = 16, /* of a node: 1, 2 or 4 */
+    CHILIAD_PERSONALITY_PROCESS = 17,   /* t of this process */
+    CHILIAD_PERSONALITY_RANK = 18,      /* of this process */
+    CHILIAD_PERSONALITY_RANKS = 19,     /* how many there are */
+    CHILIAD_PERSONALITY_PROCESS_CORES =
+        20,                             /* cores of this process, the first is t times as many */
+    CHILIAD_PERSONALITY_MEGABYTES = 21, /* of memory of this process */
+    CHILIAD_PERSONALITY_PLACES = 22     /* address of a word for each rank: node << 2 | t */
+};
 
 static inline uint32_t chiliad_personality_word(unsigned number)
 {
     return ((const volatile uint32_t *)CHILIAD_PERSONALITY_PAGE)[number];
+}
+
+static inline uint32_t chiliad_rank(void)
+{
+    return chiliad_personality_word(CHILIAD_PERSONALITY_RANK);
+}
+
+static inline uint32_t chiliad_ranks(void)
+{
+    return chiliad_personality_word(CHILIAD_PERSONALITY_RANKS);
+}
+
+/* Where a rank is: its node, and which of the node's processes it is. */
+static inline void chiliad_rank_place(uint32_t rank, uint32_t *node, uint32_t *process)
+{
+    uint32_t table = chiliad_personality_word(CHILIAD_PERSONALITY_PLACES);
+    uint32_t place = ((const volatile uint32_t *)(uintptr_t)table)[rank];
+    *node = place >> 2;
+    *process = place & 3;
 }
 
 static inline struct chiliad_personality chiliad_personality(void)

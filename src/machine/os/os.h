@@ -71,8 +71,10 @@ struct os_options {
     uint64_t quantum;      /* cycles that cores may run apart when several are busy; 0: 1000 */
     struct os_rules rules; /* what it points to outlives the struct os */
     const char *program;   /* guest path */
-    bool hide_path;        /* argv[0] and all that shows the program's path: /proc/program/NAME */
-    char *const *argv;     /* NULL-terminated, as envp; both are copied */
+    unsigned processes; /* so many copies of the program run, each on its own part of the cores and
+                           of the memory; 0: one. It divides the number of cores. */
+    bool hide_path;     /* argv[0] and all that shows the program's path: /proc/program/NAME */
+    char *const *argv;  /* NULL-terminated, as envp; both are copied */
     char *const *envp;
 
     void *context; /* of the callbacks; every callback may be NULL */
@@ -116,7 +118,7 @@ struct os_options {
     bool (*call_through)(void *context, unsigned core, struct core_regs *regs, struct mem *mem);
 };
 
-/* How the first process was killed: what a report needs. */
+/* How the first of the program's processes that failed was killed: what a report needs. */
 struct os_crash {
     int signal, code; /* si_code */
     uint32_t address; /* si_addr, for the signals that faults make */
@@ -129,7 +131,9 @@ struct os_crash {
 };
 
 struct os_result {
-    int status; /* the first process's own exit status, 128 + signal when it was killed */
+    /* The program's own exit status, 128 + signal when it was killed; of several processes that of
+     * the first one to end with another status than 0. */
+    int status;
     bool killed;
     struct os_crash crash; /* when killed */
     uint64_t cycles;       /* of the core that was last */
@@ -154,6 +158,9 @@ uint64_t os_now(const struct os *os); /* the simulated time, in cycles */
  * them: status 128 + SIGKILL. os_kill kills only. */
 void os_end_deadlock(struct os *os);
 void os_kill(struct os *os);
+/* Which of the program's processes a core belongs to, from 0 on. */
+unsigned os_process_of_core(const struct os *os, unsigned core);
+uint64_t os_process_memory(const struct os *os); /* the bytes that each of them may have */
 /* The task that acts now (os_options.turn) is the only one that can run, and neither a time limit
  * nor a signal will come. */
 bool os_is_alone(const struct os *os);

@@ -36,7 +36,7 @@ static void text_cpus(struct os_call *call, FILE *out)
 
 static void text_meminfo(struct os_call *call, FILE *out)
 {
-    unsigned long long total = call->os->options.maximum.memory >> 10;
+    unsigned long long total = os_process_memory(call->os) >> 10;
     (void)fprintf(
         out,
         "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n"

@@ -104,6 +104,7 @@ struct os_process {
     struct os_process *next; /* all processes, oldest first */
 
     int session;
+    uint64_t cores;           /* it may run on, bit n for core n */
     int exit_signal;          /* what the parent gets at the end, 0 for nothing */
     unsigned tasks;           /* alive */
     bool ending;              /* exit_group or a signal decided `status` */

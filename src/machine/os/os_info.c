@@ -65,7 +65,7 @@ int64_t sys_sysinfo(struct os_call *call)
     enum { SIZE = 64 };
     uint8_t *host = mem_writable(call->mem, call->arg[0], SIZE);
     if (!host) return -EFAULT;
-    uint64_t memory = call->os->options.maximum.memory;
+    uint64_t memory = os_process_memory(call->os);
     uint32_t total = memory > UINT32_MAX ? UINT32_MAX : (uint32_t)memory, count = 0;
     for (const struct os_process *process = call->os->processes; process; process = process->next)
         count += !process->exited;

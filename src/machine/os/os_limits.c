@@ -13,8 +13,9 @@
  *   output    output        RLIMIT_FSIZE of a file   ENOSPC; EFBIG with SIGXFSZ
  *   mappings  MAPPINGS_MAX  -                        ENOMEM; parts of shared memory
  *
- * RLIMIT_CPU is in os_timer.c. RLIMIT_STACK, _CORE, _MEMLOCK and the others are kept and have no
- * effect: a stack is 8 MiB, there are no core files, and memory is always locked.
+ * Of several processes that the program is started as, each has an equal part of the memory, as
+ * its RLIMIT_DATA. RLIMIT_CPU is in os_timer.c. RLIMIT_STACK, _CORE, _MEMLOCK and the others are
+ * kept and have no effect: a stack is 8 MiB, there are no core files, and memory is always locked.
  */
 #include "machine/os/os_space_impl.h"
 #include "machine/os/os_task.h"
@@ -44,6 +45,11 @@ void os_maximum_init(struct os *os)
     if (!most->tasks) most->tasks = 1024;
     if (!most->signals) most->signals = 4096;
     if (!most->output) most->output = UINT64_C(16) << 30;
+}
+
+uint64_t os_process_memory(const struct os *os)
+{
+    return os->options.maximum.memory / os->options.processes;
 }
 
 /* Address spaces may be shared (vfork): they count once. */
@@ -159,6 +165,9 @@ void os_limits_init(struct os_process *process)
     const struct os_maximum *most = &process->os->options.maximum;
     for (unsigned l = 0; l < OS_LIMITS; l++)
         process->limits[l] = (struct os_limit){UINT64_MAX, UINT64_MAX};
+    if (process->os->options.processes > 1)
+        process->limits[RLIMIT_DATA] =
+            (struct os_limit){os_process_memory(process->os), os_process_memory(process->os)};
     process->limits[RLIMIT_STACK].soft = UINT64_C(8) << 20;
     process->limits[RLIMIT_CORE].soft = 0;
     process->limits[RLIMIT_NPROC] = (struct os_limit){most->tasks, most->tasks};

@@ -74,7 +74,7 @@ static void tell_parent(struct os_process *process)
 static void keep_result(const struct os_process *process)
 {
     struct os_result *result = &process->os->result;
-    if (process->pid != OS_FIRST_PID) return;
+    if (!os_process_is_first(process) || result->status) return;
     int killed = process->status & 0x7f;
     result->status = killed ? 128 + killed : process->status >> 8 & 0xff;
 }

@@ -512,7 +512,7 @@ int64_t sys_sched_setaffinity(struct os_call *call)
         if (!mem_get32(call->mem, call->arg[2] + 4 * word, &bits)) return -EFAULT;
         mask |= (uint64_t)bits << (32 * word);
     }
-    mask &= bits_mask64(call->os->core_count);
+    mask &= task->process->cores;
     if (!mask) return -EINVAL;
     task->affinity = mask;
     if (mask >> task->core & 1) return 0;

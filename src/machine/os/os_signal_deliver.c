@@ -15,7 +15,7 @@ static void keep_crash(struct os_task *task, const struct os_siginfo *info)
 {
     struct os_process *process = task->process;
     struct os *os = process->os;
-    if (process->pid != OS_FIRST_PID || os->result.killed) return;
+    if (!os_process_is_first(process) || os->result.killed || os->result.status) return;
     struct os_crash *crash = &os->result.crash;
     os->result.killed = true;
     crash->signal = info->signal;

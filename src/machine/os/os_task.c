@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -140,6 +141,44 @@ static int load_first(struct os_process *process, const struct os_options *o,
     return os_load(&process->space, process->files, &o->rules, o->program, o->argv, o->envp, err);
 }
 
+bool os_process_is_first(const struct os_process *process)
+{
+    return (unsigned)(process->pid - OS_FIRST_PID) < process->os->options.processes;
+}
+
+unsigned os_process_of_core(const struct os *os, unsigned core)
+{
+    return core / (os->core_count / os->options.processes);
+}
+
+static void take_cores(struct os *os, struct cores *cores, unsigned count)
+{
+    os->all_cores = cores;
+    os->core_count = count;
+    os->options.rules.cores = count / os->options.processes;
+    for (unsigned c = 0; c < count; c++) {
+        os->cores[c].core = cores_get(cores, c);
+        if (core_cycles(os->cores[c].core) > os->now) os->now = core_cycles(os->cores[c].core);
+    }
+}
+
+/* Starts one of the program's processes. They have the same descriptors, as after a fork. */
+static int start_process(struct os *os, struct chil_error *err)
+{
+    unsigned number = (unsigned)(os->next_id - OS_FIRST_PID),
+             cores = os->core_count / os->options.processes;
+    struct os_process *first = os->processes, *process = process_add(os, os->next_id++);
+    process->parent_pid = 1;
+    process->group = process->session = process->pid;
+    process->cores = bits_mask64(cores) << (number * cores);
+    os_limits_init(process);
+    os_family_join(process, NULL);
+    process->files = first ? os_files_fork(first->files) : os_files_new(&os->options.rules, err);
+    int status = process->files ? load_first(process, &os->options, err) : CHIL_EINVAL;
+    if (!status) os_task_start_program(task_add(process, process->pid, process->cores));
+    return status;
+}
+
 int os_new(struct os **out, const struct os_options *options, struct cores *cores, unsigned count,
            struct chil_error *err)
 {
@@ -150,37 +189,26 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
     struct os *os = base_calloc(1, sizeof *os);
     os->options = *options;
     if (!os->options.quantum) os->options.quantum = 1000;
+    if (!os->options.processes) os->options.processes = 1;
+    assert(count % os->options.processes == 0);
     if (!os->options.memory_bytes) os->options.memory_bytes = UINT64_C(512) << 20;
-    os->all_cores = cores;
-    os->core_count = count;
-    os->options.rules.cores = count;
+    take_cores(os, cores, count);
     os->next_id = OS_FIRST_PID;
-    for (unsigned c = 0; c < count; c++) {
-        os->cores[c].core = cores_get(cores, c);
-        if (core_cycles(os->cores[c].core) > os->now) os->now = core_cycles(os->cores[c].core);
-    }
     os_maximum_init(os);
-    struct os_process *process = process_add(os, os->next_id++);
-    process->parent_pid = 1;
-    process->group = process->session = process->pid;
-    os_limits_init(process);
-    os_family_join(process, NULL);
-    int status = CHIL_EINVAL;
-    process->files = os_files_new(&os->options.rules, err);
-    if (process->files) status = load_first(process, &os->options, err);
-    if (!status && os_memory_used(os) > os->options.maximum.memory)
-        status =
-            chil_error_set(err, CHIL_EINVAL,
-                           "'%s' needs %llu MiB of memory, and may have %llu; "
-                           "'--max memory=SIZE' gives more",
-                           options->program, (unsigned long long)((os_memory_used(os) >> 20) + 1),
-                           (unsigned long long)(os->options.maximum.memory >> 20));
+    int status = CHIL_OK;
+    for (unsigned i = 0; i < os->options.processes && !status; i++)
+        status = start_process(os, err);
+    uint64_t used = os_memory_used(os), most = os->options.maximum.memory;
+    if (!status && used > most)
+        status = chil_error_set(err, CHIL_EINVAL,
+                                "'%s' needs %" PRIu64 " MiB of memory, and may have %" PRIu64 "; "
+                                "'--max memory=SIZE' gives more",
+                                options->program, (used >> 20) + 1, most >> 20);
     if (status) {
         os_free(os);
         return status;
     }
-    os->first_image = os_image_share(process->space->image);
-    os_task_start_program(task_add(process, process->pid, bits_mask64(count)));
+    os->first_image = os_image_share(os->processes->space->image);
     *out = os;
     return CHIL_OK;
 }
@@ -213,6 +241,7 @@ static struct os_process *process_fork(struct os_call *call, const struct clone 
     child->parent_pid = how->flags & CLONE_PARENT ? parent->parent_pid : parent->pid;
     child->group = parent->group;
     child->session = parent->session;
+    child->cores = parent->cores;
     child->exit_signal = how->exit_signal;
     child->umask = parent->umask;
     memcpy(child->actions, parent->actions, sizeof child->actions);

@@ -108,6 +108,8 @@ bool os_may_share(struct os *os, unsigned parts);
 uint64_t os_signals_max(const struct os_process *process);
 
 /* ---- os_task.c ---- */
+/* One of the processes that the program was started as, rather than a child. */
+bool os_process_is_first(const struct os_process *process);
 struct os_task *os_task_find(const struct os *os, int tid);
 struct os_process *os_process_find(const struct os *os, int pid);
 struct os_task *

@@ -31,6 +31,7 @@
 #include "machine/node/node.h"
 
 #define SYSTEM_PERSONALITY_PAGE UINT32_C(0xFFFF8000) /* system_personality.c */
+#define SYSTEM_RANKS_PAGE       UINT32_C(0xFFC00000)
 
 struct system;
 
@@ -38,6 +39,10 @@ struct system_options {
     const struct chil_machine *machine;
     unsigned node_count;
     struct net_torus_shape shape; /* where they are */
+    /* Processes that a node starts, and their ranks: a place is node x processes + process. Both
+     * tables are borrowed. */
+    unsigned processes;
+    const uint32_t *place_of_rank, *rank_of_place;
     /* A line about a node for the user, in order; NULL: not wanted. */
     void (*report)(void *context, unsigned node, const char *line);
     /* Where an instruction is, for such a line: function, file and line; may be NULL. */

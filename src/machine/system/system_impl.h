@@ -20,7 +20,7 @@ struct system_member {
     struct system *system;
     struct node *node;
     struct node_outside outside;
-    struct node_device personality;
+    struct node_device personality, ranks;
     struct node_device torus[TORUS_GROUPS], registers;
     struct net_torus_port *port;
     struct node_source source; /* signals of the networks */

@@ -14,6 +14,7 @@ enum { LINE_MAX_BYTES = 65536 };
 
 static void append(struct system_line *line, const void *bytes, size_t count)
 {
+    if (!count) return;
     line->bytes = base_grow(line->bytes, &line->capacity, line->count + count, 1);
     memcpy(line->bytes + line->count, bytes, count);
     line->count += count;
