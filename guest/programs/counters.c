@@ -36,6 +36,6 @@ int main(void)
     BGLCounters_Stop();
     BGLCounters_Read(user, NULL);
     printf("selected %d, others %llu, names %d\n", user[0] > 0, (unsigned long long)user[14],
-           BGLCounters_Name(63) == NULL && BGLCounters_Name(-1) == NULL);
+           BGLCounters_Name(64) == NULL && BGLCounters_Name(-1) == NULL);
     return 0;
 }
