@@ -25,117 +25,6 @@ struct job {
     size_t run;
 };
 
-/* --- The command line ------------------------------------------------------------------------ */
-
-/* The key of the axis of -n; no parameter of a machine has a name without a dot. */
-static const char nodes_key[] = "nodes";
-
-static int add_values(struct sweep *s, const char *command, const char *key, char *values)
-{
-    if (s->axis_count == SWEEP_AXES_MAX)
-        return cmd_fail(command, "more than %d --set", SWEEP_AXES_MAX);
-    struct sweep_axis *axis = &s->axes[s->axis_count++];
-    axis->key = key;
-    for (const char *value; (value = strsep(&values, ","));) {
-        if (!*value || axis->count == SWEEP_VALUES_MAX)
-            return cmd_fail(command, "%s%s wants 1 to %d values with commas between",
-                            key == nodes_key ? "--" : "--set ", key, SWEEP_VALUES_MAX);
-        axis->values[axis->count++] = value;
-    }
-    s->runs *= axis->count;
-    return s->runs > SWEEP_RUNS_MAX ? cmd_fail(command, "more than %d combinations", SWEEP_RUNS_MAX)
-                                    : 0;
-}
-
-static int add_axis(void *options, const char *command, char *text)
-{
-    char *values = strchr(text, '=');
-    if (!values || values == text)
-        return cmd_fail(command, "--set wants KEY=A,B,C, not '%s'", text);
-    *values++ = 0;
-    return add_values(options, command, text, values);
-}
-
-static int add_nodes(void *options, const char *command, char *text)
-{
-    struct sweep *s = options;
-    uint64_t number;
-    for (size_t i = 0; i < s->axis_count; i++)
-        if (s->axes[i].key == nodes_key) return cmd_fail(command, "--nodes was given twice");
-    int status = add_values(s, command, nodes_key, text);
-    const struct sweep_axis *axis = &s->axes[s->axis_count - 1];
-    for (size_t i = 0; i < axis->count && !status; i++)
-        status = cmd_number(command, "--nodes", axis->values[i], 1, CHIL_RUN_NODES_MAX, &number);
-    return status;
-}
-
-static int add_events(void *options, const char *command, char *list)
-{
-    struct sweep *s = options;
-    s->chosen = true;
-    while (*list) {
-        size_t length = strcspn(list, ",");
-        if (!length || length >= SWEEP_NAME_MAX || s->event_count == SWEEP_EVENTS_MAX)
-            return cmd_fail(command, "-e wants at most %d names with commas between",
-                            SWEEP_EVENTS_MAX);
-        (void)snprintf(s->events[s->event_count++], SWEEP_NAME_MAX, "%.*s", (int)length, list);
-        list += length;
-        list += *list == ',';
-    }
-    return 0;
-}
-
-static const struct option_row option_rows[] = {
-    {"set", 0, "KEY=A,B,C",
-     "a parameter of the machine, as l1d.size, and the values it takes; may be "
-     "repeated",
-     OPTION_CALLS(add_axis)},
-    {"nodes", 'n', "LIST",
-     "numbers of nodes, separated by commas: a run for each, as a --set has one for each value",
-     OPTION_CALLS(add_nodes)},
-    {"event", 'e', "LIST", "events to print, names separated by commas (default: the misses)",
-     OPTION_CALLS(add_events), .values = "@events @counters"},
-    {"json", 'j', NULL, "a JSON array of objects with settings, exit_status, cycles, counters",
-     OPTION_SET_FLAG(struct sweep, json)},
-    {"separator", 'x', "SEP",
-     "a line per run with SEP between the fields, and a first line of names",
-     OPTION_SET_TEXT(struct sweep, separator)},
-    {"plot", 0, "FILE",
-     "also draw a picture (SVG): cycles and the events of -e over the first --set, "
-     "a line for each value of the others",
-     OPTION_SET_TEXT(struct sweep, plot)},
-    {"jobs", 0, "N", "runs at the same time (default: the host's processors)",
-     OPTION_SET_NUMBER(struct sweep, jobs, 1, SWEEP_JOBS_MAX)},
-};
-
-const struct option_table cmd_sweep_options = {
-    .forms = {"--set KEY=A,B,C [OPTIONS] PROGRAM [ARGUMENTS]",
-              "-n A,B,C [OPTIONS] PROGRAM [ARGUMENTS]"},
-    .about = "Runs PROGRAM once for each combination of parameter values and prints one "
-             "table.",
-    .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_program_rows, struct sweep, program)},
-    .ends_at_operand = true,
-};
-
-static int parse_options(int argc, char **argv, struct sweep *s)
-{
-    static const char *const usual[] = {"BGL_D1_L_MISS", "BGL_D2_MISS", "BGL_DTLB_MISS"};
-    int status = options_parse(&cmd_sweep_options, s, argc, argv);
-    if (!status) status = cmd_program_words(&s->program, "sweep", argc, argv);
-    if (status) return status;
-    if (!s->axis_count)
-        return cmd_fail("sweep", "nothing to sweep; give --set KEY=A,B,C or -n A,B,C");
-    if (s->json && s->separator) return cmd_fail("sweep", "-j and -x exclude each other");
-    if (s->plot && s->runs / s->axes[0].count > VIEW_PLOT_SERIES_MAX)
-        return cmd_fail("sweep",
-                        "--plot has at most %d lines: give the --set with most values first",
-                        VIEW_PLOT_SERIES_MAX);
-    if (s->event_count) return 0;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        (void)snprintf(s->events[s->event_count++], SWEEP_NAME_MAX, "%s", usual[i]);
-    return 0;
-}
-
 /* --- Running --------------------------------------------------------------------------------- */
 
 static int open_machine(const struct sweep *s, size_t run, struct chil_machine **machine)
@@ -147,7 +36,7 @@ static int open_machine(const struct sweep *s, size_t run, struct chil_machine *
     for (; count < s->program.setting_count; count++) /* --miss-kinds */
         settings[count] = s->program.settings[count];
     for (size_t i = 0; i < s->axis_count; i++) {
-        if (s->axes[i].key == nodes_key) continue;
+        if (s->axes[i].key == sweep_nodes) continue;
         (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, sweep_value(s, run, i));
         settings[count++] = text[i];
     }
@@ -184,7 +73,7 @@ static void run_once(struct sweep *s, size_t number, struct sweep_outcome *outco
     if (open_machine(s, number, &machine)) return;
     s->program.run.machine = machine;
     for (size_t i = 0; i < s->axis_count; i++)
-        if (s->axes[i].key == nodes_key)
+        if (s->axes[i].key == sweep_nodes)
             s->program.run.nodes = (unsigned)strtoul(sweep_value(s, number, i), NULL, 10);
     if (cmd_program_prepare(&s->program, "sweep")) return;
     if (chil_run_new(&run, &s->program.run, &err) || cmd_program_go(&s->program, run, &err)) {
@@ -297,7 +186,7 @@ int cmd_sweep(int argc, char **argv)
     struct cmd_output plot = {0};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     s.jobs = processors > 0 && processors < SWEEP_JOBS_MAX ? (unsigned)processors : 1;
-    int status = parse_options(argc, argv, &s);
+    int status = sweep_parse_options(argc, argv, &s);
     if (status) return status < 0 ? 0 : status;
     status = check_all(&s);
     if (!status && s.plot) status = cmd_output_open(&plot, "sweep", s.plot);

@@ -42,6 +42,12 @@ struct sweep_outcome {
     uint64_t cycles, counts[SWEEP_EVENTS_MAX];
 };
 
+/* The key of the axis of -n; no parameter of a machine has a name without a dot. */
+extern const char sweep_nodes[];
+
+/* The command line (sweep_options.c): 0, or the exit status. */
+int sweep_parse_options(int argc, char **argv, struct sweep *s);
+
 /* The value of an axis in a run: the last axis changes fastest. */
 const char *sweep_value(const struct sweep *s, size_t run, size_t axis);
 
