@@ -19,7 +19,7 @@ PREFIX   ?= /usr/local
 DESTDIR  ?=
 CC       ?= gcc
 
-PACKAGES := jansson inih libelf libdw libarchive expat zlib
+PACKAGES := jansson inih libelf libdw libarchive expat zlib libseccomp
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Werror
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE -DCHILIAD_VERSION='"$(VERSION)"' -DCHILIAD_PREFIX='"$(PREFIX)"'
 OPTIMIZE ?= -O2 -g

@@ -248,7 +248,9 @@ static int run(struct check *c)
     struct chil_exp *exp = NULL;
     struct chil_error err = {0};
     int status = open_files(c, &f);
-    if (!status && chil_run_new(&node, &c->program.run, &err))
+    cmd_program_output(&c->program, c->output);
+    cmd_program_output(&c->program, c->junit);
+    if (!status && cmd_program_new(&c->program, &c->program.run, &node, &err))
         status = cmd_fail_error("check", &err);
     c->run = node;
     if (!status && cmd_program_go(&c->program, node, &err)) status = cmd_fail_error("check", &err);

@@ -15,6 +15,7 @@
 
 #include "chiliad/error.h"
 #include "chiliad/run.h"
+#include "chiliad/sandbox.h"
 #include "cmd/options.h"
 #include "view/view.h"
 #include "view/view_file.h"
@@ -79,8 +80,8 @@ int cmd_output_close(struct cmd_output *output, bool good);
 
 /* What commands that run a program have in common: the machine, its parameters, and where the
  * program may go. A command puts cmd_program_rows behind its own rows. */
-enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 15, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
-enum { CMD_PARTIAL_TEXT = 100 };
+enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 16, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
+enum { CMD_PARTIAL_TEXT = 100, CMD_OUTPUTS = 4 };
 /* What a terminal shows while a program runs (program_run.c). */
 struct cmd_progress {
     const char *command;
@@ -104,6 +105,11 @@ struct cmd_program {
     const char *env[CMD_PROGRAM_LIST]; /* --env; "NAME=VALUE" after cmd_program_words */
     size_t env_count;
     bool env_host;
+    /* The second wall (program_sandbox.c). Outputs are those of the command, set before the run. */
+    bool no_sandbox, in_sandbox;
+    const char *outputs[CMD_OUTPUTS];
+    size_t output_count;
+    struct chil_sandbox_state sandbox;
     char *env_all[CMD_PROGRAM_LIST + CMD_ENV_FIXED + 1]; /* without env_host: the environment */
     size_t env_all_count;
     char env_text[CMD_ENV_TEXT];
@@ -118,6 +124,10 @@ int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_
 /* Runs to the end, to --limit, or until SIGINT or SIGTERM comes, and sets `partial`; then its exit
  * status. cmd_program_machine calls cmd_program_prepare. */
 int cmd_program_prepare(struct cmd_program *p, const char *command);
+/* A run of the program with these options; before the first one, the process enters the sandbox. */
+int cmd_program_new(struct cmd_program *p, const struct chil_run_options *options,
+                    struct chil_run **run, struct chil_error *err);
+void cmd_program_output(struct cmd_program *p, const char *path); /* NULL: none */
 int cmd_program_go(struct cmd_program *p, struct chil_run *run, struct chil_error *err);
 int cmd_program_status(const struct chil_run *run);
 /* --limit; and whether its text ends in a unit, where --limit without one is something else. */

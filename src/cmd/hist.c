@@ -165,10 +165,14 @@ static int run(struct hist *h, struct chil_run_options *options)
 {
     struct pictures p = {0};
     struct chil_run *node = NULL;
+    cmd_program_output(&h->options->program, h->options->output);
+    cmd_program_output(&h->options->program, h->options->svg);
+    cmd_program_output(&h->options->program, h->options->relief);
     struct chil_error err = {0};
     bool done = false;
     int status = open_outputs(h->options, &p);
-    if (!status && chil_run_new(&node, options, &err)) status = cmd_fail_error("hist", &err);
+    if (!status && cmd_program_new(&h->options->program, options, &node, &err))
+        status = cmd_fail_error("hist", &err);
     if (!status && cmd_program_go(&h->options->program, node, &err))
         status = cmd_fail_error("hist", &err);
     if (!status) {

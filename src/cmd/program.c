@@ -108,6 +108,9 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "the most that the program and its children may use: memory, tasks (processes and threads), "
      "files, signals, output (bytes); N may end in K, M or G; may be repeated",
      OPTION_CALLS(take_maximum), .values = "memory= tasks= files= signals= output="},
+    {"no-sandbox", 0, NULL,
+     "leave out the second wall, by which the kernel holds the simulator to what a run needs",
+     OPTION_SET_FLAG(struct cmd_program, no_sandbox)},
     {"env", 0, "NAME[=VALUE]",
      "the program has this variable, with your value or another one, besides its fixed "
      "environment; may be repeated",

@@ -155,7 +155,7 @@ static int run_once(struct record *r, const struct chil_run_options *options, st
                     struct chil_exp **turn, int *exit_status, struct chil_error *err)
 {
     struct chil_run *run = NULL;
-    int status = chil_run_new(&run, options, err);
+    int status = cmd_program_new(&r->program, options, &run, err);
     if (status) return status;
     status = cmd_program_go(&r->program, run, err);
     if (!status && options->report) cmd_program_report(&r->program, "record", run);
@@ -251,6 +251,7 @@ int cmd_record(int argc, char **argv)
     if (!status) status = cmd_program_machine(&r.program, "record", &machine);
     if (!status) {
         struct chil_exp_output *output;
+        cmd_program_output(&r.program, path);
         struct chil_error err = {0};
         status = chil_exp_output_open(&output, path, &err) ? cmd_fail_error("record", &err)
                                                            : run(&r, output, path);

@@ -164,14 +164,16 @@ static int run_once(struct stat_options *o, off_t start, struct chil_run **run)
     struct chil_error err = {0};
     *run = NULL;
     if (start >= 0) (void)lseek(STDIN_FILENO, start, SEEK_SET);
-    if (chil_run_new(run, &o->program.run, &err)) return cmd_fail_error("stat", &err);
+    if (cmd_program_new(&o->program, &o->program.run, run, &err))
+        return cmd_fail_error("stat", &err);
     if (cmd_program_go(&o->program, *run, &err)) return cmd_fail_error("stat", &err);
     return 0;
 }
 
 /* Where the host's time went. Not with the counts: it is another one every time. */
-static void tell_time(const struct chil_run *run)
+static void tell_time(const struct chil_run *run, const struct cmd_program *program)
 {
+    char wall[CHIL_SANDBOX_TEXT] = "off (--no-sandbox)";
     struct rusage used;
     struct chil_run_translation made = {0};
     if (getrusage(RUSAGE_SELF, &used)) return;
@@ -183,6 +185,8 @@ static void tell_time(const struct chil_run *run)
         " instructions translated in %.1f ms\n",
         seconds, (double)chil_run_instructions(run) / 1e6 / (seconds > 0 ? seconds : 1),
         (double)used.ru_maxrss / 1024, made.instructions, made.seconds * 1e3);
+    if (!program->no_sandbox) chil_sandbox_text(program->sandbox, wall, sizeof wall);
+    (void)fprintf(stderr, "chiliad stat: sandbox: %s\n", wall);
 }
 
 /* The runs after the first, whose counts are `first`. */
@@ -213,7 +217,7 @@ static int run_and_print(struct stat_shown *shown, FILE *out, bool *done)
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     int status = run_once(o, start, &run);
     if (!status) status = count_all(run, shown->machine, &first);
-    if (!status && o->verbose) tell_time(run);
+    if (!status && o->verbose) tell_time(run, &o->program);
     const char *partial = o->program.partial;
     if (partial && cmd_signal_caught()) o->repeat = 1;
     if (!status) status = repeat(o, shown->machine, &first, start);
@@ -235,6 +239,7 @@ static int run_to_output(struct stat_shown *shown)
     struct cmd_output output;
     bool done = false;
     if (!shown->options->output) return run_and_print(shown, stderr, &done);
+    cmd_program_output(&shown->options->program, shown->options->output);
     int status = cmd_output_open(&output, "stat", shown->options->output);
     if (status) return status;
     status = run_and_print(shown, output.file, &done);

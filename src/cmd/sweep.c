@@ -76,7 +76,8 @@ static void run_once(struct sweep *s, size_t number, struct sweep_outcome *outco
         if (s->axes[i].key == sweep_nodes)
             s->program.run.nodes = (unsigned)strtoul(sweep_value(s, number, i), NULL, 10);
     if (cmd_program_prepare(&s->program, "sweep")) return;
-    if (chil_run_new(&run, &s->program.run, &err) || cmd_program_go(&s->program, run, &err)) {
+    if (cmd_program_new(&s->program, &s->program.run, &run, &err) ||
+        cmd_program_go(&s->program, run, &err)) {
         outcome->status = cmd_status_of(err.status);
         (void)snprintf(outcome->why, sizeof outcome->why, "%s", err.text);
     } else {

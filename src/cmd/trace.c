@@ -243,6 +243,7 @@ int cmd_trace(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     if (!t.read) status = cmd_program_machine(&t.program, "trace", &machine);
     if (status) return status;
+    cmd_program_output(&t.program, t.output);
     if (t.output) status = cmd_output_open(&output, "trace", t.output);
     if (!status) {
         t.out.file = t.output ? output.file : t.read ? stdout : own_stderr();

@@ -79,7 +79,7 @@ static void ask_names(struct trace *t, bool is_search)
 static int run_once(struct trace *t, bool is_repeat)
 {
     int status = 0;
-    t->done = !chil_run_new(&t->run, &t->program.run, &t->err);
+    t->done = !cmd_program_new(&t->program, &t->program.run, &t->run, &t->err);
     if (t->done && !is_repeat)
         status = view_trace_begin(&t->out, &t->err) ? cmd_fail_error("trace", &t->err) : 0;
     if (status) t->done = false;

@@ -16,7 +16,7 @@ struct validate_options {
     const char *machine, *program;
     char found[4096]; /* the program, unless it was given */
     uint64_t draws;
-    bool json;
+    bool json, no_sandbox;
 };
 
 /* The values of one cell, one for each draw. */
