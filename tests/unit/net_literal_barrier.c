@@ -18,9 +18,9 @@ struct literal_barrier *literal_barrier_new(uint32_t nodes, uint32_t latency)
     b->wire_up = base_calloc((size_t)latency * nodes * BARRIER_CHANNELS, sizeof(bool));
     b->wire_down = base_calloc((size_t)latency * BARRIER_CHANNELS, sizeof(bool));
     for (size_t i = 0; i < (size_t)latency * nodes * BARRIER_CHANNELS; i++)
-        b->wire_up[i] = at_start(i % BARRIER_CHANNELS);
+        b->wire_up[i] = at_start((int)(i % BARRIER_CHANNELS));
     for (size_t i = 0; i < (size_t)latency * BARRIER_CHANNELS; i++)
-        b->wire_down[i] = at_start(i % BARRIER_CHANNELS);
+        b->wire_down[i] = at_start((int)(i % BARRIER_CHANNELS));
     for (uint32_t n = 0; n < nodes; n++)
         for (int c = 0; c < BARRIER_CHANNELS; c++)
             b->node[n].channel[c] = (struct literal_barrier_channel){

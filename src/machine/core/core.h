@@ -54,8 +54,10 @@ struct core_regs {
     uint32_t msr; /* MSR_PR is set in user mode */
     uint32_t usprg0;
     uint32_t reserve_address, reserve_value; /* lwarx */
-    bool reserved;
+    uint32_t reserved; /* 0 or 1. There is no padding: registers are compared as bytes */
 };
+_Static_assert(sizeof(struct core_regs) == offsetof(struct core_regs, reserved) + 4,
+               "struct core_regs has no padding");
 
 uint32_t core_cr_get(
     const struct core_regs *regs); /* all eight fields, field 0 in the most significant bits */

@@ -106,7 +106,7 @@ static int64_t do_open(struct os_call *call, uint32_t folder, uint32_t path, uns
     if (flags & G_O_PATH) flags &= G_O_PATH | G_O_DIRECTORY | G_O_NOFOLLOW | G_O_CLOEXEC;
     bool follow = !(flags & G_O_NOFOLLOW) && !((flags & G_O_CREAT) && (flags & G_O_EXCL));
     bool change = for_change(flags) || flags & G_O_CREAT;
-    struct file *file;
+    struct file *file = NULL;
     int status = -EEXIST;
     /* Another run may make the file between the look and the making; then it is opened. */
     for (unsigned tries = 0; status == -EEXIST && tries < CREATE_TRIES; tries++) {
