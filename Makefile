@@ -86,6 +86,9 @@ $(eval $(call variant,PLAIN,$(BUILD),))
 $(eval $(call variant,ASAN,$(BUILD)/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer))
 # The interpreters are one function of many labels each: to know where each variable is takes a third of their time.
 $(BUILD)/obj/src/machine/core/core_inter%.o: CFLAGS += -g1
+# For threads that run nodes: `make build/tsan/chiliad`, which tests/cmd/test_threads uses in check-long.
+$(eval $(call variant,TSAN,$(BUILD)/tsan,-fsanitize=thread))
+$(BUILD)/tsan/%: CFLAGS += -O1 -g1
 # Fully optimized, sanitized code compiles three times as long, which is worth it only for what runs most, and not for the
 # interpreters, which are most of it. Reports of sanitizers need lines, no variables.
 $(BUILD)/asan/%: CFLAGS += -Og -g1

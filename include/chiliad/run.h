@@ -56,7 +56,7 @@ struct chil_torus {
 /* How many processes each node starts the program as: one, two, or one for each core (four at
  * most). Each has its part of the cores and of the memory. */
 enum chil_run_mode { CHIL_RUN_SMP, CHIL_RUN_DUAL, CHIL_RUN_VN };
-enum { CHIL_TORUS_SIZE_MAX = 256, CHIL_RUN_NODES_MAX = 65536 };
+enum { CHIL_TORUS_SIZE_MAX = 256, CHIL_RUN_NODES_MAX = 65536, CHIL_RUN_THREADS_MAX = 1024 };
 /* Reads "8x8x4", or "8x8x4m" with a mesh in z. */
 int chil_torus_parse(const char *text, struct chil_torus *torus, struct chil_error *err);
 
@@ -160,7 +160,10 @@ struct chil_run_options {
      * nodes have no trace, no transactions and no record. */
     unsigned nodes;
     struct chil_torus torus; /* size[0] 0: a torus as cubic as `nodes` allows */
-    unsigned mode;           /* enum chil_run_mode */
+    /* Threads of the host that run nodes; 0: as many as it has processors for this process. No
+     * result depends on it. */
+    unsigned threads;
+    unsigned mode; /* enum chil_run_mode */
     /* Ranks of processes: a permutation of XYZT (T: the process of a node), whose first letter
      * changes first; or a file with a line "x y z t" for each rank. NULL: XYZT. */
     const char *mapping;

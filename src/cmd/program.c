@@ -88,6 +88,9 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "where the nodes are, as 8x8x4; an 'm' behind a size opens that ring (default: as cubic as "
      "possible)",
      OPTION_CALLS(take_torus)},
+    {"threads", 0, "N",
+     "run nodes on so many threads (default: the processors of the host); no result depends on it",
+     OPTION_SET_NUMBER(struct cmd_program, run.threads, 1, CHIL_RUN_THREADS_MAX)},
     {"mode", 0, "MODE",
      "processes of a node: smp (default) one, dual two, vn one for each core; each has its part of "
      "the cores and of the memory",

@@ -2,6 +2,7 @@
  * what it counted. */
 #include "run/run_impl.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,12 @@ static void report(void *context, const char *line)
     const struct run_node *node = context;
     struct chil_run *run = node->run;
     const struct chil_run_host *host = run->options.host;
+    if (run->node_count > 1) {
+        system_report(run->system, (unsigned)(node - run->nodes), line); /* by any thread */
+        return;
+    }
     if (host && host->writes) host->writes(host->context);
-    if (run->node_count > 1)
-        system_report(run->system, (unsigned)(node - run->nodes), line);
-    else if (run->options.report)
-        run->options.report(run->options.context, line);
+    if (run->options.report) run->options.report(run->options.context, line);
 }
 
 static void report_node(void *context, unsigned number, const char *line)
@@ -112,6 +114,13 @@ static int make_node(struct chil_run *run, unsigned number, struct chil_error *e
     return load(node, err);
 }
 
+static unsigned threads(const struct chil_run *run)
+{
+    cpu_set_t set;
+    if (run->options.threads) return run->options.threads;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
 static int make(struct chil_run *run, struct chil_error *err)
 {
     int status = run_shape(run, err);
@@ -122,6 +131,7 @@ static int make(struct chil_run *run, struct chil_error *err)
     status = system_new(&run->system,
                         &(struct system_options){.machine = run->options.machine,
                                                  .node_count = run->node_count,
+                                                 .threads = threads(run),
                                                  .shape = run->shape,
                                                  .processes = run->processes,
                                                  .place_of_rank = run->place_of_rank,

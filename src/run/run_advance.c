@@ -66,7 +66,10 @@ static bool goes_on(struct chil_run *run)
 static bool waits(void *context)
 {
     struct run_node *node = context;
-    return goes_on(node->run);
+    system_hold(node->run->system);
+    bool goes = goes_on(node->run);
+    system_release(node->run->system);
+    return goes;
 }
 
 void run_attach_host(struct run_node *node)

@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "machine/system/system_impl.h"
 
+enum { SHORT = 4000 }; /* cycles that a member runs on after its turn before another thread does */
+
 /* ---- the order of members ---- */
 
 static bool is_before(const struct system *system, unsigned a, unsigned b)
@@ -52,6 +54,7 @@ static bool is_first(const struct system_member *member)
 static bool has_turn(void *context, const struct os_action *action)
 {
     struct system_member *member = context;
+    if (member->run.away) return false;
     member->time = os_now(member->node->os);
     if (action->network && system_idle_replays(member, member->time)) return true;
     do
@@ -76,6 +79,9 @@ int system_new(struct system **out, const struct system_options *options, struct
     system->members = base_calloc(options->node_count, sizeof *system->members);
     system->heap = base_calloc(options->node_count, sizeof *system->heap);
     system->first_failed = -1;
+    unsigned threads =
+        options->threads < options->node_count ? options->threads : options->node_count;
+    if (threads > 1) system->threads = system_threads_new(threads - 1);
     *out = system;
     return system_net_new(system, err);
 }
@@ -83,6 +89,7 @@ int system_new(struct system **out, const struct system_options *options, struct
 void system_free(struct system *system)
 {
     if (!system) return;
+    system_threads_free(system->threads);
     for (unsigned i = 0; i < system->options.node_count; i++) {
         system_output_fini(&system->members[i]);
         system_net_detach(&system->members[i]);
@@ -119,16 +126,33 @@ static void end(struct system *system, struct system_member *member)
     system->last = member->time;
 }
 
+/* Lets a member act and run on: until its next turn, or with other threads not for long. */
+static enum os_progress act(struct system_member *member, uint64_t until)
+{
+    uint64_t end = member->system->threads ? member->time + SHORT : until;
+    return node_advance(member->node, end < until ? end : until);
+}
+
 /* Runs the first member until it waits for its turn, sleeps, ends, or reaches `until`. */
 static void run_first(struct system *system, uint64_t until)
 {
     struct system_member *member = take_first(system);
-    system_flush_reports(member);
-    if (member->ended) {
-        end(system, member);
-        return;
+    enum os_progress progress;
+    if (member->handed) {
+        uint64_t next = system->waiting ? system->members[system->heap[0]].time : until;
+        if (!system_threads_take(system->threads, member, next + SHORT, &progress)) {
+            system_add(system, member);
+            return;
+        }
+    } else {
+        system_flush_reports(member);
+        if (member->ended) {
+            end(system, member);
+            return;
+        }
+        progress = act(member, until);
     }
-    switch (node_advance(member->node, until)) {
+    switch (progress) {
     case OS_ALL_ENDED: member->ended = true; break;
     case OS_ALL_WAIT: os_end_deadlock(member->node->os); break; /* no other node could wake one */
     case OS_TIME_REACHED:
@@ -137,6 +161,8 @@ static void run_first(struct system *system, uint64_t until)
     if (member->asleep) return;
     member->time = os_now(member->node->os);
     system_add(system, member);
+    if (progress == OS_TIME_REACHED && member->time < until)
+        system_threads_hand(system->threads, member);
 }
 
 /* Nothing is to be run before `until`, but the networks may wake a member. */
@@ -149,6 +175,7 @@ static bool wait_until(struct system *system, uint64_t until)
 
 enum system_progress system_advance(struct system *system, uint64_t until)
 {
+    if (system->threads) system_threads_until(system->threads, until);
     while (system->waiting || system->asleep) {
         if (!system->waiting && net_partition_next(system->partition) == NET_NEVER) {
             system_idle_deadlock(system);

@@ -15,7 +15,7 @@
  * Invariants:
  *   1. A member's time is a lower bound: it will not act outside before it.
  *   2. Members that have neither ended nor sleep are in a heap by (time, number); only the first
- * one runs.
+ *      one acts outside. Other threads may run members up to their next turn (system_threads.c).
  *   3. Lines of a node are whole, and come out in the order of turns.
  *
  * A node that only looks at a network again and again sleeps until the network changes what it
@@ -38,6 +38,7 @@ struct system;
 struct system_options {
     const struct chil_machine *machine;
     unsigned node_count;
+    unsigned threads;             /* of the host that run nodes; 0: one. No result depends on it */
     struct net_torus_shape shape; /* where they are */
     /* Processes that a node starts, and their ranks: a place is node x processes + process. Both
      * tables are borrowed. */
@@ -63,6 +64,9 @@ enum system_progress { SYSTEM_ENDED, SYSTEM_TIME_REACHED };
  * and nothing can wake one, reports the deadlock and kills them. */
 enum system_progress system_advance(struct system *system, uint64_t until);
 uint64_t system_now(const struct system *system); /* simulated time, in cycles */
+/* Within a callback of a node: no other thread runs a node in between, so all may be looked at. */
+void system_hold(struct system *system);
+void system_release(struct system *system);
 
 /* A line that a node's part of the simulator has for the user; it comes out in the node's turn. */
 void system_report(struct system *system, unsigned number, const char *line);

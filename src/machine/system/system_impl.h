@@ -16,6 +16,16 @@ struct system_line {
 
 struct system_idle; /* how it waits (system_idle.c) */
 
+/* A member that is handed to other threads (system_threads.c). */
+enum system_run_state { SYSTEM_STOPPED, SYSTEM_QUEUED, SYSTEM_RUNNING };
+struct system_run {
+    enum system_run_state state;
+    enum os_progress progress; /* at its last stop */
+    uint64_t time;             /* that it has passed */
+    struct system_member *next, *before;
+    bool away; /* a thread runs it that grants no turns */
+};
+
 struct system_member {
     struct system *system;
     struct node *node;
@@ -30,6 +40,8 @@ struct system_member {
     bool asleep;   /* in no heap: it looks again and again, and nothing changes */
     uint64_t time; /* it does nothing outside before */
     bool ended;    /* waits for its last turn, in which its rest comes out */
+    bool handed;   /* in the heap, at a time that it has passed; `run` says more */
+    struct system_run run;
     struct system_line line[SYSTEM_STREAMS];
     struct system_line reports; /* for the user, each with a 0 at its end */
 };
@@ -37,13 +49,13 @@ struct system_member {
 struct system {
     struct system_options options;
     struct system_member *members;
-    unsigned
-        *heap; /* of numbers of members, by (time, number): neither running, asleep nor ended */
+    unsigned *heap;   /* of numbers of members, by (time, number): neither asleep nor ended */
     unsigned waiting; /* in the heap */
     unsigned asleep;
     bool woken;    /* one was, since the networks were last asked to advance */
     uint64_t last; /* the time at which the last member ended */
     int first_failed;
+    struct system_threads *threads; /* NULL: one thread does all */
     /* The networks; NULL on machines without them. */
     struct net_torus *torus;
     struct net_barrier *barrier;
@@ -54,6 +66,17 @@ struct system {
 
 /* Adds a member that is in no heap, at its time. */
 void system_add(struct system *system, const struct system_member *member);
+
+/* Other threads (system_threads.c), so many besides the first. A member in the heap is handed to
+ * them, to be run until its next turn; `_take` waits for progress of the first one in the heap, and
+ * is true if it has stopped and is the first thread's again. Else it has passed a later time.
+ * Without another thread it runs the member itself, up to `time`. */
+struct system_threads *system_threads_new(unsigned count);
+void system_threads_free(struct system_threads *threads);
+void system_threads_until(struct system_threads *threads, uint64_t until);
+void system_threads_hand(struct system_threads *threads, struct system_member *member);
+bool system_threads_take(struct system_threads *threads, struct system_member *member,
+                         uint64_t time, enum os_progress *progress);
 
 /* Waiting members (system_idle.c). system_idle_look is called in the turn of a look, before it:
  * true if the member sleeps from now on and the look is not to be done. system_idle_answered keeps
