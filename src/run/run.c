@@ -98,6 +98,7 @@ static int make_node(struct chil_run *run, unsigned number, struct chil_error *e
     struct run_node *node = &run->nodes[number];
     struct node_options options = {.machine = run->options.machine,
                                    .engine = run->options.engine,
+                                   .translation = run->translation,
                                    .report = report,
                                    .report_context = node};
     node->run = run;
@@ -128,6 +129,7 @@ static int make(struct chil_run *run, struct chil_error *err)
     if (status) return status;
     run->nodes = base_calloc(run->node_count, sizeof *run->nodes);
     run->images = os_images_new();
+    run->translation = jit_thread_new();
     status = system_new(&run->system,
                         &(struct system_options){.machine = run->options.machine,
                                                  .node_count = run->node_count,
@@ -178,6 +180,7 @@ void chil_run_free(struct chil_run *run)
     system_free(run->system);
     for (unsigned i = 0; run->nodes && i < run->node_count; i++)
         free_node(&run->nodes[i]);
+    jit_thread_free(run->translation);
     os_images_release(run->images);
     free(run->nodes);
     free(run->place_of_rank);

@@ -25,10 +25,11 @@ struct chil_run {
     unsigned processes, ranks;               /* of a node; of the run */
     uint32_t *place_of_rank, *rank_of_place; /* run_mapping.c */
     struct system *system;
-    struct os_images *images; /* files of programs, copied once for all nodes */
-    struct node *node;        /* the first, which is the only one where observers are wanted */
-    struct observe *observe;  /* its */
-    struct os_result result;  /* of the first node that failed, or of node 0; cycles of the last */
+    struct jit_thread *translation; /* translates for all nodes */
+    struct os_images *images;       /* files of programs, copied once for all nodes */
+    struct node *node;       /* the first, which is the only one where observers are wanted */
+    struct observe *observe; /* its */
+    struct os_result result; /* of the first node that failed, or of node 0; cycles of the last */
     enum chil_run_end end;
     unsigned laws; /* that held at the end */
 };

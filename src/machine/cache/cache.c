@@ -27,6 +27,23 @@ int tags_scan_any(const uint32_t *tags, uint32_t count, uint32_t line)
     return -1;
 }
 
+/* Large tables of which a program may use little cost nothing until they are touched: there may be
+ * thousands of nodes. */
+enum { LARGE = 1 << 16 };
+
+static void *zeros_new(size_t bytes)
+{
+    return bytes < LARGE ? base_calloc_aligned(bytes, 1, HOST_LINE) : base_reserve(bytes);
+}
+
+static void zeros_free(void *at, size_t bytes)
+{
+    if (bytes < LARGE)
+        free(at);
+    else
+        base_release(at, bytes);
+}
+
 uint32_t *tags_new(size_t count)
 {
     if (!count) return NULL;
@@ -40,6 +57,11 @@ static struct ways ways_of(uint32_t count, enum cache_policy policy)
     return (struct ways){.count = count, .stride = padded(count), .policy = policy};
 }
 
+static size_t used_bytes(const struct tags *tags)
+{
+    return ((size_t)tags->set_mask + 1) * tags->ways.stride * sizeof *tags->used;
+}
+
 void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_policy policy,
                uint64_t seed)
 {
@@ -48,8 +70,7 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
     *tags = (struct tags){
         .random = seed, .set_mask = (uint32_t)sets - 1, .ways = ways_of(ways, policy)};
     tags->line = tags_new(sets * tags->ways.stride);
-    if (policy == CACHE_LRU)
-        tags->used = base_calloc_aligned(sets * tags->ways.stride, sizeof *tags->used, HOST_LINE);
+    if (policy == CACHE_LRU) tags->used = zeros_new(used_bytes(tags));
     if (policy != CACHE_ROUND_ROBIN) return;
     tags->round_robin = base_calloc(sets, sizeof *tags->round_robin);
     for (uint64_t i = 0; i < sets; i++)
@@ -60,7 +81,7 @@ void tags_init(struct tags *tags, uint64_t lines, uint32_t ways, enum cache_poli
 void tags_fini(struct tags *tags)
 {
     free(tags->line);
-    free(tags->used);
+    if (tags->used) zeros_free(tags->used, used_bytes(tags));
     free(tags->round_robin);
 }
 
@@ -120,7 +141,7 @@ static void fast_init_none(struct cache_fast *fast)
 static void core_init(struct cache *cache, unsigned number)
 {
     const struct cache_config *config = &cache->config;
-    struct cache_core *core = cache->core[number] = base_calloc_aligned(1, sizeof *core, HOST_LINE);
+    struct cache_core *core = cache->core[number] = zeros_new(sizeof *core);
     core->cache = cache;
     core->others = ((1U << config->cores) - 1) & ~(1U << number);
     for (unsigned source = 0; source < config->cores; source++)
@@ -177,6 +198,12 @@ static void bank_init(struct cache *cache, unsigned number)
     bank->first = number * sets_of(bank) * bank->tags.ways.stride;
 }
 
+static size_t fetched_bytes(const struct cache *cache)
+{
+    size_t sets = (size_t)cache->config.l3_banks * sets_of(cache->bank[0]);
+    return (sets * cache->bank[0]->tags.ways.stride + 1) * sizeof *cache->fetched;
+}
+
 static void l3_init(struct cache *cache)
 {
     const struct cache_config *config = &cache->config;
@@ -193,8 +220,7 @@ static void l3_init(struct cache *cache)
         cache->deposited[i] = NO_LINE;
         cache->delivered[i] = -(uint64_t)config->l3_transfer; /* long ago */
     }
-    cache->fetched = base_calloc_aligned(sets * cache->bank[0]->tags.ways.stride + 1,
-                                         sizeof *cache->fetched, HOST_LINE);
+    cache->fetched = zeros_new(fetched_bytes(cache));
     cache->lru = base_calloc_aligned(sets + 1, sizeof *cache->lru, HOST_LINE);
     for (unsigned i = 0; i < LRU_WAYS << L3_BITS; i++) {
         unsigned way = i >> L3_BITS;
@@ -309,13 +335,14 @@ static void core_fini(struct cache_core *core)
     kinds_free(core->kinds);
     free(core->uniform);
     snoop_fini(&core->snoop);
-    free(core);
+    zeros_free(core, sizeof *core);
 }
 
 void cache_free(struct cache *cache)
 {
     if (!cache) return;
     spaces_fini(cache);
+    zeros_free(cache->fetched, fetched_bytes(cache));
     for (unsigned i = 0; i < cache->config.cores; i++)
         core_fini(cache->core[i]);
     for (unsigned i = 0; i < cache->config.l3_banks; i++) {
@@ -327,7 +354,6 @@ void cache_free(struct cache *cache)
     free(cache->delivered);
     free(cache->deposited);
     free(cache->lru);
-    free(cache->fetched);
     for (unsigned i = 0; i < cache->config.controllers; i++)
         calendar_fini(&cache->ddr[i].calendar);
     free(cache->ddr);

@@ -18,14 +18,14 @@ enum { FIRST_FULL = 256 };
 
 void calendar_init(struct calendar *calendar)
 {
-    calendar->period = base_calloc(CALENDAR_PERIODS, sizeof *calendar->period);
+    calendar->period = base_reserve(CALENDAR_PERIODS * sizeof *calendar->period);
     calendar->first = calendar->last = calendar->period; /* an empty period at 0 */
     calendar->full = calendar->period + FIRST_FULL - 1;
 }
 
 void calendar_fini(struct calendar *calendar)
 {
-    free(calendar->period);
+    base_release(calendar->period, CALENDAR_PERIODS * sizeof *calendar->period);
 }
 
 /* `count` periods move to another place. Not memmove: that uses vector registers, and translated

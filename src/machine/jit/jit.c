@@ -3,7 +3,8 @@
  * Two threads. The guest thread chooses a region, queues it as a struct work, and runs its code
  * when the region's first block is entered after the translation is done. The translation thread
  * generates code and frees it. The state of a struct work is atomic and says which thread owns it.
- * The queue and the figures are shared under a lock.
+ * The queue and the figures are shared under a lock. Many nodes share one translation thread, and
+ * each may be another thread's guest.
  *
  * Code is invalidated per address space, all at once: when a page that blocks were decoded from
  * changes, when the address space ends, or when the code cache is full. Translated code may cause
@@ -29,6 +30,7 @@ enum { ENTRIES_UNTIL_HOT = 1000, POLL = 100, FLUSHES_MAX = 2000, TIME_SHARE = 8 
 enum state { WAITING, DONE, FAILED };
 
 struct work {
+    struct jit *jit;
     struct region region;
     struct block *block;
     struct work *next;   /* in its space, or in the list of invalidated code */
@@ -45,6 +47,17 @@ struct space {
     struct space *next;
 };
 
+struct jit_thread {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* Under the lock: */
+    bool started, ending;
+    struct work *first, *last; /* to be translated */
+    struct work *to_free;
+    uint64_t nanoseconds; /* spent, and what the queue is going to take */
+};
+
 struct jit {
     struct jit_options options;
     struct core_translator translator;
@@ -56,14 +69,9 @@ struct jit {
     struct ir *ir; /* with this */
     bool diverged; /* in lockstep */
 
-    pthread_t thread;
-    bool started;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* Under the lock: */
-    struct work *first, *last; /* to be translated */
-    struct work *to_free;
-    bool ending;
+    struct jit_thread *thread;
+    bool owns_thread;
+    /* Under the thread's lock: */
     size_t code_size;
     struct jit_figures figures;
 };
@@ -77,14 +85,21 @@ static uint64_t cpu_time(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void translate(struct jit *jit, struct ir *ir, struct work *work)
+static uint64_t expected_time(const struct work *work)
 {
+    return work->region.ops * IR_NANOSECONDS;
+}
+
+static void translate(struct ir *ir, struct work *work)
+{
+    struct jit *jit = work->jit;
+    struct jit_thread *thread = jit->thread;
     uint64_t start = cpu_time();
     work->region.sites = base_calloc(region_sites(&work->region), sizeof(struct site));
     work->code = ir ? emit_region(ir, &work->region) : NULL;
     uint64_t time = cpu_time() - start;
     if (work->code) work->entry = (region_code *)ir_code_entry(work->code);
-    pthread_mutex_lock(&jit->lock);
+    pthread_mutex_lock(&thread->lock);
     if (work->code) {
         jit->code_size += ir_code_size(work->code);
         jit->figures.regions++;
@@ -95,22 +110,17 @@ static void translate(struct jit *jit, struct ir *ir, struct work *work)
         jit->figures.failed++;
     }
     jit->figures.nanoseconds += time;
+    thread->nanoseconds += time - expected_time(work);
     atomic_store_explicit(&work->state, work->code ? DONE : FAILED, memory_order_release);
-    pthread_cond_broadcast(&jit->changed);
-    pthread_mutex_unlock(&jit->lock);
+    pthread_cond_broadcast(&thread->changed);
+    pthread_mutex_unlock(&thread->lock);
 }
 
-static void free_works(struct jit *jit, struct work *works)
+static void free_works(struct work *works)
 {
     while (works) {
         struct work *next = works->next;
-        if (works->code) {
-            pthread_mutex_lock(&jit->lock);
-            jit->code_size -= ir_code_size(works->code);
-            jit->figures.dropped++;
-            pthread_mutex_unlock(&jit->lock);
-            ir_code_free(works->code);
-        }
+        if (works->code) ir_code_free(works->code);
         free(works->region.sites);
         free(works);
         works = next;
@@ -119,25 +129,25 @@ static void free_works(struct jit *jit, struct work *works)
 
 static void *translation_thread(void *context)
 {
-    struct jit *jit = context;
+    struct jit_thread *thread = context;
     struct ir *ir = ir_new();
-    pthread_mutex_lock(&jit->lock);
+    pthread_mutex_lock(&thread->lock);
     while (true) {
-        struct work *work = jit->first, *free_these = jit->to_free;
-        bool ending = jit->ending;
-        if (work && !ending) jit->first = work->queued;
-        jit->to_free = NULL;
+        struct work *work = thread->first, *free_these = thread->to_free;
+        bool ending = thread->ending;
+        if (work && !ending) thread->first = work->queued;
+        thread->to_free = NULL;
         if (!free_these && (!work || ending)) {
             if (ending) break;
-            pthread_cond_wait(&jit->changed, &jit->lock);
+            pthread_cond_wait(&thread->changed, &thread->lock);
             continue;
         }
-        pthread_mutex_unlock(&jit->lock);
-        free_works(jit, free_these);
-        if (work && !ending) translate(jit, ir, work);
-        pthread_mutex_lock(&jit->lock);
+        pthread_mutex_unlock(&thread->lock);
+        free_works(free_these);
+        if (work && !ending) translate(ir, work);
+        pthread_mutex_lock(&thread->lock);
     }
-    pthread_mutex_unlock(&jit->lock);
+    pthread_mutex_unlock(&thread->lock);
     ir_free(ir);
     return NULL;
 }
@@ -180,8 +190,9 @@ static void reclaim(void *context)
 {
     struct jit *jit = context;
     if (jit->frozen || (!jit->invalidated && !jit->empty_spaces)) return;
+    struct jit_thread *thread = jit->thread;
     bool waiting = false;
-    pthread_mutex_lock(&jit->lock);
+    pthread_mutex_lock(&thread->lock);
     for (struct work **link = &jit->invalidated; *link;) {
         struct work *work = *link;
         if (atomic_load_explicit(&work->state, memory_order_acquire) == WAITING) {
@@ -190,11 +201,15 @@ static void reclaim(void *context)
             continue;
         }
         *link = work->next;
-        work->next = jit->to_free;
-        jit->to_free = work;
+        if (work->code) {
+            jit->code_size -= ir_code_size(work->code);
+            jit->figures.dropped++;
+        }
+        work->next = thread->to_free;
+        thread->to_free = work;
     }
-    pthread_cond_broadcast(&jit->changed);
-    pthread_mutex_unlock(&jit->lock);
+    pthread_cond_broadcast(&thread->changed);
+    pthread_mutex_unlock(&thread->lock);
     while (!waiting && jit->empty_spaces) {
         struct space *next = jit->empty_spaces->next;
         free(jit->empty_spaces);
@@ -204,9 +219,9 @@ static void reclaim(void *context)
 
 static bool is_full(struct jit *jit)
 {
-    pthread_mutex_lock(&jit->lock);
+    pthread_mutex_lock(&jit->thread->lock);
     bool full = jit->code_size > jit->options.code_limit;
-    pthread_mutex_unlock(&jit->lock);
+    pthread_mutex_unlock(&jit->thread->lock);
     return full;
 }
 
@@ -225,26 +240,28 @@ static struct space *space_of(struct jit *jit, struct code *code)
 
 static void enqueue(struct jit *jit, struct work *work)
 {
-    if (!jit->started)
-        jit->started = pthread_create(&jit->thread, NULL, translation_thread, jit) == 0;
-    pthread_mutex_lock(&jit->lock);
-    if (jit->first)
-        jit->last->queued = work;
+    struct jit_thread *thread = jit->thread;
+    pthread_mutex_lock(&thread->lock);
+    if (!thread->started)
+        thread->started = pthread_create(&thread->thread, NULL, translation_thread, thread) == 0;
+    if (thread->first)
+        thread->last->queued = work;
     else
-        jit->first = work;
-    jit->last = work;
-    pthread_cond_broadcast(&jit->changed);
-    while (jit->started && jit->options.wait && atomic_load(&work->state) == WAITING)
-        pthread_cond_wait(&jit->changed, &jit->lock);
-    pthread_mutex_unlock(&jit->lock);
+        thread->first = work;
+    thread->last = work;
+    thread->nanoseconds += expected_time(work);
+    pthread_cond_broadcast(&thread->changed);
+    while (thread->started && jit->options.wait && atomic_load(&work->state) == WAITING)
+        pthread_cond_wait(&thread->changed, &thread->lock);
+    pthread_mutex_unlock(&thread->lock);
 }
 
 /* In a forked copy, a thread that does not exist there may hold the lock. */
 static void prepare_copy(struct jit *jit)
 {
     if (jit->ir) return;
-    pthread_mutex_init(&jit->lock, NULL);
-    pthread_cond_init(&jit->changed, NULL);
+    pthread_mutex_init(&jit->thread->lock, NULL);
+    pthread_cond_init(&jit->thread->changed, NULL);
     jit->ir = ir_new();
 }
 
@@ -256,6 +273,7 @@ static struct work *request(struct jit *jit, struct core *core, struct block *bl
         for (struct space *space = jit->spaces; space; space = space->next)
             flush(jit, space);
     struct work *work = base_calloc(1, sizeof *work);
+    work->jit = jit;
     work->region.unpredictable = jit->options.unpredictable;
     if (!region_choose(&work->region, core, block)) {
         free(work);
@@ -268,7 +286,7 @@ static struct work *request(struct jit *jit, struct core *core, struct block *bl
     space->works = work;
     block->translated = work;
     if (jit->frozen)
-        translate(jit, jit->ir, work);
+        translate(jit->ir, work);
     else
         enqueue(jit, work);
     return work;
@@ -301,11 +319,9 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
 static bool can_afford(struct jit *jit)
 {
     if (jit->options.wait || jit->frozen) return true;
-    pthread_mutex_lock(&jit->lock);
-    uint64_t spent = jit->figures.nanoseconds;
-    for (const struct work *work = jit->first; work; work = work->queued)
-        spent += work->region.ops * IR_NANOSECONDS;
-    pthread_mutex_unlock(&jit->lock);
+    pthread_mutex_lock(&jit->thread->lock);
+    uint64_t spent = jit->thread->nanoseconds;
+    pthread_mutex_unlock(&jit->thread->lock);
     return spent < cpu_time() / TIME_SHARE;
 }
 
@@ -349,6 +365,28 @@ const char *jit_unavailable(void)
     return ir_unavailable();
 }
 
+struct jit_thread *jit_thread_new(void)
+{
+    struct jit_thread *thread = base_calloc(1, sizeof *thread);
+    pthread_mutex_init(&thread->lock, NULL);
+    pthread_cond_init(&thread->changed, NULL);
+    return thread;
+}
+
+void jit_thread_free(struct jit_thread *thread)
+{
+    if (!thread) return;
+    pthread_mutex_lock(&thread->lock);
+    thread->ending = true;
+    pthread_cond_broadcast(&thread->changed);
+    pthread_mutex_unlock(&thread->lock);
+    if (thread->started) pthread_join(thread->thread, NULL);
+    free_works(thread->to_free); /* of a thread that could not be started */
+    pthread_mutex_destroy(&thread->lock);
+    pthread_cond_destroy(&thread->changed);
+    free(thread);
+}
+
 struct jit *jit_new(const struct jit_options *options)
 {
     if (ir_unavailable()) return NULL;
@@ -359,32 +397,43 @@ struct jit *jit_new(const struct jit_options *options)
     jit->translator = (struct core_translator){
         jit, jit->options.entries_until_hot, hot, invalidate, reclaim, NULL};
     if (options->lockstep) jit->translator.run = run_lockstep;
-    pthread_mutex_init(&jit->lock, NULL);
-    pthread_cond_init(&jit->changed, NULL);
+    jit->thread = options->thread ? options->thread : jit_thread_new();
+    jit->owns_thread = !options->thread;
     return jit;
+}
+
+/* Takes a jit's work out of the queue. */
+static void cancel(const struct jit *jit)
+{
+    struct jit_thread *thread = jit->thread;
+    struct work **link = &thread->first;
+    thread->last = NULL;
+    while (*link) {
+        struct work *work = *link;
+        if (work->jit != jit) {
+            thread->last = work;
+            link = &work->queued;
+            continue;
+        }
+        *link = work->queued;
+        thread->nanoseconds -= expected_time(work);
+        atomic_store(&work->state, FAILED); /* not begun */
+    }
 }
 
 /* The cores are gone, and with them all spaces: only invalidated code is left. */
 void jit_free(struct jit *jit)
 {
     if (!jit) return;
-    pthread_mutex_lock(&jit->lock);
-    for (struct work *work = jit->first; work; work = work->queued)
-        atomic_store(&work->state, FAILED); /* not begun */
-    jit->first = NULL;
+    struct jit_thread *thread = jit->thread;
+    pthread_mutex_lock(&thread->lock);
+    cancel(jit);
     for (struct work *work = jit->invalidated; work; work = work->next)
         while (atomic_load(&work->state) == WAITING)
-            pthread_cond_wait(&jit->changed, &jit->lock);
-    pthread_mutex_unlock(&jit->lock);
+            pthread_cond_wait(&thread->changed, &thread->lock);
+    pthread_mutex_unlock(&thread->lock);
     reclaim(jit);
-    pthread_mutex_lock(&jit->lock);
-    jit->ending = true;
-    pthread_cond_broadcast(&jit->changed);
-    pthread_mutex_unlock(&jit->lock);
-    if (jit->started) pthread_join(jit->thread, NULL);
-    free_works(jit, jit->to_free); /* of a thread that could not be started */
-    pthread_mutex_destroy(&jit->lock);
-    pthread_cond_destroy(&jit->changed);
+    if (jit->owns_thread) jit_thread_free(thread);
     free(jit);
 }
 
@@ -395,8 +444,8 @@ const struct core_translator *jit_translator(struct jit *jit)
 
 struct jit_figures jit_figures_get(struct jit *jit)
 {
-    pthread_mutex_lock(&jit->lock);
+    pthread_mutex_lock(&jit->thread->lock);
     struct jit_figures figures = jit->figures;
-    pthread_mutex_unlock(&jit->lock);
+    pthread_mutex_unlock(&jit->thread->lock);
     return figures;
 }

@@ -19,7 +19,14 @@
 
 struct jit;
 
+/* A translation thread that several translators share; freed after them. Each may be used by
+ * another thread. */
+struct jit_thread;
+struct jit_thread *jit_thread_new(void);
+void jit_thread_free(struct jit_thread *thread);
+
 struct jit_options {
+    struct jit_thread *thread;  /* NULL: an own one */
     uint32_t entries_until_hot; /* entries of a block before it is translated; 0: the default */
     size_t code_limit;  /* bytes of host code, about; then all is invalidated. 0: the default */
     bool wait;          /* the guest waits for each translation: for tests */

@@ -6,6 +6,16 @@ const char *jit_unavailable(void)
     return "hosts other than x86-64 have no translator";
 }
 
+struct jit_thread *jit_thread_new(void)
+{
+    return NULL;
+}
+
+void jit_thread_free(struct jit_thread *thread)
+{
+    (void)thread;
+}
+
 struct jit *jit_new(const struct jit_options *options)
 {
     (void)options;

@@ -22,6 +22,7 @@
 #include "machine/os/os.h"
 
 struct jit;
+struct jit_thread;
 struct node_watch;
 
 /* --- Attached to a node ---------------------------------------------------------------------- */
@@ -133,6 +134,7 @@ struct node {
 struct node_options {
     const struct chil_machine *machine; /* outlives the node, like all that is borrowed here */
     const char *engine;                 /* chil_run_options.engine */
+    struct jit_thread *translation;     /* shared by nodes; NULL: an own one */
     void (*report)(void *context, const char *line);
     void *report_context;
 };

@@ -73,7 +73,7 @@ int node_engine(struct node *node, const struct node_options *o, bool traced,
 {
     const char *name = o->engine ? o->engine : "auto";
     size_t length = strcspn(name, ":");
-    struct jit_options jit = {0};
+    struct jit_options jit = {.thread = o->translation};
     int engine = choose(name, length, err);
     if (engine < 0) return engine;
     int status = take_options(name + length + (name[length] == ':'), &jit, err);
