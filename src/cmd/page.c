@@ -48,7 +48,8 @@ static const char *kind_of(const json_t *document)
 {
     static const struct {
         const char *key, *kind;
-    } keys[] = {{"counters", "stat"}, {"dimensions", "hist"}, {"members", "sweep"}};
+    } keys[] = {{"counters", "stat"}, {"dimensions", "hist"}};
+    if (json_object_get(json_array_get(document, 0), "settings")) return "sweep";
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(document, keys[i].key)) return keys[i].kind;
     return NULL;

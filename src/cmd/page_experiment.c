@@ -11,20 +11,26 @@
 
 enum { RATIO_NODES_MAX = 20000 }; /* of larger call trees ratios are given for the whole only */
 
-/* Own and inclusive values of a ratio for every call path; what is undefined is NaN. */
+/* Own and inclusive values of a ratio for every call path; what is undefined is NaN. `small` has a
+ * bit for each where the denominator is next to nothing. */
 static void add_ratio(struct view_page *page, const struct report *r, json_t *row)
 {
     const struct chil_exp *exp = chil_report_exp(r->report);
     struct chil_ratio_value *value = calloc(exp->nodes + 1, sizeof *value);
     double *real = calloc(exp->nodes + 1, sizeof *real);
+    int64_t *small = calloc(exp->nodes + 1, sizeof *small);
     const char *name = json_string_value(json_object_get(row, "name"));
-    for (int subtree = 0; subtree < 2 && value && real; subtree++) {
+    for (int subtree = 0; subtree < 2 && value && real && small; subtree++) {
         if (chil_ratio_nodes(exp, r->spec, name, subtree, -1, value, NULL)) continue;
-        for (size_t i = 0; i < exp->nodes; i++)
+        for (size_t i = 0; i < exp->nodes; i++) {
             real[i] = value[i].defined ? value[i].value : NAN;
+            small[i] |= value[i].small ? 1 << subtree : 0;
+        }
         (void)json_object_set_new(row, subtree ? "whole" : "own",
                                   view_page_reals(page, real, exp->nodes));
     }
+    if (small) (void)json_object_set_new(row, "small", view_page_counts(page, small, exp->nodes));
+    free(small);
     free(real);
     free(value);
 }

@@ -1,5 +1,6 @@
 // What the browser tests share: Debian's Chromium by playwright-core, and results as TAP.
-// Used as: node tests/browser/NAME.mjs BUILD FOLDER; the packages are in BUILD/ui, files made by the program in FOLDER.
+// Used as: node tests/browser/NAME.mjs BUILD FOLDER PROGRAM [PART OF A TEST'S NAME]; the packages are in BUILD/ui, files made by
+// the program in FOLDER.
 import { createRequire } from "node:module";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -15,6 +16,7 @@ export { build, folder };
 export const read = (name) => readFileSync(`${folder}/${name}`, "utf8");
 
 export async function check(name, body) {
+  if (process.argv[5] && !name.includes(process.argv[5])) return;
   number++;
   try {
     await body();

@@ -19,9 +19,13 @@ const css = ([r, g, b]: [number, number, number]): string => `rgb(${r},${g},${b}
 export function ramp(position: number): number { return Math.sqrt(Math.min(Math.max(position, 0), 1)); }
 export function magnitude(position: number): string { return css(mix(CIVIDIS, ramp(position))); }
 export function magnitudeRgb(position: number): [number, number, number] { return mix(CIVIDIS, ramp(position)); }
+// For values of which small ones matter no more than others: places, ratios.
+export function even(position: number): string { return css(mix(CIVIDIS, position)); }
+export function evenRgb(position: number): [number, number, number] { return mix(CIVIDIS, position); }
 export function difference(position: number): string { return css(mix(PUOR, 0.5 + position / 2)); } // -1..1
-export function gradient(diverging: boolean): string {
-  const stops = diverging ? PUOR : Array.from({ length: 9 }, (_, i) => css(mix(CIVIDIS, ramp(i / 8))));
+export function mixDifference(position: number): [number, number, number] { return mix(PUOR, 0.5 + position / 2); }
+export function gradient(kind: "ramp" | "even" | "diverging"): string {
+  const stops = kind === "diverging" ? PUOR : kind === "even" ? CIVIDIS : Array.from({ length: 9 }, (_, i) => css(mix(CIVIDIS, ramp(i / 8))));
   return `linear-gradient(to right, ${stops.join(",")})`;
 }
 // Black or white, whichever is read better on a colour.

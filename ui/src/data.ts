@@ -14,7 +14,7 @@ export interface Call { parent: number; region: number; line: number; module: st
 export interface Place { name: string; level: string; parent: number; rank: number; thread: number; children: number[] }
 export interface Ratio {
   name: string; text: string; unit: string; formula: string; value: number | null; partial: boolean;
-  own?: Numbers; whole?: Numbers;
+  own?: Numbers; whole?: Numbers; small?: Numbers; // small: 1 own, 2 whole: the denominator is less than a thousandth of the program's
 }
 export interface Finding { name: string; call_path: number; share: number; text: string; evidence: Record<string, number> }
 export interface Topology { name: string; dimensions: { name: string; size: number; periodic: boolean }[]; threads: number[][] }
@@ -49,6 +49,7 @@ export class Experiment {
     this.topologies = doc.topologies;
     this.ratios = doc.ratios.map((r: Json): Ratio => ({
       ...r, own: r.own ? block(r.own) : undefined, whole: r.whole ? block(r.whole) : undefined,
+      small: r.small ? block(r.small) : undefined,
     }));
     this.findings = doc.findings; this.findingsNeed = doc.findings_need; this.selectedMetric = doc.selected_metric;
     this.machine = doc.machine;

@@ -1,20 +1,39 @@
 // Starts the page: decodes the data in a worker, then shows the view that the address names.
 import { JSX, render } from "preact";
 import { useEffect, useReducer, useState } from "preact/hooks";
-import { Data, decode, Experiment } from "./data";
+import { Compare, comparable } from "./compare";
+import { Data, decode, Document, Experiment } from "./data";
+import { Flame } from "./flame";
+import { HistView } from "./hist";
 import { Metrics } from "./metrics";
-import { Overview } from "./overview";
+import { Overview, stackMetric } from "./overview";
+import { Roofline, roofs } from "./roofline";
+import { Source } from "./source";
+import { Stacks } from "./stacks";
+import { StatView } from "./stat";
 import { Store } from "./state";
+import { SweepView } from "./sweep";
 import { clean, label } from "./text";
+import { Topology } from "./topology";
 import { Trees } from "./trees";
 
 declare const WORKER_SOURCE: string;
 
-interface View { id: string; name: string; has(exp: Experiment): boolean; show(props: { store: Store }): JSX.Element }
+interface View { id: string; name: string; has(d: Document, all: Document[]): boolean; show(props: { store: Store }): JSX.Element }
+const isExperiment = (d: Document): d is Experiment => d instanceof Experiment;
 const VIEWS: View[] = [
-  { id: "overview", name: "Overview", has: () => true, show: Overview },
-  { id: "trees", name: "Trees", has: () => true, show: Trees },
-  { id: "metrics", name: "All metrics", has: () => true, show: Metrics },
+  { id: "overview", name: "Overview", has: isExperiment, show: Overview },
+  { id: "trees", name: "Trees", has: isExperiment, show: Trees },
+  { id: "flame", name: "Flame graph", has: isExperiment, show: Flame },
+  { id: "stacks", name: "Stacks", has: (d) => isExperiment(d) && stackMetric(d) >= 0 && d.metrics[stackMetric(d)].children.length > 0, show: Stacks },
+  { id: "source", name: "Source", has: (d) => isExperiment(d) && !!d.code?.functions.length, show: Source },
+  { id: "topology", name: "Topology", has: isExperiment, show: Topology },
+  { id: "roofline", name: "Roofline", has: (d) => isExperiment(d) && roofs(d) !== null, show: Roofline },
+  { id: "stat", name: "Counts", has: (d) => d.kind === "stat", show: StatView },
+  { id: "hist", name: "Histogram", has: (d) => d.kind === "hist", show: HistView },
+  { id: "sweep", name: "Sweep", has: (d) => d.kind === "sweep", show: SweepView },
+  { id: "compare", name: "Compare", has: (d, all) => comparable(d) && all.some((other) => other !== d && other.kind === d.kind), show: Compare },
+  { id: "metrics", name: "All metrics", has: isExperiment, show: Metrics },
 ];
 
 const THEMES = ["auto", "light", "dark"];
@@ -46,7 +65,7 @@ function Help({ close }: { close(): void }): JSX.Element {
 function Page({ store }: { store: Store }): JSX.Element {
   const [, again] = useReducer((n: number) => n + 1, 0), [help, setHelp] = useState(false), [theme, nextTheme] = useTheme();
   useEffect(() => { store.subscribe(() => again(0)); }, [store]);
-  const exp = store.experiment, views = exp ? VIEWS.filter((v) => v.has(exp)) : [], documents = store.data.documents;
+  const exp = store.experiment, documents = store.data.documents, views = VIEWS.filter((v) => v.has(store.document, documents));
   const view = views.find((v) => v.id === store.state.view) ?? views[0], name = clean(documents[store.state.doc].file).slice(0, 200);
   useEffect(() => { document.title = `${name} · ${view?.name ?? ""} · Chiliad`; }, [name, view]);
   useEffect(() => {
@@ -78,7 +97,7 @@ function Page({ store }: { store: Store }): JSX.Element {
         </span>
       </header>
       {store.notice && <p class="notice" role="status">{label(store.notice, 400)}</p>}
-      <main id="main" tabIndex={-1} aria-label={view?.name}>{view && exp && <view.show store={store} />}</main>
+      <main id="main" tabIndex={-1} aria-label={view?.name}>{view && <view.show key={view.id + store.state.doc} store={store} />}</main>
       <footer class="bottom">{store.data.program}{exp?.attributes.program_hash ? ` · program ${clean(exp.attributes.program_hash)}` : ""}{exp?.specification ? ` · metrics ${clean(exp.specification)}` : ""}</footer>
       {help && <Help close={() => setHelp(false)} />}
     </>);

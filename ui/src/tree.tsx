@@ -6,9 +6,10 @@ import { Row } from "./calc";
 import { difference, magnitude } from "./colour";
 import { label, num, percent } from "./text";
 
+export interface RatioColumn { head: string; title: string; of(row: Row): { value: number; colour: string; beyond: boolean; small: boolean } }
 export interface TreeProps {
   name: string; id: string; rows: Row[]; selected: Set<number>; showPercent: boolean; highest: number; percentHead: string; valueHead: string;
-  found: Set<number>; title(id: number): string;
+  found: Set<number>; ratio?: RatioColumn; title(id: number): string;
   onToggle(id: number, open: boolean): void;
   onSelect(id: number, add: boolean): void;
   onSubtree(id: number): void;
@@ -82,6 +83,7 @@ export function Tree(p: TreeProps): JSX.Element {
         onClick={(e) => { setFocus(r.id); p.onSelect(r.id, e.ctrlKey || e.metaKey || e.shiftKey); }}>
         <span role="gridcell" class="value">{r.shown && !Number.isNaN(r.value) ? num(r.value) : "–"}</span>
         {p.showPercent && <span role="gridcell" class="percent">{r.shown ? percent(r.percent) : "–"}</span>}
+        {p.ratio && ratioCell(p.ratio, r)}
         <span role="rowheader" class="name" title={p.title(r.id)}>
           <span class="indent" style={{ width: Math.min(r.depth, 40) * 14 + "px" }} />
           <span class="fold" aria-hidden="true" onClick={(e) => { if (r.children) { e.stopPropagation(); setFocus(r.id); p.onToggle(r.id, !r.open); } }}>
@@ -99,10 +101,20 @@ export function Tree(p: TreeProps): JSX.Element {
       <div role="row" class="head" aria-rowindex={1}>
         <span role="columnheader" class="value">{p.valueHead}</span>
         {p.showPercent && <span role="columnheader" class="percent" title={p.percentHead}>share</span>}
+        {p.ratio && <span role="columnheader" class="ratio" title={p.ratio.title}>{p.ratio.head}</span>}
         <span role="columnheader" class="name">name</span>
       </div>
       <div role="rowgroup" class="rows" style={{ height: p.rows.length * HEIGHT + "px" }}>{rows}</div>
       {p.rows.length === 0 && <p class="empty">No values here.</p>}
     </div>
   );
+}
+
+// A ratio beside the value: its colour is on the scale that most of the program is on; what has next to
+// nothing in its denominator is pale, and hatched where it is outside.
+function ratioCell(column: RatioColumn, row: Row): JSX.Element {
+  const { value, colour, beyond, small } = column.of(row);
+  return (
+    <span role="gridcell" class={"ratio" + (small ? " small" : "")} data-ratio={Number.isNaN(value) ? "" : value} data-small={small}>
+      {Number.isNaN(value) ? "–" : num(value)}<span class={"box" + (beyond ? " beyond" : "")} aria-hidden="true" style={{ background: colour }} /></span>);
 }

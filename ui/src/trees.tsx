@@ -2,11 +2,14 @@
 import { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Calc, MODES, Row } from "./calc";
-import { gradient } from "./colour";
+import { even, gradient } from "./colour";
 import { Experiment } from "./data";
 import { heaviest, OTHERS, Pane, pathText, Store } from "./state";
 import { clean, csv, label, num, percent, unitOf } from "./text";
-import { Tree } from "./tree";
+import { ratioRange } from "./flame";
+import { Pedigree } from "./pedigree";
+import { Choice, Scale } from "./picture";
+import { RatioColumn, Tree } from "./tree";
 
 const NAMES: Record<Pane, string> = { m: "Metrics", c: "Call paths", s: "System" };
 const ORDERS: [string, string][] = ["mcs", "msc", "cms", "csm", "smc", "scm"]
@@ -84,6 +87,15 @@ export function Trees({ store }: { store: Store }): JSX.Element {
     if (pane === "s") return clean(exp.places[id].name).slice(0, 400);
     return label(exp.path(id).map((n) => exp.region(n).name).join(" / "), 400);
   };
+  const ratio = exp.ratios.find((r) => r.name === s.extra.ratio && r.whole && r.own);
+  const [low, high] = ratio ? ratioRange(ratio) : [0, 1];
+  const column: RatioColumn | undefined = ratio && {
+    head: label(ratio.unit || ratio.name, 24), title: clean(ratio.formula).slice(0, 300),
+    of: (row) => {
+      const value = (row.open ? ratio.own! : ratio.whole!)[row.id], at = (value - low) / (high - low), small = (ratio.small?.[row.id] ?? 0) & (row.open ? 1 : 2);
+      return { value, colour: Number.isFinite(value) ? even(at) : "transparent", beyond: at < 0 || at > 1, small: small !== 0 };
+    },
+  };
   const metric = exp.metrics[s.metric], panes = [...s.order] as Pane[];
   const move = (pane: Pane, by: number): void => document.getElementById("tree-" + panes[(panes.indexOf(pane) + by + 3) % 3])?.focus();
 
@@ -94,6 +106,8 @@ export function Trees({ store }: { store: Store }): JSX.Element {
           {MODES.filter(([mode]) => mode !== "external" || others.length).map(([mode, text]) => <option value={mode}>{text}</option>)}</select></label>
         <label>Order <select value={s.order} onChange={(e) => store.set({ order: e.currentTarget.value }, true)}>
           {ORDERS.map(([order, text]) => <option value={order}>{text}</option>)}</select></label>
+        {exp.ratios.some((r) => r.whole) && <Choice name="Ratio" value={ratio?.name ?? ""} list={[["", "none"], ...exp.ratios.filter((r) => r.whole).map((r): [string, string] => [r.name, label(r.text || r.name, 50)])]} onPick={(v) => store.set({ extra: { ...s.extra, ratio: v } }, true)} />}
+        {ratio && <Scale kind="even" low={num(low)} high={num(high)} note={`${clean(ratio.unit)} of few and outside: hatched`} />}
         <button type="button" onClick={() => store.set({ calls: new Set(), places: new Set() }, true)} disabled={!s.calls.size && !s.places.size}>Clear selection</button>
         <button type="button" onClick={() => copy(panes.map((p) => table(NAMES[p], rowsOf[p]())).join("\n"))}>Copy as CSV</button>
       </div>
@@ -109,12 +123,12 @@ export function Trees({ store }: { store: Store }): JSX.Element {
                 {texts[pane].length > 1 && <span class="hits" role="status">{found[pane].size}</span>}
                 <button type="button" class="quiet" title="Open the heaviest path (e)" aria-label={"Open the heaviest path of " + NAMES[pane].toLowerCase()}
                   onClick={() => { const top = selected[pane].size && [...selected[pane]][0] >= 0 ? [...selected[pane]][0] : rows[0]?.id ?? -1; largest(pane, top); }}>Heaviest</button>
-                <button type="button" class="quiet" onClick={() => setOpen(pane, new Set())} aria-label={"Close all of " + NAMES[pane].toLowerCase()}>Close all</button>
+                <button type="button" class="quiet" onClick={() => setOpen(pane, new Set())} aria-label={"Close all of " + NAMES[pane].toLowerCase()}>Close</button>
               </div>
               <Tree name={NAMES[pane]} id={"tree-" + pane} rows={rows} selected={selected[pane]} showPercent={s.mode !== "absolute"}
                 valueHead={pane === "m" ? "value" : unit || "value"} percentHead={MODES.find(([m]) => m === calc.modeIn(pane))?.[1] ?? ""}
                 highest={rows.reduce((most, r) => Math.max(most, Math.abs(r.whole) || 0, Math.abs(r.value) || 0), 0)}
-                found={found[pane]} title={(id) => title(pane, id)}
+                found={found[pane]} ratio={pane === "c" ? column : undefined} title={(id) => title(pane, id)}
                 onToggle={(id, open) => setOpen(pane, toggled(s.open[pane], id, open))} onSelect={(id, add) => select(pane, id, add)}
                 onSubtree={(id) => setOpen(pane, new Set([...s.open[pane], ...subtree(pane, exp, id)]))} onLargest={(id) => largest(pane, id)}
                 onMove={(by) => move(pane, by)} />
@@ -140,7 +154,7 @@ function Detail({ store, calc }: { store: Store; calc: Calc }): JSX.Element | nu
   return (
     <section class="detail" aria-label="Selection">
       <h2><bdi>{label(m.title || m.name)}</bdi> <Exactness word={m.exactness} />{m.partial && <span class="tag warn">partial: parts are missing</span>}
-        <span class="scale" role="img" aria-label={`Colour scale from 0 to ${s.mode === "absolute" ? "the largest value" : "100 percent"}`}><span>0</span><span class="ramp" style={{ background: gradient(false) }} /><span>{s.mode === "absolute" ? "max" : "100 %"}</span></span></h2>
+        <span class="scale" role="img" aria-label={`Colour scale from 0 to ${s.mode === "absolute" ? "the largest value" : "100 percent"}`}><span>0</span><span class="ramp" style={{ background: gradient("ramp") }} /><span>{s.mode === "absolute" ? "max" : "100 %"}</span></span></h2>
       <p>{clean(m.text)}</p>
       <dl>
         <div><dt>Whole program</dt><dd><b data-total={all}>{num(all)}</b> {unitOf(m.unit)}{root !== s.metric && base !== 0 ? `, ${percent((100 * all) / base)} of ${label(exp.metrics[root].title, 40)}` : ""}</dd></div>
@@ -150,6 +164,7 @@ function Detail({ store, calc }: { store: Store; calc: Calc }): JSX.Element | nu
           {exp.code?.functions.some((f) => f.name === exp.region(call).name) && <> <button type="button" class="link" onClick={() => store.set({ view: "source", fn: exp.region(call).name }, true)}>Show the source</button></>}</dd></div>}
         {call !== undefined && exp.calls[call].line > 0 && <div><dt>Called at</dt><dd>{label(exp.calls[call].module, 120)}, line {exp.calls[call].line} <span class="dim">({label(pathText(exp, call), 80)})</span></dd></div>}
       </dl>
+      <Pedigree store={store} metric={s.metric} />
     </section>
   );
 }
