@@ -175,7 +175,7 @@ await check("differences_of_two_experiments_are_those_of_diff", async () => {
   const rows = async () => page.$$eval("[data-key]", (list) => list.map((e) => [e.dataset.key, Number(e.dataset.a), Number(e.dataset.b)]));
   let missing = 0;
   for (const other of [2, 1]) {
-    await go(page, "v=compare&vs=" + other);
+    await go(page, `v=compare&vs=${other}${other === 2 ? "&x.what=all" : ""}`);
     const shown = await rows();
     truth(shown.length > 30, "metrics");
     for (const [name, a, b] of shown) {
