@@ -4,9 +4,9 @@
  * last two words are the software's: node << 8 | bytes, and the tag. All packets use the FIFOs of
  * group 0; the injection FIFO is that of the first dimension in which the nodes differ, so packets
  * to one node are in one FIFO. */
-#include "chiliad/net.h"
-
 #include <string.h>
+
+#include "net_impl.h"
 
 enum {
     RECEPTION_STEP = 0x400,
@@ -77,17 +77,6 @@ unsigned net_hops(unsigned from, unsigned to)
 
 /* ---- 16 bytes at a time ---- */
 
-static inline __attribute__((always_inline)) void quad_copy(uint32_t to, uint32_t from)
-{
-    register uint32_t r9 __asm__("r9") = from;
-    register uint32_t r10 __asm__("r10") = to;
-    __asm__ volatile(".long 0x7C004B9C\n\t" /* lfpdx f0,0,r9 */
-                     ".long 0x7C00579C"     /* stfpdx f0,0,r10 */
-                     :
-                     : "r"(r9), "r"(r10)
-                     : "fr0", "memory");
-}
-
 static inline uint32_t status_word(unsigned number)
 {
     return ((const volatile uint32_t *)(net.torus + STATUS))[number];
@@ -136,7 +125,7 @@ int net_try_send(unsigned node, uint32_t tag, const void *data, unsigned bytes, 
     memcpy(copy + 4, data, bytes);
     uint32_t to = net.torus + INJECTION + fifo * INJECTION_STEP;
     for (unsigned i = 0; i < chunks * CHUNK; i += 16)
-        quad_copy(to, (uint32_t)copy + i);
+        net_quad_copy(to, (uint32_t)copy + i);
     return NET_OK;
 }
 
@@ -178,10 +167,10 @@ int net_receive(struct net_packet *packet)
     int fifo = choose();
     if (fifo < 0) return 0;
     uint32_t from = net.torus + (fifo == HIGH ? RECEPTION_HIGH : (unsigned)fifo * RECEPTION_STEP);
-    quad_copy((uint32_t)words, from);
+    net_quad_copy((uint32_t)words, from);
     unsigned quads = 2 * ((words[0] >> CHUNKS & 7) + 1) - 1;
     for (unsigned i = 0; i < quads; i++)
-        quad_copy((uint32_t)packet->data + 16 * i, from);
+        net_quad_copy((uint32_t)packet->data + 16 * i, from);
     packet->hints = words[0];
     packet->node = words[2] >> 8;
     packet->bytes = words[2] & 0xFF;

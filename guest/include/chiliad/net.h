@@ -83,6 +83,40 @@ void net_barrier(void);
 void net_barrier_arrive(void);
 int net_barrier_is_over(void);
 
+/* ---- collective network ----
+ *
+ * A tree over all nodes. A packet has a header and 256 bytes; it is combined with those of all
+ * other nodes on the way up, and the result comes down to all. Every node makes the same calls in
+ * the same order. */
+
+enum net_op { NET_OR = 1, NET_AND = 2, NET_XOR = 3, NET_MAX = 5, NET_ADD = 6 };
+enum {
+    NET_TREE_BYTES = 256, /* of a packet */
+    NET_TREE_PACKETS = 8, /* that an injection or a reception FIFO holds */
+    NET_TREE_CLASS = 0,   /* which the functions below use, on channel 0 */
+};
+
+/* result = operands of all nodes, combined. Operands are unsigned big-endian integers of
+ * `operand_bytes`, an even number up to 256; ADD wraps within them. Both arrays have `bytes`, and
+ * may be the same. Full packets follow each other without a gap. */
+void net_combine(void *result, const void *operands, size_t bytes, enum net_op op,
+                 unsigned operand_bytes);
+/* `data` of node `root` come to all nodes. */
+void net_broadcast(void *data, size_t bytes, unsigned root);
+/* Sums of doubles over all nodes, in two passes: the largest exponent, then numbers of 96 bits.
+ * Exact to 2^-78 of the largest summand, so in most cases rounded once, and the same on all nodes
+ * for any shape of the tree. At most 2^17 nodes. */
+void net_sum_double(double *result, const double *summands, size_t count);
+
+/* One packet, as the FIFOs have it: `data` is aligned to 16 bytes. A header is made by
+ * net_tree_header; `class` leads where route register `class` says (device control registers 0xC00
+ * on). net_tree_send waits for room, net_tree_receive for a packet; the try forms return 0. */
+uint32_t net_tree_header(unsigned class, enum net_op op, unsigned operand_bytes);
+int net_tree_try_send(unsigned vc, uint32_t header, const void *data);
+void net_tree_send(unsigned vc, uint32_t header, const void *data);
+int net_tree_try_receive(unsigned vc, uint32_t *header, void *data);
+void net_tree_receive(unsigned vc, uint32_t *header, void *data);
+
 /* Core cycles since the machine was started: the same clock on all nodes. */
 static inline uint64_t net_time(void)
 {

@@ -21,10 +21,11 @@ struct chiliad_personality {
     uint32_t mhz;     /* core clock */
 };
 
-/* Words of the page. Of TORUS and REGISTERS, addresses of devices, 0: there is no such device. */
+/* Words of the page. Of TORUS, REGISTERS, COLLECTIVE and DMA, addresses of devices, 0: there is no such device. */
 enum {
     CHILIAD_PERSONALITY_TORUS = 12,
     CHILIAD_PERSONALITY_REGISTERS = 13,
+    CHILIAD_PERSONALITY_COLLECTIVE = 14, /* + channel */
     CHILIAD_PERSONALITY_PROCESSES = 16, /* of a node: 1, 2 or 4 */
     CHILIAD_PERSONALITY_PROCESS = 17,   /* t of this process */
     CHILIAD_PERSONALITY_RANK = 18,      /* of this process */
@@ -32,7 +33,8 @@ enum {
     CHILIAD_PERSONALITY_PROCESS_CORES =
         20,                             /* cores of this process, the first is t times as many */
     CHILIAD_PERSONALITY_MEGABYTES = 21, /* of memory of this process */
-    CHILIAD_PERSONALITY_PLACES = 22     /* address of a word for each rank: node << 2 | t */
+    CHILIAD_PERSONALITY_PLACES = 22, /* address of a word for each rank: node << 2 | t */
+    CHILIAD_PERSONALITY_DMA = 23
 };
 
 static inline uint32_t chiliad_personality_word(unsigned number)

@@ -279,6 +279,9 @@ struct net_collective_totals {
 
 void net_collective_add_totals(const struct net_collective_part *part,
                                struct net_collective_totals *totals);
+/* Packets, begun ones included, that are on their way: in injection FIFOs, waiting to be combined,
+ * in receivers and senders. */
+uint64_t net_collective_left(const struct net_collective_totals *totals);
 /* A law of a quiet network, in words; NULL after the last. */
 const char *net_collective_law(unsigned number);
 /* The number of the first law that the totals break, or -1. */

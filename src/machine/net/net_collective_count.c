@@ -142,6 +142,16 @@ static uint64_t sum(const struct net_collective_totals *t, unsigned first, unsig
     return total;
 }
 
+uint64_t net_collective_left(const struct net_collective_totals *t)
+{
+    uint64_t headers = sum(t, COLLECTIVE_INJECT_HEADERS, 2);
+    uint64_t quads =
+        (sum(t, COLLECTIVE_INJECT_PAYLOAD, 2) + COLLECTIVE_QUADS - 1) / COLLECTIVE_QUADS;
+    uint64_t injected = headers > quads ? headers : quads;
+    return injected - sum(t, COLLECTIVE_TAKEN_LOCAL, 1) + sum(t, COLLECTIVE_RECEIVED, 6) -
+           sum(t, COLLECTIVE_TAKEN, 3);
+}
+
 /* Sums over the links that lead up (to the parent), or those that lead down: what `sent` counts at
  * their beginning and `received` at their end. */
 static uint64_t begin(const struct net_collective_totals *t, unsigned sent, unsigned vcs, bool up)

@@ -3,6 +3,7 @@
 #define SYSTEM_IMPL_H
 
 #include "machine/net/net_barrier.h"
+#include "machine/net/net_collective.h"
 #include "machine/net/net_torus_port.h"
 #include "machine/system/system.h"
 
@@ -31,7 +32,8 @@ struct system_member {
     struct node *node;
     struct node_outside outside;
     struct node_device personality, ranks;
-    struct node_device torus[TORUS_GROUPS], registers;
+    struct node_device torus[TORUS_GROUPS], collective[COLLECTIVE_VCS], registers;
+    uint32_t filter[2]; /* of point-to-point packets: its registers (system_registers.c) */
     struct net_torus_port *port;
     struct node_source source; /* signals of the networks */
     bool reported_fault;
@@ -58,9 +60,11 @@ struct system {
     struct system_threads *threads; /* NULL: one thread does all */
     /* The networks; NULL on machines without them. */
     struct net_torus *torus;
+    struct net_collective *collective;
     struct net_barrier *barrier;
     struct net_partition *partition;
     struct net_torus_part *torus_part;
+    struct net_collective_part *collective_part;
     struct net_barrier_part *barrier_part;
 };
 

@@ -1,46 +1,24 @@
-/* The networks of a machine, and what a node's cores see of them: devices in every address space.
+/* The networks of a machine: made, run, counted and checked. What a node's cores see of them is
+ * devices in every address space:
  *
- *   what                        address                          accesses
- *   torus FIFOs, two groups     torus.base, + 0x10000            16 bytes (net_torus_port.h)
- *   device control registers    network.dcr_base + 4 x number    words; barrier: 0x660
- * (net_barrier.h)
+ *   what                        address                          accesses      file
+ *   torus FIFOs, two groups     torus.base, + 0x10000            16 bytes      system_torus.c
+ *   collective FIFOs            collective.base, + stride        16 bytes      system_collective.c
+ *   device control registers    network.dcr_base + 4 x number    words         system_registers.c
  *
  * Addresses and times come from the machine file. An access comes in its turn: every other node has
- * passed its time, and the networks have done all that they do before it.
- *
- * A packet that leads nowhere, and an access to an offset without a register, end the program with
- * SIGSEGV, as an access to no memory does. A load from an empty FIFO gives zeros and a store into a
- * full one is dropped; hardware leaves both open. In all cases a line says what and where; of the
- * latter the first of each node. */
+ * passed its time, and the networks have done all that they do before it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/system/system_impl.h"
+#include "machine/system/system_net.h"
 
-enum {
-    GROUP_STRIDE = 0x10000, /* between the windows of the torus groups */
-    DCR_COUNT = 0x1000,
-    DCR_BARRIER = 0x660,
-};
+#define BILLION UINT64_C(1000000000)
 
-/* ---- torus FIFOs ---- */
+/* ---- devices ---- */
 
-static void put64(uint8_t *bytes, uint64_t value)
-{
-    value = __builtin_bswap64(value);
-    memcpy(bytes, &value, sizeof value);
-}
-
-static uint64_t get64(const uint8_t *bytes)
-{
-    uint64_t value;
-    memcpy(&value, bytes, sizeof value);
-    return __builtin_bswap64(value);
-}
-
-/* Reports what an access did wrong; false: it ends the program. */
-static bool answer(struct system_member *member, int status, const struct chil_error *err)
+bool system_net_answer(struct system_member *member, int status, const struct chil_error *err)
 {
     bool harmless = status == CHIL_EORDER || status == CHIL_EBUSY;
     if (!status) return true;
@@ -50,8 +28,15 @@ static bool answer(struct system_member *member, int status, const struct chil_e
     return harmless;
 }
 
-/* Whether the access changes what later ones are answered. */
-static void note(struct system_member *member, const struct node_access *access, bool changes)
+/* A machine of one node has no turns: what its networks do before the access is done here. */
+void system_net_look(struct system_member *member)
+{
+    if (member->system->options.node_count > 1) return;
+    member->time = os_now(member->node->os);
+    (void)system_net_advance(member->system, member->time);
+}
+
+void system_net_note(struct system_member *member, const struct node_access *access, bool changes)
 {
     if (changes || !access->load)
         system_idle_change(member);
@@ -59,67 +44,14 @@ static void note(struct system_member *member, const struct node_access *access,
         system_idle_answered(member, access);
 }
 
-static bool access_torus(struct system_member *member, unsigned group, struct node_access *access)
-{
-    uint8_t quad[TORUS_PORT_QUAD];
-    struct chil_error err = {0};
-    uint32_t offset = access->address - member->torus[group].page;
-    int status;
-    uint32_t word = offset & (TORUS_PORT_QUAD - 1) & ~3u;
-    bool is_status =
-        (offset & ~15u) == TORUS_PORT_STATUS || (offset & ~15u) == TORUS_PORT_OTHER_STATUS;
-    if (access->width == 4 && !(is_status && access->load && offset % 4 == 0)) return false;
-    if (access->width == 8) return false;
-    if (system_idle_replay(member, access)) return true;
-    if (access->load) {
-        status = net_torus_port_load(member->port, group, offset & ~15u, quad, &err);
-        access->value = access->width == 4 ? mem_host_get32(quad + word) : get64(quad);
-        access->second = get64(quad + 8);
-    } else {
-        put64(quad, access->value);
-        put64(quad + 8, access->second);
-        status = net_torus_port_store(member->port, group, offset, quad, 0, &err);
-    }
-    note(member, access, !is_status);
-    return answer(member, status, &err);
-}
-
-static bool access_group_0(void *context, unsigned core, struct node_access *access)
-{
-    (void)core;
-    return access_torus(context, 0, access);
-}
-
-static bool access_group_1(void *context, unsigned core, struct node_access *access)
-{
-    (void)core;
-    return access_torus(context, 1, access);
-}
-
-/* ---- device control registers ---- */
-
-static bool access_register(void *context, unsigned core, struct node_access *access)
-{
-    struct system_member *member = context;
-    const struct system *system = member->system;
-    uint32_t dcr = (access->address - member->registers.page) / 4 - DCR_BARRIER;
-    uint32_t node = (uint32_t)(member - system->members);
-    if (access->width != 4 || access->address % 4 || dcr >= BARRIER_REGISTERS) return false;
-    (void)core;
-    if (system_idle_replay(member, access)) return true;
-    if (access->load)
-        access->value = net_barrier_load(system->barrier_part, node);
-    else
-        net_barrier_store(system->barrier_part, node, dcr, (uint32_t)access->value, true);
-    note(member, access, false);
-    return true;
-}
-
 const char *system_net_awaited(const struct system_member *member, uint32_t address)
 {
     for (unsigned group = 0; group < TORUS_GROUPS; group++)
         if (member->port && address - member->torus[group].page < TORUS_PORT_SIZE)
             return "the torus FIFOs, a packet or room for one,";
+    for (unsigned vc = 0; vc < COLLECTIVE_VCS; vc++)
+        if (member->collective[vc].size && address - member->collective[vc].page < MEM_PAGE)
+            return "the collective network, a packet or room for one,";
     return "the barrier, that all nodes are there,";
 }
 
@@ -134,27 +66,46 @@ static void on_change(void *self, uint32_t node, unsigned fifo)
 
 static const char *const directions[TORUS_LINKS] = {"xp.", "xm.", "yp.", "ym.", "zp.", "zm."};
 
-/* "torus.xp.packets": the number is direction x TORUS_EVENTS + event. */
+/* Numbers of signals: direction x TORUS_EVENTS + event for "torus.xp.packets", then those of the
+ * collective network. */
+enum { SIGNALS_COLLECTIVE = TORUS_LINKS * TORUS_EVENTS };
+
+static int find_torus(const char *name)
+{
+    for (int d = 0; d < TORUS_LINKS; d++)
+        for (int event = 0; event < TORUS_EVENTS; event++)
+            if (strncmp(name, directions[d], 3) == 0 &&
+                strcmp(name + 3, net_torus_event_rows[event].name) == 0)
+                return d * TORUS_EVENTS + event;
+    return -1;
+}
+
 static bool find_signal(void *context, const char *name, uint32_t *number)
 {
-    const struct system_member *member = context;
-    if (!member->system->torus || strncmp(name, "torus.", 6) != 0) return false;
-    for (uint32_t d = 0; d < TORUS_LINKS; d++)
-        for (uint32_t event = 0; event < TORUS_EVENTS; event++)
-            if (strncmp(name + 6, directions[d], 3) == 0 &&
-                strcmp(name + 9, net_torus_event_rows[event].name) == 0) {
-                *number = d * TORUS_EVENTS + event;
-                return true;
-            }
-    return false;
+    const struct system *system = ((const struct system_member *)context)->system;
+    int found = -1;
+    if (system->torus && strncmp(name, "torus.", 6) == 0) {
+        found = find_torus(name + 6);
+    } else if (system->collective && strncmp(name, "collective.", 11) == 0) {
+        found = net_collective_event_find(name + 11);
+        if (found >= 0) found += SIGNALS_COLLECTIVE;
+    }
+    if (found < 0) return false;
+    *number = (uint32_t)found;
+    return true;
 }
 
 static void count_signal(void *context, uint32_t number, uint64_t *occurrences, uint64_t *high)
 {
     const struct system_member *member = context;
+    const struct system *system = member->system;
+    uint32_t node = system_net_node(member);
     struct net_count count =
-        net_torus_count(member->system->torus_part, (uint32_t)(member - member->system->members),
-                        number / TORUS_EVENTS, (enum net_torus_event)(number % TORUS_EVENTS));
+        number >= SIGNALS_COLLECTIVE
+            ? net_collective_count(system->collective_part, node,
+                                   (enum net_collective_event)(number - SIGNALS_COLLECTIVE))
+            : net_torus_count(system->torus_part, node, number / TORUS_EVENTS,
+                              (enum net_torus_event)(number % TORUS_EVENTS));
     *occurrences = count.occurrences;
     *high = count.high;
 }
@@ -170,54 +121,91 @@ static int broken(struct chil_error *err, const char *network, const char *law)
         network, law);
 }
 
+/* Reports packets that no node took; then the laws of a quiet network do not apply. */
+static bool is_quiet(struct system *system, const char *network, uint64_t left)
+{
+    char text[160];
+    if (!left) return true;
+    (void)snprintf(text, sizeof text,
+                   "%llu packets of the %s were still on their way at the end: nodes did not take "
+                   "them",
+                   (unsigned long long)left, network);
+    if (system->options.report) system->options.report(system->options.context, 0, text);
+    return false;
+}
+
+static int checked_laws(const char *(*law)(unsigned number), int broken_law, const char *network,
+                        unsigned *checked, struct chil_error *err)
+{
+    unsigned count = 0;
+    while (law(count))
+        count++;
+    *checked += count;
+    return broken_law < 0 ? CHIL_OK : broken(err, network, law((unsigned)broken_law));
+}
+
 static int check_torus(struct system *system, unsigned *checked, struct chil_error *err)
 {
     struct net_torus_totals totals = {0};
-    char text[120];
+    if (!system->torus) return CHIL_OK;
     net_torus_add_totals(system->torus_part, &totals);
-    uint64_t left = totals.injected + totals.copies - totals.delivered;
-    if (left) {
-        (void)snprintf(text, sizeof text,
-                       "%llu packets were still on their way at the end: nodes did not take them",
-                       (unsigned long long)left);
-        if (system->options.report) system->options.report(system->options.context, 0, text);
+    if (!is_quiet(system, "torus", totals.injected + totals.copies - totals.delivered))
         return CHIL_OK;
-    }
-    for (unsigned i = 0; net_torus_law(i); i++)
-        *checked += 1;
-    int law = net_torus_broken_law(&totals);
-    return law < 0 ? CHIL_OK : broken(err, "torus", net_torus_law((unsigned)law));
+    return checked_laws(net_torus_law, net_torus_broken_law(&totals), "torus", checked, err);
+}
+
+static int check_collective(struct system *system, unsigned *checked, struct chil_error *err)
+{
+    struct net_collective_totals totals = {0};
+    if (!system->collective) return CHIL_OK;
+    net_collective_add_totals(system->collective_part, &totals);
+    uint64_t left = net_collective_left(&totals);
+    if (!is_quiet(system, "collective network", left)) return CHIL_OK;
+    return checked_laws(net_collective_law, net_collective_broken_law(&totals),
+                        "collective network", checked, err);
+}
+
+static int check_barrier(struct system *system, unsigned *checked, struct chil_error *err)
+{
+    struct net_barrier_totals totals = {0};
+    if (!system->barrier) return CHIL_OK;
+    net_barrier_add_totals(system->barrier_part, &totals);
+    return checked_laws(net_barrier_law, net_barrier_broken_law(&totals), "barrier network",
+                        checked, err);
 }
 
 int system_check_laws(struct system *system, unsigned *checked, struct chil_error *err)
 {
-    struct net_barrier_totals totals = {0};
-    int status = system->torus ? check_torus(system, checked, err) : CHIL_OK;
-    if (status || !system->barrier) return status;
-    net_barrier_add_totals(system->barrier_part, &totals);
-    for (unsigned i = 0; net_barrier_law(i); i++)
-        *checked += 1;
-    int law = net_barrier_broken_law(&totals);
-    return law < 0 ? CHIL_OK : broken(err, "barrier network", net_barrier_law((unsigned)law));
+    int status = check_torus(system, checked, err);
+    if (!status) status = check_collective(system, checked, err);
+    return status ? status : check_barrier(system, checked, err);
 }
 
 /* ---- making ---- */
 
-static uint32_t number(const struct system *system, const char *key)
+uint32_t system_net_number(const struct system *system, const char *key)
 {
     return (uint32_t)node_parameter(system->options.machine, key, 0);
+}
+
+/* Of 10^9 bits, as a part of 2^64. */
+static uint64_t bit_error_rate(const struct system *system, const char *key)
+{
+    return UINT64_MAX / BILLION * system_net_number(system, key);
 }
 
 static int make_torus(struct system *system, struct chil_error *err)
 {
     struct net_torus_config config = {
         .shape = system->options.shape,
-        .params = {.cycles_per_byte = number(system, "torus.byte_cycles"),
-                   .hop_cycles = number(system, "torus.hop_cycles"),
-                   .inject_cycles = number(system, "torus.inject_cycles"),
-                   .receive_cycles = number(system, "torus.receive_cycles"),
-                   .retry_cycles = number(system, "torus.retry_cycles")}};
-    if (!number(system, "torus.base")) return CHIL_OK;
+        .params = {.cycles_per_byte = system_net_number(system, "torus.byte_cycles"),
+                   .hop_cycles = system_net_number(system, "torus.hop_cycles"),
+                   .inject_cycles = system_net_number(system, "torus.inject_cycles"),
+                   .receive_cycles = system_net_number(system, "torus.receive_cycles"),
+                   .retry_cycles = system_net_number(system, "torus.retry_cycles")},
+        .fault_seed = system_net_number(system, "torus.fault_seed"),
+        .bit_error_rate = bit_error_rate(system, "torus.bit_errors")};
+    if (!system_net_number(system, "torus.base")) return CHIL_OK;
     int status = net_torus_new(&system->torus, &config, err);
     const struct net_torus_owner owner = {
         .self = system, .received = on_change, .injected = on_change};
@@ -227,10 +215,11 @@ static int make_torus(struct system *system, struct chil_error *err)
 
 static int make_barrier(struct system *system, struct chil_error *err)
 {
-    struct net_barrier_config config = {.nodes = system->options.node_count,
-                                        .level_cycles = number(system, "barrier.level_cycles"),
-                                        .access_cycles = number(system, "barrier.access_cycles")};
-    if (!number(system, "network.dcr_base")) return CHIL_OK;
+    struct net_barrier_config config = {
+        .nodes = system->options.node_count,
+        .level_cycles = system_net_number(system, "barrier.level_cycles"),
+        .access_cycles = system_net_number(system, "barrier.access_cycles")};
+    if (!system_net_number(system, "network.dcr_base")) return CHIL_OK;
     int status = net_barrier_new(&system->barrier, &config, err);
     const struct net_barrier_owner owner = {.self = system, .sticky = on_change, .down = on_change};
     if (!status)
@@ -238,10 +227,35 @@ static int make_barrier(struct system *system, struct chil_error *err)
     return status;
 }
 
+static int make_collective(struct system *system, struct chil_error *err)
+{
+    struct net_collective_config config = {
+        .nodes = system->options.node_count,
+        .params = {.packet_cycles = system_net_number(system, "collective.packet_cycles"),
+                   .hop_cycles = system_net_number(system, "collective.hop_cycles"),
+                   .alu_cycles = system_net_number(system, "collective.alu_cycles"),
+                   .inject_cycles = system_net_number(system, "collective.inject_cycles"),
+                   .receive_cycles = system_net_number(system, "collective.receive_cycles"),
+                   .empty_cycles = system_net_number(system, "collective.empty_cycles"),
+                   .idle_cycles = system_net_number(system, "collective.idle_cycles"),
+                   .greedy_cycles = system_net_number(system, "collective.greedy_cycles")},
+        .fault_seed = system_net_number(system, "collective.fault_seed"),
+        .bit_error_rate = bit_error_rate(system, "collective.bit_errors")};
+    if (!system_net_number(system, "collective.base")) return CHIL_OK;
+    int status = net_collective_new(&system->collective, &config, err);
+    const struct net_collective_owner owner = {
+        .self = system, .received = on_change, .injected = on_change};
+    if (!status)
+        system->collective_part =
+            net_collective_part_new(system->collective, system->partition, &owner);
+    return status;
+}
+
 int system_net_new(struct system *system, struct chil_error *err)
 {
     system->partition = net_partition_new(0, system->options.node_count);
     int status = make_torus(system, err);
+    if (!status) status = make_collective(system, err);
     return status ? status : make_barrier(system, err);
 }
 
@@ -249,40 +263,45 @@ void system_net_free(struct system *system)
 {
     net_torus_part_free(system->torus_part);
     net_torus_free(system->torus);
+    net_collective_part_free(system->collective_part);
+    net_collective_free(system->collective);
     net_barrier_part_free(system->barrier_part);
     net_barrier_free(system->barrier);
     net_partition_free(system->partition);
 }
 
+void system_net_attach_device(struct system_member *member, struct node_device *device,
+                              const char *section, uint32_t page, uint32_t size,
+                              bool (*access)(void *context, unsigned core,
+                                             struct node_access *access))
+{
+    const struct system *system = member->system;
+    char load[40], store[40], both[40];
+    (void)snprintf(load, sizeof load, "%s.load_cycles", section);
+    (void)snprintf(store, sizeof store, "%s.store_cycles", section);
+    (void)snprintf(both, sizeof both, "%s.access_cycles", section);
+    uint32_t cycles = system_net_number(system, both);
+    *device = (struct node_device){
+        .context = member,
+        .page = page,
+        .size = size,
+        .outside = true,
+        .load_cycles = cycles ? cycles : system_net_number(system, load),
+        .store_cycles = cycles ? cycles : system_net_number(system, store),
+        .access = access,
+    };
+    node_attach_device(member->node, device);
+}
+
 void system_net_attach(struct system_member *member)
 {
     const struct system *system = member->system;
-    uint32_t node = (uint32_t)(member - system->members);
     member->source =
         (struct node_source){.context = member, .find = find_signal, .count = count_signal};
     node_attach_source(member->node, &member->source);
-    for (unsigned group = 0; system->torus && group < TORUS_GROUPS; group++) {
-        member->torus[group] =
-            (struct node_device){.context = member,
-                                 .page = number(system, "torus.base") + GROUP_STRIDE * group,
-                                 .size = TORUS_PORT_SIZE,
-                                 .outside = true,
-                                 .load_cycles = number(system, "torus.load_cycles"),
-                                 .store_cycles = number(system, "torus.store_cycles"),
-                                 .access = group ? access_group_1 : access_group_0};
-        node_attach_device(member->node, &member->torus[group]);
-    }
-    if (system->torus) member->port = net_torus_port_new(system->torus_part, node);
-    if (!system->barrier) return;
-    member->registers =
-        (struct node_device){.context = member,
-                             .page = number(system, "network.dcr_base"),
-                             .size = 4 * DCR_COUNT,
-                             .outside = true,
-                             .load_cycles = number(system, "barrier.access_cycles"),
-                             .store_cycles = number(system, "barrier.access_cycles"),
-                             .access = access_register};
-    node_attach_device(member->node, &member->registers);
+    if (system->torus) system_torus_attach(member);
+    if (system->collective) system_collective_attach(member);
+    if (system->barrier) system_registers_attach(member);
 }
 
 void system_net_detach(struct system_member *member)
@@ -302,5 +321,8 @@ bool system_net_advance(struct system *system, uint64_t time)
         if (system->woken) return false;
     }
     if (time > net_partition_now(partition)) net_partition_advance(partition, time);
+    /* At the end: idle links count until the last node has ended. */
+    if (time == NET_NEVER && system->last > net_partition_now(partition))
+        net_partition_advance(partition, system->last);
     return true;
 }

@@ -9,10 +9,13 @@
  *   0x0c    x, y, z (3 words)          0x2c    core clock in MHz
  *   0x30    address of the torus FIFOs 0x34    address of the device control registers
  *
+ *   0x38    address of the collective FIFOs of channel 0       0x3c    of channel 1
+ *
  *   0x40    processes on a node        0x44    number of this process on its node, t
  *   0x48    rank of this process       0x4c    number of ranks
  *   0x50    cores of this process      0x54    its memory in MiB
  *   0x58    address of the ranks: a word for each, node << 2 | t
+ *   0x5c    address of the registers of the DMA engine
  *
  * Words are read only; guest/include/chiliad/personality.h is the guest's side. */
 #include "machine/system/system_impl.h"
@@ -32,6 +35,7 @@ static uint32_t process_word(const struct system_member *member, unsigned core, 
     case 20: return member->node->core_count / o->processes;
     case 21: return (uint32_t)(os_process_memory(member->node->os) >> 20);
     case 22: return SYSTEM_RANKS_PAGE;
+    case 23: return (uint32_t)node_parameter(o->machine, "dma.base", 0);
     default: return 0;
     }
 }
@@ -59,6 +63,10 @@ static uint32_t word_of(const struct system_member *member, unsigned core, unsig
     case 11: return (uint32_t)node_parameter(member->node->machine, "machine.clock_mhz", 850);
     case 12: return (uint32_t)node_parameter(o->machine, "torus.base", 0);
     case 13: return (uint32_t)node_parameter(o->machine, "network.dcr_base", 0);
+    case 14:
+    case 15:
+        return (uint32_t)(node_parameter(o->machine, "collective.base", 0) +
+                          (number - 14) * node_parameter(o->machine, "collective.stride", 0));
     default: return process_word(member, core, number);
     }
 }
