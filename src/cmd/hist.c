@@ -14,6 +14,8 @@
  */
 #include "cmd/hist.h"
 
+#include "cmd/page.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,8 @@ static const struct option_row option_rows[] = {
      OPTION_SET_TEXT(struct hist_options, svg)},
     {"relief", 0, "FILE", "draw two dimensions as a landscape",
      OPTION_SET_TEXT(struct hist_options, relief)},
+    {"page", 0, "FILE", "also write a web page that shows the histogram",
+     OPTION_SET_FULL(struct hist_options, page)},
 };
 
 const struct option_table cmd_hist_options = {
@@ -113,6 +117,7 @@ static void ask_names(struct hist *h)
 /* The files that are written besides the table. */
 struct pictures {
     struct cmd_output svg, relief, table;
+    struct page_file page;
 };
 
 static int open_outputs(const struct hist_options *o, struct pictures *p)
@@ -120,6 +125,7 @@ static int open_outputs(const struct hist_options *o, struct pictures *p)
     int status = o->output ? cmd_output_open(&p->table, "hist", o->output) : 0;
     if (!status && o->svg) status = cmd_output_open(&p->svg, "hist", o->svg);
     if (!status && o->relief) status = cmd_output_open(&p->relief, "hist", o->relief);
+    if (!status) status = page_open(&p->page, "hist", o->page);
     return status;
 }
 
@@ -131,7 +137,16 @@ static int close_outputs(struct pictures *p, bool good)
         int one = all[i]->file ? cmd_output_close(all[i], good) : 0;
         if (one) status = one;
     }
+    page_abandon(&p->page);
     return status;
+}
+
+static bool show_page(struct hist *h, struct page_file *page)
+{
+    const struct hist_options *o = h->options;
+    return !page->path ||
+           (hist_print_json(page->json, h) &&
+            page_write_printed(page, "hist", o->read ? o->read : o->program.run.program) == 0);
 }
 
 static bool show(struct hist *h, struct pictures *p)
@@ -147,6 +162,7 @@ static bool show(struct hist *h, struct pictures *p)
         hist_print(out, h);
     if (o->svg) hist_svg(p->svg.file, h);
     if (o->relief) hist_relief(p->relief.file, h);
+    if (!show_page(h, &p->page)) return false;
     return good && (o->output || (fflush(out) == 0 && !ferror(out)));
 }
 
@@ -168,6 +184,7 @@ static int run(struct hist *h, struct chil_run_options *options)
     cmd_program_output(&h->options->program, h->options->output);
     cmd_program_output(&h->options->program, h->options->svg);
     cmd_program_output(&h->options->program, h->options->relief);
+    cmd_program_output(&h->options->program, h->options->page);
     struct chil_error err = {0};
     bool done = false;
     int status = open_outputs(h->options, &p);

@@ -13,6 +13,7 @@
 
 #include "chiliad/experiment.h"
 #include "chiliad/metric.h"
+#include "cmd/page.h"
 #include "cmd/record.h"
 
 enum { GLOBS = 64, DEPTH_MOST = 100000 };
@@ -21,7 +22,7 @@ enum { GLOBS = 64, DEPTH_MOST = 100000 };
 
 struct record {
     struct cmd_program program;
-    const char *output, *platform, *sets;
+    const char *output, *platform, *sets, *page;
     struct record_limit limit;
     bool perturb;
     uint64_t seed;
@@ -87,6 +88,8 @@ static const struct option_row option_rows[] = {
      "a run for each set, each with another stack address: on a real machine runs "
      "differ, too",
      OPTION_CALLS(take_perturb)},
+    {"page", 0, "FILE", "also write a web page that shows the experiment",
+     OPTION_SET_FULL(struct record, page)},
 };
 
 const struct option_table cmd_record_options = {
@@ -213,7 +216,19 @@ static int run_again(struct record *r, struct record_counted *counted,
     return 0;
 }
 
-static int run(struct record *r, struct chil_exp_output *output, const char *path)
+static int write_page(struct page_file *file, const char *name, struct chil_exp *exp)
+{
+    struct page page;
+    if (!file->path) return 0;
+    page_init(&page, "record");
+    int status = page_add_experiment(&page, name, exp);
+    if (!status) status = page_write(&page, file, stderr);
+    page_fini(&page);
+    return status;
+}
+
+static int run(struct record *r, struct chil_exp_output *output, struct page_file *page,
+               const char *path)
 {
     struct record_counted counted;
     struct record_streams streams;
@@ -230,6 +245,7 @@ static int run(struct record *r, struct chil_exp_output *output, const char *pat
         status = write_experiment(output, result ? result : counted.exact, path);
     else
         (void)chil_exp_output_close(output, NULL, NULL);
+    if (!status) status = write_page(page, path, result ? result : counted.exact);
     chil_exp_free(result);
     record_counted_fini(&counted, &r->limit);
     return status ? status : exit_status;
@@ -253,8 +269,13 @@ int cmd_record(int argc, char **argv)
         struct chil_exp_output *output;
         cmd_program_output(&r.program, path);
         struct chil_error err = {0};
-        status = chil_exp_output_open(&output, path, &err) ? cmd_fail_error("record", &err)
-                                                           : run(&r, output, path);
+        struct page_file page = {0};
+        cmd_program_output(&r.program, r.page);
+        status = page_open(&page, "record", r.page);
+        if (!status)
+            status = chil_exp_output_open(&output, path, &err) ? cmd_fail_error("record", &err)
+                                                               : run(&r, output, &page, path);
+        page_abandon(&page);
         chil_machine_free(machine);
     }
     record_limit_close(&r.limit);

@@ -28,7 +28,7 @@ struct report {
     struct chil_report *other; /* of `reference`, which shares are of */
 };
 
-/* Reads `file`, derives, selects. Reports errors; report_close follows success and failure. */
+/* Reads `file`, unless `read` is there, derives, selects. Reports errors; report_close follows success and failure. */
 int report_open(struct report *r);
 void report_close(struct report *r);
 /* The ratio of that name; NULL: none. */

@@ -83,7 +83,7 @@ static int drop_default(struct report *r, struct chil_error *err)
 int report_open(struct report *r)
 {
     struct chil_error err = {0};
-    int status = cmd_exp_read(command_of(r), r->file, &r->read);
+    int status = r->read ? 0 : cmd_exp_read(command_of(r), r->file, &r->read);
     if (status) return status;
     if (!r->spec_name)
         status = chil_spec_open_for(&r->spec, r->read, &err);

@@ -18,6 +18,8 @@
  */
 #include "cmd/stat.h"
 
+#include "cmd/page.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,6 +64,8 @@ static const struct option_row option_rows[] = {
      OPTION_SET_TEXT(struct stat_options, separator)},
     {"output", 'o', "FILE", "the counts go to FILE instead of standard error",
      OPTION_SET_TEXT(struct stat_options, output)},
+    {"page", 0, "FILE", "also write a web page that shows every count",
+     OPTION_SET_FULL(struct stat_options, page)},
     {"verbose", 'v', NULL,
      "also print how long the run and the translation of hot code took, on "
      "standard error",
@@ -208,8 +212,27 @@ static int repeat(struct stat_options *o, const struct chil_machine *machine,
     return 0;
 }
 
+/* The page has what -j would print. */
+static int print_page(const struct stat_shown *shown, struct page_file *file)
+{
+    struct stat_options options = *shown->options;
+    struct stat_chosen chosen = {0};
+    struct stat_shown whole = *shown;
+    options.json = true;
+    whole.options = &options;
+    whole.chosen = &chosen;
+    int status = stat_choose(&chosen, &options, shown->machine);
+    if (!status && !stat_print_json(file->json, &whole)) status = cmd_fail("stat", "out of memory");
+    if (!status)
+        status = page_write_printed(file, "stat", options.program.run.program);
+    else
+        page_abandon(file);
+    free(chosen.events);
+    return status;
+}
+
 /* Runs, compares, and prints to `out`. *done: there was something to print. */
-static int run_and_print(struct stat_shown *shown, FILE *out, bool *done)
+static int run_and_print(struct stat_shown *shown, FILE *out, struct page_file *page, bool *done)
 {
     struct stat_options *o = shown->options;
     struct counted first = {0};
@@ -229,20 +252,24 @@ static int run_and_print(struct stat_shown *shown, FILE *out, bool *done)
         status = stat_print(out, shown) || o->output ? cmd_program_status(run) : CMD_BAD;
         *done = true;
     }
+    if (*done && page->path) {
+        int written = print_page(shown, page);
+        if (written) status = written;
+    }
     free(first.values);
     chil_run_free(run);
     return status;
 }
 
-static int run_to_output(struct stat_shown *shown)
+static int run_to_output(struct stat_shown *shown, struct page_file *page)
 {
     struct cmd_output output;
     bool done = false;
-    if (!shown->options->output) return run_and_print(shown, stderr, &done);
+    if (!shown->options->output) return run_and_print(shown, stderr, page, &done);
     cmd_program_output(&shown->options->program, shown->options->output);
     int status = cmd_output_open(&output, "stat", shown->options->output);
     if (status) return status;
-    status = run_and_print(shown, output.file, &done);
+    status = run_and_print(shown, output.file, page, &done);
     int written = cmd_output_close(&output, done);
     return written ? written : status;
 }
@@ -263,7 +290,11 @@ int cmd_stat(int argc, char **argv)
         .options = &o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
     status = stat_choose(&chosen, &o, machine);
     if (!status) status = stat_metrics_read(&metrics, machine, o.metrics, o.hpm);
-    if (!status) status = run_to_output(&shown);
+    struct page_file page = {0};
+    cmd_program_output(&o.program, o.page);
+    if (!status) status = page_open(&page, "stat", o.page);
+    if (!status) status = run_to_output(&shown, &page);
+    page_abandon(&page);
     stat_metrics_fini(&metrics);
     free(chosen.events);
     chil_machine_free(machine);

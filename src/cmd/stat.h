@@ -20,7 +20,7 @@ struct stat_metrics {
 
 struct stat_options {
     struct cmd_program program;
-    const char *separator, *output, *metrics;
+    const char *separator, *output, *metrics, *page;
     const char *patterns[PATTERNS_MAX];
     size_t pattern_count;
     uint64_t repeat;

@@ -9,6 +9,7 @@
  * many at a time as the host has processors, each in a process of its own. The program's output is
  * discarded.
  */
+#include "cmd/page.h"
 #include "cmd/sweep.h"
 
 #include <errno.h>
@@ -18,6 +19,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "cmd/page.h"
 
 struct job {
     pid_t pid;
@@ -169,13 +172,17 @@ static int run_all(struct sweep *s, struct sweep_outcome *outcomes)
 
 /* --- All ------------------------------------------------------------------------------------- */
 
-static int run_and_print(struct sweep *s, struct cmd_output *plot)
+static int run_and_print(struct sweep *s, struct cmd_output *plot, struct page_file *page)
 {
     struct sweep_outcome *outcomes = calloc(s->runs, sizeof *outcomes);
     if (!outcomes) return cmd_fail("sweep", "out of memory");
     int status = run_all(s, outcomes);
     if (!status) sweep_print(s, outcomes);
     if (!status && s->plot && s->begun == s->runs) sweep_plot(s, outcomes, plot->file);
+    if (!status && s->page) {
+        sweep_print_json(s, outcomes, page->json);
+        status = page_write_printed(page, "sweep", s->program.run.program);
+    }
     if (!status && s->program.limit) status = sweep_partial(s, outcomes) ? CMD_LIMIT : 0;
     free(outcomes);
     return status;
@@ -185,14 +192,17 @@ int cmd_sweep(int argc, char **argv)
 {
     struct sweep s = {.program.machine = "bgp", .runs = 1};
     struct cmd_output plot = {0};
+    struct page_file page = {0};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     s.jobs = processors > 0 && processors < SWEEP_JOBS_MAX ? (unsigned)processors : 1;
     int status = sweep_parse_options(argc, argv, &s);
     if (status) return status < 0 ? 0 : status;
     status = check_all(&s);
     if (!status && s.plot) status = cmd_output_open(&plot, "sweep", s.plot);
+    if (!status) status = page_open(&page, "sweep", s.page);
     if (status) return status;
-    status = run_and_print(&s, &plot);
+    status = run_and_print(&s, &plot, &page);
+    page_abandon(&page);
     int written = s.plot ? cmd_output_close(&plot, s.begun == s.runs) : 0;
     return status ? status : written;
 }

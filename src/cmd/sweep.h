@@ -23,7 +23,7 @@ struct sweep_axis {
 
 struct sweep {
     struct cmd_program program;
-    const char *separator, *plot;
+    const char *separator, *plot, *page;
     bool json, chosen; /* chosen: -e was given */
     struct sweep_axis axes[SWEEP_AXES_MAX];
     size_t axis_count;
@@ -55,6 +55,7 @@ const char *sweep_value(const struct sweep *s, size_t run, size_t axis);
 bool sweep_partial(const struct sweep *s, const struct sweep_outcome *outcomes);
 /* The table, separated values or JSON on standard output. */
 void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes);
+void sweep_print_json(const struct sweep *s, const struct sweep_outcome *outcomes, FILE *out);
 /* The chart: a panel for cycles and for each event, over the first axis. */
 void sweep_plot(const struct sweep *s, const struct sweep_outcome *outcomes, FILE *out);
 

@@ -81,6 +81,8 @@ static const struct option_row option_rows[] = {
      "also draw a picture (SVG): cycles and the events of -e over the first --set, "
      "a line for each value of the others",
      OPTION_SET_TEXT(struct sweep, plot)},
+    {"page", 0, "FILE", "also write a web page that shows the runs",
+     OPTION_SET_FULL(struct sweep, page)},
     {"jobs", 0, "N", "runs at the same time (default: the host's processors)",
      OPTION_SET_NUMBER(struct sweep, jobs, 1, SWEEP_JOBS_MAX)},
 };

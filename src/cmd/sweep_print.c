@@ -68,19 +68,36 @@ static void add_row(struct view *view, const struct sweep *s, size_t run,
     *cell = view_copy(view, status);
 }
 
+static void fill(struct view *view, struct view_column *columns, const struct sweep *s,
+                 const struct sweep_outcome *outcomes)
+{
+    uint64_t most = 1;
+    for (size_t run = 0; run < s->begun; run++)
+        if (outcomes[run].cycles > most) most = outcomes[run].cycles;
+    view_init(view, columns, set_columns(s, sweep_partial(s, outcomes), columns));
+    for (size_t run = 0; run < s->begun; run++)
+        add_row(view, s, run, &outcomes[run], most);
+}
+
+void sweep_print_json(const struct sweep *s, const struct sweep_outcome *outcomes, FILE *out)
+{
+    struct view_column columns[COLUMNS_MAX];
+    struct view view;
+    fill(&view, columns, s, outcomes);
+    (void)view_json_write(view_json(&view), out, JSON_INDENT(2));
+    view_fini(&view);
+}
+
 void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes)
 {
     struct view_column columns[COLUMNS_MAX];
     struct view view;
-    uint64_t most = 1;
-    for (size_t run = 0; run < s->begun; run++)
-        if (outcomes[run].cycles > most) most = outcomes[run].cycles;
-    view_init(&view, columns, set_columns(s, sweep_partial(s, outcomes), columns));
-    for (size_t run = 0; run < s->begun; run++)
-        add_row(&view, s, run, &outcomes[run], most);
     if (s->json) {
-        (void)view_json_write(view_json(&view), stdout, JSON_INDENT(2));
-    } else if (s->separator) {
+        sweep_print_json(s, outcomes, stdout);
+        return;
+    }
+    fill(&view, columns, s, outcomes);
+    if (s->separator) {
         view_lines_heading(&view, stdout, s->separator);
         view_lines(&view, stdout, s->separator);
     } else {

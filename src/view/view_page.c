@@ -166,7 +166,7 @@ struct encoder {
     z_stream z;
     FILE *out;
     unsigned char *packed; /* PIECE bytes, a multiple of 3 */
-    char *text;
+    char *text;            /* NULL: no base64 */
     bool good;
 };
 
@@ -189,6 +189,14 @@ static void write_base64(struct encoder *e, size_t size)
     e->good &= fwrite(e->text, 1, at, e->out) == at;
 }
 
+static void write_packed(struct encoder *e, size_t size)
+{
+    if (e->text)
+        write_base64(e, size);
+    else
+        e->good &= fwrite(e->packed, 1, size, e->out) == size;
+}
+
 /* Compresses bytes; the last piece is written when there are no more. */
 static void encode(struct encoder *e, const void *bytes, size_t size, bool last)
 {
@@ -205,14 +213,14 @@ static void encode(struct encoder *e, const void *bytes, size_t size, bool last)
         do {
             status = deflate(&e->z, flush);
             if (e->z.avail_out && flush != Z_FINISH) break;
-            write_base64(e, PIECE - e->z.avail_out);
+            write_packed(e, PIECE - e->z.avail_out);
             e->z.next_out = e->packed;
             e->z.avail_out = PIECE;
         } while (status == Z_OK && (e->z.avail_in || flush == Z_FINISH));
     } while (size);
 }
 
-static bool write_data(const struct view_page *page, const char *header, FILE *out)
+static bool write_data(const struct view_page *page, const char *header, bool base64, FILE *out)
 {
     static const char magic[ALIGN] = "CHILPAGE", zeros[ALIGN] = {0};
     struct encoder e = {.out = out, .good = true};
@@ -221,7 +229,7 @@ static bool write_data(const struct view_page *page, const char *header, FILE *o
     int level = page->size > FAST_ABOVE ? 1 : Z_BEST_COMPRESSION;
     if (deflateInit(&e.z, level) != Z_OK) return false;
     e.packed = base_calloc(PIECE, 1);
-    e.text = base_calloc(PIECE / 3 * 4 + 4, 1);
+    if (base64) e.text = base_calloc(PIECE / 3 * 4 + 4, 1);
     e.z.next_out = e.packed;
     e.z.avail_out = PIECE;
     put(length, size, ALIGN);
@@ -249,8 +257,17 @@ int view_page_write(const struct view_page *page, json_t *header, const char *te
     }
     const char *rest = at + sizeof marker - 1;
     bool good = fwrite(text, 1, (size_t)(at - text), out) == (size_t)(at - text);
-    good = write_data(page, words, out) && good;
+    good = write_data(page, words, true, out) && good;
     good = fputs(rest, out) != EOF && good;
     free(words);
     return good ? 0 : chil_error_set(err, CHIL_EIO, "cannot write the page: %s", strerror(errno));
+}
+
+int view_page_data(const struct view_page *page, json_t *header, FILE *out, struct chil_error *err)
+{
+    char *words = json_dumps(header, JSON_COMPACT);
+    json_decref(header);
+    bool good = words && write_data(page, words, false, out);
+    free(words);
+    return good ? 0 : chil_error_set(err, CHIL_EIO, "cannot make the page's data");
 }

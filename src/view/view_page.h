@@ -39,5 +39,7 @@ int view_page_template(char **text, struct chil_error *err);
 /* Writes the page: the template with header and blocks. The header is freed. */
 int view_page_write(const struct view_page *page, json_t *header, const char *text, FILE *out,
                     struct chil_error *err);
+/* The data alone, compressed, without base64: what a server sends. The header is freed. */
+int view_page_data(const struct view_page *page, json_t *header, FILE *out, struct chil_error *err);
 
 #endif
