@@ -76,7 +76,8 @@ static int load(struct run_node *node, struct chil_error *err)
                   .writable = o->writable,
                   .writable_count = o->writable_count,
                   .files = o->maximum.files,
-                  .images = node->run->images},
+                  .images = node->run->images,
+                  .locks = node->run->locks},
         .maximum = {.memory = o->maximum.memory ? o->maximum.memory : default_memory(node->run),
                     .tasks = o->maximum.tasks,
                     .signals = o->maximum.signals,
@@ -130,6 +131,7 @@ static int make(struct chil_run *run, struct chil_error *err)
     run->nodes = base_calloc(run->node_count, sizeof *run->nodes);
     run->images = os_images_new();
     run->translation = jit_thread_new();
+    run->locks = os_locks_new();
     status = system_new(&run->system,
                         &(struct system_options){.machine = run->options.machine,
                                                  .node_count = run->node_count,
@@ -182,6 +184,7 @@ void chil_run_free(struct chil_run *run)
         free_node(&run->nodes[i]);
     jit_thread_free(run->translation);
     os_images_release(run->images);
+    os_locks_release(run->locks);
     free(run->nodes);
     free(run->place_of_rank);
     free(run->rank_of_place);

@@ -27,6 +27,7 @@ struct chil_run {
     struct system *system;
     struct jit_thread *translation; /* translates for all nodes */
     struct os_images *images;       /* files of programs, copied once for all nodes */
+    struct os_locks *locks;         /* of files, the same */
     struct node *node;       /* the first, which is the only one where observers are wanted */
     struct observe *observe; /* its */
     struct os_result result; /* of the first node that failed, or of node 0; cycles of the last */

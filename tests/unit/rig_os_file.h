@@ -104,6 +104,19 @@ unsigned WEAK os_wake_all(struct os *os, const void *what)
     return 1;
 }
 
+uint64_t WEAK os_now(const struct os *os)
+{
+    (void)os;
+    return 0;
+}
+
+const struct os_task *WEAK os_next_waiting(const struct os *os, const void *what,
+                                           const struct os_task *after)
+{
+    (void)os, (void)what, (void)after;
+    return NULL;
+}
+
 /* No node is around that would take the lines. */
 bool WEAK os_output(struct os *os, int stream, const void *bytes, size_t count, int64_t *done)
 {

@@ -35,6 +35,7 @@ struct os_rules {
     uint64_t files; /* open at a time, over all processes; 0: 4096, or what the host has */
     bool old_host;  /* neither openat2 nor /proc is used: for tests */
     struct os_images *images; /* shared by the nodes of a run; NULL: an own one */
+    struct os_locks *locks;   /* the same of files' locks */
     unsigned cores; /* for /proc/cpuinfo and the like; 0 counts as 1; os_new fills it in */
 };
 
@@ -179,6 +180,11 @@ int64_t os_transfer(struct os *os, unsigned core, uint32_t from, uint32_t to);
  * changes nothing (os_image.c). Who keeps one shares it; the last release frees it, also after the
  * struct os. */
 struct os_image;
+struct os_locks; /* of files, those of a run (os_file_lock.c) */
+struct os_locks *os_locks_new(void);
+struct os_locks *os_locks_share(struct os_locks *locks);
+void os_locks_release(struct os_locks *locks);
+
 struct os_images; /* those of a run */
 struct os_images *os_images_new(void);
 struct os_images *os_images_share(struct os_images *all);

@@ -60,6 +60,7 @@ struct file *file_share(struct file *file)
 void file_release(struct file *file)
 {
     if (!file || --file->users) return;
+    locks_end_file(file);
     if (file->ops->close) file->ops->close(file);
     if (file->host >= 0 && !file->borrowed) close(file->host);
     fs_count_open(file->fs, -1);
@@ -128,6 +129,7 @@ void os_files_close_on_exec(struct os_files *files)
 void os_files_release(struct os_files *files)
 {
     if (!files || --files->users) return;
+    locks_end_records(files, NULL);
     for (unsigned i = 0; i < files->count; i++)
         file_release(files->table[i].file);
     fs_release(files->fs);
@@ -177,6 +179,7 @@ int files_put(struct os_files *files, struct file *file, unsigned number, bool c
     struct file *before = files->table[number].file;
     files->table[number] = (struct descriptor){file, close_on_exec};
     if (number >= files->count) files->count = number + 1;
+    if (before) locks_end_records(files, before);
     file_release(before);
     return (int)number;
 }
@@ -203,6 +206,7 @@ int files_close(struct os_files *files, uint32_t number)
     *found = (struct descriptor){0};
     while (files->count && !files->table[files->count - 1].file)
         files->count--;
+    locks_end_records(files, file);
     file_release(file);
     return 0;
 }

@@ -30,6 +30,7 @@ enum {
     G_O_TRUNC = 01000,
     G_O_APPEND = 02000,
     G_O_NONBLOCK = 04000,
+    G_O_ASYNC = 020000,
     G_O_DIRECTORY = 040000,
     G_O_NOFOLLOW = 0100000,
     G_O_LARGEFILE = 0200000,
@@ -97,7 +98,8 @@ void fs_touch(const struct os_call *call, struct inode *inode);
 void fs_touch_folder(const struct os_call *call,
                      int host);                   /* the same for a folder a name was changed in */
 struct os_images *fs_images(const struct fs *fs); /* of programs (os_image.c) */
-void fs_count_open(struct fs *fs, int change);    /* struct files */
+struct os_locks *fs_locks(const struct fs *fs);
+void fs_count_open(struct fs *fs, int change);                /* struct files */
 bool fs_may_open(const struct os_call *call, unsigned count); /* so many more; else ENFILE */
 uint64_t fs_random(struct fs *fs);                            /* the next of /dev/urandom */
 const void *fs_change(const struct fs *fs);                   /* what tasks in poll wait for */
@@ -189,6 +191,7 @@ struct file {
     const struct file_ops *ops;
     struct fs *fs;  /* shared */
     unsigned flags; /* as F_GETFL returns them */
+    uint32_t owner; /* F_SETOWN */
     int host;       /* -1 without */
     bool borrowed;  /* the host's 0, 1, 2: not to be closed */
     bool folder;
@@ -223,6 +226,16 @@ struct file *files_get(const struct os_files *files, uint32_t number); /* NULL: 
 int files_close(struct os_files *files, uint32_t number);
 bool *files_close_on_exec(const struct os_files *files, uint32_t number);
 unsigned files_limit(const struct os_files *files); /* above every open descriptor */
+
+/* ---- os_file_lock.c ---- */
+
+enum lock_command { LOCK_GET, LOCK_TRY, LOCK_WAIT };
+/* fcntl's F_GETLK, F_SETLK and F_SETLKW; `wide` with struct flock64. */
+int64_t lock_records(struct os_call *call, struct file *file, enum lock_command command, bool wide,
+                     bool of_description);
+/* The locks of an open file description end; the record locks of a process, of one file or all. */
+void locks_end_file(const struct file *file);
+void locks_end_records(const struct os_files *files, const struct file *file);
 
 /* ---- os_file_host.c, os_file_pipe.c, os_file_dir.c: kinds of files ---- */
 extern const struct file_ops file_host_ops;

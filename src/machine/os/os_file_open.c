@@ -3,10 +3,10 @@
  * A guest opens regular files and folders. FIFOs, sockets and devices of the host are refused
  * (ENXIO): opening one may block or change the host, and what it gives differs from run to run.
  *
- * Locks (fcntl, flock) are always granted and never block: neither other runs nor other processes
- * of this run are kept out. ioctl knows FIONREAD, FIONBIO, FIOCLEX and FIONCLEX; to everything
- * about terminals the answer is ENOTTY, also on one: a guest must not behave differently on a
- * screen.
+ * Locks are in os_file_lock.c. Nothing sends SIGIO: a pipe with O_ASYNC is EINVAL, on other files
+ * it is ignored, as on Linux. A pipe has 64 KiB and never more. ioctl knows FIONREAD, FIONBIO,
+ * FIOCLEX and FIONCLEX; to everything about terminals the answer is ENOTTY, also on one: a guest
+ * must not behave differently on a screen.
  */
 #include "machine/os/os_file_impl.h"
 
@@ -213,15 +213,19 @@ int64_t sys_dup3(struct os_call *call)
 
 /* ---- fcntl, ioctl ---- */
 
-/* struct flock and flock64: l_type is 2 bytes at 0; F_GETLK always finds no lock. */
-static int64_t get_lock(struct os_call *call)
+static int64_t set_flags(struct file *file, uint32_t flags)
 {
-    enum { UNLOCKED = 2 };
-    uint8_t *lock = mem_writable(call->mem, call->arg[2], 2);
-    if (!lock) return -EFAULT;
-    lock[0] = 0;
-    lock[1] = UNLOCKED;
+    const unsigned settable = G_O_APPEND | G_O_NONBLOCK;
+    if (flags & G_O_ASYNC && file->pipe) return -EINVAL;
+    file->flags = (file->flags & ~settable) | (flags & settable);
     return 0;
+}
+
+static int64_t set_pipe_size(const struct file *file, uint32_t size)
+{
+    enum { PIPE_ROOM = 65536 };
+    if (!file->pipe) return -EBADF;
+    return size > PIPE_ROOM ? -EPERM : PIPE_ROOM;
 }
 
 int64_t sys_fcntl(struct os_call *call)
@@ -239,10 +243,14 @@ int64_t sys_fcntl(struct os_call *call)
         GETOWN,
         GETLK64 = 12,
         SETLK64,
-        SETLKW64
+        SETLKW64,
+        OFD_GETLK = 36,
+        OFD_SETLK,
+        OFD_SETLKW,
+        DUPFD_CLOEXEC = 1030,
+        SETPIPE_SZ,
+        GETPIPE_SZ
     };
-    enum { DUPFD_CLOEXEC = 1030, SETPIPE_SZ = 1031, GETPIPE_SZ = 1032, PIPE_ROOM = 65536 };
-    const unsigned settable = G_O_APPEND | G_O_NONBLOCK;
     struct file *file = files_get(call->process->files, call->arg[0]);
     bool *close_on_exec = files_close_on_exec(call->process->files, call->arg[0]);
     if (!file || !close_on_exec) return -EBADF;
@@ -252,17 +260,24 @@ int64_t sys_fcntl(struct os_call *call)
     case GETFD: return *close_on_exec;
     case SETFD: *close_on_exec = call->arg[2] & 1; return 0;
     case GETFL: return file->flags;
-    case SETFL: file->flags = (file->flags & ~settable) | (call->arg[2] & settable); return 0;
-    case GETLK:
-    case GETLK64: return get_lock(call);
-    case SETLK:
-    case SETLKW:
-    case SETLK64:
-    case SETLKW64:
-    case SETOWN:
-    case GETOWN: return 0;
-    case SETPIPE_SZ:
-    case GETPIPE_SZ: return file->pipe ? PIPE_ROOM : -EBADF;
+    default: break;
+    }
+    if (file->flags & G_O_PATH) return -EBADF;
+    switch (call->arg[1]) {
+    case SETFL: return set_flags(file, call->arg[2]);
+    case GETLK: return lock_records(call, file, LOCK_GET, false, false);
+    case SETLK: return lock_records(call, file, LOCK_TRY, false, false);
+    case SETLKW: return lock_records(call, file, LOCK_WAIT, false, false);
+    case GETLK64: return lock_records(call, file, LOCK_GET, true, false);
+    case SETLK64: return lock_records(call, file, LOCK_TRY, true, false);
+    case SETLKW64: return lock_records(call, file, LOCK_WAIT, true, false);
+    case OFD_GETLK: return lock_records(call, file, LOCK_GET, true, true);
+    case OFD_SETLK: return lock_records(call, file, LOCK_TRY, true, true);
+    case OFD_SETLKW: return lock_records(call, file, LOCK_WAIT, true, true);
+    case SETOWN: file->owner = call->arg[2]; return 0;
+    case GETOWN: return (int32_t)file->owner;
+    case SETPIPE_SZ: return set_pipe_size(file, call->arg[2]);
+    case GETPIPE_SZ: return set_pipe_size(file, 0);
     default: return -EINVAL;
     }
 }

@@ -51,6 +51,7 @@ struct fs {
     uint32_t last_number;
     uint64_t random;
     struct os_images *images;
+    struct os_locks *locks;
     uint64_t open, most_open;
     char change;
 };
@@ -128,6 +129,8 @@ int fs_new(struct fs **result, const struct os_rules *rules, char cwd[PATH_MAX],
     fs->sysroot = -1;
     fs->most_open = open_files_max(rules->files);
     fs->images = rules->images ? os_images_share(rules->images) : os_images_new();
+    fs->locks = os_locks_share(rules->locks ? rules->locks : os_locks_new());
+    if (!rules->locks) os_locks_release(fs->locks);
     fs->writable = (char **)base_calloc(rules->writable_count + 1, sizeof *fs->writable);
     char root[PATH_MAX];
     int status = open_root(fs, rules, root, err);
@@ -158,6 +161,7 @@ void fs_release(struct fs *fs)
 {
     if (--fs->users) return;
     os_images_release(fs->images);
+    os_locks_release(fs->locks);
     for (size_t i = 0; i < BUCKETS; i++)
         while (fs->inodes[i]) {
             struct inode *next = fs->inodes[i]->next;
@@ -192,6 +196,11 @@ bool fs_may_open(const struct os_call *call, unsigned count)
 struct os_images *fs_images(const struct fs *fs)
 {
     return fs->images;
+}
+
+struct os_locks *fs_locks(const struct fs *fs)
+{
+    return fs->locks;
 }
 
 int fs_root(const struct fs *fs)

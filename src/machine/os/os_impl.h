@@ -120,6 +120,8 @@ struct os_process {
     struct os_limit limits[OS_LIMITS];
     uint64_t random; /* state of getrandom */
     uint64_t start_cycle;
+    int parent_death;             /* signal for it when the parent ends; PR_SET_PDEATHSIG */
+    bool dumpable, no_new_rights; /* prctl's; there are no core files and no setuid */
 };
 
 enum os_state { OS_RUNNABLE, OS_WAITING, OS_DEAD };
@@ -163,6 +165,10 @@ struct os_task {
     bool stopped;
     uint32_t fault_trap, fault_address; /* of the last fault, for signal frames */
     char name[16];                      /* PR_SET_NAME */
+    int nice;                           /* 0 to 19 */
+    unsigned policy;                    /* SCHED_OTHER and its like (os_priority.c) */
+    uint32_t timer_slack;               /* PR_SET_TIMERSLACK */
+    const void *lock_holder;            /* whose record lock it waits for: a struct os_files */
 };
 
 /* What a handler gets. 64-bit arguments are in pairs of registers; see os_pair. */
@@ -194,6 +200,9 @@ bool os_timed_out(const struct os_call *call);
 unsigned os_wake(struct os_call *call, const void *what, unsigned count);
 /* The same without a call at hand (pipes that close when a process ends). */
 unsigned os_wake_all(struct os *os, const void *what);
+/* The next task that waits for `what`, behind `after`; NULL begins and ends. */
+const struct os_task *os_next_waiting(const struct os *os, const void *what,
+                                      const struct os_task *after);
 bool os_signal_waiting(
     const struct os_task *task); /* an unblocked, not ignored signal is pending */
 int os_send_signal(struct os *os, struct os_process *process, int signal);

@@ -1,20 +1,13 @@
 /* Calls that return facts about the process and the machine: fixed values, or from the options.
  *
  * The user is 1000, never the host's. Random numbers are a stream per process that starts from its
- * number (splitmix64, Steele et al. 2014), so that the same run gives the same bits. Priorities and
- * policies can be read; only the ordinary ones can be set, and they change nothing.
+ * number (splitmix64, Steele et al. 2014), so that the same run gives the same bits.
  */
 #include "machine/os/os_task.h"
 
 #include <errno.h>
 
 enum { UTS_LENGTH = 65 };
-
-int64_t sys_nothing(struct os_call *call)
-{
-    (void)call;
-    return 0;
-}
 
 int64_t sys_permission_denied(struct os_call *call)
 {
@@ -194,10 +187,38 @@ static int64_t task_name(struct os_call *call, bool set)
     return 0;
 }
 
+/* A flag of the process that is set to 0 or 1 and read back. */
+static int64_t set_flag(bool *flag, uint32_t value)
+{
+    if (value > 1) return -EINVAL;
+    *flag = value;
+    return 0;
+}
+
+static int64_t death_signal(struct os_call *call, bool set)
+{
+    int *signal = &call->process->parent_death;
+    if (!set) return mem_put32(call->mem, call->arg[1], (uint32_t)*signal) ? 0 : -EFAULT;
+    if (call->arg[1] > OS_SIGNALS) return -EINVAL;
+    *signal = (int)call->arg[1];
+    return 0;
+}
+
+/* Timers are exact: a slack allows them to be late, and they are not. */
+static int64_t timer_slack(struct os_call *call, bool set)
+{
+    enum { DEFAULT = 50000 };
+    uint32_t *slack = &call->task->timer_slack;
+    if (!set) return *slack ? *slack : DEFAULT;
+    *slack = call->arg[1];
+    return 0;
+}
+
 int64_t sys_prctl(struct os_call *call)
 {
     enum {
         SET_PDEATHSIG = 1,
+        GET_PDEATHSIG = 2,
         GET_DUMPABLE = 3,
         SET_DUMPABLE = 4,
         GET_FPEXC = 11,
@@ -205,92 +226,25 @@ int64_t sys_prctl(struct os_call *call)
         SET_NAME = 15,
         GET_NAME = 16,
         SET_TIMERSLACK = 29,
+        GET_TIMERSLACK = 30,
         SET_NO_NEW_PRIVS = 38,
         GET_NO_NEW_PRIVS = 39
     };
+    struct os_process *process = call->process;
     switch (call->arg[0]) {
-    case SET_PDEATHSIG:
-    case SET_DUMPABLE:
-    case SET_TIMERSLACK:
-    case SET_NO_NEW_PRIVS: return 0;
-    case GET_DUMPABLE:
-    case GET_NO_NEW_PRIVS: return 1;
+    case SET_PDEATHSIG: return death_signal(call, true);
+    case GET_PDEATHSIG: return death_signal(call, false);
+    case SET_DUMPABLE: return set_flag(&process->dumpable, call->arg[1]);
+    case GET_DUMPABLE: return process->dumpable;
+    case SET_TIMERSLACK: return timer_slack(call, true);
+    case GET_TIMERSLACK: return timer_slack(call, false);
+    case SET_NO_NEW_PRIVS:
+        return call->arg[1] == 1 ? set_flag(&process->no_new_rights, 1) : -EINVAL;
+    case GET_NO_NEW_PRIVS: return process->no_new_rights;
     case GET_FPEXC: return fp_exceptions(call, false);
     case SET_FPEXC: return fp_exceptions(call, true);
     case SET_NAME: return task_name(call, true);
     case GET_NAME: return task_name(call, false);
     default: return -EINVAL;
     }
-}
-
-/* ---- policies ---- */
-
-enum { SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2, SCHED_BATCH = 3, SCHED_IDLE = 5 };
-
-int64_t sys_getpriority(struct os_call *call)
-{
-    (void)call;
-    return 20; /* 20 - nice */
-}
-
-static bool has_task(const struct os_call *call)
-{
-    return !call->arg[0] || os_task_find(call->os, (int)call->arg[0]);
-}
-
-int64_t sys_sched_getscheduler(struct os_call *call)
-{
-    return has_task(call) ? SCHED_OTHER : -ESRCH;
-}
-
-int64_t sys_sched_getparam(struct os_call *call)
-{
-    if (!has_task(call)) return -ESRCH;
-    return mem_put32(call->mem, call->arg[1], 0) ? 0 : -EFAULT;
-}
-
-static int64_t set_policy(const struct os_call *call, uint32_t policy, uint32_t parameter)
-{
-    uint32_t priority;
-    if (!mem_get32(call->mem, parameter, &priority)) return -EFAULT;
-    if (!has_task(call)) return -ESRCH;
-    if (policy == SCHED_FIFO || policy == SCHED_RR) return -EPERM;
-    bool ordinary = policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
-    return ordinary && !priority ? 0 : -EINVAL;
-}
-
-int64_t sys_sched_setparam(struct os_call *call)
-{
-    return set_policy(call, SCHED_OTHER, call->arg[1]);
-}
-
-int64_t sys_sched_setscheduler(struct os_call *call)
-{
-    return set_policy(call, call->arg[1], call->arg[2]);
-}
-
-static int64_t priority_limit(uint32_t policy, int64_t real_time)
-{
-    if (policy == SCHED_FIFO || policy == SCHED_RR) return real_time;
-    return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE ? 0 : -EINVAL;
-}
-
-int64_t sys_sched_get_priority_max(struct os_call *call)
-{
-    return priority_limit(call->arg[0], 99);
-}
-
-int64_t sys_sched_get_priority_min(struct os_call *call)
-{
-    return priority_limit(call->arg[0], 1);
-}
-
-int64_t sys_sched_rr_get_interval(struct os_call *call)
-{
-    return has_task(call) ? os_put_timespec(call->mem, call->arg[1], false, 0) : -ESRCH;
-}
-
-int64_t sys_sched_rr_get_interval_time64(struct os_call *call)
-{
-    return has_task(call) ? os_put_timespec(call->mem, call->arg[1], true, 0) : -ESRCH;
 }

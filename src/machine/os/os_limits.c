@@ -32,7 +32,9 @@ enum {
     RLIMIT_NOFILE = 7,
     RLIMIT_MEMLOCK = 8,
     RLIMIT_AS = 9,
-    RLIMIT_SIGPENDING = 11
+    RLIMIT_SIGPENDING = 11,
+    RLIMIT_NICE = 13,
+    RLIMIT_RTPRIO = 14
 };
 enum { SPACE_COST = 1 << 20, MAPPINGS_MAX = 16384 };
 
@@ -168,6 +170,7 @@ void os_limits_init(struct os_process *process)
     if (process->os->options.processes > 1)
         process->limits[RLIMIT_DATA] =
             (struct os_limit){os_process_memory(process->os), os_process_memory(process->os)};
+    process->limits[RLIMIT_NICE] = process->limits[RLIMIT_RTPRIO] = (struct os_limit){0, 0};
     process->limits[RLIMIT_STACK].soft = UINT64_C(8) << 20;
     process->limits[RLIMIT_CORE].soft = 0;
     process->limits[RLIMIT_NPROC] = (struct os_limit){most->tasks, most->tasks};

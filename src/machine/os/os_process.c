@@ -34,6 +34,8 @@ static void orphan_children(const struct os_process *parent)
     for (struct os_process *child = parent->os->processes; child; child = child->next) {
         if (child->parent_pid != parent->pid) continue;
         child->parent_pid = 1;
+        if (child->parent_death && !child->exited)
+            (void)os_send_signal(child->os, child, child->parent_death);
         if (child->exited) child->reaped = true;
     }
 }

@@ -15,10 +15,10 @@
  * Time slices are measured in cycles, not in quanta. And a reservation (lwarx) is lost when a core
  * goes to another task, not when a quantum ends.
  *
- * Several tasks on one core are scheduled round robin, TIME_SLICE cycles each. A task stays on its
- * core for life unless sched_setaffinity moves it: no balancing, as Blue Gene's kernels did none. A
- * woken task cannot run before the moment it was woken in (ready_cycle), and does not preempt
- * another. System calls themselves take no time beyond the sc.
+ * Several tasks on one core are scheduled round robin, 100,000 cycles each (os_priority.c). A task
+ * stays on its core for life unless sched_setaffinity moves it: no balancing, as Blue Gene's
+ * kernels did none. A woken task cannot run before the moment it was woken in (ready_cycle), and
+ * does not preempt another. System calls themselves take no time beyond the sc.
  */
 #include "machine/os/os_task.h"
 
@@ -31,7 +31,6 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
-#define TIME_SLICE    UINT64_C(100000)
 #define QUANTUM_ALONE (UINT64_C(1) << 40) /* while one task alone can run */
 #define LINE_LENGTH   400
 
@@ -160,6 +159,15 @@ unsigned os_wake_all(struct os *os, const void *what)
     return os_wake_word(os, what, 0, UINT32_MAX, 0);
 }
 
+const struct os_task *os_next_waiting(const struct os *os, const void *what,
+                                      const struct os_task *after)
+{
+    const struct os_task *task = after ? after->next : os->tasks;
+    while (task && !waits_for(task, what, 0))
+        task = task->next;
+    return task;
+}
+
 /* ---- choosing ---- */
 
 unsigned os_choose_core(const struct os *os, uint64_t affinity)
@@ -223,7 +231,8 @@ static struct os_task *choose_task(struct os *os, unsigned core)
     uint64_t now = core_cycles(slot->core);
     struct os_task *current = slot->current;
     if (current && (!on_core(current, core) || current->ready_cycle > now)) current = NULL;
-    if (current && (current->stopped || now - current->slice_start < TIME_SLICE)) return current;
+    if (current && (current->stopped || now - current->slice_start < os_time_slice(current)))
+        return current;
     struct os_task *first = NULL;
     for (struct os_task *task = os->tasks; task; task = task->next)
         if (task != current && on_core(task, core) && task->ready_cycle <= now &&
@@ -251,7 +260,7 @@ static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t
     uint64_t cycles = alone ? QUANTUM_ALONE : os->options.quantum;
     if (alone) cycles = least(cycles, os->until > now ? os->until - now : 1);
     cycles = least(cycles, event - now);
-    uint64_t slice_end = task->slice_start + TIME_SLICE;
+    uint64_t slice_end = task->slice_start + os_time_slice(task);
     for (const struct os_task *other = os->tasks; other; other = other->next) {
         if (other == task || !on_core(other, task->core)) continue;
         if (slice_end > now) cycles = least(cycles, slice_end - now);

@@ -294,6 +294,15 @@ int64_t sys_mremap(struct os_call *call)
 
 /* ---- advice ---- */
 
+/* What changes nothing that a program can see. What does and is not done (MADV_DONTFORK and others)
+ * is EINVAL, as on a kernel that does not know it. */
+static bool is_hint(uint32_t advice)
+{
+    enum { NORMAL = 0, WILLNEED = 3, DONTDUMP = 16, DODUMP = 17, COLD = 20, PAGEOUT = 21 };
+    return advice <= WILLNEED || advice == DONTDUMP || advice == DODUMP || advice == COLD ||
+           advice == PAGEOUT;
+}
+
 int64_t sys_madvise(struct os_call *call)
 {
     enum { DONTNEED = 4, FREE = 8 };
@@ -302,7 +311,8 @@ int64_t sys_madvise(struct os_call *call)
     if (!is_aligned(address) || !is_user_range(address, length)) return -EINVAL;
     if (!length) return 0;
     if (!mem_is_mapped(call->mem, address, length)) return -ENOMEM;
-    if (call->arg[2] != DONTNEED && call->arg[2] != FREE) return 0;
+    if (is_hint(call->arg[2])) return 0;
+    if (call->arg[2] != DONTNEED && call->arg[2] != FREE) return -EINVAL;
     if (space_is_shared(call->process->space, address, length)) return 0;
     for (uint64_t done = 0, run; done < length; done += run) {
         uint32_t at = address + (uint32_t)done;
@@ -334,7 +344,25 @@ int64_t sys_msync(struct os_call *call)
     return 0;
 }
 
-int64_t sys_memory_advice(struct os_call *call)
+/* mlock, mlock2, munlock: memory is never swapped. */
+int64_t sys_mlock(struct os_call *call)
+{
+    uint64_t start = call->arg[0] & ~(uint64_t)(MEM_PAGE - 1);
+    uint64_t length = space_round_up(call->arg[1] + (call->arg[0] - start));
+    if (start + length > SPACE_TOP) return -EINVAL;
+    return length && !mem_is_mapped(call->mem, (uint32_t)start, length) ? -ENOMEM : 0;
+}
+
+int64_t sys_mlockall(struct os_call *call)
+{
+    enum { CURRENT = 1, FUTURE = 2, ONFAULT = 4 };
+    uint32_t flags = call->arg[0];
+    return !(flags & (CURRENT | FUTURE)) || flags & ~(uint32_t)(CURRENT | FUTURE | ONFAULT)
+               ? -EINVAL
+               : 0;
+}
+
+int64_t sys_munlockall(struct os_call *call)
 {
     (void)call;
     return 0;

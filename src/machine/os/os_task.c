@@ -172,6 +172,7 @@ static int start_process(struct os *os, struct chil_error *err)
     process->group = process->session = process->pid;
     process->cores = bits_mask64(cores) << (number * cores);
     os_limits_init(process);
+    process->dumpable = true;
     os_family_join(process, NULL);
     process->files = first ? os_files_fork(first->files) : os_files_new(&os->options.rules, err);
     int status = process->files ? load_first(process, &os->options, err) : CHIL_EINVAL;
@@ -244,6 +245,8 @@ static struct os_process *process_fork(struct os_call *call, const struct clone 
     child->cores = parent->cores;
     child->exit_signal = how->exit_signal;
     child->umask = parent->umask;
+    child->dumpable = parent->dumpable;
+    child->no_new_rights = parent->no_new_rights;
     memcpy(child->actions, parent->actions, sizeof child->actions);
     memcpy(child->limits, parent->limits, sizeof child->limits);
     os_cpu_limit_changed(child);
@@ -308,6 +311,7 @@ static int64_t clone_task(struct os_call *call, const struct clone *how)
     if (!process) return -ENOMEM;
     os->next_id++;
     struct os_task *child = task_add(process, tid, parent->affinity);
+    os_priority_inherit(child, parent);
     clone_registers(child, parent, how);
     os_count(parent, process == call->process ? CORE_SIGNAL_OS_THREAD : CORE_SIGNAL_OS_PROCESS);
     if (!how->stack && os->options.forked)

@@ -212,6 +212,10 @@ void os_futex_exit(struct os_task *task); /* robust list, clear_tid */
 void os_family_join(struct os_process *process, struct os_family *family); /* NULL: a new one */
 void os_family_leave(struct os_process *process);
 
+/* ---- os_priority.c ---- */
+uint64_t os_time_slice(const struct os_task *task); /* cycles of a turn on a core with others */
+void os_priority_inherit(struct os_task *child, const struct os_task *parent);
+
 /* ---- os_info.c ---- */
 void os_limits_init(struct os_process *process);
 void os_cpu_limit_changed(struct os_process *process);
