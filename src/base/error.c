@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/name.h"
+
 const char *chil_status_text(int status)
 {
     switch (status) {
@@ -24,5 +26,6 @@ int chil_error_set(struct chil_error *err, int status, const char *format, ...)
     err->status = status;
     (void)vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
+    (void)name_printable(err->text);
     return status;
 }

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { ARENA_BLOCK = 64 * 1024 };
+/* Not abort: that would look like the end of a guest by SIGABRT. 125: as a bad input of a command.
+ */
+enum { ARENA_BLOCK = 64 * 1024, STATUS = 125 };
 
 struct arena_block {
     struct arena_block *next;
@@ -18,8 +21,10 @@ struct arena_block {
 static void *memory_or_end(void *p)
 {
     if (p) return p;
-    (void)fputs("chiliad: out of memory\n", stderr);
-    abort();
+    (void)fputs("chiliad: out of memory; give it more (ulimit -v, memory of the host) or a smaller "
+                "task\n",
+                stderr);
+    _exit(STATUS);
 }
 
 void *base_calloc(size_t count, size_t size)

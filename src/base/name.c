@@ -7,6 +7,7 @@
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,4 +56,47 @@ char *name_written(const char *name)
     char *result = base_calloc(size, 1);
     (void)snprintf(result, size, "%.*s::%s", (int)(end - name - 2), name + 2, procedure);
     return result;
+}
+
+/* How many bytes the UTF-8 character takes; 0: it is none, or not to be shown. */
+static size_t shown_length(const unsigned char *at)
+{
+    static const struct {
+        unsigned char mask, is;
+        uint32_t least;
+    } forms[] = {{0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    if (*at < 0x80) return *at >= ' ' && *at != 0x7f;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if ((*at & forms[i].mask) != forms[i].is) continue;
+        uint32_t code = (unsigned char)~forms[i].mask & *at;
+        for (size_t k = 1; k < i + 2; k++) {
+            if ((at[k] & 0xc0) != 0x80) return 0;
+            code = code << 6 | (at[k] & 0x3f);
+        }
+        bool hides = (code >= 0x80 && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
+                     (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||
+                     code == 0xfeff || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
+        return code >= forms[i].least && !hides ? i + 2 : 0;
+    }
+    return 0;
+}
+
+static char *first_hidden(const char *text)
+{
+    size_t length;
+    while (*text && (length = shown_length((const unsigned char *)text)) > 0)
+        text += length;
+    return (char *)text;
+}
+
+bool name_is_printable(const char *text)
+{
+    return !*first_hidden(text);
+}
+
+char *name_printable(char *text)
+{
+    for (char *at = text; *(at = first_hidden(at));)
+        *at = '?';
+    return text;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 
 static bool is_blank(char c)
 {
@@ -53,10 +54,10 @@ static char *read_all(int fd, size_t *length)
     return bytes;
 }
 
-int text_file_open(struct text_file *file, const char *path, struct chil_error *err)
+/* `fd` is closed; negative: errno says why. */
+static int take_file(struct text_file *file, const char *path, int fd, struct chil_error *err)
 {
     *file = (struct text_file){.name = path};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", path, strerror(errno));
     size_t length;
     char *bytes = read_all(fd, &length);
@@ -67,6 +68,21 @@ int text_file_open(struct text_file *file, const char *path, struct chil_error *
     int status = text_file_from_bytes(file, path, bytes, length, err);
     free(bytes);
     return status;
+}
+
+int text_file_open(struct text_file *file, const char *path, struct chil_error *err)
+{
+    return take_file(file, path, open(path, O_RDONLY | O_CLOEXEC), err);
+}
+
+int text_file_open_named(struct text_file *file, const char *path, struct chil_error *err)
+{
+    int fd = named_open(path, TEXT_FILE_MAX);
+    if (fd < 0 && errno == EINVAL) {
+        *file = (struct text_file){.name = path};
+        return chil_error_set(err, CHIL_EIO, "cannot read '%s': it is not a regular file", path);
+    }
+    return take_file(file, path, fd, err);
 }
 
 void text_file_close(struct text_file *file)

@@ -24,6 +24,8 @@ struct text_file {
 };
 
 int text_file_open(struct text_file *file, const char *path, struct chil_error *err);
+/* The same for a file that another file names (base/named.h). */
+int text_file_open_named(struct text_file *file, const char *path, struct chil_error *err);
 /* Takes a copy of `length` bytes at `bytes`; for stimuli and fuzzing. */
 int text_file_from_bytes(struct text_file *file, const char *name, const void *bytes, size_t length,
                          struct chil_error *err);

@@ -136,7 +136,7 @@ int catalog_events_read(struct chil_machine *machine, const char *path, bool sim
 {
     struct rows rows = {0};
     struct text_file file;
-    int status = text_file_open(&file, path, err);
+    int status = text_file_open_named(&file, path, err);
     if (status) return status;
     status = read_rows(&rows, machine, &file, err);
     if (!status) status = check_names(&rows, &file, err);

@@ -81,7 +81,7 @@ int cmd_output_close(struct cmd_output *output, bool good);
 /* What commands that run a program have in common: the machine, its parameters, and where the
  * program may go. A command puts cmd_program_rows behind its own rows. */
 enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 17, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
-enum { CMD_PARTIAL_TEXT = 100, CMD_OUTPUTS = 4 };
+enum { CMD_PARTIAL_TEXT = 100, CMD_OUTPUTS = 4, CMD_SHOWN = 1000 };
 /* What a terminal shows while a program runs (program_run.c). */
 struct cmd_progress {
     const char *command;
@@ -113,6 +113,7 @@ struct cmd_program {
     char *env_all[CMD_PROGRAM_LIST + CMD_ENV_FIXED + 1]; /* without env_host: the environment */
     size_t env_all_count;
     char env_text[CMD_ENV_TEXT];
+    char shown[CMD_SHOWN]; /* the program, as it may be printed */
 };
 extern const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS];
 int cmd_program_miss_kinds(struct cmd_program *p, const char *command); /* as --miss-kinds */

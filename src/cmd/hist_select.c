@@ -87,9 +87,9 @@ static int find_given(struct hist *h)
 static int make_names(struct hist *h)
 {
     if (h->options->read) return hist_read_open(h);
-    h->program = h->options->program.run.program;
+    h->program = h->options->program.shown;
     h->machine = chil_machine_name(h->options->program.run.machine);
-    return cmd_names_make(&h->names, "hist", h->program, &h->options->places);
+    return cmd_names_make(&h->names, "hist", h->options->program.run.program, &h->options->places);
 }
 
 int hist_prepare(struct hist *h, const struct hist_event *event)

@@ -48,11 +48,13 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 int cmd_fail(const char *command, const char *format, ...)
 {
     va_list args;
+    char *text = NULL;
     va_start(args, format);
-    (void)fprintf(stderr, "chiliad%s%s: ", *command ? " " : "", command);
-    (void)vfprintf(stderr, format, args);
-    (void)fputc('\n', stderr);
+    if (vasprintf(&text, format, args) < 0) text = NULL;
     va_end(args);
+    (void)fprintf(stderr, "chiliad%s%s: %s\n", *command ? " " : "", command,
+                  text ? view_printable(text) : "out of memory");
+    free(text);
     return CMD_BAD;
 }
 

@@ -68,7 +68,7 @@ static json_t *file_json(const struct file *f)
 {
     json_t *lines = json_array();
     int first = f->least > AROUND ? f->least - AROUND : 1;
-    FILE *in = *f->name && f->most ? fopen(f->name, "re") : NULL;
+    FILE *in = f->most ? view_file_source(f->name) : NULL;
     char *text = NULL;
     size_t size = 0;
     for (int line = 1; in && line <= f->most + AROUND; line++) {

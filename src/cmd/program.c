@@ -134,6 +134,8 @@ int cmd_program_words(struct cmd_program *p, const char *command, int argc, char
         return cmd_fail(command, "no program; 'chiliad %s [OPTIONS] PROGRAM [ARGUMENTS]'", command);
     p->run.program = argv[optind];
     p->run.argv = argv + optind;
+    (void)snprintf(p->shown, sizeof p->shown, "%s", p->run.program);
+    (void)view_printable(p->shown);
     p->run.writable = p->writable;
     return cmd_program_env(p, command);
 }
@@ -167,7 +169,7 @@ void cmd_program_report(const struct cmd_program *p, const char *command,
     }
     if (!chil_run_was_killed(run)) return;
     chil_run_report(run, report, sizeof report);
-    (void)fprintf(stderr, "chiliad %s: '%s' ", command, p->run.program);
+    (void)fprintf(stderr, "chiliad %s: '%s' ", command, p->shown);
     if (chil_run_nodes(run) > 1) {
         unsigned node = (unsigned)chil_run_failed_node(run), at[3];
         chil_run_coordinates(run, node, at);

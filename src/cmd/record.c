@@ -129,8 +129,11 @@ static int write_experiment(struct chil_exp_output *output, const struct chil_ex
 {
     struct chil_error err = {0};
     if (chil_exp_output_close(output, exp, &err)) return cmd_fail_error("record", &err);
+    char shown[CMD_SHOWN];
+    (void)snprintf(shown, sizeof shown, "%s", path);
     (void)fprintf(stderr, "chiliad record: wrote %s: %zu metrics, %zu call paths, %zu thread%s\n",
-                  path, exp->metrics, exp->nodes, exp->threads, exp->threads == 1 ? "" : "s");
+                  view_printable(shown), exp->metrics, exp->nodes, exp->threads,
+                  exp->threads == 1 ? "" : "s");
     return 0;
 }
 

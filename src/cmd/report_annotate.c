@@ -25,7 +25,7 @@ struct source {
 static void source_open(struct source *s, const char *path)
 {
     size_t size = 0, room = 0;
-    FILE *file = *path ? fopen(path, "re") : NULL;
+    FILE *file = view_file_source(path);
     *s = (struct source){0};
     if (!file) return;
     ssize_t got = getdelim(&s->text, &size, 0, file);

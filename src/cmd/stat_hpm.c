@@ -27,7 +27,7 @@ void stat_print_hpm(FILE *out, const struct stat_shown *shown)
 {
     size_t count;
     const struct chil_event *own = chil_machine_own_events(shown->machine, &count);
-    (void)fprintf(out, "\n Entire program: %s on %s\n", shown->options->program.run.program,
+    (void)fprintf(out, "\n Entire program: %s on %s\n", shown->options->program.shown,
                   chil_machine_name(shown->machine));
     (void)fprintf(out, "  Wall Clock Time: %.9f seconds\n",
                   stat_seconds(shown, chil_run_cycles(shown->run)));

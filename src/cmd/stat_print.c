@@ -151,7 +151,7 @@ static void print_heading(FILE *out, const struct stat_shown *shown, const struc
 {
     int only = 0, width = t->column[0].least - 1;
     unsigned cores = chil_run_cores(shown->run), at_work = cores_at_work(shown->run, &only);
-    (void)fprintf(out, "\n counters of '%s' on %s", shown->options->program.run.program,
+    (void)fprintf(out, "\n counters of '%s' on %s", shown->options->program.shown,
                   chil_machine_name(shown->machine));
     char text[STAT_PLACE];
     if (chil_run_nodes(shown->run) > 1) (void)fprintf(out, ", %s", stat_shape(shown->run, text));

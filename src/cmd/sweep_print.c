@@ -134,7 +134,7 @@ void sweep_plot(const struct sweep *s, const struct sweep_outcome *outcomes, FIL
     double values[1 + SWEEP_EVENTS_MAX][SWEEP_RUNS_MAX];
     char names[VIEW_PLOT_SERIES_MAX][VIEW_PLOT_NAME];
     char name[4200];
-    (void)snprintf(name, sizeof name, "%s on %s", s->program.run.program, s->program.machine);
+    (void)snprintf(name, sizeof name, "%s on %s", s->program.shown, s->program.machine);
     struct view_plot plot = {.title = name,
                              .x_title = s->axes[0].key,
                              .points = s->axes[0].values,

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/name.h"
 #include "base/text.h"
 #include "view/view_impl.h"
 
@@ -197,4 +198,9 @@ int view_text_width(FILE *out)
     enum { USUAL = 80 };
     int width = view_terminal_width(out);
     return width ? width : USUAL;
+}
+
+char *view_printable(char *text)
+{
+    return name_printable(text);
 }

@@ -174,4 +174,7 @@ int view_terminal_width(FILE *out);
 /* The same for texts that are written as paragraphs: 80 instead of 0. */
 int view_text_width(FILE *out);
 
+/* Replaces what acts on a terminal (base/name.h). Returns `text`. */
+char *view_printable(char *text);
+
 #endif

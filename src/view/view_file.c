@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/named.h"
+
 int view_file_open(struct view_file *output, const char *path, struct chil_error *err)
 {
     int status = output_open(&output->output, path, err);
@@ -31,4 +33,10 @@ int view_file_close(struct view_file *output, bool good, struct chil_error *err)
                              strerror(why));
     int status = output_close(&output->output, good && written, err);
     return good && !written ? CHIL_EIO : status;
+}
+
+FILE *view_file_source(const char *path)
+{
+    int fd = *path ? named_open(path, NAMED_TEXT_MAX) : -1;
+    return fd < 0 ? NULL : fdopen(fd, "r");
 }

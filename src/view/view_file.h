@@ -19,4 +19,9 @@ int view_file_open(struct view_file *output, const char *path, struct chil_error
 /* With `good` the file gets its name; otherwise it is dropped, and 0 is returned. */
 int view_file_close(struct view_file *output, bool good, struct chil_error *err);
 
+/* A source file that an experiment names: regular, and not larger than base/named.h says; else
+ * NULL.
+ */
+FILE *view_file_source(const char *path);
+
 #endif

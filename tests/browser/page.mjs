@@ -189,8 +189,8 @@ await check("names_are_text_whatever_is_in_them", async () => {
   const text = await page.textContent("body");
   truth(text.includes("<script>window.harm=1</script>"), "markup is shown as text");
   truth(text.includes('"><img src=x onerror=window.harm=1>'), "an attribute's end is shown as text");
-  truth(text.includes("⟨202E⟩") && !/[\u202a-\u202e\u2066-\u2069]/.test(text), "marks of direction are shown as codes");
-  truth(text.includes("⟨200B⟩") && !text.includes("\u200b"), "a character of no width is shown as a code");
+  truth(!/[\u202a-\u202e\u2066-\u2069]/.test(text), "marks of direction are not shown");
+  truth(!text.includes("\u200b"), "a character of no width is not shown");
   const lengths = await page.$$eval("#tree-c .label", (list) => list.map((e) => e.textContent.length));
   truth(Math.max(...lengths) <= 170, "a name of 10,000 characters is cut");
   const views = await page.$$eval(".views button", (list) => list.length);

@@ -9,6 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+enum { STEP = 1 << 16 };
+enum kind { IS_TAR, IS_XML, IS_OTHER };
+
 static bool is_gzip(const uint8_t *bytes, size_t size)
 {
     return size > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
@@ -18,7 +21,7 @@ static bool is_gzip(const uint8_t *bytes, size_t size)
 static int unpack(struct exp_bytes *to, const char *name, const uint8_t *bytes, size_t size,
                   size_t most, struct chil_error *err)
 {
-    enum { STEP = 1 << 16, WINDOW = 15 + 16 /* gzip */ };
+    enum { WINDOW = 15 + 16 /* gzip */ };
     z_stream stream = {.next_in = (Bytef *)bytes};
     size_t left = size;
     int state = inflateInit2(&stream, WINDOW);
@@ -103,23 +106,38 @@ static void report_not_finite(struct cube_doc *doc)
     chil_exp_set_attribute(doc->exp, "chiliad:not finite", text);
 }
 
+static enum kind kind_of(const uint8_t *bytes, size_t size)
+{
+    size_t blank = 0;
+    if (exp_is_tar(bytes, size)) return IS_TAR;
+    while (blank < size && strchr(" \t\r\n", bytes[blank]) && bytes[blank])
+        blank++;
+    return blank < size && (bytes[blank] == '<' || bytes[blank] == 0xef) ? IS_XML : IS_OTHER;
+}
+
+static int no_experiment(const char *name, struct chil_error *err)
+{
+    return chil_error_set(err, CHIL_EPARSE, "%s: this is neither a .cubex archive nor a .cube file",
+                          name);
+}
+
+static int too_large(const char *name, struct chil_error *err)
+{
+    return chil_error_set(err, CHIL_ERANGE, "'%s' is larger than 4 GB", name);
+}
+
 /* Reads bytes that are not compressed as a whole. */
 static int read_plain(struct cube_doc *doc, const uint8_t *bytes, size_t size,
                       struct chil_error *err)
 {
-    size_t blank = 0;
-    if (exp_is_tar(bytes, size)) {
+    enum kind kind = kind_of(bytes, size);
+    if (kind == IS_TAR) {
         struct exp_tar *tar = exp_tar_open(bytes, size);
         int status = read_cubex(doc, tar, err);
         exp_tar_free(tar);
         return status;
     }
-    while (blank < size && strchr(" \t\r\n", bytes[blank]) && bytes[blank])
-        blank++;
-    if (blank < size && (bytes[blank] == '<' || bytes[blank] == 0xef))
-        return exp_xml_read(doc, bytes, size, err);
-    return chil_error_set(err, CHIL_EPARSE, "%s: this is neither a .cubex archive nor a .cube file",
-                          doc->name);
+    return kind == IS_XML ? exp_xml_read(doc, bytes, size, err) : no_experiment(doc->name, err);
 }
 
 int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *bytes, size_t size,
@@ -145,27 +163,41 @@ int chil_exp_read_bytes(struct chil_exp **exp, const char *name, const void *byt
     return 0;
 }
 
-static int read_file(struct exp_bytes *to, const char *path, struct chil_error *err)
+/* Reads until there are `wanted` bytes or more, or no more; false with errno. */
+static bool read_to(struct exp_bytes *to, int fd, size_t wanted, size_t step)
 {
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(errno));
-    size_t step = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0
-                      ? (size_t)info.st_size + 1
-                      : 1 << 16;
     ssize_t got = 1;
-    if (step > EXP_FILE_MAX) step = EXP_FILE_MAX + 1;
-    while (got > 0 && to->size <= EXP_FILE_MAX) {
+    while (got > 0 && to->size < wanted) {
         got = read(fd, exp_bytes_add(to, step), step);
         to->size -= step - (got > 0 ? (size_t)got : 0);
-        if (to->size) step = 1 << 16;
+        if (to->size > STEP) step = STEP;
     }
-    int why = errno;
+    return got >= 0;
+}
+
+/* The first bytes are looked at before all are read: the file may be a device, or large. */
+static int read_open_file(struct exp_bytes *to, const char *path, int fd, struct chil_error *err)
+{
+    struct stat info;
+    size_t step = STEP;
+    bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+    if (is_file && (uint64_t)info.st_size > EXP_FILE_MAX) return too_large(path, err);
+    bool good = read_to(to, fd, STEP, STEP);
+    if (good && !is_gzip(to->byte, to->size) && kind_of(to->byte, to->size) == IS_OTHER)
+        return no_experiment(path, err);
+    if (is_file && (size_t)info.st_size > to->size) step = (size_t)info.st_size - to->size + 1;
+    if (good) good = read_to(to, fd, EXP_FILE_MAX + 1, step);
+    if (!good) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(errno));
+    return to->size > EXP_FILE_MAX ? too_large(path, err) : 0;
+}
+
+static int read_file(struct exp_bytes *to, const char *path, struct chil_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(errno));
+    int status = read_open_file(to, path, fd, err);
     (void)close(fd);
-    if (got < 0) return chil_error_set(err, CHIL_EIO, "cannot read '%s': %s", path, strerror(why));
-    return to->size > EXP_FILE_MAX
-               ? chil_error_set(err, CHIL_ERANGE, "'%s' is larger than 4 GB", path)
-               : 0;
+    return status;
 }
 
 int chil_exp_read(struct chil_exp **exp, const char *path, struct chil_error *err)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
+
 static const struct {
     const char *name;
     enum xml_element element;
@@ -113,7 +115,8 @@ static void take_attribute(struct xml_reader *r, const XML_Char **attributes)
         r->drop_call = r->doc->shifted = strstr(value, "call") != NULL;
         r->drop_system = strstr(value, "system") != NULL;
     } else if (strcmp(key, "Creator") != 0 || strncmp(value, "Chiliad", 7) != 0) {
-        chil_exp_set_attribute(r->doc->exp, key, value);
+        chil_exp_set_attribute(r->doc->exp, name_printable(arena_strdup(&r->arena, key)),
+                               name_printable(arena_strdup(&r->arena, value)));
         if (r->doc->exp->attributes > EXP_ATTRIBUTES_MAX)
             (void)xml_fail(r, "more than %d attributes", EXP_ATTRIBUTES_MAX);
     }
@@ -174,7 +177,10 @@ static void end_leaf(struct xml_reader *r, enum xml_field field)
     char *start = r->text + strspn(r->text, " \t\r\n"), *end = start + strlen(start);
     while (end > start && strchr(" \t\r\n", end[-1]))
         end--;
-    r->field[field] = arena_strndup(&r->arena, start, (size_t)(end - start));
+    char *value = arena_strndup(&r->arena, start, (size_t)(end - start));
+    for (char *at = value; field == DESCR && *(at += strcspn(at, "\t\r\n"));)
+        *at = ' ';
+    r->field[field] = name_printable(value);
 }
 
 /* --- expat ----------------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
+
 #include "analyze/exp/exp_xml.h"
 
 static int int_field(struct xml_reader *r, enum xml_field field, int otherwise)
@@ -222,7 +224,7 @@ void xml_end_pending(struct xml_reader *r)
 
 void xml_set_field(struct xml_reader *r, enum xml_field field, const char *value)
 {
-    if (value) r->field[field] = arena_strdup(&r->arena, value);
+    if (value) r->field[field] = name_printable(arena_strdup(&r->arena, value));
 }
 
 void xml_start_pending(struct xml_reader *r, enum xml_element element, const XML_Char **attributes)

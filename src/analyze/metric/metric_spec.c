@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chiliad/catalog.h"
 
@@ -418,10 +419,7 @@ static int find_used(struct reading *in, const char *name, char path[METRIC_PATH
     for (size_t i = 0; i < 2 && in->path && *name != '/'; i++) {
         int length =
             snprintf(path, METRIC_PATH_MAX, "%.*s%s%s", folder, in->path, name, endings[i]);
-        FILE *file = length < METRIC_PATH_MAX ? fopen(path, "re") : NULL;
-        if (!file) continue;
-        (void)fclose(file);
-        return 0;
+        if (length < METRIC_PATH_MAX && access(path, R_OK) == 0) return 0;
     }
     if (!in->path && strchr(name, '/'))
         return reader_error(in->reader, in->reader->text, in->err,
@@ -444,7 +442,7 @@ static int read_use(struct reading *in)
     if (status) return status;
     struct text_file file;
     struct chil_error why = {0};
-    if (text_file_open(&file, path, &why))
+    if (text_file_open_named(&file, path, &why))
         return reader_error(in->reader, in->reader->text, in->err, "%.250s", why.text);
     return spec_read(in->spec, &file, path, in->depth + 1, in->err);
 }

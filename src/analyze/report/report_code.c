@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/report/report_impl.h"
+#include "base/name.h"
 
 struct reader {
     const char *name;
@@ -29,8 +30,8 @@ static void add_function(struct reader *r, const char *name)
     if (!r->wanted) return;
     code->function =
         base_grow(code->function, &r->function_capacity, code->count + 1, sizeof *code->function);
-    code->function[code->count++] =
-        (struct chil_report_function){.name = arena_strdup(r->arena, name), .object = ""};
+    code->function[code->count++] = (struct chil_report_function){
+        .name = name_printable(arena_strdup(r->arena, name)), .object = ""};
     r->instruction_capacity = 0;
 }
 
@@ -74,11 +75,12 @@ static int read_line(struct reader *r, const char *line, struct chil_error *err)
     }
     if (!r->wanted) return 0;
     if (strncmp(line, "object ", 7) == 0) {
-        r->code->function[r->code->count - 1].object = arena_strdup(r->arena, line + 7);
+        r->code->function[r->code->count - 1].object =
+            name_printable(arena_strdup(r->arena, line + 7));
         return 0;
     }
     if (strncmp(line, "file ", 5) == 0) {
-        r->file = arena_strdup(r->arena, line + 5);
+        r->file = name_printable(arena_strdup(r->arena, line + 5));
         return 0;
     }
     return add_instruction(r, line, err);

@@ -3,6 +3,7 @@
  * Everything that can fail is done before the old program is touched: the strings are copied out of
  * its memory and the new one is loaded beside it (os_load.c, which also follows `#!` lines).
  */
+#include "machine/os/os_file_impl.h"
 #include "machine/os/os_task.h"
 
 #include <errno.h>
@@ -83,15 +84,18 @@ static void replace_program(struct os_task *task, struct os_space *space)
     os_task_start_program(task);
 }
 
-static int64_t exec_load(const struct os_call *call, const char *path, struct strings *argv,
+static int64_t exec_load(struct os_call *call, const char *path, struct strings *argv,
                          struct strings *envp, struct arena *arena, struct os_space **space)
 {
     uint64_t total = 0;
     int64_t wrong = get_strings(call, call->arg[1], arena, argv, &total);
     if (!wrong) wrong = get_strings(call, call->arg[2], arena, envp, &total);
     if (wrong) return wrong;
+    char real[PATH_MAX];
     struct chil_error err = {0};
-    int status = os_load(space, call->process->files, &call->os->options.rules, path, argv->list,
+    int failed = files_real_program(call, path, real);
+    if (failed) return failed;
+    int status = os_load(space, call->process->files, &call->os->options.rules, real, argv->list,
                          envp->list, &err);
     if (!status && !os_may_have_space(call->os, *space)) {
         os_space_release(*space);

@@ -16,6 +16,7 @@ int64_t sys_brk(struct os_call *call);
 int64_t sys_chdir(struct os_call *call);
 int64_t sys_chmod(struct os_call *call);
 int64_t sys_chown(struct os_call *call);
+int64_t sys_lchown(struct os_call *call);
 int64_t sys_close(struct os_call *call);
 int64_t sys_close_range(struct os_call *call);
 int64_t sys_copy_file_range(struct os_call *call);

@@ -68,28 +68,42 @@ static int64_t own(uint32_t user, uint32_t group)
 }
 
 static int64_t chown_at(struct os_call *call, uint32_t folder, uint32_t path, uint32_t user,
-                        uint32_t group)
+                        uint32_t group, unsigned flags)
 {
     struct place place;
-    int error = place_of(&place, call, folder, path, 0);
+    int error = place_of(&place, call, folder, path, flags | PLACE_CHANGE);
     if (error) return error;
+    if (!place.exists)
+        error = -ENOENT;
+    else if (place.pseudo.kind == PSEUDO_NOT && !place.may_change)
+        error = place_denied(call, &place);
     place_fini(&place);
-    return place.exists ? own(user, group) : -ENOENT;
+    return error ? error : own(user, group);
 }
 
 int64_t sys_chown(struct os_call *call)
 {
-    return chown_at(call, (uint32_t)G_AT_FDCWD, call->arg[0], call->arg[1], call->arg[2]);
+    return chown_at(call, (uint32_t)G_AT_FDCWD, call->arg[0], call->arg[1], call->arg[2],
+                    PLACE_FOLLOW);
+}
+
+int64_t sys_lchown(struct os_call *call)
+{
+    return chown_at(call, (uint32_t)G_AT_FDCWD, call->arg[0], call->arg[1], call->arg[2], 0);
 }
 
 int64_t sys_fchownat(struct os_call *call)
 {
-    return chown_at(call, call->arg[0], call->arg[1], call->arg[2], call->arg[3]);
+    return chown_at(call, call->arg[0], call->arg[1], call->arg[2], call->arg[3],
+                    call->arg[4] & G_AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW);
 }
 
 int64_t sys_fchown(struct os_call *call)
 {
-    return files_get(call->process->files, call->arg[0]) ? own(call->arg[1], call->arg[2]) : -EBADF;
+    const struct file *file = files_get(call->process->files, call->arg[0]);
+    if (!file || file->flags & G_O_PATH) return -EBADF;
+    if (file->inode && file->path && !file->may_change) return -EROFS;
+    return own(call->arg[1], call->arg[2]);
 }
 
 /* ---- times ---- */

@@ -168,6 +168,10 @@ int guest_path(const struct os_call *call, uint32_t address, char path[PATH_MAX]
 /* os_files_open_program with the canonical path of what was opened. */
 int files_open_program(const struct os_files *files, const char *guest, char path[PATH_MAX]);
 
+/* Where the names of /proc and /dev lead that execve is given (/proc/self/exe, /proc/self/fd/N);
+ * other paths stay as they are. */
+int files_real_program(struct os_call *call, const char *path, char real[PATH_MAX]);
+
 /* ---- os_file.c: descriptors ---- */
 
 /* What kinds of files do differently. A NULL `read` or `write` is EINVAL, `seek` ESPIPE; a NULL

@@ -389,6 +389,22 @@ int files_open_program(const struct os_files *files, const char *guest, char pat
     return status;
 }
 
+int files_real_program(struct os_call *call, const char *path, char real[PATH_MAX])
+{
+    const struct os_files *files = call->process->files;
+    struct place place;
+    (void)snprintf(real, PATH_MAX, "%s", path);
+    if (!pseudo_area(path)) return 0;
+    int status = place_find(&place, files, call, files_cwd(files), path, PLACE_FOLLOW);
+    if (status) return status;
+    const struct file *file =
+        place.pseudo.kind == PSEUDO_DESCRIPTOR ? files_get(files, place.pseudo.number) : NULL;
+    const char *found = file ? file->path : place.path;
+    if (found && place.exists) (void)snprintf(real, PATH_MAX, "%s", found);
+    place_fini(&place);
+    return found ? 0 : -EACCES;
+}
+
 bool os_files_hide_program(const struct os_files *files, const char *program, char guest[PATH_MAX])
 {
     char path[PATH_MAX], again[PATH_MAX];

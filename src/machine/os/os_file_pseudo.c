@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "machine/os/os_file_door.h"
 
 /* ---- texts ---- */
 
@@ -283,6 +285,18 @@ static void pseudo_file_stat(struct file *file, struct stat *status)
 static const struct file_ops pseudo_ops = {
     .read = pseudo_read, .write = pseudo_write, .seek = pseudo_seek, .stat = pseudo_file_stat};
 
+/* O_TRUNC cuts a file of the host that may be changed, whatever the descriptor was opened for. */
+static int cut(struct os_call *call, struct file *file)
+{
+    if (file->host < 0 || file->borrowed || !file->path || file->folder) return 0;
+    if (!file->may_change) return -EROFS;
+    const struct place place = {.fs = file->fs, .parent = -1, .found = file->host};
+    int error = file_writable(file) ? (ftruncate(file->host, 0) == 0 ? 0 : -errno)
+                                    : door_truncate(&place, 0);
+    if (!error) fs_touch(call, file->inode);
+    return error;
+}
+
 /* A descriptor's own name: the same open file once more, if it allows the access mode. */
 static int open_descriptor(struct os_call *call, struct pseudo pseudo, unsigned flags,
                            struct file **result)
@@ -292,8 +306,9 @@ static int open_descriptor(struct os_call *call, struct pseudo pseudo, unsigned 
     unsigned mode = flags & G_O_ACCESS;
     if (mode != G_O_WRONLY && !file_readable(file)) return -EACCES;
     if (mode != G_O_RDONLY && !file_writable(file)) return -EACCES;
-    *result = file_share(file);
-    return 0;
+    int error = flags & G_O_TRUNC ? cut(call, file) : 0;
+    if (!error) *result = file_share(file);
+    return error;
 }
 
 int pseudo_open(struct os_call *call, const char *path, struct pseudo pseudo, unsigned flags,

@@ -30,8 +30,10 @@
 
 #include "base/bits.h"
 #include "base/mem.h"
+#include "base/name.h"
 
 #define QUANTUM_ALONE (UINT64_C(1) << 40) /* while one task alone can run */
+#define WARNED_MAX    100                 /* lines of one run */
 #define LINE_LENGTH   400
 
 /* ---- lines for the user ---- */
@@ -45,6 +47,7 @@ static void report(struct os *os, const char *format, va_list args)
 {
     char line[LINE_LENGTH];
     (void)vsnprintf(line, sizeof line, format, args);
+    (void)name_printable(line);
     if (os->options.report) os->options.report(os->options.context, line);
 }
 
@@ -58,8 +61,9 @@ void os_warn(struct os *os, const char *format, ...)
 
 void os_warn_once(struct os *os, const char *topic, const char *format, ...)
 {
+    unsigned count = 0;
     for (const struct os_warned *warned = os->warned; warned; warned = warned->next)
-        if (!strcmp(warned->topic, topic)) return;
+        if (!strcmp(warned->topic, topic) || ++count == WARNED_MAX) return;
     size_t size = strlen(topic) + 1;
     struct os_warned *warned = base_calloc(1, sizeof *warned + size);
     memcpy(warned->topic, topic, size);

@@ -116,31 +116,46 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
     return 0;
 }
 
-static void write_back(const struct os_call *call, const struct os_space *space,
-                       struct os_mapping *mapping, uint64_t from, uint64_t end)
+/* Not all that is lost in Linux is reported by it, either: munmap and exit have no error for it. */
+static int write_back(const struct os_call *call, const struct os_space *space,
+                      struct os_mapping *mapping, uint64_t from, uint64_t end)
 {
     struct stat status;
-    if (!mapping->file || fstat(mapping->file->host, &status) != 0) return;
+    int result = 0;
+    if (!mapping->file) return 0;
+    if (fstat(mapping->file->host, &status) != 0) return -EIO;
     for (uint64_t page = from; page < end; page += MEM_PAGE) {
         uint8_t *now = mem_host(space->mem, mapping->address) + page,
                 *before = mapping->original + page;
         int64_t at = mapping->offset + (int64_t)page, left = status.st_size - at;
         if (left <= 0 || memcmp(now, before, MEM_PAGE) == 0) continue;
-        memcpy(before, now, MEM_PAGE);
-        if (pwrite(mapping->file->host, now, left < MEM_PAGE ? (size_t)left : MEM_PAGE, at) > 0)
-            fs_touch(call, mapping->file->inode);
+        size_t count = left < MEM_PAGE ? (size_t)left : MEM_PAGE;
+        ssize_t done = pwrite(mapping->file->host, now, count, at);
+        if (done > 0) fs_touch(call, mapping->file->inode);
+        if (done == (ssize_t)count)
+            memcpy(before, now, MEM_PAGE);
+        else
+            result = done < 0 && errno == ENOSPC ? -ENOSPC : -EIO;
     }
+    if (result && call)
+        os_warn_once(call->os, "write back", "what was written to the mapping of '%s' is lost: %s",
+                     mapping->file->path ? mapping->file->path : "a file", strerror(-result));
+    return result;
 }
 
-void space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
-                      uint64_t length)
+int space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
+                     uint64_t length)
 {
+    int result = 0;
     for (struct os_mapping *mapping = space->mappings; mapping; mapping = mapping->next) {
         if (!overlaps(mapping, address, length)) continue;
         uint64_t from = address > mapping->address ? address - mapping->address : 0;
         uint64_t end = address + length - mapping->address;
-        write_back(call, space, mapping, from, end < mapping->length ? end : mapping->length);
+        int error =
+            write_back(call, space, mapping, from, end < mapping->length ? end : mapping->length);
+        if (error) result = error;
     }
+    return result;
 }
 
 /* How many pieces more there are when the range goes. */
@@ -157,7 +172,7 @@ int space_unshare(const struct os_call *call, struct os_space *space, uint32_t a
 {
     unsigned more = more_parts(space, address, length);
     if (more && !os_may_share(call->os, more)) return -ENOMEM;
-    space_write_back(call, space, address, length);
+    (void)space_write_back(call, space, address, length);
     for (struct os_mapping **at = &space->mappings; *at;) {
         struct os_mapping *mapping = *at;
         if (!overlaps(mapping, address, length)) {
@@ -272,7 +287,7 @@ void os_space_release(struct os_space *space)
     if (!space || --space->users) return;
     while (space->mappings) {
         struct os_mapping *next = space->mappings->next;
-        write_back(NULL, space, space->mappings, 0, space->mappings->length);
+        (void)write_back(NULL, space, space->mappings, 0, space->mappings->length);
         mapping_free(space->mappings);
         space->mappings = next;
     }

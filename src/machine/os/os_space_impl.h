@@ -42,8 +42,8 @@ void space_note_code(struct os_space *space, uint32_t address, uint64_t length, 
 int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights,
                 struct file *file, int64_t offset);
 /* Writes changes in the range back. `call` may be NULL. */
-void space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
-                      uint64_t length);
+int space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
+                     uint64_t length);
 /* The range is about to be unmapped or mapped anew: writes back and ends the sharing. -ENOMEM: the
  * rest would be too many pieces, and nothing was done. */
 int space_unshare(const struct os_call *call, struct os_space *space, uint32_t address,

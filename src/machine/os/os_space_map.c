@@ -340,8 +340,7 @@ int64_t sys_msync(struct os_call *call)
     if (!is_aligned(call->arg[0]) || call->arg[2] & ~7u) return -EINVAL;
     if (!is_user_range(call->arg[0], length) || !mem_is_mapped(call->mem, call->arg[0], length))
         return -ENOMEM;
-    space_write_back(call, call->process->space, call->arg[0], length);
-    return 0;
+    return space_write_back(call, call->process->space, call->arg[0], length);
 }
 
 /* mlock, mlock2, munlock: memory is never swapped. */

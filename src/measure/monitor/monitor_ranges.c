@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "measure/monitor/monitor_impl.h"
 
 enum { PAGE_WORDS = 1 << (MONITOR_PAGE_BITS - 2), PAGE_LAST = (1 << MONITOR_PAGE_BITS) - 1 };
@@ -83,6 +84,7 @@ static void make_room(struct chil_ranges *all)
 
 uint32_t chil_ranges_name(struct chil_ranges *all, const char *name)
 {
+    if (!name_is_printable(name)) name = name_printable(arena_strdup(&all->arena, name));
     uint32_t number = chil_ranges_find(all, name);
     if (number) return number;
     make_room(all);

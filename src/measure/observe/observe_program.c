@@ -33,6 +33,7 @@ static void describe(Dwfl_Module *module, uint32_t address, char *buffer, size_t
     const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
     if (file && used > 0 && (size_t)used < size)
         (void)snprintf(buffer + used, size - (size_t)used, " (%s:%d)", file, line);
+    (void)name_printable(buffer);
 }
 
 void observe_place(const char *program, const struct os_image *image, uint32_t address,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "machine/core/core_record.h"
 #include "measure/observe/observe.h"
 #include "measure/observe/observe_names.h"
@@ -137,6 +138,7 @@ static int32_t change_region(struct observe *observe, unsigned core, const uint3
         if (!length) return -EINVAL;
         memcpy(name, mem_host(mem, arg[1]), (size_t)length);
         name[length] = 0;
+        (void)name_printable(name);
         symbol = observe_symbols_label(symbols, name);
     }
     bool begin = arg[0] == REGION_BEGIN || arg[0] == FUNCTION_ENTER;

@@ -79,7 +79,7 @@ void observe_symbols_free(struct observe_symbols *symbols)
 
 static char *keep(struct observe_symbols *symbols, const char *text)
 {
-    return arena_strndup(&symbols->arena, text, strlen(text));
+    return name_printable(arena_strndup(&symbols->arena, text, strlen(text)));
 }
 
 static const char *last_part(const char *path)
@@ -416,7 +416,9 @@ static const char *line_of(struct observe_object *object, uint32_t address, int 
     *line = -1;
     if (!object->module || !dwfl_module_getelf(object->module, &bias)) return NULL;
     Dwfl_Line *at = dwfl_module_getsrc(object->module, address + bias);
-    return at ? dwfl_lineinfo(at, NULL, line, NULL, NULL, NULL) : NULL;
+    const char *file = at ? dwfl_lineinfo(at, NULL, line, NULL, NULL, NULL) : NULL;
+    if (!file || name_is_printable(file)) return file;
+    return name_printable(arena_strdup(object->arena, file));
 }
 
 const char *observe_symbols_line(const struct observe_symbol *symbol, uint32_t address, int *line)
@@ -459,7 +461,7 @@ static const char *fortran_name(struct observe_object *object, const struct obse
     if (!strchr(symbol->name, '.') && (end == symbol->name || end[-1] != '_')) return symbol->name;
     if (!is_fortran(object, symbol->address, &procedure)) return symbol->name;
     if (strcmp(symbol->name, "MAIN__") == 0)
-        return procedure ? arena_strdup(object->arena, procedure) : symbol->name;
+        return procedure ? name_printable(arena_strdup(object->arena, procedure)) : symbol->name;
     const char *dot = strchr(symbol->name, '.');
     if (dot && dot[1 + strspn(dot + 1, "0123456789")] == 0) end = dot;
     while (end > symbol->name + 1 && end[-1] == '_')

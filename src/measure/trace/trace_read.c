@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "measure/trace/trace_impl.h"
 
 struct chil_trace_reader {
@@ -77,7 +78,7 @@ static char *take_text(struct chil_trace_reader *r, const char *what)
         text[i] = (char)take_byte(r);
         if (!text[i]) (void)complain(r, "%s has a zero byte in it", what);
     }
-    return text;
+    return name_printable(text);
 }
 
 static size_t take_names(struct chil_trace_reader *r, const char **names, const char *what)

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 #include "measure/trace/trace_impl.h"
 
 enum { BUFFER = 1 << 18, ROOM = 128 };
@@ -198,7 +199,8 @@ uint32_t chil_trace_crc(const char *path)
 {
     unsigned char bytes[1 << 14];
     uLong crc = crc32(0, NULL, 0);
-    FILE *file = fopen(path, "rb");
+    int fd = named_open(path, NAMED_PROGRAM_MAX);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
     if (!file) return 0;
     for (size_t length; (length = fread(bytes, 1, sizeof bytes, file)) > 0;)
         crc = crc32(crc, bytes, (uInt)length);
