@@ -155,14 +155,17 @@ static bool cut(struct os_locks *locks, const struct lock *wish)
         }
         any = true;
         struct lock rest = *lock;
-        bool left = lock->first<wish->first, right = lock->last> wish->last;
-        lock->last = wish->first - 1;
-        rest.first = wish->last + 1;
-        if (left)
+        bool left = lock->first < wish->first;
+        bool right = lock->last > wish->last;
+        if (left) {
+            lock->last = wish->first - 1;
             at = &lock->next;
-        else
+        } else {
             remove_at(locks, at);
-        if (right) add(locks, &rest); /* in front, which the loop has passed */
+        }
+        if (!right) continue;
+        rest.first = wish->last + 1;
+        add(locks, &rest); /* in front, which the loop has passed */
     }
     return any;
 }
