@@ -254,7 +254,7 @@ int PAPI_library_init(int version)
     if (status) return papi_return(status);
     papi_options.domain = PAPI_DOM_USER;
     papi_options.granularity = PAPI_GRN_THR;
-    papi_options.multiplex_ns = papi_options.itimer_ns = 100000000;
+    papi_options.multiplex_ns = 100000000;
     papi_info_load();
     owner = getpid();
     papi_options.level = PAPI_LOW_LEVEL_INITED;

@@ -30,7 +30,7 @@ static enum chiliad_scope scope_of(const struct papi_set *set)
 {
     if (set->inherit) return CHILIAD_NODE; /* every process of a run descends from its first one */
     if (set->granularity == PAPI_GRN_THR) return CHILIAD_THREAD;
-    return set->granularity == PAPI_GRN_PROC || set->granularity == PAPI_GRN_PROCG ? CHILIAD_PROCESS : CHILIAD_NODE;
+    return set->granularity == PAPI_GRN_PROC ? CHILIAD_PROCESS : CHILIAD_NODE;
 }
 
 /* Counting begins here with the values it has: the natives' looks become one. */

@@ -128,7 +128,7 @@ struct papi_thread {
 struct papi_options {
     int level; /* PAPI_NOT_INITED and so on */
     int domain, granularity;
-    int multiplex_ns, itimer_ns, itimer_num, itimer_sig;
+    int multiplex_ns;
     int debug;
     PAPI_debug_handler_t debug_handler;
     bool disabled; /* the component, before initialization */

@@ -111,16 +111,14 @@ static void load_component(void)
                                 .default_domain = PAPI_DOM_USER,
                                 .available_domains = PAPI_DOM_ALL,
                                 .default_granularity = PAPI_GRN_THR,
-                                .available_granularities = PAPI_GRN_THR | PAPI_GRN_PROC | PAPI_GRN_PROCG | PAPI_GRN_SYS,
+                                .available_granularities = PAPI_GRN_THR | PAPI_GRN_PROC | PAPI_GRN_SYS,
                                 .hardware_intr_sig = SIGXCPU,
                                 .pmu_names = {unit},
                                 .hardware_intr = 1,
                                 .precise_intr = 1,
-                                .posix1b_timers = 1,
                                 .kernel_multiplex = 1,
                                 .fast_counter_read = 1,
                                 .fast_real_timer = 1,
-                                .attach = 1,
                                 .inherit = 1};
     c->num_native_events = (int)papi_native_count();
     c->num_preset_events = (int)papi_preset_available();

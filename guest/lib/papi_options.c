@@ -1,16 +1,15 @@
-/* Options: domains, granularity, attaching, multiplexing. Attaching is to the caller's own thread only, for the
- * simulator counts a thread by what it does. Multiplexing is accepted and changes nothing: everything fits.
+/* Options: domains, granularity, attaching, multiplexing. The component says that it cannot attach: a set counts
+ * its own thread, process or node. Multiplexing needs no turns, for all events of a set count all the time; so what it
+ * promises holds, and its interval has no meaning. There are no timers for overflows: they are exact.
  */
 #include "papi_impl.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 enum { DOMAINS = PAPI_DOM_ALL };
-enum { GRANULARITIES = PAPI_GRN_THR | PAPI_GRN_PROC | PAPI_GRN_PROCG | PAPI_GRN_SYS };
+enum { GRANULARITIES = PAPI_GRN_THR | PAPI_GRN_PROC | PAPI_GRN_SYS };
 
 static bool is_granularity(int granularity)
 {
@@ -167,15 +166,6 @@ static int set_debug(const PAPI_debug_option_t *option)
     return PAPI_OK;
 }
 
-static int set_itimer(const PAPI_itimer_option_t *option)
-{
-    if (option->itimer_num < ITIMER_REAL || option->itimer_num > ITIMER_PROF) return PAPI_EINVAL;
-    papi_options.itimer_num = option->itimer_num;
-    papi_options.itimer_sig = option->itimer_sig;
-    if (option->ns > 0) papi_options.itimer_ns = option->ns;
-    return PAPI_OK;
-}
-
 static int set_option(int option, PAPI_option_t *ptr)
 {
     switch (option) {
@@ -192,11 +182,8 @@ static int set_option(int option, PAPI_option_t *ptr)
     case PAPI_INHERIT: return set_inherit(&ptr->inherit);
     case PAPI_ATTACH: return attach(ptr->attach.eventset, ptr->attach.tid);
     case PAPI_DETACH: return detach(ptr->attach.eventset);
-    case PAPI_DEF_ITIMER: return set_itimer(&ptr->itimer);
-    case PAPI_DEF_ITIMER_NS:
-        if (ptr->itimer.ns < 1) return PAPI_EINVAL;
-        papi_options.itimer_ns = ptr->itimer.ns;
-        return PAPI_OK;
+    case PAPI_DEF_ITIMER:
+    case PAPI_DEF_ITIMER_NS: return PAPI_ENOSUPP;
     case PAPI_CPU_ATTACH: return papi_set_find(ptr->cpu.eventset) ? PAPI_ECMP : PAPI_ENOEVST;
     case PAPI_DATA_ADDRESS:
     case PAPI_INSTR_ADDRESS: return PAPI_ECMP;
@@ -225,7 +212,8 @@ static int get_number(int option)
     case PAPI_DEFDOM: return papi_options.domain;
     case PAPI_DEFGRN: return papi_options.granularity;
     case PAPI_DEF_MPX_NS: return papi_options.multiplex_ns;
-    case PAPI_DEF_ITIMER_NS: return papi_options.itimer_ns;
+    case PAPI_DEF_ITIMER:
+    case PAPI_DEF_ITIMER_NS: return PAPI_ENOSUPP;
     case PAPI_PRELOAD:
     case PAPI_SHLIBINFO:
     case PAPI_HWINFO:
@@ -266,11 +254,6 @@ static int get_option(int option, PAPI_option_t *ptr)
     case PAPI_DEFDOM: ptr->defdomain.domain = papi_options.domain; break;
     case PAPI_DEFGRN: ptr->defgranularity.granularity = papi_options.granularity; break;
     case PAPI_DEF_MPX_NS: ptr->multiplex.ns = papi_options.multiplex_ns; break;
-    case PAPI_DEF_ITIMER_NS: ptr->itimer.ns = papi_options.itimer_ns; break;
-    case PAPI_DEF_ITIMER:
-        ptr->itimer =
-            (PAPI_itimer_option_t){papi_options.itimer_num, papi_options.itimer_sig, papi_options.itimer_ns, 0};
-        break;
     case PAPI_PRELOAD:
         ptr->preload = (PAPI_preload_info_t){.lib_preload_env = "LD_PRELOAD",
                                              .lib_preload_sep = ' ',

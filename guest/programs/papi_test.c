@@ -376,7 +376,12 @@ static void test_errors(void)
     check_value(PAPI_get_event_info(PAPI_NATIVE_MASK | 0xFFFF, &info), PAPI_ENOEVNT, "a code that is none");
     check_value(PAPI_query_event(PAPI_END), PAPI_ENOTPRESET, "a preset that is none");
     check_value(PAPI_library_init(0), PAPI_EINVAL, "another version");
+    check_value(PAPI_set_granularity(PAPI_GRN_PROCG), PAPI_EINVAL, "a group of processes");
     check_value(PAPI_attach(set, 1), PAPI_ECMP, "another process");
+    check_value(PAPI_get_component_info(0)->attach, 0, "and the component says so");
+    PAPI_option_t timer = {.itimer = {.itimer_num = 2, .itimer_sig = 27, .ns = 1000}};
+    check_value(PAPI_set_opt(PAPI_DEF_ITIMER, &timer), PAPI_ENOSUPP, "timers of overflows");
+    check_value(PAPI_set_opt(PAPI_DEF_ITIMER_NS, &timer), PAPI_ENOSUPP, "and their interval");
     check_value(PAPI_lock(9), PAPI_EINVAL, "a lock that is none");
     check(strcmp(PAPI_strerror(PAPI_ENOEVST), "No such EventSet available") == 0 && !PAPI_strerror(1),
           "errors have PAPI's texts");
