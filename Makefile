@@ -160,6 +160,41 @@ $(eval $(call guest_library,hpm,$(wildcard guest/lib/libhpm*.c),libhpm.so.1,bglc
 $(eval $(call guest_library,papi,$(wildcard guest/lib/papi*.c),libpapi.so.7.0,bglcounters bgp_upc))
 -include $(GUEST_OBJ:.o=.d)
 
+# MPI: mpi.h and the Fortran bindings come from the table guest/mpi/calls.
+MPI_SRC     := $(sort $(wildcard guest/mpi/*.c))
+MPI_OBJ     := $(MPI_SRC:guest/mpi/%.c=%)
+MPI_OBJ     := $(MPI_OBJ:%=$(GUEST)/mpi/%.o) $(MPI_OBJ:%=$(GUEST)/mpi/%.pic.o)
+MPI_H       := $(GUEST)/include/mpi.h
+MPI_COMPILE  = $(CROSS)gcc $(GUEST_FLAGS) -Iguest/mpi -I$(GUEST)/include -MMD -MP -c $< -o $@
+GUEST_LIBS  += $(GUEST)/lib/libmpi.a $(GUEST)/lib/libmpi.so
+$(MPI_OBJ): $(GUEST)/include/mpi.h
+$(GUEST)/include/mpi.h: guest/mpi/mpi.h.in guest/mpi/calls tools/mpi-calls
+	@mkdir -p $(@D)
+	tools/mpi-calls header guest/mpi > $@ || { rm -f $@; exit 1; }
+$(GUEST)/mpi/mpi_fortran_calls.c: guest/mpi/calls tools/mpi-calls
+	@mkdir -p $(@D)
+	tools/mpi-calls fortran guest/mpi > $@ || { rm -f $@; exit 1; }
+$(GUEST)/mpi/%.o: guest/mpi/%.c | $(GUEST)/found
+	@mkdir -p $(@D)
+	$(MPI_COMPILE)
+$(GUEST)/mpi/%.pic.o: guest/mpi/%.c | $(GUEST)/found
+	@mkdir -p $(@D)
+	$(MPI_COMPILE) -fPIC
+$(GUEST)/mpi/%.o: $(GUEST)/mpi/%.c
+	$(MPI_COMPILE)
+$(GUEST)/mpi/%.pic.o: $(GUEST)/mpi/%.c
+	$(MPI_COMPILE) -fPIC
+$(GUEST)/lib/libmpi.a: $(filter-out %.pic.o,$(MPI_OBJ))
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(CROSS)ar rcs $@ $^
+$(GUEST)/lib/libmpi.so.1: $(filter %.pic.o,$(MPI_OBJ)) $(GUEST)/lib/libchiliad_net.so
+	$(CROSS)gcc -shared -Wl,-soname,libmpi.so.1 -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs $(filter %.o,$^) \
+		-L$(GUEST)/lib -lchiliad_net -lm -o $@
+$(GUEST)/lib/libmpi.so: $(GUEST)/lib/libmpi.so.1
+	ln -sf libmpi.so.1 $@
+-include $(MPI_OBJ:.o=.d)
+
 $(GUEST)/include/%: guest/include/%
 	@mkdir -p $(@D)
 	cp $< $@
@@ -176,7 +211,7 @@ $(PAPI_FH): guest/include/papi.h guest/include/papiStdEventDefs.h tools/papi-for
 	@mkdir -p $(@D)
 	CC='$(CC)' tools/papi-fortran $(@F) guest/include > $@ || { rm -f $@; exit 1; }
 
-guest: $(GUEST)/rose $(GUEST_LIBS) $(GUEST_H)
+guest: $(GUEST)/rose $(GUEST_LIBS) $(GUEST_H) $(MPI_H)
 $(GUEST)/rose: guest/validate/rose.c guest/lib/bglcounters.c guest/include/bglcounters.h | $(GUEST)/found
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(GUEST_FLAGS) -fno-pie -no-pie -static guest/validate/rose.c guest/lib/bglcounters.c -o $@

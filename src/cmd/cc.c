@@ -1,4 +1,5 @@
 /* chiliad cc, fc, cxx: compile and link a program for the machine, with the guest libraries.
+ * mpicc, mpifort and mpicxx are the same, under the names that MPI programs are built with.
  *
  *     $ chiliad cc -O3 cg.c -o cg && chiliad stat ./cg
  *
@@ -32,7 +33,7 @@ const struct option_table cmd_cc_options = {
     .forms = {"[--print] WORDS..."},
     .about = "Compiles C (cc), Fortran (fc) or C++ (cxx) for the machine with Debian's "
              "cross compiler, which gets WORDS as they are, and links the guest libraries: "
-             "libHPM, PAPI, BGP_UPC, bgl_perfctr, BGLCounters and libm. --help is an "
+             "MPI, libHPM, PAPI, BGP_UPC, bgl_perfctr, BGLCounters and libm. --help is an "
              "option only as the first word.",
     .groups = {OPTION_ROWS(option_rows)},
     .notes = "Libraries and headers: $CHILIAD_GUEST, else 'guest' beside the program, else "
@@ -63,11 +64,16 @@ static const struct language {
     {"fc", "powerpc-linux-gnu-gfortran", "gfortran-powerpc-linux-gnu libc6-dev-powerpc-cross",
      FORTRAN_THREADS},
     {"cxx", "powerpc-linux-gnu-g++", "g++-powerpc-linux-gnu libc6-dev-powerpc-cross", NULL},
+    {"mpicc", "powerpc-linux-gnu-gcc", "gcc-powerpc-linux-gnu libc6-dev-powerpc-cross", NULL},
+    {"mpifort", "powerpc-linux-gnu-gfortran", "gfortran-powerpc-linux-gnu libc6-dev-powerpc-cross",
+     FORTRAN_THREADS},
+    {"mpicxx", "powerpc-linux-gnu-g++", "g++-powerpc-linux-gnu libc6-dev-powerpc-cross", NULL},
 };
 
 /* Those that use others come first, for the linker. A build may lack some. */
-static const char *const libraries[] = {"-lchiliad",     "-lchiliad_net", "-lhpm",        "-lpapi",
-                                        "-lbgl_perfctr", "-lbgp_upc",     "-lbglcounters"};
+static const char *const libraries[] = {"-lmpi",     "-lchiliad",    "-lchiliad_net",
+                                        "-lhpm",     "-lpapi",       "-lbgl_perfctr",
+                                        "-lbgp_upc", "-lbglcounters"};
 
 /* What the words of the command line ask for. */
 struct wanted {

@@ -165,6 +165,25 @@ static void run_first(struct system *system, uint64_t until)
         system_threads_hand(system->threads, member);
 }
 
+void system_stop(struct system_member *member)
+{
+    struct system *system = member->system;
+    if (system->first_failed < 0) system->first_failed = (int)(member - system->members);
+    system->stopping = true;
+}
+
+static void stop_all(struct system *system)
+{
+    system_hold(system);
+    for (unsigned i = 0; i < system->options.node_count; i++) {
+        struct system_member *member = &system->members[i];
+        if (member->asleep) system_idle_wake(member);
+        os_kill(member->node->os);
+    }
+    system_release(system);
+    system->stopping = false;
+}
+
 /* Nothing is to be run before `until`, but the networks may wake a member. */
 static bool wait_until(struct system *system, uint64_t until)
 {
@@ -177,6 +196,7 @@ enum system_progress system_advance(struct system *system, uint64_t until)
 {
     if (system->threads) system_threads_until(system->threads, until);
     while (system->waiting || system->asleep) {
+        if (system->stopping) stop_all(system);
         if (!system->waiting && net_partition_next(system->partition) == NET_NEVER) {
             system_idle_deadlock(system);
             continue;

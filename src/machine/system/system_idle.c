@@ -114,7 +114,7 @@ static void repeat(struct system_member *member, uint64_t time, bool one_more)
     member->time = idle->began;
 }
 
-static void wake(struct system_member *member)
+void system_idle_wake(struct system_member *member)
 {
     member->asleep = false;
     member->system->asleep--;
@@ -133,7 +133,7 @@ void system_idle_change(struct system_member *member)
     repeat(member, now, idle->looks == 1);
     if (idle->looks > 1) idle->until = now;
     idle->replayed = 0;
-    wake(member);
+    system_idle_wake(member);
 }
 
 bool system_idle_replays(const struct system_member *member, uint64_t time)
@@ -188,7 +188,7 @@ void system_idle_deadlock(struct system *system)
             reported++;
         }
         os_kill(member->node->os);
-        wake(member);
+        system_idle_wake(member);
     }
     (void)snprintf(text, sizeof text, "deadlock: and %u more nodes", left - reported);
     if (left > reported && system->options.report)

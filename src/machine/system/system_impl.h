@@ -57,6 +57,7 @@ struct system {
     bool woken;    /* one was, since the networks were last asked to advance */
     uint64_t last; /* the time at which the last member ended */
     int first_failed;
+    bool stopping;                  /* a program ends all nodes */
     struct system_threads *threads; /* NULL: one thread does all */
     /* The networks; NULL on machines without them. */
     struct net_torus *torus;
@@ -67,6 +68,9 @@ struct system {
     struct net_collective_part *collective_part;
     struct net_barrier_part *barrier_part;
 };
+
+/* The member's program ends those of all nodes, when it stops running. */
+void system_stop(struct system_member *member);
 
 /* Adds a member that is in no heap, at its time. */
 void system_add(struct system *system, const struct system_member *member);
@@ -94,6 +98,7 @@ bool system_idle_replays(const struct system_member *member, uint64_t time);
 bool system_idle_replay(struct system_member *member, struct node_access *access);
 /* Counts of members that sleep, up to a time. */
 void system_idle_catch_up(struct system *system, uint64_t time);
+void system_idle_wake(struct system_member *member);
 /* Nothing will change any more: reports who waits for what, and ends them. */
 void system_idle_deadlock(struct system *system);
 

@@ -7,6 +7,7 @@
  *   C81, C82      torus: nodes - 1 in each dimension, own coordinates; 8 bits each, as in a packet
  *   CF5 - CFA     torus: repeats of links x+ to z-
  *   D00 - DFF     DMA engine (net_dma.h)
+ *   FF0           a store ends the programs of all nodes: ours, for MPI_Abort
  *
  * A load of another one, or a store to one that is read only, ends the program with SIGSEGV. */
 #include "machine/system/system_net.h"
@@ -20,6 +21,7 @@ enum {
     DCR_TORUS_NODES = 0xC81,
     DCR_TORUS_SELF = 0xC82,
     DCR_TORUS_RETRIES = 0xCF5,
+    DCR_STOP = 0xFF0,
 };
 
 static bool barrier_register(struct system_member *member, uint32_t dcr, struct node_access *access)
@@ -85,6 +87,14 @@ static bool torus_retries(struct system_member *member, uint32_t dcr, struct nod
     return true;
 }
 
+static bool stop(struct system_member *member, uint32_t dcr, struct node_access *access)
+{
+    (void)dcr;
+    if (access->load) return false;
+    system_stop(member);
+    return true;
+}
+
 /* first, how many, what */
 static const struct {
     uint32_t first, count;
@@ -95,6 +105,7 @@ static const struct {
     {DCR_ADDRESS, DCR_FILTER - DCR_ADDRESS + 1, filter},
     {DCR_TORUS_NODES, DCR_TORUS_SELF - DCR_TORUS_NODES + 1, torus_where},
     {DCR_TORUS_RETRIES, TORUS_LINKS, torus_retries},
+    {DCR_STOP, 1, stop},
 };
 
 static bool access_register(void *context, unsigned core, struct node_access *access)

@@ -1,0 +1,164 @@
+/* Packets between processes, and waiting.
+ *
+ * Between nodes a packet is one of the torus (chiliad/net.h): its tag has the type, the process of
+ * both sides and 24 bits for the protocol. All that must stay in order goes the same way, x, then
+ * y, then z. To oneself a packet is a copy in memory.
+ *
+ * What waits only looks at the status of the FIFOs, so that the simulator need not execute it and
+ * sees a deadlock.
+ */
+#include "mpi_impl.h"
+
+#include "chiliad/net.h"
+
+enum { STATUS = 0x7000, BARRIER_FIRE = 0x668, BARRIER_STICKY = 1 << 27 };
+enum { TYPE_SHIFT = 28, FROM_SHIFT = 26, TO_SHIFT = 24, WORD = 0xffffff };
+
+struct own {
+    struct own *next;
+    uint32_t type, word, bytes;
+    uint8_t data[PACKET_DATA] __attribute__((aligned(16)));
+};
+
+static struct {
+    const volatile uint32_t *status, *barrier;
+    struct net_packet arrived;
+    struct own *first, **last, *taken; /* packets to this process itself */
+    uint32_t *places;                  /* of ranks, + 1; 0: not known yet */
+    uint32_t noted[3];
+    bool in_barrier;
+} torus;
+
+void mpi_torus_init(void)
+{
+    (void)net_self();
+    uint32_t base = chiliad_personality_word(CHILIAD_PERSONALITY_TORUS);
+    torus.status = (const volatile uint32_t *)(base + STATUS);
+    torus.barrier =
+        (const volatile uint32_t *)(chiliad_personality_word(CHILIAD_PERSONALITY_REGISTERS) +
+                                    4 * BARRIER_FIRE);
+    torus.last = &torus.first;
+    torus.places = mpi_alloc((size_t)mpi.ranks * sizeof *torus.places);
+    mpi.place = mpi_place_of(mpi.rank);
+}
+
+int mpi_place_of(int world)
+{
+    uint32_t node, process, *place = &torus.places[world];
+    if (!*place) {
+        chiliad_rank_place((uint32_t)world, &node, &process);
+        *place = (node << 2 | process) + 1;
+    }
+    return (int)(*place - 1);
+}
+
+static void send_to_self(const struct packet *packet)
+{
+    struct own *own = mpi_alloc(sizeof *own);
+    own->type = packet->type;
+    own->word = packet->word;
+    own->bytes = packet->bytes;
+    memcpy(own->data, packet->data, packet->bytes);
+    *torus.last = own;
+    torus.last = &own->next;
+}
+
+static bool receive_own(struct packet *packet)
+{
+    struct own *own = torus.first;
+    if (!own) return false;
+    torus.first = own->next;
+    if (!own->next) torus.last = &torus.first;
+    torus.taken = own;
+    *packet = (struct packet){mpi.place, own->type, own->word, own->bytes, false, own->data};
+    return true;
+}
+
+bool mpi_packet_send(const struct packet *packet)
+{
+    if (packet->place == mpi.place) {
+        send_to_self(packet);
+        return true;
+    }
+    uint32_t tag = packet->type << TYPE_SHIFT | (uint32_t)(mpi.place & 3) << FROM_SHIFT |
+                   (uint32_t)(packet->place & 3) << TO_SHIFT | packet->word;
+    return net_try_send((unsigned)packet->place >> 2, tag, packet->data, packet->bytes,
+                        packet->unordered ? NET_DYNAMIC : NET_ORDERED) == NET_OK;
+}
+
+bool mpi_packet_receive(struct packet *packet)
+{
+    struct net_packet *in = &torus.arrived;
+    free(torus.taken);
+    torus.taken = NULL;
+    if (receive_own(packet)) return true;
+    if (!net_receive(in)) return false;
+    *packet = (struct packet){(int)(in->node << 2 | (in->tag >> FROM_SHIFT & 3)),
+                              in->tag >> TYPE_SHIFT,
+                              in->tag & WORD,
+                              in->bytes,
+                              false,
+                              in->data};
+    return true;
+}
+
+/* ---- waiting ---- */
+
+void mpi_packet_note(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        torus.noted[i] = torus.status[i];
+}
+
+static void wait_for_room(void)
+{
+    const volatile uint32_t *status = torus.status;
+    uint32_t a = torus.noted[0], b = torus.noted[1], c = torus.noted[2];
+    while (status[0] == a && status[1] == b && status[2] == c) {
+    }
+}
+
+static void wait_for_packet(void)
+{
+    const volatile uint32_t *status = torus.status;
+    while (!(status[0] | status[1] >> 8)) {
+    }
+}
+
+static void wait_for_barrier(void)
+{
+    const volatile uint32_t *status = torus.status, *barrier = torus.barrier;
+    while (!(status[0] | status[1] >> 8 | (*barrier & BARRIER_STICKY))) {
+    }
+}
+
+void mpi_packet_wait(bool refused)
+{
+    if (torus.first) return;
+    if (refused)
+        wait_for_room();
+    else if (torus.in_barrier)
+        wait_for_barrier();
+    else
+        wait_for_packet();
+}
+
+/* ---- the barrier network ---- */
+
+bool mpi_hardware_barrier_is_there(void)
+{
+    return chiliad_personality_word(CHILIAD_PERSONALITY_PROCESSES) == 1 && !torus.in_barrier;
+}
+
+void mpi_hardware_barrier_arrive(void)
+{
+    net_barrier_arrive();
+    torus.in_barrier = true;
+}
+
+bool mpi_hardware_barrier_is_over(void)
+{
+    bool over = net_barrier_is_over();
+    if (over) torus.in_barrier = false;
+    return over;
+}
