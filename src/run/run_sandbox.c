@@ -223,14 +223,14 @@ static bool add_conditions(scmp_filter_ctx filter)
     static const unsigned requests[] = {TCGETS, TIOCGWINSZ, FIONREAD};
     bool good = true;
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-        good &= add_when(filter, "ioctl", SCMP_A1_32(SCMP_CMP_EQ, requests[i]));
+        good &= add_when(filter, "ioctl", SCMP_A1_32(SCMP_CMP_EQ, requests[i], 0));
     if (IS_SANITIZED) return good && ADD_NAMES(filter, sanitizer_calls);
     return good &&
            add_when(filter, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) &&
-           add_when(filter, "tgkill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid())) &&
-           add_when(filter, "kill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid())) &&
-           add_when(filter, "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_SET_NAME)) &&
-           add_when(filter, "prlimit64", SCMP_A0_32(SCMP_CMP_EQ, 0));
+           add_when(filter, "tgkill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid(), 0)) &&
+           add_when(filter, "kill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid(), 0)) &&
+           add_when(filter, "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_SET_NAME, 0)) &&
+           add_when(filter, "prlimit64", SCMP_A0_32(SCMP_CMP_EQ, 0, 0));
 }
 
 static bool add_rules(scmp_filter_ctx filter, const struct chil_sandbox_options *o)

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,12 +99,10 @@ static bool write_memory(void)
 static bool execute(void)
 {
     int status;
-    pid_t pid = vfork();
-    if (pid == 0) {
-        (void)execl("/bin/true", "true", (char *)NULL);
-        _exit(1);
-    }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    pid_t pid;
+    char name[] = "true", *const words[] = {name, NULL};
+    if (posix_spawn(&pid, "/bin/true", NULL, NULL, words, NULL)) return false;
+    return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 static bool execute_here(void)
