@@ -227,6 +227,8 @@ static void many_counters_have_different_thresholds_at_once(void **state)
     RIG_BOTH(many_thresholds);
 }
 
+/* Every comparison goes through one function that counts. Planted faults that were caught: an armed
+ * counter is compared again when it ticks, and all counters are compared in a visit. */
 static void UPC_20_comparing_costs_nothing_outside_the_visited_slot(void **state)
 {
     (void)state;
@@ -241,6 +243,14 @@ static void UPC_20_comparing_costs_nothing_outside_the_visited_slot(void **state
         chil_upc_advance(rig.upc, (slot + 1) * 16);
         assert_int_equal(upc_ref_work(rig.upc)->compares - before.compares, slot + 1);
     }
+    /* A counter without interrupt is not compared; a write compares what it touches, once. */
+    for (uint32_t c = 0; c < 256; c += 2)
+        set_interrupt(&rig, c, false);
+    before = *upc_ref_work(rig.upc);
+    chil_upc_advance(rig.upc, 512 * 16 + 4096);
+    assert_int_equal(upc_ref_work(rig.upc)->compares - before.compares, 128);
+    rig_store(&rig, 8 * 3, 5000);
+    assert_int_equal(upc_ref_work(rig.upc)->compares - before.compares, 129);
     rig_close(&rig);
 }
 

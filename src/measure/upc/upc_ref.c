@@ -116,6 +116,14 @@ static bool read_word(struct chil_upc *upc, uint32_t c, uint64_t cycle)
     return false;
 }
 
+/* The one comparator: every comparison with a threshold is counted. */
+static bool matches(struct chil_upc *upc, uint64_t word, uint64_t threshold)
+{
+    struct ref *ref = upc->model;
+    ref->work.compares++;
+    return (word & upc_word_mask(upc)) == upc_high(upc, threshold);
+}
+
 static void visit(struct chil_upc *upc, uint32_t c, uint64_t cycle)
 {
     struct ref *ref = upc->model;
@@ -128,8 +136,7 @@ static void visit(struct chil_upc *upc, uint32_t c, uint64_t cycle)
     }
     counter->carry = false;
     if (!good || !upc->counters[c].interrupt) return;
-    ref->work.compares++;
-    if (counter->word == upc_high(upc, upc->threshold)) counter->armed = true;
+    if (matches(upc, counter->word, upc->threshold)) counter->armed = true;
 }
 
 /* A write that touches a counter compares at once (ERR-02), with the carry that is still in its
@@ -139,8 +146,7 @@ static void compare_now(struct chil_upc *upc, uint32_t c, uint64_t threshold)
     struct ref *ref = upc->model;
     struct upc_ref_counter *counter = &ref->counters[c];
     if (!upc->counters[c].interrupt || !read_word(upc, c, upc->now)) return;
-    if (((counter->word + counter->carry) & upc_word_mask(upc)) == upc_high(upc, threshold))
-        counter->armed = true;
+    if (matches(upc, counter->word + counter->carry, threshold)) counter->armed = true;
 }
 
 /* --- A cycle --------------------------------------------------------------------------------- */
