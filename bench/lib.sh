@@ -7,8 +7,8 @@
 #   bench_table NAME           makes the table from these lines
 #
 # Columns: user seconds of the native program; user time of the others as multiples of that; guest instructions a second
-# of the translator, in millions; qemu-ppc's and cachegrind's time over the translator's; peak memory and the time that
-# translation took, of the last round. The last row has geometric means.
+# of the translator, in millions; qemu-ppc's and cachegrind's time over the translator's; qemu-ppc's time over that with
+# --memory=none; peak memory and the time that translation took, of the last round. The last row has geometric means.
 #
 # Each figure is the smallest of ROUNDS alternating runs (default 3). The native program runs TIMES times inside one clock
 # reading, whose grain is a hundredth of a second. Time of Chiliad includes its second thread. A failure is a dash.
@@ -77,9 +77,10 @@ bench_measure() {
         bench_run qemu qemu-ppc "$work/guest.qemu"
         bench_run cachegrind valgrind --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null "$work/native"
         bench_run interp "$chiliad" stat --engine=interp -x, -e BGL_INST -o "$work/counts" "$work/guest"
+        bench_run none "$chiliad" stat --engine=jit --memory=none -x, -e BGL_INST -o "$work/counts.none" "$work/guest"
         bench_run jit "$chiliad" stat -v --engine=jit -x, -e BGL_INST -o "$work/counts" "$work/guest"
     done
-    echo "$1 $2 $(cat "$work/t.native" "$work/t.qemu" "$work/t.cachegrind" "$work/t.interp" "$work/t.jit" | tr '\n' ' ')" \
+    echo "$1 $2 $(cat "$work/t.native" "$work/t.qemu" "$work/t.cachegrind" "$work/t.interp" "$work/t.jit" "$work/t.none" | tr '\n' ' ')" \
         "$(cut -d, -f1 "$work/counts") $memory" "$(sed -n 's/.*translated in \([0-9.]*\) ms.*/\1/p' "$work/err.jit")"
 }
 
@@ -89,22 +90,22 @@ bench_table() {
         function mean(column, value) { if (value != "-") { sum[column] += log(value); count[column]++ } }
         function shown(column) { return count[column] ? sprintf("%.1f", exp(sum[column] / count[column])) : "-" }
         BEGIN {
-            head = "| %-10s | %8s | %8s | %10s | %11s | %10s | %8s | %9s | %15s | %5s | %8s |\n"
+            head = "| %-10s | %8s | %8s | %10s | %11s | %10s | %8s | %9s | %15s | %11s | %5s | %8s |\n"
             printf head, title, "native s", "qemu-ppc", "cachegrind", "interpreter", "translator", "M inst/s", "qemu / tr", \
-                "cachegrind / tr", "MB", "transl."
-            print "|---|---|---|---|---|---|---|---|---|---|---|"
+                "cachegrind / tr", "qemu / none", "MB", "transl."
+            print "|---|---|---|---|---|---|---|---|---|---|---|---|"
         }
         {
             native = $3 / $2
             q = ratio($4, native); c = ratio($5, native); i = ratio($6, native); j = ratio($7, native)
-            qj = ratio($4, $7); cj = ratio($5, $7)
+            qj = ratio($4, $7); cj = ratio($5, $7); qn = ratio($4, $8)
             printf head, $1, sprintf("%.3f", native), q "x", c "x", i "x", j "x", $7 == "-" || $7 == 0 ? "-" : \
-                sprintf("%.0f", $8 / $7 / 1e6), qj, cj, sprintf("%.0f", $9 / 1024), sprintf("%.0f ms", $10)
-            mean("q", q); mean("c", c); mean("i", i); mean("j", j); mean("qj", qj); mean("cj", cj)
+                sprintf("%.0f", $9 / $7 / 1e6), qj, cj, qn, sprintf("%.0f", $10 / 1024), sprintf("%.0f ms", $11)
+            mean("q", q); mean("c", c); mean("i", i); mean("j", j); mean("qj", qj); mean("cj", cj); mean("qn", qn)
             fflush()
         }
         END {
             printf head, "geo. mean", "", shown("q") "x", shown("c") "x", shown("i") "x", shown("j") "x", "", shown("qj"), \
-                shown("cj"), "", ""
+                shown("cj"), shown("qn"), "", ""
         }'
 }

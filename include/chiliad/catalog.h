@@ -50,7 +50,8 @@ struct chil_event {
     size_t signal_count;
     enum chil_count_mode mode;     /* unless the user chooses another */
     enum chil_exactness exactness; /* CHIL_NONE where what it needs is off */
-    const char *needs; /* the parameter that has to be on for it; NULL: it is always counted */
+    const char *needs; /* the parameter that has to be on for it, or "memory.model" if that is too
+                          small for it; NULL: it is counted */
     const struct chil_placement *placements;
     size_t placement_count;
     bool reserved;  /* no event is assigned to this id */

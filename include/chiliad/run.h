@@ -232,6 +232,9 @@ struct chil_run_translation {
 bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation);
 
 uint64_t chil_run_instructions(const struct chil_run *run); /* all cores */
+/* The parameter memory.model of the run's machine where it is less than the whole memory hierarchy,
+ * "l1" or "none"; NULL: it is whole. Cycles are then those of a memory that takes no time. */
+const char *chil_run_memory(const struct chil_run *run);
 uint64_t
 chil_run_cycles(const struct chil_run *run); /* of the core that was last; also in a pause */
 /* What an event of the run's machine counted. */

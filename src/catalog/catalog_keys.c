@@ -16,6 +16,7 @@ static const char *const policies[] = {"round-robin", "lru", "random", NULL};
 static const char *const writes[] = {"back", "through", NULL};
 static const char *const yes_no[] = {"no", "yes", NULL};
 static const char *const on_off[] = {"off", "on", NULL};
+static const char *const models[] = {"full", "l1", "none", NULL};
 static const char *const coherences[] = {"none", "invalidate", NULL};
 
 #define K UINT64_C(1024)
@@ -98,6 +99,7 @@ const struct catalog_key catalog_keys[] = {
     {"memory.latency",       NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles from a load to the use of its data"},
     {"memory.busy_cycles",   NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles that a line keeps its controller"},
     {"memory.row",           POWER,   OPTIONAL, 32,  G,         NULL,      "bytes of a DRAM row"},
+    {"memory.model",         CHOICE,  OPTIONAL, 0,   0,         models,    "how much of the memory hierarchy is simulated"},
     {"device.latency",       NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles of a load from a device"},
     {"coherence.l1d",        CHOICE,  OPTIONAL, 0,   0,         coherences, "what a store does to other cores' lines"},
     {"snoop.filter",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether snoops are filtered"},

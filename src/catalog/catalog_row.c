@@ -317,6 +317,33 @@ static int check_row(const struct taking *t)
     return 0;
 }
 
+/* Whether L1 and the TLB alone raise all signals of an event. */
+static bool is_of_l1(const struct chil_event *event)
+{
+    static const char *const parts[] = {
+        ".l1d.miss",   ".l1d.hit",   ".l1d.invalidated", ".l1i.miss",  ".l1i.hit",
+        ".l1i.access", ".l1d.touch", ".dtlb.miss",       ".itlb.miss", ".page_fault"};
+    for (size_t i = 0; i < event->signal_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < sizeof parts / sizeof *parts && !found; k++)
+            found = strstr(event->signals[i], parts[k]) != NULL;
+        if (!found) return false;
+    }
+    return true;
+}
+
+/* What the simulated part of the memory hierarchy does not count: with memory.model = none every
+ * modelled event, with l1 those that are not of L1 and the TLB alone. */
+static void leave_out(const struct taking *t)
+{
+    struct chil_event *event = t->event;
+    const char *model = chil_machine_word(t->machine, "memory.model");
+    if (!model || strcmp(model, "full") == 0 || event->exactness != CHIL_MODELLED) return;
+    if (strcmp(model, "l1") == 0 && is_of_l1(event)) return;
+    event->exactness = CHIL_NONE;
+    event->needs = "memory.model";
+}
+
 int catalog_row_read(struct chil_machine *machine, const struct catalog_columns *found,
                      const struct text_file *file, char *line, struct catalog_row *row,
                      struct chil_error *err)
@@ -332,5 +359,7 @@ int catalog_row_read(struct chil_machine *machine, const struct catalog_columns 
                               found->order[i]->name, found->count);
         status = found->order[i]->take(&t, field);
     }
-    return status ? status : check_row(&t);
+    if (!status) status = check_row(&t);
+    if (!status) leave_out(&t);
+    return status;
 }

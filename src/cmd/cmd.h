@@ -80,7 +80,7 @@ int cmd_output_close(struct cmd_output *output, bool good);
 
 /* What commands that run a program have in common: the machine, its parameters, and where the
  * program may go. A command puts cmd_program_rows behind its own rows. */
-enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 17, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
+enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 18, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
 enum { CMD_PARTIAL_TEXT = 100, CMD_OUTPUTS = 4, CMD_SHOWN = 1000 };
 /* What a terminal shows while a program runs (program_run.c). */
 struct cmd_progress {
@@ -121,6 +121,9 @@ int cmd_program_miss_kinds(struct cmd_program *p, const char *command); /* as --
  * its machine. */
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv);
 int cmd_program_env(struct cmd_program *p, const char *command);
+/* Whether the command does with the machine's memory.model; reports if not. */
+int cmd_program_memory(const struct cmd_program *p, const char *command,
+                       const struct chil_machine *machine);
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine);
 /* Runs to the end, to --limit, or until SIGINT or SIGTERM comes, and sets `partial`; then its exit
  * status. cmd_program_machine calls cmd_program_prepare. */

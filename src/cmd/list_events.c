@@ -40,7 +40,7 @@ static void group_by_unit(struct listed *list, size_t count)
 
 static void print_event(const struct chil_event *event)
 {
-    bool off = cmd_event_is_off(event);
+    bool off = cmd_event_is_off(event) && strcmp(event->needs, "memory.model") != 0;
     (void)printf("  %-*s %6u  %-4s  %s%s\n", NAME_WIDTH, event->name, event->id,
                  chil_count_mode_word((int)event->mode),
                  off ? "with " : chil_exactness_word((int)event->exactness),

@@ -23,6 +23,21 @@ static int take_miss_kinds(void *options, const char *command, char *value)
     return cmd_program_miss_kinds(options, command);
 }
 
+static int take_memory(void *options, const char *command, char *value)
+{
+    static const char *const settings[] = {"memory.model=full", "memory.model=l1",
+                                           "memory.model=none"};
+    struct cmd_program *p = options;
+    if (p->setting_count == CMD_PROGRAM_LIST)
+        return cmd_fail(command, "more than %d --set", CMD_PROGRAM_LIST);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (strcmp(strchr(settings[i], '=') + 1, value) == 0) {
+            p->settings[p->setting_count++] = settings[i];
+            return 0;
+        }
+    return cmd_fail(command, "--memory wants full, l1 or none, not '%s'", value);
+}
+
 /* A whole number, perhaps with K, M or G. */
 static bool take_size(const char *text, uint64_t *number)
 {
@@ -82,6 +97,11 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "count cold, capacity, conflict and coherence misses separately; the same as "
      "--set misses.kinds=on",
      OPTION_CALLS(take_miss_kinds)},
+    {"memory", 0, "MODEL",
+     "how much of the memory hierarchy is simulated: full (default); l1: L1 and TLB; none: exact "
+     "events only, many times as fast; l1 and none count no cycles; the same as "
+     "--set memory.model=MODEL",
+     OPTION_CALLS(take_memory), .values = "full l1 none"},
     {"nodes", 'n', "NODES", "run the program on so many nodes, each with a copy of its own",
      OPTION_SET_NUMBER(struct cmd_program, run.nodes, 1, CHIL_RUN_NODES_MAX)},
     {"torus", 0, "XxYxZ",
@@ -140,6 +160,25 @@ int cmd_program_words(struct cmd_program *p, const char *command, int argc, char
     return cmd_program_env(p, command);
 }
 
+/* Less than the whole memory hierarchy: for what counts events, and without a time. */
+int cmd_program_memory(const struct cmd_program *p, const char *command,
+                       const struct chil_machine *machine)
+{
+    const char *model = chil_machine_word(machine, "memory.model");
+    if (!model || strcmp(model, "full") == 0) return 0;
+    if (strcmp(command, "stat") != 0 && strcmp(command, "record") != 0)
+        return cmd_fail(command,
+                        "memory.model is %s, but this command wants the whole memory "
+                        "hierarchy; leave it out",
+                        model);
+    if (p->run.limit_cycles || p->limit_seconds > 0)
+        return cmd_fail(command,
+                        "--limit %s: with --memory=%s there are no cycles; limit instructions, as "
+                        "2Gi",
+                        p->limit, model);
+    return 0;
+}
+
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine)
 {
     struct chil_error err = {0};
@@ -147,6 +186,10 @@ int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_
                                p->setting_count, &err))
         return cmd_fail_error(command, &err);
     p->run.machine = *machine;
+    if (cmd_program_memory(p, command, *machine)) {
+        chil_machine_free(*machine);
+        return CMD_BAD;
+    }
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is the guest's business */
     return cmd_program_prepare(p, command);
 }
@@ -186,6 +229,11 @@ bool cmd_event_is_off(const struct chil_event *event)
 int cmd_event_check(const char *command, const struct chil_event *event)
 {
     if (!cmd_event_is_off(event)) return 0;
+    if (strcmp(event->needs, "memory.model") == 0)
+        return cmd_fail(command,
+                        "'%s' is modelled, and this much of the memory hierarchy is not "
+                        "simulated; leave out --memory",
+                        event->name);
     return cmd_fail(command, "'%s' is not counted while %s is off; use --set %s=on", event->name,
                     event->needs, event->needs);
 }

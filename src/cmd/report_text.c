@@ -37,6 +37,8 @@ static void print_head(const struct report *r)
         if (value) (void)printf("%s%s", shown[i].before, value);
     }
     if (clock && strtod(clock, NULL) > 0) (void)printf(", %.10g MHz", strtod(clock, NULL) / 1e6);
+    const char *memory = chil_exp_attribute(exp, "memory");
+    if (memory) (void)printf("\nmemory: %s; no cycles were counted", memory);
     const char *partial = chil_exp_attribute(exp, "partial");
     if (partial) (void)printf("\npartial: %s", partial);
     (void)printf("\n%zu metrics, %zu call paths, %zu thread%s", exp->metrics, exp->nodes,

@@ -286,6 +286,11 @@ int cmd_stat(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     status = cmd_program_machine(&o.program, "stat", &machine);
     if (status) return status;
+    const char *model = chil_machine_word(machine, "memory.model");
+    if (o.hpm && model && strcmp(model, "full") != 0) {
+        chil_machine_free(machine);
+        return cmd_fail("stat", "--hpm reports times and misses; not with --memory=%s", model);
+    }
     struct stat_shown shown = {
         .options = &o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
     status = stat_choose(&chosen, &o, machine);

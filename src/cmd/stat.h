@@ -88,6 +88,9 @@ struct view_cell stat_metric_cell(const struct stat_metric *metric, int core);
 size_t stat_metric_count(const struct stat_shown *shown);
 double stat_seconds(const struct stat_shown *shown, uint64_t cycles);
 
+/* What memory.model = l1 or none counts. */
+const char *stat_memory_text(const char *model);
+
 /* Writes everything to `out` in the form of the options; false: that failed. */
 bool stat_print(FILE *out, const struct stat_shown *shown);
 void stat_print_hpm(FILE *out, const struct stat_shown *shown);

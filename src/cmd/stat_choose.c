@@ -18,7 +18,7 @@ static void choose_usual(struct stat_chosen *chosen, const struct chil_machine *
     size_t count;
     const struct chil_event *event, *own = chil_machine_own_events(machine, &count);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (!chil_machine_find_event(machine, usual[i], &event, NULL))
+        if (!chil_machine_find_event(machine, usual[i], &event, NULL) && !cmd_event_is_off(event))
             chosen->events[chosen->count++] = event;
     for (size_t i = 0; i < count; i++)
         if (own[i].needs && !cmd_event_is_off(&own[i])) chosen->events[chosen->count++] = &own[i];

@@ -31,7 +31,8 @@ static bool is_known(void *context, const char *name)
     const struct chil_event *event;
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (strcmp(name, attributes[i]) == 0) return true;
-    return !chil_machine_find_event(check->machine, name, &event, NULL) && !cmd_event_is_off(event);
+    return !chil_machine_find_event(check->machine, name, &event, NULL) &&
+           (!cmd_event_is_off(event) || strcmp(event->needs, "memory.model") == 0);
 }
 
 static void complain(void *context, const char *file, unsigned line, const char *name,

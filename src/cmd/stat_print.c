@@ -147,6 +147,11 @@ static void table_init(struct view *view, const struct table *t)
     view_init(view, t->column, t->numbers + (t->numbers == 1 ? 2 : 1));
 }
 
+const char *stat_memory_text(const char *model)
+{
+    return strcmp(model, "l1") == 0 ? "exact events and those of L1 and TLB" : "exact events only";
+}
+
 static void print_heading(FILE *out, const struct stat_shown *shown, const struct table *t)
 {
     int only = 0, width = t->column[0].least - 1;
@@ -162,6 +167,9 @@ static void print_heading(FILE *out, const struct stat_shown *shown, const struc
                       t->numbers == 1 && has_core_events(shown) ? " (--per-core shows each)" : "");
     const char *environment = shown->options->program.run.environment;
     if (environment) (void)fprintf(out, " environment: %s\n", environment);
+    const char *memory = chil_run_memory(shown->run);
+    if (memory)
+        (void)fprintf(out, " memory: %s; %s, no cycles\n", memory, stat_memory_text(memory));
     const char *partial = shown->options->program.partial;
     if (partial) (void)fprintf(out, " partial: %s; counts so far\n", partial);
     (void)fputc('\n', out);
@@ -200,12 +208,14 @@ static void print_events(FILE *out, const struct stat_shown *shown, const struct
 static void print_metrics(FILE *out, const struct stat_shown *shown, const struct table *t)
 {
     struct view view;
+    bool any = false;
     view_init(&view, t->column, t->numbers + 1);
     for (size_t i = 0; i < stat_metric_count(shown); i++) {
         const struct stat_metric *metric = &shown->metrics->rows[i];
         char text[TEXT];
         if (stat_metric_cell(metric, STAT_TOTAL).kind == VIEW_NONE) continue;
         struct view_cell *cell = view_row(&view);
+        any = true;
         for (size_t n = 0; n < t->numbers; n++)
             if (t->core[n] == STAT_TOTAL || !shown->options->per_node)
                 cell[n] = stat_metric_cell(metric, t->core[n]);
@@ -213,7 +223,7 @@ static void print_metrics(FILE *out, const struct stat_shown *shown, const struc
                        metric->unit);
         cell[t->numbers] = view_copy(&view, text);
     }
-    if (stat_metric_count(shown)) (void)fputc('\n', out);
+    if (any) (void)fputc('\n', out);
     view_table(&view, out, &(struct view_table_style){.width = t->terminal});
     view_fini(&view);
 }
@@ -222,8 +232,10 @@ static void print_end(FILE *out, const struct stat_shown *shown)
 {
     char number[VIEW_GROUPED_MAX];
     uint64_t cycles = chil_run_cycles(shown->run), mhz;
-    (void)fprintf(out, "\n%s cycles, ", view_grouped(cycles, number));
-    if (!chil_machine_number(shown->machine, "machine.clock_mhz", &mhz))
+    bool whole = !chil_run_memory(shown->run);
+    (void)fputc('\n', out);
+    if (whole) (void)fprintf(out, "%s cycles, ", view_grouped(cycles, number));
+    if (whole && !chil_machine_number(shown->machine, "machine.clock_mhz", &mhz))
         (void)fprintf(out, "%.6f s at %" PRIu64 " MHz, ", stat_seconds(shown, cycles), mhz);
     int failed = chil_run_failed_node(shown->run);
     if (chil_run_was_stopped(shown->run))

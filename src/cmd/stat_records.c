@@ -92,6 +92,9 @@ void stat_print_lines(FILE *out, const struct stat_shown *shown)
     struct records r;
     const char *partial = shown->options->program.partial;
     if (partial) (void)fprintf(out, "# partial: %s\n", partial);
+    const char *memory = chil_run_memory(shown->run);
+    if (memory)
+        (void)fprintf(out, "# memory: %s; %s, no cycles\n", memory, stat_memory_text(memory));
     records_init(&r, shown, true);
     for (unsigned core = 0; shown->options->per_core && core < chil_run_cores(shown->run); core++)
         add_core(&r, (int)core);
@@ -143,6 +146,12 @@ bool stat_print_json(FILE *out, const struct stat_shown *shown)
     if (chil_run_nodes(run) > 1) stat_json_nodes(shown, json);
     const char *environment = shown->options->program.run.environment;
     if (environment) (void)json_object_set_new(json, "environment", json_string(environment));
+    if (chil_run_memory(run)) {
+        (void)json_object_set_new(json, "memory", json_string(chil_run_memory(run)));
+        (void)json_object_set_new(json, "cycles", json_null());
+        (void)json_object_set_new(json, "seconds", json_null());
+        (void)json_object_set_new(json, "busy_cycles", json_null());
+    }
     const char *partial = shown->options->program.partial;
     if (partial) (void)json_object_set_new(json, "partial", json_string(partial));
     if (partial) (void)json_object_set_new(json, "exit_status", json_null());

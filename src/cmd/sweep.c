@@ -43,9 +43,11 @@ static int open_machine(const struct sweep *s, size_t run, struct chil_machine *
         (void)snprintf(text[i], sizeof text[i], "%s=%s", s->axes[i].key, sweep_value(s, run, i));
         settings[count++] = text[i];
     }
-    return chil_machine_open_with(machine, s->program.machine, settings, count, &err)
-               ? cmd_fail_error("sweep", &err)
-               : 0;
+    if (chil_machine_open_with(machine, s->program.machine, settings, count, &err))
+        return cmd_fail_error("sweep", &err);
+    int status = cmd_program_memory(&s->program, "sweep", *machine);
+    if (status) chil_machine_free(*machine);
+    return status;
 }
 
 /* All machines and events are looked at before anything runs. */

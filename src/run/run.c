@@ -256,6 +256,12 @@ bool chil_run_was_killed(const struct chil_run *run)
     return run->result.killed;
 }
 
+const char *chil_run_memory(const struct chil_run *run)
+{
+    const char *model = chil_machine_word(run->options.machine, "memory.model");
+    return model && strcmp(model, "full") != 0 ? model : NULL;
+}
+
 uint64_t chil_run_cycles(const struct chil_run *run)
 {
     return run->result.cycles;

@@ -86,7 +86,7 @@ static void measure(struct builder *b, const struct chil_event *events, size_t c
         const struct chil_event *event = &events[i];
         if (event->reserved || event->exactness == CHIL_NONE) continue;
         uint64_t total = chil_run_count(b->run, event);
-        if (!total && !event->needs)
+        if (!total && !event->needs && !chil_run_memory(b->run))
             continue; /* whoever reads it has to see that the others were counted */
         struct measured *m = &b->measured[b->measured_count];
         *m = (struct measured){.event = event, .total = total, .metric = add_metric(b, event)};
@@ -121,7 +121,7 @@ static void add_metrics(struct builder *b)
                                    .kind = CHIL_EXP_REAL,
                                    .origin = CHIL_EXP_MEASURED,
                                    .runs = 1};
-    b->time = chil_exp_add_metric(b->exp, &time);
+    b->time = chil_run_memory(b->run) ? -1 : chil_exp_add_metric(b->exp, &time);
     b->measured = base_calloc(own_count + count, sizeof *b->measured);
     b->visits = chil_exp_add_metric(b->exp, &visits);
     measure(b, own, own_count);
@@ -289,6 +289,7 @@ static void add_rest(struct builder *b, const struct builder *whole)
 /* The metric that Cube's tools show by default: cycles by the machine's clock. */
 static void add_time(struct builder *b)
 {
+    if (b->time < 0) return;
     const char *clock = chil_exp_attribute(b->exp, "clock_hz");
     double hertz = clock ? strtod(clock, NULL) : 0;
     int cycles = chil_exp_find_metric(b->exp, CHIL_TURN_CYCLES);
@@ -367,8 +368,8 @@ static void add_attributes(struct builder *b)
     chil_exp_set_attribute(b->exp, "chiliad_version", CHILIAD_VERSION);
     if (!run->options.record_call_sites)
         chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/analyze/exp */
-    chil_exp_set_attribute(b->exp, "counted",
-                           "all"); /* an event that is not there was zero (src/analyze/metric) */
+    /* With "all", an event that is not there was zero (src/analyze/metric). */
+    chil_exp_set_attribute(b->exp, "counted", chil_run_memory(run) ? "some" : "all");
     if (chil_machine_open(&plain, chil_machine_name(run->node->machine), NULL)) return;
     chil_machine_each(run->node->machine, add_setting, &(struct differing){b->exp, plain});
     chil_machine_free(plain);

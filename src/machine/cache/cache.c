@@ -314,6 +314,7 @@ struct cache *cache_new(const struct cache_config *config)
     if (config->miss_kinds) cache->kinds = kinds_new(config->l3_size / config->l3_line);
     for (unsigned i = 0; i < config->cores; i++)
         core_init(cache, i);
+    model_init(cache);
     fast_update(cache);
     return cache;
 }

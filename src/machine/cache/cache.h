@@ -41,6 +41,10 @@ enum {
     CACHE_MISSES = 1000
 };
 
+/* How much of the hierarchy is simulated: all of it; L1 and TLB, whose misses take no time;
+ * nothing.
+ */
+enum cache_model { CACHE_MODEL_FULL, CACHE_MODEL_L1, CACHE_MODEL_NONE };
 enum cache_policy { CACHE_ROUND_ROBIN, CACHE_LRU, CACHE_RANDOM };
 
 struct cache_l1_config {
@@ -73,7 +77,8 @@ struct cache_config {
     bool coherent;     /* stores invalidate the line in other cores' L1D */
     bool snoop_filter; /* with `coherent` */
     uint32_t snoop_streams, snoop_lines;
-    uint64_t seed;   /* of random replacement */
+    uint64_t seed; /* of random replacement */
+    enum cache_model model;
     bool miss_kinds; /* misses of L1D and L3 are classified: cold, capacity, conflict, coherence */
 };
 
@@ -92,6 +97,9 @@ void cache_free(struct cache *cache);
 const struct cache_config *cache_config_get(const struct cache *cache);
 /* Whether every data access, or every fetch, has to be a call. */
 bool cache_is_slow(const struct cache *cache);
+/* Whether every access is free (CACHE_MODEL_NONE): no fetch needs a test, no access an aligned
+ * address. */
+bool cache_is_free(const struct cache *cache);
 
 /* --- Address spaces -------------------------------------------------------------------------- */
 

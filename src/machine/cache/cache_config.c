@@ -15,6 +15,7 @@ static const char *const policies[] = {"round-robin", "lru", "random", NULL};
 static const char *const writes[] = {"back", "through", NULL};
 static const char *const yes[] = {"no", "yes", NULL};
 static const char *const on[] = {"off", "on", NULL};
+static const char *const models[] = {"full", "l1", "none", NULL};
 static const char *const coherences[] = {"none", "invalidate", NULL};
 
 struct row {
@@ -68,6 +69,7 @@ static const struct row rows[] = {
     {"memory.latency",       AT(ddr_latency),     NULL,       104},
     {"memory.busy_cycles",   AT(ddr_busy),        NULL,       16},
     {"memory.row",           AT(ddr_row),         NULL,       4096},
+    {"memory.model",         AT(model),           models,     CACHE_MODEL_FULL},
     {"device.latency",       AT(device_latency),  NULL,       100},
     {"coherence.l1d",        AT(coherent),        coherences, 0},
     {"snoop.filter",         AT(snoop_filter),    on,         0},
@@ -240,6 +242,10 @@ static int check_times(const struct cache_config *c, struct chil_error *err)
         return chil_error_set(
             err, CHIL_ERANGE,
             "misses.kinds is on, which wants less than 1G lines of L3; switch it off");
+    if (c->miss_kinds && c->model != CACHE_MODEL_FULL)
+        return chil_error_set(
+            err, CHIL_EINVAL,
+            "misses.kinds is on, which wants the whole memory model; leave out memory.model");
     if (c->snoop_filter && !c->coherent)
         return chil_error_set(err, CHIL_EINVAL,
                               "snoop.filter is on but coherence.l1d is none; there are no snoops");

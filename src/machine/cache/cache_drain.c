@@ -352,6 +352,30 @@ NOINLINE static void drain_rearm(const struct cache *cache, struct cache_core *c
     if (logs_full(core)) fast_disable(core);
 }
 
+/* L1 alone is simulated (cache_model.c): loads find their lines in L2 and stores join others. */
+NOINLINE static uint32_t drain_l1(struct cache_core *core, const cache_miss *miss,
+                                  const cache_miss *end)
+{
+    struct drain drain = drain_begin(core, 0);
+    uint32_t *log = core->snoop.active.log_end;
+    for (; miss != end; miss++) {
+        uint32_t what = (uint32_t)*miss;
+        if (what < MISS_STORE) {
+            *log++ = what;
+            continue;
+        }
+        uint32_t line = what & MISS_LINE;
+        *drain.log++ = line;
+        drain.tags += what >> MISS_TAG;
+        core->counts.merged[(line >> L1_TO_L2) % LANE_BANKS]++;
+    }
+    drain_end(core, &drain);
+    core->counts.l2_hit += (uint64_t)(log - core->snoop.active.log_end);
+    core->snoop.active.log_end = log;
+    if (UNLIKELY(logs_full(core))) fast_disable(core);
+    return 0;
+}
+
 /* Drains the deferred misses, at least one. Returns their stall cycles.
  *
  * A plain L3 hit waits longer than any unit works for it, so later requests of the same core cannot
@@ -361,6 +385,10 @@ NOINLINE uint32_t drain_all(struct cache *cache, struct cache_core *core)
     struct l2 *l2 = &core->l2;
     l2_check_numbers(cache, l2);
     const cache_miss *miss = core->misses, *end = core->fast.next_miss;
+    if (UNLIKELY(cache->config.model)) {
+        core->fast.next_miss = core->misses;
+        return drain_l1(core, miss, end);
+    }
     struct l2_entry *const table = l2->entry;
     struct drain drain = drain_begin(core, core->defer_start);
     uint32_t *log = core->snoop.active.log_end;
@@ -421,6 +449,8 @@ NOINLINE uint32_t drain_one(struct cache *cache, struct cache_core *core, uint64
 {
     struct l2 *l2 = &core->l2;
     uint32_t line = what >> L1_TO_L2, stall;
+    cache_miss miss = what;
+    if (UNLIKELY(cache->config.model)) return drain_l1(core, &miss, &miss + 1);
     l2_check_numbers(cache, l2);
     if (what >= MISS_STORE) {
         struct drain drain = drain_begin(core, 0);

@@ -467,7 +467,11 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
     uint32_t last = address + size - 1;
     bool within = !((last ^ address) & cache->line_mask);
     struct cache_view *view = space_view(cache, core, space);
-    if (UNLIKELY(this_core->fast_disabled)) fast_enable(cache, this_core, now);
+    if (UNLIKELY(this_core->fast_disabled)) {
+        if (memory_is_free(cache))
+            return model_allow(cache, this_core, space, address, size, CACHE_LOAD);
+        fast_enable(cache, this_core, now);
+    }
     uint32_t stall = within ? cache_load_fast(view, address, now) : CACHE_SLOW;
     if (stall != CACHE_SLOW) {
         if (UNLIKELY(stall & CACHE_NOTIFY))
@@ -486,6 +490,8 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
 {
     struct cache_core *this_core = cache->core[core];
     uint32_t last = address + size - 1;
+    if (UNLIKELY(this_core->fast_disabled) && memory_is_free(cache))
+        return model_allow(cache, this_core, space, address, size, CACHE_STORE);
     if ((last ^ address) & cache->line_mask) {
         uint64_t end = store_any(cache, this_core, space, address, false, now);
         return (uint32_t)(store_any(cache, this_core, space, last, false, end) - now);
@@ -503,6 +509,8 @@ uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_
                      uint64_t now)
 {
     struct cache_core *this_core = cache->core[core];
+    if (UNLIKELY(memory_is_free(cache)))
+        return model_allow(cache, this_core, space, address, 1, CACHE_FETCH);
     uint64_t end = cache->is_blue_gene
                        ? fetch_code(cache, &blue_gene, this_core, space, address, now)
                        : fetch_code(cache, &cache->shape, this_core, space, address, now);
@@ -566,6 +574,8 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
     const struct shape *shape = &cache->shape;
     struct cache_core *this_core = cache->core[core];
     uint64_t end = now;
+    if (memory_is_free(cache))
+        return op == CACHE_ZERO ? model_allow(cache, this_core, space, address, 1, CACHE_STORE) : 0;
     if (op == CACHE_ZERO)
         return (uint32_t)(store_any(cache, this_core, space, address, true, now) - now);
     if (op == CACHE_TOUCH) {

@@ -83,6 +83,12 @@ INLINE uint64_t l2_read(struct cache *cache, const struct shape *shape, struct c
     struct core_counts *counts = &core->counts;
     struct l2 *l2 = &core->l2;
     struct l2_entry *entry = &l2->entry[line];
+    if (UNLIKELY(cache->config.model)) { /* L1 alone: L2 has every line */
+        l1_close_others(cache, core, line, shape->l2_shift - shape->l1d_shift);
+        core->miss_level = CACHE_IN_L2;
+        if (!data) counts->code_hit++;
+        return now;
+    }
     bool found = l2_has(l2, entry);
     uint64_t end;
     if (found) {
@@ -112,8 +118,9 @@ INLINE void l2_write(struct cache *cache, const struct shape *shape, struct cach
                      uint32_t l1_line, uint64_t now)
 {
     uint32_t line = l1_line >> (shape->l2_shift - shape->l1d_shift);
-    core->counts.write++;
     l1_close_others(cache, core, l1_line, 0);
+    if (UNLIKELY(cache->config.model)) return;
+    core->counts.write++;
     for (uint32_t users = cache->l2_users; users; users &= users - 1) {
         struct cache_core *user = cache->core[__builtin_ctz(users)];
         if (!l2_has(&user->l2, &user->l2.entry[line])) continue;

@@ -1,5 +1,5 @@
 /* The hierarchy of a node, put together: one cache_core for each core, one cache for the node. Each
- * unit has its own header; there is no code here. */
+ * unit has its own header; there is hardly any code here. */
 #ifndef CACHE_NODE_H
 #define CACHE_NODE_H
 
@@ -105,5 +105,15 @@ struct cache {
     uint8_t line_bits;    /* those that go with a line of L1D */
     uint8_t without_line; /* the others */
 };
+
+/* cache_model.c: what a new cache has less than the whole hierarchy; whether it has nothing; then
+ * an access to these pages is free from now on. Returns its stall, 0. */
+void model_init(struct cache *cache);
+uint32_t model_allow(struct cache *cache, struct cache_core *core, unsigned space, uint32_t address,
+                     uint32_t size, uint8_t bit);
+INLINE bool memory_is_free(const struct cache *cache)
+{
+    return cache->config.model == CACHE_MODEL_NONE;
+}
 
 #endif

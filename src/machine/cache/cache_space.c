@@ -282,7 +282,28 @@ static void drop_tlb(struct cache *cache, unsigned space, uint64_t first, uint64
         }
 }
 
+/* Accesses to these addresses are calls again. */
+static void recheck_bytes(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
+{
+    uint64_t end = (address + length + (1 << CACHE_GRANULE_BITS) - 1) >> CACHE_GRANULE_BITS;
+    for (unsigned core = 0; core < cache->config.cores; core++) {
+        const struct cache_view *view = cache->spaces[space].view[core];
+        uint32_t first = address >> CACHE_GRANULE_BITS;
+        if (view) clear_bytes(view->lines + first, end - first, ACCESS_BITS);
+    }
+}
+
 /* --- Ranges ---------------------------------------------------------------------------------- */
+
+/* Pages lose the rights that the model `none` gave them. */
+static void forbid(struct cache *cache, unsigned space, uint32_t address, uint64_t last)
+{
+    uint32_t end = (uint32_t)(last >> FRAME_BITS);
+    if (address) recheck_bytes(cache, space, address - 1, 1);
+    for (uint32_t page = address >> FRAME_BITS;
+         (page = mem_frames_next(&cache->frames, space, page, end)) <= end; page++)
+        recheck_bytes(cache, space, page << FRAME_BITS, FRAME);
+}
 
 void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_t length)
 {
@@ -291,6 +312,7 @@ void cache_forget(struct cache *cache, unsigned space, uint32_t address, uint64_
     uint64_t last = (address + length - 1) | (FRAME - 1);
     if (last > UINT32_MAX) last = UINT32_MAX;
     address &= ~(uint32_t)(FRAME - 1);
+    if (memory_is_free(cache)) forbid(cache, space, address, last);
     drop_tlb(cache, space, address >> cache->shape.page_shift, last >> cache->shape.page_shift);
     uint32_t end = (uint32_t)(last >> FRAME_BITS);
     for (uint32_t page = address >> FRAME_BITS;
@@ -362,11 +384,6 @@ void cache_recheck(struct cache *cache, unsigned space, uint32_t address, uint64
     for (uint64_t page = address >> FRAME_BITS;
          length && page <= (address + length - 1) >> FRAME_BITS; page++)
         fast_forget_page(cache, space, (uint32_t)page);
-    for (unsigned core = 0; core < cache->config.cores; core++) {
-        const struct cache_view *view = cache->spaces[space].view[core];
-        if (!view) continue;
-        uint8_t *first = view->lines + (address >> CACHE_GRANULE_BITS);
-        clear_bytes(first, (size_t)(length >> CACHE_GRANULE_BITS),
-                    CACHE_LOAD | CACHE_STORE | CACHE_FETCH);
-    }
+    uint32_t before = memory_is_free(cache) && address; /* an access from there may end here */
+    recheck_bytes(cache, space, address - before, length + before);
 }

@@ -550,7 +550,7 @@ static void emit_block(struct emit *e, unsigned index)
     memset(e->half, 0, sizeof e->half);
     ir_place(e->ir, e->start[index]);
     count_block(e);
-    fetch_block(e);
+    if (!e->region->free) fetch_block(e);
     for (e->op = 0; e->op < e->block->count; e->op++) {
         e->word = e->block->words[e->op];
         const struct emit_entry *row = row_of(isa_decode(e->word));

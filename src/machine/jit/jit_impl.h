@@ -38,6 +38,7 @@ struct region {
     struct site *sites;  /* of its helper calls, in the order of generation */
     unsigned site_count;
     bool recorded;                /* call paths are */
+    bool free;                    /* memory is (cache_is_free) */
     bool unpredictable;           /* all loads are taken for unpredictable */
     unsigned unpredictable_loads; /* loads with a branch-free probe */
     unsigned lazy_op; /* enum fp_op that the core had deferred when the region was chosen */

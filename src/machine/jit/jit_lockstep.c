@@ -53,7 +53,8 @@ static void capture(struct core *core, const struct core_exit *exit, struct stat
     state->regs.fpscr = core->fp.fpscr;
     state->exit = *exit;
     state->cycles = core->cycles;
-    state->crossings = core->crossings;
+    /* Free memory has no lines: translated code does not see the crossings. */
+    state->crossings = cache_is_free(core->cores->options.cache) ? 0 : core->crossings;
     state->memory = hash_memory(core->mem);
     core_signal_counts(core, state->signals);
     state->cache_count = 0;

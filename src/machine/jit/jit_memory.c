@@ -48,7 +48,20 @@ static ir_value wide(struct emit *e, ir_value ea)
 /* Whether the load gets a branch-free probe. */
 static bool is_unpredictable(const struct emit *e)
 {
-    return e->block->unpredictable >> e->op & 1 && emit_has_probe();
+    return e->block->unpredictable >> e->op & 1 && emit_has_probe() && !e->region->free;
+}
+
+/* Where memory is free: continues in a new block when the page has been used before. */
+static ir_block test_free(struct emit *e, ir_value ea, unsigned bit, ir_block slow)
+{
+    struct ir *ir = e->ir;
+    ir_block on = ir_block_new(ir);
+    ir_value line = wide(e, ir_op(ir, IR_LSHR, ea, emit_const(e, CACHE_GRANULE_BITS)));
+    ir_value byte =
+        ir_op(ir, IR_AND, ir_load(ir, IR_I8, e->lines, line, 0), ir_const(ir, IR_I8, bit));
+    ir_branch(ir, ir_test(ir, IR_NE, byte, ir_const(ir, IR_I8, 0)), on, slow, IR_LIKELY);
+    ir_place(ir, on);
+    return on;
 }
 
 /* Continues in a new block when the access is aligned and either hits or was handled by the fast
@@ -57,6 +70,7 @@ static bool is_unpredictable(const struct emit *e)
 static ir_block test_access(struct emit *e, ir_value ea, unsigned size, unsigned bit, ir_block slow)
 {
     struct ir *ir = e->ir;
+    if (e->region->free) return test_free(e, ea, bit, slow);
     ir_block on = ir_block_new(ir);
     if (bit == CACHE_LOAD && is_unpredictable(e)) {
         e->region->unpredictable_loads++;
@@ -344,9 +358,32 @@ static void emit_store_multiple(struct emit *e, unsigned variant)
     emit_forget(e);
 }
 
+/* dcbz where memory is free. */
+static void zero_free(struct emit *e, ir_value ea)
+{
+    struct ir *ir = e->ir;
+    ir_block slow = ir_block_new(ir), on = ir_block_new(ir);
+    ir_value line = ir_op(ir, IR_AND, ea, emit_const(e, ~UINT32_C(31)));
+    (void)test_free(e, line, CACHE_STORE, slow);
+    for (unsigned i = 0; i < 32; i += 8)
+        ir_store(ir, ir_const(ir, IR_I64, 0), e->base, wide(e, line), i);
+    ir_jump(ir, on);
+    ir_place(ir, slow);
+    emit_call(e, JIT_CALL(jit_manage),
+              &(struct emit_call){INFO(e->op, CACHE_ZERO, NO_UPDATE), ea, {NULL}, false});
+    ir_jump(ir, on);
+    ir_place(ir, on);
+    emit_forget(e);
+}
+
 static void emit_manage(struct emit *e, unsigned what)
 {
     ir_value ea = ir_op(e->ir, IR_ADD, emit_gpr_or_0(e, RA), emit_gpr(e, RB));
+    if (e->region->free && what == CACHE_TOUCH) return;
+    if (e->region->free && what == CACHE_ZERO) {
+        zero_free(e, ea);
+        return;
+    }
     emit_call(e, JIT_CALL(jit_manage),
               &(struct emit_call){INFO(e->op, what, NO_UPDATE), ea, {NULL}, false});
     emit_forget(e);

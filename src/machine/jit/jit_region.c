@@ -137,6 +137,7 @@ bool region_choose(struct region *region, const struct core *core, struct block 
     region->count = 0;
     region->ops = block->count;
     region->recorded = core->path != NULL;
+    region->free = cache_is_free(core->cores->options.cache);
     region->lazy_op = core->fp.lazy & 0xff;
     if (!can_translate(core, block)) return false;
     uint64_t weight = times(core->cores, block), least = weight / COLD + 1;
