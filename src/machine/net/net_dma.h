@@ -12,8 +12,8 @@
  * - The injection unit does one thing at a time: it reads a descriptor (descriptor_cycles +
  *   read_cycles), or reads a packet's payload (read_cycles + quad_cycles for each 16 bytes) and
  *   injects it. FIFOs of high priority first, else in turn, one packet each.
- * - The reception unit does one packet at a time: quad_cycles for each 16 bytes + write_cycles.
- * FIFOs of high priority first, else in turn.
+ * - The reception unit does one packet at a time: quad_cycles for each 16 bytes that it writes +
+ *   write_cycles. FIFOs of high priority first, else in turn.
  * - Memory is read and written, and counters change, at the end of these times.
  *
  * The engine has a part on each node; it comes into being when a register of it is stored or a
@@ -125,6 +125,8 @@ struct net_dma_params {
 extern const struct net_dma_params net_dma_bgp;
 
 /* What the engine asks of a node, in steps 2 and 3 of a cycle, by the partition's thread. */
+#define NET_DMA_SERIAL (UINT64_C(1) << 63) /* serial of a packet that an engine injected */
+
 struct net_dma_owner {
     void *self;
     /* Copy bytes from and to physical memory; false if there is no such memory. */
@@ -134,6 +136,8 @@ struct net_dma_owner {
     void (*traffic)(void *self, uint32_t node, uint64_t time, uint64_t address, uint32_t size,
                     bool write);
     void (*interrupt)(void *self, uint32_t node, enum net_dma_interrupt number); /* may be NULL */
+    /* What the program can see has changed: a register or memory. May be NULL. */
+    void (*changed)(void *self, uint32_t node);
     /* A program's fault: a line that says what and where. The FIFO is deactivated, or the packet
      * dropped. May be NULL. */
     void (*fault)(void *self, uint32_t node, const struct chil_error *error);
@@ -149,7 +153,7 @@ void net_dma_free(struct net_dma *dma);
 struct net_dma_part *net_dma_part_new(struct net_dma *dma, struct net_partition *partition,
                                       const struct net_dma_owner *owner);
 void net_dma_part_free(struct net_dma_part *part);
-/* The owner to make the torus part with. */
+/* The owner to make the torus part with; another owner may call its functions, too. */
 struct net_torus_owner net_dma_torus_owner(struct net_dma_part *part);
 void net_dma_attach(struct net_dma_part *part, struct net_torus_part *torus);
 
@@ -205,6 +209,10 @@ struct net_dma_totals {
     uint64_t got_descriptors;                  /* that came by remote get */
     uint64_t dropped;                          /* packets that were faults */
     uint64_t copies;                           /* that deposit adds, expected */
+    uint64_t foreign;                          /* packets taken that a core had injected */
+    uint64_t write_cycles;                     /* parameters */
+    uint64_t quad_cycles;
+    uint64_t left; /* packets and messages that are under way in the engines */
 };
 
 void net_dma_add_totals(const struct net_dma_part *part, struct net_dma_totals *totals);

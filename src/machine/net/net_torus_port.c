@@ -27,6 +27,7 @@ struct begun {
 struct net_torus_port {
     struct net_torus_part *part;
     uint32_t node;
+    uint64_t taken;
     uint16_t read[TORUS_RECEPTION_FIFOS]; /* bytes of the first packet */
     struct begun begun[TORUS_INJECTION_FIFOS];
 };
@@ -42,6 +43,11 @@ struct net_torus_port *net_torus_port_new(struct net_torus_part *part, uint32_t 
 void net_torus_port_free(struct net_torus_port *port)
 {
     free(port);
+}
+
+uint64_t net_torus_port_taken(const struct net_torus_port *port)
+{
+    return port->taken;
 }
 
 static uint32_t word_at(const uint8_t *bytes)
@@ -124,6 +130,7 @@ int net_torus_port_load(struct net_torus_port *port, unsigned group, uint32_t of
     port->read[fifo] = (uint16_t)(at + TORUS_PORT_QUAD);
     if (port->read[fifo] == packet->chunks * TORUS_CHUNK) {
         port->read[fifo] = 0;
+        port->taken += packet->serial >> 63;
         net_torus_drop_front(port->part, port->node, (unsigned)fifo);
     }
     return CHIL_OK;

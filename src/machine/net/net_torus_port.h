@@ -50,4 +50,7 @@ int net_torus_port_store(struct net_torus_port *port, unsigned group, uint32_t o
                          const uint8_t quad[TORUS_PORT_QUAD], uint64_t serial,
                          struct chil_error *error);
 
+/* Packets of a DMA engine (serials with the highest bit) that a core has read. */
+uint64_t net_torus_port_taken(const struct net_torus_port *port);
+
 #endif

@@ -161,6 +161,8 @@ void os_end_deadlock(struct os *os);
 void os_kill(struct os *os);
 /* Which of the program's processes a core belongs to, from 0 on. */
 unsigned os_process_of_core(const struct os *os, unsigned core);
+/* The memory of one of them, as long as it has not ended; else NULL. */
+struct mem *os_process_mem(const struct os *os, unsigned number);
 uint64_t os_process_memory(const struct os *os); /* the bytes that each of them may have */
 /* The task that acts now (os_options.turn) is the only one that can run, and neither a time limit
  * nor a signal will come. */

@@ -151,6 +151,15 @@ unsigned os_process_of_core(const struct os *os, unsigned core)
     return core / (os->core_count / os->options.processes);
 }
 
+struct mem *os_process_mem(const struct os *os, unsigned number)
+{
+    if (!os || number >= os->options.processes) return NULL;
+    for (const struct os_process *process = os->processes; process; process = process->next)
+        if ((unsigned)(process->pid - OS_FIRST_PID) == number)
+            return process->exited || !process->space ? NULL : process->space->mem;
+    return NULL;
+}
+
 static void take_cores(struct os *os, struct cores *cores, unsigned count)
 {
     os->all_cores = cores;

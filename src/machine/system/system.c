@@ -215,7 +215,8 @@ enum system_progress system_advance(struct system *system, uint64_t until)
 
 uint64_t system_now(const struct system *system)
 {
-    return system->waiting ? system->members[system->heap[0]].time : system->last;
+    if (system->waiting) return system->members[system->heap[0]].time;
+    return system->asleep ? net_partition_now(system->partition) : system->last;
 }
 
 int system_first_failed(const struct system *system)

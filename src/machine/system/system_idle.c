@@ -136,6 +136,18 @@ void system_idle_change(struct system_member *member)
     system_idle_wake(member);
 }
 
+void system_idle_recheck(struct system_member *member,
+                         bool (*same)(struct system_member *member, unsigned what, uint32_t address,
+                                      uint64_t value),
+                         unsigned what)
+{
+    const struct system_idle *idle = member->idle;
+    bool changed = !member->asleep;
+    for (unsigned i = 0; !changed && i < idle->looks; i++)
+        changed = !same(member, what, idle->answers[i].address, idle->answers[i].value);
+    if (changed) system_idle_change(member);
+}
+
 bool system_idle_replays(const struct system_member *member, uint64_t time)
 {
     return member->idle && member->idle->until && time <= member->idle->until;

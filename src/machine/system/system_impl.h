@@ -4,6 +4,7 @@
 
 #include "machine/net/net_barrier.h"
 #include "machine/net/net_collective.h"
+#include "machine/net/net_dma.h"
 #include "machine/net/net_torus_port.h"
 #include "machine/system/system.h"
 
@@ -32,8 +33,9 @@ struct system_member {
     struct node *node;
     struct node_outside outside;
     struct node_device personality, ranks;
-    struct node_device torus[TORUS_GROUPS], collective[COLLECTIVE_VCS], registers;
-    uint32_t filter[2]; /* of point-to-point packets: its registers (system_registers.c) */
+    struct node_device torus[TORUS_GROUPS], collective[COLLECTIVE_VCS], registers, dma_registers;
+    struct system_dma *dma; /* what it has still to write (system_dma.c) */
+    uint32_t filter[2];     /* of point-to-point packets: its registers (system_registers.c) */
     struct net_torus_port *port;
     struct node_source source; /* signals of the networks */
     bool reported_fault;
@@ -62,10 +64,13 @@ struct system {
     /* The networks; NULL on machines without them. */
     struct net_torus *torus;
     struct net_collective *collective;
+    struct net_dma *dma;
     struct net_barrier *barrier;
     struct net_partition *partition;
     struct net_torus_part *torus_part;
     struct net_collective_part *collective_part;
+    struct net_dma_part *dma_part;
+    struct net_torus_owner dma_torus; /* what the engines do about packets */
     struct net_barrier_part *barrier_part;
 };
 
@@ -94,6 +99,11 @@ bool system_threads_take(struct system_threads *threads, struct system_member *m
 bool system_idle_look(struct system_member *member, const struct os_action *action);
 void system_idle_answered(struct system_member *member, const struct node_access *access);
 void system_idle_change(struct system_member *member);
+/* The same, if one of the answers that a member which sleeps gets in a round is now another one. */
+void system_idle_recheck(struct system_member *member,
+                         bool (*same)(struct system_member *member, unsigned what, uint32_t address,
+                                      uint64_t value),
+                         unsigned what);
 bool system_idle_replays(const struct system_member *member, uint64_t time);
 bool system_idle_replay(struct system_member *member, struct node_access *access);
 /* Counts of members that sleep, up to a time. */

@@ -4,6 +4,7 @@
  *   what                        address                          accesses      file
  *   torus FIFOs, two groups     torus.base, + 0x10000            16 bytes      system_torus.c
  *   collective FIFOs            collective.base, + stride        16 bytes      system_collective.c
+ *   DMA engine                  dma.base                         words         system_dma.c
  *   device control registers    network.dcr_base + 4 x number    words         system_registers.c
  *
  * Addresses and times come from the machine file. An access comes in its turn: every other node has
@@ -28,12 +29,15 @@ bool system_net_answer(struct system_member *member, int status, const struct ch
     return harmless;
 }
 
-/* A machine of one node has no turns: what its networks do before the access is done here. */
+/* A machine of one node has no turns: what its networks do before the access is done here. What the
+ * DMA engine has written to memory is there from now on. */
 void system_net_look(struct system_member *member)
 {
-    if (member->system->options.node_count > 1) return;
-    member->time = os_now(member->node->os);
-    (void)system_net_advance(member->system, member->time);
+    if (member->system->options.node_count == 1) {
+        member->time = os_now(member->node->os);
+        (void)system_net_advance(member->system, member->time);
+    }
+    system_dma_apply(member);
 }
 
 void system_net_note(struct system_member *member, const struct node_access *access, bool changes)
@@ -52,23 +56,77 @@ const char *system_net_awaited(const struct system_member *member, uint32_t addr
     for (unsigned vc = 0; vc < COLLECTIVE_VCS; vc++)
         if (member->collective[vc].size && address - member->collective[vc].page < MEM_PAGE)
             return "the collective network, a packet or room for one,";
+    if (member->dma && address - member->dma_registers.page < DMA_SIZE)
+        return "the DMA engine, a counter or a FIFO,";
     return "the barrier, that all nodes are there,";
 }
 
 /* ---- what the networks do at a node ---- */
 
-static void on_change(void *self, uint32_t node, unsigned fifo)
+static bool has(const struct node_device *device, uint32_t address)
+{
+    return device->size && address - device->page < device->size;
+}
+
+/* Whether what has changed leaves the answer at an address as it was. */
+static bool is_same(struct system_member *member, unsigned what, uint32_t address, uint64_t value)
+{
+    switch ((enum system_changed)what) {
+    case SYSTEM_CHANGED_DMA:
+        if (has(&member->dma_registers, address))
+            return system_dma_answer(member, address) == value;
+        return !has(&member->torus[0], address) && !has(&member->torus[1], address);
+    case SYSTEM_CHANGED_TORUS:
+        return !has(&member->torus[0], address) && !has(&member->torus[1], address) &&
+               !has(&member->registers, address);
+    case SYSTEM_CHANGED_COLLECTIVE:
+        return !has(&member->collective[0], address) && !has(&member->collective[1], address);
+    case SYSTEM_CHANGED_BARRIER: return !has(&member->registers, address);
+    }
+    return false;
+}
+
+void system_net_changed(struct system_member *member, enum system_changed what)
+{
+    system_idle_recheck(member, is_same, what);
+}
+
+static void barrier_changed(void *self, uint32_t node, unsigned channel)
 {
     struct system *system = self;
-    (void)fifo;
-    system_idle_change(&system->members[node]);
+    (void)channel;
+    system_net_changed(&system->members[node], SYSTEM_CHANGED_BARRIER);
+}
+
+static void collective_changed(void *self, uint32_t node, unsigned vc)
+{
+    struct system *system = self;
+    (void)vc;
+    system_net_changed(&system->members[node], SYSTEM_CHANGED_COLLECTIVE);
+}
+
+static void torus_received(void *self, uint32_t node, unsigned fifo)
+{
+    struct system *system = self;
+    if (system->dma) system->dma_torus.received(system->dma_torus.self, node, fifo);
+    system_net_changed(&system->members[node], SYSTEM_CHANGED_TORUS);
+}
+
+static void torus_injected(void *self, uint32_t node, unsigned fifo)
+{
+    struct system *system = self;
+    if (system->dma) system->dma_torus.injected(system->dma_torus.self, node, fifo);
+    system_net_changed(&system->members[node], SYSTEM_CHANGED_TORUS);
 }
 
 static const char *const directions[TORUS_LINKS] = {"xp.", "xm.", "yp.", "ym.", "zp.", "zm."};
 
 /* Numbers of signals: direction x TORUS_EVENTS + event for "torus.xp.packets", then those of the
- * collective network. */
-enum { SIGNALS_COLLECTIVE = TORUS_LINKS * TORUS_EVENTS };
+ * collective network and of the DMA engine. */
+enum {
+    SIGNALS_COLLECTIVE = TORUS_LINKS * TORUS_EVENTS,
+    SIGNALS_DMA = SIGNALS_COLLECTIVE + COLLECTIVE_EVENTS
+};
 
 static int find_torus(const char *name)
 {
@@ -89,6 +147,9 @@ static bool find_signal(void *context, const char *name, uint32_t *number)
     } else if (system->collective && strncmp(name, "collective.", 11) == 0) {
         found = net_collective_event_find(name + 11);
         if (found >= 0) found += SIGNALS_COLLECTIVE;
+    } else if (system->dma && strncmp(name, "dma.", 4) == 0) {
+        for (int event = 0; event < DMA_EVENTS; event++)
+            if (strcmp(name + 4, net_dma_event_rows[event].name) == 0) found = SIGNALS_DMA + event;
     }
     if (found < 0) return false;
     *number = (uint32_t)found;
@@ -100,12 +161,15 @@ static void count_signal(void *context, uint32_t number, uint64_t *occurrences, 
     const struct system_member *member = context;
     const struct system *system = member->system;
     uint32_t node = system_net_node(member);
-    struct net_count count =
-        number >= SIGNALS_COLLECTIVE
-            ? net_collective_count(system->collective_part, node,
-                                   (enum net_collective_event)(number - SIGNALS_COLLECTIVE))
-            : net_torus_count(system->torus_part, node, number / TORUS_EVENTS,
-                              (enum net_torus_event)(number % TORUS_EVENTS));
+    struct net_count count;
+    if (number >= SIGNALS_DMA)
+        count = net_dma_count(system->dma_part, node, (enum net_dma_event)(number - SIGNALS_DMA));
+    else if (number >= SIGNALS_COLLECTIVE)
+        count = net_collective_count(system->collective_part, node,
+                                     (enum net_collective_event)(number - SIGNALS_COLLECTIVE));
+    else
+        count = net_torus_count(system->torus_part, node, number / TORUS_EVENTS,
+                                (enum net_torus_event)(number % TORUS_EVENTS));
     *occurrences = count.occurrences;
     *high = count.high;
 }
@@ -154,6 +218,17 @@ static int check_torus(struct system *system, unsigned *checked, struct chil_err
     return checked_laws(net_torus_law, net_torus_broken_law(&totals), "torus", checked, err);
 }
 
+static int check_dma(struct system *system, unsigned *checked, struct chil_error *err)
+{
+    struct net_dma_totals totals = {0};
+    if (!system->dma) return CHIL_OK;
+    net_dma_add_totals(system->dma_part, &totals);
+    for (unsigned i = 0; i < system->options.node_count; i++)
+        totals.foreign -= net_torus_port_taken(system->members[i].port);
+    if (!is_quiet(system, "DMA engines", totals.left)) return CHIL_OK;
+    return checked_laws(net_dma_law, net_dma_broken_law(&totals), "DMA engine", checked, err);
+}
+
 static int check_collective(struct system *system, unsigned *checked, struct chil_error *err)
 {
     struct net_collective_totals totals = {0};
@@ -177,6 +252,7 @@ static int check_barrier(struct system *system, unsigned *checked, struct chil_e
 int system_check_laws(struct system *system, unsigned *checked, struct chil_error *err)
 {
     int status = check_torus(system, checked, err);
+    if (!status) status = check_dma(system, checked, err);
     if (!status) status = check_collective(system, checked, err);
     return status ? status : check_barrier(system, checked, err);
 }
@@ -194,6 +270,21 @@ static uint64_t bit_error_rate(const struct system *system, const char *key)
     return UINT64_MAX / BILLION * system_net_number(system, key);
 }
 
+/* Before the torus, so that its unit is the first of a partition's. */
+static void make_dma(struct system *system)
+{
+    const struct net_dma_params params = {
+        .descriptor_cycles = system_net_number(system, "dma.descriptor_cycles"),
+        .read_cycles = system_net_number(system, "dma.read_cycles"),
+        .quad_cycles = system_net_number(system, "dma.quad_cycles"),
+        .write_cycles = system_net_number(system, "dma.write_cycles")};
+    const struct net_dma_owner owner = system_dma_owner(system);
+    if (!system_net_number(system, "dma.base") || !system_net_number(system, "torus.base")) return;
+    system->dma = net_dma_new(system->options.node_count, &params);
+    system->dma_part = net_dma_part_new(system->dma, system->partition, &owner);
+    system->dma_torus = net_dma_torus_owner(system->dma_part);
+}
+
 static int make_torus(struct system *system, struct chil_error *err)
 {
     struct net_torus_config config = {
@@ -208,8 +299,9 @@ static int make_torus(struct system *system, struct chil_error *err)
     if (!system_net_number(system, "torus.base")) return CHIL_OK;
     int status = net_torus_new(&system->torus, &config, err);
     const struct net_torus_owner owner = {
-        .self = system, .received = on_change, .injected = on_change};
+        .self = system, .received = torus_received, .injected = torus_injected};
     if (!status) system->torus_part = net_torus_part_new(system->torus, system->partition, &owner);
+    if (!status && system->dma) net_dma_attach(system->dma_part, system->torus_part);
     return status;
 }
 
@@ -221,7 +313,8 @@ static int make_barrier(struct system *system, struct chil_error *err)
         .access_cycles = system_net_number(system, "barrier.access_cycles")};
     if (!system_net_number(system, "network.dcr_base")) return CHIL_OK;
     int status = net_barrier_new(&system->barrier, &config, err);
-    const struct net_barrier_owner owner = {.self = system, .sticky = on_change, .down = on_change};
+    const struct net_barrier_owner owner = {
+        .self = system, .sticky = barrier_changed, .down = barrier_changed};
     if (!status)
         system->barrier_part = net_barrier_part_new(system->barrier, system->partition, &owner);
     return status;
@@ -244,7 +337,7 @@ static int make_collective(struct system *system, struct chil_error *err)
     if (!system_net_number(system, "collective.base")) return CHIL_OK;
     int status = net_collective_new(&system->collective, &config, err);
     const struct net_collective_owner owner = {
-        .self = system, .received = on_change, .injected = on_change};
+        .self = system, .received = collective_changed, .injected = collective_changed};
     if (!status)
         system->collective_part =
             net_collective_part_new(system->collective, system->partition, &owner);
@@ -254,6 +347,7 @@ static int make_collective(struct system *system, struct chil_error *err)
 int system_net_new(struct system *system, struct chil_error *err)
 {
     system->partition = net_partition_new(0, system->options.node_count);
+    make_dma(system);
     int status = make_torus(system, err);
     if (!status) status = make_collective(system, err);
     return status ? status : make_barrier(system, err);
@@ -261,6 +355,8 @@ int system_net_new(struct system *system, struct chil_error *err)
 
 void system_net_free(struct system *system)
 {
+    net_dma_part_free(system->dma_part);
+    net_dma_free(system->dma);
     net_torus_part_free(system->torus_part);
     net_torus_free(system->torus);
     net_collective_part_free(system->collective_part);
@@ -301,12 +397,14 @@ void system_net_attach(struct system_member *member)
     node_attach_source(member->node, &member->source);
     if (system->torus) system_torus_attach(member);
     if (system->collective) system_collective_attach(member);
+    if (system->dma) system_dma_attach(member);
     if (system->barrier) system_registers_attach(member);
 }
 
 void system_net_detach(struct system_member *member)
 {
     net_torus_port_free(member->port);
+    system_dma_detach(member);
     free(member->idle);
 }
 

@@ -41,6 +41,23 @@ static inline uint64_t system_net_get64(const uint8_t *bytes)
     return __builtin_bswap64(value);
 }
 
+/* Something has changed that a device shows: a node that sleeps is woken if it looks at it. */
+enum system_changed {
+    SYSTEM_CHANGED_TORUS,
+    SYSTEM_CHANGED_COLLECTIVE,
+    SYSTEM_CHANGED_BARRIER,
+    SYSTEM_CHANGED_DMA
+};
+void system_net_changed(struct system_member *member, enum system_changed what);
+
+/* The DMA engine (system_dma.c). _apply: what it wrote to the node's memory, before a look.
+ * _answer: what a load of a register would give. */
+struct net_dma_owner system_dma_owner(struct system *system);
+void system_dma_apply(struct system_member *member);
+uint32_t system_dma_answer(const struct system_member *member, uint32_t address);
+void system_dma_attach(struct system_member *member);
+void system_dma_detach(struct system_member *member);
+
 /* The devices of a node: system_torus.c, system_collective.c, system_registers.c. */
 void system_torus_attach(struct system_member *member);
 void system_collective_attach(struct system_member *member);

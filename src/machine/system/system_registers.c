@@ -21,6 +21,7 @@ enum {
     DCR_TORUS_NODES = 0xC81,
     DCR_TORUS_SELF = 0xC82,
     DCR_TORUS_RETRIES = 0xCF5,
+    DCR_DMA = 0xD00,
     DCR_STOP = 0xFF0,
 };
 
@@ -95,6 +96,17 @@ static bool stop(struct system_member *member, uint32_t dcr, struct node_access 
     return true;
 }
 
+static bool dma_register(struct system_member *member, uint32_t dcr, struct node_access *access)
+{
+    struct net_dma_part *part = member->system->dma_part;
+    if (!part) return false;
+    if (access->load)
+        access->value = net_dma_dcr_load(part, system_net_node(member), dcr);
+    else
+        net_dma_dcr_store(part, system_net_node(member), dcr, (uint32_t)access->value);
+    return true;
+}
+
 /* first, how many, what */
 static const struct {
     uint32_t first, count;
@@ -105,6 +117,7 @@ static const struct {
     {DCR_ADDRESS, DCR_FILTER - DCR_ADDRESS + 1, filter},
     {DCR_TORUS_NODES, DCR_TORUS_SELF - DCR_TORUS_NODES + 1, torus_where},
     {DCR_TORUS_RETRIES, TORUS_LINKS, torus_retries},
+    {DCR_DMA, DMA_DCRS, dma_register},
     {DCR_STOP, 1, stop},
 };
 
