@@ -81,7 +81,8 @@ static inline enum isa_class core_class_of(enum isa_id id)
             if (strstr(core_classes[i].names, name)) return core_classes[i].klass;
         char *end = name + strlen(name) - 2;
         if (*end != '.') break;
-        (void)strcpy(end, " ");
+        end[0] = ' ';
+        end[1] = 0;
     }
     return ISA_CLASS_COUNT;
 }
