@@ -463,7 +463,7 @@ static void pay_debts(struct literal_torus *t, uint32_t n, int d)
     }
 }
 
-void literal_torus_step(struct literal_torus *t)
+void literal_torus_begin(struct literal_torus *t)
 {
     things_come(t);
     for (uint32_t n = 0; n < t->nodes; n++) {
@@ -473,6 +473,13 @@ void literal_torus_step(struct literal_torus *t)
                 node->held[s - 24] -= node->sending[s];
                 node->sending[s] = 0;
             }
+    }
+}
+
+void literal_torus_end(struct literal_torus *t)
+{
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        struct literal_node *node = &t->node[n];
         for (int d = 0; d < 6; d++)
             replay(t, n, d);
         bool empty = true;
@@ -489,6 +496,12 @@ void literal_torus_step(struct literal_torus *t)
         }
     }
     t->now++;
+}
+
+void literal_torus_step(struct literal_torus *t)
+{
+    literal_torus_begin(t);
+    literal_torus_end(t);
 }
 
 int literal_torus_inject(struct literal_torus *t, uint32_t n, unsigned fifo,
@@ -548,4 +561,13 @@ bool literal_torus_tokens(const struct literal_torus *t)
                 if (tokens != 32) return false;
             }
     return true;
+}
+
+void literal_torus_drop(struct literal_torus *t, uint32_t n, unsigned fifo)
+{
+    struct literal_node *node = &t->node[n];
+    struct literal_queue *queue = &node->reception[fifo];
+    node->reserved[fifo] -= queue->packet[0]->chunks;
+    queue->count--;
+    memmove(queue->packet, queue->packet + 1, (size_t)queue->count * sizeof queue->packet[0]);
 }

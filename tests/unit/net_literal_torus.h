@@ -96,6 +96,11 @@ struct literal_torus *literal_torus_new(const struct net_torus_config *config);
 void literal_torus_free(struct literal_torus *torus);
 /* One cycle. */
 void literal_torus_step(struct literal_torus *torus);
+/* The same in two halves: what comes and what is free, then what starts. Owners act in between. */
+void literal_torus_begin(struct literal_torus *torus);
+void literal_torus_end(struct literal_torus *torus);
+/* Removes the first packet of a reception FIFO: its room is free from this cycle on. */
+void literal_torus_drop(struct literal_torus *torus, uint32_t node, unsigned fifo);
 int literal_torus_inject(struct literal_torus *torus, uint32_t node, unsigned fifo,
                          const uint32_t words[4], const uint8_t *payload, uint64_t serial);
 /* Whether tokens in hand + in use + on their way back are 32 for each channel of each link. */
