@@ -31,17 +31,17 @@ void run_attributes_set(const struct chil_run *run, unsigned cores, struct chil_
     uint64_t hertz = parameter(run, "machine.clock_mhz", CLOCK_MHZ) * 1000000;
     uint64_t cycles = chil_run_cycles(run);
     chil_exp_set_attribute(exp, "machine", chil_machine_name(run->node->machine));
-    set_count(exp, "line", parameter(run, "l3.line", LINE));
     if (chil_run_memory(run)) { /* cycles would be those of a memory that takes no time */
         chil_exp_set_attribute(exp, "memory", chil_run_memory(run));
-        return;
+    } else {
+        set_count(exp, "clock_hz", hertz);
+        set_count(exp, "cycles", cycles);
+        (void)snprintf(text, sizeof text, "%.17g", (double)cycles / (double)hertz);
+        chil_exp_set_attribute(exp, "wall_time", text);
+        /* An FMA is two flops; one in each element of each FPU in every cycle. */
+        set_count(exp, "peak", 2 * cycles * parameter(run, "machine.fpu_elements", 1) * cores);
     }
-    set_count(exp, "clock_hz", hertz);
-    set_count(exp, "cycles", cycles);
-    (void)snprintf(text, sizeof text, "%.17g", (double)cycles / (double)hertz);
-    chil_exp_set_attribute(exp, "wall_time", text);
-    /* An FMA is two flops; one in each element of each FPU in every cycle. */
-    set_count(exp, "peak", 2 * cycles * parameter(run, "machine.fpu_elements", 1) * cores);
+    set_count(exp, "line", parameter(run, "l3.line", LINE));
 }
 
 struct totals {
