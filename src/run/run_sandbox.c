@@ -210,9 +210,13 @@ static bool add_names(scmp_filter_ctx filter, const char *const *names, size_t c
     return good;
 }
 
-static bool add_when(scmp_filter_ctx filter, const char *name, struct scmp_arg_cmp when)
+/* When these bits of an argument have that value. */
+static bool add_when(scmp_filter_ctx filter, const char *name, unsigned argument, uint32_t bits,
+                     uint32_t value)
 {
     int number = seccomp_syscall_resolve_name(name);
+    const struct scmp_arg_cmp when = {
+        .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
     return number < 0 || seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, 1, &when) == 0;
 }
 
@@ -223,14 +227,14 @@ static bool add_conditions(scmp_filter_ctx filter)
     static const unsigned requests[] = {TCGETS, TIOCGWINSZ, FIONREAD};
     bool good = true;
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-        good &= add_when(filter, "ioctl", SCMP_A1_32(SCMP_CMP_EQ, requests[i], 0));
+        good &= add_when(filter, "ioctl", 1, UINT32_MAX, requests[i]);
     if (IS_SANITIZED) return good && ADD_NAMES(filter, sanitizer_calls);
-    return good &&
-           add_when(filter, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) &&
-           add_when(filter, "tgkill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid(), 0)) &&
-           add_when(filter, "kill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid(), 0)) &&
-           add_when(filter, "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_SET_NAME, 0)) &&
-           add_when(filter, "prlimit64", SCMP_A0_32(SCMP_CMP_EQ, 0, 0));
+    uint32_t own = (uint32_t)getpid();
+    return good && add_when(filter, "clone", 0, CLONE_THREAD, CLONE_THREAD) &&
+           add_when(filter, "tgkill", 0, UINT32_MAX, own) &&
+           add_when(filter, "kill", 0, UINT32_MAX, own) &&
+           add_when(filter, "prctl", 0, UINT32_MAX, PR_SET_NAME) &&
+           add_when(filter, "prlimit64", 0, UINT32_MAX, 0);
 }
 
 static bool add_rules(scmp_filter_ctx filter, const struct chil_sandbox_options *o)
