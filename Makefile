@@ -36,12 +36,15 @@ CMD_SRC   := $(sort $(wildcard src/cmd/*.c))
 TEST_SRC  := $(sort $(filter-out $(if $(filter yes,$(JIT)),,tests/unit/test_jit.c),$(wildcard tests/unit/test_*.c)))
 HELP_SRC  := $(sort $(filter-out $(TEST_SRC),$(wildcard tests/unit/*.c)))
 BENCH_SRC := $(sort $(wildcard bench/*.c))
-ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $(wildcard tests/fuzz/*.c))
+ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $(wildcard tests/fuzz/*.c tests/faults/*.c))
 ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h src/*/*/*.h tests/unit/*.h))
 
 .DEFAULT_GOAL := all
 .PHONY: all guest demo check check-long compare bench lint install install-guest install-guest-libraries deb clean
 .PHONY: setup-build setup-demo setup-check setup-arm64 tests
+
+# What tests/faults/faults.c makes fail in chiliad-faults.
+WRAPPED := $(shell tools/wrapped)
 
 # $(call variant,NAME,FOLDER,FLAGS): rules for the program, the library and the tests of one variant.
 define variant
@@ -60,6 +63,9 @@ $(2)/libchiliad.a: $$($(1)_LIB)
 
 $(2)/chiliad: $$($(1)_CMD) $(2)/libchiliad.a
 	$$(CC) $$(CFLAGS) $(3) -pthread $$(LDFLAGS) $$^ $$(LIBS) -o $$@
+
+$(2)/chiliad-faults: $$($(1)_CMD) $(2)/obj/tests/faults/faults.o $(2)/libchiliad.a
+	$$(CC) $$(CFLAGS) $(3) -pthread $$(LDFLAGS) $$(WRAPPED:%=-Wl,--wrap=%) $$^ $$(LIBS) -o $$@
 
 $(2)/librig.a: $$($(1)_HELP)
 	@rm -f $$@
@@ -232,6 +238,7 @@ demo: setup-demo
 
 # Tests print TAP; tools/run-tests adds them up. TSan runs only what has threads.
 tests: $(PLAIN_TESTS) $(ASAN_TESTS) $(BUILD)/tsan/tests/test_upc_threads $(BUILD)/chiliad $(BUILD)/asan/chiliad \
+       $(BUILD)/chiliad-faults $(BUILD)/asan/chiliad-faults \
        $(BUILD)/ui/installed guest
 
 check: setup-check

@@ -32,6 +32,11 @@ void *base_calloc(size_t count, size_t size)
     return memory_or_end(calloc(count ? count : 1, size ? size : 1));
 }
 
+char *base_strdup(const char *text)
+{
+    return memory_or_end(strdup(text));
+}
+
 void *base_calloc_aligned(size_t count, size_t size, size_t alignment)
 {
     size_t bytes;

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+char *base_strdup(const char *text);
 void *base_calloc(size_t count, size_t size);
 /* The same at a multiple of `alignment`, a power of two. */
 void *base_calloc_aligned(size_t count, size_t size, size_t alignment);

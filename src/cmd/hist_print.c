@@ -95,8 +95,7 @@ static int by_key(const void *a, const void *b)
 static struct chil_bin *largest_bins(struct hist *h, size_t *count, size_t *shown)
 {
     const struct chil_bin *all = chil_hist_bins(h->hist, count);
-    struct chil_bin *bins = calloc(*count + 1, sizeof *bins);
-    if (!bins) return NULL;
+    struct chil_bin *bins = base_calloc(*count + 1, sizeof *bins);
     memcpy(bins, all, *count * sizeof *bins);
     qsort(bins, *count, sizeof *bins, by_count);
     *shown = h->options->top && h->options->top < *count ? (size_t)h->options->top : *count;
@@ -111,7 +110,6 @@ static void print_bins(FILE *out, struct hist *h)
     struct chil_bin *bins = largest_bins(h, &count, &shown);
     struct view_column columns[COLUMNS_MAX];
     struct view view;
-    if (!bins) return;
     struct hist_bar *given =
         h->given < 0 ? NULL : hist_marginal(h->hist, (unsigned)h->given, &given_count);
     view_init(&view, columns, set_columns(h, columns));

@@ -15,6 +15,7 @@
  */
 #include "cmd/trace.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -211,6 +212,10 @@ static int run_program(struct trace *t)
     head->machine = chil_machine_name(t->program.run.machine);
     head->program = t->program.run.program;
     head->program_crc = chil_trace_crc(head->program);
+    /* Other errors are the loader's, which knows more of programs. */
+    if (!head->program_crc &&
+        (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+        return cmd_fail("trace", "cannot read '%s': %m", head->program);
     head->clock_mhz = chil_machine_number(t->program.run.machine, "machine.clock_mhz", &clock)
                           ? 850
                           : (uint32_t)clock;

@@ -136,7 +136,7 @@ static void print_function(struct code *code, const struct observe_symbol *symbo
     code->instructions = 0;
 }
 
-void run_code_add(struct chil_run *run, struct chil_exp *exp)
+bool run_code_add(struct chil_run *run, struct chil_exp *exp)
 {
     struct code code = {0};
     char *text = NULL;
@@ -144,7 +144,7 @@ void run_code_add(struct chil_run *run, struct chil_exp *exp)
     const struct record *cores = observe_record_of_cores(run->observe->record);
     struct record_path *const *path = record_paths(cores, &paths);
     code.out = open_memstream(&text, &size);
-    if (!code.out) return;
+    if (!code.out) return false;
     record_each_function(cores, add_function, &code);
     if (code.count) qsort(code.function, code.count, sizeof(void *), compare_functions);
     code.counts = base_calloc(code.count + 1, sizeof *code.counts);
@@ -160,12 +160,14 @@ void run_code_add(struct chil_run *run, struct chil_exp *exp)
         bool same = next && strcmp(next->name, symbol->name) == 0 && next->object == symbol->object;
         if (!same) print_function(&code, symbol);
     }
-    (void)fclose(code.out);
-    chil_exp_set_code(exp, text, size);
+    bool good = !ferror(code.out);
+    good &= fclose(code.out) == 0;
+    if (good) chil_exp_set_code(exp, text, size);
     for (size_t i = 0; i < code.count; i++)
         free(code.counts[i]);
     free(code.counts);   // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     free(code.function); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     free(code.instruction);
     free(text);
+    return good;
 }

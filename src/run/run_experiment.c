@@ -32,6 +32,7 @@ struct measured {
 };
 
 struct builder {
+    uint64_t hash; /* of the program */
     struct chil_run *run;
     struct chil_exp *exp;
     unsigned turn, turns; /* the first, and how many */
@@ -361,7 +362,7 @@ static void add_attributes(struct builder *b)
     add_platform(b);
     if (run->options.environment)
         chil_exp_set_attribute(b->exp, "environment", run->options.environment);
-    (void)snprintf(text, sizeof text, "%016" PRIx64, os_image_hash(os_first_image(run->node->os)));
+    (void)snprintf(text, sizeof text, "%016" PRIx64, b->hash);
     chil_exp_set_attribute(b->exp, "program_hash", text);
     (void)snprintf(text, sizeof text, "%d", chil_run_status(run));
     if (!chil_run_was_stopped(run)) chil_exp_set_attribute(b->exp, "exit_status", text);
@@ -407,10 +408,15 @@ int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chi
                               "the run was not recorded; set `record` in its options");
     unsigned turns = record_turns(observe_record_of_cores(run->observe->record));
     struct builder whole = {.run = run, .turns = turns};
+    if (!os_image_hash(os_first_image(run->node->os), &whole.hash))
+        return chil_error_set(err, CHIL_EIO, "cannot read the copy of '%s'", run->options.program);
     build(&whole, NULL);
-    run_code_add(run, whole.exp);
+    if (!run_code_add(run, whole.exp)) {
+        chil_exp_free(finish(&whole));
+        return chil_error_set(err, CHIL_EIO, "no memory for the code of the program");
+    }
     for (unsigned t = 0; turn && t < turns; t++) {
-        struct builder part = {.run = run, .turn = t, .turns = 1};
+        struct builder part = {.run = run, .turn = t, .turns = 1, .hash = whole.hash};
         build(&part, &whole);
         turn[t] = finish(&part);
     }

@@ -51,7 +51,7 @@ int run_shape(struct chil_run *run, struct chil_error *err);
 int run_mapping(struct chil_run *run, struct chil_error *err);
 
 /* The code that a recorded run executed, for its experiment (run_code.c). */
-void run_code_add(struct chil_run *run, struct chil_exp *exp);
+bool run_code_add(struct chil_run *run, struct chil_exp *exp);
 
 /* The attributes of an experiment that formulas name: machine, clock_hz, cycles, wall_time, peak
  * (of so many cores) and line (run_totals.c). */

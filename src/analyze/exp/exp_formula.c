@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 int exp_formula_terms(const struct chil_exp *exp, const char *formula, struct exp_term **terms)
 {
-    char *copy = strdup(formula), *rest = copy;
+    char *copy = base_strdup(formula), *rest = copy;
     size_t count = 0, room = 0;
     int sign = 1; /* 0: an operator is wanted next */
-    bool good = copy != NULL;
+    bool good = true;
     *terms = NULL;
     for (char *word; good && (word = strsep(&rest, " \t\r\n"));) {
         if (!*word) continue;

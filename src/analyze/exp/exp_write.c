@@ -24,9 +24,9 @@ static int add_anchor(struct archive *archive, const struct chil_exp *exp,
     FILE *out = open_memstream(&text, &size);
     if (!out) return chil_error_set(err, CHIL_EIO, "cannot make anchor.xml: %s", strerror(errno));
     exp_xml_write(out, exp, layout, false);
-    (void)fflush(out);
+    bool good = fflush(out) == 0;
     if (size % 512 == 0) (void)fputc('\n', out); /* cubelib misreads members of n * 512 bytes */
-    int status = fclose(out) == 0
+    int status = fclose(out) == 0 && good
                      ? exp_tar_add(archive, "anchor.xml", text, size, err)
                      : chil_error_set(err, CHIL_EIO, "cannot make anchor.xml: %s", strerror(errno));
     free(text);

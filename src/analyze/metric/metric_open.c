@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int finish(struct chil_spec **out, struct chil_spec *spec, int status,
                   struct chil_error *err)
@@ -76,15 +77,15 @@ int chil_spec_open_for(struct chil_spec **spec, const struct chil_exp *exp, stru
         const char *name = chil_exp_attribute(exp, keys[i]);
         char path[METRIC_PATH_MAX];
         struct chil_platform *platform;
-        struct text_file file;
         if (!name || !*name || strchr(name, '/')) continue;
-        if (i == 0 && !chil_platform_open(&platform, name, NULL)) {
-            int status = chil_platform_spec(spec, platform, err);
+        if (i == 0 && !metric_path(path, "sets", name, NULL) && access(path, F_OK) == 0) {
+            int status = chil_platform_open(&platform, name, err);
+            if (status) return status;
+            status = chil_platform_spec(spec, platform, err);
             chil_platform_free(platform);
             return status;
         }
-        if (metric_path(path, "metrics", name, NULL) || text_file_open(&file, path, NULL)) continue;
-        text_file_close(&file);
+        if (metric_path(path, "metrics", name, NULL) || access(path, F_OK) != 0) continue;
         return chil_spec_open(spec, name, err);
     }
     return chil_spec_open(spec, "simulator", err);

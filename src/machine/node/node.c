@@ -24,8 +24,8 @@ static int read_units(const struct chil_machine *machine, uint32_t *units, struc
     const char *words = chil_machine_word(machine, "core.units");
     *units = 0;
     if (!words) words = "base mac fpu fp2 callthru";
-    char *copy = strdup(words), *rest = copy;
-    for (const char *word; copy && (word = text_next_field(&rest));) {
+    char *copy = base_strdup(words), *rest = copy;
+    for (const char *word; (word = text_next_field(&rest));) {
         unsigned unit = 0;
         while (unit < ISA_UNIT_COUNT && strcmp(word, isa_unit_name((enum isa_unit)unit)) != 0)
             unit++;

@@ -196,8 +196,8 @@ void os_images_release(struct os_images *all); /* images that are kept stay */
 int os_image_of(struct os_image **image, struct os_images *all, int fd);
 struct os_image *os_image_share(struct os_image *image);
 void os_image_release(struct os_image *image);
-int os_image_descriptor(const struct os_image *image); /* to be read, not closed */
-uint64_t os_image_hash(const struct os_image *image);  /* of the bytes */
+int os_image_descriptor(const struct os_image *image);            /* to be read, not closed */
+bool os_image_hash(const struct os_image *image, uint64_t *hash); /* of the bytes */
 /* What the first process was started from: its program, or the script. */
 const struct os_image *os_first_image(const struct os *os);
 

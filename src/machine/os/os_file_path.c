@@ -405,17 +405,18 @@ int files_real_program(struct os_call *call, const char *path, char real[PATH_MA
     return found ? 0 : -EACCES;
 }
 
-bool os_files_hide_program(const struct os_files *files, const char *program, char guest[PATH_MAX])
+int os_files_hide_program(const struct os_files *files, const char *program, char guest[PATH_MAX])
 {
     char path[PATH_MAX], again[PATH_MAX];
     int host = files_open_program(files, program, path);
-    if (host < 0) return false;
+    if (host < 0) return host;
     (void)close(host);
     fs_hide_program(files_fs(files), path);
     fs_show_program(files_fs(files), path, guest);
     host = files_open_program(files, guest, again);
-    if (host >= 0) (void)close(host);
-    return host >= 0 && strcmp(path, again) == 0; /* not a program of the sysroot */
+    if (host < 0) return host == -ENOENT ? 0 : host; /* a program of the sysroot */
+    (void)close(host);
+    return strcmp(path, again) == 0;
 }
 
 int os_files_open_program(const struct os_files *files, const char *guest_path_text)

@@ -146,7 +146,13 @@ int fs_new(struct fs **result, const struct os_rules *rules, char cwd[PATH_MAX],
         fs_release(fs);
         return status;
     }
-    fs->sysroot = open(rules->sysroot ? rules->sysroot : SYSROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const char *sysroot = rules->sysroot ? rules->sysroot : SYSROOT;
+    fs->sysroot = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fs->sysroot < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+        status = chil_error_set(err, CHIL_EIO, "cannot open '%s': %s", sysroot, strerror(errno));
+        fs_release(fs);
+        return status;
+    }
     *result = fs;
     return CHIL_OK;
 }

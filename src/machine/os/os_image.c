@@ -175,14 +175,14 @@ int os_image_descriptor(const struct os_image *image)
 }
 
 /* FNV-1a, 64 bits: enough to see that two programs are not the same. */
-uint64_t os_image_hash(const struct os_image *image)
+bool os_image_hash(const struct os_image *image, uint64_t *hash)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     uint8_t *block = base_calloc(BLOCK, 1);
     ssize_t got;
+    *hash = UINT64_C(0xcbf29ce484222325);
     for (off_t at = 0; (got = pread(image->fd, block, BLOCK, at)) > 0; at += got)
         for (ssize_t i = 0; i < got; i++)
-            hash = (hash ^ block[i]) * UINT64_C(0x100000001b3);
+            *hash = (*hash ^ block[i]) * UINT64_C(0x100000001b3);
     free(block);
-    return hash;
+    return got == 0;
 }

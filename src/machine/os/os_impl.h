@@ -51,8 +51,9 @@ struct os_files *os_files_share(struct os_files *files);     /* one more user (C
 void files_set_limit(struct os_files *files, uint64_t most); /* RLIMIT_NOFILE */
 void os_files_close_on_exec(struct os_files *files);
 void os_files_release(struct os_files *files);
-/* From now on guests see the program at a path that no host decides; false: they cannot. */
-bool os_files_hide_program(const struct os_files *files, const char *program, char guest[PATH_MAX]);
+/* From now on guests see the program at a path that no host decides: 1; 0: they cannot, negative:
+ * the host failed. */
+int os_files_hide_program(const struct os_files *files, const char *program, char guest[PATH_MAX]);
 /* Opens a guest path for the loader: a host descriptor, read only, or -errno. */
 int os_files_open_program(const struct os_files *files, const char *guest_path);
 

@@ -511,7 +511,8 @@ struct script {
 static int read_script(const struct image *image, struct script *script, struct chil_error *err)
 {
     ssize_t got = pread(image->fd, script->line, SCRIPT_LINE, 0);
-    script->line[got < 0 ? 0 : got] = 0;
+    if (got < 0) return wrong(image, err, "cannot be read");
+    script->line[got] = 0;
     if (got < 2 || script->line[0] != '#' || script->line[1] != '!') return 0;
     char *end = strchr(script->line, '\n');
     if (!end && got == SCRIPT_LINE)

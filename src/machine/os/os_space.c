@@ -79,14 +79,16 @@ static bool overlaps(const struct os_mapping *mapping, uint32_t address, uint64_
     return mapping->address < address + length && address < mapping->address + mapping->length;
 }
 
-static void fill(struct file *file, int64_t offset, uint8_t *bytes, uint64_t length)
+static int fill(struct file *file, int64_t offset, uint8_t *bytes, uint64_t length)
 {
     for (uint64_t done = 0; done < length;) {
         int64_t got =
             file->ops->read(NULL, file, bytes + done, length - done, offset + (int64_t)done);
-        if (got <= 0) break;
+        if (got < 0) return (int)got;
+        if (!got) break;
         done += (uint64_t)got;
     }
+    return 0;
 }
 
 int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights,
@@ -98,6 +100,11 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
         if (memory >= 0) close(memory);
         return -ENOMEM;
     }
+    if (file && fill(file, offset, mem_host(space->mem, address), length)) {
+        mem_unmap(space->mem, address, length);
+        (void)close(memory);
+        return -EIO;
+    }
     struct os_mapping *mapping = base_calloc(1, sizeof *mapping);
     struct memory *shared = base_calloc(1, sizeof *shared);
     *shared = (struct memory){1, memory};
@@ -108,7 +115,6 @@ int space_share(struct os_space *space, uint32_t address, uint64_t length, unsig
                                    .offset = offset};
     if (file) {
         mapping->file = file_share(file);
-        fill(file, offset, mem_host(space->mem, address), length);
         mapping->original = base_calloc(length, 1);
         memcpy(mapping->original, mem_host(space->mem, address), length);
     }

@@ -109,14 +109,16 @@ static int check_wish(const struct wish *wish)
     return 0;
 }
 
-static void copy_in(struct mem *mem, const struct wish *wish, uint32_t address)
+static int copy_in(struct mem *mem, const struct wish *wish, uint32_t address)
 {
     for (uint64_t done = 0; done < wish->length;) {
         int64_t got = wish->file->ops->read(NULL, wish->file, mem_host(mem, address) + done,
                                             wish->length - done, (int64_t)(wish->offset + done));
-        if (got <= 0) break;
+        if (got < 0) return -EIO;
+        if (!got) break;
         done += (uint64_t)got;
     }
+    return 0;
 }
 
 /* Code of a file that cannot be copied runs without names. */
@@ -155,7 +157,10 @@ static int64_t do_map(struct os_call *call, const struct wish *wish)
         return error ? error : (int64_t)address;
     }
     mem_map(call->mem, address, wish->length, rights_of(wish->prot));
-    if (wish->file && wish->file->pseudo.kind != PSEUDO_ZERO) copy_in(call->mem, wish, address);
+    if (wish->file && wish->file->pseudo.kind != PSEUDO_ZERO && copy_in(call->mem, wish, address)) {
+        mem_unmap(call->mem, address, wish->length);
+        return -EIO;
+    }
     if (wish->file && wish->prot & G_PROT_EXEC && wish->file->path && wish->file->host >= 0)
         note_code(call, wish, address);
     return address;

@@ -128,7 +128,9 @@ static int load_first(struct os_process *process, const struct os_options *o,
     size_t count = 0;
     while (o->argv && o->argv[count])
         count++;
-    if (o->hide_path && count && os_files_hide_program(process->files, o->program, guest)) {
+    bool wanted = o->hide_path && count;
+    int hidden = wanted ? os_files_hide_program(process->files, o->program, guest) : 0;
+    if (hidden > 0) {
         char **argv = base_calloc(count + 1, sizeof *argv);
         memcpy(argv, o->argv, count * sizeof *argv);
         argv[0] = guest;
@@ -137,8 +139,15 @@ static int load_first(struct os_process *process, const struct os_options *o,
         free(argv); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
         if (!status) return CHIL_OK;
     }
-    /* Not hidden, or an error, which names the path that the user wrote. */
-    return os_load(&process->space, process->files, &o->rules, o->program, o->argv, o->envp, err);
+    /* Not to be hidden, or an error, which names the path that the user wrote. */
+    int status =
+        os_load(&process->space, process->files, &o->rules, o->program, o->argv, o->envp, err);
+    if (status || !hidden) return status;
+    /* A failure of the host that has passed: the program would see another path, and count more. */
+    os_space_release(process->space);
+    process->space = NULL;
+    return chil_error_set(err, CHIL_EIO, "'%s' could not be read at the first try; run it again",
+                          o->program);
 }
 
 bool os_process_is_first(const struct os_process *process)

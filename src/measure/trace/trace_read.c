@@ -117,7 +117,7 @@ int chil_trace_reader_new(struct chil_trace_reader **reader, FILE *in, const cha
     struct chil_trace_reader *r = base_calloc(1, sizeof *r);
     r->in = in;
     r->err = err;
-    r->path = strdup(name);
+    r->path = base_strdup(name);
     take_head(r);
     r->err = NULL;
     if (r->failed) {

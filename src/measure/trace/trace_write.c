@@ -1,6 +1,8 @@
 /* Writes traces. Most records of instructions are one byte; none is longer than ROOM. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/mem.h"
@@ -201,9 +203,14 @@ uint32_t chil_trace_crc(const char *path)
     uLong crc = crc32(0, NULL, 0);
     int fd = named_open(path, NAMED_PROGRAM_MAX);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
-    if (!file) return 0;
+    if (!file) {
+        if (fd >= 0) (void)close(fd);
+        return 0;
+    }
     for (size_t length; (length = fread(bytes, 1, sizeof bytes, file)) > 0;)
         crc = crc32(crc, bytes, (uInt)length);
+    bool good = !ferror(file);
     (void)fclose(file);
-    return (uint32_t)crc;
+    if (!good) errno = EIO;
+    return good ? (uint32_t)crc : 0;
 }
