@@ -19,7 +19,7 @@ PREFIX   ?= /usr/local
 DESTDIR  ?=
 CC       ?= gcc
 
-PACKAGES := jansson inih libelf libdw libarchive expat zlib libseccomp
+PACKAGES := jansson inih libelf libdw libarchive expat zlib libseccomp libmicrohttpd
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Werror
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE -DCHILIAD_VERSION='"$(VERSION)"' -DCHILIAD_PREFIX='"$(PREFIX)"'
 OPTIMIZE ?= -O2 -g
@@ -293,7 +293,7 @@ install: all $(PREFIX_OBJ)/chiliad
 	install -m 755 $(PREFIX_OBJ)/chiliad $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(PREFIX_OBJ)/libchiliad.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 include/chiliad/*.h $(DESTDIR)$(PREFIX)/include/chiliad/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(PACKAGES)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(filter-out libmicrohttpd,$(PACKAGES))|' \
 		tools/chiliad.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/chiliad.pc
 	for kind in $(notdir $(wildcard data/*)); do \
 		install -d $(DESTDIR)$(PREFIX)/share/chiliad/$$kind && \

@@ -240,7 +240,8 @@ chil_run_cycles(const struct chil_run *run); /* of the core that was last; also 
 /* What an event of the run's machine counted. */
 uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event);
 
-/* The experiment of a recorded run that has gone to its end (chiliad/experiment.h): a metric for
+/* The experiment of a recorded run that has gone to its end, or from `pause` of what was counted so
+ * far (chiliad/experiment.h): a metric for
  * each event that counted something, call paths of all threads, processes and threads. The sums
  * over paths and threads are chil_run_count's; what no path did (elapsed time, refreshes of memory,
  * half cycles of slower clocks) is at the program's node. Free it with chil_exp_free. CHIL_EINVAL

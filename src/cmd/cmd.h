@@ -57,10 +57,12 @@ int cmd_cut(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_page(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 extern const struct option_table cmd_cc_options, cmd_check_options, cmd_cut_options,
     cmd_diff_options, cmd_dump_options, cmd_hist_options, cmd_list_options, cmd_mean_options,
     cmd_merge_options, cmd_page_options, cmd_plan_options, cmd_record_options, cmd_report_options,
-    cmd_stat_options, cmd_sweep_options, cmd_trace_options, cmd_upc_options, cmd_validate_options;
+    cmd_serve_options, cmd_stat_options, cmd_sweep_options, cmd_trace_options, cmd_upc_options,
+    cmd_validate_options;
 
 /* "chiliad COMMAND: text" on stderr; returns CMD_BAD. */
 int cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

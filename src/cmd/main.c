@@ -40,6 +40,8 @@ static const struct cmd commands[] = {
      "show an experiment: metrics, call paths, threads"},
     {"page", "page", cmd_page, &cmd_page_options,
      "write a web page that shows experiments and other results"},
+    {"serve", "serve", cmd_serve, &cmd_serve_options,
+     "serve that page over a folder, or over a program while it runs"},
     {"cut", "cut", cmd_cut, &cmd_cut_options, "keep a part of an experiment"},
     {"upc", "upc", cmd_upc, &cmd_upc_options, "show the counter unit, or feed it a stimulus"},
     {"plan", "plan", cmd_plan, &cmd_plan_options,

@@ -95,6 +95,7 @@ const char *stat_memory_text(const char *model);
 bool stat_print(FILE *out, const struct stat_shown *shown);
 void stat_print_hpm(FILE *out, const struct stat_shown *shown);
 void stat_print_lines(FILE *out, const struct stat_shown *shown);
+json_t *stat_json(const struct stat_shown *shown); /* the caller's */
 bool stat_print_json(FILE *out, const struct stat_shown *shown);
 
 #endif

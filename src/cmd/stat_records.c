@@ -129,7 +129,7 @@ static json_t *json_metrics(const struct stat_shown *shown)
     return rows;
 }
 
-bool stat_print_json(FILE *out, const struct stat_shown *shown)
+json_t *stat_json(const struct stat_shown *shown)
 {
     const struct chil_run *run = shown->run;
     json_t *program = json_string(shown->options->program.run.program), *busy = json_array();
@@ -155,5 +155,10 @@ bool stat_print_json(FILE *out, const struct stat_shown *shown)
     const char *partial = shown->options->program.partial;
     if (partial) (void)json_object_set_new(json, "partial", json_string(partial));
     if (partial) (void)json_object_set_new(json, "exit_status", json_null());
-    return view_json_write(json, out, JSON_INDENT(2));
+    return json;
+}
+
+bool stat_print_json(FILE *out, const struct stat_shown *shown)
+{
+    return view_json_write(stat_json(shown), out, JSON_INDENT(2));
 }

@@ -155,7 +155,8 @@ await check("a_sweep_is_curves_and_a_table", async () => {
   await page.close();
 });
 
-await check("counts_of_a_run_and_of_its_nodes_are_those_of_stat", async () => {
+// Fault planted: the nodes of a plane in the order of columns.
+await check("BGL_45_counts_of_several_chips_are_shown_at_their_places_in_the_torus", async () => {
   const page = await open_page(browser, "stat.html", { width: 1200 });
   for (const [doc, file] of [[0, "stat.json"], [1, "nodes.json"]]) {
     await go(page, "v=stat&d=" + doc);

@@ -1,11 +1,12 @@
 // Two results side by side: A, B, B - A and B / A, of metrics, functions or call paths. What is missing on a side is a dash,
 // never zero. Purple is less, orange more.
 import { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { difference, ink, mixDifference } from "./colour";
 import { Document, Experiment, ResultDocument } from "./data";
 import { flat } from "./overview";
 import { Choice, Empty, Scale, Scroll } from "./picture";
+import { load } from "./served";
 import { Stat } from "./stat";
 import { pathText, Store } from "./state";
 import { csv, label, num, percent, unitOf } from "./text";
@@ -13,7 +14,8 @@ import { copy, Exactness } from "./trees";
 
 interface Line { key: string; name: string; depth: number; a: number; b: number; unit: string; exactness: string }
 const WHAT: [string, string][] = [["metrics", "metrics"], ["functions", "functions, own values"], ["paths", "call paths, inclusive"], ["all", "all counters"]];
-export const comparable = (d: Document): boolean => d instanceof Experiment || d.kind === "stat";
+const kindOf = (d: Document): string => (d.kind === "pending" ? (d.hint === "experiment" ? "experiment" : "") : d.kind);
+export const comparable = (d: Document, other: Document): boolean => d !== other && kindOf(d) === kindOf(other) && (kindOf(d) === "experiment" || kindOf(d) === "stat");
 
 function merge(a: Map<string, Omit<Line, "a" | "b"> & { v: number }>, b: Map<string, Omit<Line, "a" | "b"> & { v: number }>): Line[] {
   const out: Line[] = [];
@@ -52,12 +54,14 @@ function pathSide(exp: Experiment, metric: number): Side {
 }
 
 export function Compare({ store }: { store: Store }): JSX.Element {
-  const s = store.state, documents = store.data.documents, here = store.document, list = documents.map((d, i): [string, string] => [String(i), label(d.file, 60)]).filter((_, i) => comparable(documents[i]) && documents[i].kind === here.kind);
+  const s = store.state, documents = store.data.documents, here = store.document, list = documents.map((d, i): [string, string] => [String(i), label(d.file, 60)]).filter((_, i) => documents[i] === here || comparable(documents[i], here));
   const against = list.some(([i]) => Number(i) === s.against && s.against !== s.doc) ? s.against : Number(list.find(([i]) => Number(i) !== s.doc)?.[0] ?? -1);
   const [find, setFind] = useState(""), base = documents[against], exp = here instanceof Experiment ? here : null, what = exp ? s.extra.what ?? "metrics" : "all", sort = s.extra.sort ?? "";
   const metric = exp ? s.metric : -1, name = exp && metric >= 0 ? exp.metrics[metric].name : "";
+  const coming = base?.kind === "pending" ? base : null;
+  useEffect(() => { if (coming && !coming.failed) load(store, against, coming); }, [coming]);
   const rows = useMemo(() => {
-    if (!base) return [];
+    if (!base || coming) return [];
     if (!(base instanceof Experiment) || !exp) return merge(statSide(base as ResultDocument), statSide(here as ResultDocument));
     if (what === "metrics" || what === "all") return merge(metricSide(base, what === "all"), metricSide(exp, what === "all"));
     const same = base.findMetric(name);
@@ -65,6 +69,7 @@ export function Compare({ store }: { store: Store }): JSX.Element {
     return merge(same >= 0 ? of(base, same) : new Map(), of(exp, metric));
   }, [base, here, what, name]);
   if (!base) return <Empty>There is no second result to compare with: name both, as in chiliad page a.cubex b.cubex.</Empty>;
+  if (coming) return <Empty>{coming.failed ? label(coming.failed, 300) : `Opening ${label(coming.file, 80)}…`}</Empty>;
   const want = find.toLowerCase(), shown = rows.filter((r) => (!want || r.name.toLowerCase().includes(want)) && (r.a || r.b));
   if (sort === "change" || (what !== "metrics" && sort !== "name")) shown.sort((p, q) => Math.abs((q.b || 0) - (q.a || 0)) - Math.abs((p.b || 0) - (p.a || 0)));
   if (sort === "name") shown.sort((p, q) => (p.name < q.name ? -1 : 1));

@@ -1,6 +1,9 @@
 // The data of the page: the container (docs/formats/page.md), and an experiment as typed arrays.
 // Sums are doubles: counts are exact up to 2^53.
 
+import type { History } from "./live";
+import type { LiveState, Server } from "./served";
+
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 type Block = [string, number, number];
 
@@ -172,8 +175,12 @@ export class Experiment {
 // A selection of call paths or threads; null: all. Equal keys are equal selections.
 export type Mask = { bits: Uint8Array; key: string } | null;
 
-export type Document = Experiment | ResultDocument;
-export interface Data { program: string; documents: Document[] }
+// Of a server: not fetched yet (id -1: the call paths of the running program), and the running program.
+export interface PendingDocument { kind: "pending"; id: number; file: string; hint: string; failed: string }
+export interface LiveDocument { kind: "live"; file: string; state: LiveState | null; history: History }
+
+export type Document = Experiment | ResultDocument | PendingDocument | LiveDocument;
+export interface Data { program: string; documents: Document[]; server?: Server }
 
 export function decode(buffer: ArrayBuffer): Data {
   const bytes = new Uint8Array(buffer), view = new DataView(buffer);

@@ -5,9 +5,11 @@ import { Compare, comparable } from "./compare";
 import { Data, decode, Document, Experiment } from "./data";
 import { Flame } from "./flame";
 import { HistView } from "./hist";
+import { Live } from "./live";
 import { Metrics } from "./metrics";
 import { Overview, stackMetric } from "./overview";
 import { Roofline, roofs } from "./roofline";
+import { fetchData, load, Server } from "./served";
 import { Source } from "./source";
 import { Stacks } from "./stacks";
 import { StatView } from "./stat";
@@ -16,12 +18,12 @@ import { SweepView } from "./sweep";
 import { clean, label } from "./text";
 import { Topology } from "./topology";
 import { Trees } from "./trees";
-
-declare const WORKER_SOURCE: string;
+import { unpack } from "./unpack";
 
 interface View { id: string; name: string; has(d: Document, all: Document[]): boolean; show(props: { store: Store }): JSX.Element }
 const isExperiment = (d: Document): d is Experiment => d instanceof Experiment;
 const VIEWS: View[] = [
+  { id: "live", name: "Live", has: (d) => d.kind === "live", show: Live },
   { id: "overview", name: "Overview", has: isExperiment, show: Overview },
   { id: "trees", name: "Trees", has: isExperiment, show: Trees },
   { id: "flame", name: "Flame graph", has: isExperiment, show: Flame },
@@ -32,7 +34,7 @@ const VIEWS: View[] = [
   { id: "stat", name: "Counts", has: (d) => d.kind === "stat", show: StatView },
   { id: "hist", name: "Histogram", has: (d) => d.kind === "hist", show: HistView },
   { id: "sweep", name: "Sweep", has: (d) => d.kind === "sweep", show: SweepView },
-  { id: "compare", name: "Compare", has: (d, all) => comparable(d) && all.some((other) => other !== d && other.kind === d.kind), show: Compare },
+  { id: "compare", name: "Compare", has: (d, all) => (isExperiment(d) || d.kind === "stat") && all.some((other) => comparable(other, d)), show: Compare },
   { id: "metrics", name: "All metrics", has: isExperiment, show: Metrics },
 ];
 
@@ -67,6 +69,8 @@ function Page({ store }: { store: Store }): JSX.Element {
   useEffect(() => { store.subscribe(() => again(0)); }, [store]);
   const exp = store.experiment, documents = store.data.documents, views = VIEWS.filter((v) => v.has(store.document, documents));
   const view = views.find((v) => v.id === store.state.view) ?? views[0], name = clean(documents[store.state.doc].file).slice(0, 200);
+  const waiting = store.document.kind === "pending" ? store.document : null;
+  useEffect(() => { if (waiting && !waiting.failed) load(store, store.state.doc, waiting); }, [waiting]);
   useEffect(() => { document.title = `${name} · ${view?.name ?? ""} · Chiliad`; }, [name, view]);
   useEffect(() => {
     const key = (e: KeyboardEvent): void => {
@@ -97,14 +101,15 @@ function Page({ store }: { store: Store }): JSX.Element {
         </span>
       </header>
       {store.notice && <p class="notice" role="status">{label(store.notice, 400)}</p>}
-      <main id="main" tabIndex={-1} aria-label={view?.name}>{view && <view.show key={view.id + store.state.doc} store={store} />}</main>
+      <main id="main" tabIndex={-1} aria-label={view?.name}>{view && <view.show key={view.id + store.state.doc} store={store} />}
+        {waiting && <p class="start" role="status">{waiting.failed ? label(waiting.failed, 300) : `Opening ${label(waiting.file, 80)}…`}</p>}</main>
       <footer class="bottom">{store.data.program}{exp?.attributes.program_hash ? ` · program ${clean(exp.attributes.program_hash)}` : ""}{exp?.specification ? ` · metrics ${clean(exp.specification)}` : ""}</footer>
       {help && <Help close={() => setHelp(false)} />}
     </>);
 }
 
 function fail(text: string): void {
-  render(<div class="failure" role="alert"><h1>This page cannot be shown</h1><p>{label(text, 400)}</p><p>Write it again with <code>chiliad page</code>, and use a browser of 2024 or later.</p></div>, document.getElementById("page")!);
+  render(<div class="failure" role="alert"><h1>This page cannot be shown</h1><p>{label(text, 400)}</p>{document.location.protocol === "file:" && <p>Write it again with <code>chiliad page</code>, and use a browser of 2024 or later.</p>}</div>, document.getElementById("page")!);
 }
 
 function start(data: Data): void {
@@ -113,25 +118,12 @@ function start(data: Data): void {
   render(<Page store={new Store(data)} />, root);
 }
 
-type Policy = { createScriptURL(url: string): string };
-declare global { interface Window { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } } }
-
-function unpack(packed: string): void {
-  const policy = window.trustedTypes?.createPolicy("chiliad", { createScriptURL: (url) => url });
-  const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
-  const worker = new Worker(policy ? policy.createScriptURL(url) : url);
-  worker.onmessage = (event: MessageEvent<ArrayBuffer | string>) => {
-    worker.terminate();
-    URL.revokeObjectURL(url);
-    try {
-      if (typeof event.data === "string") throw new Error(event.data);
-      start(decode(event.data));
-    } catch (error) { fail(String(error)); }
-  };
-  worker.onerror = (event) => fail(event.message);
-  worker.postMessage(packed);
+// A page in a file has its data; a page of `chiliad serve` asks for them.
+async function open(): Promise<void> {
+  const element = document.getElementById("data")!, packed = (element.textContent ?? "").trim();
+  element.remove();
+  const data = packed === "served" ? await fetchData(new Server()) : decode(await unpack(packed));
+  if (!data.documents.length) throw new Error("There are no results in this folder yet: .cubex, .cube and .json files are shown. Load this page again when there are.");
+  start(data);
 }
-
-const element = document.getElementById("data")!, packed = element.textContent ?? "";
-element.remove();
-unpack(packed.trim());
+open().catch((error) => fail(String((error as Error).message ?? error)));

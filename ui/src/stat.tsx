@@ -24,7 +24,7 @@ export function StatView({ store }: { store: Store }): JSX.Element {
   return <StatCounts store={store} d={(store.document as ResultDocument).result as Stat} />;
 }
 
-export function StatCounts({ store, d }: { store: Store; d: Stat }): JSX.Element {
+export function StatCounts({ store, d, rates }: { store: Store; d: Stat; rates?: Map<string, number> }): JSX.Element {
   const [find, setFind] = useState(""), [cores, setCores] = useState(false), [zero, setZero] = useState(false), [most, setMost] = useState(false);
   const want = find.toLowerCase(), busy = d.busy_cycles.reduce((a, b) => a + b, 0), several = d.busy_cycles.length > 1 && d.counters.some((c) => c.cores);
   const rows = d.counters.filter((c) => (zero || c.value) && (!want || (c.name + " " + (c.unit ?? "") + " " + (c.text ?? "")).toLowerCase().includes(want)));
@@ -51,8 +51,8 @@ export function StatCounts({ store, d }: { store: Store; d: Stat }): JSX.Element
           <button type="button" onClick={() => copy(text())}>Copy as CSV</button>
           <span role="status" class="dim">{rows.length} of {d.counters.length}</span>
         </div>
-        <Scroll label="Counters"><table class="plain"><thead><tr><th scope="col">Counter</th><th scope="col" class="n">value</th><th scope="col">group</th><th scope="col">exactness</th>{cores && d.busy_cycles.map((_, i) => <th scope="col" class="n" key={i}>core {i}</th>)}</tr></thead>
-          <tbody>{rows.slice(0, MOST).map((c) => <tr key={c.name}><th scope="row"><bdi>{label(c.name, 60)}</bdi></th><td class="n" data-counter={c.name} data-value={c.value}>{num(c.value)}</td><td class="dim">{label(c.unit ?? "", 40)}</td><td><Exactness word={c.exactness ?? ""} /></td>{cores && d.busy_cycles.map((_, i) => <td class="n" key={i}>{c.cores?.[i] == null ? "–" : num(c.cores[i]!)}</td>)}</tr>)}</tbody></table></Scroll>
+        <Scroll label="Counters"><table class="plain"><thead><tr><th scope="col">Counter</th><th scope="col" class="n">value</th><th scope="col">group</th><th scope="col">exactness</th>{rates && <th scope="col" class="n">per simulated second</th>}{cores && d.busy_cycles.map((_, i) => <th scope="col" class="n" key={i}>core {i}</th>)}</tr></thead>
+          <tbody>{rows.slice(0, MOST).map((c) => <tr key={c.name}><th scope="row"><bdi>{label(c.name, 60)}</bdi></th><td class="n" data-counter={c.name} data-value={c.value}>{num(c.value)}</td><td class="dim">{label(c.unit ?? "", 40)}</td><td><Exactness word={c.exactness ?? ""} /></td>{rates && <td class="n">{rates.has(c.name) ? short(rates.get(c.name)!) : "–"}</td>}{cores && d.busy_cycles.map((_, i) => <td class="n" key={i}>{c.cores?.[i] == null ? "–" : num(c.cores[i]!)}</td>)}</tr>)}</tbody></table></Scroll>
       </section>
       <p class="dim">Every number is of {d.runs && d.runs > 1 ? `${d.runs} runs that counted the same` : "one run"} of this program on this machine; the same run gives the same numbers.</p>
     </div>);

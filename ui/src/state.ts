@@ -73,6 +73,11 @@ export class Store {
     this.state = { ...this.state, ...change };
     this.changed(true, remember);
   }
+  // A document has come: the state is read again, since names in the address may now be known.
+  arrived(read = true): void {
+    if (read) this.read();
+    this.changed(false);
+  }
   private changed(write: boolean, remember = false): void {
     if (write) {
       const hash = "#" + this.text();
