@@ -134,18 +134,22 @@ char *chil_report_path(const struct chil_exp *exp, int node, const char *between
 
 struct chil_report_instruction {
     uint32_t address, word;
-    uint64_t count;   /* how often it was executed */
-    const char *file; /* of its source; "" unknown */
-    int line;         /* 0 unknown */
+    uint64_t count;        /* how often it was executed */
+    const uint64_t *value; /* of each event of the code; NULL: all are 0 */
+    const char *file;      /* of its source; "" unknown */
+    int line;              /* 0 unknown */
 };
 struct chil_report_function {
     const char *name, *object;
     struct chil_report_instruction *instruction; /* those that were executed, by address */
     size_t count;
 };
+enum { CHIL_REPORT_CODE_EVENTS = 64 };
 struct chil_report_code {
     struct chil_report_function *function;
     size_t count;
+    const char **event; /* names of what is known of each instruction; none in older files */
+    size_t events;
     void *memory; /* private */
 };
 /* The functions of an experiment as it was recorded whose names match a shell pattern. CHIL_ENOENT

@@ -140,10 +140,11 @@ struct chil_run_options {
     /* Counts are kept per call path, for chil_run_experiment. Time and counts are the same with
      * and without. */
     bool record;
-    unsigned record_depth;  /* paths of at most so many calls, what is deeper counts there; 0:
-                               CHIL_RECORD_DEPTH */
-    bool record_flat;       /* functions only, no paths */
-    bool record_call_sites; /* a path for each place where a function is called */
+    unsigned record_depth;   /* paths of at most so many calls, what is deeper counts there; 0:
+                                CHIL_RECORD_DEPTH */
+    bool record_flat;        /* functions only, no paths */
+    bool record_code_misses; /* misses and waits of each instruction, too; takes longer */
+    bool record_call_sites;  /* a path for each place where a function is called */
     /* Globs of function names. Functions that match none of `only`, or one of `exclude`, count
      * where they are called.
      */

@@ -62,6 +62,10 @@ static const struct option_row option_rows[] = {
      OPTION_SET_FLAG(struct record, program.run.record_flat)},
     {"call-sites", 0, NULL, "a call path for each line that calls a function",
      OPTION_SET_FLAG(struct record, program.run.record_call_sites)},
+    {"code-misses", 0, NULL,
+     "misses of L1 and waits of each instruction, for 'chiliad report --annotate'; programs that "
+     "miss much take up to twice as long to record",
+     OPTION_SET_FLAG(struct record, program.run.record_code_misses)},
     {"only", 0, "GLOB",
      "record functions that match; others count where they are called; may be "
      "repeated",

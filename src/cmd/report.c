@@ -130,6 +130,12 @@ static const struct option_row option_rows[] = {
      OPTION_SET_TEXT(struct report, describe)},
     {"annotate", 0, "FUNCTION", "source and instructions of a function with their execution counts",
      OPTION_SET_TEXT(struct report, annotate)},
+    {"columns", 0, "LIST",
+     "with --annotate: executed, cycles, percent, and events of instructions, separated by commas; "
+     "'help' lists what the file has",
+     OPTION_SET_FULL(struct report, columns)},
+    {"sort", 0, "COLUMN", "with --annotate: lines by this column, the largest first",
+     OPTION_SET_FULL(struct report, sort)},
     {"csv", 0, NULL, "a line for each metric and call path, or region with --flat",
      OPTION_CALLS(take_csv)},
     {"separator", 'x', "SEP", "as --csv, with SEP instead of a comma",

@@ -10,7 +10,7 @@ enum { REPORT_LIST = 64 };
 
 struct report {
     const char *command; /* in messages; NULL: "report" */
-    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *separator,
+    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *columns, *sort, *separator,
         *reference;
     const char *show; /* letters of the parts; NULL: all */
     const char *metric[REPORT_LIST], *call[REPORT_LIST];

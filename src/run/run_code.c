@@ -1,11 +1,16 @@
 /* The code that a recorded run executed, as text for its experiment (docs/formats/experiment.md,
  * "chiliad.code"):
  *
+ *     events cycles BGL_LOAD BGL_D1_L_MISS
  *     function main
  *     object /home/u/matrix
  *     file /home/u/matrix.c
- *     100005a0 9421fff0 1 12
+ *     100005a0 9421fff0 1 12 0:1
  *
+ * Behind the line of the source is what the instruction counted of each event that is not zero.
+ * Events are the simulator's own whose signals instructions raise; with record_code_misses also
+ * those of L1 misses and of the waits for them (observe_code.c). `cycles` are those in which the
+ * instruction issues, as its block is scheduled, and known waits.
  * Functions by name, object and address, instructions by address. Blocks may overlap; an address
  * and its word are one instruction, whose count is the sum over the blocks and call paths that have
  * it.
@@ -21,9 +26,12 @@
 #include "run/run_impl.h"
 #include "measure/observe/observe_symbols.h"
 
+enum { EVENTS = 64 };
+
 struct instruction {
-    uint32_t address, word;
+    uint32_t address, word, pc; /* address: in its file, pc: in memory */
     uint64_t count;
+    uint64_t value[EVENTS]; /* of code.event */
 };
 
 struct code {
@@ -31,6 +39,11 @@ struct code {
     uint64_t **counts; /* by function, by block */
     size_t count, capacity;
     FILE *out;
+    const struct observe_code *misses;      /* NULL: not recorded */
+    const struct chil_event *event[EVENTS]; /* the first is NULL, for cycles, */
+    unsigned first; /* event that is written: 1 where no cycles are counted */
+    struct node_signal *signals[EVENTS];
+    unsigned events;
     struct instruction *instruction;
     size_t instructions, instruction_capacity;
 };
@@ -96,18 +109,122 @@ static void add_path(const struct code *code, const struct record *record,
     }
 }
 
+/* --- Events ---------------------------------------------------------------------------------- */
+
+/* Whether instructions raise a signal of all cores. */
+static bool is_of_instructions(const struct code *code, const struct node_signal *signal)
+{
+    if (signal->kind == NODE_SIGNAL_CORE)
+        return signal->core == CORE_ALL && !core_signal_is_of_os(signal->signal);
+    if (signal->kind != NODE_SIGNAL_MEMORY || !code->misses) return false;
+    switch (signal->memory.id) {
+    case CACHE_SIGNAL_L1D_MISS:
+    case CACHE_SIGNAL_L1D_MISS_LOAD:
+    case CACHE_SIGNAL_L1D_MISS_STORE:
+    case CACHE_SIGNAL_L1I_MISS:
+    case CACHE_SIGNAL_STALL_LOAD:
+    case CACHE_SIGNAL_STALL_FETCH: return signal->memory.instance == CACHE_ALL;
+    default: return false;
+    }
+}
+
+static void choose_events(struct code *code, const struct node *node)
+{
+    size_t count;
+    const struct chil_event *own = chil_machine_own_events(node->machine, &count);
+    code->events = 1;
+    for (size_t i = 0; i < count && code->events < EVENTS; i++) {
+        bool all = own[i].signal_count > 0 && !own[i].reserved && own[i].exactness != CHIL_NONE;
+        struct node_signal *signals = base_calloc(own[i].signal_count + 1, sizeof *signals);
+        for (size_t s = 0; s < own[i].signal_count && all; s++) {
+            node_signal_find(node, own[i].signals[s], &signals[s]);
+            all = is_of_instructions(code, &signals[s]);
+        }
+        if (!all) {
+            free(signals);
+            continue;
+        }
+        code->event[code->events] = &own[i];
+        code->signals[code->events++] = signals;
+    }
+}
+
+/* What one signal counted at an instruction. */
+static uint64_t value_of(const struct node_signal *signal, const uint64_t *raised,
+                         const struct observe_code_counts *missed)
+{
+    if (signal->kind == NODE_SIGNAL_CORE) return raised[signal->signal];
+    if (!missed) return 0;
+    switch (signal->memory.id) {
+    case CACHE_SIGNAL_L1D_MISS: return missed->load_miss + missed->store_miss;
+    case CACHE_SIGNAL_L1D_MISS_LOAD: return missed->load_miss;
+    case CACHE_SIGNAL_L1D_MISS_STORE: return missed->store_miss;
+    case CACHE_SIGNAL_L1I_MISS: return missed->fetch_miss;
+    case CACHE_SIGNAL_STALL_LOAD: return missed->load_stall;
+    default: return missed->fetch_stall;
+    }
+}
+
+/* `raised`: by all executions; `missed`: NULL where it is counted already. */
+static void add_values(const struct code *code, struct instruction *at, uint64_t cycles,
+                       const uint64_t *raised, const struct observe_code_counts *missed)
+{
+    at->value[0] += cycles + (missed ? missed->load_stall + missed->fetch_stall : 0);
+    for (unsigned e = 1; e < code->events; e++)
+        for (size_t s = 0; s < code->event[e]->signal_count; s++)
+            at->value[e] += value_of(&code->signals[e][s], raised, missed);
+}
+
+/* An instruction of a block that ran so many times. `before`: what those before it raise. */
+static void count_events(const struct code *code, struct instruction *at,
+                         const struct record_block *block, unsigned k, uint64_t *before,
+                         uint32_t *cycles)
+{
+    uint64_t raised[CORE_SIGNAL_COUNT] = {0};
+    uint32_t until = record_block_weigh(block, k + 1, raised);
+    raised[CORE_SIGNAL_FETCH] = before[CORE_SIGNAL_FETCH] + (!k || (block->pc + 4 * k) % 32 == 0);
+    uint64_t all[CORE_SIGNAL_COUNT];
+    for (unsigned s = 0; s < CORE_SIGNAL_COUNT; s++) {
+        all[s] = (raised[s] - before[s]) * at->count;
+        before[s] = raised[s];
+    }
+    add_values(code, at, (until - *cycles) * at->count, all, NULL);
+    *cycles = until;
+}
+
+/* What an instruction missed goes to the first of its blocks. */
+static void count_misses(const struct code *code, const struct record_function *f, size_t first)
+{
+    static const uint64_t nothing[CORE_SIGNAL_COUNT];
+    for (size_t i = first; i < code->instructions && code->misses; i++) {
+        struct instruction *at = &code->instruction[i];
+        const struct observe_code_counts *missed = observe_code_get(code->misses, f, at->pc);
+        for (size_t k = first; k < i && missed; k++)
+            if (code->instruction[k].pc == at->pc) missed = NULL;
+        if (missed) add_values(code, at, 0, nothing, missed);
+    }
+}
+
 static void take_instructions(struct code *code, const struct record_function *f,
                               const uint64_t *counts)
 {
+    size_t first = code->instructions;
     for (size_t i = 0; i < f->block_count; i++) {
         const struct record_block *block = &f->blocks[i];
+        uint64_t before[CORE_SIGNAL_COUNT] = {0};
+        uint32_t cycles = 0;
         for (unsigned k = 0; counts[i] && k < block->count; k++) {
             code->instruction = base_grow(code->instruction, &code->instruction_capacity,
                                           code->instructions + 1, sizeof *code->instruction);
-            code->instruction[code->instructions++] = (struct instruction){
-                run_calls_address(f, block->pc + 4 * k), block->words[k], counts[i]};
+            struct instruction *at = &code->instruction[code->instructions++];
+            *at = (struct instruction){.address = run_calls_address(f, block->pc + 4 * k),
+                                       .pc = block->pc + 4 * k,
+                                       .word = block->words[k],
+                                       .count = counts[i]};
+            count_events(code, at, block, k, before, &cycles);
         }
     }
+    count_misses(code, f, first);
 }
 
 /* The instructions taken so far, of one function in one object. */
@@ -121,17 +238,23 @@ static void print_function(struct code *code, const struct observe_symbol *symbo
                   object_of(symbol));
     for (size_t i = 0; i < code->instructions; i = end) {
         const struct instruction *at = &code->instruction[i];
-        uint64_t count = 0;
+        uint64_t count = 0, value[EVENTS] = {0};
         int line;
         for (end = i;
              end < code->instructions && compare_instructions(at, &code->instruction[end]) == 0;
-             end++)
+             end++) {
             count += code->instruction[end].count;
+            for (unsigned e = 0; e < code->events; e++)
+                value[e] += code->instruction[end].value[e];
+        }
         const char *source = observe_symbols_line(symbol, at->address, &line);
         if (source && strcmp(source, file) != 0)
             (void)fprintf(code->out, "file %s\n", file = source);
-        (void)fprintf(code->out, "%08" PRIx32 " %08" PRIx32 " %" PRIu64 " %d\n", at->address,
+        (void)fprintf(code->out, "%08" PRIx32 " %08" PRIx32 " %" PRIu64 " %d", at->address,
                       at->word, count, source && line > 0 ? line : 0);
+        for (unsigned e = code->first; e < code->events; e++)
+            if (value[e]) (void)fprintf(code->out, " %u:%" PRIu64, e - code->first, value[e]);
+        (void)fputc('\n', code->out);
     }
     code->instructions = 0;
 }
@@ -145,6 +268,13 @@ bool run_code_add(struct chil_run *run, struct chil_exp *exp)
     struct record_path *const *path = record_paths(cores, &paths);
     code.out = open_memstream(&text, &size);
     if (!code.out) return false;
+    code.misses = run->observe->code;
+    choose_events(&code, run->node);
+    code.first = chil_run_memory(run) ? 1 : 0;
+    (void)fputs(code.first ? "events" : "events cycles", code.out);
+    for (unsigned e = 1; e < code.events; e++)
+        (void)fprintf(code.out, " %s", code.event[e]->name);
+    (void)fputc('\n', code.out);
     record_each_function(cores, add_function, &code);
     if (code.count) qsort(code.function, code.count, sizeof(void *), compare_functions);
     code.counts = base_calloc(code.count + 1, sizeof *code.counts);
@@ -167,6 +297,8 @@ bool run_code_add(struct chil_run *run, struct chil_exp *exp)
         free(code.counts[i]);
     free(code.counts);   // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     free(code.function); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
+    for (unsigned e = 1; e < code.events; e++)
+        free(code.signals[e]);
     free(code.instruction);
     free(text);
     return good;

@@ -545,17 +545,30 @@ static void code_is_kept_in_files_and_read(void **state)
 static void code_of_512_bytes_and_damaged_code(void **state)
 {
     (void)state;
-    static const char *const damaged[] = {
-        "function f\nnonsense", "function f\n10 20 30", "function f\n00000010 60000000 5 3 4",
-        "function f\n00000010 60000000 99999999999999999999999 3"};
+    static const struct {
+        const char *text, *message;
+    } damaged[] = {
+        {"function f\nnonsense", "no instruction"},
+        {"function f\n10 20 30", "no instruction"},
+        {"function f\n00000010 60000000 99999999999999999999999 3", "no instruction"},
+        {"function f\n00000010 60000000 5 3 4", "no count of an event"},
+        {"function f\n00000010 60000000 5 3 0:4", "no count of an event"}, /* there are none */
+        {"events a b\nfunction f\n00000010 60000000 5 3 2:4", "no count of an event"},
+        {"events a b\nfunction f\n00000010 60000000 5 3 1:x", "no count of an event"},
+        {"events a b\nevents c", "a second list of events"},
+        {"function f\nevents  a", "no list of events"},
+    };
     struct chil_exp *exp = known(), *again = NULL;
     struct chil_report_code *code;
     struct chil_error err;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
-        chil_exp_set_code(exp, damaged[i], strlen(damaged[i]));
+        char message[200];
+        unsigned line = 2 + (strncmp(damaged[i].text, "events a b\nfunction", 19) == 0);
+        (void)snprintf(message, sizeof message, "x.cubex: chiliad.code:%u: %s; the file is damaged",
+                       line, damaged[i].message);
+        chil_exp_set_code(exp, damaged[i].text, strlen(damaged[i].text));
         assert_int_equal(chil_report_code_new(&code, exp, "x.cubex", "f", &err), CHIL_EPARSE);
-        assert_string_equal(err.text,
-                            "x.cubex: chiliad.code:2: no instruction; the file is damaged");
+        assert_string_equal(err.text, message);
     }
     char text[513] = "function f\n", path[] = "/tmp/test_report_XXXXXX.cubex";
     memset(text + strlen(text), '\n', sizeof text - 1 - strlen(text));

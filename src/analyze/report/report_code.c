@@ -47,15 +47,53 @@ static bool take_number(const char **at, int base, int digits, uint64_t *value)
     return true;
 }
 
+/* The names of what instructions counted. */
+static int take_events(struct reader *r, const char *list, struct chil_error *err)
+{
+    struct chil_report_code *code = r->code;
+    char *rest = arena_strdup(r->arena, list);
+    if (code->events) return fail(r, err, "a second list of events; the file is damaged");
+    code->event = arena_calloc(r->arena, CHIL_REPORT_CODE_EVENTS, sizeof *code->event);
+    for (char *name; (name = strsep(&rest, " "));) {
+        if (!*name || code->events == CHIL_REPORT_CODE_EVENTS)
+            return fail(r, err, "no list of events; the file is damaged");
+        code->event[code->events++] = name_printable(name);
+    }
+    return 0;
+}
+
+/* Pairs INDEX:VALUE up to the end of the line. */
+static int take_values(struct reader *r, const char *at, uint64_t **values, struct chil_error *err)
+{
+    *values = NULL;
+    while (*at) {
+        uint64_t index, value;
+        char *end;
+        index = strtoull(at, &end, 10);
+        if (end == at || end > at + 2 || *end != ':' || index >= r->code->events)
+            return fail(r, err, "no count of an event; the file is damaged");
+        at = end + 1;
+        if (!take_number(&at, 10, 19, &value))
+            return fail(r, err, "no count of an event; the file is damaged");
+        if (!*values) *values = arena_calloc(r->arena, r->code->events, sizeof **values);
+        (*values)[index] = value;
+    }
+    return 0;
+}
+
 static int add_instruction(struct reader *r, const char *at, struct chil_error *err)
 {
     uint64_t address, word, count, line;
     if (!take_number(&at, 16, 8, &address) || !take_number(&at, 16, 8, &word) ||
-        !take_number(&at, 10, 19, &count) || !take_number(&at, 10, 9, &line) || *at)
+        !take_number(&at, 10, 19, &count) || !take_number(&at, 10, 9, &line))
         return fail(r, err, "no instruction; the file is damaged");
+    uint64_t *values;
+    int status = take_values(r, at, &values, err);
+    if (status) return status;
     struct chil_report_instruction new = {.address = (uint32_t)address,
                                           .word = (uint32_t)word,
                                           .count = count,
+                                          .value = values,
                                           .file = r->file,
                                           .line = (int)line};
     struct chil_report_function *f = &r->code->function[r->code->count - 1];
@@ -69,6 +107,7 @@ static int read_line(struct reader *r, const char *line, struct chil_error *err)
 {
     r->line++;
     if (!*line) return 0;
+    if (strncmp(line, "events ", 7) == 0) return take_events(r, line + 7, err);
     if (strncmp(line, "function ", 9) == 0) {
         add_function(r, line + 9);
         return 0;

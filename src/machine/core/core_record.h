@@ -190,6 +190,9 @@ void record_each_function(const struct record *record,
 const struct record_counts *record_path_counts(const struct record *record,
                                                const struct record_path *path, unsigned turn);
 unsigned record_turns(const struct record *record); /* at least 1 */
+/* Adds what the first instructions of a block raise, but for l1i.access, to
+ * counts[CORE_SIGNAL_COUNT]; returns the cycles in which they issue. */
+uint32_t record_block_weigh(const struct record_block *block, unsigned count, uint64_t *counts);
 /* Adds what instructions raised there, to counts[CORE_SIGNAL_COUNT]. */
 void record_path_signals(const struct record_path *path, const struct record_counts *ledger,
                          uint64_t *counts);

@@ -315,3 +315,8 @@ struct record_site *record_site_get(struct record_path *path, const struct recor
     *site = (struct record_site){.next = path->sites, .caller = caller, .at = at};
     return path->sites = site;
 }
+
+uint32_t record_block_weigh(const struct record_block *block, unsigned count, uint64_t *counts)
+{
+    return count ? block_weigh(block->words, count, counts) : 0;
+}

@@ -12,6 +12,7 @@ void observe_init(struct observe *observe, struct node *node,
     observe->symbols = observe_symbols_new();
     observe->names = observe_names_new(observe);
     observe->record = observe_record_new(observe);
+    observe->code = observe_code_new(observe);
 }
 
 /* The order is that in which they are notified. */
@@ -29,6 +30,7 @@ void observe_fini(struct observe *observe)
     observe_transactions_free(observe->transactions);
     observe_events_free(observe->events);
     observe_counters_free(observe->counters);
+    observe_code_free(observe->code);
     observe_record_free(observe->record);
     observe_names_free(observe->names);
     observe_symbols_free(observe->symbols);

@@ -5,6 +5,7 @@
  *   observe_transactions   every transaction of the memory hierarchy, to the caller and the board
  *   observe_trace          every instruction, to the caller
  *   observe_record         call paths and their counts
+ *   observe_code           misses and waits by instruction, with the call paths
  *   observe_counters       the simulator's own counters, per process, for the program
  *   observe_events         all events of the catalogue, per thread, for the program
  *   observe_names          names of functions, data, heap blocks and call paths
@@ -21,6 +22,7 @@
 struct observe_transactions;
 struct observe_trace;
 struct observe_record;
+struct observe_code;
 struct observe_counters;
 struct observe_events;
 struct observe_names;
@@ -36,6 +38,7 @@ struct observe {
     struct observe_names *names;   /* NULL: not wanted */
     struct observe_trace *trace;   /* NULL: likewise */
     struct observe_record *record; /* NULL: likewise */
+    struct observe_code *code;     /* NULL: likewise */
     struct observe_transactions *transactions;
     struct observe_counters *counters;
     struct observe_events *events;
@@ -70,6 +73,23 @@ struct observe_record *observe_record_new(struct observe *observe); /* NULL: not
 struct record *observe_record_of_cores(struct observe_record *record);
 void observe_record_free(struct observe_record *record);
 void observe_record_attach(struct observe *observe); /* with the program's regions */
+
+/* --- Misses by instruction (observe_code.c) -------------------------------------------------- */
+
+struct record_function;
+struct cache_transaction;
+struct observe_code_counts {
+    uint64_t load_miss, load_stall, store_miss, fetch_miss, fetch_stall;
+};
+struct observe_code *observe_code_new(const struct observe *observe); /* NULL: not wanted */
+void observe_code_free(struct observe_code *code);
+/* The core has missed and waited for so many cycles. */
+void observe_code_miss(struct observe_code *code, const struct core *core,
+                       const struct cache_transaction *miss, uint64_t cycles);
+/* What an instruction of a function did; NULL: it has not missed. */
+const struct observe_code_counts *observe_code_get(const struct observe_code *code,
+                                                   const struct record_function *function,
+                                                   uint32_t pc);
 
 /* --- Counters and events for the program (observe_counters.c, observe_events.c) -------------- */
 
