@@ -1,5 +1,5 @@
 /*
- * What the five NAS kernels share; see nas.h.
+ * What the NAS kernels share; see nas.h.
  *
  * The product of two 46-bit numbers does not fit a double, so it is made from halves of 23 bits: with a = 2^23 a1 + a2
  * and x = 2^23 x1 + x2, a x mod 2^46 = (2^23 (a1 x2 + a2 x1 mod 2^23) + a2 x2) mod 2^46, where no intermediate value

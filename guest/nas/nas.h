@@ -1,7 +1,7 @@
 /*
- * What the five NAS kernels share: the class, the random numbers, the timed part, the verdict.
+ * What the NAS kernels share: the class, the random numbers, the timed part, the verdict.
  *
- * The kernels are written from chapter 2 of "The NAS Parallel Benchmarks", RNR-94-007 (below: the specification), with
+ * The kernels are written from chapters 2 and 3 of "The NAS Parallel Benchmarks", RNR-94-007 (below: the specification), with
  * loops in the order that NPB 2 and 3 made customary, so that their counts can be set beside published ones. Sizes and
  * reference values are those of NPB 2 and 3; where the two differ (MG class W), those of NPB 3.
  *
