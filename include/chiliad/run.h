@@ -87,6 +87,16 @@ struct chil_run_maximum {
     uint64_t output;  /* bytes written to files and streams; 16 GiB */
 };
 
+/* Ranks of OpenMPI: processes that mpirun started, which do the same run together and own a range
+ * of its nodes each. Every rank makes the same calls. Counts and reports are rank 0's; no result
+ * depends on the number of ranks. */
+struct chil_ranks;
+/* *ranks is NULL when mpirun did not start this process. CHIL_ENOENT: OpenMPI is not there. */
+int chil_ranks_start(struct chil_ranks **ranks, struct chil_error *err);
+void chil_ranks_end(struct chil_ranks *ranks); /* after the runs; waits for all ranks */
+unsigned chil_ranks_self(const struct chil_ranks *ranks);
+unsigned chil_ranks_count(const struct chil_ranks *ranks);
+
 struct chil_run_options {
     const struct chil_machine *machine; /* outlives the run */
     const char *program;                /* a path, as in a shell; no search */
@@ -164,6 +174,7 @@ struct chil_run_options {
     /* Threads of the host that run nodes; 0: as many as it has processors for this process. No
      * result depends on it. */
     unsigned threads;
+    const struct chil_ranks *ranks; /* NULL: this process has all nodes */
     unsigned mode; /* enum chil_run_mode */
     /* Ranks of processes: a permutation of XYZT (T: the process of a node), whose first letter
      * changes first; or a file with a line "x y z t" for each rank. NULL: XYZT. */

@@ -130,6 +130,11 @@ int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_
 /* Runs to the end, to --limit, or until SIGINT or SIGTERM comes, and sets `partial`; then its exit
  * status. cmd_program_machine calls cmd_program_prepare. */
 int cmd_program_prepare(struct cmd_program *p, const char *command);
+/* Under mpirun (ranks.c): *ranks is NULL otherwise. cmd_ranks_end returns the exit status. Commands
+ * that run a program but not on ranks refuse. */
+int cmd_ranks_start(const char *command, struct chil_ranks **ranks);
+int cmd_ranks_end(struct chil_ranks *ranks, int status);
+int cmd_ranks_refuse(const struct cmd_program *p, const char *command);
 /* A run of the program with these options; before the first one, the process enters the sandbox. */
 int cmd_program_new(struct cmd_program *p, const struct chil_run_options *options,
                     struct chil_run **run, struct chil_error *err);

@@ -182,6 +182,8 @@ int cmd_program_memory(const struct cmd_program *p, const char *command,
 int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_machine **machine)
 {
     struct chil_error err = {0};
+    int status = cmd_ranks_refuse(p, command);
+    if (status) return status;
     if (chil_machine_open_with(machine, p->machine ? p->machine : "bgp", p->settings,
                                p->setting_count, &err))
         return cmd_fail_error(command, &err);

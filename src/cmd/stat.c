@@ -274,34 +274,46 @@ static int run_to_output(struct stat_shown *shown, struct page_file *page)
     return written ? written : status;
 }
 
-int cmd_stat(int argc, char **argv)
+static int run_with(int argc, char **argv, struct stat_options *o)
 {
-    char name[] = "stat";
-    struct stat_options o = {.repeat = 1,
-                             .program.run = {.report = cmd_program_say, .context = name}};
     struct stat_chosen chosen = {0};
     struct stat_metrics metrics = {0};
     struct chil_machine *machine;
-    int status = parse_options(argc, argv, &o);
+    int status = parse_options(argc, argv, o);
     if (status) return status < 0 ? 0 : status;
-    status = cmd_program_machine(&o.program, "stat", &machine);
+    status = cmd_program_machine(&o->program, "stat", &machine);
     if (status) return status;
     const char *model = chil_machine_word(machine, "memory.model");
-    if (o.hpm && model && strcmp(model, "full") != 0) {
+    if (o->hpm && model && strcmp(model, "full") != 0) {
         chil_machine_free(machine);
         return cmd_fail("stat", "--hpm reports times and misses; not with --memory=%s", model);
     }
+    if (chil_ranks_self(o->program.run.ranks)) o->output = o->page = NULL; /* rank 0 writes */
     struct stat_shown shown = {
-        .options = &o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
-    status = stat_choose(&chosen, &o, machine);
-    if (!status) status = stat_metrics_read(&metrics, machine, o.metrics, o.hpm);
+        .options = o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
+    status = stat_choose(&chosen, o, machine);
+    if (!status) status = stat_metrics_read(&metrics, machine, o->metrics, o->hpm);
     struct page_file page = {0};
-    cmd_program_output(&o.program, o.page);
-    if (!status) status = page_open(&page, "stat", o.page);
+    cmd_program_output(&o->program, o->page);
+    if (!status) status = page_open(&page, "stat", o->page);
     if (!status) status = run_to_output(&shown, &page);
     page_abandon(&page);
     stat_metrics_fini(&metrics);
     free(chosen.events);
     chil_machine_free(machine);
     return status;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+    char name[] = "stat";
+    struct stat_options o = {.repeat = 1,
+                             .program.run = {.report = cmd_program_say, .context = name}};
+    struct chil_ranks *ranks;
+    int status = cmd_ranks_start("stat", &ranks);
+    o.program.run.ranks = ranks;
+    /* What OpenMPI needs of the host is not in the sandbox. */
+    if (chil_ranks_count(ranks) > 1) o.program.in_sandbox = true;
+    if (!status) status = run_with(argc, argv, &o);
+    return cmd_ranks_end(ranks, status);
 }

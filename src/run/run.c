@@ -116,6 +116,18 @@ static int make_node(struct chil_run *run, unsigned number, struct chil_error *e
     return load(node, err);
 }
 
+/* While other ranks are awaited. */
+static bool stops(void *context)
+{
+    struct chil_run *run = context;
+    const struct chil_run_host *host = run->options.host;
+    if (!host || !host->go_on) return false;
+    system_hold(run->system);
+    bool goes_on = host->go_on(host->context, run);
+    system_release(run->system);
+    return !goes_on;
+}
+
 static unsigned threads(const struct chil_run *run)
 {
     cpu_set_t set;
@@ -132,23 +144,30 @@ static int make(struct chil_run *run, struct chil_error *err)
     run->images = os_images_new();
     run->translation = jit_thread_new();
     run->locks = os_locks_new();
-    status = system_new(&run->system,
-                        &(struct system_options){.machine = run->options.machine,
-                                                 .node_count = run->node_count,
-                                                 .threads = threads(run),
-                                                 .shape = run->shape,
-                                                 .processes = run->processes,
-                                                 .place_of_rank = run->place_of_rank,
-                                                 .rank_of_place = run->rank_of_place,
-                                                 .report = report_node,
-                                                 .place = place,
-                                                 .context = run},
-                        err);
+    const struct system_options options = {.machine = run->options.machine,
+                                           .node_count = run->node_count,
+                                           .threads = threads(run),
+                                           .shape = run->shape,
+                                           .processes = run->processes,
+                                           .place_of_rank = run->place_of_rank,
+                                           .rank_of_place = run->rank_of_place,
+                                           .ranks = run->options.ranks ? run->options.ranks->ranks
+                                                                       : NULL,
+                                           .stops = stops,
+                                           .report = report_node,
+                                           .place = place,
+                                           .context = run};
+    system_range(&options, &run->first_node, &run->end_node);
+    if (chil_ranks_count(run->options.ranks) > run->node_count)
+        return chil_error_set(err, CHIL_ERANGE,
+                              "%u ranks of OpenMPI for %u nodes; start at most one for each node",
+                              chil_ranks_count(run->options.ranks), run->node_count);
+    status = system_new(&run->system, &options, err);
     if (status) return status;
-    for (unsigned i = 0; i < run->node_count && !status; i++)
+    for (unsigned i = run->first_node; i < run->end_node && !status; i++)
         status = make_node(run, i, err);
-    run->node = run->nodes[0].node;
-    run->observe = &run->nodes[0].observe;
+    run->node = run->nodes[run->first_node].node;
+    run->observe = &run->nodes[run->first_node].observe;
     return status;
 }
 
@@ -182,6 +201,7 @@ void chil_run_free(struct chil_run *run)
     system_free(run->system);
     for (unsigned i = 0; run->nodes && i < run->node_count; i++)
         free_node(&run->nodes[i]);
+    run_ranks_free(run);
     jit_thread_free(run->translation);
     os_images_release(run->images);
     os_locks_release(run->locks);
@@ -198,37 +218,44 @@ static void take_results(struct chil_run *run)
 {
     uint64_t cycles = 0;
     int failed = system_first_failed(run->system);
-    for (unsigned i = 0; i < run->node_count; i++) {
+    for (unsigned i = run->first_node; i < run->end_node; i++) {
         struct os_result *result = &run->nodes[i].result;
         os_result_get(run->nodes[i].node->os, result);
         if (result->cycles > cycles) cycles = result->cycles;
     }
-    run->result = run->nodes[failed < 0 ? 0 : failed].result;
+    run->result = run->nodes[failed < 0 ? (int)run->first_node : failed].result;
     run->result.cycles = cycles;
 }
 
-static int check_laws(struct chil_run *run, struct chil_error *err)
+static int check_laws(struct chil_run *run, int status, struct chil_error *err)
 {
-    int status = 0;
-    for (unsigned i = 0; i < run->node_count && !status; i++) {
+    for (unsigned i = run->first_node; i < run->end_node && !status; i++) {
         unsigned checked;
         status = node_check_laws(run->nodes[i].node, &checked, err);
         run->laws += checked;
     }
-    return status ? status : system_check_laws(run->system, &run->laws, err);
+    /* All ranks do this, as it adds up over them. */
+    unsigned of_networks = 0;
+    struct chil_error other = {0};
+    int networks = system_check_laws(run->system, &of_networks, status ? &other : err);
+    if (run->first_node == 0) run->laws += of_networks;
+    return status ? status : networks;
 }
 
 int chil_run_go(struct chil_run *run, struct chil_error *err)
 {
     run_advance(run);
+    if (system_lost(run->system)) return run_ranks_lost(err);
     take_results(run);
     run_take_counts(run);
-    for (unsigned i = 0; i < run->node_count; i++)
+    int status = 0;
+    for (unsigned i = run->first_node; i < run->end_node && !status; i++)
         if (run->nodes[i].node->jit && jit_diverged(run->nodes[i].node->jit))
-            return chil_error_set(
-                err, CHIL_ELAW,
-                "internal error: translated code and interpreter differ, see above");
-    return run->end ? 0 : check_laws(run, err);
+            status =
+                chil_error_set(err, CHIL_ELAW,
+                               "internal error: translated code and interpreter differ, see above");
+    if (!run->end) status = check_laws(run, status, err);
+    return run_ranks_gather(run, status, err);
 }
 
 unsigned chil_run_laws(const struct chil_run *run)
@@ -286,8 +313,8 @@ bool chil_run_trace_is_on(const struct chil_run *run)
 
 uint64_t chil_run_instructions(const struct chil_run *run)
 {
-    uint64_t sum = 0;
-    for (unsigned n = 0; n < run->node_count; n++)
+    uint64_t sum = run_others_instructions(run);
+    for (unsigned n = run->first_node; n < run->end_node; n++)
         for (unsigned i = 0; i < run->node->core_count; i++)
             sum += run->nodes[n].node->counts[i][CORE_SIGNAL_INSTRUCTIONS];
     return sum;
@@ -308,8 +335,8 @@ unsigned chil_run_cores(const struct chil_run *run)
 
 uint64_t chil_run_core_cycles(const struct chil_run *run, unsigned core)
 {
-    uint64_t sum = 0;
-    for (unsigned n = 0; n < run->node_count; n++) {
+    uint64_t sum = run_others_core_cycles(run, core);
+    for (unsigned n = run->first_node; n < run->end_node; n++) {
         const struct core *at = cores_get(run->nodes[n].node->cores, core);
         if (at) sum += core_cycles(at) - core_idle_cycles(at);
     }
@@ -331,7 +358,8 @@ bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct
 {
     *count = 0;
     if (core >= run->node->core_count || !is_of_cores(run->node, event)) return false;
-    for (unsigned n = 0; n < run->node_count; n++)
+    *count = run_others_core_count(run, core, event);
+    for (unsigned n = run->first_node; n < run->end_node; n++)
         *count += node_count(run->nodes[n].node, event, core, run->nodes[n].node->counts[core]);
     return true;
 }

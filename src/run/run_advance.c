@@ -14,7 +14,7 @@ enum { PER_CYCLE = 2 };                      /* instructions that a core complet
 
 void run_take_counts(struct chil_run *run)
 {
-    for (unsigned i = 0; i < run->node_count; i++) {
+    for (unsigned i = run->first_node; i < run->end_node; i++) {
         struct node *node = run->nodes[i].node;
         cache_notify_uniform(node->cache, CACHE_ALL);
         node_counts_take(node);
@@ -24,7 +24,7 @@ void run_take_counts(struct chil_run *run)
 static uint64_t elapsed(const struct chil_run *run)
 {
     uint64_t most = 0;
-    for (unsigned i = 0; i < run->node_count; i++)
+    for (unsigned i = run->first_node; i < run->end_node; i++)
         if (node_elapsed(run->nodes[i].node) > most) most = node_elapsed(run->nodes[i].node);
     return most;
 }
@@ -32,7 +32,7 @@ static uint64_t elapsed(const struct chil_run *run)
 static uint64_t instructions(const struct chil_run *run)
 {
     uint64_t sum = 0;
-    for (unsigned n = 0; n < run->node_count; n++)
+    for (unsigned n = run->first_node; n < run->end_node; n++)
         for (unsigned i = 0; i < run->node->core_count; i++) {
             uint64_t counts[CORE_SIGNAL_COUNT];
             core_signal_counts(cores_get(run->nodes[n].node->cores, i), counts);
@@ -44,7 +44,8 @@ static uint64_t instructions(const struct chil_run *run)
 void chil_run_progress(const struct chil_run *run, uint64_t *cycles, uint64_t *count)
 {
     *cycles = elapsed(run);
-    *count = instructions(run);
+    *count = instructions(run) + run_others_instructions(run);
+    if (run->others && run->result.cycles > *cycles) *cycles = run->result.cycles; /* at the end */
 }
 
 /* --- The caller ------------------------------------------------------------------------------ */
@@ -59,7 +60,9 @@ static void writes(void *context)
 static bool goes_on(struct chil_run *run)
 {
     const struct chil_run_host *host = run->options.host;
-    if (!run->end && !host->go_on(host->context, run)) run->end = CHIL_RUN_STOPPED;
+    uint64_t ends = !host->go_on(host->context, run);
+    system_sum(run->system, &ends, 1); /* on any rank */
+    if (!run->end && ends) run->end = CHIL_RUN_STOPPED;
     return !run->end;
 }
 
@@ -67,9 +70,12 @@ static bool waits(void *context)
 {
     struct run_node *node = context;
     system_hold(node->run->system);
-    bool goes = goes_on(node->run);
+    const struct chil_run_host *host = node->run->options.host;
+    bool goes_on = host->go_on(host->context, node->run);
+    if (!goes_on && chil_ranks_count(node->run->options.ranks) < 2)
+        node->run->end = CHIL_RUN_STOPPED; /* with ranks, the next stop ends all */
     system_release(node->run->system);
-    return goes;
+    return goes_on;
 }
 
 void run_attach_host(struct run_node *node)
@@ -114,7 +120,9 @@ static uint64_t limit_after(const struct chil_run *run, uint64_t now)
     const struct chil_run_options *o = &run->options;
     uint64_t limit = o->limit_cycles ? o->limit_cycles : UINT64_MAX;
     if (limit <= now || !o->limit_instructions) return limit;
-    uint64_t done = instructions(run), cores = (uint64_t)run->node->core_count * run->node_count;
+    uint64_t done = instructions(run);
+    system_sum(run->system, &done, 1);
+    uint64_t cores = (uint64_t)run->node->core_count * run->node_count;
     if (done >= o->limit_instructions) return now;
     assert(cores);
     uint64_t least = (o->limit_instructions - done) / (PER_CYCLE * cores),

@@ -7,6 +7,10 @@
 #include "measure/device/device.h"
 #include "measure/observe/observe.h"
 
+struct chil_ranks {
+    struct ranks *ranks;
+};
+
 /* A node of the run, with its devices and observers. */
 struct run_node {
     struct chil_run *run;
@@ -21,6 +25,8 @@ struct chil_run {
     struct chil_run_options options;
     struct run_node *nodes;
     unsigned node_count;
+    unsigned first_node, end_node; /* the nodes of this process: all, or a rank's */
+    struct run_others *others; /* what other ranks counted; NULL: there are none (run_ranks.c) */
     struct net_torus_shape shape;
     unsigned processes, ranks;               /* of a node; of the run */
     uint32_t *place_of_rank, *rank_of_place; /* run_mapping.c */
@@ -49,6 +55,25 @@ int run_shape(struct chil_run *run, struct chil_error *err);
 
 /* How many processes a node has, and their ranks (run_mapping.c); after run_shape. */
 int run_mapping(struct chil_run *run, struct chil_error *err);
+
+/* Ranks (run_ranks.c): rank 0 gets what the others counted. Fails when one is lost. The rest are 0
+ * without other ranks. */
+struct run_other {
+    uint64_t instructions, cycles;
+    int64_t status;
+};
+int run_ranks_lost(struct chil_error *err);
+int run_ranks_gather(struct chil_run *run, int status, struct chil_error *err);
+void run_ranks_free(struct chil_run *run);
+bool run_others_has(const struct chil_run *run, unsigned node); /* it is another rank's */
+const struct run_other *run_others_node(const struct chil_run *run, unsigned node);
+uint64_t run_others_instructions(const struct chil_run *run);
+uint64_t run_others_count(const struct chil_run *run, unsigned node,
+                          const struct chil_event *event);
+uint64_t run_others_core_count(const struct chil_run *run, unsigned core,
+                               const struct chil_event *event);
+uint64_t run_others_core_cycles(const struct chil_run *run, unsigned core);
+const char *run_others_report(const struct chil_run *run); /* NULL: no node there was killed */
 
 /* The code that a recorded run executed, for its experiment (run_code.c). */
 bool run_code_add(struct chil_run *run, struct chil_exp *exp);

@@ -118,29 +118,28 @@ void chil_run_coordinates(const struct chil_run *run, unsigned node, unsigned at
 uint64_t chil_run_node_count(const struct chil_run *run, unsigned node,
                              const struct chil_event *event)
 {
+    if (run_others_has(run, node)) return run_others_count(run, node, event);
     return node_count(run->nodes[node].node, event, CORE_ALL, NULL);
 }
 
 int chil_run_node_status(const struct chil_run *run, unsigned node)
 {
+    if (run_others_has(run, node)) return (int)run_others_node(run, node)->status;
     return run->nodes[node].result.status;
 }
 
 uint64_t chil_run_node_cycles(const struct chil_run *run, unsigned node)
 {
+    if (run_others_has(run, node)) return run_others_node(run, node)->cycles;
     return run->nodes[node].result.cycles;
 }
 
 uint64_t chil_run_node_instructions(const struct chil_run *run, unsigned node)
 {
+    if (run_others_has(run, node)) return run_others_node(run, node)->instructions;
     const struct node *of = run->nodes[node].node;
     uint64_t sum = 0;
     for (unsigned i = 0; i < of->core_count; i++)
         sum += of->counts[i][CORE_SIGNAL_INSTRUCTIONS];
     return sum;
-}
-
-int chil_run_failed_node(const struct chil_run *run)
-{
-    return system_first_failed(run->system);
 }

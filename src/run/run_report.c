@@ -28,6 +28,10 @@ void chil_run_report(const struct chil_run *run, char *buffer, size_t size)
     char where[200] = "", text[ISA_TEXT_MAX] = "not readable";
     *buffer = 0;
     if (!run->result.killed) return;
+    if (run_others_report(run)) {
+        (void)snprintf(buffer, size, "%s", run_others_report(run));
+        return;
+    }
     if (crash->space && crash->space->program)
         observe_place(crash->space->program, crash->space->image, crash->pc, where, sizeof where);
     if (crash->has_instruction)

@@ -36,6 +36,7 @@
 enum {
     NET_UNITS = 8, /* units of a partition at most */
     NET_ACT = 128, /* set in the kind of an event of step 2 */
+    NET_PACKED_MAX = 512,
 };
 
 /* What happens to `node` at `time`. Unit and kind say who handles it, the rest is the unit's. */
@@ -56,6 +57,10 @@ struct net_unit {
     void (*apply)(void *self, const struct net_event *event);
     void (*act)(void *self, const struct net_event *event);
     void (*arbitrate)(void *self, uint32_t node); /* NULL if it never touches a node */
+    /* For events that carry a packet to a partition of another process: writes at most
+     * NET_PACKED_MAX bytes and frees the packet; makes a packet of them again. NULL: none does. */
+    size_t (*pack)(void *self, const void *packet, uint8_t *bytes);
+    void *(*unpack)(void *self, const uint8_t *bytes);
 };
 
 /* What a signal did: how often it rose, and in how many core cycles it was high. */
@@ -99,6 +104,12 @@ const struct net_event *net_partition_outbox(const struct net_partition *partiti
 void net_partition_outbox_clear(struct net_partition *partition);
 /* Takes an event out of another partition's outbox; its time is not before this one's. */
 void net_partition_post(struct net_partition *partition, const struct net_event *event);
+
+/* The same between processes: an event of the outbox as bytes, which grow `*bytes` from *count on;
+ * and the event that begins there, posted. The second returns how many bytes it was. */
+void net_partition_pack(struct net_partition *partition, const struct net_event *event,
+                        uint8_t **bytes, size_t *count, size_t *capacity);
+size_t net_partition_unpack(struct net_partition *partition, const uint8_t *bytes);
 
 uint64_t net_partition_events(const struct net_partition *partition); /* handled so far */
 size_t net_partition_memory(const struct net_partition *partition);   /* bytes of host memory */

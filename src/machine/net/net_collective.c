@@ -154,10 +154,13 @@ struct net_collective_part *net_collective_part_new(struct net_collective *netwo
     if (owner) part->owner = *owner;
     net_partition_nodes(partition, &part->first, &part->end);
     arena_init(&part->arena);
-    part->unit = net_partition_add(
-        partition,
-        &(struct net_unit){
-            .self = part, .apply = apply, .act = act, .arbitrate = collective_arbitrate});
+    part->unit =
+        net_partition_add(partition, &(struct net_unit){.self = part,
+                                                        .apply = apply,
+                                                        .act = act,
+                                                        .arbitrate = collective_arbitrate,
+                                                        .pack = collective_packet_pack,
+                                                        .unpack = collective_packet_unpack});
     return part;
 }
 

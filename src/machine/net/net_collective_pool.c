@@ -2,6 +2,8 @@
  * which come from slabs and return to a free list. A packet may be freed by another part than the
  * one that made it.
  */
+#include <string.h>
+
 #include "machine/net/net_collective_router.h"
 
 enum { SLAB = 64 };
@@ -75,6 +77,19 @@ void collective_packet_free(struct net_collective_part *part, struct net_collect
 {
     packet->next = part->free_packets;
     part->free_packets = packet;
+}
+
+size_t collective_packet_pack(void *self, const void *packet, uint8_t *bytes)
+{
+    struct net_collective_packet *from = (struct net_collective_packet *)packet;
+    memcpy(bytes, from, sizeof *from);
+    collective_packet_free(self, from);
+    return sizeof *from;
+}
+
+void *collective_packet_unpack(void *self, const uint8_t *bytes)
+{
+    return memcpy(collective_packet_new(self), bytes, sizeof(struct net_collective_packet));
 }
 
 size_t net_collective_memory(const struct net_collective_part *part)

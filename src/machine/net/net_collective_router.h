@@ -195,6 +195,8 @@ uint16_t collective_first_route(const struct net_collective *network, uint32_t n
 struct collective_router *collective_router_get(struct net_collective_part *part, uint32_t node);
 struct net_collective_packet *collective_packet_new(struct net_collective_part *part);
 void collective_packet_free(struct net_collective_part *part, struct net_collective_packet *packet);
+size_t collective_packet_pack(void *part, const void *packet, uint8_t *bytes);
+void *collective_packet_unpack(void *part, const uint8_t *bytes); /* struct net_unit */
 /* net_collective_route.c: step 3 of a cycle. */
 void collective_arbitrate(void *part, uint32_t node);
 /* Why no arbiter could route a packet of this header from its FIFO, or NULL. */

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "machine/net/net_queue.h"
@@ -111,6 +112,37 @@ void net_partition_post(struct net_partition *p, const struct net_event *event)
 {
     assert(event->node >= p->first && event->node < p->end);
     net_queue_add(&p->queue, event);
+}
+
+/* The event as it is here, the length of its packet, the packet. Both processes run the same
+ * program on hosts of one kind. */
+void net_partition_pack(struct net_partition *p, const struct net_event *event, uint8_t **bytes,
+                        size_t *count, size_t *capacity)
+{
+    const struct net_unit *unit = &p->units[event->unit];
+    size_t most = sizeof *event + sizeof(uint32_t) + NET_PACKED_MAX;
+    *bytes = base_grow(*bytes, capacity, *count + most, 1);
+    uint8_t *at = *bytes + *count;
+    uint32_t size = 0;
+    assert(!event->packet || unit->pack);
+    if (event->packet)
+        size = (uint32_t)unit->pack(unit->self, event->packet, at + sizeof *event + sizeof size);
+    assert(size <= NET_PACKED_MAX);
+    memcpy(at, event, sizeof *event);
+    memcpy(at + sizeof *event, &size, sizeof size);
+    *count += sizeof *event + sizeof size + size;
+}
+
+size_t net_partition_unpack(struct net_partition *p, const uint8_t *bytes)
+{
+    struct net_event event;
+    uint32_t size;
+    memcpy(&event, bytes, sizeof event);
+    memcpy(&size, bytes + sizeof event, sizeof size);
+    const struct net_unit *unit = &p->units[event.unit];
+    event.packet = size ? unit->unpack(unit->self, bytes + sizeof event + sizeof size) : NULL;
+    net_partition_post(p, &event);
+    return sizeof event + sizeof size + size;
 }
 
 static uint32_t act_class(const struct net_event *e)

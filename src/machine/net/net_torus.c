@@ -158,9 +158,12 @@ struct net_torus_part *net_torus_part_new(struct net_torus *torus, struct net_pa
     part->partition = partition;
     if (owner) part->owner = *owner;
     arena_init(&part->arena);
-    part->unit = net_partition_add(
-        partition,
-        &(struct net_unit){.self = part, .apply = apply, .act = act, .arbitrate = torus_arbitrate});
+    part->unit = net_partition_add(partition, &(struct net_unit){.self = part,
+                                                                 .apply = apply,
+                                                                 .act = act,
+                                                                 .arbitrate = torus_arbitrate,
+                                                                 .pack = torus_packet_pack,
+                                                                 .unpack = torus_packet_unpack});
     return part;
 }
 

@@ -95,6 +95,24 @@ struct net_torus_packet *torus_packet_copy(struct net_torus_part *part,
     return copy;
 }
 
+size_t torus_packet_pack(void *self, const void *packet, uint8_t *bytes)
+{
+    struct net_torus_packet *from = (struct net_torus_packet *)packet;
+    size_t size = from->payload ? payload_size(from->chunks) : 0;
+    memcpy(bytes, from, sizeof *from);
+    if (size) memcpy(bytes + sizeof *from, from->payload, size);
+    torus_packet_free(self, from);
+    return sizeof *from + size;
+}
+
+void *torus_packet_unpack(void *self, const uint8_t *bytes)
+{
+    struct net_torus_packet packet;
+    memcpy(&packet, bytes, sizeof packet);
+    if (packet.payload) packet.payload = (uint8_t *)bytes + sizeof packet;
+    return torus_packet_copy(self, &packet);
+}
+
 size_t net_torus_memory(const struct net_torus_part *part)
 {
     return sizeof *part + part->packets * sizeof(struct net_torus_packet) + part->payload_bytes +

@@ -158,6 +158,8 @@ struct net_torus_packet *torus_packet_new(struct net_torus_part *part, unsigned 
 void torus_packet_free(struct net_torus_part *part, struct net_torus_packet *packet);
 struct net_torus_packet *torus_packet_copy(struct net_torus_part *part,
                                            const struct net_torus_packet *packet);
+size_t torus_packet_pack(void *part, const void *packet, uint8_t *bytes); /* struct net_unit */
+void *torus_packet_unpack(void *part, const uint8_t *bytes);
 /* net_torus_route.c: step 3 of a cycle. */
 void torus_arbitrate(void *part, uint32_t node);
 /* net_torus_link.c */

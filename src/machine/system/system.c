@@ -7,7 +7,9 @@
 #include "base/mem.h"
 #include "machine/system/system_impl.h"
 
-enum { SHORT = 4000 }; /* cycles that a member runs on after its turn before another thread does */
+/* Cycles that a member runs on after its turn before another thread does; and those after which all
+ * nodes end when a program ends them all, which must be more than the shortest latency. */
+enum { SHORT = 4000, STOP_CYCLES = 10000 };
 
 /* ---- the order of members ---- */
 
@@ -58,11 +60,12 @@ static bool has_turn(void *context, const struct os_action *action)
     member->time = os_now(member->node->os);
     if (action->network && system_idle_replays(member, member->time)) return true;
     do
-        if (!is_first(member)) return false;
+        if (!is_first(member) || !system_ranks_safe(member->system, member->time)) return false;
     while (!system_net_advance(member->system, member->time));
-    if (action->network) return !system_idle_look(member, action);
+    bool needs_order = !action->network || member->reports.count;
+    if (needs_order && !system_ranks_first(member->system, member->time)) return false;
     system_flush_reports(member);
-    return true;
+    return !action->network || !system_idle_look(member, action);
 }
 
 static int64_t output(void *context, int stream, const void *bytes, size_t count)
@@ -79,9 +82,11 @@ int system_new(struct system **out, const struct system_options *options, struct
     system->members = base_calloc(options->node_count, sizeof *system->members);
     system->heap = base_calloc(options->node_count, sizeof *system->heap);
     system->first_failed = -1;
+    system->stop_at = NET_NEVER;
     unsigned threads =
         options->threads < options->node_count ? options->threads : options->node_count;
     if (threads > 1) system->threads = system_threads_new(threads - 1);
+    system->ranks = system_ranks_new(options);
     *out = system;
     return system_net_new(system, err);
 }
@@ -95,6 +100,7 @@ void system_free(struct system *system)
         system_net_detach(&system->members[i]);
     }
     system_net_free(system);
+    system_ranks_free(system->ranks);
     free(system->members);
     free(system->heap);
     free(system);
@@ -120,9 +126,12 @@ static void end(struct system *system, struct system_member *member)
 {
     struct os_result result;
     os_result_get(member->node->os, &result);
+    system_flush_reports(member);
     system_flush_lines(member);
-    if (result.status && system->first_failed < 0)
+    if (result.status && system->first_failed < 0) {
         system->first_failed = (int)(member - system->members);
+        system->failed_at = member->time;
+    }
     system->last = member->time;
 }
 
@@ -133,8 +142,7 @@ static enum os_progress act(struct system_member *member, uint64_t until)
     return node_advance(member->node, end < until ? end : until);
 }
 
-/* Runs the first member until it waits for its turn, sleeps, ends, or reaches `until`. */
-static void run_first(struct system *system, uint64_t until)
+void system_run_first(struct system *system, uint64_t until)
 {
     struct system_member *member = take_first(system);
     enum os_progress progress;
@@ -145,9 +153,11 @@ static void run_first(struct system *system, uint64_t until)
             return;
         }
     } else {
-        system_flush_reports(member);
         if (member->ended) {
-            end(system, member);
+            if (system_ranks_first(system, member->time))
+                end(system, member);
+            else
+                system_add(system, member);
             return;
         }
         progress = act(member, until);
@@ -168,46 +178,69 @@ static void run_first(struct system *system, uint64_t until)
 void system_stop(struct system_member *member)
 {
     struct system *system = member->system;
-    if (system->first_failed < 0) system->first_failed = (int)(member - system->members);
-    system->stopping = true;
+    uint64_t at = member->time + STOP_CYCLES;
+    if (system->first_failed < 0) {
+        system->first_failed = (int)(member - system->members);
+        system->failed_at = member->time;
+    }
+    if (at < system->stop_at) system->stop_at = at;
 }
 
-static void stop_all(struct system *system)
+/* Each node has run up to its first turn that is not before stop_at, on any number of threads. */
+static void finish_handed(struct system *system)
 {
-    system_hold(system);
+    enum os_progress progress;
+    unsigned count = system->waiting;
+    for (unsigned i = 0; i < count; i++) {
+        struct system_member *member = &system->members[system->heap[i]];
+        while (member->handed)
+            (void)system_threads_take(system->threads, member, UINT64_MAX, &progress);
+    }
+    for (system->waiting = 0; system->waiting < count;) /* in the order of their new times */
+        system_add(system, &system->members[system->heap[system->waiting]]);
+}
+
+void system_stop_all(struct system *system)
+{
+    system_idle_catch_up(system, system->stop_at);
+    finish_handed(system);
     for (unsigned i = 0; i < system->options.node_count; i++) {
         struct system_member *member = &system->members[i];
         if (member->asleep) system_idle_wake(member);
-        os_kill(member->node->os);
+        if (member->node) os_kill(member->node->os);
     }
-    system_release(system);
-    system->stopping = false;
+    system->stop_at = NET_NEVER;
 }
 
 /* Nothing is to be run before `until`, but the networks may wake a member. */
 static bool wait_until(struct system *system, uint64_t until)
 {
     bool is_over = system_net_advance(system, until);
-    if (is_over) system_idle_catch_up(system, until);
+    if (is_over && until != NET_NEVER) system_idle_catch_up(system, until);
     return is_over;
 }
 
 enum system_progress system_advance(struct system *system, uint64_t until)
 {
     if (system->threads) system_threads_until(system->threads, until);
+    if (system->ranks) return system_ranks_advance(system, until);
     while (system->waiting || system->asleep) {
-        if (system->stopping) stop_all(system);
-        if (!system->waiting && net_partition_next(system->partition) == NET_NEVER) {
-            system_idle_deadlock(system);
+        uint64_t stop = system->stop_at, end = stop < until ? stop : until;
+        if (!system->waiting && stop == NET_NEVER &&
+            net_partition_next(system->partition) == NET_NEVER) {
+            system_idle_deadlock(system, 0, system->asleep);
             continue;
         }
         const struct system_member *first =
             system->waiting ? &system->members[system->heap[0]] : NULL;
-        if (!first || (!first->ended && first->time >= until)) {
-            if (wait_until(system, until)) return SYSTEM_TIME_REACHED;
-            continue;
-        }
-        run_first(system, until);
+        if (first && (first->ended || first->time < end))
+            system_run_first(system, until);
+        else if (!wait_until(system, end) || end == NET_NEVER)
+            continue; /* a member was woken, or none ever will be */
+        else if (end == stop)
+            system_stop_all(system);
+        else
+            return SYSTEM_TIME_REACHED;
     }
     (void)system_net_advance(system, NET_NEVER);
     return SYSTEM_ENDED;
@@ -215,8 +248,14 @@ enum system_progress system_advance(struct system *system, uint64_t until)
 
 uint64_t system_now(const struct system *system)
 {
+    if (system->ranks) return system_ranks_now(system);
     if (system->waiting) return system->members[system->heap[0]].time;
     return system->asleep ? net_partition_now(system->partition) : system->last;
+}
+
+uint64_t system_failed_at(const struct system *system)
+{
+    return system->failed_at;
 }
 
 int system_first_failed(const struct system *system)

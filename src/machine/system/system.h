@@ -18,6 +18,9 @@
  *      one acts outside. Other threads may run members up to their next turn (system_threads.c).
  *   3. Lines of a node are whole, and come out in the order of turns.
  *
+ * Nodes may be in several processes (system_ranks.c), which exchange what the networks carry; a
+ * turn may then also have to wait for other ranks.
+ *
  * A node that only looks at a network again and again sleeps until the network changes what it
  * would see (system_idle.c); its looks are counted and not executed. When all nodes sleep and the
  * networks are quiet, the machine is in deadlock.
@@ -27,6 +30,7 @@
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
+#include "base/ranks.h"
 #include "machine/net/net_torus.h"
 #include "machine/node/node.h"
 
@@ -45,6 +49,9 @@ struct system_options {
     unsigned processes;
     const uint32_t *place_of_rank, *rank_of_place;
     /* A line about a node for the user, in order; NULL: not wanted. */
+    struct ranks *ranks; /* processes that share the nodes; NULL: one */
+    /* Asked while other ranks are awaited: true when the host's user wants the run to end. */
+    bool (*stops)(void *context);
     void (*report)(void *context, unsigned node, const char *line);
     /* Where an instruction is, for such a line: function, file and line; may be NULL. */
     void (*place)(void *context, unsigned node, unsigned core, uint32_t pc, char *text,
@@ -55,6 +62,8 @@ struct system_options {
 int system_new(struct system **system, const struct system_options *options,
                struct chil_error *err);
 void system_free(struct system *system); /* before its nodes */
+/* The nodes of this process: *first to *end - 1. The others have no struct node here. */
+void system_range(const struct system_options *options, unsigned *first, unsigned *end);
 /* The node with this number, borrowed; all are attached before their node_load. */
 void system_attach(struct system *system, unsigned number, struct node *node);
 
@@ -64,6 +73,13 @@ enum system_progress { SYSTEM_ENDED, SYSTEM_TIME_REACHED };
  * and nothing can wake one, reports the deadlock and kills them. */
 enum system_progress system_advance(struct system *system, uint64_t until);
 uint64_t system_now(const struct system *system); /* simulated time, in cycles */
+/* Over all ranks, called by each at the same point; nothing when alone. Sums of values; messages to
+ * rank 0, which takes them in the order of ranks. */
+void system_sum(struct system *system, uint64_t *values, size_t count);
+void system_gather(struct system *system, const struct ranks_message *own,
+                   void (*take)(void *context, unsigned rank, const uint8_t *bytes, size_t count),
+                   void *context);
+bool system_lost(const struct system *system); /* another rank did not answer: nothing goes on */
 /* Within a callback of a node: no other thread runs a node in between, so all may be looked at. */
 void system_hold(struct system *system);
 void system_release(struct system *system);
@@ -78,5 +94,6 @@ int system_check_laws(struct system *system, unsigned *checked, struct chil_erro
 
 /* The node that was the first to end with another status than 0; -1: none. */
 int system_first_failed(const struct system *system);
+uint64_t system_failed_at(const struct system *system); /* and when, of this process's nodes */
 
 #endif

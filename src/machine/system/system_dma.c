@@ -58,6 +58,8 @@ static bool is_marked(const struct system_dma *dma, uint32_t address, uint32_t s
 static struct mem *memory_of(const struct system_member *member, uint64_t address, uint32_t size,
                              unsigned right)
 {
+    if (member->handed) /* its memory is that of its next turn, in whatever thread it runs */
+        system_threads_finish(member->system->threads, (struct system_member *)member);
     struct mem *mem = os_process_mem(member->node->os, (unsigned)(address >> 32));
     uint64_t first = (uint32_t)address, last = first + size - 1;
     if (!mem || last >> 32) return NULL;

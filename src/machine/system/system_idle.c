@@ -172,6 +172,13 @@ void system_idle_catch_up(struct system *system, uint64_t time)
 
 /* ---- deadlock ---- */
 
+static void report_line(struct system *system, unsigned number, const char *text)
+{
+    const struct system_options *o = &system->options;
+    if (o->report && !system_ranks_line(system, number, 0, text, strlen(text) + 1))
+        o->report(o->context, number, text);
+}
+
 static void report(struct system *system, unsigned number)
 {
     const struct system_options *o = &system->options;
@@ -184,12 +191,12 @@ static void report(struct system *system, unsigned number)
     (void)snprintf(text, sizeof text, "deadlock: waits for ever for %s at pc 0x%08x%s%s",
                    system_net_awaited(member, member->idle->answers[0].address),
                    member->idle->regs.pc, *place ? " in " : "", place);
-    o->report(o->context, number, text);
+    report_line(system, number, text);
 }
 
-void system_idle_deadlock(struct system *system)
+void system_idle_deadlock(struct system *system, unsigned before, unsigned all)
 {
-    unsigned reported = 0, first_left = 0, left = system->asleep;
+    unsigned reported = before, first_left = 0;
     char text[80];
     for (unsigned i = 0; i < system->options.node_count; i++) {
         struct system_member *member = &system->members[i];
@@ -202,7 +209,7 @@ void system_idle_deadlock(struct system *system)
         os_kill(member->node->os);
         system_idle_wake(member);
     }
-    (void)snprintf(text, sizeof text, "deadlock: and %u more nodes", left - reported);
-    if (left > reported && system->options.report)
-        system->options.report(system->options.context, first_left, text);
+    (void)snprintf(text, sizeof text, "deadlock: and %u more nodes", all - REPORTED);
+    if (all > REPORTED && reported == REPORTED && before < REPORTED)
+        report_line(system, first_left, text);
 }

@@ -59,7 +59,9 @@ struct system {
     bool woken;    /* one was, since the networks were last asked to advance */
     uint64_t last; /* the time at which the last member ended */
     int first_failed;
-    bool stopping;                  /* a program ends all nodes */
+    uint64_t stop_at; /* a program ends all nodes; NET_NEVER: none does */
+    uint64_t failed_at;
+    struct system_ranks *ranks;     /* NULL: this process has all nodes */
     struct system_threads *threads; /* NULL: one thread does all */
     /* The networks; NULL on machines without them. */
     struct net_torus *torus;
@@ -88,8 +90,30 @@ struct system_threads *system_threads_new(unsigned count);
 void system_threads_free(struct system_threads *threads);
 void system_threads_until(struct system_threads *threads, uint64_t until);
 void system_threads_hand(struct system_threads *threads, struct system_member *member);
+/* `_finish` waits until it has stopped; it stays handed. */
+void system_threads_finish(struct system_threads *threads, struct system_member *member);
 bool system_threads_take(struct system_threads *threads, struct system_member *member,
                          uint64_t time, enum os_progress *progress);
+
+/* Ranks (system_ranks.c); `ranks` of a system is NULL when it is alone. */
+struct system_ranks *system_ranks_new(const struct system_options *options);
+void system_ranks_free(struct system_ranks *ranks);
+enum system_progress system_ranks_advance(struct system *system, uint64_t until);
+uint64_t system_ranks_now(const struct system *system);
+/* A latency between nodes of one of the networks. */
+void system_ranks_lookahead(struct system *system, uint64_t cycles);
+/* Whether all is known here of what other ranks do before a time; whether what happens here at a
+ * time is the first of all ranks, alone always: if not, the round ends. */
+bool system_ranks_safe(const struct system *system, uint64_t time);
+bool system_ranks_first(struct system *system, uint64_t time);
+/* Hands a line to rank 0: of a stream, or 0 and a text for the user. False: this is rank 0. */
+bool system_ranks_line(struct system *system, unsigned node, int stream, const void *bytes,
+                       size_t count);
+
+/* Runs the first member until it waits for its turn, sleeps, ends, or reaches `until`. */
+void system_run_first(struct system *system, uint64_t until);
+/* Everything before stop_at is done, on all ranks: kills all nodes here. */
+void system_stop_all(struct system *system);
 
 /* Waiting members (system_idle.c). system_idle_look is called in the turn of a look, before it:
  * true if the member sleeps from now on and the look is not to be done. system_idle_answered keeps
@@ -109,8 +133,9 @@ bool system_idle_replay(struct system_member *member, struct node_access *access
 /* Counts of members that sleep, up to a time. */
 void system_idle_catch_up(struct system *system, uint64_t time);
 void system_idle_wake(struct system_member *member);
-/* Nothing will change any more: reports who waits for what, and ends them. */
-void system_idle_deadlock(struct system *system);
+/* Nothing will change any more: reports who waits for what, and ends them. `before` nodes of lower
+ * ranks do, too, of `all`. */
+void system_idle_deadlock(struct system *system, unsigned before, unsigned all);
 
 /* Attaches the page that names the node (system_personality.c). */
 void system_personality_attach(struct system_member *member);
@@ -128,6 +153,8 @@ const char *system_net_awaited(const struct system_member *member, uint32_t addr
 
 /* Lines (system_output.c): of the program; and for the user, which system_flush_reports hands on.
  * system_flush_lines writes what has no newline at its end. */
+int64_t system_write(struct system *system, unsigned node, int stream, const char *bytes,
+                     size_t count);
 int64_t system_output(struct system_member *member, int stream, const void *bytes, size_t count);
 void system_flush_lines(struct system_member *member);
 void system_flush_reports(struct system_member *member);

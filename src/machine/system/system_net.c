@@ -194,7 +194,8 @@ static bool is_quiet(struct system *system, const char *network, uint64_t left)
                    "%llu packets of the %s were still on their way at the end: nodes did not take "
                    "them",
                    (unsigned long long)left, network);
-    if (system->options.report) system->options.report(system->options.context, 0, text);
+    if (system->options.report && !(system->options.ranks && ranks_self(system->options.ranks)))
+        system->options.report(system->options.context, 0, text);
     return false;
 }
 
@@ -213,6 +214,10 @@ static int check_torus(struct system *system, unsigned *checked, struct chil_err
     struct net_torus_totals totals = {0};
     if (!system->torus) return CHIL_OK;
     net_torus_add_totals(system->torus_part, &totals);
+    const struct net_torus_totals own = totals;
+    system_sum(system, (uint64_t *)&totals, sizeof totals / sizeof(uint64_t));
+    totals.elapsed = own.elapsed;
+    totals.cycles_per_byte = own.cycles_per_byte;
     if (!is_quiet(system, "torus", totals.injected + totals.copies - totals.delivered))
         return CHIL_OK;
     return checked_laws(net_torus_law, net_torus_broken_law(&totals), "torus", checked, err);
@@ -224,7 +229,12 @@ static int check_dma(struct system *system, unsigned *checked, struct chil_error
     if (!system->dma) return CHIL_OK;
     net_dma_add_totals(system->dma_part, &totals);
     for (unsigned i = 0; i < system->options.node_count; i++)
-        totals.foreign -= net_torus_port_taken(system->members[i].port);
+        if (system->members[i].port)
+            totals.foreign -= net_torus_port_taken(system->members[i].port);
+    const struct net_dma_totals own = totals;
+    system_sum(system, (uint64_t *)&totals, sizeof totals / sizeof(uint64_t));
+    totals.write_cycles = own.write_cycles;
+    totals.quad_cycles = own.quad_cycles;
     if (!is_quiet(system, "DMA engines", totals.left)) return CHIL_OK;
     return checked_laws(net_dma_law, net_dma_broken_law(&totals), "DMA engine", checked, err);
 }
@@ -234,6 +244,9 @@ static int check_collective(struct system *system, unsigned *checked, struct chi
     struct net_collective_totals totals = {0};
     if (!system->collective) return CHIL_OK;
     net_collective_add_totals(system->collective_part, &totals);
+    const uint64_t elapsed = totals.elapsed;
+    system_sum(system, (uint64_t *)&totals, sizeof totals / sizeof(uint64_t));
+    totals.elapsed = elapsed;
     uint64_t left = net_collective_left(&totals);
     if (!is_quiet(system, "collective network", left)) return CHIL_OK;
     return checked_laws(net_collective_law, net_collective_broken_law(&totals),
@@ -245,6 +258,9 @@ static int check_barrier(struct system *system, unsigned *checked, struct chil_e
     struct net_barrier_totals totals = {0};
     if (!system->barrier) return CHIL_OK;
     net_barrier_add_totals(system->barrier_part, &totals);
+    const uint64_t nodes = totals.nodes;
+    system_sum(system, (uint64_t *)&totals, sizeof totals / sizeof(uint64_t));
+    totals.nodes = nodes;
     return checked_laws(net_barrier_law, net_barrier_broken_law(&totals), "barrier network",
                         checked, err);
 }
@@ -298,6 +314,7 @@ static int make_torus(struct system *system, struct chil_error *err)
         .bit_error_rate = bit_error_rate(system, "torus.bit_errors")};
     if (!system_net_number(system, "torus.base")) return CHIL_OK;
     int status = net_torus_new(&system->torus, &config, err);
+    system_ranks_lookahead(system, config.params.hop_cycles);
     const struct net_torus_owner owner = {
         .self = system, .received = torus_received, .injected = torus_injected};
     if (!status) system->torus_part = net_torus_part_new(system->torus, system->partition, &owner);
@@ -313,6 +330,7 @@ static int make_barrier(struct system *system, struct chil_error *err)
         .access_cycles = system_net_number(system, "barrier.access_cycles")};
     if (!system_net_number(system, "network.dcr_base")) return CHIL_OK;
     int status = net_barrier_new(&system->barrier, &config, err);
+    if (!status) system_ranks_lookahead(system, net_barrier_latency(system->barrier));
     const struct net_barrier_owner owner = {
         .self = system, .sticky = barrier_changed, .down = barrier_changed};
     if (!status)
@@ -335,6 +353,7 @@ static int make_collective(struct system *system, struct chil_error *err)
         .fault_seed = system_net_number(system, "collective.fault_seed"),
         .bit_error_rate = bit_error_rate(system, "collective.bit_errors")};
     if (!system_net_number(system, "collective.base")) return CHIL_OK;
+    system_ranks_lookahead(system, config.params.hop_cycles);
     int status = net_collective_new(&system->collective, &config, err);
     const struct net_collective_owner owner = {
         .self = system, .received = collective_changed, .injected = collective_changed};
@@ -346,7 +365,9 @@ static int make_collective(struct system *system, struct chil_error *err)
 
 int system_net_new(struct system *system, struct chil_error *err)
 {
-    system->partition = net_partition_new(0, system->options.node_count);
+    unsigned first, end;
+    system_range(&system->options, &first, &end);
+    system->partition = net_partition_new(first, end);
     make_dma(system);
     int status = make_torus(system, err);
     if (!status) status = make_collective(system, err);

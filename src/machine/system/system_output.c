@@ -20,6 +20,11 @@ static void append(struct system_line *line, const void *bytes, size_t count)
     line->count += count;
 }
 
+static unsigned number_of(const struct system_member *member)
+{
+    return (unsigned)(member - member->system->members);
+}
+
 static int64_t write_all(int stream, const char *bytes, size_t count)
 {
     for (size_t done = 0; done < count;) {
@@ -30,9 +35,17 @@ static int64_t write_all(int stream, const char *bytes, size_t count)
     return 0;
 }
 
-static int64_t flush_line(struct system_line *line, int stream)
+int64_t system_write(struct system *system, unsigned node, int stream, const char *bytes,
+                     size_t count)
 {
-    int64_t result = write_all(stream, line->bytes, line->count);
+    if (system_ranks_line(system, node, stream, bytes, count)) return 0;
+    return write_all(stream, bytes, count);
+}
+
+static int64_t flush_line(struct system_member *member, struct system_line *line, int stream)
+{
+    int64_t result =
+        system_write(member->system, number_of(member), stream, line->bytes, line->count);
     line->count = 0;
     return result;
 }
@@ -44,12 +57,12 @@ int64_t system_output(struct system_member *member, int stream, const void *byte
     size_t whole = end ? (size_t)(end + 1 - text) : 0;
     int64_t result = 0;
     if (whole) {
-        if (line->count) result = flush_line(line, stream);
-        if (!result) result = write_all(stream, text, whole);
+        if (line->count) result = flush_line(member, line, stream);
+        if (!result) result = system_write(member->system, number_of(member), stream, text, whole);
         if (result) return result;
     }
     append(line, text + whole, count - whole);
-    if (line->count >= LINE_MAX_BYTES) result = flush_line(line, stream);
+    if (line->count >= LINE_MAX_BYTES) result = flush_line(member, line, stream);
     return result ? result : (int64_t)count;
 }
 
@@ -59,7 +72,7 @@ void system_flush_lines(struct system_member *member)
         struct system_line *line = &member->line[i];
         if (!line->count) continue;
         append(line, "\n", 1);
-        (void)flush_line(line, STDOUT_FILENO + i);
+        (void)flush_line(member, line, STDOUT_FILENO + i);
     }
 }
 
@@ -74,10 +87,12 @@ void system_flush_reports(struct system_member *member)
 {
     const struct system_options *o = &member->system->options;
     struct system_line *reports = &member->reports;
-    for (size_t at = 0; at < reports->count; at += strlen(reports->bytes + at) + 1)
-        if (o->report)
-            o->report(o->context, (unsigned)(member - member->system->members),
-                      reports->bytes + at);
+    for (size_t at = 0; at < reports->count; at += strlen(reports->bytes + at) + 1) {
+        const char *line = reports->bytes + at;
+        if (o->report &&
+            !system_ranks_line(member->system, number_of(member), 0, line, strlen(line) + 1))
+            o->report(o->context, number_of(member), line);
+    }
     reports->count = 0;
 }
 

@@ -173,6 +173,20 @@ bool system_threads_take(struct system_threads *threads, struct system_member *m
     return !member->handed;
 }
 
+void system_threads_finish(struct system_threads *threads, struct system_member *member)
+{
+    pthread_mutex_lock(&threads->lock);
+    while (member->run.state != SYSTEM_STOPPED)
+        if (member->run.state == SYSTEM_QUEUED) {
+            run_slice(threads, member, UINT64_MAX);
+        } else {
+            threads->waits = true;
+            pthread_cond_wait(&threads->progress, &threads->lock);
+            threads->waits = false;
+        }
+    pthread_mutex_unlock(&threads->lock);
+}
+
 void system_hold(struct system *system)
 {
     struct system_threads *threads = system->threads;
