@@ -2,7 +2,7 @@
  * per core, L3 banks, DDR controllers, L1 coherence and its snoop filters. It returns the stall
  * cycles of every access and counts the events that the chips' counters see.
  *
- * Left out: data (only the places of lines are kept), the 440's shadow TLBs, DMA. Counts are exact
+ * Left out: data (only the places of lines are kept), the 440's shadow TLBs. Counts are exact
  * for this model; docs/model-memory.md lists each decision, its source and what is a guess.
  *
  * Hits need no call. For each core and address space there is a table with one byte per 32 bytes of
@@ -204,6 +204,11 @@ uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t n
  * is the same, nothing has changed there. */
 uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads);
 void cache_repeat_device_loads(struct cache *cache, unsigned core, uint64_t times);
+
+/* A DMA engine has read or written memory, without a core: L3 is looked up and filled (cache_dma.c),
+ * lines that it wrote leave the L1D of all cores. `now` is not before any other access's. */
+void cache_dma(struct cache *cache, unsigned space, uint32_t address, uint32_t size, bool write,
+               uint64_t now);
 
 /* --- Listening ------------------------------------------------------------------------------- */
 

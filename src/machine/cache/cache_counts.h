@@ -38,7 +38,7 @@ struct core_counts {
     uint64_t l2_rise[CACHE_FILLS + 1], l2_level[CACHE_FILLS + 1]; /* by reads outstanding */
     struct span_count prefetch;
     uint64_t l3_pending, l3_wait, write, device_read, device_write;
-    uint64_t wrap, snoop_sent;
+    uint64_t wrap, snoop_sent, dma_snoop;
     /* Misses by enum kind; last, since they are not read where they are not counted. */
     uint64_t load_kind[KINDS], store_kind[KINDS];
 };
@@ -77,6 +77,9 @@ struct bank_counts {
     uint64_t lookup[2]; /* reads are added when read */
     struct span_count not_taken[2], mh_not_taken;
     uint64_t prefetch_miss, in_flight, evict, castout;
+    struct {
+        uint64_t hit[2], miss[2], deposit; /* deposit: also among those of its write port */
+    } dma;
     uint64_t miss_kind[KINDS_OF_L3]; /* last, as above */
 };
 

@@ -214,6 +214,8 @@ static struct bank_counts bank_counts_of(const struct cache *cache, unsigned num
             b.lookup[directory] += reads;
             b.read[port].single += reads;
         }
+    for (unsigned directory = 0; directory < 2; directory++)
+        b.lookup[directory] += b.dma.hit[directory] + b.dma.miss[directory];
     b.read[0].single -= b.read[0].burst;
     b.read[1].single -= b.read[1].burst;
     return b;
@@ -238,7 +240,7 @@ static uint64_t counts_snoops(const struct cache *cache, unsigned core, unsigned
 static uint64_t counts_requests(const struct cache *cache, unsigned instance)
 {
     unsigned core = instance / CACHE_PORTS;
-    uint64_t sum = 0;
+    uint64_t sum = instance % CACHE_PORTS == DMA_PORT ? cache->core[core]->counts.dma_snoop : 0;
     for (unsigned i = 0; i < cache->config.cores; i++)
         if (i != core && snoop_port(core, i) == instance % CACHE_PORTS)
             sum += counts_sent(&cache->core[i]->counts);
@@ -253,12 +255,18 @@ static uint64_t counts_read_misses(const struct bank_counts *b, unsigned port)
 static uint64_t counts_misses(const struct bank_counts *b)
 {
     return counts_read_misses(b, 0) + counts_read_misses(b, 1) + b->write[0].miss +
-           b->write[1].miss;
+           b->write[1].miss + b->dma.miss[0] + b->dma.miss[1];
+}
+
+static uint64_t counts_dma_reads(const struct bank_counts *b)
+{
+    return b->dma.hit[0] + b->dma.hit[1] + b->dma.miss[0] + b->dma.miss[1];
 }
 
 static uint64_t counts_reads(const struct bank_counts *b)
 {
-    return b->read[0].single + b->read[0].burst + b->read[1].single + b->read[1].burst;
+    return b->read[0].single + b->read[0].burst + b->read[1].single + b->read[1].burst +
+           counts_dma_reads(b);
 }
 
 static uint64_t counts_writes(const struct bank_counts *b)
@@ -408,18 +416,21 @@ const struct cache_law cache_laws[] = {
     {"reads of L3 = hits + misses of its directories",
      {PLUS(L2_READ_L3), MINUS(RD0_HIT0), MINUS(RD0_HIT1), MINUS(RD0_MISS0), MINUS(RD0_MISS1),
       MINUS(RD1_HIT0), MINUS(RD1_HIT1), MINUS(RD1_MISS0), MINUS(RD1_MISS1)}},
-    {"writes to memory = deposits in L3", {PLUS(L2_WRITE), MINUS(WR0_DEPOSIT), MINUS(WR1_DEPOSIT)}},
+    {"writes to memory + those of DMA = deposits in L3",
+     {PLUS(L2_WRITE), PLUS(L3_DMA_WRITE), MINUS(WR0_DEPOSIT), MINUS(WR1_DEPOSIT)}},
     {"deposits = buffer lines + joined ones",
      {PLUS(L3_WRITE0), PLUS(L3_WRITE1), MINUS(L3_WRITE0_HIT), MINUS(L3_WRITE1_HIT),
       MINUS(L3_BUFFER_ALLOCATE)}},
-    {"lookups = reads + buffer lines",
-     {PLUS(DIR0_LOOKUP), PLUS(DIR1_LOOKUP), MINUS(L2_READ_L3), MINUS(L3_BUFFER_ALLOCATE)}},
+    {"lookups = reads + those of DMA + buffer lines",
+     {PLUS(DIR0_LOOKUP), PLUS(DIR1_LOOKUP), MINUS(L2_READ_L3), MINUS(RD2_SINGLE),
+      MINUS(L3_BUFFER_ALLOCATE)}},
     {"lookups = hits + in flight + requested",
      {PLUS(DIR0_LOOKUP), PLUS(DIR1_LOOKUP), MINUS(L3_HIT), MINUS(L3_IN_FLIGHT), MINUS(L3_REQUEST)}},
     {"fetches from DDR = misses of L3", {PLUS(DDR_FETCH), MINUS(L3_REQUEST)}},
     {"fetches from DDR = allocations", {PLUS(DDR_FETCH), MINUS(MH_ALLOCATION)}},
-    {"requests taken = those of reads + those of writes",
-     {PLUS(L3_TAKEN), MINUS(L3_TAKEN_READ0), MINUS(L3_TAKEN_READ1), MINUS(L3_TAKEN_WRITE)}},
+    {"requests taken = those of reads, of DMA, of writes",
+     {PLUS(L3_TAKEN), MINUS(L3_TAKEN_READ0), MINUS(L3_TAKEN_READ1), MINUS(L3_TAKEN_WRITE),
+      MINUS(RD2_MISS0), MINUS(RD2_MISS1)}},
     {"dirty lines out of L3 = stores to DDR", {PLUS(L3_REQUEST_CASTOUT), MINUS(DDR_STORE)}},
     {"every L2 is shown its core's writes", {PLUS(L2_SNOOP_SAME), MINUS(L2_WRITE)}},
     {"load misses = cold + capacity + conflict + coherence",

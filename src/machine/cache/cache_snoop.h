@@ -61,6 +61,8 @@ INLINE bool snoop_fits(const struct shape *shape, const struct stream_set *set, 
     return tags_any(found);
 }
 
+enum { DMA_PORT = CACHE_PORTS - 1 }; /* of each core: no other core is shown there */
+
 INLINE unsigned snoop_port(unsigned core, unsigned source)
 {
     return (source < core ? source : source - 1) % (CACHE_PORTS - 1);

@@ -132,8 +132,9 @@ static void end_fetch(struct net_dma_part *part, struct dma_node *node)
         stop_fifo(node, fifo);
         return;
     }
-    (void)dma_traffic(part, node, (uint64_t)head * QUAD, QUAD, false);
-    (void)dma_traffic(part, node, (uint64_t)dma_fifo_step(in, head, 1) * QUAD, QUAD, false);
+    uint32_t before_end = head + 1 < in->word[1] ? DMA_DESCRIPTOR : QUAD;
+    (void)dma_traffic(part, node, (uint64_t)head * QUAD, before_end, false);
+    (void)dma_traffic(part, node, (uint64_t)in->word[0] * QUAD, DMA_DESCRIPTOR - before_end, false);
     node->pulses[DMA_DESCRIPTORS]++;
     node->pulses[DMA_ACKED]++;
     node->pulses[DMA_BEATS]++;

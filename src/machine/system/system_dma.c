@@ -12,7 +12,8 @@
  * What the engine writes is kept until the node looks at a network again, and then applied in the
  * order of arrival, before the look is answered: a node runs freely in between, perhaps in another
  * thread. The engine itself reads what it has written before. Right and existence of a page are
- * checked when the engine writes; a page that is gone by the look is left out.
+ * checked when the engine writes; a page that is gone by the look is left out. The memory hierarchy
+ * sees the engine's accesses at the look, too: L3 is looked up and filled, lines leave L1D.
  *
  * A program's fault (memory that is not there, a counter that is not enabled, ...) is reported and
  * the engine drops the packet or deactivates the FIFO; the program runs on. */
@@ -30,8 +31,17 @@ struct write {
     uint8_t process;
 };
 
-/* What is still to be written, in order. */
+/* An access of the engine that the hierarchy has still to see. */
+struct traffic {
+    uint32_t address, size;
+    uint8_t process;
+    bool write;
+};
+
+/* What is still to be done, in order. */
 struct system_dma {
+    struct traffic *traffic;
+    size_t traffic_count, traffic_capacity;
     struct write *writes;
     size_t count, capacity;
     uint8_t *bytes;
@@ -116,10 +126,39 @@ static bool dma_write(void *self, uint32_t node, uint64_t address, const void *b
     return true;
 }
 
+static void dma_traffic(void *self, uint32_t node, uint64_t time, uint64_t address, uint32_t size,
+                        bool write)
+{
+    const struct system *system = self;
+    struct system_dma *dma = system->members[node].dma;
+    (void)time;
+    if (dma->traffic_count == dma->traffic_capacity)
+        dma->traffic = base_grow(dma->traffic, &dma->traffic_capacity, dma->traffic_count + 1,
+                                 sizeof *dma->traffic);
+    dma->traffic[dma->traffic_count++] =
+        (struct traffic){(uint32_t)address, size, (uint8_t)(address >> 32), write};
+}
+
+/* L3 and L1D see the accesses now, in their order; their times are past. */
+static void apply_traffic(const struct system_member *member)
+{
+    struct system_dma *dma = member->dma;
+    uint64_t now = os_now(member->node->os);
+    for (size_t i = 0; i < dma->traffic_count; i++) {
+        const struct traffic *t = &dma->traffic[i];
+        const struct mem *mem = os_process_mem(member->node->os, t->process);
+        if (mem && mem->frames && mem_granted(mem, t->address))
+            cache_dma(member->node->cache, mem->space, t->address, t->size, t->write, now);
+    }
+    dma->traffic_count = 0;
+}
+
 void system_dma_apply(struct system_member *member)
 {
     struct system_dma *dma = member->dma;
-    if (!dma || !dma->count) return;
+    if (!dma) return;
+    apply_traffic(member);
+    if (!dma->count) return;
     for (size_t i = 0; i < dma->count; i++) {
         const struct write *w = &dma->writes[i];
         struct mem *mem = os_process_mem(member->node->os, w->process);
@@ -150,6 +189,7 @@ struct net_dma_owner system_dma_owner(struct system *system)
     return (struct net_dma_owner){.self = system,
                                   .read = dma_read,
                                   .write = dma_write,
+                                  .traffic = dma_traffic,
                                   .changed = dma_changed,
                                   .fault = dma_fault};
 }
@@ -189,6 +229,7 @@ void system_dma_attach(struct system_member *member)
 void system_dma_detach(struct system_member *member)
 {
     if (!member->dma) return;
+    free(member->dma->traffic);
     free(member->dma->writes);
     free(member->dma->bytes);
     free(member->dma);
