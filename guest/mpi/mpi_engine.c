@@ -15,6 +15,7 @@
  */
 #include "mpi_impl.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 enum { PHASE_EAGER, PHASE_REQUEST, PHASE_ANNOUNCED, PHASE_BULK };
@@ -484,6 +485,7 @@ static void (*const handlers[])(const struct packet *) = {
 void mpi_progress(void)
 {
     struct packet packet;
+    mpi_packet_begin();
     while (mpi_packet_receive(&packet)) {
         engine.moves++;
         handlers[packet.type](&packet);
@@ -492,11 +494,51 @@ void mpi_progress(void)
     mpi_schedules_progress();
 }
 
+/* Of several threads that wait one looks at the network, without the lock; the others wait for it.
+ */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t progress;
+    bool looks;
+} threads = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+
+void mpi_lock(void)
+{
+    (void)pthread_mutex_lock(&threads.lock);
+}
+
+void mpi_unlock(void)
+{
+    if (threads.looks) mpi_packet_kick(); /* it has to send what this call left */
+    (void)pthread_mutex_unlock(&threads.lock);
+}
+
+static void wait_among_threads(void)
+{
+    if (threads.looks) {
+        mpi_packet_kick();
+        (void)pthread_cond_wait(&threads.progress, &threads.lock);
+        return;
+    }
+    threads.looks = true;
+    (void)pthread_mutex_unlock(&threads.lock);
+    mpi_packet_wait(engine.refused);
+    (void)pthread_mutex_lock(&threads.lock);
+    threads.looks = false;
+    (void)pthread_cond_broadcast(&threads.progress);
+}
+
 void mpi_progress_wait(void)
 {
     unsigned before = engine.moves;
     mpi_progress();
-    if (engine.moves == before) mpi_packet_wait(engine.refused);
+    if (engine.moves != before)
+        (void)(mpi.thread_level == MPI_THREAD_MULTIPLE &&
+               pthread_cond_broadcast(&threads.progress));
+    else if (mpi.thread_level == MPI_THREAD_MULTIPLE)
+        wait_among_threads();
+    else
+        mpi_packet_wait(engine.refused);
 }
 
 void mpi_wait_for(struct request *r)

@@ -18,6 +18,7 @@ void mpi_bsend_finish(void);
 enum { STOP = 4 * 0xFF0 }; /* the register that ends all nodes */
 
 struct mpi mpi;
+__thread const char *mpi_call;
 static pthread_t main_thread;
 
 static void fatal(const char *name, const char *text)
@@ -31,14 +32,21 @@ const char *mpi_enter(const char *name)
 {
     if (!mpi.started || mpi.finished)
         fatal(name, mpi.finished ? "called after MPI_Finalize" : "called before MPI_Init");
-    const char *before = mpi.call;
-    if (!before) mpi.call = name;
-    return before;
+    const char *before = mpi_call;
+    if (before) return before;
+    if (mpi.thread_level == MPI_THREAD_MULTIPLE) mpi_lock();
+    mpi_call = name;
+    return NULL;
 }
 
 void mpi_leave(const char **entered)
 {
-    mpi.call = *entered;
+    if (*entered) return;
+    while (mpi_packet_holds())
+        mpi_progress_wait();
+    mpi_call = NULL;
+    mpi_packet_leave();
+    if (mpi.thread_level == MPI_THREAD_MULTIPLE) mpi_unlock();
 }
 
 void mpi_abort(int code)

@@ -93,17 +93,14 @@ static int call_handler(int object, struct errhandler *handler, int code, const 
     if (!handler || handler->handle == MPI_ERRORS_ARE_FATAL) {
         const char *name = text_of(code);
         (void)fflush(stdout);
-        (void)fprintf(stderr, "mpi: rank %d: %s: %.*s: %s\n", mpi.rank,
-                      mpi.call ? mpi.call : "MPI", (int)strcspn(name ? name : "error", ":"),
-                      name ? name : "error", text);
+        (void)fprintf(stderr, "mpi: rank %d: %s: %.*s: %s\n", mpi.rank, mpi_call ? mpi_call : "MPI",
+                      (int)strcspn(name ? name : "error", ":"), name ? name : "error", text);
         mpi_abort(code);
     }
     if (handler->function) {
         handler->refs++;
         int copy = object;
-        const char *call = mpi.call;
         ((MPI_Comm_errhandler_function *)handler->function)(&copy, &code);
-        mpi.call = call;
         handler->refs--;
     }
     return code;

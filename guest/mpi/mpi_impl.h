@@ -301,6 +301,9 @@ void mpi_take_message(struct message *message, struct request *request);
 void mpi_progress(void);
 /* Moves, then waits until something may have happened. Loop: while (!done) mpi_progress_wait(). */
 void mpi_progress_wait(void);
+/* With MPI_THREAD_MULTIPLE: the library, for one thread. */
+void mpi_lock(void);
+void mpi_unlock(void);
 void mpi_cancel(struct request *request);
 void mpi_engine_quiet(void); /* until all that was to be sent is in the network */
 unsigned mpi_engine_leftovers(void);
@@ -321,9 +324,32 @@ void mpi_torus_init(void);
 bool mpi_packet_send(const struct packet *packet);
 /* The data stay until the next call. False: there is none. */
 bool mpi_packet_receive(struct packet *packet);
-/* Until a packet came; if a send was refused, also until there may be room. */
+/* Until a packet came; if a send was refused, also until there may be room. What happens after
+ * mpi_packet_begin is not missed. */
+void mpi_packet_begin(void);
 void mpi_packet_wait(bool refused);
-void mpi_packet_note(void); /* before sends: what mpi_packet_wait compares with */
+void mpi_packet_note(void);  /* before sends: what mpi_packet_wait compares with */
+void mpi_packet_kick(void);  /* ends the waiting of another thread */
+bool mpi_packet_holds(void); /* a packet for another process, which has to go on first */
+void mpi_packet_leave(void); /* the process computes: others of the node look at the network */
+
+/* Processes of a node (mpi_node.c): boxes of packets in memory that they share. */
+bool mpi_node_init(unsigned processes, unsigned self); /* false: one process, nothing to share */
+void mpi_node_lock(void);                              /* for the network's FIFOs */
+void mpi_node_unlock(void);
+bool mpi_node_send(unsigned to, const struct packet *packet);
+bool mpi_node_receive(struct packet *packet);
+/* Takes the lock if it is this process's turn to take a packet from the network: what came before
+ * for it is not in its box, and nobody holds a packet for a full box. */
+bool mpi_node_turn(void);
+/* Under the lock: a packet of the network to its process. False: its box is full, nobody else takes
+ * packets from the network until it was forwarded. */
+bool mpi_node_forward(unsigned to, const struct packet *packet);
+/* The number of things that happened to this process; waits until there is another one. False: this
+ * process is the one that looks at the network, and has to wait by looking. */
+const volatile uint32_t *mpi_node_bell(void);
+bool mpi_node_wait(uint32_t bell);
+void mpi_node_leave(void);
 int mpi_place_of(int world);
 bool mpi_hardware_barrier_is_there(void);
 void mpi_hardware_barrier_arrive(void);
@@ -386,15 +412,14 @@ struct mpi {
     bool started, finished, fortran;
     int thread_level, ranks, rank, place;
     uint32_t clock_mhz;
-    unsigned eager;   /* largest message that is sent at once */
-    const char *call; /* the one that runs */
-    unsigned depth;
+    unsigned eager; /* largest message that is sent at once */
     uint32_t next_context;
     struct comm *world, *self;
     int error_last; /* of MPI_Add_error_class */
     struct type *byte, *packed;
 };
 extern struct mpi mpi;
+extern __thread const char *mpi_call; /* the one that runs, for messages; NULL: none */
 
 /* ---- checks of arguments ---- */
 

@@ -15,7 +15,8 @@ void *mpi_alloc(size_t bytes)
 {
     void *memory = calloc(1, bytes ? bytes : 1);
     if (memory) return memory;
-    (void)fprintf(stderr, "mpi: rank %d: %s: out of memory\n", mpi.rank, mpi.call);
+    (void)fprintf(stderr, "mpi: rank %d: %s: out of memory\n", mpi.rank,
+                  mpi_call ? mpi_call : "MPI");
     mpi_abort(MPI_ERR_NO_MEM);
 }
 

@@ -23,14 +23,20 @@ struct own {
 static struct {
     const volatile uint32_t *status, *barrier;
     struct net_packet arrived;
+    bool undelivered;                  /* it is for a process whose box is full */
     struct own *first, **last, *taken; /* packets to this process itself */
     uint32_t *places;                  /* of ranks, + 1; 0: not known yet */
     uint32_t noted[3];
     bool in_barrier;
+    bool shares;                   /* with other processes of the node */
+    const volatile uint32_t *bell; /* of mpi_node.c */
+    uint32_t heard;
+    volatile uint32_t kicks, kicked;
 } torus;
 
 void mpi_torus_init(void)
 {
+    static const uint32_t none;
     (void)net_self();
     uint32_t base = chiliad_personality_word(CHILIAD_PERSONALITY_TORUS);
     torus.status = (const volatile uint32_t *)(base + STATUS);
@@ -40,6 +46,9 @@ void mpi_torus_init(void)
     torus.last = &torus.first;
     torus.places = mpi_alloc((size_t)mpi.ranks * sizeof *torus.places);
     mpi.place = mpi_place_of(mpi.rank);
+    torus.shares = mpi_node_init(chiliad_personality_word(CHILIAD_PERSONALITY_PROCESSES),
+                                 (unsigned)mpi.place & 3);
+    torus.bell = torus.shares ? mpi_node_bell() : &none;
 }
 
 int mpi_place_of(int world)
@@ -51,6 +60,8 @@ int mpi_place_of(int world)
     }
     return (int)(*place - 1);
 }
+
+/* ---- to oneself ---- */
 
 static void send_to_self(const struct packet *packet)
 {
@@ -74,35 +85,89 @@ static bool receive_own(struct packet *packet)
     return true;
 }
 
-bool mpi_packet_send(const struct packet *packet)
+/* ---- to others ---- */
+
+static bool send(const struct packet *packet)
 {
-    if (packet->place == mpi.place) {
-        send_to_self(packet);
-        return true;
-    }
     uint32_t tag = packet->type << TYPE_SHIFT | (uint32_t)(mpi.place & 3) << FROM_SHIFT |
                    (uint32_t)(packet->place & 3) << TO_SHIFT | packet->word;
     return net_try_send((unsigned)packet->place >> 2, tag, packet->data, packet->bytes,
                         packet->unordered ? NET_DYNAMIC : NET_ORDERED) == NET_OK;
 }
 
-bool mpi_packet_receive(struct packet *packet)
+bool mpi_packet_send(const struct packet *packet)
 {
-    struct net_packet *in = &torus.arrived;
-    free(torus.taken);
-    torus.taken = NULL;
-    if (receive_own(packet)) return true;
-    if (!net_receive(in)) return false;
+    if (packet->place == mpi.place) {
+        send_to_self(packet);
+        return true;
+    }
+    if (packet->place >> 2 == mpi.place >> 2)
+        return mpi_node_send((unsigned)packet->place & 3, packet);
+    if (!torus.shares) return send(packet);
+    mpi_node_lock();
+    bool sent = send(packet);
+    mpi_node_unlock();
+    return sent;
+}
+
+static void describe(struct packet *packet, struct net_packet *in)
+{
     *packet = (struct packet){(int)(in->node << 2 | (in->tag >> FROM_SHIFT & 3)),
                               in->tag >> TYPE_SHIFT,
                               in->tag & WORD,
                               in->bytes,
                               false,
                               in->data};
+}
+
+/* Packets for other processes of the node go to their boxes, in the order in which they came. */
+static bool receive_shared(struct packet *packet)
+{
+    struct net_packet *in = &torus.arrived;
+    for (;;) {
+        if (mpi_node_receive(packet)) return true;
+        if (!mpi_node_turn()) {
+            if (mpi_node_receive(packet)) return true;
+            return false;
+        }
+        bool any = torus.undelivered || net_receive(in);
+        if (!any) {
+            mpi_node_unlock();
+            return false;
+        }
+        unsigned to = in->tag >> TO_SHIFT & 3;
+        describe(packet, in);
+        bool own = to == ((unsigned)mpi.place & 3);
+        if (!own) torus.undelivered = !mpi_node_forward(to, packet);
+        mpi_node_unlock();
+        if (own) return true;
+        if (torus.undelivered) return false;
+    }
+}
+
+bool mpi_packet_holds(void)
+{
+    return torus.undelivered;
+}
+
+bool mpi_packet_receive(struct packet *packet)
+{
+    free(torus.taken);
+    torus.taken = NULL;
+    if (receive_own(packet)) return true;
+    if (torus.shares) return receive_shared(packet);
+    if (!net_receive(&torus.arrived)) return false;
+    describe(packet, &torus.arrived);
     return true;
 }
 
 /* ---- waiting ---- */
+
+void mpi_packet_begin(void)
+{
+    torus.heard = *torus.bell;
+    torus.kicked = torus.kicks;
+}
 
 void mpi_packet_note(void)
 {
@@ -110,32 +175,60 @@ void mpi_packet_note(void)
         torus.noted[i] = torus.status[i];
 }
 
+void mpi_packet_kick(void)
+{
+    torus.kicks++;
+}
+
+void mpi_packet_leave(void)
+{
+    if (torus.shares) mpi_node_leave();
+}
+
+/* The loops below end also when another process or thread has something for this one. */
+#define QUIET (*bell == heard && torus.kicks == kicked)
+
 static void wait_for_room(void)
 {
-    const volatile uint32_t *status = torus.status;
-    uint32_t a = torus.noted[0], b = torus.noted[1], c = torus.noted[2];
-    while (status[0] == a && status[1] == b && status[2] == c) {
+    const volatile uint32_t *status = torus.status, *bell = torus.bell;
+    uint32_t a = torus.noted[0], b = torus.noted[1], c = torus.noted[2], heard = torus.heard,
+             kicked = torus.kicked;
+    while (status[0] == a && status[1] == b && status[2] == c && QUIET) {
     }
 }
 
 static void wait_for_packet(void)
 {
-    const volatile uint32_t *status = torus.status;
-    while (!(status[0] | status[1] >> 8)) {
+    const volatile uint32_t *status = torus.status, *bell = torus.bell;
+    uint32_t heard = torus.heard, kicked = torus.kicked;
+    while (!(status[0] | status[1] >> 8) && QUIET) {
     }
 }
 
 static void wait_for_barrier(void)
 {
-    const volatile uint32_t *status = torus.status, *barrier = torus.barrier;
-    while (!(status[0] | status[1] >> 8 | (*barrier & BARRIER_STICKY))) {
+    const volatile uint32_t *status = torus.status, *barrier = torus.barrier, *bell = torus.bell;
+    uint32_t heard = torus.heard, kicked = torus.kicked;
+    while (!(status[0] | status[1] >> 8 | (*barrier & BARRIER_STICKY)) && QUIET) {
+    }
+}
+
+static void wait_for_bell(void)
+{
+    const volatile uint32_t *bell = torus.bell;
+    uint32_t heard = torus.heard;
+    while (*bell == heard) {
     }
 }
 
 void mpi_packet_wait(bool refused)
 {
     if (torus.first) return;
-    if (refused)
+    /* Nobody else knows when there is room. */
+    if (torus.shares && !refused && !torus.undelivered && mpi_node_wait(torus.heard)) return;
+    if (torus.undelivered)
+        wait_for_bell();
+    else if (refused)
         wait_for_room();
     else if (torus.in_barrier)
         wait_for_barrier();
@@ -147,7 +240,7 @@ void mpi_packet_wait(bool refused)
 
 bool mpi_hardware_barrier_is_there(void)
 {
-    return chiliad_personality_word(CHILIAD_PERSONALITY_PROCESSES) == 1 && !torus.in_barrier;
+    return !torus.shares && !torus.in_barrier;
 }
 
 void mpi_hardware_barrier_arrive(void)

@@ -88,6 +88,7 @@ static void unexpected(void)
         check(sizes[i], i, "a message to oneself");
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+    MPI_Barrier(MPI_COMM_WORLD);
     if (rank)
         for (int i = 0; i < 10; i++) {
             int value = 100 * rank + i;
@@ -106,6 +107,7 @@ static void unexpected(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &status);
     expect(!flag, "a message is left");
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Many in flight, completed in several ways; persistent ones; a message that is taken by its

@@ -74,8 +74,6 @@ static void replace_program(struct os_task *task, struct os_space *space)
         process->actions[s] = (struct os_sigaction){.handler = handler == 1};
     }
     os_timers_drop(process, false);
-    os_family_leave(process);
-    os_family_join(process, NULL);
     process->has_run_program = process->dumpable = true;
     task->tid = process->pid;
     task->clear_tid = task->robust_list = 0;

@@ -92,6 +92,7 @@ static const struct row rows[] = {
     {"/dev", PSEUDO_FOLDER, NULL, NULL},
     {"/dev/fd", PSEUDO_LINK, "/proc/self/fd", NULL},
     {"/dev/full", PSEUDO_FULL, NULL, NULL},
+    {"/dev/node", PSEUDO_NODE, NULL, NULL},
     {"/dev/null", PSEUDO_NULL, NULL, NULL},
     {"/dev/random", PSEUDO_RANDOM, NULL, NULL},
     {"/dev/stderr", PSEUDO_LINK, "/proc/self/fd/2", NULL},
@@ -203,11 +204,11 @@ void pseudo_stat(struct pseudo pseudo, struct stat *status)
         mode_t mode;
         unsigned major, minor;
     } looks[] = {
-        {PSEUDO_FOLDER, S_IFDIR | 0555, 0, 0},     {PSEUDO_LINK, S_IFLNK | 0777, 0, 0},
-        {PSEUDO_TEXT, S_IFREG | 0444, 0, 0},       {PSEUDO_NULL, S_IFCHR | 0666, 1, 3},
-        {PSEUDO_ZERO, S_IFCHR | 0666, 1, 5},       {PSEUDO_FULL, S_IFCHR | 0666, 1, 7},
-        {PSEUDO_RANDOM, S_IFCHR | 0666, 1, 9},     {PSEUDO_TTY, S_IFCHR | 0666, 5, 0},
-        {PSEUDO_DESCRIPTOR, S_IFLNK | 0700, 0, 0},
+        {PSEUDO_FOLDER, S_IFDIR | 0555, 0, 0}, {PSEUDO_LINK, S_IFLNK | 0777, 0, 0},
+        {PSEUDO_TEXT, S_IFREG | 0444, 0, 0},   {PSEUDO_NULL, S_IFCHR | 0666, 1, 3},
+        {PSEUDO_ZERO, S_IFCHR | 0666, 1, 5},   {PSEUDO_FULL, S_IFCHR | 0666, 1, 7},
+        {PSEUDO_RANDOM, S_IFCHR | 0666, 1, 9}, {PSEUDO_TTY, S_IFCHR | 0666, 5, 0},
+        {PSEUDO_NODE, S_IFCHR | 0666, 1, 1},   {PSEUDO_DESCRIPTOR, S_IFLNK | 0700, 0, 0},
     };
     *status = (struct stat){
         .st_nlink = 1, .st_ino = NUMBER_BASE + pseudo.number, .st_mtime = (time_t)OS_EPOCH};

@@ -1,11 +1,10 @@
 /* futex: waiting for a word of memory to change, and what a dying task does to the words it held.
  *
- * A futex is known by an address space and a guest address; in a MAP_SHARED page, by a family and
- * the address, so that processes that share it by fork meet there. (Two processes of a family that
- * map different things at one address, after the fork, would meet by mistake.) Waiters are woken in
- * the order in which they came. Every call is one indivisible step, as nothing else runs meanwhile.
- * Priority inheritance has no priorities to inherit here: LOCK_PI and its relatives keep the
- * protocol of the word (owner, FUTEX_WAITERS) and hand over in order of arrival.
+ * A futex is known by an address space and a guest address; in a MAP_SHARED page, by the memory
+ * that is mapped there and the place in it, so that processes that share it meet. Waiters are woken
+ * in the order in which they came. Every call is one indivisible step, as nothing else runs
+ * meanwhile. Priority inheritance has no priorities to inherit here: LOCK_PI and its relatives keep
+ * the protocol of the word (owner, FUTEX_WAITERS) and hand over in order of arrival.
  */
 #include "machine/os/os_task.h"
 
@@ -35,23 +34,6 @@ enum {
 
 enum { ROBUST_LIMIT = 2048 };
 
-/* Processes forked from one program, until each runs another. */
-struct os_family {
-    unsigned users;
-};
-
-void os_family_join(struct os_process *process, struct os_family *family)
-{
-    process->family = family ? family : base_calloc(1, sizeof *family);
-    process->family->users++;
-}
-
-void os_family_leave(struct os_process *process)
-{
-    if (process->family && !--process->family->users) free(process->family);
-    process->family = NULL;
-}
-
 struct futex {
     const void *what;
     uint32_t word;
@@ -60,8 +42,11 @@ struct futex {
 static struct futex futex_at(const struct os_process *process, uint32_t address, bool is_private)
 {
     const struct mem *mem = process->space->mem;
-    bool shared = !is_private && mem_rights(mem, address) & MEM_SHARED;
-    return (struct futex){shared ? (const void *)process->family : mem, address};
+    uint32_t at;
+    const void *memory = !is_private && mem_rights(mem, address) & MEM_SHARED
+                             ? os_space_memory(process->space, address, &at)
+                             : NULL;
+    return memory ? (struct futex){memory, at} : (struct futex){mem, address};
 }
 
 static struct futex futex_of(const struct os_call *call, unsigned argument)

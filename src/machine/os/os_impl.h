@@ -36,7 +36,6 @@ struct os_process;
 struct os_task;
 struct os_pending; /* signals that wait, with what came with them (os_signal.c) */
 struct os_timer;   /* timer_create (os_timer.c) */
-struct os_family;  /* processes forked from one program (os_futex.c) */
 
 /* ---- files (os_file*.c) ---- */
 
@@ -116,7 +115,6 @@ struct os_process {
     uint64_t children_cycles; /* of children that were waited for */
     struct os_alarm alarms[OS_ALARMS];
     struct os_timer *timers;
-    struct os_family *family;
     int next_timer;
     struct os_limit limits[OS_LIMITS];
     uint64_t random; /* state of getrandom */

@@ -8,6 +8,9 @@
  * unlike on Linux: two mappings of a file made by two calls of mmap, and read and write beside a
  * mapping, see its changes only after that. A host file is never mapped itself: were it truncated
  * meanwhile, the simulator would get SIGBUS.
+ *
+ * What processes of a node share without a fork is /dev/node: one memory, of which all mappings are
+ * the same bytes. It is for libraries that pass messages between them.
  */
 #include "machine/os/os_space_impl.h"
 #include "machine/os/os_task.h"
@@ -25,7 +28,9 @@
 
 /* ---- shared memory ---- */
 
-/* A host memory file, of one call of mmap. */
+enum { NODE_MEMORY = 16 << 20 }; /* bytes of /dev/node */
+
+/* A host memory file, of one call of mmap; or that of /dev/node. */
 struct memory {
     unsigned users;
     int fd;
@@ -43,12 +48,28 @@ struct os_mapping {
     uint8_t *original; /* the file's bytes when they were last the same */
 };
 
+static struct memory *memory_new(uint64_t length)
+{
+    int fd = memfd_create("chiliad", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)length) != 0) {
+        if (fd >= 0) close(fd);
+        return NULL;
+    }
+    struct memory *memory = base_calloc(1, sizeof *memory);
+    *memory = (struct memory){1, fd};
+    return memory;
+}
+
+static void memory_release(struct memory *memory)
+{
+    if (!memory || --memory->users) return;
+    (void)close(memory->fd);
+    free(memory);
+}
+
 static void mapping_free(struct os_mapping *mapping)
 {
-    if (!--mapping->memory->users) {
-        (void)close(mapping->memory->fd);
-        free(mapping->memory);
-    }
+    memory_release(mapping->memory);
     file_release(mapping->file);
     free(mapping->original);
     free(mapping);
@@ -91,35 +112,62 @@ static int fill(struct file *file, int64_t offset, uint8_t *bytes, uint64_t leng
     return 0;
 }
 
+/* Maps the memory from its byte 0 on; one user of it more. */
+static struct os_mapping *add_mapping(struct os_space *space, uint32_t address, uint64_t length,
+                                      unsigned rights, struct memory *memory)
+{
+    if (!memory || mem_map_shared(space->mem, address, length, rights, memory->fd, 0)) return NULL;
+    struct os_mapping *mapping = base_calloc(1, sizeof *mapping);
+    *mapping = (struct os_mapping){
+        .next = space->mappings, .address = address, .length = length, .memory = memory};
+    memory->users++;
+    space->mappings = mapping;
+    return mapping;
+}
+
 int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights,
                 struct file *file, int64_t offset)
 {
-    int memory = memfd_create("chiliad", MFD_CLOEXEC);
-    if (memory < 0 || ftruncate(memory, (off_t)length) != 0 ||
-        mem_map_shared(space->mem, address, length, rights, memory, 0)) {
-        if (memory >= 0) close(memory);
-        return -ENOMEM;
-    }
+    struct memory *memory = memory_new(length);
+    struct os_mapping *mapping = add_mapping(space, address, length, rights, memory);
+    memory_release(memory);
+    if (!mapping) return -ENOMEM;
+    mapping->offset = offset;
     if (file && fill(file, offset, mem_host(space->mem, address), length)) {
         mem_unmap(space->mem, address, length);
-        (void)close(memory);
+        space->mappings = mapping->next;
+        mapping_free(mapping);
         return -EIO;
     }
-    struct os_mapping *mapping = base_calloc(1, sizeof *mapping);
-    struct memory *shared = base_calloc(1, sizeof *shared);
-    *shared = (struct memory){1, memory};
-    *mapping = (struct os_mapping){.next = space->mappings,
-                                   .address = address,
-                                   .length = length,
-                                   .memory = shared,
-                                   .offset = offset};
     if (file) {
         mapping->file = file_share(file);
         mapping->original = base_calloc(length, 1);
         memcpy(mapping->original, mem_host(space->mem, address), length);
     }
-    space->mappings = mapping;
     return 0;
+}
+
+int space_share_node(struct os *os, struct os_space *space, uint32_t address, uint64_t length,
+                     unsigned rights)
+{
+    if (length > NODE_MEMORY) return -ENOMEM;
+    if (!os->node_memory) os->node_memory = memory_new(NODE_MEMORY);
+    return add_mapping(space, address, length, rights, os->node_memory) ? 0 : -ENOMEM;
+}
+
+void os_node_memory_free(struct os *os)
+{
+    memory_release(os->node_memory);
+}
+
+const void *os_space_memory(const struct os_space *space, uint32_t address, uint32_t *at)
+{
+    for (const struct os_mapping *mapping = space->mappings; mapping; mapping = mapping->next)
+        if (overlaps(mapping, address, 1)) {
+            *at = (uint32_t)(mapping->at + (address - mapping->address));
+            return mapping->memory;
+        }
+    return NULL;
 }
 
 /* Not all that is lost in Linux is reported by it, either: munmap and exit have no error for it. */

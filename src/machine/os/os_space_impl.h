@@ -41,6 +41,9 @@ void space_note_code(struct os_space *space, uint32_t address, uint64_t length, 
  * guests change is written back to it from `offset` on. 0 or -errno. */
 int space_share(struct os_space *space, uint32_t address, uint64_t length, unsigned rights,
                 struct file *file, int64_t offset);
+/* The same with /dev/node: from its byte 0 on. */
+int space_share_node(struct os *os, struct os_space *space, uint32_t address, uint64_t length,
+                     unsigned rights);
 /* Writes changes in the range back. `call` may be NULL. */
 int space_write_back(const struct os_call *call, const struct os_space *space, uint32_t address,
                      uint64_t length);

@@ -149,6 +149,11 @@ static int64_t do_map(struct os_call *call, const struct wish *wish)
     error = space_unshare(call, space, address, wish->length);
     if (error) return error;
     bool shared = (wish->flags & G_MAP_TYPE) != G_MAP_PRIVATE;
+    if (shared && wish->file && wish->file->pseudo.kind == PSEUDO_NODE) {
+        if (wish->offset || !os_may_share(call->os, 1)) return wish->offset ? -EINVAL : -ENOMEM;
+        error = space_share_node(call->os, space, address, wish->length, rights_of(wish->prot));
+        return error ? error : (int64_t)address;
+    }
     bool device = wish->file && wish->file->ops != &file_host_ops; /* /dev/zero, /proc/… */
     if (shared && !device && (!wish->file || file_writable(wish->file))) {
         if (!os_may_share(call->os, 1)) return -ENOMEM;

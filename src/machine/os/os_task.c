@@ -191,7 +191,6 @@ static int start_process(struct os *os, struct chil_error *err)
     process->cores = bits_mask64(cores) << (number * cores);
     os_limits_init(process);
     process->dumpable = true;
-    os_family_join(process, NULL);
     process->files = first ? os_files_fork(first->files) : os_files_new(&os->options.rules, err);
     int status = process->files ? load_first(process, &os->options, err) : CHIL_EINVAL;
     if (!status) os_task_start_program(task_add(process, process->pid, process->cores));
@@ -268,7 +267,6 @@ static struct os_process *process_fork(struct os_call *call, const struct clone 
     memcpy(child->actions, parent->actions, sizeof child->actions);
     memcpy(child->limits, parent->limits, sizeof child->limits);
     os_cpu_limit_changed(child);
-    os_family_join(child, parent->family);
     return child;
 }
 
@@ -477,7 +475,6 @@ static void process_free(struct os_process *process)
     if (process->files) os_files_release(process->files);
     os_signal_discard(&process->queue, &process->pending, UINT64_MAX);
     os_timers_drop(process, true);
-    os_family_leave(process);
     free(process);
 }
 
@@ -516,6 +513,7 @@ void os_free(struct os *os)
         os->processes = process->next;
         process_free(process);
     }
+    os_node_memory_free(os);
     os_warned_free(os);
     os_image_release(os->first_image);
     struct os_process last = {.os = os, .space = os->crash_space};

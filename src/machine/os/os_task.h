@@ -85,6 +85,7 @@ struct os {
     struct os_image *first_image;
     uint64_t written; /* bytes of output */
     struct os_space *crash_space;
+    struct memory *node_memory; /* of /dev/node, NULL: nobody has mapped it */
 };
 
 static inline uint64_t os_signal_bit(int signal)
@@ -209,8 +210,9 @@ enum { OS_RUSAGE_SIZE = 72 };
 
 /* ---- os_futex.c ---- */
 void os_futex_exit(struct os_task *task); /* robust list, clear_tid */
-void os_family_join(struct os_process *process, struct os_family *family); /* NULL: a new one */
-void os_family_leave(struct os_process *process);
+/* The shared memory that an address is in, and where in it; NULL: it is private (os_space.c). */
+const void *os_space_memory(const struct os_space *space, uint32_t address, uint32_t *at);
+void os_node_memory_free(struct os *os);
 
 /* ---- os_priority.c ---- */
 uint64_t os_time_slice(const struct os_task *task); /* cycles of a turn on a core with others */
