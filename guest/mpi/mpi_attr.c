@@ -63,11 +63,17 @@ static void release(struct keyval *keyval)
     free(keyval);
 }
 
+/* Attributes keep a key; one that was freed may be freed again by another copy of its handle. */
 static int keyval_free(int *handle)
 {
     struct keyval *keyval = mpi_object(KIND_KEYVAL, *handle);
+    if (keyval && keyval->freed) {
+        *handle = MPI_KEYVAL_INVALID;
+        return MPI_SUCCESS;
+    }
     if (!keyval) return mpi_fail(NULL, MPI_ERR_KEYVAL, "this key cannot be freed");
     *handle = MPI_KEYVAL_INVALID;
+    keyval->freed = true;
     release(keyval);
     return MPI_SUCCESS;
 }
@@ -156,6 +162,12 @@ static struct attribute **find(struct attribute **list, const struct keyval *key
     return list;
 }
 
+/* By the handler of the object. */
+static int failed(enum kind kind, int handle, int class, const char *text)
+{
+    return mpi_fail(kind == KIND_COMM ? mpi_comm(handle) : NULL, class, "%s", text);
+}
+
 static struct keyval *key_of(enum kind kind, int handle)
 {
     struct keyval *keyval = mpi_object(KIND_KEYVAL, handle);
@@ -167,11 +179,11 @@ int mpi_attr_set(enum kind kind, int handle, int key, void *value, int form)
     struct attribute **list = attributes_of(kind, handle);
     struct keyval *keyval = key_of(kind, key);
     if (!list) return no_object(kind, handle);
-    if (!keyval) return mpi_fail(NULL, MPI_ERR_KEYVAL, "no attribute can be set by this key");
+    if (!keyval) return failed(kind, handle, MPI_ERR_KEYVAL, "no attribute can be set by this key");
     struct attribute **at = find(list, keyval);
     if (*at) {
         int error = call_erase(handle, *at);
-        if (error) return mpi_fail(NULL, error, "the delete function failed");
+        if (error) return failed(kind, handle, error, "the delete function failed");
         (*at)->value = value;
         (*at)->form = form;
     } else
@@ -218,7 +230,7 @@ int mpi_attr_get(enum kind kind, int handle, int key, void **value, int *form, i
         *flag = 1;
         return MPI_SUCCESS;
     }
-    if (!keyval) return mpi_fail(NULL, MPI_ERR_KEYVAL, "this is no key of such an attribute");
+    if (!keyval) return failed(kind, handle, MPI_ERR_KEYVAL, "this is no key of such an attribute");
     struct attribute *const *at = find(list, keyval);
     if (!*at) return MPI_SUCCESS;
     *flag = 1;
@@ -232,11 +244,12 @@ static int delete_one(enum kind kind, int handle, int key)
     struct attribute **list = attributes_of(kind, handle);
     struct keyval *keyval = key_of(kind, key);
     if (!list) return no_object(kind, handle);
-    if (!keyval) return mpi_fail(NULL, MPI_ERR_KEYVAL, "no attribute can be deleted by this key");
+    if (!keyval)
+        return failed(kind, handle, MPI_ERR_KEYVAL, "no attribute can be deleted by this key");
     struct attribute **at = find(list, keyval);
-    if (!*at) return mpi_fail(NULL, MPI_ERR_KEYVAL, "there is no such attribute");
+    if (!*at) return failed(kind, handle, MPI_ERR_KEYVAL, "there is no such attribute");
     int error = erase(handle, at);
-    return error ? mpi_fail(NULL, error, "the delete function failed") : MPI_SUCCESS;
+    return error ? failed(kind, handle, error, "the delete function failed") : MPI_SUCCESS;
 }
 
 #define ATTRIBUTES(type, kind, text, create, release_key, set, get, erase_one)                     \

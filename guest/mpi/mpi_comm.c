@@ -1,11 +1,12 @@
 /* Communicators.
  *
- * A context is a number that a communicator's messages carry; that + 1 is for its collectives. All
- * members agree on the highest number that one of them has not used yet, so contexts are not used
- * again; there are 2^31 of them. Communicators made by one MPI_Comm_split have the same context, as
- * no process is in two of them.
+ * A context is a number that a communicator's messages carry; that + 1 is for its collectives, + 2
+ * and
+ * + 3 for the inside of an inter-communicator. Rank 0 of those who make it chooses it: its rank in
+ * the world and a number that it has not used before, so nobody else has it. Communicators made by
+ * one MPI_Comm_split have the same context, as no process is in two of them.
  */
-#include "mpi_impl.h"
+#include "mpi_coll_steps.h"
 
 #include <stdio.h>
 
@@ -30,7 +31,7 @@ int mpi_comm_wrong(MPI_Comm handle)
                                             : "this is no communicator");
 }
 
-struct comm *mpi_comm_new(uint32_t context, struct group *local, struct group *remote)
+struct comm *mpi_comm_new(uint64_t context, struct group *local, struct group *remote)
 {
     struct comm *comm = mpi_alloc(sizeof *comm);
     *comm = (struct comm){.refs = 1, .context = context, .local = local, .remote = remote};
@@ -52,7 +53,7 @@ void mpi_comm_release(struct comm *comm)
     free(comm);
 }
 
-static void predefine(struct comm **out, int handle, uint32_t context, struct group *group,
+static void predefine(struct comm **out, int handle, uint64_t context, struct group *group,
                       const char *name)
 {
     struct comm *comm = mpi_alloc(sizeof *comm);
@@ -68,37 +69,42 @@ void mpi_comm_init(void)
     int *own = mpi_alloc(sizeof *own);
     *own = mpi.rank;
     all->rank = mpi.rank;
-    predefine(&mpi.world, MPI_COMM_WORLD, 2, all, "MPI_COMM_WORLD");
-    predefine(&mpi.self, MPI_COMM_SELF, 4, mpi_group_new(1, own), "MPI_COMM_SELF");
-    mpi.next_context = 6;
+    predefine(&mpi.world, MPI_COMM_WORLD, 4, all, "MPI_COMM_WORLD");
+    predefine(&mpi.self, MPI_COMM_SELF, 8, mpi_group_new(1, own), "MPI_COMM_SELF");
+    mpi.contexts = 4;
 }
 
 /* ---- agreement ---- */
 
-/* Over an inter-communicator both groups agree. */
-uint32_t mpi_context_agree(struct comm *comm)
+uint64_t mpi_context_new(void)
 {
-    uint32_t mine = mpi.next_context, all = 0;
-    struct comm *inside = comm->inside ? comm->inside : comm;
-    mpi_allreduce(inside, &mine, &all, 1, MPI_UNSIGNED, MPI_MAX);
-    if (comm->remote) {
-        if (!comm->local->rank) {
-            struct request *in = mpi_irecv(&mine, 1, mpi_type(MPI_UNSIGNED), 0, -2, comm,
-                                           comm->context + 1),
-                           *out = mpi_isend(&all, 1, mpi_type(MPI_UNSIGNED), 0, -2, comm,
-                                            comm->context + 1, SEND_STANDARD);
-            mpi_request_start(in);
-            mpi_request_start(out);
-            mpi_wait_for(in);
-            mpi_wait_for(out);
-            mpi_request_delete(in);
-            mpi_request_delete(out);
-            if (mine > all) all = mine;
-        }
-        mpi_bcast(inside, &all, 1, MPI_UNSIGNED, 0);
+    return (uint64_t)mpi.rank << 32 | mpi.contexts++ << 2;
+}
+
+static void exchange_with_leader(struct comm *comm, const void *out, int out_bytes, void *in,
+                                 int in_bytes)
+{
+    struct request *r[] = {
+        mpi_irecv(in, in_bytes, mpi.byte, 0, -2, comm, comm->context + 1),
+        mpi_isend(out, out_bytes, mpi.byte, 0, -2, comm, comm->context + 1, SEND_STANDARD)};
+    for (int i = 0; i < 2; i++)
+        mpi_request_start(r[i]);
+    for (int i = 0; i < 2; i++) {
+        mpi_wait_for(r[i]);
+        mpi_request_delete(r[i]);
     }
-    mpi.next_context = all + 4; /* of an inter-communicator: also of its inside */
-    return all;
+}
+
+/* Of an inter-communicator: the lower one of what ranks 0 choose. */
+uint64_t mpi_context_agree(struct comm *comm)
+{
+    uint64_t context = comm->local->rank ? 0 : mpi_context_new(), other;
+    if (comm->remote && !comm->local->rank) {
+        exchange_with_leader(comm, &context, sizeof context, &other, sizeof other);
+        if (other < context) context = other;
+    }
+    mpi_bcast(comm->inside ? comm->inside : comm, &context, sizeof context, MPI_BYTE, 0);
+    return context;
 }
 
 static int give(struct comm *comm, MPI_Comm *out)
@@ -120,7 +126,7 @@ static void make_inside(struct comm *comm)
     comm->inside = mpi_comm_new(comm->context + 2, mpi_group_retain(comm->local), NULL);
 }
 
-static int duplicate(struct comm *comm, uint32_t context, MPI_Comm *result)
+static int duplicate(struct comm *comm, uint64_t context, MPI_Comm *result)
 {
     struct comm *copy = mpi_comm_new(context, mpi_group_retain(comm->local),
                                      comm->remote ? mpi_group_retain(comm->remote) : NULL);
@@ -226,17 +232,70 @@ MPI(int, Comm_dup_with_info, (MPI_Comm handle, MPI_Info info, MPI_Comm *result))
     return MPI_SUCCESS;
 }
 
-/* Agreement blocks, as is allowed: only the order of collectives counts for the program. */
+/* MPI_Comm_idup: what waits for the context. */
+struct duplicating {
+    uint64_t mine, theirs;
+    struct comm *comm;
+    MPI_Comm *result;
+};
+
+static int choose_lower(struct schedule *s, void *context)
+{
+    struct duplicating *d = context;
+    (void)s;
+    if (d->theirs < d->mine) d->mine = d->theirs;
+    return MPI_SUCCESS;
+}
+
+/* The attributes were copied when the call was made. */
+static int finish_duplicate(struct schedule *s, void *context)
+{
+    struct duplicating *d = context;
+    (void)s;
+    struct comm *copy = mpi_comm(*d->result);
+    copy->context = d->mine;
+    if (copy->inside) copy->inside->context = d->mine + 2;
+    return MPI_SUCCESS;
+}
+
+static int start_duplicate(struct comm *comm, MPI_Comm *result, MPI_Request *request)
+{
+    struct schedule *s = mpi_schedule_new(comm);
+    struct duplicating *d = schedule_alloc(s, sizeof *d);
+    int bytes = sizeof d->mine;
+    TRY(duplicate(comm, 0, result));
+    *d = (struct duplicating){comm->local->rank ? 0 : mpi_context_new(), 0, comm, result};
+    d->theirs = d->mine;
+    if (comm->remote && !comm->local->rank) {
+        schedule_receive(s, &d->theirs, bytes, mpi.byte, 0);
+        schedule_send(s, &d->mine, bytes, mpi.byte, 0);
+        schedule_round(s);
+        schedule_call_back(s, choose_lower, d);
+        schedule_round(s);
+    }
+    if (comm->remote) schedule_within(s, comm->inside);
+    steps_bcast(s, comm->remote ? comm->inside : comm, &d->mine, bytes, mpi.byte, 0);
+    schedule_round(s);
+    schedule_call_back(s, finish_duplicate, d);
+    return mpi_schedule_start(s, request);
+}
+
 MPI(int, Comm_idup, (MPI_Comm handle, MPI_Comm *result, MPI_Request *request))
 {
     ENTER("Comm_idup");
     COMM(comm, handle);
-    TRY(duplicate(comm, mpi_context_agree(comm), result));
-    struct request *r = mpi_request_new(REQUEST_GENERAL);
-    r->active = true;
-    mpi_status_empty(&r->status);
-    mpi_request_done(r);
-    *request = r->handle;
+    return start_duplicate(comm, result, request);
+}
+
+MPI(int, Comm_idup_with_info,
+    (MPI_Comm handle, MPI_Info info, MPI_Comm *result, MPI_Request *request))
+{
+    ENTER("Comm_idup_with_info");
+    COMM(comm, handle);
+    TRY(start_duplicate(comm, result, request));
+    struct comm *copy = mpi_comm(*result);
+    mpi_info_release(copy->info);
+    copy->info = mpi_info_copy(mpi_object(KIND_INFO, info));
     return MPI_SUCCESS;
 }
 
@@ -288,17 +347,8 @@ static struct place *exchange(struct comm *comm, struct place *mine)
 {
     struct place *theirs = mpi_alloc((size_t)comm->remote->count * sizeof *theirs);
     int bytes = comm->remote->count * (int)sizeof *theirs;
-    if (!comm->local->rank) {
-        struct request *in = mpi_irecv(theirs, bytes, mpi.byte, 0, -2, comm, comm->context + 1),
-                       *out = mpi_isend(mine, comm->local->count * (int)sizeof *mine, mpi.byte, 0,
-                                        -2, comm, comm->context + 1, SEND_STANDARD);
-        mpi_request_start(in);
-        mpi_request_start(out);
-        mpi_wait_for(in);
-        mpi_wait_for(out);
-        mpi_request_delete(in);
-        mpi_request_delete(out);
-    }
+    if (!comm->local->rank)
+        exchange_with_leader(comm, mine, comm->local->count * (int)sizeof *mine, theirs, bytes);
     mpi_bcast(comm->inside, theirs, bytes, MPI_BYTE, 0);
     return theirs;
 }
@@ -309,7 +359,7 @@ static int split(struct comm *comm, int color, int key, MPI_Comm *result)
                  *all = mpi_alloc((size_t)comm->local->count * sizeof *all), *others = NULL;
     mpi_allgather(comm->remote ? comm->inside : comm, &own, sizeof own, MPI_BYTE, all);
     if (comm->remote) others = exchange(comm, all);
-    uint32_t context = mpi_context_agree(comm);
+    uint64_t context = mpi_context_agree(comm);
     *result = MPI_COMM_NULL;
     if (color != MPI_UNDEFINED) {
         struct group *remote = others ? choose(others, comm->remote->count, color) : NULL;
@@ -363,33 +413,29 @@ MPI(int, Comm_create, (MPI_Comm handle, MPI_Group group_handle, MPI_Comm *result
         if (mpi_group_find(comm->local, group_world(group, i)) == MPI_UNDEFINED)
             return mpi_fail(comm, MPI_ERR_GROUP, "rank %d of the group is not in the communicator",
                             i);
-    uint32_t context = mpi_context_agree(comm);
+    uint64_t context = mpi_context_agree(comm);
     *result = MPI_COMM_NULL;
     if (group->rank == MPI_UNDEFINED) return MPI_SUCCESS;
     return give(inherit(mpi_comm_new(context, mpi_group_retain(group), NULL), comm), result);
 }
 
-/* Collective over the group only: the context is agreed on over a communicator that has the
- * parent's context of collectives and messages with a tag of their own. */
-static void agree_on_max(struct comm *comm, const struct group *group, int tag, uint32_t *value)
+/* Collective over the group only: its first rank sends the context to the others. */
+static uint64_t context_of_group(struct comm *comm, const struct group *group, int tag)
 {
-    struct type *type = mpi_type(MPI_UNSIGNED);
-    int count = group->count, rank = group->rank;
-    for (int phase = 0; phase < 2; phase++)
-        for (int i = 1; i < count; i++) {
-            if (rank && rank != i) continue;
-            int other = mpi_group_find(comm->local, group_world(group, rank ? 0 : i));
-            uint32_t got = 0;
-            bool sends = (rank != 0) == (phase == 0);
-            struct request *r =
-                sends ? mpi_isend(value, 1, type, other, -3 - tag, comm, comm->context + 1,
-                                  SEND_STANDARD)
-                      : mpi_irecv(&got, 1, type, other, -3 - tag, comm, comm->context + 1);
-            mpi_request_start(r);
-            mpi_wait_for(r);
-            mpi_request_delete(r);
-            if (!sends && got > *value) *value = got;
-        }
+    uint64_t context = group->rank ? 0 : mpi_context_new();
+    for (int i = 1; i < group->count; i++) {
+        if (group->rank && group->rank != i) continue;
+        int other = mpi_group_find(comm->local, group_world(group, group->rank ? 0 : i));
+        struct request *r = group->rank
+                                ? mpi_irecv(&context, sizeof context, mpi.byte, other, -3 - tag,
+                                            comm, comm->context + 1)
+                                : mpi_isend(&context, sizeof context, mpi.byte, other, -3 - tag,
+                                            comm, comm->context + 1, SEND_STANDARD);
+        mpi_request_start(r);
+        mpi_wait_for(r);
+        mpi_request_delete(r);
+    }
+    return context;
 }
 
 MPI(int, Comm_create_group, (MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *result))
@@ -400,14 +446,26 @@ MPI(int, Comm_create_group, (MPI_Comm handle, MPI_Group group_handle, int tag, M
     if (!group) return mpi_fail(comm, MPI_ERR_GROUP, "this is no group");
     *result = MPI_COMM_NULL;
     if (group->rank == MPI_UNDEFINED) return MPI_SUCCESS;
-    uint32_t context = mpi.next_context;
-    agree_on_max(comm, group, tag, &context);
-    mpi.next_context = context + 4;
+    uint64_t context = context_of_group(comm, group, tag);
     return give(inherit(mpi_comm_new(context, mpi_group_retain((struct group *)group), NULL), comm),
                 result);
 }
 
 /* ---- inter-communicators ---- */
+
+static void leaders(struct comm *peer, int rank, int tag, const void *out, int out_bytes, void *in,
+                    int in_bytes)
+{
+    struct request *r[] = {
+        mpi_irecv(in, in_bytes, mpi.byte, rank, tag, peer, peer->context),
+        mpi_isend(out, out_bytes, mpi.byte, rank, tag, peer, peer->context, SEND_STANDARD)};
+    for (int i = 0; i < 2; i++)
+        mpi_request_start(r[i]);
+    for (int i = 0; i < 2; i++) {
+        mpi_wait_for(r[i]);
+        mpi_request_delete(r[i]);
+    }
+}
 
 MPI(int, Intercomm_create,
     (MPI_Comm local_handle, int local_leader, MPI_Comm peer_handle, int remote_leader, int tag,
@@ -426,44 +484,27 @@ MPI(int, Intercomm_create,
         if (remote_leader < 0 || remote_leader >= comm_peers(peer)->count)
             return mpi_fail(peer, MPI_ERR_RANK, "there is no remote leader %d", remote_leader);
     }
-    uint32_t mine = mpi.next_context, head[2] = {0}, other[2] = {0};
-    mpi_allreduce(local, &mine, &head[0], 1, MPI_UNSIGNED, MPI_MAX);
-    head[1] = (uint32_t)count;
-    struct type *word = mpi_type(MPI_UNSIGNED);
-    if (peer) {
-        struct request *in = mpi_irecv(other, 2, word, remote_leader, tag, peer, peer->context),
-                       *out = mpi_isend(head, 2, word, remote_leader, tag, peer, peer->context,
-                                        SEND_STANDARD);
-        mpi_request_start(in);
-        mpi_request_start(out);
-        mpi_wait_for(in);
-        mpi_wait_for(out);
-        mpi_request_delete(in);
-        mpi_request_delete(out);
-        if (head[0] > other[0]) other[0] = head[0];
-    }
-    mpi_bcast(local, other, 2, MPI_UNSIGNED, local_leader);
-    int *ranks = mpi_alloc((size_t)count * sizeof *ranks),
-        *others = mpi_alloc((size_t)other[1] * sizeof *others);
+    struct {
+        uint64_t context;
+        int count;
+    } head = {0, count}, other = {0, 0};
+    int *ranks = mpi_alloc((size_t)count * sizeof *ranks);
     for (int i = 0; i < count; i++)
         ranks[i] = group_world(local->local, i);
     if (peer) {
-        struct request *in = mpi_irecv(others, (int)other[1], word, remote_leader, tag, peer,
-                                       peer->context),
-                       *out = mpi_isend(ranks, count, word, remote_leader, tag, peer, peer->context,
-                                        SEND_STANDARD);
-        mpi_request_start(in);
-        mpi_request_start(out);
-        mpi_wait_for(in);
-        mpi_wait_for(out);
-        mpi_request_delete(in);
-        mpi_request_delete(out);
+        head.context = mpi_context_new();
+        leaders(peer, remote_leader, tag, &head, sizeof head, &other, sizeof other);
+        if (head.context < other.context) other.context = head.context;
     }
+    mpi_bcast(local, &other, sizeof other, MPI_BYTE, local_leader);
+    int *others = mpi_alloc((size_t)other.count * sizeof *others);
+    if (peer)
+        leaders(peer, remote_leader, tag, ranks, count * (int)sizeof *ranks, others,
+                other.count * (int)sizeof *others);
     free(ranks);
-    mpi_bcast(local, others, (int)other[1], MPI_INT, local_leader);
-    mpi.next_context = other[0] + 4;
-    struct comm *made = mpi_comm_new(other[0], mpi_group_retain(local->local),
-                                     mpi_group_new((int)other[1], others));
+    mpi_bcast(local, others, other.count, MPI_INT, local_leader);
+    struct comm *made = mpi_comm_new(other.context, mpi_group_retain(local->local),
+                                     mpi_group_new(other.count, others));
     make_inside(inherit(made, local));
     return give(made, result);
 }
@@ -493,7 +534,7 @@ MPI(int, Intercomm_merge, (MPI_Comm handle, int high, MPI_Comm *result))
         for (int i = 0; i < group->count; i++)
             world[count++] = group_world(group, i);
     }
-    uint32_t context = mpi_context_agree(comm);
+    uint64_t context = mpi_context_agree(comm);
     return give(inherit(mpi_comm_new(context, mpi_group_new(count, world), NULL), comm), result);
 }
 

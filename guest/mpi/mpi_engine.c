@@ -23,10 +23,9 @@ enum { BULK_DATA = PACKET_DATA - 8, REFUSED = 6, CONTROL = 48 };
 
 /* First in EAGER and REQUEST packets; the packet's word is the number of the sender's request. */
 struct envelope {
-    uint32_t context;
-    int32_t source, tag; /* source: rank in the communicator */
-    uint32_t bytes;
-    uint32_t spare[2]; /* data are aligned to 8 */
+    uint64_t context;
+    int32_t source, tag;   /* source: rank in the communicator */
+    uint32_t bytes, spare; /* data are aligned to 8 */
 };
 enum { EAGER_DATA = PACKET_DATA - sizeof(struct envelope) };
 
@@ -86,6 +85,7 @@ void mpi_request_done(struct request *r)
 {
     r->complete = true;
     engine.moves++;
+    if (r->after) r->after(r);
     if (r->schedule && r->kind != REQUEST_SCHEDULE)
         mpi_schedule_step_done(r->schedule);
     else if (r->freed)
@@ -273,7 +273,7 @@ static void add_posted(struct request *r)
 }
 
 /* The first receive for a message, taken from the list. */
-static struct request *find_posted(uint32_t context, int source, int tag)
+static struct request *find_posted(uint64_t context, int source, int tag)
 {
     for (struct request **at = &engine.posted; *at; at = &(*at)->next) {
         struct request *r = *at;
@@ -297,8 +297,11 @@ static void remove_posted(const struct request *r)
         }
 }
 
+bool (*mpi_rma_incoming)(struct message *message);
+
 static void add_unexpected(struct message *m)
 {
+    if (m->context >> 63 && mpi_rma_incoming && mpi_rma_incoming(m)) return;
     if (!engine.unexpected_last || !engine.unexpected) engine.unexpected_last = &engine.unexpected;
     m->next = NULL;
     *engine.unexpected_last = m;
@@ -594,7 +597,7 @@ void mpi_take_message(struct message *m, struct request *r)
     engine.partial_messages = m;
 }
 
-struct message *mpi_find_message(uint32_t context, int source, int tag, bool take)
+struct message *mpi_find_message(uint64_t context, int source, int tag, bool take)
 {
     for (struct message **at = &engine.unexpected; *at; at = &(*at)->next) {
         struct message *m = *at;
@@ -645,7 +648,7 @@ void mpi_request_start(struct request *r)
 }
 
 static struct request *make(enum request_kind kind, const void *data, int count, struct type *type,
-                            int peer, int tag, struct comm *comm, uint32_t context)
+                            int peer, int tag, struct comm *comm, uint64_t context)
 {
     struct request *r = mpi_request_new(kind);
     r->buffer = data;
@@ -663,7 +666,7 @@ static struct request *make(enum request_kind kind, const void *data, int count,
 }
 
 struct request *mpi_isend(const void *data, int count, struct type *type, int peer, int tag,
-                          struct comm *comm, uint32_t context, enum send_mode mode)
+                          struct comm *comm, uint64_t context, enum send_mode mode)
 {
     struct request *r = make(REQUEST_SEND, data, count, type, peer, tag, comm, context);
     r->mode = mode;
@@ -671,7 +674,7 @@ struct request *mpi_isend(const void *data, int count, struct type *type, int pe
 }
 
 struct request *mpi_irecv(void *data, int count, struct type *type, int peer, int tag,
-                          struct comm *comm, uint32_t context)
+                          struct comm *comm, uint64_t context)
 {
     return make(REQUEST_RECEIVE, data, count, type, peer, tag, comm, context);
 }

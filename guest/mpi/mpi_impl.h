@@ -183,7 +183,7 @@ struct topo {
 struct comm {
     int handle, refs;
     bool freed;
-    uint32_t context;             /* of point to point; that + 1 of collectives */
+    uint64_t context;             /* of point to point; that + 1 of collectives */
     uint32_t collectives;         /* how many were called */
     struct group *local, *remote; /* remote: of an inter-communicator, else NULL */
     struct comm *inside;          /* the local group of an inter-communicator */
@@ -198,18 +198,19 @@ static inline const struct group *comm_peers(const struct comm *comm)
     return comm->remote ? comm->remote : comm->local;
 }
 struct comm *mpi_comm(MPI_Comm handle);
-struct comm *mpi_comm_new(uint32_t context, struct group *local_taken, struct group *remote_taken);
+struct comm *mpi_comm_new(uint64_t context, struct group *local_taken, struct group *remote_taken);
 void mpi_comm_release(struct comm *comm);
 int mpi_comm_wrong(MPI_Comm handle); /* the error of a wrong handle */
-/* A context that all of the communicator have free; collective over it. */
-uint32_t mpi_context_agree(struct comm *comm);
+/* A context that nobody has used; mpi_context_agree: the same for all of the communicator. */
+uint64_t mpi_context_new(void);
+uint64_t mpi_context_agree(struct comm *comm);
 
 /* ---- attributes ---- */
 
 struct keyval {
     int handle, refs;
     enum kind kind;
-    bool fortran, fortran_int; /* callbacks by reference; with INTEGER values */
+    bool freed, fortran, fortran_int; /* callbacks by reference; with INTEGER values */
     void *copy, *erase, *extra;
 };
 enum { ATTR_POINTER, ATTR_INT, ATTR_AINT };
@@ -246,7 +247,7 @@ struct request {
     struct type *type;
     const void *buffer;
     int count, peer, tag;
-    uint32_t context;
+    uint64_t context;
     enum send_mode mode;
     /* progress */
     struct request *next;    /* in a queue */
@@ -255,11 +256,12 @@ struct request {
     size_t room;             /* of a receiver's buffer */
     uint32_t peer_request;   /* rendezvous: number at the other side */
     uint16_t phase;
-    int sender;                /* rank of this process for the receiver */
-    int place;                 /* of the other process: node << 2 | t */
-    struct message *message;   /* unexpected one that it takes */
-    struct schedule *schedule; /* it is a step of this one, or it is this one */
-    void *bounce;              /* MPI_Bsend: the copy */
+    int sender;                             /* rank of this process for the receiver */
+    int place;                              /* of the other process: node << 2 | t */
+    struct message *message;                /* unexpected one that it takes */
+    struct schedule *schedule;              /* it is a step of this one, or it is this one */
+    void *bounce;                           /* a copy of the data that goes with the request */
+    void (*after)(struct request *request); /* called when it is complete */
     struct general *general;
     MPI_Status status;
 };
@@ -274,9 +276,9 @@ void mpi_wait_for(struct request *request);
 /* After completion: status to the user, error class; deletes the request or makes it inactive. */
 int mpi_request_finish(struct request *request, MPI_Status *status);
 struct request *mpi_isend(const void *buffer, int count, struct type *type, int peer, int tag,
-                          struct comm *comm, uint32_t context, enum send_mode mode);
+                          struct comm *comm, uint64_t context, enum send_mode mode);
 struct request *mpi_irecv(void *buffer, int count, struct type *type, int peer, int tag,
-                          struct comm *comm, uint32_t context);
+                          struct comm *comm, uint64_t context);
 void mpi_status_set(MPI_Status *status, const MPI_Status *from);
 void mpi_status_empty(MPI_Status *status);
 
@@ -286,7 +288,7 @@ void mpi_status_empty(MPI_Status *status);
 struct message {
     struct message *next;
     int handle; /* of MPI_Mprobe, or 0 */
-    uint32_t context;
+    uint64_t context;
     int source, tag; /* source: rank in the communicator */
     int place;       /* of the sender */
     uint32_t number; /* of its request */
@@ -295,7 +297,7 @@ struct message {
     char *data;
     struct request *request; /* takes it when it is whole */
 };
-struct message *mpi_find_message(uint32_t context, int source, int tag, bool take);
+struct message *mpi_find_message(uint64_t context, int source, int tag, bool take);
 void mpi_take_message(struct message *message, struct request *request);
 /* Moves what can be moved, without waiting. */
 void mpi_progress(void);
@@ -305,6 +307,8 @@ void mpi_progress_wait(void);
 void mpi_lock(void);
 void mpi_unlock(void);
 void mpi_cancel(struct request *request);
+/* Takes messages of windows; NULL: there was no window (mpi_win.c). */
+extern bool (*mpi_rma_incoming)(struct message *message);
 void mpi_engine_quiet(void); /* until all that was to be sent is in the network */
 unsigned mpi_engine_leftovers(void);
 
@@ -412,8 +416,8 @@ struct mpi {
     bool started, finished, fortran;
     int thread_level, ranks, rank, place;
     uint32_t clock_mhz;
-    unsigned eager; /* largest message that is sent at once */
-    uint32_t next_context;
+    unsigned eager;    /* largest message that is sent at once */
+    uint32_t contexts; /* of communicators, that this process has chosen */
     struct comm *world, *self;
     int error_last; /* of MPI_Add_error_class */
     struct type *byte, *packed;

@@ -11,8 +11,8 @@
 #define INTEGERS(X)                                                                                \
     X('a', int8_t)                                                                                 \
     X('A', uint8_t)                                                                                \
-    X('b', int16_t) X('B', uint16_t) X('d', int32_t) X('D', uint32_t) X('h', int64_t)              \
-        X('H', uint64_t)
+    X('b', int16_t)                                                                                \
+    X('B', uint16_t) X('d', int32_t) X('D', uint32_t) X('h', int64_t) X('H', uint64_t)
 #define REALS(X)     X('f', float) X('g', double) X('q', long double)
 #define COMPLEXES(X) X('x', float _Complex) X('z', double _Complex) X('w', long double _Complex)
 #define LOGICALS(X)  X('l', _Bool) X('L', int32_t)

@@ -1,0 +1,52 @@
+! The Fortran bindings of MPI; prints one line if all is well.
+program check_mpi
+    use mpi
+    implicit none
+    integer :: rank, ranks, error, total, index, length, key, requests(2), status(MPI_STATUS_SIZE), bad, op, column
+    double precision :: sent(1000), got(1000), matrix(10, 10)
+    character(len=MPI_MAX_OBJECT_NAME) :: name
+    logical :: flag
+    integer(kind=MPI_ADDRESS_KIND) :: value
+    external :: largest
+
+    bad = 0
+    call MPI_Init(error)
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+    sent = rank
+    call MPI_Irecv(got, 1000, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, requests(1), error)
+    call MPI_Isend(sent, 1000, MPI_DOUBLE_PRECISION, mod(rank + 1, ranks), 3, MPI_COMM_WORLD, requests(2), error)
+    call MPI_Waitany(2, requests, index, MPI_STATUS_IGNORE, error)
+    if (index < 1 .or. index > 2) bad = bad + 1
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
+    if (got(1000) /= mod(rank + ranks - 1, ranks)) bad = bad + 1
+    total = rank
+    call MPI_Allreduce(MPI_IN_PLACE, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (total /= ranks * (ranks - 1) / 2) bad = bad + 1
+    call MPI_Op_create(largest, .true., op, error)
+    call MPI_Allreduce(rank, total, 1, MPI_INTEGER, op, MPI_COMM_WORLD, error)
+    if (total /= ranks - 1) bad = bad + 1
+    matrix = rank
+    call MPI_Type_vector(10, 1, 10, MPI_DOUBLE_PRECISION, column, error)
+    call MPI_Type_commit(column, error)
+    call MPI_Bcast(matrix(3, 1), 1, column, ranks - 1, MPI_COMM_WORLD, error)
+    if (matrix(3, 10) /= ranks - 1 .or. matrix(4, 10) /= rank) bad = bad + 1
+    call MPI_Comm_set_name(MPI_COMM_WORLD, 'all of them', error)
+    call MPI_Comm_get_name(MPI_COMM_WORLD, name, length, error)
+    if (name /= 'all of them' .or. length /= 11) bad = bad + 1
+    call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND, error)
+    call MPI_Comm_set_attr(MPI_COMM_WORLD, key, 77_MPI_ADDRESS_KIND, error)
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, flag, error)
+    if (.not. flag .or. value /= 77) bad = bad + 1
+    call MPI_Sendrecv(rank, 1, MPI_INTEGER, rank, 1, total, 1, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, status, error)
+    if (total /= rank .or. status(MPI_SOURCE) /= rank .or. status(MPI_TAG) /= 1) bad = bad + 1
+    call MPI_Allreduce(MPI_IN_PLACE, bad, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (rank == 0 .and. bad == 0) print '(a, i0, a)', 'all is well on ', ranks, ' ranks'
+    call MPI_Finalize(error)
+end program
+
+subroutine largest(in, inout, count, type)
+    implicit none
+    integer :: count, type, in(count), inout(count)
+    inout = max(in, inout)
+end subroutine
