@@ -75,6 +75,15 @@ int64_t sys_openat(struct os_call *call);
 int64_t sys_openat2(struct os_call *call);
 int64_t sys_pipe(struct os_call *call);
 int64_t sys_pipe2(struct os_call *call);
+int64_t sys_socketpair(struct os_call *call); /* os_file_socket.c */
+int64_t sys_send(struct os_call *call);
+int64_t sys_recv(struct os_call *call);
+int64_t sys_recvfrom(struct os_call *call);
+int64_t sys_sendmsg(struct os_call *call);
+int64_t sys_recvmsg(struct os_call *call);
+int64_t sys_shutdown(struct os_call *call);
+int64_t sys_getsockname(struct os_call *call);
+int64_t sys_getsockopt(struct os_call *call);
 int64_t sys_poll(struct os_call *call);
 int64_t sys_ppoll(struct os_call *call);
 int64_t sys_ppoll_time64(struct os_call *call);

@@ -209,7 +209,9 @@ struct file {
     size_t text_length;
     int64_t position; /* of text and folders */
     struct folder_list *list;
-    struct pipe *pipe;
+    struct pipe *pipe;            /* of a socket: that it reads from, */
+    struct pipe *out;             /* and that it writes to; NULL: it is no socket */
+    bool read_ended, write_ended; /* by shutdown */
 };
 
 struct file *file_new(struct fs *fs, const struct file_ops *ops, unsigned flags);
@@ -246,7 +248,20 @@ void locks_end_records(const struct os_files *files, const struct file *file);
 extern const struct file_ops file_host_ops;
 extern const struct file_ops file_folder_ops;
 struct file *file_of_host(struct fs *fs, int host, unsigned flags); /* one of 0, 1, 2 */
-uint32_t pipe_waiting(const struct file *file);                     /* bytes to be read */
+/* The ends of a pipe, for pipes and sockets. `flags`: PIPE_... */
+enum { PIPE_NO_WAIT = 1, PIPE_PEEK = 2, PIPE_WHOLE = 4, PIPE_NO_SIGNAL = 8 };
+struct pipe *pipe_new(struct os *os, struct fs *fs); /* with a reader and a writer */
+int64_t pipe_take(struct os_call *call, struct file *file, void *bytes, size_t count,
+                  unsigned flags);
+int64_t pipe_give(struct os_call *call, struct file *file, struct pipe *pipe, const void *bytes,
+                  size_t count, unsigned flags);
+unsigned pipe_events(const struct pipe *pipe, bool reader);
+/* A reader or a writer ends; the last of both ends the pipe. */
+void pipe_leave(struct pipe *pipe, const struct fs *fs, bool reader);
+/* Takes both files and stores their numbers. */
+int64_t files_add_two(struct os_files *files, struct file *first, struct file *second,
+                      bool close_on_exec, uint8_t *numbers);
+uint32_t pipe_waiting(const struct file *file); /* bytes to be read */
 uint32_t pipe_number(const struct file *file);
 
 /* ---- os_file_stat.c ---- */

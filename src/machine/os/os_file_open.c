@@ -224,7 +224,7 @@ static int64_t set_flags(struct file *file, uint32_t flags)
 static int64_t set_pipe_size(const struct file *file, uint32_t size)
 {
     enum { PIPE_ROOM = 65536 };
-    if (!file->pipe) return -EBADF;
+    if (!file->pipe || file->out) return -EBADF;
     return size > PIPE_ROOM ? -EPERM : PIPE_ROOM;
 }
 

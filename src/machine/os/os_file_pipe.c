@@ -69,45 +69,66 @@ static void ring_grow(struct pipe *pipe, size_t size)
     pipe->used = used;
 }
 
-static int64_t pipe_read(struct os_call *call, struct file *file, void *bytes, size_t count,
-                         int64_t at)
+int64_t pipe_take(struct os_call *call, struct file *file, void *bytes, size_t count,
+                  unsigned flags)
 {
     struct pipe *pipe = file->pipe;
-    if (at >= 0) return -ESPIPE;
+    size_t wanted = flags & PIPE_WHOLE ? least(count, PIPE_ROOM) : 1;
     if (!count) return 0;
-    if (!pipe->used) {
-        if (!pipe->writers) return 0;
-        if (file->flags & G_O_NONBLOCK) return -EAGAIN;
-        return os_wait(call, &pipe->can_read, UINT64_MAX);
+    if (pipe->used < wanted && pipe->writers) {
+        if (flags & PIPE_NO_WAIT && !pipe->used) return -EAGAIN;
+        if (!(flags & PIPE_NO_WAIT)) return os_wait(call, &pipe->can_read, UINT64_MAX);
     }
     count = least(count, pipe->used);
+    if (!count) return 0;
+    if (flags & PIPE_PEEK) {
+        struct pipe as_it_was = *pipe;
+        ring_take(pipe, bytes, count);
+        *pipe = as_it_was;
+        return (int64_t)count;
+    }
     ring_take(pipe, bytes, count);
     if (!pipe->used && pipe->size > PIPE_ROOM) ring_grow(pipe, PIPE_ROOM); /* as small as it was */
     changed(pipe, file->fs, &pipe->can_write);
     return (int64_t)count;
 }
 
-static int64_t pipe_write(struct os_call *call, struct file *file, const void *bytes, size_t count,
-                          int64_t at)
+static unsigned wait_flags(const struct file *file)
 {
-    struct pipe *pipe = file->pipe;
-    if (at >= 0) return -ESPIPE;
+    return file->flags & G_O_NONBLOCK ? PIPE_NO_WAIT : 0;
+}
+
+static int64_t pipe_read(struct os_call *call, struct file *file, void *bytes, size_t count,
+                         int64_t at)
+{
+    return at >= 0 ? -ESPIPE : pipe_take(call, file, bytes, count, wait_flags(file));
+}
+
+int64_t pipe_give(struct os_call *call, struct file *file, struct pipe *pipe, const void *bytes,
+                  size_t count, unsigned flags)
+{
     if (!pipe->readers) {
-        (void)os_send_signal(call->os, call->process, SIGNAL_PIPE);
+        if (!(flags & PIPE_NO_SIGNAL)) (void)os_send_signal(call->os, call->process, SIGNAL_PIPE);
         return -EPIPE;
     }
     size_t room = pipe->used < PIPE_ROOM ? PIPE_ROOM - pipe->used : 0;
     if (!count) return 0;
     if (room < least(count, PIPE_ATOMIC)) {
-        if (!(file->flags & G_O_NONBLOCK)) return os_wait(call, &pipe->can_write, UINT64_MAX);
+        if (!(flags & PIPE_NO_WAIT)) return os_wait(call, &pipe->can_write, UINT64_MAX);
         if (count <= PIPE_ATOMIC || !room) return -EAGAIN;
     }
-    if (file->flags & G_O_NONBLOCK) count = least(count, room);
+    if (flags & PIPE_NO_WAIT) count = least(count, room);
     count = least(count, PIPE_MOST);
     if (pipe->size - pipe->used < count) ring_grow(pipe, pipe->used + count);
     ring_add(pipe, bytes, count);
     changed(pipe, file->fs, &pipe->can_read);
     return (int64_t)count;
+}
+
+static int64_t pipe_write(struct os_call *call, struct file *file, const void *bytes, size_t count,
+                          int64_t at)
+{
+    return at >= 0 ? -ESPIPE : pipe_give(call, file, file->pipe, bytes, count, wait_flags(file));
 }
 
 static void pipe_stat(struct file *file, struct stat *status)
@@ -116,11 +137,10 @@ static void pipe_stat(struct file *file, struct stat *status)
     file->number = file->pipe->number;
 }
 
-static unsigned pipe_poll(const struct file *file)
+unsigned pipe_events(const struct pipe *pipe, bool reader)
 {
-    const struct pipe *pipe = file->pipe;
     unsigned events = 0;
-    if (file_readable(file)) {
+    if (reader) {
         if (pipe->used) events |= G_POLLIN;
         if (!pipe->writers) events |= G_POLLHUP;
     } else {
@@ -130,18 +150,37 @@ static unsigned pipe_poll(const struct file *file)
     return events;
 }
 
-static void pipe_close(struct file *file)
+static unsigned pipe_poll(const struct file *file)
 {
-    struct pipe *pipe = file->pipe;
-    unsigned *ends = file_readable(file) ? &pipe->readers : &pipe->writers;
+    return pipe_events(file->pipe, file_readable(file));
+}
+
+void pipe_leave(struct pipe *pipe, const struct fs *fs, bool reader)
+{
+    unsigned *ends = reader ? &pipe->readers : &pipe->writers;
     --*ends;
     if (!pipe->readers && !pipe->writers) {
         free(pipe->ring);
         free(pipe);
         return;
     }
-    if (!*ends)
-        changed(pipe, file->fs, ends == &pipe->readers ? &pipe->can_write : &pipe->can_read);
+    if (!*ends) changed(pipe, fs, reader ? &pipe->can_write : &pipe->can_read);
+}
+
+static void pipe_close(struct file *file)
+{
+    pipe_leave(file->pipe, file->fs, file_readable(file));
+}
+
+struct pipe *pipe_new(struct os *os, struct fs *fs)
+{
+    struct pipe *pipe = base_calloc(1, sizeof *pipe);
+    pipe->os = os;
+    pipe->ring = base_calloc(PIPE_ROOM, 1);
+    pipe->size = PIPE_ROOM;
+    pipe->number = fs_next_number(fs);
+    pipe->readers = pipe->writers = 1;
+    return pipe;
 }
 
 static const struct file_ops pipe_ops = {.read = pipe_read,
@@ -158,27 +197,28 @@ static int64_t make_pipe(struct os_call *call, unsigned flags)
     uint8_t *result = mem_writable(call->mem, call->arg[0], 8);
     if (!result) return -EFAULT;
     if (!fs_may_open(call, 2)) return -ENFILE;
-    struct pipe *pipe = base_calloc(1, sizeof *pipe);
-    pipe->os = call->os;
-    pipe->ring = base_calloc(PIPE_ROOM, 1);
-    pipe->size = PIPE_ROOM;
-    pipe->number = fs_next_number(fs);
-    pipe->readers = pipe->writers = 1;
+    struct pipe *pipe = pipe_new(call->os, fs);
     struct file *reader = file_new(fs, &pipe_ops, G_O_RDONLY | (flags & G_O_NONBLOCK));
     struct file *writer = file_new(fs, &pipe_ops, G_O_WRONLY | (flags & G_O_NONBLOCK));
     reader->pipe = writer->pipe = pipe;
-    int in = files_add(files, reader, 0, flags & G_O_CLOEXEC);
-    if (in < 0) {
-        file_release(writer);
-        return in;
+    return files_add_two(files, reader, writer, flags & G_O_CLOEXEC, result);
+}
+
+int64_t files_add_two(struct os_files *files, struct file *first, struct file *second,
+                      bool close_on_exec, uint8_t *numbers)
+{
+    int one = files_add(files, first, 0, close_on_exec);
+    if (one < 0) {
+        file_release(second);
+        return one;
     }
-    int out = files_add(files, writer, 0, flags & G_O_CLOEXEC);
-    if (out < 0) {
-        (void)files_close(files, (uint32_t)in);
-        return out;
+    int two = files_add(files, second, 0, close_on_exec);
+    if (two < 0) {
+        (void)files_close(files, (uint32_t)one);
+        return two;
     }
-    mem_host_put32(result, (uint32_t)in);
-    mem_host_put32(result + 4, (uint32_t)out);
+    mem_host_put32(numbers, (uint32_t)one);
+    mem_host_put32(numbers + 4, (uint32_t)two);
     return 0;
 }
 
@@ -194,10 +234,10 @@ int64_t sys_pipe2(struct os_call *call)
 
 uint32_t pipe_waiting(const struct file *file)
 {
-    return (uint32_t)file->pipe->used;
+    return file->read_ended ? 0 : (uint32_t)file->pipe->used;
 }
 
 uint32_t pipe_number(const struct file *file)
 {
-    return file->pipe->number;
+    return file->out ? file->number : file->pipe->number; /* the pipe of a socket may be gone */
 }

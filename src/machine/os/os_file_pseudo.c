@@ -186,7 +186,7 @@ int pseudo_link(const struct fs *fs, struct os_call *call, struct pseudo pseudo,
         if (file->path)
             (void)memccpy(target, file->path, 0, PATH_MAX);
         else
-            (void)snprintf(target, PATH_MAX, "pipe:[%u]",
+            (void)snprintf(target, PATH_MAX, "%s:[%u]", file->out ? "socket" : "pipe",
                            file->pipe ? pipe_number(file) : file->number);
         return 0;
     }
