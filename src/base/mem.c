@@ -18,13 +18,18 @@ struct arena_block {
     alignas(max_align_t) unsigned char bytes[];
 };
 
+void base_end(const char *why)
+{
+    (void)fputs("chiliad: ", stderr);
+    (void)fputs(why, stderr);
+    (void)fputc('\n', stderr);
+    _exit(STATUS);
+}
+
 static void *memory_or_end(void *p)
 {
     if (p) return p;
-    (void)fputs("chiliad: out of memory; give it more (ulimit -v, memory of the host) or a smaller "
-                "task\n",
-                stderr);
-    _exit(STATUS);
+    base_end("out of memory; give it more (ulimit -v, memory of the host) or a smaller task");
 }
 
 void *base_calloc(size_t count, size_t size)

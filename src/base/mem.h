@@ -10,6 +10,9 @@
 
 #include <stddef.h>
 
+/* The same end for a host that lacks something else, where a result would be silently incomplete.
+ */
+void base_end(const char *why) __attribute__((noreturn));
 char *base_strdup(const char *text);
 void *base_calloc(size_t count, size_t size);
 /* The same at a multiple of `alignment`, a power of two. */

@@ -371,7 +371,10 @@ static void add_attributes(struct builder *b)
         chil_exp_set_attribute(b->exp, "call_sites", "merged"); /* src/analyze/exp */
     /* With "all", an event that is not there was zero (src/analyze/metric). */
     chil_exp_set_attribute(b->exp, "counted", chil_run_memory(run) ? "some" : "all");
-    if (chil_machine_open(&plain, chil_machine_name(run->node->machine), NULL)) return;
+    struct chil_error err = {0};
+    int status = chil_machine_open(&plain, chil_machine_name(run->node->machine), &err);
+    if (status == CHIL_EIO) base_end(err.text);
+    if (status) return;
     chil_machine_each(run->node->machine, add_setting, &(struct differing){b->exp, plain});
     chil_machine_free(plain);
 }

@@ -99,7 +99,10 @@ struct chil_machine *metric_machine_of(const struct chil_exp *exp)
                *name = chil_exp_attribute(exp, "machine");
     if (!counted || strcmp(counted, "all") != 0 || !name || !*name || strchr(name, '/'))
         return NULL;
-    return chil_machine_open(&machine, name, NULL) ? NULL : machine;
+    struct chil_error err = {0};
+    int status = chil_machine_open(&machine, name, &err);
+    if (status == CHIL_EIO) base_end(err.text);
+    return status ? NULL : machine;
 }
 
 bool metric_is_zero(const struct chil_machine *machine, const char *name)
