@@ -86,6 +86,7 @@ await check("the_percentages_are_those_of_report_in_every_mode_and_order", async
 // Fault planted: sums of 32 bits.
 await check("every_metric_has_the_total_of_report", async () => {
   const page = await open_page(browser, "threads.html", { hash: "v=metrics" });
+  await page.click("text=Show all");
   const shown = new Map(await page.$$eval("[data-metric]", (list) => list.map((e) => [e.dataset.metric, Number(e.dataset.value)])));
   for (const m of report("threads.cubex").metrics) {
     const total = m.cells.reduce((sum, cell) => sum + cell[2], 0);

@@ -261,6 +261,7 @@ await check("a_number_has_exactness_and_pedigree", async () => {
 
 await check("record_page_has_the_counts_of_the_recorded_file", async () => {
   const page = await open_page(browser, "recorded.html", { hash: "v=metrics" }), text = report("threads.cubex");
+  await page.click("text=Show all");
   const shown = new Map(await page.$$eval("[data-metric]", (list) => list.map((e) => [e.dataset.metric, Number(e.dataset.value)])));
   for (const m of text.metrics) truth(near(shown.get(m.name), total(text, m.name)), `${m.name}: ${shown.get(m.name)} is not ${total(text, m.name)}`);
   await page.close();
