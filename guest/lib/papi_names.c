@@ -218,8 +218,9 @@ int PAPI_enum_cmp_event(int *EventCode, int modifier, int cidx)
     if (!papi_is_up()) return papi_return(PAPI_ENOINIT);
     if (cidx != 0) return papi_return(PAPI_ENOCMP);
     if (papi_options.disabled) return papi_return(PAPI_ENOCMP);
-    if (IS_PRESET(*EventCode)) return papi_return(enum_preset(EventCode, modifier));
-    if (IS_NATIVE(*EventCode)) return papi_return(enum_native(EventCode, modifier));
+    /* The end, or no unit masks, is no error to be printed: listings come there for every event. */
+    if (IS_PRESET(*EventCode)) return enum_preset(EventCode, modifier);
+    if (IS_NATIVE(*EventCode)) return enum_native(EventCode, modifier);
     return papi_return(IS_USER_DEFINED(*EventCode) ? PAPI_ENOEVNT : PAPI_EINVAL);
 }
 

@@ -343,6 +343,37 @@ static void test_threads(void)
 /* --- Errors --------------------------------------------------------------------------------------------------------
  */
 
+static int printed;
+
+static int count_error(int code)
+{
+    (void)code;
+    return ++printed;
+}
+
+/* As listings do: each event, its unit masks, and the end. None of it is an error to be printed. */
+static void test_enumeration(void)
+{
+    static const int first[] = {PAPI_NATIVE_MASK, PAPI_PRESET_MASK};
+    PAPI_option_t option = {.debug = {PAPI_VERB_ESTOP, count_error}};
+    check_value(PAPI_set_opt(PAPI_DEBUG, &option), PAPI_OK, "errors are counted");
+    int events = 0;
+    for (int i = 0; i < 2; i++) {
+        int code = first[i];
+        for (int status = PAPI_enum_event(&code, PAPI_ENUM_FIRST); status == PAPI_OK;
+             status = PAPI_enum_event(&code, PAPI_ENUM_EVENTS)) {
+            int mask = code;
+            events += i || PAPI_enum_cmp_event(&mask, PAPI_NTV_ENUM_UMASKS, 0) != PAPI_OK;
+        }
+    }
+    check(events > 900, "all events are enumerated");
+    check_value(printed, 0, "the end of an enumeration is not reported as an error");
+    check_value(PAPI_query_event(PAPI_END), PAPI_ENOTPRESET, "an error");
+    check_value(printed, 1, "is");
+    option.debug = (PAPI_debug_option_t){PAPI_QUIET, NULL};
+    (void)PAPI_set_opt(PAPI_DEBUG, &option);
+}
+
 static void test_errors(void)
 {
     int set = PAPI_NULL, other = PAPI_NULL, code, state;
@@ -425,6 +456,7 @@ int main(void)
     test_overflow();
     test_misses();
     test_profile();
+    test_enumeration();
     test_errors();
     test_options();
     test_threads();
