@@ -4,9 +4,10 @@
  * in the torus FIFOs of group 1, so cores may use group 0. Of four processes, t uses group t.
  *
  * Counters have the start of the process's memory as their base, so an offset is an effective
- * address. Three injection FIFOs: for packets in order (one torus FIFO), for bulk, and for
- * descriptors that others send (remote get). Each place of a FIFO has a buffer of 256 bytes for the
- * data that the library itself sends. */
+ * address. Eight injection FIFOs: one for packets in order (one torus FIFO), one for descriptors
+ * that others send (remote get), and six for transfers in turn: the engine serves them a packet
+ * each. Each place of a FIFO has a buffer of 256 bytes for the data that the library itself sends.
+ */
 #include "chiliad/dma.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ enum {
 };
 enum { START = 0, END = 4, HEAD = 8, TAIL = 12, VALUE = 0, INCREMENT = 4, BASE = 8, MAXIMUM = 12 };
 enum { DCR_TORUS_MAP = 0xD3C, DCR_RECEPTION_MAP = 0xD60 };
-enum { ORDERED, BULK, GETS, FIFOS };
+enum { ORDERED, GETS, BULK, FIFOS = BULK + 6 };
 enum {
     PLACES = 64, /* descriptors of a FIFO */
     DESCRIPTOR = 32,
@@ -52,6 +53,7 @@ static struct {
     uint32_t registers, group, process, base, self, processes, dcr;
     struct fifo fifo[FIFOS];
     uint8_t packets[PACKET_BYTES] __attribute__((aligned(32)));
+    unsigned turn;                                   /* bulk FIFO that comes next */
     uint32_t packets_head, packets_tail;             /* bytes */
     uint8_t whole[256] __attribute__((aligned(16))); /* of a packet that lies round the end */
 } dma;
@@ -93,8 +95,6 @@ int net_dma_open(void)
     const struct chiliad_personality *self = net_self();
     uint32_t window = chiliad_personality_word(CHILIAD_PERSONALITY_DMA);
     if (!window) return NET_WRONG;
-    memset(&dma.fifo, 0, sizeof dma.fifo);
-    memset(dma.packets, 0, sizeof dma.packets);
     dma.processes = chiliad_personality_word(CHILIAD_PERSONALITY_PROCESSES);
     dma.process = chiliad_personality_word(CHILIAD_PERSONALITY_PROCESS);
     dma.dcr = chiliad_personality_word(CHILIAD_PERSONALITY_REGISTERS);
@@ -106,6 +106,7 @@ int net_dma_open(void)
     /* Torus FIFOs, 8 bits for each of 4 injection FIFOs: the first of group 1; all of group 1. */
     uint32_t all = dma.processes > 2 ? 0xEE : 0x0E;
     dcr[DCR_TORUS_MAP + 8 * dma.group] = 0x08u << 24 | all << 16 | all << 8 | all;
+    dcr[DCR_TORUS_MAP + 8 * dma.group + 1] = all << 24 | all << 16 | all << 8 | all;
     dcr[DCR_RECEPTION_MAP + 2 * dma.group] = 0x80808080;
     dcr[DCR_RECEPTION_MAP + 2 * dma.group + 1] = 0x80808080;
     for (unsigned i = 0; i < 64; i++) {
@@ -124,7 +125,7 @@ int net_dma_open(void)
         dma.fifo[i].free = PLACES - 1;
     }
     set_fifo(RECEPTION, dma.packets, PACKET_BYTES);
-    *at(ACTIVATE) = 0xE0000000;
+    *at(ACTIVATE) = 0xFF000000;
     return NET_OK;
 }
 
@@ -235,10 +236,19 @@ static void fill(struct place *place, uint32_t node, uint32_t process, unsigned 
     place->words[6] = place->words[7] = 0;
 }
 
+/* Transfers take the bulk FIFOs in turn, so that several of them share the links. */
+static unsigned next_bulk(void)
+{
+    unsigned number = BULK + dma.turn;
+    dma.turn = dma.turn + 1 == FIFOS - BULK ? 0 : dma.turn + 1;
+    wait_place(number);
+    return number;
+}
+
 void net_dma_put(const struct net_dma_transfer *t)
 {
-    struct fifo *fifo = &dma.fifo[BULK];
-    wait_place(BULK);
+    unsigned number = next_bulk();
+    struct fifo *fifo = &dma.fifo[number];
     struct place *place = &fifo->places[fifo->at];
     if (t->sent != NET_DMA_NONE && t->bytes)
         *at(INJECTION_COUNTERS + 16 * t->sent + INCREMENT) = t->bytes;
@@ -246,13 +256,13 @@ void net_dma_put(const struct net_dma_transfer *t)
     place->words[0] = t->node == dma.self;
     place->words[6] = t->remote;
     place->words[7] = (64 * group_of(t->process) + t->counter) << 24;
-    move_tail(BULK);
+    move_tail(number);
 }
 
 void net_dma_get(const struct net_dma_transfer *t)
 {
-    struct fifo *fifo = &dma.fifo[BULK];
-    wait_place(BULK);
+    unsigned number = next_bulk();
+    struct fifo *fifo = &dma.fifo[number];
     struct place *place = &fifo->places[fifo->at];
     struct place *there = (struct place *)fifo->copies[fifo->at];
     /* The put that the other node's engine makes. */
@@ -265,7 +275,7 @@ void net_dma_get(const struct net_dma_transfer *t)
          DESCRIPTOR);
     place->words[0] = t->node == dma.self;
     place->words[7] = REMOTE_GET | (32 * group_of(t->process) + GETS);
-    move_tail(BULK);
+    move_tail(number);
 }
 
 /* ---- packets ---- */
@@ -273,9 +283,12 @@ void net_dma_get(const struct net_dma_transfer *t)
 void net_dma_send(uint32_t node, uint32_t process, unsigned tag, const void *data, unsigned bytes,
                   unsigned route)
 {
-    unsigned number = route & (NET_ORDERED | NET_PRIORITY) ? ORDERED : BULK;
+    unsigned number = ORDERED;
+    if (route & (NET_ORDERED | NET_PRIORITY))
+        wait_place(number);
+    else
+        number = next_bulk();
     struct fifo *fifo = &dma.fifo[number];
-    wait_place(number);
     struct place *place = &fifo->places[fifo->at];
     memcpy(fifo->copies[fifo->at], data, bytes);
     fill(place, node, process, route, 0, dma.group, COPY_COUNTER, (uint32_t)fifo->copies[fifo->at],

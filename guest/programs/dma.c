@@ -242,8 +242,8 @@ static void wrong(const char *what)
                               0x2000);                               /* group 2 */
     if (strcmp(what, "counter") == 0) words[0x310 / 4] = 0x08000000; /* disables counter 4 */
     if (strcmp(what, "descriptor") == 0)
-        for (unsigned i = 4; i < 8; i++) /* FIFO 1 is where no memory is */
-            words[i] = i == 5 ? 0x0FFFFFF0 : 0x10;
+        for (unsigned i = 8; i < 12; i++) /* FIFO 2 is where no memory is */
+            words[i] = i == 9 ? 0x0FFFFFF0 : 0x10;
     net_dma_put(&t);
     for (unsigned i = 0; i < 1000; i++)
         spin = words[8];
