@@ -24,7 +24,7 @@
 #include "base/mem.h"
 #include "machine/system/system_impl.h"
 
-enum { LOOKS = 16, REPORTED = 8 };
+enum { LOOKS = 16, REPORTED = 8, PLACE = 200, FRAMES = 32 };
 
 struct answer {
     uint32_t address;
@@ -179,18 +179,42 @@ static void report_line(struct system *system, unsigned number, const char *text
         o->report(o->context, number, text);
 }
 
+/* The call of MPI that the program waits in, and where it was called: found by the back chain of
+ * the stack, which Power's ABI has for every function. */
+static void describe_call(struct system *system, unsigned number, char *text, size_t size)
+{
+    const struct system_options *o = &system->options;
+    const struct system_member *member = &system->members[number];
+    const struct mem *mem = core_memory(cores_get(member->node->cores, member->idle->core));
+    uint32_t frame = member->idle->regs.gpr[1], next, link;
+    char call[PLACE] = "", place[PLACE];
+    for (unsigned i = 0; i < FRAMES && mem_get32(mem, frame, &next) && next > frame &&
+                         mem_get32(mem, next + 4, &link);
+         i++, frame = next) {
+        o->place(o->context, number, member->idle->core, link - 4, place, sizeof place);
+        const char *name = strncmp(place, "PMPI_", 5) == 0 ? place + 1 : place;
+        if (*call) {
+            (void)snprintf(text, size, ", in %.*s, called at %s", (int)strcspn(call, "+ "), call,
+                           place);
+            return;
+        }
+        if (strncmp(name, "MPI_", 4) == 0) (void)snprintf(call, sizeof call, "%s", name);
+    }
+}
+
 static void report(struct system *system, unsigned number)
 {
     const struct system_options *o = &system->options;
     const struct system_member *member = &system->members[number];
-    char text[400], place[200] = "";
+    char text[800], place[PLACE] = "", call[2 * PLACE] = "";
     if (!o->report) return;
     if (o->place)
         o->place(o->context, number, member->idle->core, member->idle->regs.pc, place,
                  sizeof place);
-    (void)snprintf(text, sizeof text, "deadlock: waits for ever for %s at pc 0x%08x%s%s",
+    if (o->place) describe_call(system, number, call, sizeof call);
+    (void)snprintf(text, sizeof text, "deadlock: waits for ever for %s at pc 0x%08x%s%s%s",
                    system_net_awaited(member, member->idle->answers[0].address),
-                   member->idle->regs.pc, *place ? " in " : "", place);
+                   member->idle->regs.pc, *place ? " in " : "", place, call);
     report_line(system, number, text);
 }
 
