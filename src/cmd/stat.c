@@ -177,7 +177,7 @@ static int run_once(struct stat_options *o, off_t start, struct chil_run **run)
 /* Where the host's time went. Not with the counts: it is another one every time. */
 static void tell_time(const struct chil_run *run, const struct cmd_program *program)
 {
-    char wall[CHIL_SANDBOX_TEXT] = "off (--no-sandbox)";
+    char wall[CHIL_SANDBOX_TEXT] = "off (--no-sandbox, or ranks of MPI)";
     struct rusage used;
     struct chil_run_translation made = {0};
     if (getrusage(RUSAGE_SELF, &used)) return;
@@ -313,7 +313,7 @@ int cmd_stat(int argc, char **argv)
     int status = cmd_ranks_start("stat", &ranks);
     o.program.run.ranks = ranks;
     /* What OpenMPI needs of the host is not in the sandbox. */
-    if (chil_ranks_count(ranks) > 1) o.program.in_sandbox = true;
+    if (chil_ranks_count(ranks) > 1) o.program.no_sandbox = true;
     if (!status) status = run_with(argc, argv, &o);
     return cmd_ranks_end(ranks, status);
 }
