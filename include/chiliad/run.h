@@ -168,7 +168,7 @@ struct chil_run_options {
     unsigned record_turns;
     uint64_t turn_cycles;
     /* How many nodes run the program, each a copy of its own; 0: as `torus` says, or one. Several
-     * nodes have no trace, no transactions and no record. */
+     * nodes have no trace, no transactions and no counters that take turns. */
     unsigned nodes;
     struct chil_torus torus; /* size[0] 0: a torus as cubic as `nodes` allows */
     /* Threads of the host that run nodes; 0: as many as it has processors for this process. No

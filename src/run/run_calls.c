@@ -45,7 +45,7 @@ struct call {
     uint64_t calls;
 };
 
-struct calls {
+struct run_calls {
     struct chil_run *run;
     struct chil_exp *exp;
     struct family *families;
@@ -70,7 +70,16 @@ static const char *object_of(const struct observe_symbol *symbol)
     return symbol->object ? observe_object_path(symbol->object) : "";
 }
 
-static int region_add(struct calls *c, const struct region *like,
+/* Each node has read the symbols of its program itself. */
+static bool is_same(const struct run_calls *c, const struct observe_symbol *a,
+                    const struct observe_symbol *b)
+{
+    if (a == b || c->run->node_count == 1) return a == b;
+    return a->address == b->address && strcmp(a->name, b->name) == 0 &&
+           strcmp(object_of(a), object_of(b)) == 0;
+}
+
+static int region_add(struct run_calls *c, const struct region *like,
                       const struct chil_exp_region *region)
 {
     c->regions =
@@ -79,10 +88,12 @@ static int region_add(struct calls *c, const struct region *like,
     return c->regions[c->region_count++].region = chil_exp_add_region(c->exp, region);
 }
 
-static int region_get(struct calls *c, const struct observe_symbol *symbol, enum record_kind kind)
+static int region_get(struct run_calls *c, const struct observe_symbol *symbol,
+                      enum record_kind kind)
 {
     for (size_t i = 0; i < c->region_count; i++)
-        if (c->regions[i].symbol == symbol && c->regions[i].kind == kind && !c->regions[i].role)
+        if (c->regions[i].kind == kind && !c->regions[i].role &&
+            is_same(c, c->regions[i].symbol, symbol))
             return c->regions[i].region;
     char module[4096];
     const struct observe_role *role =
@@ -119,7 +130,7 @@ place_of(const struct record_path *path, const struct record_function *function,
 }
 
 /* "!$omp parallel @file.c:12"; without lines, the address. */
-static int construct_get(struct calls *c, const struct record_path *path,
+static int construct_get(struct run_calls *c, const struct record_path *path,
                          const struct record_function *function)
 {
     uint32_t address;
@@ -154,7 +165,7 @@ static int construct_get(struct calls *c, const struct record_path *path,
 
 /* --- Nodes ----------------------------------------------------------------------------------- */
 
-static int node_get(struct calls *c, int parent, int region, uint32_t at)
+static int node_get(struct run_calls *c, int parent, int region, uint32_t at)
 {
     for (int node = c->families[parent + 1].child; node >= 0; node = c->families[node + 1].sibling)
         if (c->exp->node[node].region == region && c->families[node + 1].at == at) return node;
@@ -191,7 +202,7 @@ static const struct record_function *behind_stubs(const struct record_function *
 
 /* What distinguishes nodes of one function below one caller: the line of the call, or its address.
  */
-static uint32_t split_by(const struct calls *c, const struct record_path *path)
+static uint32_t split_by(const struct run_calls *c, const struct record_path *path)
 {
     int line = -1;
     if (!c->run->options.record_call_sites || !path->at || !path->sites) return 0;
@@ -201,7 +212,7 @@ static uint32_t split_by(const struct calls *c, const struct record_path *path)
 }
 
 /* Also says where it is: there it is called. */
-static int construct_node(struct calls *c, int above, const struct record_path *path,
+static int construct_node(struct run_calls *c, int above, const struct record_path *path,
                           const struct record_function *function)
 {
     int node = node_get(c, above, construct_get(c, path, function), 0);
@@ -210,7 +221,7 @@ static int construct_node(struct calls *c, int above, const struct record_path *
     return node;
 }
 
-static int node_of_path(struct calls *c, const struct record_path *path)
+static int node_of_path(struct run_calls *c, const struct record_path *path)
 {
     const struct chil_run_options *o = &c->run->options;
     const struct observe_symbol *symbol = path->symbol;
@@ -230,7 +241,7 @@ static int node_of_path(struct calls *c, const struct record_path *path)
 /* --- Call sites ------------------------------------------------------------------------------ */
 
 /* Of a function that is called by one that is not shown, where that one is called. */
-static void take_sites(struct calls *c, const struct record_path *path)
+static void take_sites(struct run_calls *c, const struct record_path *path)
 {
     int node = c->node_of[path->number];
     if (path->kind != RECORD_CALL || node == c->node_of[path->parent->number] ||
@@ -254,7 +265,7 @@ static int compare(const void *a, const void *b)
     return order ? order : x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void set_site(const struct calls *c, const struct call *call)
+static void set_site(const struct run_calls *c, const struct call *call)
 {
     int line;
     const char *file = observe_symbols_line(call->caller, call->address, &line);
@@ -262,7 +273,7 @@ static void set_site(const struct calls *c, const struct call *call)
 }
 
 /* The one that was taken most often; of several, the first in its file. */
-static void set_sites(const struct calls *c)
+static void set_sites(const struct run_calls *c)
 {
     struct call best = {.node = -1};
     size_t end;
@@ -277,22 +288,34 @@ static void set_sites(const struct calls *c)
     if (best.node >= 0) set_site(c, &best);
 }
 
-int *run_calls_add(struct chil_run *run, struct chil_exp *exp)
+struct run_calls *run_calls_new(struct chil_run *run, struct chil_exp *exp)
 {
-    struct calls c = {.run = run, .exp = exp};
+    struct run_calls *c = base_calloc(1, sizeof *c);
+    c->run = run;
+    c->exp = exp;
+    c->families = base_grow(NULL, &c->family_capacity, 1, sizeof *c->families);
+    c->families[0] = (struct family){-1, -1, 0};
+    return c;
+}
+
+int *run_calls_add(struct run_calls *c, const struct run_node *node)
+{
     size_t count;
     struct record_path *const *path =
-        record_paths(observe_record_of_cores(run->observe->record), &count);
-    c.node_of = base_calloc(count + 1, sizeof *c.node_of);
-    c.families = base_grow(NULL, &c.family_capacity, 1, sizeof *c.families);
-    c.families[0] = (struct family){-1, -1, 0};
+        record_paths(observe_record_of_cores(node->observe.record), &count);
+    c->node_of = base_calloc(count + 1, sizeof *c->node_of);
     for (size_t i = 0; i < count; i++)
-        c.node_of[i] = node_of_path(&c, path[i]);
-    for (size_t i = 0; i < count && !run->options.record_flat; i++)
-        take_sites(&c, path[i]);
-    set_sites(&c);
-    free(c.families);
-    free(c.regions);
-    free(c.sites);
-    return c.node_of;
+        c->node_of[i] = node_of_path(c, path[i]);
+    for (size_t i = 0; i < count && !c->run->options.record_flat; i++)
+        take_sites(c, path[i]);
+    return c->node_of;
+}
+
+void run_calls_free(struct run_calls *c)
+{
+    set_sites(c);
+    free(c->families);
+    free(c->regions);
+    free(c->sites);
+    free(c);
 }

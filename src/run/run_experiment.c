@@ -26,8 +26,8 @@
 struct measured {
     const struct chil_event *event;
     struct node_signal *signals;
-    uint64_t total;
-    int64_t rest; /* of it, in no path */
+    int64_t in_paths; /* of a node */
+    int64_t rest;     /* of it, in no path */
     int metric;
 };
 
@@ -36,6 +36,9 @@ struct builder {
     struct chil_run *run;
     struct chil_exp *exp;
     unsigned turn, turns; /* the first, and how many */
+    /* The node whose paths are added: the rest is its. */
+    struct run_node *at;
+    unsigned number;
     struct record_path *const *paths;
     size_t path_count;
     struct measured *measured;
@@ -43,7 +46,7 @@ struct builder {
     int time, visits;
     int *node_of; /* by number of the path */
     struct record_thread **threads;
-    size_t thread_count;
+    size_t thread_count, first_column;
 };
 
 /* --- Metrics --------------------------------------------------------------------------------- */
@@ -90,11 +93,9 @@ static void measure(struct builder *b, const struct chil_event *events, size_t c
         if (!total && !event->needs && !chil_run_memory(b->run))
             continue; /* whoever reads it has to see that the others were counted */
         struct measured *m = &b->measured[b->measured_count];
-        *m = (struct measured){.event = event, .total = total, .metric = add_metric(b, event)};
+        *m = (struct measured){.event = event, .metric = add_metric(b, event)};
         if (m->metric < 0) continue;
         m->signals = base_calloc(event->signal_count, sizeof *m->signals);
-        for (size_t w = 0; w < event->signal_count; w++)
-            node_signal_find(b->run->node, event->signals[w], &m->signals[w]);
         b->measured_count++;
     }
 }
@@ -155,7 +156,7 @@ static size_t column_of(const struct builder *b, const struct record_thread *thr
     size_t t = 0;
     while (b->threads[t] != thread)
         t++;
-    return t;
+    return b->first_column + t;
 }
 
 /* "thread 1 on core 2", or "on cores 0,2". */
@@ -166,24 +167,23 @@ static void name_thread(const struct builder *b, const struct record_thread *thr
     for (const struct record_path *root = thread->roots; root; root = root->sibling)
         cores |= UINT64_C(1) << root->core;
     int used = snprintf(name, size, "thread %d on core%s", number, cores & (cores - 1) ? "s" : "");
-    for (unsigned c = 0, first = 1; c < b->run->node->core_count && (size_t)used < size; c++)
+    for (unsigned c = 0, first = 1; c < b->at->node->core_count && (size_t)used < size; c++)
         if (cores >> c & 1) {
             used += snprintf(name + used, size - (size_t)used, "%s%u", first ? " " : ",", c);
             first = 0;
         }
 }
 
-static void add_system(struct builder *b)
+/* The processes and threads of a node. */
+static void add_threads(struct builder *b, int node)
 {
-    int machine = chil_exp_add_place(b->exp, CHIL_EXP_NONE, CHIL_EXP_MACHINE,
-                                     chil_machine_name(b->run->node->machine), 0);
-    int node = chil_exp_add_place(b->exp, machine, CHIL_EXP_NODE, "node 0", 0);
-    int *coordinates = base_calloc(b->thread_count + 1, sizeof *coordinates);
+    size_t first = b->exp->places;
+    b->first_column = b->exp->threads;
     for (size_t t = 0; t < b->thread_count; t++) {
         const struct record_thread *thread = b->threads[t];
         char name[400];
         int number = 0, process = -1;
-        for (size_t k = 0; k < b->exp->places; k++)
+        for (size_t k = first; k < b->exp->places; k++)
             if (b->exp->place[k].level == CHIL_EXP_PROCESS && b->exp->place[k].rank == thread->pid)
                 process = (int)k;
         (void)snprintf(name, sizeof name, "process %d", thread->pid);
@@ -193,15 +193,46 @@ static void add_system(struct builder *b)
             number += b->threads[k]->pid == thread->pid;
         name_thread(b, thread, number, name, sizeof name);
         (void)chil_exp_add_place(b->exp, process, CHIL_EXP_THREAD, name, number);
-        coordinates[t] = (int)thread->core;
     }
+}
+
+/* Where threads are: cores on a node, and nodes on the torus. Both have a row for each thread. */
+struct coordinates {
+    int *core, *torus;
+    size_t count, core_capacity, torus_capacity;
+};
+
+static void add_coordinates(const struct builder *b, struct coordinates *c)
+{
+    unsigned at[3];
+    chil_run_coordinates(b->run, b->number, at);
+    for (size_t t = 0; t < b->thread_count; t++, c->count++) {
+        c->core = base_grow(c->core, &c->core_capacity, c->count + 1, sizeof *c->core);
+        c->torus = base_grow(c->torus, &c->torus_capacity, 3 * (c->count + 1), sizeof *c->torus);
+        c->core[c->count] = (int)b->threads[t]->core;
+        for (unsigned d = 0; d < 3; d++)
+            c->torus[3 * c->count + d] = (int)at[d];
+    }
+}
+
+static void add_topologies(struct builder *b, const struct coordinates *c)
+{
+    struct chil_torus torus = chil_run_torus(b->run);
     struct chil_exp_topology cores = {.name = (char *)"cores",
                                       .dimensions = 1,
                                       .dimension_name = {(char *)"core"},
                                       .size = {(int)b->run->node->core_count},
-                                      .coordinates = coordinates};
-    if (b->thread_count) (void)chil_exp_add_topology(b->exp, &cores);
-    free(coordinates);
+                                      .coordinates = c->core};
+    struct chil_exp_topology nodes = {.name = (char *)"torus",
+                                      .dimensions = 3,
+                                      .dimension_name = {(char *)"x", (char *)"y", (char *)"z"},
+                                      .coordinates = c->torus};
+    for (unsigned d = 0; d < 3; d++) {
+        nodes.size[d] = (int)torus.size[d];
+        nodes.periodic[d] = !torus.mesh[d];
+    }
+    if (c->count && b->run->node_count > 1) (void)chil_exp_add_topology(b->exp, &nodes);
+    if (c->count) (void)chil_exp_add_topology(b->exp, &cores);
 }
 
 /* --- Values ---------------------------------------------------------------------------------- */
@@ -215,7 +246,7 @@ struct done {
 static bool take_ledgers(const struct builder *b, const struct record_path *path,
                          struct cache *counts, struct done *done)
 {
-    const struct record *record = observe_record_of_cores(b->run->observe->record);
+    const struct record *record = observe_record_of_cores(b->at->observe.record);
     bool any = false;
     memset(done, 0, sizeof *done);
     for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
@@ -243,16 +274,22 @@ static void add_path(struct builder *b, const struct record_path *path, struct c
         chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
     if (!take_ledgers(b, path, counts, &done)) return;
     for (size_t i = 0; i < b->measured_count; i++) {
-        const struct measured *m = &b->measured[i];
-        int64_t count =
-            node_attributed_count(b->run->node, m->event, m->signals, &done.attribution);
+        struct measured *m = &b->measured[i];
+        int64_t count = node_attributed_count(b->at->node, m->event, m->signals, &done.attribution);
+        m->in_paths += count;
         if (count) chil_exp_add_count(b->exp, m->metric, node, thread, count);
     }
 }
 
 static void add_paths(struct builder *b)
 {
-    struct cache *counts = cache_counts_new(b->run->node->cache);
+    struct cache *counts = cache_counts_new(b->at->node->cache);
+    for (size_t i = 0; i < b->measured_count; i++) {
+        struct measured *m = &b->measured[i];
+        m->in_paths = 0;
+        for (size_t w = 0; w < m->event->signal_count; w++)
+            node_signal_find(b->at->node, m->event->signals[w], &m->signals[w]);
+    }
     for (size_t i = 0; i < b->path_count; i++)
         add_path(b, b->paths[i], counts);
     cache_counts_free(counts);
@@ -260,7 +297,7 @@ static void add_paths(struct builder *b)
 
 static uint64_t cycles_of(const struct builder *b)
 {
-    const struct record *record = observe_record_of_cores(b->run->observe->record);
+    const struct record *record = observe_record_of_cores(b->at->observe.record);
     uint64_t sum = 0;
     for (size_t i = 0; i < b->path_count; i++)
         for (unsigned t = b->turn; t < b->turn + b->turns; t++) {
@@ -277,8 +314,7 @@ static void add_rest(struct builder *b, const struct builder *whole)
     for (size_t i = 0; b->path_count && i < b->measured_count; i++) {
         struct measured *m = &b->measured[i];
         if (!whole)
-            m->rest =
-                (int64_t)m->total - chil_exp_sum_count(b->exp, m->metric, CHIL_EXP_NONE, false, -1);
+            m->rest = (int64_t)chil_run_node_count(b->run, b->number, m->event) - m->in_paths;
         else if (all)
             m->rest = (int64_t)((__int128)whole->measured[i].rest * on / all);
         if (m->rest)
@@ -379,18 +415,40 @@ static void add_attributes(struct builder *b)
     chil_machine_free(plain);
 }
 
-static void build(struct builder *b, const struct builder *whole)
+static void add_node(struct builder *b, struct run_calls *calls, const struct run_place *place,
+                     struct coordinates *coordinates, const struct builder *whole)
 {
-    b->exp = chil_exp_new();
-    b->paths = record_paths(observe_record_of_cores(b->run->observe->record), &b->path_count);
-    add_attributes(b);
-    add_metrics(b);
+    b->number = place->node;
+    b->at = &b->run->nodes[b->number];
+    b->paths = record_paths(observe_record_of_cores(b->at->observe.record), &b->path_count);
+    b->thread_count = 0;
     collect_threads(b);
-    add_system(b);
-    b->node_of = run_calls_add(b->run, b->exp);
+    add_threads(b, run_places_add(b->run, b->exp, place));
+    add_coordinates(b, coordinates);
+    b->node_of = run_calls_add(calls, b->at);
     add_paths(b);
     add_rest(b, whole);
+}
+
+static void build(struct builder *b, const struct builder *whole)
+{
+    struct coordinates coordinates = {0};
+    b->exp = chil_exp_new();
+    add_attributes(b);
+    add_metrics(b);
+    struct run_calls *calls = run_calls_new(b->run, b->exp);
+    struct run_place *places = run_places_new(b->run);
+    for (unsigned i = 0; i < b->run->node_count; i++) {
+        free(b->node_of);
+        free(b->threads); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
+        add_node(b, calls, &places[i], &coordinates, whole);
+    }
+    run_calls_free(calls);
+    add_topologies(b, &coordinates);
     add_time(b);
+    free(places);
+    free(coordinates.core);
+    free(coordinates.torus);
 }
 
 static struct chil_exp *finish(struct builder *b)
@@ -414,7 +472,7 @@ int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chi
     if (!os_image_hash(os_first_image(run->node->os), &whole.hash))
         return chil_error_set(err, CHIL_EIO, "cannot read the copy of '%s'", run->options.program);
     build(&whole, NULL);
-    if (!run_code_add(run, whole.exp)) {
+    if (run->node_count == 1 && !run_code_add(run, whole.exp)) { /* code is that of one node */
         chil_exp_free(finish(&whole));
         return chil_error_set(err, CHIL_EIO, "no memory for the code of the program");
     }

@@ -84,7 +84,17 @@ void run_attributes_set(const struct chil_run *run, unsigned cores, struct chil_
 
 /* Its call tree: regions and nodes (run_calls.c). Gives the node of each path by its number, to be
  * freed. */
-int *run_calls_add(struct chil_run *run, struct chil_exp *exp);
+struct run_calls;
+struct run_calls *run_calls_new(struct chil_run *run, struct chil_exp *exp);
+int *run_calls_add(struct run_calls *calls, const struct run_node *node);
+void run_calls_free(struct run_calls *calls); /* after all nodes: says where nodes are called */
+
+/* The system tree of an experiment (run_places.c): the nodes in its order, and a node's place. */
+struct run_place {
+    unsigned node, card, midplane, rack;
+};
+struct run_place *run_places_new(const struct chil_run *run); /* to be freed */
+int run_places_add(const struct chil_run *run, struct chil_exp *exp, const struct run_place *place);
 /* Where an instruction of a function is in its file; in none: in memory. */
 uint32_t run_calls_address(const struct record_function *function, uint32_t pc);
 
