@@ -126,6 +126,7 @@ await check("ERR_15_the_system_is_the_tree_on_the_right", async () => {
 
 await check("findings_lead_to_their_call_paths", async () => {
   const page = await open_page(browser, "threads.html"), text = report("threads.cubex");
+  if (text.findings.length > 6) await page.click(".findings ~ button");
   same(await page.locator(".finding").count(), text.findings.length, "findings");
   const place = text.findings.findIndex((f) => f.call_path >= 0);
   await page.locator(".finding").nth(place).click();

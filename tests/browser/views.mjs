@@ -259,6 +259,19 @@ await check("a_number_has_exactness_and_pedigree", async () => {
   await page.close();
 });
 
+// Fault planted: text for screen readers outside of what scrolls.
+await check("no_view_is_wider_than_360_pixels", async () => {
+  for (const file of ["compare.html", "topology.html", "hist.html", "sweep.html", "stat.html", "flops.html"]) {
+    const page = await open_page(browser, file, { width: 360, height: 800 });
+    for (const button of await page.$$(".views button")) {
+      await button.click();
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      truth(over <= 0, `${file}, ${await button.textContent()}: ${over} pixels too wide`);
+    }
+    await page.close();
+  }
+});
+
 await check("record_page_has_the_counts_of_the_recorded_file", async () => {
   const page = await open_page(browser, "recorded.html", { hash: "v=metrics" }), text = report("threads.cubex");
   await page.click("text=Show all");

@@ -1,7 +1,9 @@
 // The first view of an experiment: what was found, where the cycles went, which functions count, and what was run.
 import { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { CLASSES } from "./colour";
 import { Experiment } from "./data";
+import { leaves } from "./stacks";
 import { Store } from "./state";
 import { clean, label, num, percent, short, unitOf } from "./text";
 
@@ -76,12 +78,17 @@ function facts(exp: Experiment): [string, string][] {
   return list;
 }
 
+const FINDINGS = 6;
+
 export function Overview({ store }: { store: Store }): JSX.Element {
-  const exp = store.experiment!, metric = exp.selectedMetric, stack = stackMetric(exp);
+  const exp = store.experiment!, metric = exp.selectedMetric, stack = stackMetric(exp), [every, setEvery] = useState(false);
   const goto = (change: Parameters<Store["set"]>[0]): void => { store.set({ view: "trees", ...change }, true); document.getElementById("main")?.focus(); };
   const openTo = (call: number): Set<number> => new Set([...store.state.open.c, ...exp.path(call).slice(0, -1)]);
   const total = metric >= 0 ? exp.total(metric, false, null, null) : 0, functions = metric >= 0 ? flat(exp, metric) : [];
-  const list = stack >= 0 ? parts(exp, stack, (m) => exp.total(m, false, null, null)) : [];
+  const below = stack >= 0 ? leaves(exp, stack) : [], sum = (m: number): number => exp.total(m, false, null, null);
+  const list = below.length > 1 && below.length <= 8 && below.every((l) => exp.total(l.metric, l.own, null, null) > 0)
+    ? below.map((l): Part => ({ name: l.name, metric: l.metric, value: exp.total(l.metric, l.own, null, null) })).sort((a, b) => b.value - a.value)
+    : stack >= 0 ? parts(exp, stack, sum) : [];
   const all = stack >= 0 ? exp.total(stack, false, null, null) : 0, ratios = exp.ratios.filter((r) => r.value !== null);
   return (
     <div class="overview">
@@ -89,18 +96,18 @@ export function Overview({ store }: { store: Store }): JSX.Element {
         <h2>Findings</h2>
         {exp.findings.length === 0 && <p class="empty">No rule of {exp.specification ? `the specification “${clean(exp.specification)}”` : "a specification"} holds for this program.</p>}
         <ol class="findings">
-          {exp.findings.slice(0, 20).map((f, i) => (
+          {exp.findings.slice(0, every ? 200 : FINDINGS).map((f, i) => (
             <li key={i}><button type="button" class="finding" onClick={() => goto(f.call_path >= 0 ? { calls: new Set([f.call_path]), open: { ...store.state.open, c: openTo(f.call_path) } } : { calls: new Set() })}>
               <span class="share">{percent(100 * f.share)}</span>
               <span class="what"><b><bdi>{f.call_path >= 0 ? label(exp.region(f.call_path).name, 80) : "Whole program"}</bdi></b> {label(f.text, 500)}</span></button></li>))}
         </ol>
-        {exp.findings.length > 20 && <p class="dim">and {exp.findings.length - 20} more</p>}
+        {exp.findings.length > FINDINGS && !every && <button type="button" onClick={() => setEvery(true)}>Show {exp.findings.length - FINDINGS} more</button>}
         {exp.findingsNeed && <p class="dim">More rules can be tried when {clean(exp.findingsNeed)} is on.</p>}
       </section>
       {stack >= 0 && <section class="card wide">
         <h2>Where the {unitOf(exp.metrics[stack].unit)} went</h2>
         <Stack list={list} total={all} describe={exp.metrics[stack].title} />
-        <Legend list={list} total={all} onPick={(m) => goto({ metric: m, open: { ...store.state.open, m: new Set([stack]) } })} />
+        <Legend list={list} total={all} onPick={(m) => { const open = new Set([stack]); for (let at = exp.metrics[m].parent; at >= 0; at = exp.metrics[at].parent) open.add(at); goto({ metric: m, open: { ...store.state.open, m: open } }); }} />
         <p class="dim">{num(all)} {unitOf(exp.metrics[stack].unit)} in all, of <bdi>{label(exp.metrics[stack].title)}</bdi>.</p>
       </section>}
       {metric >= 0 && <section class="card">

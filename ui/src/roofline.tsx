@@ -62,7 +62,7 @@ export function Roofline({ store }: { store: Store }): JSX.Element {
             {r.list.map((l) => {
               if (l.flat) { const x = Math.max(lowX, l.value / slope); return <g key={l.name}><line x1={px(x)} x2={width - right} y1={py(l.value)} y2={py(l.value)} class="roof" /><text x={width - right - 4} y={py(l.value) - 5} text-anchor="end" class="roof-name">{l.name}, {num(l.value)}</text></g>; }
               const x0 = Math.max(lowX, lowY / l.value), x1 = Math.min(highX, peak / l.value), angle = (Math.atan2(py(x1 * l.value) - py(x0 * l.value), px(x1) - px(x0)) * 180) / Math.PI;
-              return <g key={l.name}><line x1={px(x0)} y1={py(x0 * l.value)} x2={px(x1)} y2={py(x1 * l.value)} class="roof" /><text transform={`translate(${px(x0) + 14} ${py(x0 * l.value) - 16}) rotate(${angle})`} class="roof-name">{l.name}, {num(l.value)} GB/s</text></g>;
+              return <g key={l.name}><line x1={px(x0)} y1={py(x0 * l.value)} x2={px(x1)} y2={py(x1 * l.value)} class="roof" /><text transform={`translate(${px(x0)} ${py(x0 * l.value)}) rotate(${angle})`} x="10" y="-6" class="roof-name">{l.name}, {num(l.value)} GB/s</text></g>;
             })}
             {all.map((d, i) => {
               const [x, y] = at(d), size = 4 + 10 * Math.sqrt(Math.max(0, d.share));
