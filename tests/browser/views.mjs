@@ -63,7 +63,7 @@ await check("KOJ_36_the_page_shows_source_and_instructions_with_the_counts_of_re
   const name = "main", page = await open_page(browser, "threads.html", { hash: "v=source&f=" + name });
   const text = run("report", "--annotate", name, "threads.cubex"), lines = new Map(), instructions = new Map();
   for (const line of text.split("\n").slice(2)) {
-    const code = /^\s*([\d,]+)\s+\| ([0-9a-f]{8})/.exec(line), source = /^\s*([\d,]+)\s+(\d+) {2}/.exec(line);
+    const code = /^[* ]?\s*([\d,]+)\s+\| ([0-9a-f]{8})/.exec(line), source = /^[* ]?\s*([\d,]+)\s+(\d+) {2}/.exec(line);
     if (code) instructions.set(parseInt(code[2], 16), Number(code[1].replaceAll(",", "")));
     else if (source) lines.set(Number(source[2]), Number(source[1].replaceAll(",", "")));
   }
