@@ -154,13 +154,16 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
  * or CACHE_SLOW when the slow path must do it; then nothing has changed. Uses no vector registers
  * of the host where CACHE_KEEPS_VECTORS is defined. Does not notify the listener: the caller does.
  */
-#define CACHE_SLOW   UINT32_MAX
-#define CACHE_NOTIFY (UINT32_C(1) << 31) /* flag in a stall: the listener has to be notified */
+#define CACHE_SLOW UINT32_MAX
+#define CACHE_NOTIFY                                                                               \
+    (UINT32_C(1) << 31) /* flag in a stall: the listener has to be notified, or accesses are used  \
+                           up */
 uint32_t cache_load_fast(struct cache_view *view, uint32_t address, uint64_t now);
 uint32_t cache_store_fast(struct cache_view *view, uint32_t address, uint64_t now);
 uint32_t cache_zero_fast(struct cache_view *view, uint32_t address,
                          uint64_t now); /* CACHE_ZERO of cache_manage */
 void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
+void cache_notify_used(struct cache_view *view); /* of other accesses: only the latter */
 /* For a stall with CACHE_NOTIFY: counts the miss for notify_uniform and clears the flag, if that
  * suffices. Fast path, too. */
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
@@ -245,6 +248,16 @@ void cache_listen(struct cache *cache, const struct cache_listener *listener);
 /* Makes the outstanding notify_uniform calls of a core, or of all (CACHE_ALL). For a listener whose
  * own attributes are about to change. */
 void cache_notify_uniform(struct cache *cache, unsigned core);
+
+/* --- Counting down --------------------------------------------------------------------------- */
+
+/* Calls back when a core has made so many accesses, behind the last of them: with misses that are
+ * not deferred longer than that, all counts are right. An access is a line that a load, store,
+ * fetch, cache management, sync or device access comes to the hierarchy for; what hits by its line
+ * byte counts nothing and is none. UINT64_MAX: never. */
+void cache_notify_accesses(struct cache *cache, bool (*used)(void *context, unsigned core),
+                           void *context);
+void cache_count_accesses(struct cache *cache, unsigned core, uint64_t accesses); /* NULL: no-op */
 
 /* --- Wires ----------------------------------------------------------------------------------- */
 

@@ -41,7 +41,7 @@ uint64_t cache_defer(struct cache_view *view, uint64_t now, uint64_t limit, bool
     uint64_t most = (limit - now - MAX_BACKLOG) / each;
     if (most > CACHE_MISSES) most = CACHE_MISSES;
     core->most_deferred = (uint32_t)most;
-    if (can_defer(cache, now)) core->fast.full = core->misses + most;
+    if (can_defer(cache, now)) core->fast.full = core->misses + most_until_drain(core);
     return limit - MAX_BACKLOG - (most + 2) * cache->miss_cycles_most;
 }
 

@@ -6,6 +6,8 @@
  * several misses. */
 #include "machine/cache/cache_no_vectors.h"
 
+#include <assert.h>
+
 #include "machine/cache/cache_l2_access.h"
 
 /* Keeps a value in a register: the compiler must not compute it again. */
@@ -348,7 +350,7 @@ INLINE bool logs_full(const struct cache_core *core)
 /* Sets how many misses may be deferred next. */
 NOINLINE static void drain_rearm(const struct cache *cache, struct cache_core *core, uint64_t now)
 {
-    core->fast.full = core->misses + (can_defer(cache, now) ? core->most_deferred : 1);
+    core->fast.full = core->misses + (can_defer(cache, now) ? most_until_drain(core) : 1);
     if (logs_full(core)) fast_disable(core);
 }
 
@@ -439,8 +441,9 @@ NOINLINE uint32_t drain_all(struct cache *cache, struct cache_core *core)
     core->snoop.active.log_end = log;
     core->fast.next_miss = core->misses;
     drain_units(cache, core, l3_hit_at);
+    uint32_t used = count_accesses(core, (uint64_t)(end - core->misses));
     drain_rearm(cache, core, drain.time + ((end[-1] - core->defer_start_high) >> 32));
-    return (uint32_t)(drain.time - core->defer_start);
+    return (uint32_t)(drain.time - core->defer_start) | used;
 }
 
 /* Drains one miss that was not deferred. */
@@ -472,7 +475,7 @@ NOINLINE uint32_t drain_one(struct cache *cache, struct cache_core *core, uint64
             stall = load_not_in_l2(cache, core, now, line, entry);
     }
     if (UNLIKELY(logs_full(core))) fast_disable(core);
-    return stall;
+    return stall | count_accesses(core, 1);
 }
 
 /* The same with a listener: records the level that served it. */
@@ -504,7 +507,11 @@ uint32_t cache_drain_fast(struct cache_fast *fast)
 uint32_t cache_drain(struct cache_view *view, uint64_t now)
 {
     struct cache_core *core = view->core;
-    if (core->fast.next_miss != core->misses) return drain_all(view->cache, core);
+    if (core->fast.next_miss != core->misses) {
+        uint32_t stall = drain_all(view->cache, core);
+        assert(!(stall & CACHE_NOTIFY)); /* the list was not full */
+        return stall;
+    }
     if (core->most_deferred > 1)
         drain_rearm(view->cache, core, now); /* slow-path accesses may have left a backlog */
     return 0;

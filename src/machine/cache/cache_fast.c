@@ -64,6 +64,15 @@ static void fill_tlb(struct cache_view *view, uint32_t address)
     core->counts.dtlb_miss++;
 }
 
+/* A load that misses in the TLB only: the one access that counts something and is not in the list.
+ */
+static uint32_t tlb_only(struct cache_core *core, uint32_t stall)
+{
+    if (core->accesses_left <= CACHE_MISSES && core->fast.next_miss != core->misses)
+        stall += drain_all(core->cache, core);
+    return stall | count_access_unlisted(core, 1);
+}
+
 NOINLINE static uint32_t load_fast_checked(struct cache_view *view, uint32_t address, uint64_t now);
 
 /* Variants: PLAIN for most; CAREFUL tests rare conditions; TLB_MISSES, likewise after a TLB miss;
@@ -81,7 +90,7 @@ INLINE uint32_t load_fast(struct cache_view *view, uint32_t address, uint64_t no
     if (UNLIKELY(*at & CACHE_IN_L1D)) { /* the page is, or was, out of the TLB */
         if (how == TLB_MISSES) fill_tlb(view, address);
         *at |= CACHE_LOAD;
-        return tlb_stall;
+        return how == TLB_MISSES ? tlb_only(core, tlb_stall) : 0;
     }
     now += tlb_stall;
     size_t set = granule & core->data.tags.set_mask; /* which the page has no part in */
@@ -132,7 +141,7 @@ uint32_t cache_count_load(struct cache_view *view, uint32_t stall)
 {
     const struct cache_core *core = view->core;
     uint32_t cycles = stall & ~CACHE_NOTIFY;
-    if (!core->uniform || cycles >= UNIFORM_STALLS) return stall;
+    if (!core->uniform || cycles >= UNIFORM_STALLS || !core->accesses_left) return stall;
     uniform_add(core->uniform, CACHE_LOAD_MISS, core->miss_level, cycles);
     return cycles;
 }

@@ -111,7 +111,38 @@ NOINLINE static void notify_miss(const struct cache *cache, const struct cache_c
 
 void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall)
 {
-    notify_miss(view->cache, view->core, CACHE_LOAD_MISS, address, start, start + stall);
+    if (view->cache->has_listener)
+        notify_miss(view->cache, view->core, CACHE_LOAD_MISS, address, start, start + stall);
+    cache_notify_used(view);
+}
+
+static void used(struct cache *cache, const struct cache_core *core)
+{
+    if (UNLIKELY(!core->accesses_left)) (void)cache->used(cache->used_context, core->number);
+}
+
+void cache_notify_used(struct cache_view *view)
+{
+    used(view->cache, view->core);
+}
+
+/* The same for an access on the slow path. Returns its stall. */
+INLINE uint32_t made(struct cache *cache, struct cache_core *core, unsigned lines, uint64_t stall)
+{
+    if (UNLIKELY(count_access_unlisted(core, lines))) used(cache, core);
+    return (uint32_t)stall;
+}
+
+void cache_notify_accesses(struct cache *cache, bool (*callback)(void *context, unsigned core),
+                           void *context)
+{
+    cache->used = callback;
+    cache->used_context = context;
+}
+
+void cache_count_accesses(struct cache *cache, unsigned core, uint64_t accesses)
+{
+    if (cache) cache->core[core]->accesses_left = accesses ? accesses : 1;
 }
 
 /* --- Castouts and drops ------------------------------------------------------------------------
@@ -482,7 +513,7 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
                        ? load_line(cache, &blue_gene, this_core, space, address, now)
                        : load_any(cache, this_core, space, address, now);
     if (!within) end = load_any(cache, this_core, space, last, end);
-    return (uint32_t)(end - now);
+    return made(cache, this_core, within ? 1 : 2, end - now);
 }
 
 uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_t address,
@@ -494,15 +525,19 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         return model_allow(cache, this_core, space, address, size, CACHE_STORE);
     if ((last ^ address) & cache->line_mask) {
         uint64_t end = store_any(cache, this_core, space, address, false, now);
-        return (uint32_t)(store_any(cache, this_core, space, last, false, end) - now);
+        end = store_any(cache, this_core, space, last, false, end);
+        return made(cache, this_core, 2, end - now);
     }
     struct cache_view *view = space_view(cache, core, space);
     if (UNLIKELY(this_core->fast_disabled)) fast_enable(cache, this_core, now);
     uint32_t stall = cache_store_fast(view, address, now);
-    if (stall != CACHE_SLOW) return stall;
+    if (stall != CACHE_SLOW) {
+        if (UNLIKELY(stall & CACHE_NOTIFY)) used(cache, this_core);
+        return stall & ~CACHE_NOTIFY;
+    }
     uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, this_core, space, address, now)
                                        : store_any(cache, this_core, space, address, false, now);
-    return (uint32_t)(end - now);
+    return made(cache, this_core, 1, end - now);
 }
 
 uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_t address,
@@ -514,7 +549,7 @@ uint32_t cache_fetch(struct cache *cache, unsigned core, unsigned space, uint32_
     uint64_t end = cache->is_blue_gene
                        ? fetch_code(cache, &blue_gene, this_core, space, address, now)
                        : fetch_code(cache, &cache->shape, this_core, space, address, now);
-    return (uint32_t)(end - now);
+    return made(cache, this_core, 1, end - now);
 }
 
 static void touch(struct cache *cache, struct cache_core *core, unsigned space, uint32_t address,
@@ -576,11 +611,13 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
     uint64_t end = now;
     if (memory_is_free(cache))
         return op == CACHE_ZERO ? model_allow(cache, this_core, space, address, 1, CACHE_STORE) : 0;
-    if (op == CACHE_ZERO)
-        return (uint32_t)(store_any(cache, this_core, space, address, true, now) - now);
+    if (op == CACHE_ZERO) {
+        end = store_any(cache, this_core, space, address, true, now);
+        return made(cache, this_core, 1, end - now);
+    }
     if (op == CACHE_TOUCH) {
         touch(cache, this_core, space, address, now);
-        return 0;
+        return made(cache, this_core, 1, 0);
     }
     uint8_t *lines = space_lines(cache, core, space);
     uint64_t physical = translate(cache, shape, this_core, space, address, lines,
@@ -590,7 +627,7 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
         manage_data(cache, op, this_core, (uint32_t)(physical >> shape->l1d_shift), end);
     else
         manage_code(cache, this_core, (uint32_t)(physical >> shape->l1i_shift));
-    return (uint32_t)(end - now);
+    return made(cache, this_core, 1, end - now);
 }
 
 uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now)
@@ -601,15 +638,17 @@ uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now)
         if (this_core->queue[i].end > end) end = this_core->queue[i].end;
     l1_close(cache, this_core);
     count_stall(&this_core->counts.stall_store, now, end);
-    return (uint32_t)(end - now);
+    return made(cache, this_core, 1, end - now);
 }
 
 uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t now)
 {
-    struct core_counts *counts = &cache->core[core]->counts;
+    struct cache_core *this_core = cache->core[core];
+    struct core_counts *counts = &this_core->counts;
     (void)now;
     *(store ? &counts->device_write : &counts->device_read) += 1;
-    return store ? 0 : cache->config.device_latency - cache->config.l1_latency;
+    return made(cache, this_core, 1,
+                store ? 0 : cache->config.device_latency - cache->config.l1_latency);
 }
 
 uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads)

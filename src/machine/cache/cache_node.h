@@ -47,6 +47,7 @@ struct cache_core {
     uint64_t defer_start;      /* not later than the misses' times, and less than 1 << 32 before */
     uint64_t defer_start_high; /* its lower half, in the upper bits as in cache_miss */
     uint32_t most_deferred;    /* that may be deferred; 1: none */
+    uint64_t accesses_left;    /* until `used` is called; 0: now */
     bool open_unmarked;        /* pages with open lines may not have PAGE_HAS_OPEN_LINE */
     bool fast_disabled;        /* until fast_enable */
 };
@@ -54,6 +55,8 @@ struct cache_core {
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
+    bool (*used)(void *context, unsigned core); /* cache_notify_accesses */
+    void *used_context;
     uint32_t has_listener; /* CACHE_NOTIFY, if there is one */
     uint64_t l2_stall,
         l3_stall; /* latencies beyond L1's, | CACHE_NOTIFY if the listener wants each miss */
@@ -114,6 +117,35 @@ uint32_t model_allow(struct cache *cache, struct cache_core *core, unsigned spac
 INLINE bool memory_is_free(const struct cache *cache)
 {
     return cache->config.model == CACHE_MODEL_NONE;
+}
+
+/* The core has made `count` accesses more; returns CACHE_NOTIFY when that were all it may. */
+INLINE uint32_t count_accesses(struct cache_core *core, uint64_t count)
+{
+    if (!UNLIKELY(count >= core->accesses_left)) {
+        core->accesses_left -= count;
+        return 0;
+    }
+    core->accesses_left = 0;
+    return CACHE_NOTIFY;
+}
+
+/* The same for an access that is not in the list of misses, which is empty or has room: then no
+ * drain comes upon the last access but the one of the full list. */
+INLINE uint32_t count_access_unlisted(struct cache_core *core, uint64_t count)
+{
+    uint32_t used = count_accesses(core, count);
+    uint64_t left = core->accesses_left ? core->accesses_left : 1;
+    if (UNLIKELY(left < CACHE_MISSES) && core->fast.full > core->misses + left)
+        core->fast.full = core->misses + left;
+    return used;
+}
+
+/* How many misses may be deferred until the next drain. */
+INLINE uint64_t most_until_drain(const struct cache_core *core)
+{
+    uint64_t most = core->most_deferred, left = core->accesses_left;
+    return left < most ? (left ? left : 1) : most;
 }
 
 #endif

@@ -15,6 +15,7 @@ struct cores *cores_new(unsigned count, const struct core_options *options)
     cores->options = *options;
     cores->core = base_calloc(count, sizeof *cores->core);
     cores->labels = core_interpreter_of(options)(NULL, 0, NULL);
+    if (options->cache) cache_notify_accesses(options->cache, core_room_used, cores);
     for (unsigned i = 0; i < count; i++) {
         cores->core[i].cores = cores;
         cores->core[i].number = i;
@@ -31,6 +32,7 @@ void cores_free(struct cores *cores)
     code_free_invalidated(cores);
     for (unsigned i = 0; i < cores->count; i++) {
         free(cores->core[i].counts);
+        free(cores->core[i].summed);
         free(cores->core[i].pending);
     }
     free(cores->core);
@@ -70,13 +72,16 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     fp_state_init(&core->fp, core->regs->fpscr);
     if (core->cores->options.record) core_record_begin(core);
     uint64_t left = UINT64_MAX - core->cycles;
-    if (budget == 0) budget = 1;
+    if (budget == 0 && !core->regs->cut.done) budget = 1;
     uint64_t limit = core->cycles + (budget < left ? budget : left);
+    core->running = true;
+    if (core->regs->cut.done) core_cut_resume(core);
     const struct core_translator *translator = core->cores->options.translator;
     if (translator && translator->run)
         translator->run(translator->context, core, limit, &exit);
     else
         core_run_on(core, limit, &exit);
+    core->running = false;
     if (core->pending) core_trace_end(core);
     if (core->path) core_record_end(core);
     fp_sync(&core->fp);
@@ -150,15 +155,30 @@ uint64_t core_idle_cycles(const struct core *core)
     return core->idle;
 }
 
+static void fold_count(struct core *core, size_t id)
+{
+    const struct block *block = core->cores->blocks[id];
+    uint64_t more = core->counts[id] - core->summed[id];
+    core->summed[id] = core->counts[id];
+    for (unsigned w = 0; block && more && w < block->weight_count; w++)
+        core->folded[block->weights[w].signal] += more * block->weights[w].count;
+}
+
+/* Few blocks have run since the last time, of many. */
+void core_fold_counts(struct core *core)
+{
+    for (size_t i = 0; i < core->cores->block_count; i += COUNTS_TOGETHER) {
+        const uint64_t *a = core->counts + i, *b = core->summed + i;
+        if (!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]))) continue;
+        for (size_t k = i; k < i + COUNTS_TOGETHER && k < core->cores->block_count; k++)
+            fold_count(core, k);
+    }
+}
+
 void core_signal_counts(struct core *core, uint64_t *counts)
 {
+    core_fold_counts(core);
     memcpy(counts, core->folded, sizeof core->folded);
-    for (size_t i = 0; i < core->cores->block_count; i++) {
-        const struct block *block = core->cores->blocks[i];
-        if (!block || !core->counts[i]) continue;
-        for (unsigned w = 0; w < block->weight_count; w++)
-            counts[block->weights[w].signal] += core->counts[i] * block->weights[w].count;
-    }
 }
 
 static const struct {

@@ -42,6 +42,12 @@ enum {
     MSR_DS = 0x0010
 };
 
+/* A block that a watch has stopped, before instruction `done` of it; 0: none. The rest takes what
+ * is left of the block's schedule, and no fetch. Valid while pc is there. */
+struct core_cut {
+    uint32_t block, done;
+};
+
 /* The architected registers of a thread. */
 struct core_regs {
     uint32_t gpr[32];
@@ -55,8 +61,10 @@ struct core_regs {
     uint32_t usprg0;
     uint32_t reserve_address, reserve_value; /* lwarx */
     uint32_t reserved; /* 0 or 1. There is no padding: registers are compared as bytes */
+    struct core_cut cut;
 };
-_Static_assert(sizeof(struct core_regs) == offsetof(struct core_regs, reserved) + 4,
+_Static_assert(sizeof(struct core_regs) ==
+                   offsetof(struct core_regs, cut) + sizeof(struct core_cut),
                "struct core_regs has no padding");
 
 uint32_t core_cr_get(
@@ -195,28 +203,41 @@ void core_raise(struct core *core, enum core_signal signal);
 /* Data accesses that touched a second line, which the memory hierarchy sees as two. */
 uint64_t core_crossings(const struct core *core);
 
+/* How far a core is from what its watch's `remaining` looks at: nothing is reached by fewer than so
+ * many accesses to the memory hierarchy, nor by fewer than so many instructions. */
+struct core_room {
+    uint64_t accesses, instructions;
+};
+
 /* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum
  * core_signal n) and how many more may be raised; `left` counts down and is 0 for those that were
  * reached. `cycle`, unless 0, stops it behind the instruction in which the core's clock gets there,
- * or what follows it in its block when memory was slow. `remaining`, if given, returns how much is
- * left of anything else that cores do, 0 when it was reached; it is called behind instructions when
- * that is little. Borrowed; NULL to watch nothing. A core close to what it watches for runs slower.
- */
+ * or what follows it in its block when memory was slow. `remaining`, if given, looks at anything
+ * else that cores do: false when it was reached. It is called whenever the room that it returned
+ * last is used up; `inside`: within a block, whose instructions are all counted already, so only
+ * what memory does can be looked at. Borrowed; NULL to watch nothing.
+ *
+ * A watch changes neither time nor counts, reached or not: blocks keep their schedules (struct
+ * core_cut). */
 enum { CORE_WATCHES = 256 };
 struct core_watch {
     struct {
         uint64_t signals, left;
+        uint64_t seen; /* private to the core: the sum's count when `left` was right */
     } sums[CORE_WATCHES];
     unsigned count;
     uint64_t cycle;
-    uint64_t (*remaining)(void *context);
+    bool (*remaining)(void *context, bool inside, struct core_room *room);
     void *context;
-    /* Private to the core: until cycle `safe` nothing can be reached, and `left` is that of the
-     * counts `seen`. */
-    uint64_t seen[CORE_SIGNAL_COUNT], safe;
+    /* Private to the core: until cycle `safe` nothing can be reached, and `left` is as of `seen`.
+     */
+    uint64_t safe;
     bool lagging;
 };
 void core_set_watch(struct core *core, struct core_watch *watch);
+/* A listener of the hierarchy wants the core to stop, as by a watch that is reached, behind the
+ * instruction whose access it is notified of. Without a watch the core does not stop. */
+void core_stop_behind(struct core *core);
 
 /* How often each signal was raised: counts[CORE_SIGNAL_COUNT]. */
 void core_signal_counts(struct core *core, uint64_t *counts);

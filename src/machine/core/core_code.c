@@ -71,6 +71,13 @@ static bool decode(const struct cores *cores, uint32_t word, uint32_t pc, struct
     return isa_is_privileged(id, word) || row->flags & ISA_ENDS_BLOCK;
 }
 
+static void grow_counts(uint64_t **counts, size_t before, size_t capacity)
+{
+    size_t old = before ? before + COUNTS_TOGETHER : 0, grown = old;
+    *counts = base_grow(*counts, &grown, capacity + COUNTS_TOGETHER, sizeof **counts);
+    memset(*counts + old, 0, (grown - old) * sizeof **counts);
+}
+
 static uint32_t new_id(struct cores *cores, struct block *block)
 {
     if (cores->free_count) {
@@ -82,24 +89,21 @@ static uint32_t new_id(struct cores *cores, struct block *block)
     cores->blocks = base_grow(cores->blocks, &cores->block_capacity, cores->block_count + 1,
                               sizeof(struct block *));
     for (unsigned i = 0; before != cores->block_capacity && i < cores->count; i++) {
-        size_t capacity = before;
-        struct core *core = &cores->core[i];
-        core->counts =
-            base_grow(core->counts, &capacity, cores->block_capacity, sizeof *core->counts);
-        memset(core->counts + before, 0, (cores->block_capacity - before) * sizeof *core->counts);
+        grow_counts(&cores->core[i].counts, before, cores->block_capacity);
+        grow_counts(&cores->core[i].summed, before, cores->block_capacity);
     }
     cores->blocks[cores->block_count] = block;
     return (uint32_t)cores->block_count++;
 }
 
-static struct block *decode_block(struct code *code, uint32_t pc, unsigned most)
+static struct block *decode_block(struct code *code, uint32_t pc)
 {
     uint32_t words[BLOCK_OPS];
     struct op ops[BLOCK_OPS];
     struct weight weights[CORE_SIGNAL_COUNT];
     unsigned limit = (MEM_PAGE - pc % MEM_PAGE) / 4, count = 0;
     bool ends = false;
-    while (!ends && count < limit && count < most) {
+    while (!ends && count < limit && count < BLOCK_OPS) {
         words[count] = mem_host_get32(mem_host(code->mem, pc + 4 * count));
         ends = decode(code->cores, words[count], pc + 4 * count, &ops[count]);
         count++;
@@ -123,13 +127,6 @@ static struct block *decode_block(struct code *code, uint32_t pc, unsigned most)
     return block;
 }
 
-struct block *block_cut(struct code *code, const struct block *block, unsigned count)
-{
-    struct block *cut = decode_block(code, block->pc, count);
-    cut->entries_until_hot = 0; /* it is invalidated soon, and must not be translated */
-    return cut;
-}
-
 struct block *code_block(struct code *code, uint32_t pc)
 {
     struct block **page = code->pages[pc / MEM_PAGE];
@@ -141,7 +138,7 @@ struct block *code_block(struct code *code, uint32_t pc)
         code->decoded[pc / MEM_PAGE / CODE_GROUP]++;
     }
     mem_mark_code(code->mem, pc & ~(uint32_t)(MEM_PAGE - 1));
-    return page[pc % MEM_PAGE / 4] = decode_block(code, pc, BLOCK_OPS);
+    return page[pc % MEM_PAGE / 4] = decode_block(code, pc);
 }
 
 /* --- Stopping inside a block ----------------------------------------------------------------- */
@@ -158,8 +155,7 @@ void core_report_fault(const struct core *core, struct core_exit *exit, enum cor
 
 void core_count_part(struct core *core, const struct block *block, unsigned done)
 {
-    uint32_t lines =
-        ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
+    uint32_t lines = block_lines(block);
     core->cycles -= block->cycles;
     core->folded[CORE_SIGNAL_FETCH] += lines;
     if (done) core->cycles += block_weigh(block->words, done, core->folded);
@@ -184,8 +180,8 @@ void block_invalidate(struct cores *cores, struct block *block)
         struct core *core = &cores->core[i];
         for (unsigned w = 0; w < block->weight_count; w++)
             core->folded[block->weights[w].signal] +=
-                core->counts[block->id] * block->weights[w].count;
-        core->counts[block->id] = 0;
+                (core->counts[block->id] - core->summed[block->id]) * block->weights[w].count;
+        core->counts[block->id] = core->summed[block->id] = 0;
     }
     cores->blocks[block->id] = NULL;
     cores->free_ids = base_grow(cores->free_ids, &cores->free_capacity, cores->free_count + 1,

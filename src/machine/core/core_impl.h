@@ -86,7 +86,9 @@ struct core {
     uint64_t cycles;
     uint64_t crossings; /* accesses that touched a second line */
     uint64_t *counts;   /* per block id; grown by the decoder */
-    uint64_t folded[CORE_SIGNAL_COUNT];
+    uint64_t *summed; /* per block id: the part of its count that is in `folded`; as long as counts,
+                         which has room for COUNTS_TOGETHER more */
+    uint64_t folded[CORE_SIGNAL_COUNT]; /* of blocks, as far as `summed`, and all else */
     struct fp_state fp;
     struct core_watch *watch;
     struct core_pending *pending; /* of a core that is traced */
@@ -101,6 +103,21 @@ struct core {
         const struct block *block;
         const struct op *op;
     } access;
+    uint64_t limit; /* of the run: no block begins at or behind it; 0: stop */
+    struct {        /* where the interpreter continues, in a block that is counted; or NULL */
+        struct block *block;
+        unsigned op;
+    } inside;
+    struct { /* the instruction before which it stops: its label is LABEL_CUT; or NULL */
+        struct block *block;
+        unsigned op;
+        const void *label;
+    } patch;
+    uint64_t room;          /* instructions before `remaining` must be called; UINT64_MAX: any */
+    bool running;           /* in core_run */
+    bool stopping;          /* core_stop_behind was called, and it has not stopped yet */
+    bool access_done;       /* the access of the instruction at `inside` has been done */
+    bool in_translated;     /* translated code runs */
     struct core_exit *exit; /* the reason why translated code stopped, */
     bool stopped;           /* if it did */
     bool code_changed;      /* by this core's own store: it must leave its block */
@@ -127,9 +144,12 @@ struct cores {
     size_t free_count, free_capacity;
 };
 
+enum { COUNTS_TOGETHER = 4 }; /* blocks whose counts are tested for a change at once */
+
 /* Extra entries of the interpreter's label table, after those of the ISA's rows. */
 enum {
     LABEL_END = ISA_COUNT,
+    LABEL_CUT,
     LABEL_SUPERVISOR, /* privileged instructions: what they do depends on MSR[PR] */
     LABEL_BC_CR,
     LABEL_BDNZ,
@@ -148,25 +168,51 @@ void code_free_invalidated(struct cores *cores);
 uint32_t core_load(struct core *core, uint32_t address, unsigned size);
 bool core_is_unpredictable(const struct core *core, const struct block *block, unsigned op);
 
+/* Adds what blocks have raised since the last time to `folded`. */
+void core_fold_counts(struct core *core);
 /* Takes back an entry of the block and counts its first `done` instructions instead. */
 void core_count_part(struct core *core, const struct block *block, unsigned done);
 /* Fills in *exit for an access without the right. */
 void core_report_fault(const struct core *core, struct core_exit *exit, enum core_reason reason,
                        uint32_t address, unsigned size);
 
-/* A block of the first `count` instructions, in no page; and invalidation of a block that is in no
- * page any more. */
-struct block *block_cut(struct code *code, const struct block *block, unsigned count);
+/* A block that is in no page any more. */
 void block_invalidate(struct cores *cores, struct block *block);
+/* --- Stopping inside a block (core_cut.c) ----------------------------------------------------- */
+
+/* The core stops behind instruction `op` of the block, which it is executing: before the next one,
+ * or at the block's end. */
+void core_stop_after(struct core *core, struct block *block, unsigned op);
+/* Before instruction `op` of the block, which it will come to. */
+void core_stop_before(struct core *core, struct block *block, unsigned op);
+/* Takes that back. Returns whether the core is there, with `done` instructions of the block done.
+ */
+bool core_stopped_there(struct core *core, unsigned done);
+/* The core has come to the patched instruction: the first `done` of the block count, the rest is
+ * left in regs->cut. */
+void core_cut_block(struct core *core, struct block *block, unsigned done);
+/* Continues a block that was cut, if regs->pc is still there: sets `inside`. */
+void core_cut_resume(struct core *core);
+
 /* Runs to the limit, with a watch or without. */
 void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit);
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
+/* The hierarchy's callback: accesses are used up. Returns whether the core has to stop. */
+bool core_room_used(void *cores, unsigned number);
 void core_watch_raised(struct core *core, enum core_signal signal); /* once, by core_raise */
 
 /* Fills in weights and cycles. `words` are the block's instructions. */
 void block_schedule(struct block *block, const uint32_t *words, struct weight *weights);
-/* Adds `times` executions of the first `count` instructions to `counts`; returns their cycles. */
+/* Adds the signals of the first `count` instructions to `counts`; returns their cycles. */
 uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts);
+/* How many instructions of the block are done when those from `from` on have raised `left` of a set
+ * of signals; 0: fewer are raised. */
+unsigned block_reaches(const struct block *block, unsigned from, uint64_t signals, uint64_t left);
+/* Lines of L1I in which the block lies: what CORE_SIGNAL_FETCH counts for it. */
+static inline uint32_t block_lines(const struct block *block)
+{
+    return ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
+}
 
 /* The cycle of the block in which each of its instructions issues. */
 void block_issue(const struct block *block, uint32_t *cycles);

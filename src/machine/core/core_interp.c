@@ -226,25 +226,35 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define CHECK_LOAD(ea, size)                                                                       \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_LOAD) || ((ea)&31) + (size) > 32)) {  \
         CHECK_LOAD_RIGHT(ea, size)                                                                 \
-        core->crossings += ((ea)&31) + (size) > 32;                                                \
-        SET_ACCESS(op);                                                                            \
-        core->cycles += TOUCHED(core_load(core, ea, size));                                        \
+        if (LIKELY(!core->access_done)) {                                                          \
+            core->crossings += ((ea)&31) + (size) > 32;                                            \
+            SET_ACCESS(op);                                                                        \
+            core->cycles += TOUCHED(core_load(core, ea, size));                                    \
+        }                                                                                          \
     }
 #define CHECK_STORE(ea, size)                                                                      \
     if (UNLIKELY(!(lines[(ea) >> CACHE_GRANULE_BITS] & CACHE_STORE) || ((ea)&31) + (size) > 32)) { \
         CHECK_STORE_RIGHT(ea, size)                                                                \
-        core->crossings += ((ea)&31) + (size) > 32;                                                \
-        SET_ACCESS(op);                                                                            \
-        core->cycles +=                                                                            \
-            TOUCHED(cache_store(cache, core->number, core->mem->space, ea, size, core->cycles));   \
+        if (LIKELY(!core->access_done)) {                                                          \
+            core->crossings += ((ea)&31) + (size) > 32;                                            \
+            SET_ACCESS(op);                                                                        \
+            core->cycles += TOUCHED(                                                               \
+                cache_store(cache, core->number, core->mem->space, ea, size, core->cycles));       \
+        }                                                                                          \
     }
 #define MANAGE(what, ea)                                                                           \
     do {                                                                                           \
+        if (UNLIKELY(core->access_done)) break;                                                    \
         SET_ACCESS(op);                                                                            \
         core->cycles +=                                                                            \
             TOUCHED(cache_manage(cache, what, core->number, core->mem->space, ea, core->cycles));  \
     } while (0)
-#define SYNC() (core->cycles += TOUCHED(cache_sync(cache, core->number, core->cycles)))
+#define SYNC()                                                                                     \
+    do {                                                                                           \
+        if (UNLIKELY(core->access_done)) break;                                                    \
+        SET_ACCESS(op);                                                                            \
+        core->cycles += TOUCHED(cache_sync(cache, core->number, core->cycles));                    \
+    } while (0)
 #define FETCH_BLOCK()                                                                              \
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS;                                          \
          line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)                                   \
@@ -272,8 +282,13 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
 #define ENTER_TRANSLATED()                                                                         \
     do {                                                                                           \
         if (UNLIKELY(--block->entries_until_hot == 0)) {                                           \
-            enum core_hot hot = core_hot(core, block, limit, exit);                                \
+            if (UNLIKELY(core->patch.block)) { /* it will be cut */                                \
+                block->entries_until_hot = 1;                                                      \
+                goto interpreted;                                                                  \
+            }                                                                                      \
+            enum core_hot hot = core_hot(core, block, core->limit, exit);                          \
             if (hot == CORE_HOT_STOPPED) return NULL;                                              \
+            if (UNLIKELY(core->inside.block)) goto inside;                                         \
             if (hot == CORE_HOT_RAN) {                                                             \
                 target = regs->pc;                                                                 \
                 block = NULL;                                                                      \
@@ -300,9 +315,13 @@ const void *const *CORE_INTERPRET(struct core *core, uint64_t limit, struct core
         [ISA_ILLEGAL] = &&op_ILLEGAL,
 #define ISA_ROW(id, ...) [ISA_##id] = &&op_##id,
 #include "machine/isa/isa.def"
-        [LABEL_END] = &&op_END,       [LABEL_SUPERVISOR] = &&op_SUPERVISOR,
-        [LABEL_BC_CR] = &&op_BC_CR,   [LABEL_BDNZ] = &&op_BDNZ,
-        [LABEL_LI] = &&op_LI,         [LABEL_MR] = &&op_MR,
+        [LABEL_END] = &&op_END,
+        [LABEL_CUT] = &&op_CUT,
+        [LABEL_SUPERVISOR] = &&op_SUPERVISOR,
+        [LABEL_BC_CR] = &&op_BC_CR,
+        [LABEL_BDNZ] = &&op_BDNZ,
+        [LABEL_LI] = &&op_LI,
+        [LABEL_MR] = &&op_MR,
     };
     if (!core) return labels;
 
@@ -319,20 +338,30 @@ const void *const *CORE_INTERPRET(struct core *core, uint64_t limit, struct core
     uint32_t target = regs->pc;
     bool taken = false;
     core->code_changed = false;
-    goto find;
+    core->limit = limit;
+    if (LIKELY(!core->inside.block)) goto find;
+    goto inside;
+
+    /* Continues inside a block, which is counted. */
+inside:
+    block = core->inside.block;
+    op = block->ops + core->inside.op;
+    core->inside.block = NULL;
+    TRACE();
+    goto * op->label;
 
     /* Goes to `target`, along the chain if this block has led there before. */
 branch:
     if (LIKELY(block->next[taken] && block->next[taken]->pc == target)) {
         block = block->next[taken];
-        if (UNLIKELY(core->cycles >= limit)) {
+        if (UNLIKELY(core->cycles >= core->limit)) {
             regs->pc = target;
             return NULL;
         }
         goto enter;
     }
 find : {
-    if (core->cycles >= limit) {
+    if (core->cycles >= core->limit) {
         regs->pc = target;
         return NULL;
     }
@@ -348,6 +377,8 @@ find : {
 enter:
     RECORD_ENTER();
     ENTER_TRANSLATED();
+interpreted:
+    __attribute__((unused));
     core->counts[block->id]++;
     RECORD_COUNT();
     core->cycles += block->cycles;
@@ -368,14 +399,30 @@ changed : {
     core->code_changed = false;
     target = block->pc + 4 * done;
     core_count_part(core, block, done);
+    if (UNLIKELY(core->patch.block)) {
+        regs->pc = target;
+        if (core_stopped_there(core, done)) exit->reason = CORE_WATCH;
+        return NULL;
+    }
     block = NULL;
     goto find;
+}
+
+    /* A watch stops the core here. */
+op_CUT : {
+    unsigned done = (unsigned)(op - block->ops);
+    TRACE_FAULT();
+    (void)core_stopped_there(core, done);
+    core_cut_block(core, block, done);
+    exit->reason = CORE_WATCH;
+    return NULL;
 }
 
     /* The instruction at `op` cannot be done; *exit says why. */
 fault : {
     unsigned done = (unsigned)(op - block->ops);
     TRACE_FAULT();
+    (void)core_stopped_there(core, done);
     regs->pc = block->pc + 4 * done;
     core_count_part(core, block, done);
     return NULL;

@@ -113,34 +113,58 @@ static bool is_conditional(unsigned signal, uint32_t word)
     return signal == CORE_SIGNAL_I_BRANCHES && word >> 26 != 18 && (isa_rt(word) & 0x14) != 0x14;
 }
 
+static void weigh_one(struct schedule *s, uint32_t word, uint64_t *counts)
+{
+    enum isa_id id = isa_decode(word);
+    if (id == ISA_ILLEGAL) return;
+    unsigned pipe = issue(s, id, word);
+    unsigned signal = raises[isa_row(id)->klass][pipe == PIPE_J];
+    counts[CORE_SIGNAL_INSTRUCTIONS]++;
+    counts[signal]++;
+    counts[CORE_SIGNAL_I_INSTRUCTIONS] += pipe == PIPE_I;
+    counts[CORE_SIGNAL_J_INSTRUCTIONS] += pipe == PIPE_J;
+    counts[CORE_SIGNAL_CONDITIONAL] += is_conditional(signal, word);
+    counts[CORE_SIGNAL_LOAD] += is_load(signal);
+    counts[CORE_SIGNAL_STORE] += is_store(signal);
+    counts[CORE_SIGNAL_FP_OPERATIONS] += operations(signal);
+    counts[CORE_SIGNAL_FP_FLOPS] += flops(signal);
+    counts[CORE_SIGNAL_NONE] = 0;
+}
+
 uint32_t block_weigh(const uint32_t *words, unsigned count, uint64_t *counts)
 {
     struct schedule s = {0};
-    for (unsigned i = 0; i < count; i++) {
-        enum isa_id id = isa_decode(words[i]);
-        if (id == ISA_ILLEGAL) continue;
-        unsigned pipe = issue(&s, id, words[i]);
-        unsigned signal = raises[isa_row(id)->klass][pipe == PIPE_J];
-        counts[CORE_SIGNAL_INSTRUCTIONS]++;
-        counts[signal]++;
-        counts[CORE_SIGNAL_I_INSTRUCTIONS] += pipe == PIPE_I;
-        counts[CORE_SIGNAL_J_INSTRUCTIONS] += pipe == PIPE_J;
-        counts[CORE_SIGNAL_CONDITIONAL] += is_conditional(signal, words[i]);
-        counts[CORE_SIGNAL_LOAD] += is_load(signal);
-        counts[CORE_SIGNAL_STORE] += is_store(signal);
-        counts[CORE_SIGNAL_FP_OPERATIONS] += operations(signal);
-        counts[CORE_SIGNAL_FP_FLOPS] += flops(signal);
-    }
-    counts[CORE_SIGNAL_NONE] = 0;
+    for (unsigned i = 0; i < count; i++)
+        weigh_one(&s, words[i], counts);
     return s.cycle + 1;
+}
+
+static uint64_t sum_of(const uint64_t *counts, uint64_t signals)
+{
+    uint64_t sum = 0;
+    for (; signals; signals &= signals - 1)
+        sum += counts[__builtin_ctzll(signals)];
+    return sum;
+}
+
+unsigned block_reaches(const struct block *block, unsigned from, uint64_t signals, uint64_t left)
+{
+    uint64_t counts[CORE_SIGNAL_COUNT] = {0}, before = 0;
+    struct schedule s = {0};
+    counts[CORE_SIGNAL_FETCH] = block_lines(block); /* all before the first instruction */
+    for (unsigned i = 0; i < block->count; i++) {
+        if (i && i == from) before = sum_of(counts, signals);
+        weigh_one(&s, block->words[i], counts);
+        if (i >= from && sum_of(counts, signals) - before >= left) return i + 1;
+    }
+    return 0;
 }
 
 void block_schedule(struct block *block, const uint32_t *words, struct weight *weights)
 {
     uint64_t counts[CORE_SIGNAL_COUNT] = {0};
     block->cycles = block_weigh(words, block->count, counts);
-    counts[CORE_SIGNAL_FETCH] =
-        ((block->end - 4) >> CACHE_GRANULE_BITS) - (block->pc >> CACHE_GRANULE_BITS) + 1;
+    counts[CORE_SIGNAL_FETCH] = block_lines(block);
     block->weight_count = 0;
     for (unsigned signal = 0; signal < CORE_SIGNAL_COUNT; signal++)
         if (counts[signal])

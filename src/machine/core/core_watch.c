@@ -1,35 +1,22 @@
-/* Stops a core exactly at the instruction that reaches a watched count (struct core_watch).
+/* Stops a core exactly at the instruction that reaches what is watched (struct core_watch).
  *
- * Near the count, blocks run one at a time, and a block in which a watched sum would be reached is
- * cut behind the instruction that reaches it. The cut is known before the block runs, since
- * instructions raise their signals statically. What memory does is not known before: with
- * `remaining`, every instruction is a block of its own, and `remaining` is called behind each.
+ * Far from it the core runs at full speed, up to a cycle before which nothing can be reached: no
+ * sum grows by more than so much in a cycle. Close to it, blocks run one at a time. Instructions
+ * raise their signals statically, so the one that reaches a sum is known before its block runs, and
+ * the block is cut behind it (core_cut.c).
  *
- * Far from every count the core runs at full speed: no sum grows by more than MOST in a cycle, so
- * nothing can be reached for a computed number of cycles.
+ * What memory does is not known before, but only accesses to the memory hierarchy do it. The
+ * hierarchy counts them down, calls back when the room is used up, and the core is cut behind that
+ * access if something was reached. That is no slower, however close it is. Only sums of both kinds
+ * are looked at after each instruction when little is left.
+ *
+ * Nothing of that changes when anything happens: see core_cut.c.
  */
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "machine/core/core_impl.h"
 
-static uint64_t sum_of(const uint64_t *counts, uint64_t signals)
-{
-    uint64_t sum = 0;
-    for (; signals; signals &= signals - 1)
-        sum += counts[__builtin_ctzll(signals)];
-    return sum;
-}
-
-static void weigh(const struct block *block, unsigned instructions, uint64_t *counts)
-{
-    for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
-        counts[i] = 0;
-    for (unsigned w = 0; instructions == block->count && w < block->weight_count; w++)
-        counts[block->weights[w].signal] = block->weights[w].count;
-    if (instructions && instructions < block->count)
-        (void)block_weigh(block->words, instructions, counts);
-}
+/* --- Sums ------------------------------------------------------------------------------------ */
 
 /* A sum's part in a whole block. */
 static uint64_t sum_of_block(const struct block *block, uint64_t signals)
@@ -40,88 +27,107 @@ static uint64_t sum_of_block(const struct block *block, uint64_t signals)
     return sum;
 }
 
-/* How many instructions of the block may run: up to and including the first that reaches a watched
- * sum. */
-static unsigned allowed(const struct core_watch *watch, const struct block *block, uint64_t cycles)
+static uint64_t sum_of(const uint64_t *counts, uint64_t signals)
 {
-    uint64_t counts[CORE_SIGNAL_COUNT];
-    bool single = watch->remaining || (watch->cycle && watch->cycle < cycles + block->cycles);
-    unsigned count = single ? 1 : block->count;
+    uint64_t sum = 0;
+    for (; signals; signals &= signals - 1)
+        sum += counts[__builtin_ctzll(signals)];
+    return sum;
+}
+
+/* How much of it at most an instruction raises, and at most two issue in a cycle. */
+static uint64_t most_of(uint64_t signals)
+{
+    static const uint64_t flops = UINT64_C(1) << CORE_SIGNAL_FP_FLOPS,
+                          operations = UINT64_C(1) << CORE_SIGNAL_FP_OPERATIONS;
+    return (uint64_t)__builtin_popcountll(signals) + (signals & flops ? 3 : 0) +
+           (signals & operations ? 1 : 0);
+}
+
+/* What instructions [from, done) of the block have raised. */
+static void weigh(const struct block *block, unsigned from, unsigned done, uint64_t *counts)
+{
+    uint64_t before[CORE_SIGNAL_COUNT] = {0};
+    for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
+        counts[i] = 0;
+    (void)block_weigh(block->words, from, before);
+    (void)block_weigh(block->words, done, counts);
+    counts[CORE_SIGNAL_FETCH] = from ? 0 : block_lines(block);
+    for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
+        counts[i] -= before[i];
+}
+
+static bool count_down_one(struct core_watch *watch, unsigned w, uint64_t did)
+{
+    watch->sums[w].left -= did < watch->sums[w].left ? did : watch->sums[w].left;
+    return watch->sums[w].left == 0;
+}
+
+/* Takes what was executed off the watched sums; true when one is reached. */
+static bool count_down(struct core_watch *watch, const struct block *block, unsigned from,
+                       unsigned done)
+{
+    uint64_t did[CORE_SIGNAL_COUNT];
+    bool whole = from == 0 && done == block->count, reached = false;
+    if (watch->count && !whole) weigh(block, from, done, did);
     for (unsigned w = 0; w < watch->count; w++) {
-        if (sum_of_block(block, watch->sums[w].signals) < watch->sums[w].left) continue;
-        weigh(block, count, counts);
-        while (count > 1 && sum_of(counts, watch->sums[w].signals) >= watch->sums[w].left) {
-            weigh(block, count - 1, counts);
-            if (sum_of(counts, watch->sums[w].signals) < watch->sums[w].left) break;
-            count--;
-        }
+        uint64_t signals = watch->sums[w].signals;
+        reached |=
+            count_down_one(watch, w, whole ? sum_of_block(block, signals) : sum_of(did, signals));
     }
-    return count;
+    return reached;
 }
 
-/* Runs the first `count` instructions of the block at pc, or all of it. */
-static void run_block(struct core *core, struct block *block, unsigned count,
-                      struct core_exit *exit)
+/* --- What memory does ------------------------------------------------------------------------ */
+
+/* Looks at everything else; the hierarchy counts accesses down from what is left. `inside`: within
+ * a block, whose instructions are all counted already. */
+static bool look(struct core *core, bool inside)
 {
-    struct block **place = &core->code->pages[block->pc / MEM_PAGE][block->pc % MEM_PAGE / 4];
-    struct block *cut = count < block->count ? block_cut(core->code, block, count) : NULL;
-    if (cut) *place = cut;
-    (void)core_interpreter_of (&core->cores->options)(core, core->cycles + 1, exit);
-    if (!cut) return;
-    /* The page may be gone, if the block changed its own code; then the cut is buried with it,
-     * and the block must be, too. */
-    struct block **page = core->code->pages[block->pc / MEM_PAGE];
-    if (page && page[block->pc % MEM_PAGE / 4] == cut) {
-        page[block->pc % MEM_PAGE / 4] = block;
-        block_invalidate(core->cores, cut);
-    } else {
-        block_invalidate(core->cores, block);
-    }
+    const struct core_watch *watch = core->watch;
+    struct core_room room = {UINT64_MAX, UINT64_MAX};
+    if (watch->remaining && !watch->remaining(watch->context, inside, &room)) return false;
+    if (!inside) core->room = room.instructions;
+    cache_count_accesses(core->cores->options.cache, core->number, room.accesses);
+    return true;
 }
 
-/* Takes what was executed off the watched sums; true when something is reached. */
-static bool count_down(const struct core *core, const uint64_t *did)
+bool core_room_used(void *context, unsigned number)
 {
-    struct core_watch *watch = core->watch;
-    bool reached = watch->cycle && core->cycles >= watch->cycle;
-    for (unsigned w = 0; w < watch->count; w++) {
-        uint64_t done = sum_of(did, watch->sums[w].signals);
-        watch->sums[w].left -= done < watch->sums[w].left ? done : watch->sums[w].left;
-        reached |= watch->sums[w].left == 0;
-    }
-    return reached || (watch->remaining && watch->remaining(watch->context) == 0);
+    struct core *core = &((struct cores *)context)->core[number];
+    if (!core->watch) return false;
+    if (!look(core, true)) core_stop_behind(core);
+    return core->stopping;
 }
 
-/* What a block did, whole, cut or up to a fault: the instructions from its start to where the core
- * stands. */
-static unsigned executed(const struct core *core, const struct block *block, unsigned count,
-                         const struct core_exit *exit)
+void core_stop_behind(struct core *core)
 {
-    bool faulted = exit->reason != CORE_BUDGET && exit->reason != CORE_SYSCALL &&
-                   exit->reason != CORE_CALLTHRU;
-    return faulted ? (core->regs->pc - block->pc) / 4 : count;
+    if (!core->watch || core->stopping) return;
+    core->stopping = true;
+    if (core->running && !core->in_translated)
+        core_stop_after(core, (struct block *)core->access.block,
+                        (unsigned)(core->access.op - core->access.block->ops));
 }
 
 /* --- Far from it ----------------------------------------------------------------------------- */
 
-/* Two instructions issue in a cycle, each raises a signal of its class, a pipe's, a few sums, and
- * at most four flops: no sum grows by more than MOST in a cycle. A core stops between blocks, so a
- * block more may run than the cycles say: what its instructions raise, and what its accesses take
- * when memory is slow. */
-enum { MOST = 32, BLOCK_RAISES = BLOCK_OPS * MOST / 2, BLOCK_TAKES = BLOCK_OPS * 128 };
+/* Cycles before a watched one in which blocks run one at a time: more than a block's schedule. */
+enum { BLOCK_TAKES = 1024 };
 
 static uint64_t beyond(uint64_t left, uint64_t margin)
 {
-    return left > 2 * margin ? left - margin : 0;
+    return left > margin ? left - margin : 0;
 }
 
-/* For how many cycles nothing can be reached. */
+/* For how many cycles nothing can be reached. A core stops between blocks, so a block more may run
+ * than the cycles say. */
 static uint64_t safe_cycles(const struct core *core)
 {
     const struct core_watch *watch = core->watch;
-    uint64_t cycles = UINT64_MAX - core->cycles;
+    uint64_t cycles = beyond(core->room, BLOCK_OPS) / 2;
     for (unsigned w = 0; w < watch->count; w++) {
-        uint64_t safe = beyond(watch->sums[w].left, BLOCK_RAISES) / MOST;
+        uint64_t most = most_of(watch->sums[w].signals);
+        uint64_t safe = beyond(watch->sums[w].left, most * BLOCK_OPS) / (2 * most);
         if (safe < cycles) cycles = safe;
     }
     if (watch->cycle) {
@@ -129,23 +135,19 @@ static uint64_t safe_cycles(const struct core *core)
             watch->cycle > core->cycles ? beyond(watch->cycle - core->cycles, BLOCK_TAKES) : 0;
         if (safe < cycles) cycles = safe;
     }
-    if (watch->remaining && cycles) {
-        uint64_t safe = beyond(watch->remaining(watch->context), BLOCK_TAKES) / MOST;
-        if (safe < cycles) cycles = safe;
-    }
-    return cycles;
+    uint64_t end = UINT64_MAX - core->cycles;
+    return cycles < end ? cycles : end;
 }
 
 /* Takes off what was done since the sums were last right. */
-static bool catch_up(struct core *core)
+static void catch_up(struct core *core)
 {
     struct core_watch *watch = core->watch;
-    uint64_t now[CORE_SIGNAL_COUNT], did[CORE_SIGNAL_COUNT];
-    core_signal_counts(core, now);
-    for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
-        did[i] = now[i] - watch->seen[i];
+    if (watch->count) core_fold_counts(core);
+    for (unsigned w = 0; w < watch->count; w++)
+        (void)count_down_one(watch, w,
+                             sum_of(core->folded, watch->sums[w].signals) - watch->sums[w].seen);
     watch->lagging = false;
-    return count_down(core, did);
 }
 
 /* Where the core may run to without looking; the sums lag behind meanwhile. */
@@ -153,52 +155,122 @@ static uint64_t safe_until(struct core *core)
 {
     struct core_watch *watch = core->watch;
     if (watch->lagging && core->cycles < watch->safe) return watch->safe;
-    if (watch->lagging) (void)catch_up(core);
-    uint64_t cycles = safe_cycles(core);
+    bool folded = watch->lagging;
+    if (watch->lagging) {
+        catch_up(core);
+        if (core->room != UINT64_MAX && !look(core, false)) core->stopping = true;
+    }
+    uint64_t cycles = core->stopping ? 0 : safe_cycles(core);
     if (!cycles) return core->cycles;
-    core_signal_counts(core, watch->seen);
+    if (watch->count && !folded) core_fold_counts(core);
+    for (unsigned w = 0; w < watch->count; w++)
+        watch->sums[w].seen = sum_of(core->folded, watch->sums[w].signals);
     watch->lagging = true;
     return watch->safe = core->cycles + cycles;
 }
 
 /* --- Close to it ----------------------------------------------------------------------------- */
 
-static void run_to(struct core *core, struct core_exit *exit)
+/* A block that the core is about to run, or to continue. */
+struct close {
+    struct block *block;
+    unsigned from;
+    uint64_t start; /* the cycle in which it began */
+};
+
+/* How many of the block's instructions may be done before the core looks; at most all. */
+static unsigned allowed(const struct core *core, const struct close *at)
 {
-    uint64_t did[CORE_SIGNAL_COUNT];
-    struct block *block = code_block(core->code, core->regs->pc);
-    if (!block) {
-        (void)core_interpreter_of (&core->cores->options)(core, core->cycles + 1,
-                                                          exit); /* sets the fault */
-        return;
+    const struct core_watch *watch = core->watch;
+    unsigned count = at->block->count;
+    if (core->stopping || core->room <= count - at->from ||
+        (watch->cycle && watch->cycle <= at->start + at->block->cycles))
+        return at->from + 1;
+    for (unsigned w = 0; w < watch->count; w++) {
+        uint64_t signals = watch->sums[w].signals, left = watch->sums[w].left;
+        if (sum_of_block(at->block, signals) < left) continue;
+        unsigned reached = block_reaches(at->block, at->from, signals, left ? left : 1);
+        if (!left) reached = at->from + 1;
+        if (reached && reached < count) count = reached;
     }
-    unsigned count = allowed(core->watch, block, core->cycles);
-    run_block(core, block, count, exit);
-    weigh(block, executed(core, block, count, exit), did);
-    if (count_down(core, did) && exit->reason == CORE_BUDGET) exit->reason = CORE_WATCH;
+    return count;
+}
+
+/* How many of them are done: all, up to a fault, or up to a store that changed the block. */
+static unsigned done_of(const struct core *core, const struct block *block,
+                        const struct core_exit *exit)
+{
+    uint32_t at = (core->regs->pc - block->pc) / 4;
+    bool called = exit->reason == CORE_SYSCALL || exit->reason == CORE_CALLTHRU;
+    if (exit->reason != CORE_BUDGET && !called) return at;
+    bool changed = core->cores->blocks[block->id] != block;
+    return changed && at < block->count ? at : block->count;
+}
+
+static void run_close(struct core *core, struct core_exit *exit)
+{
+    const core_interpreter interpret = core_interpreter_of(&core->cores->options);
+    struct core_watch *watch = core->watch;
+    struct close at = {core->inside.block, core->inside.op, core->cycles};
+    bool entered = at.block != NULL;
+    if (entered) {
+        at.start -= at.block->cycles;
+    } else {
+        at = (struct close){code_block(core->code, core->regs->pc), 0, core->cycles};
+        if (!at.block) {
+            (void)interpret(core, core->cycles + 1, exit); /* sets the fault */
+            return;
+        }
+    }
+    unsigned count = allowed(core, &at);
+    if (count < at.block->count) core_stop_before(core, at.block, count);
+    (void)interpret(core, entered ? 0 : core->cycles + 1, exit); /* no block more */
+    (void)core_stopped_there(core, 0);
+    unsigned done = done_of(core, at.block, exit);
+    bool reached = count_down(watch, at.block, at.from, done) ||
+                   (watch->cycle && core->cycles >= watch->cycle);
+    if (core->room != UINT64_MAX && !look(core, false)) reached = true;
+    if (reached) core->stopping = true;
+    if (core->stopping || exit->reason != CORE_WATCH) return;
+    exit->reason = CORE_BUDGET; /* only to look */
+    core_cut_resume(core);
+}
+
+static void run_far_or_close(struct core *core, uint64_t limit, struct core_exit *exit)
+{
+    uint64_t safe = core->inside.block ? 0 : safe_until(core);
+    if (safe > core->cycles)
+        (void)core_interpreter_of (&core->cores->options)(core, safe < limit ? safe : limit, exit);
+    else
+        run_close(core, exit);
 }
 
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit)
 {
-    while (exit->reason == CORE_BUDGET && core->cycles < limit) {
-        uint64_t safe = safe_until(core);
-        if (safe > core->cycles)
-            (void)core_interpreter_of (&core->cores->options)(core, safe < limit ? safe : limit,
-                                                              exit);
+    const core_interpreter interpret = core_interpreter_of(&core->cores->options);
+    if (!look(core, core->inside.block != NULL)) core->stopping = true;
+    while (exit->reason == CORE_BUDGET && (core->cycles < limit || core->inside.block)) {
+        if (core->inside.block && core->watch->lagging && !core->stopping) /* still safe */
+            (void)interpret(core, 0, exit);
         else
-            run_to(core, exit);
+            run_far_or_close(core, limit, exit);
+        core->access_done = false;
+        if (core->stopping && exit->reason == CORE_BUDGET) exit->reason = CORE_WATCH;
+        if (exit->reason == CORE_WATCH) core->stopping = false;
     }
 }
 
 void core_watch_raised(struct core *core, enum core_signal signal)
 {
-    uint64_t did[CORE_SIGNAL_COUNT] = {0};
-    if (core->watch->lagging) return; /* catch_up sees it */
-    did[signal] = 1;
-    (void)count_down(core, did);
+    struct core_watch *watch = core->watch;
+    for (unsigned w = 0; w < watch->count && !watch->lagging; w++) /* else catch_up sees it */
+        if (watch->sums[w].signals >> signal & 1) (void)count_down_one(watch, w, 1);
 }
 
 void core_set_watch(struct core *core, struct core_watch *watch)
 {
     core->watch = watch;
+    core->room = watch && watch->remaining ? 0 : UINT64_MAX; /* not known yet */
+    core->stopping = false;
+    cache_count_accesses(core->cores->options.cache, core->number, UINT64_MAX);
 }

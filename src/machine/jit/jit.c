@@ -309,7 +309,12 @@ static enum core_hot run(struct core *core, struct block *block, const struct wo
     assert(!(((uintptr_t)mem_host(core->mem, 0) | (uintptr_t)core->lines) & UINT8_MAX));
     limit = cache_defer(core->view, core->cycles, limit,
                         work->region.recorded); /* calls and returns read counts */
-    work->entry(core, core->regs, mem_host(core->mem, 0), core->lines, core->cycles, limit);
+    uint64_t whole = core->limit;
+    core->limit = limit;
+    core->in_translated = true;
+    work->entry(core, core->regs, mem_host(core->mem, 0), core->lines, core->cycles);
+    core->in_translated = false;
+    if (core->limit) core->limit = whole; /* else a helper has stopped it */
     core->cycles += cache_defer_end(core->view);
     return core->stopped ? CORE_HOT_STOPPED : CORE_HOT_RAN;
 }

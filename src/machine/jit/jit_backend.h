@@ -127,12 +127,11 @@ enum {
 #define VECTOR_REGISTERS UINT32_C(0x0FFF0000)
 /* Registers that a probe clobbers (jit_miss.c). */
 #define CLOBBERED_REGISTERS (BIT(RDX) | BIT(R8) | BIT(R9) | BIT(R10))
-/* The frame: the limit, constants, registers that a probe saves, slots from 1 on. Calls find rsp
+/* The frame: constants, registers that a probe saves, slots from 1 on. Calls find rsp
  * on 16 bytes. Of FRAME_SIGN_32 16 bytes are read. */
 enum {
     KEPT = 4,
     SLOTS = 128,
-    FRAME_LIMIT = 0,
     FRAME_2 = 8,
     FRAME_8 = 12,
     FRAME_SIGN = 16,
@@ -177,7 +176,8 @@ struct ir {
     size_t node_count, node_capacity, block_count, block_capacity, variable_count,
         variable_capacity;
     size_t change_count, change_capacity;
-    int here; /* block that is built */
+    int here;          /* block that is built */
+    int32_t shared_at; /* offset of ir_shared */
     /* During code generation: */
     struct state *now;
     struct arena arena; /* of states */

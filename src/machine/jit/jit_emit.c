@@ -25,6 +25,7 @@ ELEMENT(struct core_regs, xer_ca, 1);
 ELEMENT(struct core_regs, fpr[0], 8);
 ELEMENT(struct core_regs, fpr2[0], 8);
 ELEMENT(struct core, cycles, 8);
+ELEMENT(struct core, limit, 8);
 ELEMENT(struct core, counts[0], 8);
 ELEMENT(struct core, path_counts[0], 8);
 ELEMENT(struct core, touched, 1);
@@ -568,7 +569,7 @@ struct ir_code *emit_region(struct ir *ir, struct region *region)
     e.base = ir_argument(ir, IR_BASE);
     e.lines = ir_argument(ir, IR_LINES);
     e.cycles = ir_variable_of(ir, ir_argument(ir, IR_TIME));
-    e.limit = ir_argument(ir, IR_LIMIT);
+    e.limit = ir_shared(ir, CORE(limit));
     e.counts = ir_variable_new(ir, IR_POINTER, e.core, CORE(counts));
     if (region->recorded)
         e.path_counts = ir_variable_new(ir, IR_POINTER, e.core, CORE(path_counts));

@@ -79,7 +79,7 @@ static inline unsigned jump_index(uint32_t pc)
 /* --- What translated code is and calls ------------------------------------------------------- */
 
 typedef void region_code(struct core *core, struct core_regs *regs, uint8_t *base,
-                         const uint8_t *lines, uint64_t cycles, uint64_t limit);
+                         const uint8_t *lines, uint64_t cycles);
 
 /* An instruction for a callback: which of its block, bytes it moves, register that gets the
  * address. */

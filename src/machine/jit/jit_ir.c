@@ -147,6 +147,13 @@ ir_value ir_argument(struct ir *ir, enum ir_argument argument)
     return V(node_new(ir, (struct node){.kind = NODE_ARGUMENT, .type = IR_I64, .imm = argument}));
 }
 
+ir_value ir_shared(struct ir *ir, size_t offset)
+{
+    ir_value shared = ir_argument(ir, IR_ARGUMENTS);
+    ir->shared_at = (int32_t)offset;
+    return shared;
+}
+
 ir_value ir_const(struct ir *ir, enum ir_type type, uint64_t value)
 {
     static const uint64_t masks[] = {

@@ -78,7 +78,7 @@ void ir_free(struct ir *ir);
 
 /* The arguments of every generated function, in order. Their registers are fixed, so that one
  * function continues in another by a jump (ir_go). */
-enum ir_argument { IR_CORE, IR_REGS, IR_BASE, IR_LINES, IR_TIME, IR_LIMIT };
+enum ir_argument { IR_CORE, IR_REGS, IR_BASE, IR_LINES, IR_TIME, IR_ARGUMENTS };
 
 void ir_begin(struct ir *ir); /* a function, which returns nothing */
 /* Generates its code; NULL when that fails. */
@@ -93,6 +93,8 @@ void *ir_code_target(const struct ir_code *code);
 size_t ir_code_size(const struct ir_code *code);
 void ir_code_free(struct ir_code *code);
 ir_value ir_argument(struct ir *ir, enum ir_argument argument);
+/* Memory that others change: `offset` bytes behind IR_CORE, 64 bits. Read at every use. */
+ir_value ir_shared(struct ir *ir, size_t offset);
 ir_value ir_const(struct ir *ir, enum ir_type type, uint64_t value);
 ir_value ir_address(struct ir *ir, const void *p);
 ir_value ir_op(struct ir *ir, enum ir_binary op, ir_value a, ir_value b);

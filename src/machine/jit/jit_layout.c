@@ -320,7 +320,7 @@ static void generate_leave(struct ir *f)
     x86_byte(&f->x, 0xC3);
 }
 
-/* The entry from C: constants and the limit go to the stack, arguments to their registers. Other
+/* The entry from C: constants go to the stack, arguments to their registers. Other
  * regions jump to what follows. */
 static void generate_entry(struct ir *f)
 {
@@ -328,7 +328,6 @@ static void generate_entry(struct ir *f)
     for (unsigned i = 0; i < sizeof saved; i++)
         x86_push(x, saved[i]);
     x86_op_imm(x, 0x81 | X86_W, 5, x86_reg(RSP), FRAME, 4);
-    x86_op(x, 0x89 | X86_W, R9, x86_mem(RSP, NONE, FRAME_LIMIT));
     x86_set(x, RAX, UINT64_C(0x0001020304050607));
     x86_vex(x, 0x6E | X86_0F | X86_66 | X86_W, SWAPS - VECTOR, 0, x86_reg(RAX));
     x86_set(x, RAX, UINT64_C(1) << 63);

@@ -392,7 +392,7 @@ static void emit_manage(struct emit *e, unsigned what)
 static void emit_sync(struct emit *e, unsigned variant)
 {
     (void)variant;
-    emit_call(e, JIT_CALL(jit_sync), &(struct emit_call){0});
+    emit_call(e, JIT_CALL(jit_sync), &(struct emit_call){.info = INFO(e->op, 0, NO_UPDATE)});
 }
 
 static void emit_hint(struct emit *e, unsigned variant)

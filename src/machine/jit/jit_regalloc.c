@@ -79,7 +79,7 @@ int reg_use(struct ir *f, int n, int scratch)
     int reg = reg_find(f, n);
     if (reg != NONE) return reg;
     if (node->kind == NODE_ARGUMENT)
-        reg_load(f, IR_I64, scratch, x86_mem(RSP, NONE, FRAME_LIMIT));
+        reg_load(f, IR_I64, scratch, x86_mem(RDI, NONE, f->shared_at));
     else if (node->slot)
         reg_load(f, node->type, scratch, spill_slot(f, n));
     else

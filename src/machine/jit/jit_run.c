@@ -62,6 +62,18 @@ static bool fault(struct core *core, const struct block *block, uint32_t info,
     return stop(core, block, info & 0xFF);
 }
 
+/* Behind an access with which core_stop_behind was called: the interpreter does the rest of that
+ * instruction, and stops. */
+static __attribute__((noinline)) bool leave_inside(struct core *core, bool access_done)
+{
+    const struct site *site = core->call.site;
+    core->inside.block = (struct block *)site->block;
+    core->inside.op = site->info & 0xFF;
+    core->access_done = access_done;
+    core_stop_after(core, core->inside.block, core->inside.op);
+    return true;
+}
+
 /* Listeners of the hierarchy may look up the accessing instruction. */
 static inline void set_access(struct core *core)
 {
@@ -87,7 +99,7 @@ bool jit_fetch(struct core *core)
         if (!(core->lines[line] & CACHE_FETCH))
             core->cycles += cache_fetch(cache, core->number, core->mem->space,
                                         line << CACHE_GRANULE_BITS, core->cycles);
-    return false;
+    return core->stopping && leave_inside(core, false);
 }
 
 static bool crosses(uint32_t ea, unsigned size)
@@ -110,7 +122,7 @@ static __attribute__((noinline)) bool load_slow(struct core *core, uint32_t ea)
     set_access(core);
     core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
                                core->cycles);
-    return false;
+    return core->stopping && leave_inside(core, true);
 }
 
 /* The fast path has handled the load; only its listeners are left. */
@@ -121,7 +133,7 @@ static bool notify(struct core *core, uint32_t ea)
     set_access(core);
     cache_notify_load(core->view, ea, core->cycles, stall);
     core->cycles += stall;
-    return false;
+    return core->stopping && leave_inside(core, true);
 }
 
 bool jit_load(struct core *core)
@@ -136,13 +148,26 @@ bool jit_load(struct core *core)
     set_access(core);
     core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
                                core->cycles);
-    return false;
+    return core->stopping && leave_inside(core, true);
+}
+
+/* The fast path has handled the store with the last access that was to be counted down. True: the
+ * core has to stop. */
+static inline bool take_stall(struct core *core)
+{
+    uint32_t stall = core->call.stall;
+    if (!stall || stall == CACHE_SLOW) return false;
+    core->call.stall = 0;
+    core->cycles += stall & ~CACHE_NOTIFY;
+    cache_notify_used(core->view);
+    return core->stopping;
 }
 
 /* Whether the store may be done; counts it and lets it take its time. */
 static bool may_store(struct core *core, const struct block *block, uint32_t ea, uint32_t info)
 {
     unsigned size = info >> 8 & 0xFF;
+    (void)take_stall(core);
     drain(core);
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE && !crosses(ea, size)) return true;
     if (!mem_allows(core->mem, ea, size, MEM_WRITE) && !mem_writable(core->mem, ea, size)) {
@@ -176,6 +201,7 @@ static __attribute__((noinline)) bool store_slow(struct core *core, uint32_t ea)
 {
     SITE(block, info);
     if (!may_store(core, block, ea, info)) return true;
+    if (core->stopping) return leave_inside(core, true);
     store_bytes(core, ea, info >> 8 & 0xFF, core->call.value[0]);
     return stored(core, block, ea, info);
 }
@@ -186,12 +212,14 @@ static __attribute__((noinline)) bool store_slow(struct core *core, uint32_t ea)
     bool jit_store_##bits(struct core *core)                                                       \
     {                                                                                              \
         uint32_t ea = core->call.address;                                                          \
+        if (take_stall(core)) return leave_inside(core, true);                                     \
         if (!is_plain(core, ea, (bits) / 8, MEM_WRITE)) return store_slow(core, ea);               \
         if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                              \
             drain(core);                                                                           \
             set_access(core);                                                                      \
             core->cycles += cache_store(core->cores->options.cache, core->number,                  \
                                         core->mem->space, ea, (bits) / 8, core->cycles);           \
+            if (core->stopping) return leave_inside(core, true);                                   \
         }                                                                                          \
         uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                \
         value = swapped;                                                                           \
@@ -209,6 +237,7 @@ bool jit_store_pair(struct core *core)
     uint32_t ea = core->call.address;
     unsigned half = (info >> 8 & 0xFF) / 2;
     if (!may_store(core, block, ea, info)) return true;
+    if (core->stopping) return leave_inside(core, true);
     store_bytes(core, ea, half, core->call.value[0]);
     store_bytes(core, ea + half, half, core->call.value[1]);
     return stored(core, block, ea, info);
@@ -220,6 +249,7 @@ bool jit_store_many(struct core *core)
     uint32_t ea = core->call.address;
     unsigned count = (info >> 8 & 0xFF) / 4;
     if (!may_store(core, block, ea, info)) return true;
+    if (core->stopping) return leave_inside(core, true);
     for (unsigned i = 0; i < count; i++)
         store_bytes(core, ea + 4 * i, 4, core->regs->gpr[32 - count + i]);
     return stored(core, block, ea, info);
@@ -246,6 +276,10 @@ bool jit_manage(struct core *core)
         return fault(core, block, info, CORE_STORE, ea, 32);
     if (!zero && !mem_readable(core->mem, ea, 1)) return fault(core, block, info, CORE_LOAD, ea, 1);
     uint32_t stall = zero ? cache_zero_fast(core->view, ea, core->cycles) : CACHE_SLOW;
+    if (stall != CACHE_SLOW && stall & CACHE_NOTIFY) {
+        stall &= ~CACHE_NOTIFY;
+        cache_notify_used(core->view);
+    }
     if (stall == CACHE_SLOW) {
         drain(core);
         set_access(core);
@@ -253,6 +287,7 @@ bool jit_manage(struct core *core)
                              core->cycles);
     }
     core->cycles += stall;
+    if (core->stopping) return leave_inside(core, true);
     if (!zero) return false;
     memset(mem_host(core->mem, ea), 0, 32);
     return stored(core, block, ea, info);
@@ -262,7 +297,7 @@ bool jit_sync(struct core *core)
 {
     drain(core);
     core->cycles += cache_sync(core->cores->options.cache, core->number, core->cycles);
-    return false;
+    return core->stopping && leave_inside(core, true);
 }
 
 /* The guest reads the time base. */

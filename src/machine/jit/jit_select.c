@@ -116,8 +116,8 @@ static void alu_with(struct ir *f, unsigned what, unsigned type, int reg, int n)
     const struct node *node = node_at(f, n);
     if (node->kind == NODE_CONST && fits(node->imm, type))
         alu_imm(f, what, type, reg, node->imm);
-    else if (node->kind == NODE_ARGUMENT && node->imm == 5)
-        x86_op(&f->x, (what << 3 | 3) | width(type), reg, x86_mem(RSP, NONE, FRAME_LIMIT));
+    else if (node->kind == NODE_ARGUMENT && node->imm == IR_ARGUMENTS)
+        x86_op(&f->x, (what << 3 | 3) | width(type), reg, x86_mem(RDI, NONE, f->shared_at));
     else
         x86_op(&f->x, (what << 3 | 3) | width(type), reg, x86_reg(reg_use(f, n, SCRATCH_ADDRESS)));
 }

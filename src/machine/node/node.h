@@ -76,11 +76,10 @@ struct node_watcher {
     /* Adds to node_watch_get of each core what that core can watch by itself. Returns a bit for
      * each core that must call `left` for the rest. */
     uint64_t (*watch)(void *context);
-    uint64_t (*left)(void *context, unsigned core); /* at least so much is left; 0: reached */
+    /* As core_watch.remaining; only lowers what `room` has. */
+    bool (*left)(void *context, unsigned core, bool inside, struct core_room *room);
     /* A core has stopped. Sets a signal for its process or its task, if it is the watcher's. */
     void (*reached)(void *context, unsigned core, int *process_signal, int *task_signal);
-    /* Before watches are set anew: counts everything up to a cycle. May be NULL. */
-    void (*catch_up)(void *context, uint64_t cycle);
 };
 
 /* Signals of what the node is connected to, such as a network's. */
@@ -199,8 +198,6 @@ void node_repeat(struct node *node, unsigned core, const struct node_mark *round
 
 /* To be called whenever what a watcher waits for has changed. */
 void node_watch_all(struct node *node);
-/* The same, after everything was counted up to where that core is. */
-void node_watch_update(struct node *node, unsigned core);
 struct core_watch *node_watch_get(struct node *node, unsigned core);
 int node_watch_stopped(void *context, unsigned core, int *task_signal); /* likewise a callback */
 
@@ -226,6 +223,17 @@ struct node_signal {
     uint32_t number; /* the source's */
 };
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal);
+/* By how much a count of signals grows at most: with an access to the hierarchy, with an
+ * instruction. Begins as {0}. */
+struct node_growth {
+    uint64_t access, instruction;
+};
+void node_growth_add(struct node_growth *growth, const struct node_signal *signals, size_t count,
+                     enum chil_count_mode mode);
+/* Lowers `room` so that it cannot grow by `left` within it. */
+void node_growth_room(const struct node_growth *growth, uint64_t left, struct core_room *room);
+/* Whether what it counts is known within a block of instructions: only memory raises it. */
+bool node_signal_is_of_memory(const struct node_signal *signal);
 /* Whether it is of all cores, and each has a part of it: "core.load", but not "core0.load". */
 bool node_signal_is_of_cores(const struct node_signal *signal);
 /* Its count on the whole node; node->counts must be fresh. */

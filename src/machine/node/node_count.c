@@ -99,6 +99,64 @@ bool node_signal_is_of_cores(const struct node_signal *signal)
     }
 }
 
+bool node_signal_is_of_memory(const struct node_signal *signal)
+{
+    return signal->kind == NODE_SIGNAL_MEMORY;
+}
+
+/* An access of L1 or TLB is one line's and counts a miss or none. What L2 and L3 do for one is not
+ * much more than a few lines, but they may evict, prefetch and snoop. Cycles in which a signal is
+ * high have no bound. Refreshes of L3 are counted up to its last request. */
+enum { PER_ACCESS = 64, LINES_OF_INSTRUCTION = 64, UNBOUNDED = 1 << 30 };
+
+static uint64_t most_of_access(const struct node_signal *signal, enum chil_count_mode mode)
+{
+    if (mode == CHIL_COUNT_HIGH || mode == CHIL_COUNT_LOW) return UNBOUNDED;
+    switch (signal->memory.id) {
+    case CACHE_SIGNAL_L1D_MISS:
+    case CACHE_SIGNAL_L1D_MISS_LOAD:
+    case CACHE_SIGNAL_L1D_MISS_STORE:
+    case CACHE_SIGNAL_L1I_MISS:
+    case CACHE_SIGNAL_DTLB_MISS:
+    case CACHE_SIGNAL_ITLB_MISS: return 1;
+    case CACHE_SIGNAL_L3_REFRESH: return UNBOUNDED;
+    default: return PER_ACCESS;
+    }
+}
+
+static uint64_t most_of_instruction(const struct node_signal *signal)
+{
+    switch (signal->kind) {
+    case NODE_SIGNAL_CORE: return 4; /* flops of a pair */
+    case NODE_SIGNAL_DATA_HITS:
+    case NODE_SIGNAL_CODE_HITS: return 2; /* lines */
+    case NODE_SIGNAL_CYCLES:
+    case NODE_SIGNAL_ELAPSED: return UNBOUNDED;
+    default: return 0; /* sources change while no core runs */
+    }
+}
+
+void node_growth_add(struct node_growth *growth, const struct node_signal *signals, size_t count,
+                     enum chil_count_mode mode)
+{
+    for (size_t i = 0; i < count; i++)
+        if (node_signal_is_of_memory(&signals[i]))
+            growth->access += most_of_access(&signals[i], mode);
+        else
+            growth->instruction += most_of_instruction(&signals[i]);
+}
+
+/* What both raise is bounded by instructions, each with its accesses. */
+void node_growth_room(const struct node_growth *growth, uint64_t left, struct core_room *room)
+{
+    uint64_t access = growth->access, instruction = growth->instruction;
+    uint64_t accesses = access && !instruction ? left / access : UINT64_MAX;
+    uint64_t instructions =
+        instruction ? left / (instruction + LINES_OF_INSTRUCTION * access) : UINT64_MAX;
+    if (accesses < room->accesses) room->accesses = accesses;
+    if (instructions < room->instructions) room->instructions = instructions;
+}
+
 static uint64_t count_hits(const struct counting *counting, const struct node_signal *signal)
 {
     bool data = signal->kind == NODE_SIGNAL_DATA_HITS;

@@ -4,16 +4,14 @@
  */
 #include "machine/node/node_watch.h"
 
-static uint64_t least_left(void *context)
+static bool is_left(void *context, bool inside, struct core_room *room)
 {
     const struct node_watch *watch = context;
     const struct node_watcher *const *watchers = watch->node->watchers;
-    uint64_t least = UINT64_MAX;
-    for (unsigned i = 0; i < NODE_ATTACHED && watchers[i]; i++) {
-        uint64_t left = watchers[i]->left(watchers[i]->context, watch->core);
-        if (left < least) least = left;
-    }
-    return least;
+    bool left = true;
+    for (unsigned i = 0; i < NODE_ATTACHED && watchers[i]; i++)
+        left &= watchers[i]->left(watchers[i]->context, watch->core, inside, room);
+    return left;
 }
 
 struct core_watch *node_watch_get(struct node *node, unsigned core)
@@ -25,26 +23,22 @@ void node_watch_all(struct node *node)
 {
     uint64_t call_left = 0;
     for (unsigned i = 0; i < node->core_count; i++) {
-        node->watches[i] = (struct node_watch){.node = node, .core = i};
-        node->watches[i].watch.context = &node->watches[i];
+        struct core_watch *watch = node_watch_get(node, i);
+        node->watches[i].node = node;
+        node->watches[i].core = i;
+        watch->context = &node->watches[i];
+        watch->remaining = NULL;
+        watch->cycle = watch->count = 0;
+        watch->lagging = false;
     }
     for (unsigned i = 0; i < NODE_ATTACHED && node->watchers[i]; i++)
         call_left |= node->watchers[i]->watch(node->watchers[i]->context);
     for (unsigned i = 0; i < node->core_count; i++) {
         struct core_watch *watch = node_watch_get(node, i);
-        if (call_left >> i & 1) watch->remaining = least_left;
+        if (call_left >> i & 1) watch->remaining = is_left;
         core_set_watch(cores_get(node->cores, i),
                        watch->count || watch->cycle || watch->remaining ? watch : NULL);
     }
-}
-
-void node_watch_update(struct node *node, unsigned core)
-{
-    uint64_t now = core_cycles(cores_get(node->cores, core));
-    for (unsigned i = 0; i < NODE_ATTACHED && node->watchers[i]; i++)
-        if (node->watchers[i]->catch_up)
-            node->watchers[i]->catch_up(node->watchers[i]->context, now);
-    node_watch_all(node);
 }
 
 int node_watch_stopped(void *context, unsigned core, int *task_signal)

@@ -128,6 +128,7 @@ enum os_state { OS_RUNNABLE, OS_WAITING, OS_DEAD };
 /* What ended a wait. */
 enum os_woken { OS_WOKEN_NOT, OS_WOKEN_EVENT, OS_WOKEN_TIME, OS_WOKEN_SIGNAL };
 
+enum { OS_CUTS = 8 };
 struct os_task {
     struct os_process *process;
     int tid;
@@ -150,14 +151,22 @@ struct os_task {
     uint64_t order;           /* the runnable task of a core with the smallest runs next */
     uint64_t wait_order;      /* os_wake wakes the smallest first */
     enum os_woken woken;
-    bool uninterruptible;  /* waiting: only SIGKILL may end it (vfork) */
-    bool restore_blocked;  /* saved_blocked is restored when the call is over */
-    uint64_t sigwait;      /* signals that rt_sigtimedwait waits for */
-    uint32_t futex_bits;   /* FUTEX_WAIT_BITSET */
-    uint32_t wait_word;    /* which word of `wait_on` a futex is; 0 for other waits */
-    int vfork_child;       /* the child this task waits for in vfork */
-    uint64_t affinity;     /* cores it may run on, bit n for core n */
-    unsigned handlers;     /* of signals, that were entered and not counted yet */
+    bool uninterruptible; /* waiting: only SIGKILL may end it (vfork) */
+    bool restore_blocked; /* saved_blocked is restored when the call is over */
+    uint64_t sigwait;     /* signals that rt_sigtimedwait waits for */
+    uint32_t futex_bits;  /* FUTEX_WAIT_BITSET */
+    uint32_t wait_word;   /* which word of `wait_on` a futex is; 0 for other waits */
+    int vfork_child;      /* the child this task waits for in vfork */
+    uint64_t affinity;    /* cores it may run on, bit n for core n */
+    unsigned handlers;    /* of signals, that were entered and not counted yet */
+    struct os_cut {       /* blocks that handlers have interrupted, by the handler's frame */
+        uint32_t frame;   /* 0: none */
+        struct core_cut cut;
+    } cuts[OS_CUTS];
+    unsigned next_cut;  /* of them, to be replaced */
+    struct os_watched { /* signals of a watch that was reached; 0: none */
+        int own, of_process;
+    } watched;
     uint64_t slice_start;  /* when its time slice began */
     uint64_t cycles;       /* that it used */
     struct core_exit stop; /* what its core stopped for, when `stopped`: not acted on yet */

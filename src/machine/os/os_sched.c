@@ -332,12 +332,40 @@ static bool device_access(struct os *os, struct os_task *task)
                            address);
 }
 
-static void watched(struct os *os, struct os_task *task)
+/* A watch was reached. False: the signal is ignored, so nothing happens. */
+static bool look_watched(struct os *os, struct os_task *task)
 {
-    int own = 0,
-        signal = os->options.watch ? os->options.watch(os->options.context, task->core, &own) : 0;
-    if (signal) (void)os_send_signal(os, task->process, signal);
+    struct os_watched *watched = &task->watched;
+    *watched = (struct os_watched){0, 0};
+    if (os->options.watch)
+        watched->of_process = os->options.watch(os->options.context, task->core, &watched->own);
+    if (watched->own && os_signal_ignored(task->process, watched->own)) watched->own = 0;
+    if (watched->of_process && os_signal_ignored(task->process, watched->of_process))
+        watched->of_process = 0;
+    return watched->own || watched->of_process;
+}
+
+static void send_watched(struct os *os, struct os_task *task)
+{
+    int own = task->watched.own;
+    if (task->watched.of_process) (void)os_send_signal(os, task->process, task->watched.of_process);
     if (own) os_signal_task(os, task, &(struct os_siginfo){.signal = own, .code = OS_SI_KERNEL});
+}
+
+/* Runs the task on its core. A watch that is reached without effect takes nothing off the budget.
+ */
+static void run(struct os *os, struct os_task *task, uint64_t budget)
+{
+    struct core *core = os->cores[task->core].core;
+    uint64_t end = os_add_cycles(core_cycles(core), budget), now;
+    do {
+        now = core_cycles(core);
+        task->stop = core_run(core, end > now ? end - now : 0);
+    } while (task->stop.reason == CORE_WATCH && !look_watched(os, task) &&
+             (core_cycles(core) < end || task->regs.cut.done));
+    if (task->stop.reason == CORE_WATCH && !task->watched.own && !task->watched.of_process)
+        task->stop.reason = CORE_BUDGET;
+    task->stopped = task->stop.reason != CORE_BUDGET;
 }
 
 static void act_on_stop(struct os *os, struct os_task *task)
@@ -350,7 +378,7 @@ static void act_on_stop(struct os *os, struct os_task *task)
     case CORE_PRIVILEGED:
         if (!os_emulate(task)) os_signal_fault(task, &task->stop);
         break;
-    case CORE_WATCH: watched(os, task); break;
+    case CORE_WATCH: send_watched(os, task); break;
     case CORE_LOAD:
     case CORE_STORE:
         if (!device_access(os, task)) os_signal_fault(task, &task->stop);
@@ -408,8 +436,7 @@ static bool step(struct os *os, unsigned core, uint64_t event)
     load(os, core, task);
     for (; task->handlers; task->handlers--)
         os_count(task, CORE_SIGNAL_OS_HANDLER);
-    task->stop = core_run(slot->core, budget(os, task, os->now, event));
-    task->stopped = task->stop.reason != CORE_BUDGET;
+    run(os, task, budget(os, task, os->now, event));
     uint64_t now = core_cycles(slot->core);
     task->cycles += now - os->now;
     os->now = now;

@@ -227,6 +227,28 @@ static void fill_plain(const struct os_task *task, uint8_t *host, uint32_t frame
     save_registers(host + SIGCONTEXT_SIZE, task);
 }
 
+/* A block that a watch has cut goes on behind the handler with the rest of its schedule (struct
+ * core_cut). Of handlers on top of more than OS_CUTS others the oldest are forgotten: the rest of
+ * their blocks is then scheduled by itself. */
+static void keep_cut(struct os_task *task, uint32_t frame)
+{
+    struct core_cut cut = task->regs.cut;
+    for (unsigned i = 0; i < OS_CUTS; i++)
+        if (task->cuts[i].frame == frame) task->cuts[i].frame = 0; /* left by a jump */
+    task->regs.cut = (struct core_cut){0, 0};
+    if (!cut.done) return;
+    task->cuts[task->next_cut++ % OS_CUTS] = (struct os_cut){frame, cut};
+}
+
+static void restore_cut(struct os_task *task, uint32_t frame)
+{
+    for (unsigned i = 0; i < OS_CUTS; i++) {
+        if (task->cuts[i].frame != frame) continue;
+        task->cuts[i].frame = 0;
+        task->regs.cut = task->cuts[i].cut; /* good only if the pc is still there */
+    }
+}
+
 bool os_frame_push(struct os_task *task, const struct os_sigaction *action,
                    const struct os_siginfo *info, uint64_t old)
 {
@@ -253,6 +275,7 @@ bool os_frame_push(struct os_task *task, const struct os_sigaction *action,
         fill_plain(task, host, frame, info->signal, action->handler, old);
         regs->gpr[4] = frame;
     }
+    keep_cut(task, frame);
     if (task->altstack_flags & SS_AUTODISARM)
         task->altstack = task->altstack_size = task->altstack_flags = 0;
     regs->gpr[1] = frame - below;
@@ -298,6 +321,7 @@ int64_t sys_rt_sigreturn(struct os_call *call)
     if (!set_context(task, ucontext, true)) return bad_frame(task);
     const uint8_t *stack = mem_readable(call->mem, ucontext + UCONTEXT_STACK, 12);
     if (stack) (void)set_altstack(task, stack);
+    restore_cut(task, ucontext - RT_UCONTEXT);
     return OS_RETURNED;
 }
 
@@ -311,6 +335,7 @@ int64_t sys_sigreturn(struct os_call *call)
         !restore_registers(task, frame + SIGCONTEXT_SIZE, true))
         return bad_frame(task);
     set_blocked(task, os_pair(high, low));
+    restore_cut(task, frame);
     return OS_RETURNED;
 }
 

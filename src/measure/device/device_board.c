@@ -49,7 +49,9 @@ static __attribute__((noinline)) void count(struct device_board *board, struct c
     if (board->tagged) t->tag = (uint8_t)chil_monitor_page_tag(board->monitor, t->address);
     board->interrupted = false;
     if (board->running) chil_monitor_notify(board->monitor, t);
-    if (board->interrupted && board->signals) board->waiting |= UINT64_C(1) << t->sender;
+    if (!board->interrupted || !board->signals) return;
+    board->waiting |= UINT64_C(1) << t->sender;
+    core_stop_behind(cores_get(board->node->cores, t->sender));
 }
 
 void device_board_notify(struct device_board *board, struct chil_transaction *t)
@@ -85,8 +87,7 @@ static void take_registers(struct device_board *board)
     board->category = (uint8_t)category;
     board->running = chil_monitor_running(board->monitor);
     board->signals = board->running && control & CHIL_MONITOR_SIGNAL;
-    if (board->signals || signalled)
-        node_watch_all(board->node); /* bins may be nearer to the threshold than before */
+    if (board->signals || signalled) node_watch_all(board->node);
     board->listener.running(board->listener.context);
 }
 
@@ -133,19 +134,20 @@ static bool serve(void *context, unsigned core, const struct core_regs *regs, st
 
 /* --- Interrupts ------------------------------------------------------------------------------ */
 
-/* Behind a threshold lies one transaction or more, and an instruction makes few: so the core is
- * near to it only when a word is. With a forbidden bin one always is. */
+/* The board is notified of every transaction, and stops the core itself. It only has to be watched
+ * for a signal that waits. */
 static uint64_t watch_bins(void *context)
 {
     const struct device_board *board = context;
     return board->signals || board->waiting ? UINT64_MAX : 0;
 }
 
-static uint64_t least_left(void *context, unsigned core)
+static bool is_left(void *context, unsigned core, bool inside, struct core_room *room)
 {
     const struct device_board *board = context;
-    if (board->waiting >> core & 1) return 0;
-    return board->signals ? chil_monitor_left(board->monitor) : UINT64_MAX;
+    (void)inside;
+    (void)room;
+    return !(board->waiting >> core & 1);
 }
 
 /* A task gets one signal at a time: this one waits until behind the next instruction. */
@@ -170,7 +172,7 @@ struct device_board *device_board_new(struct node *node,
         .context = board, .page = DEVICE_BOARD_PAGE, .access = access_register};
     board->service = (struct node_service){.context = board, .serve = serve};
     board->watcher = (struct node_watcher){
-        .context = board, .watch = watch_bins, .left = least_left, .reached = reached};
+        .context = board, .watch = watch_bins, .left = is_left, .reached = reached};
     node_attach_device(node, &board->device);
     node_attach_service(node, &board->service);
     node_attach_watcher(node, &board->watcher);

@@ -40,6 +40,7 @@ struct device_upc {
         struct node_signal signals[SIGNALS_OF_EVENT];
     } * found;           /* by event: its signals, looked up when first needed */
     unsigned interrupts; /* since the last stop at a threshold */
+    bool armed;          /* some counter has a threshold that is watched */
     struct {
         uint32_t counter;
         uint64_t target; /* the count of its event at which to stop */
@@ -79,17 +80,23 @@ static void raise_interval(struct device_upc *unit, uint32_t wire, uint64_t from
     (void)chil_upc_raise_many(unit->upc, trains + (rises == 1), rises == 1 ? 1 : 2, NULL);
 }
 
-/* What the signals of an event have done, of so many rises or high cycles. Events have few signals;
- * more are left out. */
-static uint64_t count_event(struct device_upc *unit, uint32_t number, enum chil_count_mode mode)
+/* The signals of an event, which has few; more are left out. */
+static struct found *find(struct device_upc *unit, uint32_t number)
 {
     struct found *found = &unit->found[number];
     const struct chil_event *event = &unit->events[number];
-    uint64_t sum = 0;
     for (; !found->done && found->count < event->signal_count && found->count < SIGNALS_OF_EVENT;
          found->count++)
         node_signal_find(unit->node, event->signals[found->count], &found->signals[found->count]);
     found->done = true;
+    return found;
+}
+
+/* What they have done, of so many rises or high cycles. */
+static uint64_t count_event(struct device_upc *unit, uint32_t number, enum chil_count_mode mode)
+{
+    const struct found *found = find(unit, number);
+    uint64_t sum = 0;
     for (unsigned i = 0; i < found->count; i++)
         sum += node_signal_count(unit->node, &found->signals[i], mode);
     return sum;
@@ -103,6 +110,7 @@ static void look(struct device_upc *unit, uint64_t to, bool raising)
         uint32_t wire = wire_of(unit, c);
         uint64_t rises = count_event(unit, wire, CHIL_COUNT_RISE),
                  high = count_event(unit, wire, CHIL_COUNT_HIGH);
+        if (raising && to == unit->reported) continue; /* what no time has passed for comes later */
         if (raising)
             raise_interval(unit, wire, unit->reported, to, rises - unit->rises[c],
                            high - unit->highs[c]);
@@ -113,25 +121,42 @@ static void look(struct device_upc *unit, uint64_t to, bool raising)
 
 /* --- Thresholds ------------------------------------------------------------------------------ */
 
-static uint64_t count_of(struct device_upc *unit, uint32_t counter)
+static struct chil_upc_config config_of(const struct device_upc *unit, uint32_t counter)
 {
     struct chil_upc_config config;
     (void)chil_upc_config(unit->upc, counter, &config);
-    node_counts_take(unit->node);
-    return count_event(unit, wire_of(unit, counter), config.mode);
+    return config;
 }
 
-static uint64_t least_left(void *context, unsigned core)
+static bool is_of_memory(struct device_upc *unit, uint32_t number)
+{
+    const struct found *found = find(unit, number);
+    for (unsigned i = 0; i < found->count; i++)
+        if (!node_signal_is_of_memory(&found->signals[i])) return false;
+    return true;
+}
+
+static bool is_left(void *context, unsigned core, bool inside, struct core_room *room)
 {
     struct device_upc *unit = context;
-    uint64_t least = UINT64_MAX;
     (void)core;
+    bool left = !unit->interrupts, fresh = false;
     for (unsigned i = 0; i < unit->polled_count; i++) {
-        uint64_t count = count_of(unit, unit->polled[i].counter), target = unit->polled[i].target;
-        uint64_t rest = count < target ? target - count : 0;
-        if (rest < least) least = rest;
+        uint32_t counter = unit->polled[i].counter, wire = wire_of(unit, counter);
+        enum chil_count_mode mode = config_of(unit, counter).mode;
+        bool memory = is_of_memory(unit, wire);
+        if (inside && !memory) continue;
+        if (!memory && !fresh) node_counts_take(unit->node);
+        fresh |= !memory;
+        uint64_t count = count_event(unit, wire, mode), target = unit->polled[i].target;
+        struct node_growth growth = {0};
+        node_growth_add(&growth, find(unit, wire)->signals, find(unit, wire)->count, mode);
+        if (count >= target)
+            left = false;
+        else
+            node_growth_room(&growth, target - count, room);
     }
-    return least;
+    return left;
 }
 
 /* Watches a counter's event by the signals of one core; false when something else than a core
@@ -156,25 +181,50 @@ static bool watch_signals(struct node *node, const struct chil_event *event, uin
     return true;
 }
 
+/* The node's time: each core watches its own, which is not later. */
+static bool watch_time(struct device_upc *unit, uint32_t wire, uint64_t target)
+{
+    const struct found *found = find(unit, wire);
+    if (found->count != 1 || found->signals[0].kind != NODE_SIGNAL_ELAPSED) return false;
+    for (unsigned i = 0; i < unit->node->core_count; i++) {
+        struct core_watch *watch = node_watch_get(unit->node, i);
+        if (!watch->cycle || target < watch->cycle) watch->cycle = target;
+    }
+    return true;
+}
+
+static void watch_counter(struct device_upc *unit, uint32_t counter, bool *fresh)
+{
+    struct chil_upc_config config = config_of(unit, counter);
+    uint32_t wire = wire_of(unit, counter);
+    uint64_t left;
+    if (!config.interrupt || config.mode == CHIL_COUNT_FALL || config.mode == CHIL_COUNT_LOW)
+        return;
+    if (chil_upc_distance(unit->upc, counter, &left) || left > UINT64_MAX / 2) return;
+    if (!*fresh) node_counts_take(unit->node);
+    *fresh = unit->armed = true;
+    /* `left` is as of what was driven last. */
+    uint64_t target =
+        (config.mode == CHIL_COUNT_HIGH ? unit->highs[counter] : unit->rises[counter]) + left;
+    uint64_t count = count_event(unit, wire, config.mode);
+    if (watch_time(unit, wire, target) ||
+        watch_signals(unit->node, &unit->events[wire], target > count ? target - count : 0) ||
+        unit->polled_count == CORE_WATCHES)
+        return;
+    unit->polled[unit->polled_count].counter = counter;
+    unit->polled[unit->polled_count++].target = target;
+}
+
 static uint64_t watch_thresholds(void *context)
 {
     struct device_upc *unit = context;
+    bool fresh = false;
     unit->polled_count = 0;
+    unit->armed = false;
     for (uint32_t c = 0; chil_upc_running(unit->upc) && c < chil_upc_geometry(unit->upc)->counters;
-         c++) {
-        struct chil_upc_config config;
-        uint64_t left;
-        (void)chil_upc_config(unit->upc, c, &config);
-        if (!config.interrupt || config.mode == CHIL_COUNT_FALL || config.mode == CHIL_COUNT_LOW)
-            continue;
-        if (chil_upc_distance(unit->upc, c, &left) || left == UINT64_MAX) continue;
-        if (watch_signals(unit->node, &unit->events[wire_of(unit, c)], left) ||
-            unit->polled_count == CORE_WATCHES)
-            continue;
-        unit->polled[unit->polled_count].counter = c;
-        unit->polled[unit->polled_count++].target = count_of(unit, c) + left;
-    }
-    return unit->polled_count ? UINT64_MAX : 0;
+         c++)
+        watch_counter(unit, c, &fresh);
+    return unit->polled_count || unit->interrupts ? UINT64_MAX : 0;
 }
 
 static void count_up_to(struct device_upc *unit, uint64_t now)
@@ -213,15 +263,12 @@ static void reached(void *context, unsigned core, int *process_signal, int *task
 {
     struct device_upc *unit = context;
     (void)task_signal;
-    count_up_to(unit, core_cycles(cores_get(unit->node->cores, core)));
+    if (!unit->armed && !unit->interrupts) return;
+    /* Two instructions of a cycle may each reach a threshold. */
+    uint64_t now = core_cycles(cores_get(unit->node->cores, core));
+    count_up_to(unit, now > unit->reported ? now : unit->reported + 1);
     if (unit->interrupts) *process_signal = SIGXCPU_POWERPC;
     unit->interrupts = 0;
-}
-
-static void catch_up(void *context, uint64_t cycle)
-{
-    struct device_upc *unit = context;
-    if (chil_upc_running(unit->upc)) count_up_to(unit, cycle);
 }
 
 /* --- The unit -------------------------------------------------------------------------------- */
@@ -249,11 +296,8 @@ struct device_upc *device_upc_new(struct node *node)
     unit->found = base_calloc((size_t)geometry.counters * geometry.inputs, sizeof *unit->found);
     unit->device = (struct node_device){
         .context = unit, .page = (uint32_t)base, .access = access_register, .accessed = accessed};
-    unit->watcher = (struct node_watcher){.context = unit,
-                                          .watch = watch_thresholds,
-                                          .left = least_left,
-                                          .reached = reached,
-                                          .catch_up = catch_up};
+    unit->watcher = (struct node_watcher){
+        .context = unit, .watch = watch_thresholds, .left = is_left, .reached = reached};
     node_attach_device(node, &unit->device);
     node_attach_watcher(node, &unit->watcher);
     return unit;

@@ -96,7 +96,7 @@ static void switched(void *context, unsigned core, int pid, int tid)
     slot->tid = tid;
     const struct thread *after = e->active ? events_find_thread(e, tid) : NULL;
     if (!(before && before->wait_count) && !(after && after->wait_count)) return;
-    node_watch_update(e->node, core);
+    node_watch_all(e->node);
 }
 
 static void ended(void *context, int pid)

@@ -18,7 +18,8 @@ struct wait {
     uint32_t *events;
     uint32_t count;
     uint64_t target;
-    bool polled; /* no sum of weights: `left` is computed after each instruction */
+    bool polled;    /* no sum of weights: the core looks at what is left */
+    bool of_memory; /* only memory raises it */
 };
 
 struct thread {
@@ -82,7 +83,7 @@ struct thread *events_thread_on(struct observe_events *e, unsigned core);
 void events_forget_waits(struct thread *thread);
 /* The callbacks of struct node_watcher. */
 uint64_t events_watch(void *context);
-uint64_t events_left(void *context, unsigned core);
+bool events_left(void *context, unsigned core, bool inside, struct core_room *room);
 void events_reached(void *context, unsigned core, int *process_signal, int *task_signal);
 
 /* --- Services (observe_events_serve.c) ------------------------------------------------------- */

@@ -125,7 +125,7 @@ static int32_t wait_for(struct observe_events *e, unsigned core, uint32_t addres
         error = get_wait(e, mem, address + WAIT_BYTES * thread->wait_count,
                          &thread->waits[thread->wait_count]);
     if (error) events_forget_waits(thread);
-    node_watch_update(e->node, core);
+    node_watch_all(e->node);
     return error;
 }
 

@@ -36,18 +36,43 @@ static uint64_t wait_left(struct view *view, const struct wait *wait)
     return sum < wait->target ? wait->target - sum : 0;
 }
 
-uint64_t events_left(void *context, unsigned core)
+static bool is_of_memory(struct observe_events *e, const struct wait *wait)
+{
+    for (uint32_t i = 0; i < wait->count; i++)
+        for (size_t k = 0; k < events_get(e, wait->events[i])->signal_count; k++)
+            if (!node_signal_is_of_memory(&events_signals(e, wait->events[i])[k])) return false;
+    return true;
+}
+
+static void find_room(struct observe_events *e, const struct wait *wait, uint64_t left,
+                      struct core_room *room)
+{
+    struct node_growth growth = {0};
+    for (uint32_t i = 0; i < wait->count; i++) {
+        const struct chil_event *event = events_get(e, wait->events[i]);
+        node_growth_add(&growth, events_signals(e, wait->events[i]), event->signal_count,
+                        event->mode);
+    }
+    node_growth_room(&growth, left, room);
+}
+
+bool events_left(void *context, unsigned core, bool inside, struct core_room *room)
 {
     struct observe_events *e = context;
     const struct thread *thread = waiting_on(e, core);
-    uint64_t least = UINT64_MAX;
-    if (!thread) return least;
+    bool all = true;
+    if (!thread) return true;
     struct view view = look_at(e, core, thread);
     for (unsigned i = 0; i < thread->wait_count; i++) {
-        uint64_t left = thread->waits[i].polled ? wait_left(&view, &thread->waits[i]) : UINT64_MAX;
-        if (left < least) least = left;
+        const struct wait *wait = &thread->waits[i];
+        if (!wait->polled || (inside && !wait->of_memory)) continue;
+        uint64_t left = wait_left(&view, wait);
+        if (left)
+            find_room(e, wait, left, room);
+        else
+            all = false;
     }
-    return least;
+    return all;
 }
 
 /* True when only instructions of this core raise the signals, each once: then the core watches the
@@ -100,6 +125,7 @@ static bool watch_thread(struct observe_events *e, unsigned core)
         if (!left) left = 1; /* at the next occasion */
         wait->polled =
             !watch_cycles(e, wait, core, left, watch) && !watch_signals(e, wait, core, left, watch);
+        wait->of_memory = wait->polled && is_of_memory(e, wait);
         polled |= wait->polled;
     }
     return polled;
