@@ -184,7 +184,7 @@ static void run(struct bench *b, double load)
     b->rate = load * most / PACKET_CYCLES;
     double packets = b->nodes > 8192 ? 8 : 60; /* of a node */
     b->until = (uint64_t)(packets / b->rate);
-    if (b->until < 1000 * packets) b->until = (uint64_t)(1000 * packets);
+    if (packets / b->rate < 1000 * packets) b->until = (uint64_t)(1000 * packets);
     b->from = b->until / 2;
     struct chil_error error;
     if (net_torus_new(&b->torus, &b->config, &error)) abort();
@@ -217,11 +217,17 @@ static void run(struct bench *b, double load)
 int main(int argc, char **argv)
 {
     static const double loads[] = {0.2, 0.5, 0.8, 1, 1.5};
-    unsigned x = 8, y = 8, z = 8;
-    if (argc > 1 && sscanf(argv[1], "%ux%ux%u", &x, &y, &z) != 3) {
-        (void)fprintf(stderr, "usage: bench_network [XxYxZ [PATTERN [LOAD]]]\n");
-        return 125;
+    unsigned long size[3] = {8, 8, 8};
+    char *end = argc > 1 ? argv[1] : NULL;
+    for (unsigned i = 0; end && i < 3; i++) {
+        size[i] = strtoul(end, &end, 10);
+        if (size[i] < 1 || size[i] > 256 || *end != (i < 2 ? 'x' : 0)) {
+            (void)fprintf(stderr, "usage: bench_network [XxYxZ [PATTERN [LOAD]]]\n");
+            return 125;
+        }
+        end++;
     }
+    unsigned x = (unsigned)size[0], y = (unsigned)size[1], z = (unsigned)size[2];
     printf("%u x %u x %u, Blue Gene/P; MB/s of payload a node\n", x, y, z);
     printf("%-10s %5s %9s %9s %6s %8s %9s %6s %7s %7s %6s\n", "pattern", "load", "offered", "MB/s",
            "bound", "mean us", "most us", "hops", "host s", "ns/evt", "KB");
@@ -233,7 +239,7 @@ int main(int argc, char **argv)
                 .config = {.shape = {{(uint16_t)x, (uint16_t)y, (uint16_t)z}, {true, true, true}},
                            .params = net_torus_bgp}};
             if (argc > 2 && strcmp(argv[2], patterns[pattern]) != 0) continue;
-            double load = argc > 3 ? atof(argv[3]) : loads[i];
+            double load = argc > 3 ? strtod(argv[3], NULL) : loads[i];
             if (argc > 3 && i) continue;
             run(&b, load);
         }

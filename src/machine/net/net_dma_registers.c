@@ -136,6 +136,19 @@ static void store_injection(struct dma_node *node, unsigned fifo, unsigned word,
         node->message[fifo].active = false;
 }
 
+/* Those of header FIFOs, behind the others, keep nothing. */
+static void store_reception(struct dma_node *node, unsigned first, uint32_t offset, uint32_t value)
+{
+    if (offset < 16 * DMA_RECEPTION_FIFOS)
+        node->reception[first + offset / 16].word[offset / 4 % 4] = value;
+}
+
+static bool is_status(uint32_t offset)
+{
+    return offset < DMA_INJECTION_ENABLED ||
+           (offset >= DMA_RECEPTION_NOT_EMPTY && offset < DMA_RECEPTION_ENABLED);
+}
+
 void net_dma_store(struct net_dma_part *part, uint32_t number, uint32_t offset, uint32_t value)
 {
     struct dma_node *node = dma_node_get(part, number);
@@ -143,7 +156,7 @@ void net_dma_store(struct net_dma_part *part, uint32_t number, uint32_t offset, 
     offset &= 0xFFC;
     if (offset < DMA_INJECTION_NOT_EMPTY)
         store_injection(node, DMA_INJECTION_FIFOS * group + offset / 16, offset / 4 % 4, value);
-    else if (offset < DMA_INJECTION_ENABLED)
+    else if (is_status(offset))
         store_status(node, group, offset, value);
     else if (offset < DMA_INJECTION_COUNTERS)
         store_counters(node->injection_enabled, node->injection_zero, group,
@@ -151,10 +164,8 @@ void net_dma_store(struct net_dma_part *part, uint32_t number, uint32_t offset, 
     else if (offset < DMA_RECEPTION)
         store_counter(&node->injection_counter[first + offset / 16 % DMA_COUNTERS], offset & 0xC,
                       value);
-    else if (offset < DMA_RECEPTION + 16 * DMA_RECEPTION_FIFOS)
-        node->reception[DMA_RECEPTION_FIFOS * group + offset / 16 % 8].word[offset / 4 % 4] = value;
-    else if (offset < DMA_RECEPTION_ENABLED)
-        store_status(node, group, offset, value);
+    else if (offset < DMA_RECEPTION_NOT_EMPTY)
+        store_reception(node, DMA_RECEPTION_FIFOS * group, offset - DMA_RECEPTION, value);
     else if (offset < DMA_RECEPTION_COUNTERS)
         store_counters(node->reception_enabled, node->reception_zero, group,
                        offset - DMA_RECEPTION_ENABLED, value);
