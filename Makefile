@@ -322,7 +322,7 @@ deb: all guest
 
 # Headers and sources always; libraries only where there is a compiler for the machine.
 GUEST_TO := $(DESTDIR)$(PREFIX)/share/chiliad/guest
-install-guest: $(GUEST_H)
+install-guest: $(GUEST_H) $(MPI_H)
 	install -d $(GUEST_TO)/include $(GUEST_TO)/src
 	cp -R $(GUEST)/include/. $(GUEST_TO)/include/
 	install -m 644 guest/lib/*.[ch] $(GUEST_TO)/src/
