@@ -227,6 +227,19 @@ static void both(void)
     check(last_node(), 0, 0, 2000);
 }
 
+/* Puts over links with bit errors, then what the registers say of repeats. */
+static void retries(void)
+{
+    put();
+    net_barrier();
+    const volatile uint32_t *registers =
+        (const volatile uint32_t *)chiliad_personality_word(CHILIAD_PERSONALITY_REGISTERS);
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 6; i++)
+        sum += registers[0xCF5 + i];
+    printf("%u repeats\n", sum);
+}
+
 static void wrong(const char *what)
 {
     struct net_dma_transfer t = {.node = 0, .local = from, .bytes = 100, .counter = 1, .sent = 4};
@@ -254,8 +267,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"put", put},   {"get", get}, {"self", self}, {"packets", packets},
-                 {"many", many}, {"big", big}, {"line", line}, {"both", both}};
+    } cases[] = {{"put", put}, {"get", get},   {"self", self}, {"packets", packets}, {"many", many},
+                 {"big", big}, {"line", line}, {"both", both}, {"retries", retries}};
     const char *name = argc > 1 ? argv[1] : "";
     unsigned found = 0;
     if (net_dma_open() != NET_OK) {
