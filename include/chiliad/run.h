@@ -175,7 +175,7 @@ struct chil_run_options {
      * result depends on it. */
     unsigned threads;
     const struct chil_ranks *ranks; /* NULL: this process has all nodes */
-    unsigned mode; /* enum chil_run_mode */
+    unsigned mode;                  /* enum chil_run_mode */
     /* Ranks of processes: a permutation of XYZT (T: the process of a node), whose first letter
      * changes first; or a file with a line "x y z t" for each rank. NULL: XYZT. */
     const char *mapping;
@@ -202,6 +202,9 @@ bool chil_run_was_stopped(const struct chil_run *run);      /* by any of them */
 
 /* Simulated time and instructions of all cores so far, while it runs. */
 void chil_run_progress(const struct chil_run *run, uint64_t *cycles, uint64_t *instructions);
+
+/* Nodes of this process that wait for a network; from `go_on`. */
+unsigned chil_run_waiting(const struct chil_run *run);
 
 /* From the callbacks of a run: moves the switch of the trace, as the program may. In `transact` the
  * first record is the instruction that causes the transaction, or with a fetch the first of its

@@ -4,6 +4,7 @@
  * shows its progress:
  *
  *     chiliad stat: 1.305 s simulated, 182.4 million instructions a second
+ *     0.013 s simulated, 182.4 million instructions/s, 40 of 64 nodes wait
  *
  * The handler of a signal notes its number; the run asks for it every few milliseconds, and while
  * the program waits for input.
@@ -158,8 +159,13 @@ static void show(struct cmd_progress *progress, const struct chil_run *run, int6
     chil_run_progress(run, &cycles, &instructions);
     double rate = (double)(instructions - progress->instructions) / (double)(now - progress->last);
     erase(progress);
-    (void)fprintf(stderr, "chiliad %s: %.3f s simulated, %.1f million instructions a second",
-                  progress->command, (double)cycles / progress->clock_hz, rate / 1e3);
+    if (chil_run_nodes(run) > 1)
+        (void)fprintf(stderr, "%.3f s simulated, %.1f million instructions/s, %u of %u nodes wait",
+                      (double)cycles / progress->clock_hz, rate / 1e3, chil_run_waiting(run),
+                      chil_run_nodes(run));
+    else
+        (void)fprintf(stderr, "chiliad %s: %.3f s simulated, %.1f million instructions a second",
+                      progress->command, (double)cycles / progress->clock_hz, rate / 1e3);
     progress->shown = true;
     progress->instructions = instructions;
     progress->last = now;

@@ -48,6 +48,11 @@ void chil_run_progress(const struct chil_run *run, uint64_t *cycles, uint64_t *c
     if (run->others && run->result.cycles > *cycles) *cycles = run->result.cycles; /* at the end */
 }
 
+unsigned chil_run_waiting(const struct chil_run *run)
+{
+    return system_asleep(run->system);
+}
+
 /* --- The caller ------------------------------------------------------------------------------ */
 
 static void writes(void *context)

@@ -253,6 +253,11 @@ uint64_t system_now(const struct system *system)
     return system->asleep ? net_partition_now(system->partition) : system->last;
 }
 
+unsigned system_asleep(const struct system *system)
+{
+    return system->asleep;
+}
+
 uint64_t system_failed_at(const struct system *system)
 {
     return system->failed_at;

@@ -80,6 +80,7 @@ void system_gather(struct system *system, const struct ranks_message *own,
                    void (*take)(void *context, unsigned rank, const uint8_t *bytes, size_t count),
                    void *context);
 bool system_lost(const struct system *system); /* another rank did not answer: nothing goes on */
+unsigned system_asleep(const struct system *system); /* nodes that wait for a network */
 /* Within a callback of a node: no other thread runs a node in between, so all may be looked at. */
 void system_hold(struct system *system);
 void system_release(struct system *system);
