@@ -29,8 +29,28 @@ static int find_file(struct files *files, const char *name)
     return (int)files->last;
 }
 
+/* What each event counted, by instruction; null where a function has none of it. */
+static json_t *values_json(struct view_page *page, const struct chil_report_function *f,
+                           size_t events)
+{
+    int64_t *number = calloc(f->count + 1, sizeof *number);
+    json_t *list = json_array();
+    for (size_t e = 0; e < events && number; e++) {
+        bool any = false;
+        for (size_t i = 0; i < f->count; i++) {
+            uint64_t value = f->instruction[i].value ? f->instruction[i].value[e] : 0;
+            number[i] = value > INT64_MAX ? INT64_MAX : (int64_t)value;
+            any |= value != 0;
+        }
+        (void)json_array_append_new(list,
+                                    any ? view_page_counts(page, number, f->count) : json_null());
+    }
+    free(number);
+    return list;
+}
+
 static json_t *function_json(struct view_page *page, struct files *files,
-                             const struct chil_report_function *f)
+                             const struct chil_report_function *f, size_t events)
 {
     size_t n = f->count;
     int64_t *number = calloc(4 * (n + 1), sizeof *number);
@@ -58,6 +78,7 @@ static json_t *function_json(struct view_page *page, struct files *files,
     (void)json_object_set_new(result, "count", view_page_counts(page, count, n));
     (void)json_object_set_new(result, "line", view_page_counts(page, line, n));
     (void)json_object_set_new(result, "file", view_page_counts(page, file, n));
+    (void)json_object_set_new(result, "values", values_json(page, f, events));
     (void)json_object_set_new(result, "text", texts);
     free(number);
     return result;
@@ -91,12 +112,15 @@ json_t *page_code(struct view_page *page, const struct report *r)
         free(files);
         return NULL;
     }
-    json_t *functions = json_array(), *list = json_array();
+    json_t *functions = json_array(), *list = json_array(), *names = json_array();
     for (size_t i = 0; i < code->count; i++)
-        (void)json_array_append_new(functions, function_json(page, files, &code->function[i]));
+        (void)json_array_append_new(functions,
+                                    function_json(page, files, &code->function[i], code->events));
     for (size_t i = 0; i < files->count; i++)
         (void)json_array_append_new(list, file_json(&files->file[i]));
+    for (size_t e = 0; e < code->events; e++)
+        (void)json_array_append_new(names, view_json_text(code->event[e]));
     chil_report_code_free(code);
     free(files);
-    return json_pack("{s:o,s:o}", "functions", functions, "files", list);
+    return json_pack("{s:o,s:o,s:o}", "functions", functions, "files", list, "events", names);
 }

@@ -58,7 +58,7 @@ await check("stacks_of_functions_add_up_to_their_cycles", async () => {
   await page.close();
 });
 
-// Fault planted: the count of a line was its first instruction's.
+// Faults planted: the count of a line was its first instruction's; every event had the values of the first.
 await check("KOJ_36_the_page_shows_source_and_instructions_with_the_counts_of_report", async () => {
   const name = "main", page = await open_page(browser, "threads.html", { hash: "v=source&f=" + name });
   const text = run("report", "--annotate", name, "threads.cubex"), lines = new Map(), instructions = new Map();
@@ -75,6 +75,15 @@ await check("KOJ_36_the_page_shows_source_and_instructions_with_the_counts_of_re
   for (const [line, count] of found) same(count, lines.get(line), "line " + line);
   truth(found.size > 3, "lines with counts");
   truth((await page.textContent(".side")).includes("pthread_create"), "the source's text");
+  // Events of each instruction, as the report prints them.
+  for (const event of ["cycles", "BGL_STORE"]) {
+    await go(page, `v=source&f=${name}&x.event=${event}`);
+    const want = run("report", "--annotate", name, "--columns", event, "threads.cubex").split("\n").slice(2).map((line) => /^[* ]?\s*([\d,]+)\s+\| ([0-9a-f]{8})/.exec(line)).filter(Boolean);
+    const got = new Map(await page.$$eval("[data-code]", (list) => list.map((e) => [Number(e.dataset.address), Number(e.querySelector("[data-value]").dataset.value)])));
+    truth(want.length > 10 && want.some(([, value]) => value !== "0"), "the report has " + event);
+    for (const [, value, address] of want) same(got.get(parseInt(address, 16)), Number(value.replaceAll(",", "")), `${event} at ${address}`);
+  }
+  await go(page, "v=source&f=" + name);
   await page.click("text=Next hottest line");
   same(await page.locator(".side:first-child tr.marked").count(), 1, "the hottest line is marked");
   await page.close();
@@ -155,7 +164,7 @@ await check("a_sweep_is_curves_and_a_table", async () => {
   await page.close();
 });
 
-// Fault planted: the nodes of a plane in the order of columns.
+// Fault planted: each node had its neighbour's cycles.
 await check("BGL_45_counts_of_several_chips_are_shown_at_their_places_in_the_torus", async () => {
   const page = await open_page(browser, "stat.html", { width: 1200 });
   for (const [doc, file] of [[0, "stat.json"], [1, "nodes.json"]]) {
@@ -164,6 +173,7 @@ await check("BGL_45_counts_of_several_chips_are_shown_at_their_places_in_the_tor
     for (const c of text.counters) same(shown.get(c.name) ?? 0, c.value, c.name);
     const ratios = new Map(await page.$$eval("[data-derived]", (list) => list.map((e) => [e.dataset.derived, Number(e.dataset.value)])));
     for (const r of text.derived) same(ratios.get(r.metric), r.value, r.metric);
+    if (text.nodes) truth(new Set(text.nodes.map((n) => n.cycles)).size > 6, "nodes differ");
     if (text.nodes) same(JSON.parse(await page.getAttribute(".places", "data-tiles")), text.nodes.map((n) => [...n.at, n.cycles]), "cycles of the nodes");
     same(await accessibility(page), [], "accessibility of " + file);
   }

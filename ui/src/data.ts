@@ -22,9 +22,9 @@ export interface Ratio {
 export interface Finding { name: string; call_path: number; share: number; text: string; evidence: Record<string, number> }
 export interface Topology { name: string; dimensions: { name: string; size: number; periodic: boolean }[]; threads: number[][] }
 export interface CodeFunction {
-  name: string; object: string; address: Numbers; count: Numbers; line: Numbers; file: Numbers; text: string[];
+  name: string; object: string; address: Numbers; count: Numbers; line: Numbers; file: Numbers; text: string[]; values: (Numbers | null)[];
 }
-export interface Code { functions: CodeFunction[]; files: { name: string; first: number; lines: string[] }[] }
+export interface Code { events: string[]; functions: CodeFunction[]; files: { name: string; first: number; lines: string[] }[] }
 export interface ResultDocument { kind: "stat" | "hist" | "sweep"; file: string; result: unknown }
 
 // eslint-disable-next-line -- the header is what the program wrote
@@ -57,9 +57,9 @@ export class Experiment {
     this.findings = doc.findings; this.findingsNeed = doc.findings_need; this.selectedMetric = doc.selected_metric;
     this.machine = doc.machine;
     this.code = doc.code ? {
-      files: doc.code.files,
+      files: doc.code.files, events: doc.code.events ?? [],
       functions: doc.code.functions.map((f: Json): CodeFunction => ({
-        ...f, address: block(f.address), count: block(f.count), line: block(f.line), file: block(f.file),
+        ...f, address: block(f.address), count: block(f.count), line: block(f.line), file: block(f.file), values: (f.values ?? []).map((v: Block | null) => v && block(v)),
       })),
     } : null;
     this.link();
