@@ -205,11 +205,14 @@ uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now);
 uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t now);
 /* The sum of all that a core's part of the hierarchy has counted, but for loads of devices: when it
  * is the same, nothing has changed there. */
+/* How many lines of L1D cores have lost to other cores' stores. */
+uint64_t cache_shared(const struct cache *cache);
 uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads);
 void cache_repeat_device_loads(struct cache *cache, unsigned core, uint64_t times);
 
-/* A DMA engine has read or written memory, without a core: L3 is looked up and filled (cache_dma.c),
- * lines that it wrote leave the L1D of all cores. `now` is not before any other access's. */
+/* A DMA engine has read or written memory, without a core: L3 is looked up and filled
+ * (cache_dma.c), lines that it wrote leave the L1D of all cores. `now` is not before any other
+ * access's. */
 void cache_dma(struct cache *cache, unsigned space, uint32_t address, uint32_t size, bool write,
                uint64_t now);
 

@@ -651,6 +651,14 @@ uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t n
                 store ? 0 : cache->config.device_latency - cache->config.l1_latency);
 }
 
+uint64_t cache_shared(const struct cache *cache)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < cache->config.cores; i++)
+        sum += cache->core[i]->counts.invalidated;
+    return sum;
+}
+
 uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads)
 {
     const struct core_counts *counts = &cache->core[core]->counts;

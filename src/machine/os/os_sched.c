@@ -6,6 +6,10 @@
  * work stay that close together; when one task alone can run, no other task can observe the length
  * of a quantum, and the quantum lasts until the next event.
  *
+ * Which core's access comes first is seen where cores share written lines. While they take lines
+ * from each other, the quantum is QUANTUM_SHARING; it doubles with each step in which none does. So
+ * a core runs ahead by a whole quantum only until the first line is taken.
+ *
  * Calls (and everything else that stops a core) are acted on only when their core is the one
  * furthest behind again, so they happen in the order of time, not of quanta: no call returns what
  * another core did later.
@@ -32,9 +36,10 @@
 #include "base/mem.h"
 #include "base/name.h"
 
-#define QUANTUM_ALONE (UINT64_C(1) << 40) /* while one task alone can run */
-#define WARNED_MAX    100                 /* lines of one run */
-#define LINE_LENGTH   400
+#define QUANTUM_ALONE   (UINT64_C(1) << 40) /* while one task alone can run */
+#define QUANTUM_SHARING 16                  /* while cores take lines from each other */
+#define WARNED_MAX      100                 /* lines of one run */
+#define LINE_LENGTH     400
 
 /* ---- lines for the user ---- */
 
@@ -257,11 +262,25 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t budget(const struct os *os, const struct os_task *task, uint64_t now,
-                       uint64_t event)
+/* The quantum now: short while cores take lines from each other, twice as long after each step in
+ * which none did. It follows from counts, so it is the same for every engine. */
+static uint64_t adapt_quantum(struct os *os)
+{
+    uint64_t most = os->options.quantum;
+    if (!os->options.sharing) return most;
+    uint64_t shared = os->options.sharing(os->options.context);
+    if (shared != os->shared)
+        os->quantum = QUANTUM_SHARING;
+    else if (os->quantum < most)
+        os->quantum = 2 * os->quantum < most ? 2 * os->quantum : most;
+    os->shared = shared;
+    return os->quantum < most ? os->quantum : most;
+}
+
+static uint64_t budget(struct os *os, const struct os_task *task, uint64_t now, uint64_t event)
 {
     bool alone = runnable_tasks(os) == 1;
-    uint64_t cycles = alone ? QUANTUM_ALONE : os->options.quantum;
+    uint64_t cycles = alone ? QUANTUM_ALONE : adapt_quantum(os);
     if (alone) cycles = least(cycles, os->until > now ? os->until - now : 1);
     cycles = least(cycles, event - now);
     uint64_t slice_end = task->slice_start + os_time_slice(task);
