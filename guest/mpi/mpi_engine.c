@@ -44,6 +44,7 @@ static struct {
     struct request *partial;          /* receives that wait for MORE */
     struct message *partial_messages; /* of Mprobe, or taken by a receive */
     struct request *pool;
+    unsigned live;  /* requests */
     unsigned moves; /* packets and rounds so far */
     bool refused;
 } engine;
@@ -67,6 +68,7 @@ struct request *mpi_request_new(enum request_kind kind)
     memset(r, 0, sizeof *r);
     r->kind = kind;
     r->handle = mpi_handle_new(KIND_REQUEST, r);
+    engine.live++;
     return r;
 }
 
@@ -77,6 +79,7 @@ void mpi_request_delete(struct request *r)
     free(r->bounce);
     if (r->kind == REQUEST_SCHEDULE && r->schedule) mpi_schedule_free(r->schedule);
     mpi_handle_free(r->handle);
+    engine.live--;
     r->next = engine.pool;
     engine.pool = r;
 }
@@ -556,12 +559,21 @@ void mpi_engine_quiet(void)
         mpi_progress_wait();
 }
 
-unsigned mpi_engine_leftovers(void)
+void mpi_engine_check(void)
 {
     unsigned count = 0;
-    for (const struct message *m = engine.unexpected; m; m = m->next)
+    const struct message *first = engine.unexpected;
+    for (const struct message *m = first; m; m = m->next)
         count++;
-    return count;
+    if (first)
+        (void)fprintf(stderr,
+                      "mpi: rank %d: MPI_Finalize: %u message%s not received, the first of rank %d "
+                      "with tag %d and %zu bytes\n",
+                      mpi.rank, count, count == 1 ? " was" : "s were", first->source, first->tag,
+                      first->bytes);
+    if (engine.live)
+        (void)fprintf(stderr, "mpi: rank %d: MPI_Finalize: %u request%s not completed or freed\n",
+                      mpi.rank, engine.live, engine.live == 1 ? " was" : "s were");
 }
 
 /* ---- starting ---- */

@@ -143,6 +143,7 @@ MPI(int, Finalize, (void))
         mpi_engine_quiet();
         mpi_barrier(mpi.world);
         mpi_engine_quiet();
+        if (getenv("MPI_CHECK")) mpi_engine_check();
     }
     mpi.finished = true;
     return MPI_SUCCESS;

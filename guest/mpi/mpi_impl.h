@@ -310,7 +310,8 @@ void mpi_cancel(struct request *request);
 /* Takes messages of windows; NULL: there was no window (mpi_win.c). */
 extern bool (*mpi_rma_incoming)(struct message *message);
 void mpi_engine_quiet(void); /* until all that was to be sent is in the network */
-unsigned mpi_engine_leftovers(void);
+/* At the end: reports messages that nobody received and requests that were not freed. */
+void mpi_engine_check(void);
 
 /* ---- packets (mpi_torus.c) ---- */
 

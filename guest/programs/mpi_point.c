@@ -4,6 +4,7 @@
  *   mpi_point abort      rank 1 calls MPI_Abort with 42
  *   mpi_point endless    likewise, while the others compute for ever
  *   mpi_point error      rank 1 sends to a rank that does not exist
+ *   mpi_point forgotten  rank 1 sends a message that rank 0 does not receive, and keeps a request
  *   mpi_point deadlock   rank 1 waits for a message that nobody sends
  */
 #include <mpi.h>
@@ -199,6 +200,11 @@ static void misuse(const char *how)
         for (volatile int i = 0;; i++) {
         }
     if (rank == 1 && !strcmp(how, "error")) MPI_Send(&value, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+    if (rank == 1 && !strcmp(how, "forgotten")) {
+        static MPI_Request request;
+        MPI_Send(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+        MPI_Recv_init(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
+    }
     if (rank == 1 && !strcmp(how, "deadlock"))
         MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -211,6 +217,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc > 1) misuse(argv[1]);
+    if (argc > 1 && !strcmp(argv[1], "forgotten")) {
+        MPI_Finalize();
+        return 0;
+    }
     ring();
     unexpected();
     requests();
