@@ -9,7 +9,8 @@ enum { HIST_CANDIDATES_MAX = 12 };
 
 struct hist_options {
     struct cmd_program program;
-    const char *declaration, *event, *where, *separator, *output, *svg, *relief, *given, *read, *page;
+    const char *declaration, *event, *where, *separator, *output, *svg, *relief, *given, *read,
+        *page;
     struct cmd_places places;
     uint64_t top;
     bool json, rank;
