@@ -1153,7 +1153,8 @@ uint32_t literal_device(struct literal *lit, unsigned core, bool store, uint64_t
         RAISE(lit, L2_WRITE_DEVBUS, core);
     else
         RAISE(lit, L2_READ_DEVBUS, core);
-    return store ? 0 : lit->config.device_latency - lit->config.l1_latency;
+    return store ? lit->config.device_store - 1
+                 : lit->config.device_latency - lit->config.l1_latency;
 }
 
 unsigned literal_allows(const struct literal *lit, unsigned core, unsigned space, uint32_t address)

@@ -74,6 +74,7 @@ struct cache_config rig_bluegene_round(bool p)
         .ddr_busy = 16,
         .ddr_row = 4096,
         .device_latency = 100,
+        .device_store = 5,
         .coherent = p,
         .snoop_filter = p,
         .snoop_streams = 8,

@@ -71,6 +71,7 @@ static const struct row rows[] = {
     {"memory.row",           AT(ddr_row),         NULL,       4096},
     {"memory.model",         AT(model),           models,     CACHE_MODEL_FULL},
     {"device.latency",       AT(device_latency),  NULL,       100},
+    {"device.store_cycles",  AT(device_store),    NULL,       1},
     {"coherence.l1d",        AT(coherent),        coherences, 0},
     {"snoop.filter",         AT(snoop_filter),    on,         0},
     {"snoop.streams",        AT(snoop_streams),   NULL,       8},
@@ -233,6 +234,9 @@ static int check_times(const struct cache_config *c, struct chil_error *err)
     if (c->device_latency < c->l1_latency)
         return chil_error_set(err, CHIL_EINVAL, "device.latency %u is less than l1d.latency %u",
                               c->device_latency, c->l1_latency);
+    if (!c->device_store)
+        return chil_error_set(err, CHIL_EINVAL,
+                              "device.store_cycles is 0; a store takes at least its own cycle");
     if (c->l3_refresh > c->l3_refresh_interval)
         return chil_error_set(
             err, CHIL_EINVAL,

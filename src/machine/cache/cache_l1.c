@@ -648,7 +648,8 @@ uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t n
     (void)now;
     *(store ? &counts->device_write : &counts->device_read) += 1;
     return made(cache, this_core, 1,
-                store ? 0 : cache->config.device_latency - cache->config.l1_latency);
+                store ? cache->config.device_store - 1
+                      : cache->config.device_latency - cache->config.l1_latency);
 }
 
 uint64_t cache_shared(const struct cache *cache)
