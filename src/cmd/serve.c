@@ -85,10 +85,12 @@ static int announce(const struct serve *serve, const char *path)
 
 static int serve_files(struct serve *serve, const struct serve_options *o, int count, char **paths)
 {
-    static const struct cmd_program none;
+    const struct cmd_program *p = &o->program;
     int status = 0;
-    if (o->paused || o->ends || o->every != EVERY_DEFAULT ||
-        memcmp(&o->program, &none, sizeof none) != 0)
+    if (o->paused || o->ends || o->every != EVERY_DEFAULT || p->machine || p->setting_count ||
+        p->run.nodes || p->run.torus.size[0] || p->run.mode || p->run.mapping || p->run.sysroot ||
+        p->run.root || p->run.writable_count || p->no_sandbox || p->env_count || p->env_host ||
+        p->limit || p->run.engine)
         return cmd_fail("serve",
                         "these options want a program: chiliad serve [OPTIONS] -- PROGRAM");
     for (int i = 0; i < count && !status; i++)
@@ -148,6 +150,8 @@ static int serve_program(struct serve *serve, struct serve_options *o, int argc,
     if (!status) status = serve_start(serve);
     if (!status) status = run(serve, o);
     serve_stop(serve);
+    serve->live = NULL;
+    o->program.run.context = NULL;
     serve_live_fini(&live);
     chil_machine_free(machine);
     return status;

@@ -179,16 +179,13 @@ void serve_live_end(struct serve_live *live, struct chil_run *run, const char *p
 
 /* --- What watchers ask for ------------------------------------------------------------------- */
 
-bool serve_live_do(struct serve_live *live, const char *what, uint64_t cycles)
+/* The lock is held. */
+static bool obey(struct serve_live *live, const char *what, uint64_t cycles)
 {
-    bool good = true;
-    (void)pthread_mutex_lock(&live->lock);
-    if (live->state == SERVE_ENDED) {
-        good = false;
-    } else if (strcmp(what, "pause") == 0) {
+    uint64_t most = UINT64_MAX - 1 - live->cycles;
+    if (strcmp(what, "pause") == 0) {
         if (live->state == SERVE_RUNNING) live->pause_at = 0;
     } else if (strcmp(what, "step") == 0) {
-        uint64_t most = UINT64_MAX - 1 - live->cycles;
         live->pause_at = live->cycles + (cycles < most ? cycles : most);
         live->state = SERVE_RUNNING;
     } else if (strcmp(what, "go") == 0) {
@@ -197,8 +194,15 @@ bool serve_live_do(struct serve_live *live, const char *what, uint64_t cycles)
     } else if (strcmp(what, "stop") == 0) {
         live->stop = true;
     } else {
-        good = false;
+        return false;
     }
+    return true;
+}
+
+bool serve_live_do(struct serve_live *live, const char *what, uint64_t cycles)
+{
+    (void)pthread_mutex_lock(&live->lock);
+    bool good = live->state != SERVE_ENDED && obey(live, what, cycles);
     if (good) live->sequence++;
     (void)pthread_cond_broadcast(&live->changed);
     (void)pthread_mutex_unlock(&live->lock);
