@@ -10,8 +10,8 @@ enum { REPORT_LIST = 64 };
 
 struct report {
     const char *command; /* in messages; NULL: "report" */
-    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *columns, *sort, *separator,
-        *reference;
+    const char *file, *spec_name, *order, *describe, *folded, *callgrind, *annotate, *columns,
+        *sort, *separator, *reference;
     const char *show; /* letters of the parts; NULL: all */
     const char *metric[REPORT_LIST], *call[REPORT_LIST];
     size_t metrics, calls;
@@ -28,7 +28,8 @@ struct report {
     struct chil_report *other; /* of `reference`, which shares are of */
 };
 
-/* Reads `file`, unless `read` is there, derives, selects. Reports errors; report_close follows success and failure. */
+/* Reads `file`, unless `read` is there, derives, selects. Reports errors; report_close follows
+ * success and failure. */
 int report_open(struct report *r);
 void report_close(struct report *r);
 /* The ratio of that name; NULL: none. */

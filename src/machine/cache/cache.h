@@ -74,8 +74,8 @@ struct cache_config {
     enum cache_policy l3_policy;
     uint32_t controllers, ddr_latency, ddr_busy, ddr_row;
     uint32_t device_latency, device_store; /* of a load; of a store, with its own cycle */
-    bool coherent;     /* stores invalidate the line in other cores' L1D */
-    bool snoop_filter; /* with `coherent` */
+    bool coherent;                         /* stores invalidate the line in other cores' L1D */
+    bool snoop_filter;                     /* with `coherent` */
     uint32_t snoop_streams, snoop_lines;
     uint64_t seed; /* of random replacement */
     enum cache_model model;

@@ -117,7 +117,7 @@ enum pseudo_kind {
     PSEUDO_FULL,
     PSEUDO_RANDOM,
     PSEUDO_TTY,
-    PSEUDO_NODE, /* memory that processes of the node share (os_space.c) */
+    PSEUDO_NODE,      /* memory that processes of the node share (os_space.c) */
     PSEUDO_DESCRIPTOR /* /proc/self/fd/N */
 };
 struct pseudo {
