@@ -3,9 +3,10 @@
  * and counts of every signal as without one, in the interpreter and in translated code. And a watch
  * stops the core at the very instruction.
  *
- * Faults that these tests have caught: a cut block whose rest is decoded as a block of its own; a
- * cut that forgets the block's fetch; misses that stay deferred past the access that was to be
- * counted; a load that is done again behind a stop in translated code. */
+ * Faults planted, all caught: the rest of a cut block is decoded as a block of its own; a load
+ * whose access is done is done again behind a stop in translated code. Found while writing them:
+ * behind a cut and a store that changes code, a block more than the budget allows; a count of both
+ * kinds that was not looked at behind a cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
