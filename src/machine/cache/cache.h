@@ -203,10 +203,10 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
 uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now);
 /* An access to a device's register, past the caches. */
 uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t now);
-/* The sum of all that a core's part of the hierarchy has counted, but for loads of devices: when it
- * is the same, nothing has changed there. */
 /* How many lines of L1D cores have lost to other cores' stores. */
 uint64_t cache_shared(const struct cache *cache);
+/* The sum of all that a core's part of the hierarchy has counted, but for loads of devices: when it
+ * is the same, nothing has changed there. */
 uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads);
 void cache_repeat_device_loads(struct cache *cache, unsigned core, uint64_t times);
 
