@@ -12,7 +12,8 @@
  *   - ended with 0, and the output is the reference, byte for byte: nothing is lost unnoticed; or
  *   - ended with another status, with a line on standard error, and left no output.
  *
- *   CHILIAD_FAULT_STEP, _FIRST   every STEP-th call, from FIRST on, fails (1, 0)
+ *   CHILIAD_FAULT_STEP, _FIRST   every STEP-th call, from FIRST on, fails (1, 0),
+ *                                and each of fflush, linkat and renameat
  *   CHILIAD_FAULT_OUTPUT         the output of the command; it is removed after each copy
  *   CHILIAD_FAULT_REFERENCE      what it has to be
  *   CHILIAD_FAULT_LOG            a line for each copy that did not end well, and the number of
@@ -187,6 +188,13 @@ static void become_copy(const char *function)
     failing = function;
 }
 
+/* These calls are few, and the last that can notice that an output is not whole. */
+static bool ends_output(const char *function)
+{
+    return strcmp(function, "fflush") == 0 || strcmp(function, "linkat") == 0 ||
+           strcmp(function, "renameat") == 0;
+}
+
 /* Whether this call fails: true in a copy, once. */
 static bool fails(const char *function, const char *caller)
 {
@@ -196,7 +204,7 @@ static bool fails(const char *function, const char *caller)
     if (step < 0) begin();
     long number = calls++;
     bool result = false;
-    if (step > 0 && number % step == first) {
+    if (step > 0 && (number % step == first || ends_output(function))) {
         int before = errno;
         bool written = access(get("CHILIAD_FAULT_OUTPUT"), F_OK) == 0; /* the command is done */
         pid_t pid = fork();
@@ -234,7 +242,6 @@ WRAP(char *, strndup, (const char *text, size_t size), (text, size), ENOMEM, NUL
 WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size), ENOMEM, NULL)
 WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), EMFILE, NULL)
 WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode), ENOMEM, NULL)
-WRAP(int, fflush, (FILE * file), (file), ENOSPC, EOF)
 WRAP(ssize_t, read, (int fd, void *bytes, size_t count), (fd, bytes, count), EIO, -1)
 WRAP(ssize_t, pread, (int fd, void *bytes, size_t count, off_t at), (fd, bytes, count, at), EIO, -1)
 WRAP(ssize_t, write, (int fd, const void *bytes, size_t count), (fd, bytes, count), ENOSPC, -1)
@@ -252,6 +259,25 @@ WRAP(int, linkat, (int from, const char *name, int to, const char *other, int fl
      (from, name, to, other, flags), ENOSPC, -1)
 WRAP(int, renameat, (int from, const char *name, int to, const char *other),
      (from, name, to, other), ENOSPC, -1)
+
+/* Fails as on a full disk: glibc drops what it has buffered, and fclose succeeds later. */
+int __real_fflush(FILE *file);
+int __wrap_fflush(FILE *file);
+int __wrap_fflush(FILE *file)
+{
+    if (!fails("fflush", __builtin_return_address(0))) return __real_fflush(file);
+    int fd = file ? fileno(file) : -1, own = fd < 0 ? -1 : dup(fd),
+        full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (own >= 0) {
+        if (full < 0 || dup2(full, fd) != fd) abort();
+        (void)__real_fflush(file);
+        if (dup2(own, fd) != fd) abort();
+        (void)close(own);
+    }
+    if (full >= 0) (void)close(full);
+    errno = ENOSPC;
+    return EOF;
+}
 
 /* The mode is an int for the caller, and always there for the callee. */
 int __real_open(const char *path, int flags, mode_t mode);

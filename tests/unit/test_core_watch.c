@@ -4,9 +4,10 @@
  * stops the core at the very instruction.
  *
  * Faults planted, all caught: the rest of a cut block is decoded as a block of its own; a load
- * whose access is done is done again behind a stop in translated code. Found while writing them:
- * behind a cut and a store that changes code, a block more than the budget allows; a count of both
- * kinds that was not looked at behind a cut. */
+ * whose access is done is done again behind a stop in translated code; more misses are deferred
+ * than the watch has room for (most_until_drain). Found while writing them: behind a cut and a
+ * store that changes code, a block more than the budget allows; a count of both kinds that was not
+ * looked at behind a cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
