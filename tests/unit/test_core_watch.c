@@ -5,9 +5,9 @@
  *
  * Faults planted, all caught: the rest of a cut block is decoded as a block of its own; a load
  * whose access is done is done again behind a stop in translated code; more misses are deferred
- * than the watch has room for (most_until_drain). Found while writing them: behind a cut and a
- * store that changes code, a block more than the budget allows; a count of both kinds that was not
- * looked at behind a cut. */
+ * than the watch has room for (most_until_drain); a cut takes the block's fetch back, too. Found
+ * while writing them: behind a cut and a store that changes code, a block more than the budget
+ * allows; a count of both kinds that was not looked at behind a cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,6 +41,7 @@ struct looker {
     struct core_watch watch;
     enum kind kind;
     uint64_t random, target, left;
+    uint64_t before[CORE_SIGNAL_COUNT]; /* the counts when the watch was set */
     uint64_t stops;
 };
 
@@ -116,7 +117,25 @@ static void arm(struct looker *looker)
     if (looker->kind == MISSES || looker->kind == MEMORY || looker->kind == BOTH ||
         looker->kind == FAR)
         watch->remaining = remaining;
+    core_signal_counts(looker->machine.core, looker->before);
     core_set_watch(looker->machine.core, watch);
+}
+
+/* What is left of a sum is what the counts say, in the middle of a block, too. */
+static void check_sums(const struct looker *looker, uint64_t trial)
+{
+    uint64_t counts[CORE_SIGNAL_COUNT];
+    core_signal_counts(looker->machine.core, counts);
+    for (unsigned i = 0; i < looker->watch.count; i++) {
+        uint64_t did = 0, left = looker->left + i;
+        for (unsigned s = 0; s < CORE_SIGNAL_COUNT; s++)
+            if (looker->watch.sums[i].signals >> s & 1) did += counts[s] - looker->before[s];
+        left = did < left ? left - did : 0;
+        if ((int64_t)did < 0 || looker->watch.sums[i].left != left)
+            fail_msg("program %llu: sum %u counted %lld, left %llu, should be %llu",
+                     (long long)trial, i, (long long)did, (long long)looker->watch.sums[i].left,
+                     (long long)left);
+    }
 }
 
 /* The core has stopped: something was reached just now. */
@@ -126,6 +145,7 @@ static void check_stop(struct looker *looker, uint64_t trial)
              most = looker->kind == MEMORY ? 12 : 2; /* a block is fetched whole */
     bool reached = false;
     looker->stops++;
+    check_sums(looker, trial);
     switch (looker->kind) {
     case SUMS:
         for (unsigned i = 0; i < looker->watch.count; i++)
