@@ -123,8 +123,9 @@ static void a_watch_stops_behind_the_event(void **state)
     side_open(&watched, NULL);
     for (uint64_t trial = 0; trial < random_trials(300); trial++) {
         enum core_signal signal = signals[random_below(&random, 3)];
-        struct core_watch watch = {.sums = {{UINT64_C(1) << signal, 1 + random_below(&random, 40)}},
-                                   .count = 1};
+        struct core_watch watch = {
+            .sums = {{.signals = UINT64_C(1) << signal, .left = 1 + random_below(&random, 40)}},
+            .count = 1};
         uint64_t wanted = watch.sums[0].left, before[CORE_SIGNAL_COUNT], after[CORE_SIGNAL_COUNT];
         struct core *core = watched.core;
         mem_wrote_code(plain.mem, CODE, CODE_WORDS * 4);

@@ -231,7 +231,7 @@ static void build(struct file *f, const struct variant *v)
     add_rows(f, 6, some, 2, value, 2, v);
     if (v->empty) {
         uint8_t head[18] = "CUBEX.INDEX\1";
-        if (v->big) memcpy(head + 11, "\0\0\0\1", 4);
+        if (v->big) head[11] = 0, head[14] = 1;
         head[17] = (uint8_t)(v->empty - '0');
         add_member(f, "8.index", head, sizeof head, v);
         add_member(f, "8.data", v->packed ? "ZCUBEX.DATA" : "CUBEX.DATA", v->packed ? 11 : 10, v);
