@@ -32,12 +32,21 @@ void net_collective_event_name(enum net_collective_event event, char text[32])
     (void)snprintf(text, 32, "%s%s%s.%s", families[i].unit, unit, vc, families[i].what);
 }
 
+/* Every run looks up hundreds of names, so only families with the name's beginning and end are
+ * spelled out. */
 int net_collective_event_find(const char *name)
 {
     char text[32];
-    for (enum net_collective_event e = 0; e < COLLECTIVE_EVENTS; e++) {
-        net_collective_event_name(e, text);
-        if (strcmp(text, name) == 0) return (int)e;
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        size_t end = strlen(families[i].what);
+        if (strncmp(name, families[i].unit, strlen(families[i].unit)) != 0 || end > length ||
+            strcmp(name + length - end, families[i].what) != 0)
+            continue;
+        for (enum net_collective_event e = families[i].first; e <= families[i].last; e++) {
+            net_collective_event_name(e, text);
+            if (strcmp(text, name) == 0) return (int)e;
+        }
     }
     return -1;
 }
