@@ -2,8 +2,8 @@
  *
  * The board of "The SHRIMP Performance Monitor" (Martonosi, Clark, Mesarina) receives every packet
  * of a node, forms an address from some of the packet's attributes, and increments the word at that
- * address. Chiliad does the same with transactions: L1 misses, invalidations between cores, and
- * whatever a caller reports. There are two forms:
+ * address. Chiliad does the same with transactions: L1 misses, invalidations between cores,
+ * packets of the torus, and whatever a caller reports. There are two forms:
  *
  * - struct chil_monitor is the paper's board, bit for bit: five variables, a 20-bit address of five
  * 4-bit fields, words of 40 bits, one threshold, registers. Programs on the node reach it through a
@@ -35,14 +35,31 @@ enum chil_transaction_kind {
     CHIL_STORE_MISS,   /* L1D */
     CHIL_FETCH_MISS,   /* L1I */
     CHIL_INVALIDATION, /* a store of `sender` took the line from the L1D of `core` */
-    CHIL_PACKET,
+    CHIL_PACKET,       /* of the torus, when its receiver has it */
+    CHIL_HOP,          /* a packet's way over one link, when it starts there */
     CHIL_TRANSACTION_KINDS
 };
+/* Bits of kinds: those of the memory hierarchy, and those of networks. */
+#define CHIL_KINDS_MEMORY  ((1U << CHIL_PACKET) - 1)
+#define CHIL_KINDS_NETWORK (1U << CHIL_PACKET | 1U << CHIL_HOP)
 
 /* Where the line was found. */
 enum chil_level { CHIL_LEVEL_NONE, CHIL_LEVEL_L2, CHIL_LEVEL_L3, CHIL_LEVEL_DDR, CHIL_LEVELS };
 const char *chil_transaction_kind_name(unsigned kind); /* "load", "store", ...; "?" */
 const char *chil_level_name(unsigned level);           /* "none", "l2", "l3", "ddr"; "?" */
+
+/* The link of a node that a packet leaves it by, named as in signals. */
+enum chil_link {
+    CHIL_LINK_NONE,
+    CHIL_LINK_XP,
+    CHIL_LINK_XM,
+    CHIL_LINK_YP,
+    CHIL_LINK_YM,
+    CHIL_LINK_ZP,
+    CHIL_LINK_ZM,
+    CHIL_LINKS
+};
+const char *chil_link_name(unsigned link); /* "none", "xp", ...; "?" */
 
 /* Why L1D did not have the line. Known only with the parameter misses.kinds (docs/model-memory.md).
  */
@@ -71,6 +88,13 @@ struct chil_transaction {
      * `site`: where the block of the heap was allocated; `section`: the section of libHPM that the
      * thread is in. */
     uint32_t function, symbol, callpath, site, section;
+    uint16_t node; /* on which it happens: of a packet its receiver, of a hop where it starts */
+    /* Of packets and hops; not of the memory hierarchy. `sender` is the node that injected the
+     * packet, `receiver` the one that it is for or, of one delivered, that has it. */
+    uint16_t receiver, hops; /* links so far, with this one */
+    uint8_t link;            /* enum chil_link: this one, or the last */
+    uint32_t wait;           /* cycles of the latency that an empty network would not take */
+    uint32_t packet;         /* its number among those of its sender */
 };
 
 /* --- The board ------------------------------------------------------------------------------- */
@@ -226,6 +250,11 @@ enum chil_variable {
     CHIL_VAR_KIND,
     CHIL_VAR_LEVEL,
     CHIL_VAR_CAUSE,
+    CHIL_VAR_NODE,
+    CHIL_VAR_RECEIVER,
+    CHIL_VAR_HOPS,
+    CHIL_VAR_LINK,
+    CHIL_VAR_WAIT,
     CHIL_VAR_FUNCTION,
     CHIL_VAR_SYMBOL,
     CHIL_VAR_CALLPATH,
@@ -247,6 +276,7 @@ const char *chil_variable_name(enum chil_variable variable);
 struct chil_hist_names {
     struct chil_ranges *functions, *symbols, *tags, *categories, *callpaths;
     uint32_t carried, open;
+    uint32_t nodes; /* of the run: how wide node, sender and receiver are, 8 bits at least */
 };
 
 /* How values of a dimension become bins. */
@@ -273,6 +303,8 @@ int chil_hist_new(struct chil_hist **hist, const char *declaration, const char *
 void chil_hist_free(struct chil_hist *hist);
 /* Counts a transaction. `hist` is a struct chil_hist; void * makes it a callback of a run. */
 void chil_hist_notify(void *hist, const struct chil_transaction *transaction);
+/* Adds a bin of another histogram with the same declaration, names and nodes. */
+void chil_hist_add(struct chil_hist *hist, uint64_t key, uint64_t count);
 /* Counts `count` transactions that differ in time, address, pc and names only. For histograms that
  * use none of these. */
 void chil_hist_notify_uniform(void *hist, const struct chil_transaction *transaction,

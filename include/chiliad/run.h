@@ -26,7 +26,7 @@ extern "C" {
 enum chil_access { CHIL_NO_ACCESS, CHIL_ACCESS_LOAD, CHIL_ACCESS_STORE, CHIL_ACCESS_CACHE };
 struct chil_trace_record {
     uint64_t cycle; /* in which it issued */
-    unsigned core;
+    unsigned node, core;
     int pid, tid;
     uint32_t pc, word;
     enum chil_access access;
@@ -96,6 +96,18 @@ int chil_ranks_start(struct chil_ranks **ranks, struct chil_error *err);
 void chil_ranks_end(struct chil_ranks *ranks); /* after the runs; waits for all ranks */
 unsigned chil_ranks_self(const struct chil_ranks *ranks);
 unsigned chil_ranks_count(const struct chil_ranks *ranks);
+/* After a run, called by all ranks: what each has made goes to rank 0, along a tree. A rank takes
+ * the bytes of those behind it, in their order, and adds them to its own; then `make` gives its
+ * bytes, borrowed until the return, for the rank before it. `stops` is asked while others are
+ * awaited: true gives up after half a second. CHIL_EIO: a rank is lost. */
+struct chil_ranks_reducer {
+    void *context;
+    void (*take)(void *context, const void *bytes, size_t count);
+    const void *(*make)(void *context, size_t *count);
+    bool (*stops)(void *context);
+};
+int chil_ranks_reduce(const struct chil_ranks *ranks, const struct chil_ranks_reducer *reducer,
+                      struct chil_error *err);
 
 struct chil_run_options {
     const struct chil_machine *machine; /* outlives the run */
@@ -120,7 +132,9 @@ struct chil_run_options {
                             chil_run_trace_is_on */
     /* Called for every transaction of the memory hierarchy, in the order in which the simulator
      * does them; NULL: none, and no cost. Time and counts are the same with and without.
-     * `transactions`: the kinds wanted, bit n is enum chil_transaction_kind n; 0: all. */
+     * `transactions`: the kinds wanted, bit n is enum chil_transaction_kind n; 0: all of the memory
+     * hierarchy. Packets and hops come in the order of their time, then of nodes. Whatever looks at
+     * nodes, and not at packets only, makes a run of several nodes use one thread. */
     void (*transact)(void *context, const struct chil_transaction *transaction);
     /* May be NULL. Otherwise most transactions go here instead of to `transact`, at less cost:
      * `count` at once that differ in time and address only. `transaction` has no time, address, pc,
@@ -168,7 +182,7 @@ struct chil_run_options {
     unsigned record_turns;
     uint64_t turn_cycles;
     /* How many nodes run the program, each a copy of its own; 0: as `torus` says, or one. Several
-     * nodes have no trace, no transactions and no counters that take turns. */
+     * nodes have no counters that take turns. */
     unsigned nodes;
     struct chil_torus torus; /* size[0] 0: a torus as cubic as `nodes` allows */
     /* Threads of the host that run nodes; 0: as many as it has processors for this process. No
@@ -211,6 +225,7 @@ unsigned chil_run_waiting(const struct chil_run *run);
  * block. */
 void chil_run_trace_switch(struct chil_run *run, bool on);
 bool chil_run_trace_is_on(const struct chil_run *run);
+bool chil_run_node_trace_is_on(const struct chil_run *run, unsigned node); /* each has a switch */
 
 /* --- Nodes ----------------------------------------------------------------------------------- */
 

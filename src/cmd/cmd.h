@@ -130,10 +130,17 @@ int cmd_program_machine(struct cmd_program *p, const char *command, struct chil_
 /* Runs to the end, to --limit, or until SIGINT or SIGTERM comes, and sets `partial`; then its exit
  * status. cmd_program_machine calls cmd_program_prepare. */
 int cmd_program_prepare(struct cmd_program *p, const char *command);
-/* Under mpirun (ranks.c): *ranks is NULL otherwise. cmd_ranks_end returns the exit status. Commands
- * that run a program but not on ranks refuse. */
-int cmd_ranks_start(const char *command, struct chil_ranks **ranks);
-int cmd_ranks_end(struct chil_ranks *ranks, int status);
+/* How many nodes the options ask for, before a run is made that says so. */
+unsigned cmd_program_nodes(const struct cmd_program *p);
+/* Under mpirun (ranks.c): the ranks are in the run's options, NULL otherwise, and the options are
+ * parsed after it. cmd_ranks_end returns the exit status. Outputs are rank 0's: cmd_ranks_outputs
+ * sets those of other ranks to NULL. Commands that run a program but not on ranks refuse. */
+int cmd_ranks_start(const char *command, struct cmd_program *p);
+int cmd_ranks_end(const struct cmd_program *p, int status);
+void cmd_ranks_outputs(const struct cmd_program *p, const char **outputs[], size_t count);
+/* chil_ranks_reduce after a run, until a signal comes; reports. */
+int cmd_ranks_reduce(const struct cmd_program *p, const char *command,
+                     struct chil_ranks_reducer reducer);
 int cmd_ranks_refuse(const struct cmd_program *p, const char *command);
 /* A run of the program with these options; before the first one, the process enters the sandbox. */
 int cmd_program_new(struct cmd_program *p, const struct chil_run_options *options,

@@ -16,16 +16,15 @@
 
 #include "cmd/page.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct option_row option_rows[] = {
     {"event", 'e', "WHICH",
-     "misses (default), l1d, load, store, l1i, l2 (not found there), ddr, "
-     "invalidation, all",
+     "misses (default), l1d, load, store, l1i, l2 (not found there), ddr, invalidation, packet "
+     "(default with receiver, hops, link or wait), hop (a packet on a link), all (but hops)",
      OPTION_SET_TEXT(struct hist_options, event),
-     .values = "misses l1d load store l1i l2 ddr invalidation all"},
+     .values = "misses l1d load store l1i l2 ddr invalidation packet hop all"},
     {"where", 0, "PREDICATE",
      "count only transactions for which PREDICATE holds, as 'tag=a & (latency>100 "
      "| core!=0)'",
@@ -59,7 +58,8 @@ const struct option_table cmd_hist_options = {
              "transactions by their attributes. The histogram goes to standard error. The "
              "exit status is that of 'chiliad stat'.\n\n"
              "DIMENSIONS are variables with 'x' between them: latency size sender category "
-             "tag core pid tid kind level cause function symbol callpath page address pc. "
+             "tag core pid tid kind level cause function symbol callpath page address pc node; of "
+             "packets also receiver hops link wait. "
              "'latency:12' has 12 bits. 'latency>>4:8' drops the lowest 4 bits first. "
              "'latency:log' and 'latency:log4' have 1 and 4 bins for each doubling.",
     .groups = {OPTION_ROWS(option_rows),
@@ -192,6 +192,7 @@ static int run(struct hist *h, struct chil_run_options *options)
         status = cmd_fail_error("hist", &err);
     if (!status && cmd_program_go(&h->options->program, node, &err))
         status = cmd_fail_error("hist", &err);
+    if (!status) status = hist_ranks_add(h);
     if (!status) {
         cmd_program_report(&h->options->program, "hist", node);
         h->run = node;
@@ -204,51 +205,58 @@ static int run(struct hist *h, struct chil_run_options *options)
     return written ? written : status;
 }
 
-/* Whether a text names the variable `cause`, which needs --miss-kinds. */
-static bool names_cause(const char *text)
+/* What the run is asked for. Packets have no names. */
+static void set_run(struct hist *h, const struct hist_event *event)
 {
-    static const char word[] = "cause";
-    for (const char *at = text; at && (at = strstr(at, word)); at += sizeof word - 1) {
-        unsigned char before = at == text ? ' ' : (unsigned char)at[-1],
-                      behind = (unsigned char)at[sizeof word - 1];
-        if (!isalnum(before) && before != '_' && !isalnum(behind) && behind != '_') return true;
-    }
-    return false;
+    struct hist_options *o = h->options;
+    struct chil_run_options *options = &o->program.run;
+    options->report = say;
+    options->transactions = event->kinds;
+    options->transact_pc = o->rank || chil_hist_uses_pc(h->hist);
+    options->context = o->rank ? (void *)h : (void *)h->hist;
+    options->transact = o->rank ? hist_tell : chil_hist_notify;
+    if (!o->rank && !chil_hist_uses_place(h->hist))
+        options->transact_uniform = chil_hist_notify_uniform;
+    ask_names(h);
+    if (event->kinds & CHIL_KINDS_MEMORY) options->names = &h->wanted;
+}
+
+static int hist_with(int argc, char **argv, struct hist *h)
+{
+    struct hist_options *o = h->options;
+    struct chil_machine *machine = NULL;
+    const struct hist_event *event = NULL;
+    int status = parse_options(argc, argv, o);
+    if (status) return status < 0 ? 0 : status;
+    cmd_ranks_outputs(&o->program, (const char **[]){&o->output, &o->svg, &o->relief, &o->page}, 4);
+    h->nodes = cmd_program_nodes(&o->program);
+    if (!o->event) o->event = hist_default_event(o->declaration);
+    status = hist_find_event(&event, o->event);
+    bool causes = hist_names(o->declaration, "cause") || hist_names(o->where, "cause");
+    if (!status && causes && o->read)
+        status =
+            cmd_fail("hist", "a trace has no 'cause' of misses; run the program instead of --read");
+    if (!status && causes) status = cmd_program_miss_kinds(&o->program, "hist");
+    if (!status && !o->read) status = cmd_program_machine(&o->program, "hist", &machine);
+    if (status) return status;
+    status = hist_prepare(h, event);
+    if (!status) status = hist_ranks_check(h);
+    if (!status && !o->read) set_run(h, event);
+    if (!status) status = o->read ? read_file(h, event->kinds) : run(h, &o->program.run);
+    hist_read_close(h);
+    for (size_t i = 0; i < h->candidate_count; i++)
+        chil_hist_free(h->candidates[i].hist);
+    chil_hist_free(h->hist);
+    cmd_names_free(&h->names);
+    chil_machine_free(machine);
+    return status;
 }
 
 int cmd_hist(int argc, char **argv)
 {
-    struct hist_options o = {.event = "misses", .top = 20};
+    struct hist_options o = {.top = 20};
     struct hist h = {.options = &o};
-    struct chil_machine *machine = NULL;
-    const struct hist_event *event = NULL;
-    int status = parse_options(argc, argv, &o);
-    if (status) return status < 0 ? 0 : status;
-    status = hist_find_event(&event, o.event);
-    bool causes = names_cause(o.declaration) || names_cause(o.where);
-    if (!status && causes && o.read)
-        status =
-            cmd_fail("hist", "a trace has no 'cause' of misses; run the program instead of --read");
-    if (!status && causes) status = cmd_program_miss_kinds(&o.program, "hist");
-    if (!status && !o.read) status = cmd_program_machine(&o.program, "hist", &machine);
-    if (status) return status;
-    struct chil_run_options *options = &o.program.run;
-    options->report = say;
-    options->transactions = event->kinds;
-    status = hist_prepare(&h, event);
-    options->transact_pc = o.rank || (h.hist && chil_hist_uses_pc(h.hist));
-    options->context = o.rank ? (void *)&h : (void *)h.hist;
-    options->transact = o.rank ? hist_tell : chil_hist_notify;
-    if (!o.rank && h.hist && !chil_hist_uses_place(h.hist))
-        options->transact_uniform = chil_hist_notify_uniform;
-    options->names = &h.wanted;
-    if (!status) ask_names(&h);
-    if (!status) status = o.read ? read_file(&h, event->kinds) : run(&h, options);
-    hist_read_close(&h);
-    for (size_t i = 0; i < h.candidate_count; i++)
-        chil_hist_free(h.candidates[i].hist);
-    chil_hist_free(h.hist);
-    cmd_names_free(&h.names);
-    chil_machine_free(machine);
-    return status;
+    int status = cmd_ranks_start("hist", &o.program);
+    if (!status) status = hist_with(argc, argv, &h);
+    return cmd_ranks_end(&o.program, status);
 }

@@ -5,7 +5,7 @@
 #include "chiliad/monitor.h"
 #include "cmd/cmd.h"
 
-enum { HIST_CANDIDATES_MAX = 12 };
+enum { HIST_CANDIDATES_MAX = 13 };
 
 struct hist_options {
     struct cmd_program program;
@@ -32,7 +32,8 @@ struct hist {
     const char *machine, *program; /* that it is of */
     struct hist_input *input;      /* a trace; NULL: a run */
     const struct chil_run *run;
-    int given; /* the dimension of --given, or -1 */
+    uint32_t nodes; /* of the run */
+    int given;      /* the dimension of --given, or -1 */
 };
 
 /* What -e names: kinds of transactions, and a predicate or NULL. */
@@ -42,6 +43,10 @@ struct hist_event {
     const char *where;
 };
 int hist_find_event(const struct hist_event **event, const char *name);
+/* What is counted without -e: packets if a dimension is theirs only. */
+const char *hist_default_event(const char *declaration);
+/* Whether a text names a variable. */
+bool hist_names(const char *text, const char *word);
 /* Makes the names and the histograms of `h`, of transactions of `event`. */
 int hist_prepare(struct hist *h, const struct hist_event *event);
 
@@ -54,6 +59,11 @@ struct hist_input;
 int hist_read_open(struct hist *h);
 int hist_read_all(struct hist *h, uint32_t kinds);
 void hist_read_close(struct hist *h);
+
+/* On ranks (hist_ranks.c): names that come up while a program runs have other numbers on each, so
+ * they are refused; after the run rank 0 has the bins of all. */
+int hist_ranks_check(const struct hist *h);
+int hist_ranks_add(struct hist *h);
 
 /* Counts of a dimension's bins, all others added up; in the order of the bins. To be freed. */
 struct hist_bar {

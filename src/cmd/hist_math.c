@@ -63,7 +63,9 @@ static int by_size(const void *a, const void *b)
 bool hist_is_ordered(const struct chil_hist *hist, unsigned dimension)
 {
     enum chil_variable variable = chil_hist_dimension(hist, dimension)->variable;
-    return variable == CHIL_VAR_LATENCY || variable == CHIL_VAR_SIZE || variable == CHIL_VAR_LEVEL;
+    return variable == CHIL_VAR_LATENCY || variable == CHIL_VAR_SIZE ||
+           variable == CHIL_VAR_LEVEL || variable == CHIL_VAR_HOPS || variable == CHIL_VAR_LINK ||
+           variable == CHIL_VAR_WAIT;
 }
 
 struct hist_bar *hist_largest(struct chil_hist *hist, unsigned dimension, size_t most, bool ordered,

@@ -1,5 +1,6 @@
 /* What chiliad hist counts: kinds of transactions (-e), the predicate (--where), the dimensions,
  * and the further dimensions that --rank tries. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +17,39 @@ static const struct hist_event events[] = {
      "level=l3 | level=ddr"},
     {"ddr", 1U << CHIL_LOAD_MISS | 1U << CHIL_STORE_MISS | 1U << CHIL_FETCH_MISS, "level=ddr"},
     {"invalidation", 1U << CHIL_INVALIDATION, NULL},
-    {"all", UINT32_MAX, NULL},
+    {"packet", 1U << CHIL_PACKET, NULL},
+    {"hop", 1U << CHIL_HOP, NULL},
+    {"all", CHIL_KINDS_MEMORY | 1U << CHIL_PACKET, NULL},
 };
 enum { EVENTS = sizeof events / sizeof *events };
+
+bool hist_names(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = text; at && (at = strstr(at, word)); at += length) {
+        unsigned char before = at == text ? ' ' : (unsigned char)at[-1],
+                      behind = (unsigned char)at[length];
+        if (!isalnum(before) && before != '_' && !isalnum(behind) && behind != '_') return true;
+    }
+    return false;
+}
+
+const char *hist_default_event(const char *declaration)
+{
+    static const char *const words[] = {"receiver", "hops", "link", "wait"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (hist_names(declaration, words[i])) return "packet";
+    return "misses";
+}
 
 int hist_find_event(const struct hist_event **event, const char *name)
 {
     for (*event = events; *event < events + EVENTS; ++*event)
         if (strcmp((*event)->name, name) == 0) return 0;
     return cmd_fail(
-        "hist", "-e '%s' is none of misses, l1d, load, store, l1i, l2, ddr, invalidation and all",
+        "hist",
+        "-e '%s' is none of misses, l1d, load, store, l1i, l2, ddr, invalidation, packet, hop and "
+        "all",
         name);
 }
 
@@ -46,13 +70,16 @@ static int join_predicates(const struct hist *h, const struct hist_event *event,
 }
 
 /* Dimensions that --rank tries: all that the histogram does not have. */
-static int add_candidates(struct hist *h, const char *where)
+static int add_candidates(struct hist *h, const char *where, bool packets)
 {
-    static const char *const names[] = {"kind",     "level", "core",        "pid",
-                                        "category", "tag",   "function",    "symbol",
-                                        "page",     "size",  "latency:log", "sender"};
-    _Static_assert(sizeof names / sizeof *names <= HIST_CANDIDATES_MAX, "there is room for all");
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+    static const char *const memory[] = {"kind",        "level",    "core",   "pid",  "category",
+                                         "tag",         "function", "symbol", "page", "size",
+                                         "latency:log", "sender",   "node",   NULL},
+                             *const network[] = {"sender",   "receiver",    "size", "hops", "link",
+                                                 "wait:log", "latency:log", "node", NULL};
+    const char *const *names = packets ? network : memory;
+    _Static_assert(sizeof memory / sizeof *memory <= HIST_CANDIDATES_MAX + 1, "room for all");
+    for (unsigned i = 0; names[i]; i++) {
         char declaration[600];
         size_t length = strcspn(names[i], ":");
         bool there = false;
@@ -86,6 +113,7 @@ static int find_given(struct hist *h)
 
 static int make_names(struct hist *h)
 {
+    h->names.nodes = h->nodes;
     if (h->options->read) return hist_read_open(h);
     h->program = h->options->program.shown;
     h->machine = chil_machine_name(h->options->program.run.machine);
@@ -101,7 +129,8 @@ int hist_prepare(struct hist *h, const struct hist_event *event)
     status = join_predicates(h, event, &where);
     if (!status && chil_hist_new(&h->hist, h->options->declaration, where, &h->names, &err))
         status = cmd_fail_error("hist", &err);
-    if (!status && h->options->rank) status = add_candidates(h, where);
+    if (!status && h->options->rank)
+        status = add_candidates(h, where, !(event->kinds & CHIL_KINDS_MEMORY));
     free(where);
     if (!status) status = find_given(h);
     unsigned dimensions = status ? 0 : chil_hist_dimensions(h->hist);

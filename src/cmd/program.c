@@ -148,6 +148,13 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      OPTION_SET_TEXT(struct cmd_program, run.engine), .values = "auto interp jit lockstep"},
 };
 
+unsigned cmd_program_nodes(const struct cmd_program *p)
+{
+    const unsigned *size = p->run.torus.size;
+    if (p->run.nodes) return p->run.nodes;
+    return size[0] ? size[0] * size[1] * size[2] : 1;
+}
+
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv)
 {
     if (optind == argc)

@@ -288,7 +288,7 @@ static int run_with(int argc, char **argv, struct stat_options *o)
         chil_machine_free(machine);
         return cmd_fail("stat", "--hpm reports times and misses; not with --memory=%s", model);
     }
-    if (chil_ranks_self(o->program.run.ranks)) o->output = o->page = NULL; /* rank 0 writes */
+    cmd_ranks_outputs(&o->program, (const char **[]){&o->output, &o->page}, 2);
     struct stat_shown shown = {
         .options = o, .machine = machine, .chosen = &chosen, .metrics = &metrics};
     status = stat_choose(&chosen, o, machine);
@@ -309,11 +309,7 @@ int cmd_stat(int argc, char **argv)
     char name[] = "stat";
     struct stat_options o = {.repeat = 1,
                              .program.run = {.report = cmd_program_say, .context = name}};
-    struct chil_ranks *ranks;
-    int status = cmd_ranks_start("stat", &ranks);
-    o.program.run.ranks = ranks;
-    /* What OpenMPI needs of the host is not in the sandbox. */
-    if (chil_ranks_count(ranks) > 1) o.program.no_sandbox = true;
+    int status = cmd_ranks_start("stat", &o.program);
     if (!status) status = run_with(argc, argv, &o);
-    return cmd_ranks_end(ranks, status);
+    return cmd_ranks_end(&o.program, status);
 }

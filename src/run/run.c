@@ -107,6 +107,7 @@ static int make_node(struct chil_run *run, unsigned number, struct chil_error *e
     if (status) return status;
     system_attach(run->system, number, node->node);
     observe_init(&node->observe, node->node, &run->options);
+    node->observe.number = number;
     status = node_make_cores(node->node, &options, observe_trace_of_cores(node->observe.trace),
                              observe_record_of_cores(node->observe.record), err);
     if (status) return status;
@@ -128,9 +129,17 @@ static bool stops(void *context)
     return !goes_on;
 }
 
+/* What looks at nodes is the caller's and knows no threads; packets come on one in any case. */
+static bool needs_one_thread(const struct chil_run_options *o)
+{
+    bool memory = !o->transactions || o->transactions & CHIL_KINDS_MEMORY;
+    return o->trace || o->trace_switched || o->names || (o->transact && memory);
+}
+
 static unsigned threads(const struct chil_run *run)
 {
     cpu_set_t set;
+    if (needs_one_thread(&run->options)) return 1;
     if (run->options.threads) return run->options.threads;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
@@ -144,6 +153,7 @@ static int make(struct chil_run *run, struct chil_error *err)
     run->images = os_images_new();
     run->translation = jit_thread_new();
     run->locks = os_locks_new();
+    run->packets = run_packets_new(run);
     const struct system_options options = {.machine = run->options.machine,
                                            .node_count = run->node_count,
                                            .threads = threads(run),
@@ -153,6 +163,7 @@ static int make(struct chil_run *run, struct chil_error *err)
                                            .rank_of_place = run->rank_of_place,
                                            .ranks = run->options.ranks ? run->options.ranks->ranks
                                                                        : NULL,
+                                           .packets = run_packets_listener(run->packets),
                                            .stops = stops,
                                            .report = report_node,
                                            .place = place,
@@ -202,6 +213,7 @@ void chil_run_free(struct chil_run *run)
     for (unsigned i = 0; run->nodes && i < run->node_count; i++)
         free_node(&run->nodes[i]);
     run_ranks_free(run);
+    run_packets_free(run->packets);
     jit_thread_free(run->translation);
     os_images_release(run->images);
     os_locks_release(run->locks);
@@ -245,6 +257,7 @@ static int check_laws(struct chil_run *run, int status, struct chil_error *err)
 int chil_run_go(struct chil_run *run, struct chil_error *err)
 {
     run_advance(run);
+    run_packets_flush(run->packets);
     if (system_lost(run->system)) return run_ranks_lost(err);
     take_results(run);
     run_take_counts(run);
@@ -307,6 +320,11 @@ void chil_run_trace_switch(struct chil_run *run, bool on)
 bool chil_run_trace_is_on(const struct chil_run *run)
 {
     return run->observe->trace_on;
+}
+
+bool chil_run_node_trace_is_on(const struct chil_run *run, unsigned node)
+{
+    return run->nodes[node].observe.trace_on;
 }
 
 /* --- Counts ---------------------------------------------------------------------------------- */

@@ -101,6 +101,7 @@ static bool pause_run(struct chil_run *run)
         return true;
     }
     run_take_counts(run);
+    run_packets_flush(run->packets);
     run->result.cycles = elapsed(run);
     run->observe->accessing = NULL;
     if (!run->options.pause(run->options.context, run)) run->end = CHIL_RUN_STOPPED;

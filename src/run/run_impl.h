@@ -31,6 +31,7 @@ struct chil_run {
     unsigned processes, ranks;               /* of a node; of the run */
     uint32_t *place_of_rank, *rank_of_place; /* run_mapping.c */
     struct system *system;
+    struct run_packets *packets;    /* NULL: nobody wants to see them */
     struct jit_thread *translation; /* translates for all nodes */
     struct os_images *images;       /* files of programs, copied once for all nodes */
     struct os_locks *locks;         /* of files, the same */
@@ -55,6 +56,13 @@ int run_shape(struct chil_run *run, struct chil_error *err);
 
 /* How many processes a node has, and their ranks (run_mapping.c); after run_shape. */
 int run_mapping(struct chil_run *run, struct chil_error *err);
+
+/* Packets as transactions (run_packets.c): NULL when none are wanted. `_flush`: the last cycle's.
+ */
+struct run_packets *run_packets_new(struct chil_run *run);
+const struct net_torus_listener *run_packets_listener(const struct run_packets *packets);
+void run_packets_flush(struct run_packets *packets);
+void run_packets_free(struct run_packets *packets);
 
 /* Ranks (run_ranks.c): rank 0 gets what the others counted. Fails when one is lost. The rest are 0
  * without other ranks. */

@@ -55,9 +55,6 @@ static bool most_cubic(unsigned nodes, unsigned size[3])
 static const char *needs_one_node(const struct chil_run_options *o)
 {
     if (o->record_turns) return "counters that take turns";
-    if (o->record && chil_ranks_count(o->ranks) > 1) return "recording call paths on ranks";
-    if (o->trace || o->trace_switched) return "a trace";
-    if (o->transact || o->names) return "watching transactions";
     return NULL;
 }
 

@@ -293,3 +293,38 @@ unsigned chil_ranks_count(const struct chil_ranks *ranks)
 {
     return ranks ? ranks_count(ranks->ranks) : 1;
 }
+
+/* A step of the tree: the message of the rank that is `step` behind comes here, or the own one goes
+ * to that before. */
+static bool reduce_step(const struct chil_ranks *ranks, const struct chil_ranks_reducer *reducer,
+                        unsigned step, struct ranks_message *out, struct ranks_message *in)
+{
+    unsigned self = chil_ranks_self(ranks), count = chil_ranks_count(ranks);
+    size_t size = 0;
+    const void *bytes = self % (2 * step) == step ? reducer->make(reducer->context, &size) : NULL;
+    for (unsigned i = 0; i < count; i++)
+        out[i].count = 0;
+    if (size) ranks_message_add(&out[self - step], bytes, size);
+    if (!ranks_exchange(ranks->ranks, out, in, reducer->stops, reducer->context)) return false;
+    if (self % (2 * step) == 0 && self + step < count)
+        reducer->take(reducer->context, in[self + step].bytes, in[self + step].count);
+    return true;
+}
+
+int chil_ranks_reduce(const struct chil_ranks *ranks, const struct chil_ranks_reducer *reducer,
+                      struct chil_error *err)
+{
+    unsigned count = chil_ranks_count(ranks);
+    struct ranks_message *out = base_calloc(count, sizeof *out),
+                         *in = base_calloc(count, sizeof *in);
+    bool good = true;
+    for (unsigned step = 1; step < count && good; step *= 2)
+        good = reduce_step(ranks, reducer, step, out, in);
+    for (unsigned i = 0; i < count; i++) {
+        free(out[i].bytes);
+        free(in[i].bytes);
+    }
+    free(out);
+    free(in);
+    return good ? 0 : run_ranks_lost(err);
+}

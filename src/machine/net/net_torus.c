@@ -144,6 +144,9 @@ static void act(void *self, const struct net_event *event)
     if (event->kind == TORUS_DELIVER) {
         torus_append(&router->reception[event->port].last, event->packet);
         router->delivered++;
+        if (part->listener)
+            part->listener->delivered(part->listener->self, event->node,
+                                      event->channel / TORUS_CHANNELS ^ 1u, event->packet);
         if (owner->received) owner->received(owner->self, event->node, event->port);
     } else if (owner->injected) {
         owner->injected(owner->self, event->node, event->port);
@@ -180,6 +183,23 @@ void net_torus_part_free(struct net_torus_part *part)
     free(part->used);
     arena_fini(&part->arena);
     free(part);
+}
+
+void net_torus_listen(struct net_torus_part *part, const struct net_torus_listener *listener)
+{
+    part->listener = listener;
+}
+
+uint64_t net_torus_busy(const struct net_torus *torus, unsigned chunks)
+{
+    return (uint64_t)(TORUS_CHUNK * chunks + TORUS_OVERHEAD) * torus->config.params.cycles_per_byte;
+}
+
+uint64_t net_torus_latency(const struct net_torus *torus, unsigned chunks, unsigned hops)
+{
+    const struct net_torus_params *p = &torus->config.params;
+    return p->inject_cycles + (uint64_t)hops * p->hop_cycles + net_torus_busy(torus, chunks) +
+           p->receive_cycles;
 }
 
 /* ---- owner ---- */
@@ -250,6 +270,7 @@ int net_torus_inject(struct net_torus_part *part, uint32_t node, unsigned fifo,
     packet->injected = now;
     packet->serial = serial;
     packet->source = node;
+    packet->number = (uint32_t)router->injected;
     packet->hints = h.hints;
     packet->route = h.channel == TORUS_BUBBLE_PRIORITY ? ROUTE_PRIORITY
                     : h.dynamic                        ? ROUTE_DYNAMIC

@@ -137,6 +137,7 @@ struct net_torus_packet {
     uint64_t arrived;  /* when the header came to this router */
     uint64_t injected; /* when the owner wrote it */
     uint64_t serial;   /* the owner's */
+    uint32_t number;   /* among those that its source has injected, from 0 */
     uint32_t words[4];
     uint32_t source; /* node */
     uint16_t hops;   /* so far */
@@ -162,6 +163,19 @@ struct net_torus_owner {
     void (*injected)(void *self, uint32_t node, unsigned fifo);
 };
 
+/* A listener is notified of every packet at its sending and at its end; it changes nothing. Calls
+ * of one node come in the order of time, those of a cycle in no order of nodes. */
+struct net_torus_listener {
+    void *self;
+    /* A packet has started on a link, on which it could have started at `ready`; also again, after
+     * a bit error. packet->hops are those before this link. */
+    void (*started)(void *self, uint32_t node, unsigned direction,
+                    const struct net_torus_packet *packet, uint64_t ready);
+    /* A packet, or the copy of one, is in a reception FIFO; it came over a link in `direction`. */
+    void (*delivered)(void *self, uint32_t node, unsigned direction,
+                      const struct net_torus_packet *packet);
+};
+
 int net_torus_new(struct net_torus **torus, const struct net_torus_config *config,
                   struct chil_error *error);
 void net_torus_free(struct net_torus *torus);
@@ -171,6 +185,12 @@ const struct net_torus_config *net_torus_config(const struct net_torus *torus);
 struct net_torus_part *net_torus_part_new(struct net_torus *torus, struct net_partition *partition,
                                           const struct net_torus_owner *owner);
 void net_torus_part_free(struct net_torus_part *part);
+/* Borrows the listener; NULL: none, which is the usual case. */
+void net_torus_listen(struct net_torus_part *part, const struct net_torus_listener *listener);
+/* Cycles in an empty network: for which a packet keeps a link busy; from its injection to its
+ * delivery. */
+uint64_t net_torus_busy(const struct net_torus *torus, unsigned chunks);
+uint64_t net_torus_latency(const struct net_torus *torus, unsigned chunks, unsigned hops);
 
 /* Writes a packet into an injection FIFO. `payload` has 32 * chunks - 16 bytes, or is NULL. Hints
  * of 0 are computed. CHIL_EBUSY without room; CHIL_EINVAL or CHIL_ENOENT, with a message, for a

@@ -23,6 +23,15 @@ static unsigned opposite(unsigned direction)
     return direction ^ 1;
 }
 
+/* A packet that comes from an injection FIFO has made no hop. */
+static void notify(const struct net_torus_part *part, uint32_t node, unsigned direction,
+                   const struct net_torus_packet *packet)
+{
+    uint64_t ready = packet->hops ? packet->arrived
+                                  : packet->injected + part->torus->config.params.inject_cycles;
+    part->listener->started(part->listener->self, node, direction, packet, ready);
+}
+
 /* Puts a packet on the link. Returns whether it gets to the other end intact. */
 static bool start(struct net_torus_part *part, struct torus_router *router, unsigned direction,
                   const struct net_torus_packet *packet, unsigned channel)
@@ -35,6 +44,7 @@ static bool start(struct net_torus_part *part, struct torus_router *router, unsi
     link->chunks = packet->chunks;
     link->channel = (uint8_t)channel;
     router->busy_links |= net_torus_hint(direction);
+    if (part->listener) notify(part, router->node, direction, packet);
     uint64_t bits = (uint64_t)(TORUS_CHUNK * packet->chunks + TORUS_OVERHEAD) * 8;
     return !part->torus->config.bit_error_rate ||
            !net_torus_fault(&part->torus->config, router->node, direction, n, bits);

@@ -93,6 +93,7 @@ struct net_torus_part {
     struct net_torus *torus;
     struct net_partition *partition;
     struct net_torus_owner owner;
+    const struct net_torus_listener *listener; /* NULL: none */
     uint8_t unit;
     struct arena arena;
     struct net_torus_packet *free_packets;

@@ -48,10 +48,11 @@ struct system_options {
      * tables are borrowed. */
     unsigned processes;
     const uint32_t *place_of_rank, *rank_of_place;
-    /* A line about a node for the user, in order; NULL: not wanted. */
-    struct ranks *ranks; /* processes that share the nodes; NULL: one */
+    struct ranks *ranks;                      /* processes that share the nodes; NULL: one */
+    const struct net_torus_listener *packets; /* of this process's nodes, on one thread; or NULL */
     /* Asked while other ranks are awaited: true when the host's user wants the run to end. */
     bool (*stops)(void *context);
+    /* A line about a node for the user, in order; NULL: not wanted. */
     void (*report)(void *context, unsigned node, const char *line);
     /* Where an instruction is, for such a line: function, file and line; may be NULL. */
     void (*place)(void *context, unsigned node, unsigned core, uint32_t pc, char *text,
@@ -80,6 +81,11 @@ void system_gather(struct system *system, const struct ranks_message *own,
                    void (*take)(void *context, unsigned rank, const uint8_t *bytes, size_t count),
                    void *context);
 bool system_lost(const struct system *system); /* another rank did not answer: nothing goes on */
+/* For the listener of packets: the networks' time, and what the torus needs without other packets:
+ * cycles for which a packet keeps a link busy, and from its injection to its delivery. */
+uint64_t system_network_now(const struct system *system);
+uint64_t system_network_busy(const struct system *system, unsigned chunks);
+uint64_t system_network_latency(const struct system *system, unsigned chunks, unsigned hops);
 unsigned system_asleep(const struct system *system); /* nodes that wait for a network */
 /* Within a callback of a node: no other thread runs a node in between, so all may be looked at. */
 void system_hold(struct system *system);

@@ -317,8 +317,10 @@ static int make_torus(struct system *system, struct chil_error *err)
     system_ranks_lookahead(system, config.params.hop_cycles);
     const struct net_torus_owner owner = {
         .self = system, .received = torus_received, .injected = torus_injected};
-    if (!status) system->torus_part = net_torus_part_new(system->torus, system->partition, &owner);
-    if (!status && system->dma) net_dma_attach(system->dma_part, system->torus_part);
+    if (status) return status;
+    system->torus_part = net_torus_part_new(system->torus, system->partition, &owner);
+    net_torus_listen(system->torus_part, system->options.packets);
+    if (system->dma) net_dma_attach(system->dma_part, system->torus_part);
     return status;
 }
 

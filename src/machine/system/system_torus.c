@@ -55,3 +55,18 @@ void system_torus_attach(struct system_member *member)
                                  TORUS_PORT_SIZE, group ? access_group_1 : access_group_0);
     member->port = net_torus_port_new(system->torus_part, system_net_node(member));
 }
+
+uint64_t system_network_now(const struct system *system)
+{
+    return net_partition_now(system->partition);
+}
+
+uint64_t system_network_busy(const struct system *system, unsigned chunks)
+{
+    return net_torus_busy(system->torus, chunks);
+}
+
+uint64_t system_network_latency(const struct system *system, unsigned chunks, unsigned hops)
+{
+    return net_torus_latency(system->torus, chunks, hops);
+}

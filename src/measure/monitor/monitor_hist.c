@@ -125,6 +125,11 @@ void chil_hist_notify(void *context, const struct chil_transaction *t)
     hist->dense[key]++;
 }
 
+void chil_hist_add(struct chil_hist *hist, uint64_t key, uint64_t count)
+{
+    if (count) count_key(hist, key, count);
+}
+
 void chil_hist_notify_uniform(void *context, const struct chil_transaction *t, uint64_t count)
 {
     if (count) tell_any(context, t, count);

@@ -63,7 +63,9 @@ static const struct monitor_field monitor_fields[CHIL_VARIABLES] = {
     [CHIL_VAR_CAUSE] = FIELD(cause, 0),       [CHIL_VAR_PAGE] = FIELD(address, MONITOR_PAGE_BITS),
     [CHIL_VAR_ADDRESS] = FIELD(address, 0),   [CHIL_VAR_PC] = FIELD(pc, 0),
     [CHIL_VAR_FUNCTION] = FIELD(function, 0), [CHIL_VAR_SYMBOL] = FIELD(symbol, 0),
-    [CHIL_VAR_CALLPATH] = FIELD(callpath, 0),
+    [CHIL_VAR_CALLPATH] = FIELD(callpath, 0), [CHIL_VAR_NODE] = FIELD(node, 0),
+    [CHIL_VAR_RECEIVER] = FIELD(receiver, 0), [CHIL_VAR_HOPS] = FIELD(hops, 0),
+    [CHIL_VAR_LINK] = FIELD(link, 0),         [CHIL_VAR_WAIT] = FIELD(wait, 0),
 };
 #undef FIELD
 

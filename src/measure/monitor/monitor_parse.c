@@ -111,8 +111,8 @@ static int take_dimension(struct monitor_text *text, struct chil_dimension *d)
         .variable = variable, .shift = (unsigned)shift, .bits = width - (unsigned)shift};
     if (*text->at != ':') {
         /* By default the paper's 20 bits. */
-        if (variable == CHIL_VAR_LATENCY && d->bits > CHIL_MONITOR_ADDRESS_BITS)
-            d->bits = CHIL_MONITOR_ADDRESS_BITS;
+        bool is_time = variable == CHIL_VAR_LATENCY || variable == CHIL_VAR_WAIT;
+        if (is_time && d->bits > CHIL_MONITOR_ADDRESS_BITS) d->bits = CHIL_MONITOR_ADDRESS_BITS;
         return 0;
     }
     text->at++;

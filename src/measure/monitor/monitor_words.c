@@ -8,13 +8,15 @@
 #include "base/name.h"
 #include "measure/monitor/monitor_impl.h"
 
+enum { NODE_BITS = 8 }; /* as the board's sender; more where a run has more nodes */
+
 static const struct {
     const char *name;
     unsigned bits; /* of its values; 0: as many as there are names */
 } variables[CHIL_VARIABLES] = {
     [CHIL_VAR_LATENCY] = {"latency", CHIL_MONITOR_CLOCK_BITS},
     [CHIL_VAR_SIZE] = {"size", 12},
-    [CHIL_VAR_SENDER] = {"sender", 8},
+    [CHIL_VAR_SENDER] = {"sender", NODE_BITS},
     [CHIL_VAR_CATEGORY] = {"category", 4},
     [CHIL_VAR_TAG] = {"tag", 4},
     [CHIL_VAR_CORE] = {"core", 8},
@@ -23,6 +25,11 @@ static const struct {
     [CHIL_VAR_KIND] = {"kind", 3},
     [CHIL_VAR_LEVEL] = {"level", 2},
     [CHIL_VAR_CAUSE] = {"cause", 3},
+    [CHIL_VAR_NODE] = {"node", NODE_BITS},
+    [CHIL_VAR_RECEIVER] = {"receiver", NODE_BITS},
+    [CHIL_VAR_HOPS] = {"hops", 10},
+    [CHIL_VAR_LINK] = {"link", 3},
+    [CHIL_VAR_WAIT] = {"wait", 32},
     [CHIL_VAR_FUNCTION] = {"function", 0},
     [CHIL_VAR_SYMBOL] = {"symbol", 0},
     [CHIL_VAR_CALLPATH] = {"callpath", 0},
@@ -31,11 +38,12 @@ static const struct {
     [CHIL_VAR_PC] = {"pc", 32},
 };
 
-static const char *const kinds[CHIL_TRANSACTION_KINDS] = {"load", "store", "fetch", "invalidation",
-                                                          "packet"};
+static const char *const kinds[CHIL_TRANSACTION_KINDS] = {"load",         "store",  "fetch",
+                                                          "invalidation", "packet", "hop"};
 static const char *const levels[CHIL_LEVELS] = {"none", "l2", "l3", "ddr"};
 static const char *const causes[CHIL_CAUSES] = {"none", "cold", "capacity", "conflict",
                                                 "coherence"};
+static const char *const links[CHIL_LINKS] = {"none", "xp", "xm", "yp", "ym", "zp", "zm"};
 static const char other[] = "other";
 
 const char *chil_variable_name(enum chil_variable variable)
@@ -53,6 +61,25 @@ const char *chil_level_name(unsigned level)
     return level < CHIL_LEVELS ? levels[level] : "?";
 }
 
+const char *chil_link_name(unsigned link)
+{
+    return link < CHIL_LINKS ? links[link] : "?";
+}
+
+/* The words of variables whose values are the same in all runs. */
+static const char *const *fixed_words(enum chil_variable variable, uint32_t *count)
+{
+    static const struct {
+        const char *const *words;
+        uint32_t count;
+    } fixed[CHIL_VARIABLES] = {[CHIL_VAR_KIND] = {kinds, CHIL_TRANSACTION_KINDS},
+                               [CHIL_VAR_LEVEL] = {levels, CHIL_LEVELS},
+                               [CHIL_VAR_CAUSE] = {causes, CHIL_CAUSES},
+                               [CHIL_VAR_LINK] = {links, CHIL_LINKS}};
+    *count = fixed[variable].count;
+    return fixed[variable].words;
+}
+
 static struct chil_ranges *names_of(const struct chil_hist_names *names,
                                     enum chil_variable variable)
 {
@@ -68,26 +95,25 @@ static struct chil_ranges *names_of(const struct chil_hist_names *names,
 
 bool monitor_has_words(const struct chil_hist_names *names, enum chil_variable variable)
 {
-    return variable == CHIL_VAR_KIND || variable == CHIL_VAR_LEVEL || variable == CHIL_VAR_CAUSE ||
-           names_of(names, variable);
+    uint32_t count;
+    return fixed_words(variable, &count) || names_of(names, variable);
 }
 
 uint32_t monitor_word_count(const struct chil_hist_names *names, enum chil_variable variable)
 {
     const struct chil_ranges *of = names_of(names, variable);
-    if (variable == CHIL_VAR_KIND) return CHIL_TRANSACTION_KINDS;
-    if (variable == CHIL_VAR_LEVEL) return CHIL_LEVELS;
-    if (variable == CHIL_VAR_CAUSE) return CHIL_CAUSES;
+    uint32_t count;
+    if (fixed_words(variable, &count)) return count;
     return of ? chil_ranges_count(of) + 1 : 0;
 }
 
 const char *monitor_word(const struct chil_hist_names *names, enum chil_variable variable,
                          uint64_t value)
 {
+    uint32_t count;
+    const char *const *words = fixed_words(variable, &count);
     if (value >= monitor_word_count(names, variable)) return "?";
-    if (variable == CHIL_VAR_KIND) return kinds[value];
-    if (variable == CHIL_VAR_LEVEL) return levels[value];
-    if (variable == CHIL_VAR_CAUSE) return causes[value];
+    if (words) return words[value];
     return value ? chil_ranges_get(names_of(names, variable), (uint32_t)value) : other;
 }
 
@@ -95,6 +121,9 @@ const char *monitor_word(const struct chil_hist_names *names, enum chil_variable
 unsigned monitor_width(const struct chil_hist_names *names, enum chil_variable variable)
 {
     enum { TOLD_BITS = 16 };
+    bool of_nodes =
+        variable == CHIL_VAR_NODE || variable == CHIL_VAR_SENDER || variable == CHIL_VAR_RECEIVER;
+    if (of_nodes && names->nodes > 1U << NODE_BITS) return bits_ceil_log2(names->nodes);
     if (!names_of(names, variable)) return variables[variable].bits;
     unsigned bits = bits_ceil_log2(monitor_word_count(names, variable));
     if (!monitor_is_carried(names, variable)) return bits;

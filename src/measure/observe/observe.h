@@ -30,6 +30,7 @@ struct observe_symbols;
 
 struct observe {
     struct node *node;
+    unsigned number;                 /* the node's */
     struct chil_run_options options; /* what the caller wants */
     bool trace_on;                   /* the switch, whether there is a trace or not */
     struct node_service trace_service, region_service; /* of the program, always there */

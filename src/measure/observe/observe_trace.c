@@ -28,6 +28,7 @@ static void notify(void *context, unsigned core, const struct core_step *step)
     struct observe_trace *trace = observe->trace;
     struct chil_trace_record record = {
         .cycle = step->cycle,
+        .node = observe->number,
         .core = core,
         .pid = trace->tasks[core].pid,
         .tid = trace->tasks[core].tid,

@@ -131,7 +131,10 @@ struct observe_transactions *observe_transactions_new(struct observe *observe)
     o->has_causes = config->miss_kinds;
     o->line[0] = config->l1d.line;
     o->line[1] = config->l1i.line;
-    if (options->transact) o->kinds = options->transactions ? options->transactions : UINT32_MAX;
+    if (options->transact)
+        o->kinds = CHIL_KINDS_MEMORY & (options->transactions ? options->transactions : UINT32_MAX);
+    for (unsigned i = 0; i < OS_CORES_MAX; i++)
+        o->senders[i].next.node = (uint16_t)observe->number;
     o->board =
         device_board_new(node, &(struct device_board_listener){
                                    .context = o, .running = listen, .category = category_changes});
