@@ -79,6 +79,9 @@ void chil_spec_unknown(const struct chil_spec *spec, bool (*known)(void *context
                        void (*each)(void *context, const char *file, unsigned line,
                                     const char *name, const char *nearest),
                        void *context);
+/* Whether a formula can ask an experiment for a metric of this name: the specification has it, or
+ * it is the counter that stands for "busy". */
+bool chil_spec_mentions(const struct chil_spec *spec, const char *name);
 /* The names of all specifications of the data directory, sorted; free with chil_names_free. */
 int chil_spec_names(char ***names, size_t *count, struct chil_error *err);
 /* A metric's name as experiments have it: what CubePL cannot take becomes '_'. `size` includes the

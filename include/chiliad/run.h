@@ -286,8 +286,10 @@ int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chi
 
 /* The counts of the whole run (core -1) or of one core, as an experiment without call paths: what
  * the specifications of metrics are evaluated over (chiliad/metric.h). Events that a core does not
- * have are missing there. Free it with chil_exp_free. */
-struct chil_exp *chil_run_totals(const struct chil_run *run, int core);
+ * have are missing there, and those that `wanted` does not want (NULL: none). Free it with
+ * chil_exp_free. */
+struct chil_exp *chil_run_totals(const struct chil_run *run, int core,
+                                 bool (*wanted)(void *context, const char *event), void *context);
 
 /* Of one core, numbered from 0: cycles in which it had something to run; and what an event counted
  * there, false when the event is not of all cores together (BGL_INST is, BGL_DDR_READ and the

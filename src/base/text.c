@@ -99,8 +99,8 @@ char *text_next_line(struct text_file *file)
         file->next = end ? end + 1 : NULL;
         if (end) *end = 0;
         file->line++;
-        for (char *c = line; *c; c++)
-            if (*c == '#' && (c == line || is_blank(c[-1]))) {
+        for (char *c = strchr(line, '#'); c; c = strchr(c + 1, '#'))
+            if (c == line || is_blank(c[-1])) {
                 *c = 0;
                 break;
             }

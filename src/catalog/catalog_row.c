@@ -13,8 +13,19 @@ const struct catalog_counter catalog_counters[CATALOG_COUNTERS] = {
     {"A", 32, false}, {"B", 16, false}, {"C", 32, false}, {"ARITH", 4, true}, {"LDST", 4, true},
 };
 
+enum { COLUMN_COUNT = 9 };
+
+/* The columns of a file, and what its rows have to know of the machine. */
+struct catalog_columns {
+    const struct column *order[COLUMN_COUNT];
+    size_t count;
+    uint64_t most_id;
+    const char *model; /* memory.model, or NULL */
+};
+
 struct taking {
     struct chil_machine *machine;
+    const struct catalog_columns *columns;
     const struct text_file *file;
     struct chil_event *event;
     struct chil_error *err;
@@ -44,10 +55,7 @@ static int take_word(const struct taking *t, const char *what, const char *word,
 
 static int take_id(const struct taking *t, char *field)
 {
-    uint64_t inputs = catalog_value_number(t->machine, "upc.inputs");
-    uint64_t most = inputs ? catalog_value_number(t->machine, "upc.counters") * inputs - 1
-                           : UINT32_MAX,
-             id;
+    uint64_t most = t->columns->most_id, id;
     if (strspn(field, "0123456789") != strlen(field) || !text_to_u64(field, &id))
         return text_error(t->file, t->err, "id '%s' is not a decimal number", field);
     if (id > most)
@@ -247,12 +255,7 @@ static const struct column {
     {"at", take_at, true},
     {"text", take_text, false},
 };
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
-struct catalog_columns {
-    const struct column *order[COLUMN_COUNT];
-    size_t count;
-};
+_Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "one per row");
 
 static const char *column_at(const void *table, size_t index)
 {
@@ -300,6 +303,10 @@ int catalog_columns_read(struct chil_machine *machine, struct text_file *file,
     if (found->order[found->count - 1]->take != take_text)
         return text_error(file, err,
                           "column 'text' has to be the last; it takes the rest of a line");
+    uint64_t inputs = catalog_value_number(machine, "upc.inputs");
+    found->most_id =
+        inputs ? catalog_value_number(machine, "upc.counters") * inputs - 1 : UINT32_MAX;
+    found->model = chil_machine_word(machine, "memory.model");
     *result = found;
     return 0;
 }
@@ -337,7 +344,7 @@ static bool is_of_l1(const struct chil_event *event)
 static void leave_out(const struct taking *t)
 {
     struct chil_event *event = t->event;
-    const char *model = chil_machine_word(t->machine, "memory.model");
+    const char *model = t->columns->model;
     if (!model || strcmp(model, "full") == 0 || event->exactness != CHIL_MODELLED) return;
     if (strcmp(model, "l1") == 0 && is_of_l1(event)) return;
     event->exactness = CHIL_NONE;
@@ -349,7 +356,7 @@ int catalog_row_read(struct chil_machine *machine, const struct catalog_columns 
                      struct chil_error *err)
 {
     *row = (struct catalog_row){.line = file->line};
-    struct taking t = {machine, file, &row->event, err};
+    struct taking t = {machine, found, file, &row->event, err};
     int status = catalog_check_line(file, line, err);
     for (size_t i = 0; !status && i < found->count; i++) {
         bool last = i + 1 == found->count;

@@ -67,7 +67,7 @@ static void take_counts(struct serve_live *live, struct chil_run *run, const cha
 {
     live->shown.run = run;
     live->stat.program.partial = partial;
-    if (stat_metrics_evaluate(live->shown.metrics, run)) return;
+    if (stat_metrics_evaluate(live->shown.metrics, run, true)) return;
     json_t *counts = stat_json(&live->shown);
     drop_zeros(counts);
     char *text = json_dumps(counts, JSON_COMPACT);

@@ -231,6 +231,16 @@ static int print_page(const struct stat_shown *shown, struct page_file *file)
     return status;
 }
 
+/* Whether a form of the output may have columns of cores. */
+static bool shows_cores(const struct stat_options *o, const struct page_file *page,
+                        const struct chil_run *run)
+{
+    unsigned at_work = 0;
+    for (unsigned core = 0; core < chil_run_cores(run); core++)
+        at_work += chil_run_core_cycles(run, core) > 0;
+    return o->json || o->per_core || page->path || at_work > 1;
+}
+
 /* Runs, compares, and prints to `out`. *done: there was something to print. */
 static int run_and_print(struct stat_shown *shown, FILE *out, struct page_file *page, bool *done)
 {
@@ -239,12 +249,12 @@ static int run_and_print(struct stat_shown *shown, FILE *out, struct page_file *
     struct chil_run *run;
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     int status = run_once(o, start, &run);
-    if (!status) status = count_all(run, shown->machine, &first);
+    if (!status && o->repeat > 1) status = count_all(run, shown->machine, &first);
     if (!status && o->verbose) tell_time(run, &o->program);
     const char *partial = o->program.partial;
     if (partial && cmd_signal_caught()) o->repeat = 1;
     if (!status) status = repeat(o, shown->machine, &first, start);
-    if (!status) status = stat_metrics_evaluate(shown->metrics, run);
+    if (!status) status = stat_metrics_evaluate(shown->metrics, run, shows_cores(o, page, run));
     if (!status) {
         o->program.partial = partial;
         cmd_program_report(&o->program, "stat", run);

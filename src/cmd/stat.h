@@ -75,8 +75,8 @@ void stat_json_nodes(const struct stat_shown *shown, json_t *json);
 int stat_metrics_read(struct stat_metrics *metrics, const struct chil_machine *machine,
                       const char *file, bool hpm);
 void stat_metrics_fini(struct stat_metrics *metrics);
-/* Computes all values of a run that has ended. */
-int stat_metrics_evaluate(struct stat_metrics *metrics, const struct chil_run *run);
+/* Computes the values of a run: the totals, and with `cores` every core's. */
+int stat_metrics_evaluate(struct stat_metrics *metrics, const struct chil_run *run, bool cores);
 /* The value of a row in a column; false where something is divided by 0 or is not a core's. */
 bool stat_metric(const struct stat_metric *metric, int core, double *value);
 

@@ -116,11 +116,17 @@ void stat_metrics_fini(struct stat_metrics *metrics)
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
+static bool is_wanted(void *spec, const char *event)
+{
+    return chil_spec_mentions(spec, event);
+}
+
 /* Column 0 is the total, column 1 + N core N. */
 static int evaluate(struct stat_metrics *metrics, const struct chil_run *run, unsigned column)
 {
     struct chil_error err = {0};
-    struct chil_exp *counts = chil_run_totals(run, (int)column - 1), *exp = NULL;
+    struct chil_exp *counts = chil_run_totals(run, (int)column - 1, is_wanted, metrics->spec);
+    struct chil_exp *exp = NULL;
     int status = chil_metric_derive(&exp, counts, metrics->spec, NULL, &err);
     for (size_t i = 0; i < metrics->count && !status; i++)
         status = chil_ratio(exp, metrics->spec, metrics->rows[i].name, CHIL_EXP_NONE, true, -1,
@@ -130,16 +136,16 @@ static int evaluate(struct stat_metrics *metrics, const struct chil_run *run, un
     return status ? cmd_fail_error("stat", &err) : 0;
 }
 
-int stat_metrics_evaluate(struct stat_metrics *metrics, const struct chil_run *run)
+int stat_metrics_evaluate(struct stat_metrics *metrics, const struct chil_run *run, bool cores)
 {
-    unsigned columns = 1 + chil_run_cores(run);
+    unsigned columns = 1 + chil_run_cores(run), wanted = cores ? columns : 1;
     int status = 0;
     for (size_t i = 0; i < metrics->count; i++) {
         free(metrics->rows[i].values);
         metrics->rows[i].values = calloc(columns, sizeof *metrics->rows[i].values);
         if (!metrics->rows[i].values) return cmd_fail("stat", "out of memory");
     }
-    for (unsigned column = 0; metrics->count && column < columns && !status; column++)
+    for (unsigned column = 0; metrics->count && column < wanted && !status; column++)
         status = evaluate(metrics, run, column);
     return status;
 }

@@ -189,6 +189,7 @@ int chil_run_new(struct chil_run **out, const struct chil_run_options *o, struct
                               "counters take turns in a recorded run without pauses");
     struct chil_run *run = base_calloc(1, sizeof *run);
     run->options = *o;
+    run->found = run_found_new(o->machine);
     int status = make(run, err);
     if (status)
         chil_run_free(run);
@@ -214,6 +215,7 @@ void chil_run_free(struct chil_run *run)
         free_node(&run->nodes[i]);
     run_ranks_free(run);
     run_packets_free(run->packets);
+    run_found_free(run->found);
     jit_thread_free(run->translation);
     os_images_release(run->images);
     os_locks_release(run->locks);
@@ -338,14 +340,6 @@ uint64_t chil_run_instructions(const struct chil_run *run)
     return sum;
 }
 
-uint64_t chil_run_count(const struct chil_run *run, const struct chil_event *event)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < run->node_count; i++)
-        sum += chil_run_node_count(run, i, event);
-    return sum;
-}
-
 unsigned chil_run_cores(const struct chil_run *run)
 {
     return run->node->core_count;
@@ -359,27 +353,6 @@ uint64_t chil_run_core_cycles(const struct chil_run *run, unsigned core)
         if (at) sum += core_cycles(at) - core_idle_cycles(at);
     }
     return sum;
-}
-
-static bool is_of_cores(const struct node *node, const struct chil_event *event)
-{
-    struct node_signal signal;
-    for (size_t i = 0; i < event->signal_count; i++) {
-        node_signal_find(node, event->signals[i], &signal);
-        if (!node_signal_is_of_cores(&signal)) return false;
-    }
-    return event->signal_count;
-}
-
-bool chil_run_core_count(const struct chil_run *run, unsigned core, const struct chil_event *event,
-                         uint64_t *count)
-{
-    *count = 0;
-    if (core >= run->node->core_count || !is_of_cores(run->node, event)) return false;
-    *count = run_others_core_count(run, core, event);
-    for (unsigned n = run->first_node; n < run->end_node; n++)
-        *count += node_count(run->nodes[n].node, event, core, run->nodes[n].node->counts[core]);
-    return true;
 }
 
 bool chil_run_translation_get(const struct chil_run *run, struct chil_run_translation *translation)

@@ -26,6 +26,7 @@ struct chil_run {
     struct run_node *nodes;
     unsigned node_count;
     unsigned first_node, end_node; /* the nodes of this process: all, or a rank's */
+    struct run_found *found;       /* signals of events (run_count.c) */
     struct run_others *others; /* what other ranks counted; NULL: there are none (run_ranks.c) */
     struct net_torus_shape shape;
     unsigned processes, ranks;               /* of a node; of the run */
@@ -53,6 +54,10 @@ void run_attach_host(struct run_node *node);
 
 /* How many nodes, and where they are (run_nodes.c). */
 int run_shape(struct chil_run *run, struct chil_error *err);
+
+/* The signals of the events that were asked for (run_count.c). */
+struct run_found *run_found_new(const struct chil_machine *machine);
+void run_found_free(struct run_found *found);
 
 /* How many processes a node has, and their ranks (run_mapping.c); after run_shape. */
 int run_mapping(struct chil_run *run, struct chil_error *err);

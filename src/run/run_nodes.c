@@ -113,13 +113,6 @@ void chil_run_coordinates(const struct chil_run *run, unsigned node, unsigned at
         at[i] = bytes[i];
 }
 
-uint64_t chil_run_node_count(const struct chil_run *run, unsigned node,
-                             const struct chil_event *event)
-{
-    if (run_others_has(run, node)) return run_others_count(run, node, event);
-    return node_count(run->nodes[node].node, event, CORE_ALL, NULL);
-}
-
 int chil_run_node_status(const struct chil_run *run, unsigned node)
 {
     if (run_others_has(run, node)) return (int)run_others_node(run, node)->status;

@@ -47,16 +47,19 @@ void run_attributes_set(const struct chil_run *run, unsigned cores, struct chil_
 struct totals {
     const struct chil_run *run;
     struct chil_exp *exp;
+    bool (*wanted)(void *context, const char *event);
+    void *context;
     int core, node, thread;
 };
 
-/* Every event that has a count there, zero or not: the others are missing. */
+/* Every wanted event that has a count there, zero or not: the others are missing. */
 static void add_events(const struct totals *t, const struct chil_event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct chil_event *event = &events[i];
         uint64_t value = 0;
         if (event->reserved || event->exactness == CHIL_NONE) continue;
+        if (t->wanted && !t->wanted(t->context, event->name)) continue;
         if (t->core < 0)
             value = chil_run_count(t->run, event);
         else if (!chil_run_core_count(t->run, (unsigned)t->core, event, &value))
@@ -73,12 +76,14 @@ static void add_events(const struct totals *t, const struct chil_event *events, 
     }
 }
 
-struct chil_exp *chil_run_totals(const struct chil_run *run, int core)
+struct chil_exp *chil_run_totals(const struct chil_run *run, int core,
+                                 bool (*wanted)(void *context, const char *event), void *context)
 {
     size_t own_count, count;
     const struct chil_event *own = chil_machine_own_events(run->node->machine, &own_count);
     const struct chil_event *events = chil_machine_events(run->node->machine, &count);
-    struct totals t = {.run = run, .exp = chil_exp_new(), .core = core};
+    struct totals t = {
+        .run = run, .exp = chil_exp_new(), .wanted = wanted, .context = context, .core = core};
     const struct chil_exp_region region = {.name = (char *)"program", .begin = -1, .end = -1};
     static const enum chil_exp_level levels[] = {CHIL_EXP_MACHINE, CHIL_EXP_NODE, CHIL_EXP_PROCESS,
                                                  CHIL_EXP_THREAD};

@@ -1,6 +1,7 @@
 /* Views as JSON: an array with an object a row, with every value at full precision. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "view/view_impl.h"
 
@@ -66,10 +67,35 @@ json_t *view_json(const struct view *view)
     return rows;
 }
 
+/* Jansson hands over a word at a time. Output to stderr has no buffer, so words are collected. */
+struct collected {
+    FILE *out;
+    size_t used;
+    char bytes[1 << 14];
+};
+
+static bool flush(struct collected *c)
+{
+    bool good = fwrite(c->bytes, 1, c->used, c->out) == c->used;
+    c->used = 0;
+    return good;
+}
+
+static int collect(const char *bytes, size_t count, void *context)
+{
+    struct collected *c = context;
+    if (count > sizeof c->bytes - c->used && !flush(c)) return -1;
+    if (count > sizeof c->bytes) return fwrite(bytes, 1, count, c->out) == count ? 0 : -1;
+    memcpy(c->bytes + c->used, bytes, count);
+    c->used += count;
+    return 0;
+}
+
 bool view_json_write(json_t *document, FILE *out, size_t flags)
 {
-    bool good = json_dumpf(document, out, flags) == 0;
-    good = fputc('\n', out) != EOF && good;
+    struct collected c = {.out = out};
+    bool good = json_dump_callback(document, collect, &c, flags) == 0 && collect("\n", 1, &c) == 0;
+    good = flush(&c) && good;
     json_decref(document);
     return good;
 }

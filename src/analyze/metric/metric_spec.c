@@ -83,6 +83,11 @@ int spec_find(const struct chil_spec *spec, const char *name)
     return found >= 0 && strcmp(spec->symbol[found].name, name) == 0 ? found : METRIC_NONE;
 }
 
+bool chil_spec_mentions(const struct chil_spec *spec, const char *name)
+{
+    return spec_find_clean(spec, name) >= 0 || strcmp(name, CHIL_TURN_CYCLES) == 0;
+}
+
 static void index_grow(struct chil_spec *spec)
 {
     free(spec->index);

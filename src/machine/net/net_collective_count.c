@@ -32,21 +32,38 @@ void net_collective_event_name(enum net_collective_event event, char text[32])
     (void)snprintf(text, 32, "%s%s%s.%s", families[i].unit, unit, vc, families[i].what);
 }
 
-/* Every run looks up hundreds of names, so only families with the name's beginning and end are
- * spelled out. */
+/* Takes a decimal number below `end` from the name, if there are several to choose from. */
+static bool take_number(const char **name, unsigned end, unsigned *number)
+{
+    const char *digits = *name;
+    *number = 0;
+    if (end <= 1) return true;
+    while (**name >= '0' && **name <= '9' && *number < end)
+        *number = *number * 10 + (unsigned)(*(*name)++ - '0');
+    bool one_spelling = *digits != '0' || *name == digits + 1;
+    return *name > digits && *number < end && one_spelling;
+}
+
+static bool take_word(const char **name, const char *word)
+{
+    size_t length = strlen(word);
+    if (strncmp(*name, word, length) != 0) return false;
+    *name += length;
+    return true;
+}
+
+/* The name's parts as net_collective_event_name puts them together: every run looks up hundreds. */
 int net_collective_event_find(const char *name)
 {
-    char text[32];
-    size_t length = strlen(name);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        size_t end = strlen(families[i].what);
-        if (strncmp(name, families[i].unit, strlen(families[i].unit)) != 0 || end > length ||
-            strcmp(name + length - end, families[i].what) != 0)
+        const char *rest = name;
+        unsigned unit, vc;
+        if (!take_word(&rest, families[i].unit) || !take_number(&rest, families[i].units, &unit) ||
+            (families[i].vcs > 1 && !take_word(&rest, ".vc")) ||
+            !take_number(&rest, families[i].vcs, &vc) || !take_word(&rest, ".") ||
+            strcmp(rest, families[i].what) != 0)
             continue;
-        for (enum net_collective_event e = families[i].first; e <= families[i].last; e++) {
-            net_collective_event_name(e, text);
-            if (strcmp(text, name) == 0) return (int)e;
-        }
+        return families[i].first + (int)(unit * families[i].vcs + vc);
     }
     return -1;
 }

@@ -219,9 +219,10 @@ struct node_signal {
     unsigned core;
     enum core_signal signal;
     struct cache_signal memory; /* for hits: of the misses */
-    const struct node_source *source;
-    uint32_t number; /* the source's */
+    unsigned source;            /* its index in node->sources */
+    uint32_t number;            /* the source's */
 };
+/* Nodes of one machine with the same sources have the same signals. */
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal);
 /* By how much a count of signals grows at most: with an access to the hierarchy, with an
  * instruction. Begins as {0}. */
@@ -245,6 +246,9 @@ void node_counts_take(struct node *node); /* makes node->counts fresh */
  * one core. */
 uint64_t node_count(const struct node *node, const struct chil_event *event, unsigned core,
                     const uint64_t *signals);
+/* The same with the event's signals, found before: each look-up compares names. */
+uint64_t node_found_count(const struct node *node, const struct chil_event *event,
+                          const struct node_signal *found, unsigned core, const uint64_t *signals);
 
 /* Counts that are attributed to a thread or a call path: what a core and the hierarchy did for it.
  * An event's may be negative: a read that overlaps an earlier one changes cycles with one

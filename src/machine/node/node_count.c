@@ -33,7 +33,8 @@ static uint64_t count_source(const struct counting *counting, const struct node_
 {
     uint64_t occurrences, high;
     if (counting->attribution || counting->core != CORE_ALL) return 0;
-    signal->source->count(signal->source->context, signal->number, &occurrences, &high);
+    const struct node_source *source = counting->node->sources[signal->source];
+    source->count(source->context, signal->number, &occurrences, &high);
     return mode == CHIL_COUNT_HIGH ? high : occurrences;
 }
 
@@ -63,8 +64,8 @@ static bool find_hits(const struct node *node, const char *name, struct node_sig
 static bool find_source(const struct node *node, const char *name, struct node_signal *signal)
 {
     for (unsigned i = 0; i < NODE_ATTACHED && node->sources[i]; i++) {
-        signal->source = node->sources[i];
-        if (signal->source->find(signal->source->context, name, &signal->number)) return true;
+        signal->source = i;
+        if (node->sources[i]->find(node->sources[i]->context, name, &signal->number)) return true;
     }
     return false;
 }
@@ -208,6 +209,12 @@ uint64_t node_signal_count(const struct node *node, const struct node_signal *si
     return count_named(&(struct counting){.node = node, .core = CORE_ALL}, signal, mode);
 }
 
+/* A unit's cycle is seen `clock` times. */
+static uint64_t in_clocks(const struct chil_event *event, uint64_t sum)
+{
+    return event->mode == CHIL_COUNT_HIGH ? sum / event->clock : sum;
+}
+
 uint64_t node_count(const struct node *node, const struct chil_event *event, unsigned core,
                     const uint64_t *signals)
 {
@@ -218,8 +225,17 @@ uint64_t node_count(const struct node *node, const struct chil_event *event, uns
         node_signal_find(node, event->signals[i], &signal);
         sum += count_named(&counting, &signal, event->mode);
     }
-    return event->mode == CHIL_COUNT_HIGH ? sum / event->clock
-                                          : sum; /* a unit's cycle is seen `clock` times */
+    return in_clocks(event, sum);
+}
+
+uint64_t node_found_count(const struct node *node, const struct chil_event *event,
+                          const struct node_signal *found, unsigned core, const uint64_t *signals)
+{
+    const struct counting counting = {.node = node, .core = core, .signals = signals};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < event->signal_count; i++)
+        sum += count_named(&counting, &found[i], event->mode);
+    return in_clocks(event, sum);
 }
 
 int64_t node_attributed_count(const struct node *node, const struct chil_event *event,
