@@ -95,6 +95,7 @@ int net_dma_open(void)
     const struct chiliad_personality *self = net_self();
     uint32_t window = chiliad_personality_word(CHILIAD_PERSONALITY_DMA);
     if (!window) return NET_WRONG;
+    if (dma.registers) return NET_OK;
     dma.processes = chiliad_personality_word(CHILIAD_PERSONALITY_PROCESSES);
     dma.process = chiliad_personality_word(CHILIAD_PERSONALITY_PROCESS);
     dma.dcr = chiliad_personality_word(CHILIAD_PERSONALITY_REGISTERS);
@@ -183,6 +184,17 @@ uint32_t net_dma_left(unsigned counter)
     return *at(RECEPTION_COUNTERS + 16 * counter + VALUE);
 }
 
+void net_dma_expect_sent(unsigned counter, uint32_t bytes)
+{
+    clear(INJECTION_MASKS, counter);
+    *at(INJECTION_COUNTERS + 16 * counter + VALUE) = bytes;
+}
+
+const volatile uint32_t *net_dma_hits(int reception)
+{
+    return at((reception ? RECEPTION_MASKS : INJECTION_MASKS) + HIT_ZERO);
+}
+
 int net_dma_sent(unsigned counter)
 {
     return take_hit(INJECTION_MASKS, counter);
@@ -195,14 +207,20 @@ void net_dma_wait_sent(unsigned counter)
 
 /* ---- descriptors ---- */
 
-/* Waits until the next place of a FIFO is free. One place stays empty. */
-static void wait_place(unsigned number)
+/* Whether the next place of a FIFO is free. One place stays empty. */
+static int has_place(unsigned number)
 {
     struct fifo *fifo = &dma.fifo[number];
+    if (fifo->free) return 1;
     uint32_t start = physical(dma.process, (uint32_t)fifo->places);
-    while (!fifo->free) {
-        uint32_t head = (*at(INJECTION + 16 * number + HEAD) - start) / 2;
-        fifo->free = (head + PLACES - fifo->at - 1) % PLACES;
+    uint32_t head = (*at(INJECTION + 16 * number + HEAD) - start) / 2;
+    fifo->free = (head + PLACES - fifo->at - 1) % PLACES;
+    return fifo->free != 0;
+}
+
+static void wait_place(unsigned number)
+{
+    while (!has_place(number)) {
     }
 }
 
@@ -245,18 +263,30 @@ static unsigned next_bulk(void)
     return number;
 }
 
-void net_dma_put(const struct net_dma_transfer *t)
+static void queue_put(const struct net_dma_transfer *t, unsigned number)
 {
-    unsigned number = next_bulk();
     struct fifo *fifo = &dma.fifo[number];
     struct place *place = &fifo->places[fifo->at];
-    if (t->sent != NET_DMA_NONE && t->bytes)
-        *at(INJECTION_COUNTERS + 16 * t->sent + INCREMENT) = t->bytes;
     fill(place, t->node, t->process, t->route, 1, dma.group, t->sent, (uint32_t)t->local, t->bytes);
     place->words[0] = t->node == dma.self;
     place->words[6] = t->remote;
     place->words[7] = (64 * group_of(t->process) + t->counter) << 24;
     move_tail(number);
+}
+
+void net_dma_put(const struct net_dma_transfer *t)
+{
+    unsigned number = next_bulk();
+    if (t->sent != NET_DMA_NONE && t->bytes)
+        *at(INJECTION_COUNTERS + 16 * t->sent + INCREMENT) = t->bytes;
+    queue_put(t, number);
+}
+
+int net_dma_try_put(const struct net_dma_transfer *t)
+{
+    if (!has_place(BULK + dma.turn)) return NET_FULL;
+    queue_put(t, next_bulk());
+    return NET_OK;
 }
 
 void net_dma_get(const struct net_dma_transfer *t)

@@ -2,8 +2,8 @@
  *
  * A message of at most mpi.eager bytes is sent at once (EAGER, then MORE packets in order). A
  * longer or a synchronous one is announced (REQUEST); when its receive is there, the receiver
- * answers (CLEAR) and the bytes come as BULK packets, each with its offset, so that they may
- * overtake each other.
+ * answers (CLEAR). Then the DMA engine puts the bytes where CLEAR says (mpi_dma.c), or they come as
+ * BULK packets, each with its offset, so that they may overtake each other.
  *
  * Everything to be sent stands in one queue. It is served in order for each process; a process
  * whose packets find no room does not delay the others. Nothing is sent while a packet is handled,
@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { PHASE_EAGER, PHASE_REQUEST, PHASE_ANNOUNCED, PHASE_BULK };
+enum { PHASE_EAGER, PHASE_REQUEST, PHASE_ANNOUNCED, PHASE_BULK, PHASE_PUT };
 enum { BULK_DATA = PACKET_DATA - 8, REFUSED = 6, CONTROL = 48 };
 
 /* First in EAGER and REQUEST packets; the packet's word is the number of the sender's request. */
@@ -28,6 +28,10 @@ struct envelope {
     uint32_t bytes, spare; /* data are aligned to 8 */
 };
 enum { EAGER_DATA = PACKET_DATA - sizeof(struct envelope) };
+
+struct clear {
+    uint32_t request, bytes, address, counter; /* counter: of the DMA engine; 0: BULK packets */
+};
 
 struct outgoing {
     struct outgoing *next;
@@ -47,6 +51,7 @@ static struct {
     unsigned live;  /* requests */
     unsigned moves; /* packets and rounds so far */
     bool refused;
+    const struct request *awaited; /* by a blocking call: it returns as soon as this is complete */
 } engine;
 
 static uint8_t buffer[PACKET_DATA] __attribute__((aligned(16)));
@@ -191,6 +196,7 @@ static bool push_request(struct request *r)
 {
     if (r->phase == PHASE_EAGER) return push_eager(r);
     if (r->phase == PHASE_BULK) return push_bulk(r);
+    if (r->phase == PHASE_PUT) return mpi_dma_put(r);
     fill_envelope(r);
     if (!send(r->place, PACKET_REQUEST, number_of(r), buffer, sizeof(struct envelope), false))
         return false;
@@ -334,16 +340,13 @@ static void free_message(struct message *m)
 
 static void clear_to_send(struct request *r)
 {
-    uint32_t words[2] = {number_of(r), r->bytes < r->room ? r->bytes : r->room};
-    r->bytes = words[1];
+    struct clear clear = {number_of(r), r->bytes < r->room ? r->bytes : r->room, 0, 0};
+    r->bytes = clear.bytes;
     r->done = 0;
-    if (!r->bytes) {
-        words[1] = 0;
-        mpi_send_control(r->place, PACKET_CLEAR, r->peer_request, words, sizeof words);
-        mpi_request_done(r);
-        return;
-    }
-    mpi_send_control(r->place, PACKET_CLEAR, r->peer_request, words, sizeof words);
+    if (r->bytes && mpi_dma_is_there() && mpi_dma_expect(r, &clear.address))
+        clear.counter = (uint32_t)r->counter;
+    mpi_send_control(r->place, PACKET_CLEAR, r->peer_request, &clear, sizeof clear);
+    if (!r->bytes) mpi_request_done(r);
 }
 
 static void on_eager(const struct packet *p)
@@ -435,12 +438,14 @@ static void on_request(const struct packet *p)
 
 static void on_clear(const struct packet *p)
 {
-    const uint32_t *words = (const uint32_t *)p->data;
+    const struct clear *clear = (const struct clear *)p->data;
     struct request *r = request_of(p->word);
     if (!r) return;
-    r->peer_request = words[0];
-    r->phase = PHASE_BULK;
-    r->bytes = words[1];
+    r->peer_request = clear->request;
+    r->phase = clear->counter ? PHASE_PUT : PHASE_BULK;
+    r->target = clear->address;
+    r->target_counter = clear->counter;
+    r->bytes = clear->bytes;
     r->done = 0;
     if (!r->bytes)
         mpi_request_done(r);
@@ -492,10 +497,11 @@ void mpi_progress(void)
 {
     struct packet packet;
     mpi_packet_begin();
-    while (mpi_packet_receive(&packet)) {
+    while (!(engine.awaited && engine.awaited->complete) && mpi_packet_receive(&packet)) {
         engine.moves++;
         handlers[packet.type](&packet);
     }
+    mpi_dma_progress();
     push_all();
     mpi_schedules_progress();
 }
@@ -549,13 +555,15 @@ void mpi_progress_wait(void)
 
 void mpi_wait_for(struct request *r)
 {
+    engine.awaited = mpi.thread_level == MPI_THREAD_MULTIPLE ? NULL : r;
     while (!r->complete)
         mpi_progress_wait();
+    engine.awaited = NULL;
 }
 
 void mpi_engine_quiet(void)
 {
-    while (engine.first)
+    while (engine.first || mpi_dma_sends())
         mpi_progress_wait();
 }
 
@@ -705,7 +713,7 @@ void mpi_cancel(struct request *r)
             mpi_send_control(r->place, PACKET_CANCEL, number_of(r), NULL, 0);
             return;
         }
-        if (r->phase == PHASE_BULK || r->done) return;
+        if (r->phase == PHASE_BULK || r->phase == PHASE_PUT || r->done) return;
         forget_outgoing(r);
     } else
         return;

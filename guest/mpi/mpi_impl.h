@@ -255,6 +255,10 @@ struct request {
     size_t bytes, done;      /* of the message; moved so far */
     size_t room;             /* of a receiver's buffer */
     uint32_t peer_request;   /* rendezvous: number at the other side */
+    uint32_t target;         /* rendezvous by DMA: address and reception counter there */
+    unsigned target_counter;
+    int counter;   /* of the DMA engine, 0: none */
+    char *staging; /* packed bytes for the DMA engine */
     uint16_t phase;
     int sender;                             /* rank of this process for the receiver */
     int place;                              /* of the other process: node << 2 | t */
@@ -337,6 +341,18 @@ void mpi_packet_note(void);  /* before sends: what mpi_packet_wait compares with
 void mpi_packet_kick(void);  /* ends the waiting of another thread */
 bool mpi_packet_holds(void); /* a packet for another process, which has to go on first */
 void mpi_packet_leave(void); /* the process computes: others of the node look at the network */
+
+/* Long messages by the DMA engine (mpi_dma.c). */
+void mpi_dma_init(bool shares);
+bool mpi_dma_is_there(void);
+/* Receives r->bytes, to be put at an address. False: no counter is free. */
+bool mpi_dma_expect(struct request *r, uint32_t *address);
+/* Queues what is not queued yet. False: there is no room now. */
+bool mpi_dma_put(struct request *r);
+void mpi_dma_progress(void); /* requests whose counter came to 0 are complete */
+bool mpi_dma_sends(void);    /* some memory is still to be read */
+/* Whether transfers are under way, and the words that change when one ends. */
+bool mpi_dma_moves(const volatile uint32_t **in, const volatile uint32_t **out);
 
 /* Processes of a node (mpi_node.c): boxes of packets in memory that they share. */
 bool mpi_node_init(unsigned processes, unsigned self); /* false: one process, nothing to share */

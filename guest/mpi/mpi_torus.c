@@ -49,6 +49,7 @@ void mpi_torus_init(void)
     torus.shares = mpi_node_init(chiliad_personality_word(CHILIAD_PERSONALITY_PROCESSES),
                                  (unsigned)mpi.place & 3);
     torus.bell = torus.shares ? mpi_node_bell() : &none;
+    mpi_dma_init(torus.shares);
 }
 
 int mpi_place_of(int world)
@@ -221,9 +222,30 @@ static void wait_for_bell(void)
     }
 }
 
+/* While the DMA engine moves messages of this process: until something changes. */
+static void wait_for_transfer(bool refused, const volatile uint32_t *in,
+                              const volatile uint32_t *out)
+{
+    const volatile uint32_t *status = torus.status, *barrier = torus.barrier, *bell = torus.bell;
+    uint32_t heard = torus.heard, kicked = torus.kicked,
+             sticky = torus.in_barrier ? BARRIER_STICKY : 0;
+    if (refused) {
+        uint32_t a = torus.noted[0], b = torus.noted[1], c = torus.noted[2];
+        while (status[0] == a && status[1] == b && status[2] == c && !(*in | *out) && QUIET) {
+        }
+    } else
+        while (!(status[0] | status[1] >> 8 | *in | *out | (*barrier & sticky)) && QUIET) {
+        }
+}
+
 void mpi_packet_wait(bool refused)
 {
+    const volatile uint32_t *in, *out;
     if (torus.first) return;
+    if (mpi_dma_moves(&in, &out)) {
+        wait_for_transfer(refused, in, out);
+        return;
+    }
     /* Nobody else knows when there is room. */
     if (torus.shares && !refused && !torus.undelivered && mpi_node_wait(torus.heard)) return;
     if (torus.undelivered)

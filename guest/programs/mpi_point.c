@@ -156,6 +156,41 @@ static void requests(void)
     MPI_Wait(&list[0], MPI_STATUS_IGNORE);
 }
 
+/* More long messages in flight than the DMA engine has counters for, some with gaps at one side or
+ * at both, some shorter than the receive. */
+static void transfers(void)
+{
+    enum { N = 70, INTS = 6000, GAPS = INTS / 2 * 3 };
+    static int from[N][GAPS], to[GAPS];
+    int next = (rank + 1) % size, last = (rank + size - 1) % size;
+    MPI_Request list[2 * N];
+    MPI_Datatype gaps; /* two of three */
+    MPI_Type_vector(INTS / 2, 2, 3, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    for (int i = 0; i < GAPS; i++)
+        to[i] = rank * GAPS + i;
+    memset(from, -1, sizeof from);
+    for (int i = 0; i < N; i++) {
+        int ints = i % 5 ? INTS : 1000;
+        MPI_Irecv(from[i], i % 3 ? INTS : 1, i % 3 ? MPI_INT : gaps, last, i, MPI_COMM_WORLD,
+                  &list[i]);
+        MPI_Isend(to, i % 2 ? ints : 1, i % 2 ? MPI_INT : gaps, next, i, MPI_COMM_WORLD,
+                  &list[N + i]);
+    }
+    MPI_Waitall(2 * N, list, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < N; i++) {
+        int ints = i % 2 && i % 5 == 0 ? 1000 : INTS, good = 1;
+        for (int k = 0; k < INTS; k++) {
+            int at = i % 3 ? k : k / 2 * 3 + k % 2, sent = i % 2 ? k : k / 2 * 3 + k % 2;
+            good &= from[i][at] == (k < ints ? last * GAPS + sent : -1);
+        }
+        for (int k = 2; i % 3 == 0 && k < GAPS; k += 3)
+            good &= from[i][k] == -1;
+        expect(good, "a long message with gaps");
+    }
+    MPI_Type_free(&gaps);
+}
+
 /* Errors that are returned; cancelling. */
 static void errors(void)
 {
@@ -224,6 +259,7 @@ int main(int argc, char **argv)
     ring();
     unexpected();
     requests();
+    transfers();
     errors();
     double before = MPI_Wtime();
     MPI_Barrier(MPI_COMM_WORLD);

@@ -23,8 +23,9 @@
 
 enum { NET_DMA_COUNTERS = 62, NET_DMA_NONE = 63 };
 
-/* Sets the engine up for this process; NET_WRONG: there is none (Blue Gene/L). Another node may
- * send once all have called it: a net_barrier between. */
+/* Sets the engine up for this process, the first time; NET_WRONG: there is none (Blue Gene/L).
+ * Another node may send once all have called it: a net_barrier between. In a program with MPI that
+ * library has counters 32 to 61 of both kinds. */
 int net_dma_open(void);
 
 /* Reception: expects `bytes` in counter `counter`, by any number of transfers. With _add, so many
@@ -41,6 +42,12 @@ uint32_t net_dma_left(unsigned counter);
 int net_dma_sent(unsigned counter);
 void net_dma_wait_sent(unsigned counter);
 
+/* The injection counter is to count so many bytes, of transfers by net_dma_try_put. */
+void net_dma_expect_sent(unsigned counter, uint32_t bytes);
+/* For loops that wait for several counters: two words, of reception counters or of injection ones;
+ * the bit of counter c, 0x80000000 >> c % 32 of word c / 32, is set when it has come to 0. */
+const volatile uint32_t *net_dma_hits(int reception);
+
 struct net_dma_transfer {
     uint32_t node, process; /* the other side; process: t on its node */
     void *local;            /* address here */
@@ -54,6 +61,9 @@ struct net_dma_transfer {
 /* Writes `bytes` from `local` to `remote` of the other process, and counts them down in its
  * reception counter. Returns when the transfer is queued; `local` may change after net_dma_sent. */
 void net_dma_put(const struct net_dma_transfer *transfer);
+/* The same without waiting: NET_FULL if the FIFO that comes next has no place. The injection
+ * counter is not added to: net_dma_expect_sent has set it. */
+int net_dma_try_put(const struct net_dma_transfer *transfer);
 /* Reads `bytes` from `remote` of the other process to `local`, and counts them down in the
  * reception counter of this process. No core of the other node has a part in it. */
 void net_dma_get(const struct net_dma_transfer *transfer);
