@@ -49,7 +49,7 @@ int cmd_page(int argc, char **argv)
     if (status) return status;
     page_init(&page, "page");
     for (int i = optind; i < argc && !status; i++)
-        status = page_add_file(&page, argv[i], o.spec_name, &o.options);
+        status = page_add_file(&page, argv[i], o.spec_name, &o.options, NULL);
     if (!status)
         status = page_write(&page, &file, stdout);
     else

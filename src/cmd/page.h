@@ -14,9 +14,16 @@ struct page {
 void page_init(struct page *page, const char *command);
 void page_fini(struct page *page);
 /* Each adds a document and reports errors: a file, of an experiment or of what a command printed
- * with -j, with these options; and such a text. */
+ * with -j, with these options; and such a text. An experiment with more than `most` values has
+ * none of them in its document: it stays open in `kept`, for who asks for sums. `kept` may be
+ * NULL. */
+struct page_kept {
+    size_t most;
+    bool is_open;
+    struct report report; /* to be closed with report_close when open */
+};
 int page_add_file(struct page *page, const char *file, const char *spec_name,
-                  const struct chil_metric_options *options);
+                  const struct chil_metric_options *options, struct page_kept *kept);
 int page_add_text(struct page *page, const char *name, const char *text, size_t size);
 /* An experiment as it was counted, which stays the caller's. */
 int page_add_experiment(struct page *page, const char *name, struct chil_exp *exp);
@@ -39,8 +46,9 @@ int page_write(struct page *page, struct page_file *file, FILE *say);
 /* A page of what was printed to `json`. */
 int page_write_printed(struct page_file *file, const char *command, const char *name);
 
-/* An experiment as a document of a page: what `report -j` prints, with the values in blocks. */
-json_t *page_experiment(struct view_page *page, const struct report *r);
+/* An experiment as a document of a page: what `report -j` prints, with the values in blocks; or
+ * without values, only with their number. */
+json_t *page_experiment(struct view_page *page, const struct report *r, bool values);
 /* The functions with their instructions and source lines; NULL when the file has no code. */
 json_t *page_code(struct view_page *page, const struct report *r);
 

@@ -52,15 +52,24 @@ static json_t *machine_json(const struct chil_exp *exp)
     return parameters;
 }
 
-json_t *page_experiment(struct view_page *page, const struct report *r)
+static json_t *count_json(const struct chil_exp *exp, int metric)
+{
+    size_t count;
+    (void)chil_exp_cells(exp, metric, &count);
+    return json_pack("{s:I}", "count", (json_int_t)count);
+}
+
+json_t *page_experiment(struct view_page *page, const struct report *r, bool values)
 {
     const struct chil_exp *exp = chil_report_exp(r->report);
     json_t *document = report_json(r), *row, *code;
     size_t i;
     (void)json_object_set_new(document, "kind", json_string("experiment"));
+    if (!values) (void)json_object_set_new(document, "asks", json_true());
     json_array_foreach(json_object_get(document, "metrics"), i, row)
     {
-        (void)json_object_set_new(row, "cells", view_page_cells(page, exp, (int)i));
+        (void)json_object_set_new(
+            row, "cells", values ? view_page_cells(page, exp, (int)i) : count_json(exp, (int)i));
     }
     json_array_foreach(json_object_get(document, "ratios"), i, row)
     {

@@ -63,24 +63,43 @@ int page_add_text(struct page *page, const char *name, const char *text, size_t 
     return add_result(page, name, json_loadb(text, size, JSON_DECODE_ANY, &err), &err);
 }
 
-static int add_report(struct page *page, struct report *r)
+/* The values of an experiment, in all metrics. */
+static size_t values_of(const struct report *r)
+{
+    const struct chil_exp *exp = chil_report_exp(r->report);
+    size_t sum = 0, count;
+    for (size_t i = 0; i < exp->metrics; i++) {
+        (void)chil_exp_cells(exp, (int)i, &count);
+        sum += count;
+    }
+    return sum;
+}
+
+/* Closes the report, or leaves it to `kept`. */
+static int add_report(struct page *page, struct report *r, struct page_kept *kept)
 {
     int status = report_open(r);
-    if (!status) (void)json_array_append_new(page->documents, page_experiment(&page->blocks, r));
+    bool asks = !status && kept && values_of(r) > kept->most;
+    if (!status)
+        (void)json_array_append_new(page->documents, page_experiment(&page->blocks, r, !asks));
+    if (asks) {
+        kept->report = *r;
+        kept->report.file = NULL; /* the caller's */
+        kept->is_open = true;
+    } else {
+        report_close(r);
+    }
     return status;
 }
 
 int page_add_experiment(struct page *page, const char *name, struct chil_exp *exp)
 {
-    struct report r = {.command = page->command, .file = name, .read = exp};
-    int status = add_report(page, &r);
-    r.read = NULL;
-    report_close(&r);
-    return status;
+    struct report r = {.command = page->command, .file = name, .read = exp, .is_borrowed = true};
+    return add_report(page, &r, NULL);
 }
 
 int page_add_file(struct page *page, const char *file, const char *spec_name,
-                  const struct chil_metric_options *options)
+                  const struct chil_metric_options *options, struct page_kept *kept)
 {
     FILE *in = fopen(file, "re");
     int first = in ? getc(in) : EOF, status;
@@ -91,8 +110,7 @@ int page_add_file(struct page *page, const char *file, const char *spec_name,
     } else {
         struct report r = {
             .command = page->command, .file = file, .spec_name = spec_name, .options = *options};
-        status = add_report(page, &r);
-        report_close(&r);
+        status = add_report(page, &r, kept);
     }
     if (in) (void)fclose(in);
     return status;

@@ -24,6 +24,7 @@ struct report {
 
     struct chil_spec *spec; /* NULL: none */
     struct chil_exp *read;
+    bool is_borrowed; /* `read` */
     struct chil_report *report;
     struct chil_report *other; /* of `reference`, which shares are of */
 };

@@ -108,5 +108,5 @@ void report_close(struct report *r)
     chil_report_free(r->report);
     chil_report_free(r->other);
     chil_spec_free(r->spec);
-    chil_exp_free(r->read);
+    if (!r->is_borrowed) chil_exp_free(r->read);
 }

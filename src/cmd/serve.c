@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { PORT_MAX = 65535 };
+enum { PORT_MAX = 65535, SUMS_ABOVE = 20000000 };
 
 #define EVERY_DEFAULT UINT64_C(100000)
 #define EVERY_MAX     UINT64_C(1000000000000)
 
 struct serve_options {
     struct cmd_program program;
-    uint64_t port, every;
+    uint64_t port, every, sums_above;
     bool open_metrics, paused, ends;
     const char *url;
 };
@@ -35,6 +35,9 @@ static const struct option_row option_rows[] = {
      OPTION_SET_FLAG(struct serve_options, open_metrics)},
     {"paused", 0, NULL, "the program waits at its beginning until a watcher lets it go",
      OPTION_SET_FLAG(struct serve_options, paused)},
+    {"sums-above", 0, "VALUES",
+     "experiments with more values stay here; the page asks for sums (default 20000000)",
+     OPTION_SET_NUMBER(struct serve_options, sums_above, 0, INT64_MAX)},
     {"every", 0, "CYCLES", "the program can pause at multiples of CYCLES (default 100000)",
      OPTION_SET_NUMBER(struct serve_options, every, 1, EVERY_MAX)},
     {"end", 0, NULL, "end with the program, instead of serving its counts until Ctrl-C",
@@ -165,12 +168,13 @@ static bool names_program(int argc, char **argv)
 
 int cmd_serve(int argc, char **argv)
 {
-    struct serve_options o = {.every = EVERY_DEFAULT};
+    struct serve_options o = {.every = EVERY_DEFAULT, .sums_above = SUMS_ABOVE};
     int status = options_parse(&cmd_serve_options, &o, argc, argv);
     if (status) return status < 0 ? 0 : status;
     struct serve serve = {
         .results = serve_results_new(), .port = (unsigned)o.port, .open_metrics = o.open_metrics};
     if (!serve.results) return cmd_fail("serve", "out of memory");
+    serve_results_keep_above(serve.results, (size_t)o.sums_above);
     if (names_program(argc, argv))
         status = serve_program(&serve, &o, argc, argv);
     else

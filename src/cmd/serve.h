@@ -21,6 +21,7 @@ struct serve_bytes {
     size_t size;
     char data[];
 };
+/* `data` NULL: the caller fills them. */
 struct serve_bytes *serve_bytes_new(const char *data, size_t size);
 struct serve_bytes *serve_bytes_keep(struct serve_bytes *bytes); /* one more reference */
 void serve_bytes_drop(void *bytes);                              /* NULL: nothing */
@@ -37,9 +38,26 @@ int serve_results_add(struct serve_results *results, const char *path);
 size_t serve_results_count(struct serve_results *results);
 /* [{"id", "file", "kind", "bytes", "modified"}], the caller's. */
 json_t *serve_results_list(struct serve_results *results);
+/* Experiments with more values than that are served without them, and asked for sums. */
+void serve_results_keep_above(struct serve_results *results, size_t values);
 /* The data of a page with that result alone; NULL: there is none, or it cannot be read, which is
  * reported on standard error. */
 struct serve_bytes *serve_results_get(struct serve_results *results, unsigned id, bool *known);
+
+/* What a page asks of an experiment: the sums of a metric's values, one for each call path or
+ * thread, of the metric without its parts if `own`; or with `metric` -1 one sum for each metric.
+ * Selections are as in "0-3,7"; NULL: all. */
+struct serve_wanted {
+    int metric;
+    bool own, by_thread;
+    const char *calls, *threads;
+};
+/* Doubles, little-endian. Not `good`: no such metric, or no selection (serve_sums.c). */
+struct serve_bytes *serve_sums(const struct chil_exp *exp, const struct serve_wanted *wanted,
+                               bool *good);
+/* The same of a result; not `known`: it is not one that is asked. */
+struct serve_bytes *serve_results_sums(struct serve_results *results, unsigned id,
+                                       const struct serve_wanted *wanted, bool *known, bool *good);
 
 /* --- The run (serve_live.c) ------------------------------------------------------------------ */
 

@@ -169,6 +169,34 @@ static enum MHD_Result get_result(const struct request *q)
     return answer_bytes(q, binary, bytes);
 }
 
+static const char *word_of(const struct request *q, const char *name)
+{
+    return MHD_lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* "metric" is a number, or left out; "own" and "by=thread" are 1 and a word, or left out. */
+static enum MHD_Result get_sums(const struct request *q)
+{
+    uint64_t id, metric;
+    bool known = false, good = false;
+    const char *by = word_of(q, "by");
+    struct serve_wanted wanted = {.metric = -1,
+                                  .own = word_of(q, "own") != NULL,
+                                  .by_thread = by && strcmp(by, "thread") == 0,
+                                  .calls = word_of(q, "calls"),
+                                  .threads = word_of(q, "threads")};
+    struct serve_bytes *bytes = NULL;
+    if (word_of(q, "metric"))
+        wanted.metric =
+            number_of(q, "metric", &metric) && metric < INT32_MAX ? (int)metric : INT32_MAX;
+    if (number_of(q, "id", &id) && id <= INT32_MAX)
+        bytes = serve_results_sums(q->serve->results, (unsigned)id, &wanted, &known, &good);
+    if (!known) return answer_text(q, MHD_HTTP_NOT_FOUND, "there is no such experiment to ask\n");
+    if (!good)
+        return answer_text(q, MHD_HTTP_BAD_REQUEST, "there is no such metric or selection\n");
+    return answer_bytes(q, binary, bytes);
+}
+
 /* {"state", "sequence", "experiment", "clock_hz", "result"}; nothing when `since` is the newest. */
 static enum MHD_Result get_live(const struct request *q)
 {
@@ -245,6 +273,7 @@ static const struct route {
     {"/", get_page, .free = true},
     {"/api/list", get_list, .free = false},
     {"/api/result", get_result, .free = false},
+    {"/api/sums", get_sums, .free = false},
     {"/api/live", get_live, .free = false},
     {"/api/live/experiment", get_experiment, .free = false},
     {"/api/run", post_run, .post = true},

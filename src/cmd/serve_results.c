@@ -2,7 +2,8 @@
  *
  * The data of a result are made when they are first asked for, and kept while the file has the same
  * time and size, up to a limit for all together. One result is made at a time: reading a large
- * experiment takes as much memory as showing it.
+ * experiment takes as much memory as showing it. An experiment that is too large for a browser
+ * stays open, one at a time, and is asked for sums (serve_sums.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,14 +18,17 @@ enum { KEPT_MAX = 512 << 20, FOLDER_MAX = 10000 };
 
 struct result {
     char *path;
-    const char *name, *kind; /* of the path; by its ending */
-    struct timespec modified;
-    off_t size;
-    struct serve_bytes *data; /* of that time and size; NULL: none */
+    const char *name, *kind;  /* of the path; by its ending */
+    struct stat status;       /* when `data` were made */
+    bool asks;                /* `data` are without values */
+    struct serve_bytes *data; /* NULL: none */
     uint64_t used;            /* when, as a number that grows */
 };
 struct serve_results {
     pthread_mutex_t lock, making;
+    struct page_kept asked; /* the experiment that was last asked for sums; under `making` */
+    unsigned asked_id;
+    struct stat asked_status;
     struct result *result;
     size_t count, capacity, kept;
     char *folder;
@@ -39,7 +43,7 @@ struct serve_bytes *serve_bytes_new(const char *data, size_t size)
     if (!bytes) return NULL;
     atomic_init(&bytes->references, 1);
     bytes->size = size;
-    memcpy(bytes->data, data, size);
+    if (data) memcpy(bytes->data, data, size);
     bytes->data[size] = 0;
     return bytes;
 }
@@ -76,6 +80,7 @@ void serve_results_free(struct serve_results *r)
     }
     free(r->result);
     free(r->folder);
+    if (r->asked.is_open) report_close(&r->asked.report);
     (void)pthread_mutex_destroy(&r->lock);
     (void)pthread_mutex_destroy(&r->making);
     free(r);
@@ -181,7 +186,7 @@ json_t *serve_results_list(struct serve_results *r)
 
 /* --- Data ------------------------------------------------------------------------------------ */
 
-static struct serve_bytes *make(const char *path)
+static struct serve_bytes *make(const char *path, struct page_kept *kept)
 {
     const struct chil_metric_options options = {0};
     struct serve_bytes *bytes = NULL;
@@ -190,7 +195,8 @@ static struct serve_bytes *make(const char *path)
     char *text = NULL;
     size_t size = 0;
     page_init(&page, "serve");
-    FILE *out = page_add_file(&page, path, NULL, &options) ? NULL : open_memstream(&text, &size);
+    FILE *out =
+        page_add_file(&page, path, NULL, &options, kept) ? NULL : open_memstream(&text, &size);
     if (out) {
         int status = view_page_data(&page.blocks, page_header(&page), out, &err);
         if (fclose(out) == 0 && !status) bytes = serve_bytes_new(text, size);
@@ -215,11 +221,27 @@ static void forget_some(struct serve_results *r)
     }
 }
 
-static bool is_fresh(const struct result *one, const struct stat *status)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-    return one->data && one->size == status->st_size &&
-           one->modified.tv_sec == status->st_mtim.tv_sec &&
-           one->modified.tv_nsec == status->st_mtim.tv_nsec;
+    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Makes the data of a result. An experiment that is to be asked takes the place of the last one. */
+static struct serve_bytes *make_result(struct serve_results *r, unsigned id, const char *path,
+                                       const struct stat *status)
+{
+    struct page_kept kept = {.most = r->asked.most};
+    struct serve_bytes *made = make(path, &kept);
+    if (r->asked.is_open && (kept.is_open || r->asked_id == id)) {
+        report_close(&r->asked.report);
+        r->asked.is_open = false;
+    }
+    if (!kept.is_open) return made;
+    r->asked = kept;
+    r->asked_id = id;
+    r->asked_status = *status;
+    return made;
 }
 
 /* The lock is held at the beginning and the end, not while data are made. */
@@ -230,10 +252,11 @@ static struct serve_bytes *get(struct serve_results *r, unsigned id)
     char *path;
     if (stat(r->result[id].path, &status)) return NULL;
     r->result[id].used = ++r->clock;
-    if (is_fresh(&r->result[id], &status)) return serve_bytes_keep(r->result[id].data);
+    if (r->result[id].data && is_same(&r->result[id].status, &status))
+        return serve_bytes_keep(r->result[id].data);
     path = strdup(r->result[id].path);
     (void)pthread_mutex_unlock(&r->lock);
-    made = path ? make(path) : NULL;
+    made = path ? make_result(r, id, path, &status) : NULL;
     free(path);
     (void)pthread_mutex_lock(&r->lock);
     if (!made) return NULL;
@@ -241,8 +264,8 @@ static struct serve_bytes *get(struct serve_results *r, unsigned id)
     if (one->data) r->kept -= one->data->size;
     serve_bytes_drop(one->data);
     one->data = serve_bytes_keep(made);
-    one->size = status.st_size;
-    one->modified = status.st_mtim;
+    one->status = status;
+    one->asks = r->asked.is_open && r->asked_id == id;
     r->kept += made->size;
     forget_some(r);
     return made;
@@ -256,6 +279,39 @@ struct serve_bytes *serve_results_get(struct serve_results *r, unsigned id, bool
     *known = id < r->count;
     if (*known) bytes = get(r, id);
     (void)pthread_mutex_unlock(&r->lock);
+    (void)pthread_mutex_unlock(&r->making);
+    return bytes;
+}
+
+void serve_results_keep_above(struct serve_results *r, size_t values)
+{
+    r->asked.most = values;
+}
+
+/* Opens the experiment to be asked, if it is not the one that is open. */
+static bool open_asked(struct serve_results *r, unsigned id)
+{
+    struct stat status;
+    (void)pthread_mutex_lock(&r->lock);
+    const struct result *one = id < r->count ? &r->result[id] : NULL;
+    bool found = one && !stat(one->path, &status);
+    if (found && one->data && !one->asks && is_same(&one->status, &status)) found = false;
+    char *path = found ? strdup(one->path) : NULL;
+    (void)pthread_mutex_unlock(&r->lock);
+    found = path != NULL;
+    if (found && !(r->asked.is_open && r->asked_id == id && is_same(&r->asked_status, &status)))
+        serve_bytes_drop(make_result(r, id, path, &status));
+    free(path);
+    return found && r->asked.is_open && r->asked_id == id;
+}
+
+struct serve_bytes *serve_results_sums(struct serve_results *r, unsigned id,
+                                       const struct serve_wanted *wanted, bool *known, bool *good)
+{
+    struct serve_bytes *bytes = NULL;
+    (void)pthread_mutex_lock(&r->making);
+    *known = open_asked(r, id);
+    if (*known) bytes = serve_sums(chil_report_exp(r->asked.report.report), wanted, good);
     (void)pthread_mutex_unlock(&r->making);
     return bytes;
 }

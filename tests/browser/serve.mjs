@@ -187,6 +187,36 @@ await check("files_that_cannot_be_shown_are_refused_and_new_ones_appear", async 
   truth(s.err.includes("broken.cubex"), "the terminal says why");
 });
 
+// Faults planted: a metric's parts not taken away, threads not looked at, a range without its last number.
+await check("an_experiment_without_values_is_asked_for_sums", async () => {
+  const s = await serve("--sums-above", "100", "threads.cubex", "flops.cubex", "stat.json"), text = JSON.parse(execFileSync(chiliad, ["report", "-j", "threads.cubex"], { cwd: folder, maxBuffer: 1 << 28 }));
+  same((await s.ask("/api/result?id=0")).status, 200, "the experiment");
+  const sums = async (words) => {
+    const { status, body } = await s.ask("/api/sums?id=0" + words);
+    return status === 200 ? Array.from({ length: body.length / 8 }, (_, i) => body.readDoubleLE(8 * i)) : status;
+  };
+  const want = (metric, own, by, calls, threads) => {
+    const out = new Array(by === "thread" ? 1 + Math.max(...text.places.map((p) => p.thread)) : text.call_paths.length).fill(0);
+    const add = (m, sign) => { for (const [n, t, v] of text.metrics[m].cells) if ((!calls || calls.has(n)) && (!threads || threads.has(t))) out[by === "thread" ? t : n] += sign * v; };
+    add(metric, 1);
+    if (own) text.metrics.forEach((m, i) => { if (m.parent === metric) add(i, -1); });
+    return out;
+  };
+  const parent = text.metrics.find((m) => m.parent >= 0).parent;
+  truth(want(parent, true, "call").some((v, i) => v !== want(parent, false, "call")[i]), "the parts are not nothing");
+  for (const metric of [parent, text.metrics.findIndex((m) => m.cells.length > 4)])
+    for (const [by, own, calls, threads] of [["call", false], ["call", true], ["thread", true], ["call", false, null, [1]], ["thread", false, [0, 1, 2, 5]], ["call", true, [3, 4, 5, 6], [0, 2, 3]], ["thread", false, [], null]])
+      same(await sums(`&metric=${metric}&by=${by}${own ? "&own=1" : ""}${calls ? "&calls=" + (calls.length > 1 ? calls.map((c, i) => (calls[i - 1] === c - 1 && calls[i + 1] === c + 1 ? "" : calls[i - 1] === c - 1 ? "-" + c : (i ? "," : "") + c)).join("") : calls.join(",")) : ""}${threads ? "&threads=" + threads.join(",") : ""}`),
+        want(metric, own, by, calls && new Set(calls), threads && new Set(threads)), `${metric} ${by} ${own} ${calls} ${threads}`);
+  same(await sums(""), text.metrics.map((m) => m.cells.reduce((sum, c) => sum + c[2], 0)), "totals");
+  same(await sums("&threads=1&calls=0-5"), text.metrics.map((m) => m.cells.reduce((sum, c) => sum + (c[0] <= 5 && c[1] === 1 ? c[2] : 0), 0)), "totals of a selection");
+  for (const bad of ["&metric=-1", "&metric=x", "&metric=99999", "&calls=x", "&calls=1-", "&calls=3-1", "&calls=0,", "&calls=0;1", "&calls=999999", "&threads=0-99", "&threads=0x1", "&calls=18446744073709551616"]) same(await sums(bad), 400, bad);
+  for (const id of ["2", "9", "-1"]) same((await s.ask("/api/sums?id=" + id)).status, 404, "id " + id);
+  const two = await Promise.all([0, 1, 0, 1, 0, 1].map((id) => s.ask("/api/sums?id=" + id)));
+  truth(two.every((a) => a.status === 200) && two[0].body.equals(two[4].body) && two[1].body.equals(two[5].body) && !two[0].body.equals(two[1].body), "two experiments in turns");
+  await s.stop();
+});
+
 if (!only_http) {
   const browser = await open_browser();
   const report = (file) => JSON.parse(execFileSync(chiliad, ["report", "-j", file], { cwd: folder, maxBuffer: 1 << 28 }));
@@ -211,6 +241,28 @@ if (!only_http) {
     await other.close();
     await page.close();
     await s.stop();
+  });
+
+  // Fault planted: an order of the trees in which the selection of threads was not sent.
+  await check("views_of_an_experiment_without_values_are_those_of_one_with_them", async () => {
+    const asked = await serve("--sums-above", "0", "threads.cubex", "small.cubex"), whole = await serve("threads.cubex", "small.cubex");
+    const pages = [await open_page(browser, asked.url), await open_page(browser, whole.url)];
+    const settled = (page) => page.evaluate(() => document.querySelector("main")?.getAttribute("aria-busy") === "false" && !document.querySelector("main .start"));
+    for (const hash of ["v=overview", "v=trees", "v=trees&o=smc&s=" + encodeURIComponent("bgp.0/node%200.0/process%201000.1000/thread%201%20on%20core%201.1"), "v=trees&om=CYCLES&p=absolute", "v=flame", "v=functions", "v=stacks", "v=topology", "v=roofline", "v=metrics", "v=compare&vs=1", "v=compare&vs=1&x.what=functions"]) {
+      const texts = [];
+      for (const page of pages) {
+        await page.evaluate((text) => { location.hash = text; }, hash);
+        let last = "";
+        await until("an end of " + hash, async () => { const is_whole = await settled(page), before = last; last = await page.$eval("main", (e) => e.innerText); return is_whole && last === before && last.length > 40; });
+        texts.push(last);
+        if (hash.includes("&s=")) truth(await page.$("#tree-s .selected"), "the selected thread");
+      }
+      same(texts[0], texts[1], hash);
+      truth(!/NaN/.test(texts[0]), "no NaN in " + hash);
+    }
+    for (const page of pages) { same(page.complaints, [], "complaints"); await page.close(); }
+    await asked.stop();
+    await whole.stop();
   });
 
   await check("a_page_of_another_origin_reads_nothing_and_orders_nothing", async () => {

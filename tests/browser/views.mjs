@@ -47,6 +47,53 @@ await check("boxes_of_the_flame_graph_are_inclusive_values_of_report", async () 
   await page.close();
 });
 
+// Faults planted: a function's callers had its inclusive values; a call below itself counted twice; the callers of callers were the
+// callers again.
+await check("functions_have_their_callers_and_what_they_call_with_recursion_once", async () => {
+  const text = report("flops.cubex"), page = await open_page(browser, "flops.html", { hash: "v=functions&m=INSTRUCTION" }), self = own(text, "INSTRUCTION"), all = whole(text, "INSTRUCTION");
+  const listed = () => page.$$eval("#tree-f [data-id]", (list) => list.map((e) => ({ name: e.querySelector(".label").textContent, value: Number(e.dataset.value), percent: Number(e.dataset.percent), depth: Number(e.getAttribute("aria-level")) })));
+  const up = (n) => text.call_paths[n].parent, above = (n, found) => { for (let at = up(n); at >= 0; at = up(at)) if (found.has(at)) return true; return false; };
+  const sum = (calls) => calls.reduce((s, n) => s + self[n], 0), below = (calls) => calls.filter((n) => !above(n, new Set(calls))).reduce((s, n) => s + all[n], 0);
+  const calls_of = (name) => self.map((_, n) => n).filter((n) => function_name(text, n) === name), names = [...new Set(self.map((_, n) => function_name(text, n)))];
+  const order = (pairs) => pairs.filter(([, v]) => v !== 0).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const open_row = (name, level) => page.evaluate(([want, deep]) => [...document.querySelectorAll("#tree-f [data-id]")].find((e) => e.querySelector(".label").textContent === want && Number(e.getAttribute("aria-level")) === deep)?.querySelector(".fold").click(), [name, level]);
+  await page.setViewportSize({ width: 1200, height: 6000 });
+  const shown = await listed(), want = order(names.map((name) => [name, sum(calls_of(name))]));
+  same(shown.map((r) => [r.name, r.value]), want, "functions by what they counted themselves");
+  truth(near(shown[0].percent, (100 * want[0][1]) / total(text, "INSTRUCTION")), "the share");
+  // even is called by odd and main, odd by even and main; then the callers of these.
+  await page.fill(".bar input[type=search]", "even");
+  await open_row("even", 1);
+  await open_row("odd", 2);
+  const split = (list) => { const out = new Map(); for (const [n, at] of list) if (up(at) >= 0) { const name = function_name(text, up(at)); out.set(name, [...(out.get(name) ?? []), [n, up(at)]]); } return out; };
+  const callers = split(calls_of("even").map((n) => [n, n])), second = split(callers.get("odd")), value = (list) => sum(list.map(([n]) => n));
+  truth(callers.size === 2 && second.size === 2, "two callers each");
+  const rows_want = [["even", sum(calls_of("even")), 1]];
+  for (const [name, v] of order([...callers].map(([n, l]) => [n, value(l)]))) {
+    rows_want.push([name, v, 2]);
+    if (name === "odd") for (const [n2, v2] of order([...second].map(([n, l]) => [n, value(l)]))) rows_want.push([n2, v2, 3]);
+  }
+  same((await listed()).map((r) => [r.name, r.value, r.depth]), rows_want, "callers of even");
+  same(await accessibility(page), [], "accessibility");
+  await page.selectOption(".bar label:has-text('Below') select", "callees");
+  await open_row("even", 1);
+  const kids = calls_of("even").flatMap((n) => self.map((_, k) => k).filter((k) => up(k) === n));
+  same((await listed()).map((r) => [r.name, r.value]), [["even", below(calls_of("even"))], ["odd", below(kids.filter((k) => function_name(text, k) === "odd"))]], "calls of even");
+  truth(below(calls_of("even")) < calls_of("even").reduce((s, n) => s + all[n], 0), "a recursive call counts once");
+  await page.fill(".bar input[type=search]", "");
+  await page.selectOption(".bar label:has-text('Grouped') select", "module");
+  const modules = new Map();
+  self.forEach((_, n) => { const m = text.regions[text.call_paths[n].region].module || "(no module)"; modules.set(m, [...(modules.get(m) ?? []), n]); });
+  same((await listed()).map((r) => [r.name, r.value]), order([...modules].map(([m, list]) => [m, below(list)])), "modules");
+  await page.selectOption(".bar label:has-text('Below') select", "callers");
+  await page.focus("#tree-f");
+  for (const key of ["ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await page.click("button:has-text('in the trees')");
+  await page.waitForSelector("#tree-c .selected");
+  same(page.complaints, [], "complaints");
+  await page.close();
+});
+
 // Fault planted: the stack of a function had inclusive values.
 await check("stacks_of_functions_add_up_to_their_cycles", async () => {
   const text = report("threads.cubex"), page = await open_page(browser, "threads.html", { hash: "v=stacks" });
@@ -293,7 +340,7 @@ await check("record_page_has_the_counts_of_the_recorded_file", async () => {
 await check("every_view_names_no_file_that_is_not_there_and_keys_reach_it", async () => {
   const page = await open_page(browser, "compare.html");
   const names = await page.$$eval(".views button", (list) => list.map((e) => e.textContent));
-  same(names, ["Overview", "Trees", "Flame graph", "Stacks", "Source", "Topology", "Compare", "All metrics"], "views");
+  same(names, ["Overview", "Trees", "Functions", "Flame graph", "Stacks", "Source", "Topology", "Compare", "All metrics"], "views");
   for (let i = 1; i <= names.length; i++) {
     await page.keyboard.press(String(i));
     same(await page.textContent(".views [aria-current]"), names[i - 1], "key " + i);

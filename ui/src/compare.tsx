@@ -60,6 +60,7 @@ export function Compare({ store }: { store: Store }): JSX.Element {
   const metric = exp ? s.metric : -1, name = exp && metric >= 0 ? exp.metrics[metric].name : "";
   const coming = base?.kind === "pending" ? base : null;
   useEffect(() => { if (coming && !coming.failed) load(store, against, coming); }, [coming]);
+  const versions = `${exp?.version} ${base instanceof Experiment ? base.version : 0}`; // of sums that have come
   const rows = useMemo(() => {
     if (!base || coming) return [];
     if (!(base instanceof Experiment) || !exp) return merge(statSide(base as ResultDocument), statSide(here as ResultDocument));
@@ -67,7 +68,7 @@ export function Compare({ store }: { store: Store }): JSX.Element {
     const same = base.findMetric(name);
     const of = what === "functions" ? functionSide : pathSide;
     return merge(same >= 0 ? of(base, same) : new Map(), of(exp, metric));
-  }, [base, here, what, name]);
+  }, [base, here, versions, what, name]);
   if (!base) return <Empty>There is no second result to compare with: name both, as in chiliad page a.cubex b.cubex.</Empty>;
   if (coming) return <Empty>{coming.failed ? label(coming.failed, 300) : `Opening ${label(coming.file, 80)}…`}</Empty>;
   const want = find.toLowerCase(), shown = rows.filter((r) => (!want || r.name.toLowerCase().includes(want)) && (r.a || r.b));
@@ -83,7 +84,7 @@ export function Compare({ store }: { store: Store }): JSX.Element {
         <Choice name="A" value={String(against)} list={list} onPick={(v) => store.set({ against: Number(v) }, true)} />
         <Choice name="B" value={String(s.doc)} list={list} onPick={(v) => store.set({ ...store.initial(Number(v)), view: "compare", against: Number(v) === against ? s.doc : against, extra: s.extra }, true)} />
         {exp && <Choice name="Of" value={what} list={WHAT} onPick={(v) => extra("what", v)} />}
-        {exp && (what === "functions" || what === "paths") && <Choice name="Metric" value={String(metric)} list={exp.metrics.map((m, i): [string, string] => [String(i), label(m.title || m.name, 50)]).filter((_, i) => exp.metrics[i].value.length)} onPick={(v) => store.set({ metric: Number(v) }, true)} />}
+        {exp && (what === "functions" || what === "paths") && <Choice name="Metric" value={String(metric)} list={exp.metrics.map((m, i): [string, string] => [String(i), label(m.title || m.name, 50)]).filter((_, i) => exp.metrics[i].cells)} onPick={(v) => store.set({ metric: Number(v) }, true)} />}
         <Choice name="Order" value={sort} list={[["", what === "metrics" ? "tree" : "largest change"], ...(what === "metrics" ? [["change", "largest change"] as [string, string]] : []), ["name", "name"]]} onPick={(v) => extra("sort", v)} />
         <label>Find <input type="search" value={find} onInput={(e) => setFind(e.currentTarget.value)} /></label>
         <button type="button" onClick={() => copy(text())}>Copy as CSV</button>

@@ -11,6 +11,7 @@ export interface Metric {
   name: string; title: string; unit: string; text: string; formula: string; exactness: string;
   parent: number; from: string; partial: boolean; apart: boolean; runs: number; low: number; high: number;
   node: Numbers; first: Numbers; thread: Numbers | null; value: Numbers; children: number[];
+  cells: number; // how many values
 }
 export interface Region { name: string; module: string; begin: number; end: number; paradigm: string; role: string }
 export interface Call { parent: number; region: number; line: number; module: string; children: number[]; depth: number }
@@ -38,14 +39,19 @@ export class Experiment {
   machine: Record<string, string> | null; code: Code | null;
   threads = 0; threadPlace: number[] = []; callRoots: number[] = []; placeRoots: number[] = []; metricRoots: number[] = [];
   apart: number[] = [];
+  ask: Ask | null = null; // the values are with the server, which is asked for sums
+  readonly asks: boolean;
+  version = 0; // grows when sums come
   private cache = new Map<string, Float64Array>();
 
   constructor(doc: Json, block: (b: Block) => Numbers) {
     this.file = doc.file; this.attributes = doc.attributes; this.specification = doc.specification;
-    this.metrics = doc.metrics.map((m: Json): Metric => ({
-      ...m, children: [], node: block(m.cells.node), first: block(m.cells.first),
-      thread: m.cells.thread ? block(m.cells.thread) : null, value: block(m.cells.value),
-    }));
+    this.asks = doc.asks ?? false;
+    const none = new Uint8Array(0);
+    this.metrics = doc.metrics.map((m: Json): Metric => (this.asks
+      ? { ...m, children: [], cells: m.cells.count, node: none, first: none, thread: null, value: none }
+      : { ...m, children: [], cells: m.cells.value[2], node: block(m.cells.node), first: block(m.cells.first),
+        thread: m.cells.thread ? block(m.cells.thread) : null, value: block(m.cells.value) }));
     this.regions = doc.regions;
     this.calls = doc.call_paths.map((c: Json): Call => ({ ...c, children: [], depth: 0 }));
     this.places = doc.places.map((p: Json): Place => ({ ...p, children: [] }));
@@ -110,6 +116,17 @@ export class Experiment {
     return value;
   }
 
+  // Sums from the server; until they come, values are undefined.
+  private asked(query: SumsQuery, size: number): Float64Array {
+    const key = JSON.stringify([query.metric, query.own, query.by, query.calls?.key, query.threads?.key]), value = this.cache.get(key);
+    if (value) return value;
+    if (this.cache.size > 512) this.cache.clear();
+    const none = new Float64Array(size).fill(NaN);
+    this.cache.set(key, none);
+    this.ask?.(query, (sums) => { this.cache.set(key, sums); this.version++; }, () => { this.cache.delete(key); });
+    return none;
+  }
+
   private add(metric: number, sign: number, nodes: Mask, threads: Mask, byThread: boolean, out: Float64Array): void {
     const { node, first, thread, value } = this.metrics[metric], rows = node.length, cells = value.length;
     const chosen = nodes?.bits, wanted = threads?.bits;
@@ -125,6 +142,7 @@ export class Experiment {
   }
 
   private sums(metric: number, own: boolean, nodes: Mask, threads: Mask, byThread: boolean): Float64Array {
+    if (this.asks) return this.asked({ metric, own, by: byThread ? "thread" : "call", calls: nodes, threads }, byThread ? this.threads : this.calls.length);
     const key = `${metric} ${own} ${nodes?.key ?? ""} ${threads?.key ?? ""} ${byThread}`;
     return this.memo(key, () => {
       const out = new Float64Array(byThread ? this.threads : this.calls.length);
@@ -142,14 +160,16 @@ export class Experiment {
     return this.sums(metric, own, nodes, threads, true);
   }
   total(metric: number, own: boolean, nodes: Mask, threads: Mask): number {
-    return this.memo(`total ${metric} ${own} ${nodes?.key ?? ""} ${threads?.key ?? ""}`, () => {
-      const { children } = this.metrics[metric];
+    const make = (): number => {
       let sum = this.sum(metric, nodes, threads);
-      if (own) for (const child of children) sum -= this.sum(child, nodes, threads);
-      return Float64Array.of(sum);
-    })[0];
+      if (own) for (const child of this.metrics[metric].children) sum -= this.sum(child, nodes, threads);
+      return sum;
+    };
+    if (this.asks) return make();
+    return this.memo(`total ${metric} ${own} ${nodes?.key ?? ""} ${threads?.key ?? ""}`, () => Float64Array.of(make()))[0];
   }
   private sum(metric: number, nodes: Mask, threads: Mask): number {
+    if (this.asks) return this.asked({ metric: -1, own: false, by: "thread", calls: nodes, threads }, this.metrics.length)[metric];
     const { value } = this.metrics[metric];
     let sum = 0;
     if (!nodes && !threads) {
@@ -174,6 +194,10 @@ export class Experiment {
 
 // A selection of call paths or threads; null: all. Equal keys are equal selections.
 export type Mask = { bits: Uint8Array; key: string } | null;
+
+// What a server is asked: the sums of a metric by call path or thread, or with metric -1 one for each metric.
+export interface SumsQuery { metric: number; own: boolean; by: "call" | "thread"; calls: Mask; threads: Mask }
+export type Ask = (query: SumsQuery, good: (sums: Float64Array) => void, bad: () => void) => void;
 
 // Of a server: not fetched yet (id -1: the call paths of the running program), and the running program.
 export interface PendingDocument { kind: "pending"; id: number; file: string; hint: string; failed: string }

@@ -18,7 +18,7 @@ function layout(exp: Experiment, whole: Float64Array, from: number, pixels: numb
   const roots = from < 0 ? exp.callRoots : [from], boxes: Box[] = [];
   const total = roots.reduce((sum, n) => sum + Math.max(0, whole[n]), 0);
   let depth = 0, left = 0;
-  if (total <= 0) return { boxes, depth, left };
+  if (!(total > 0)) return { boxes, depth, left };
   const put = (list: number[], level: number, at: number): void => {
     let x = at;
     for (const n of [...list].sort((a, b) => whole[b] - whole[a] || a - b)) {
@@ -50,7 +50,7 @@ export function Flame({ store }: { store: Store }): JSX.Element {
   const extra = (key: string, value: string): void => { const next = { ...s.extra }; if (value) next[key] = value; else delete next[key]; store.set({ extra: next }, key !== "q"); };
   const upward = s.extra.up === "1", colour = s.extra.colour ?? "function", find = (s.extra.q ?? "").toLowerCase();
   const calc = new Calc(exp, { ...s, calls: new Set(), order: "msc" }), metric = exp.metrics[s.metric];
-  const whole = useMemo(() => exp.inclusive(exp.byNode(s.metric, false, null, calc.left("c").threads)), [exp, s.metric, s.places]);
+  const whole = useMemo(() => exp.inclusive(exp.byNode(s.metric, false, null, calc.left("c").threads)), [exp, exp.version, s.metric, s.places]);
   const zoom = s.extra.z ? pathFind(exp, s.extra.z) : -1;
   const { boxes, depth, left } = useMemo(() => layout(exp, whole, zoom, pixels || 800), [whole, zoom, pixels]);
   const ratio = exp.ratios.find((r) => r.name === colour && r.whole);
@@ -62,7 +62,7 @@ export function Flame({ store }: { store: Store }): JSX.Element {
     const sums = base.inclusive(base.byNode(same, false, null, null));
     boxes.forEach((b) => { const n = pathFind(base, pathText(exp, b.node)); if (n >= 0) out[b.node] = sums[n]; });
     return out;
-  }, [base, boxes, s.metric]);
+  }, [base, base?.version, boxes, s.metric]);
   const [low, high] = ratio ? ratioRange(ratio) : [0, 1], tall = Math.min(30, Math.max(ROW, Math.floor(420 / Math.max(1, depth))));
   const most = before ? boxes.reduce((max, b) => Math.max(max, Math.abs(whole[b.node] - before[b.node])), 0) || 1 : 1;
 
@@ -100,7 +100,7 @@ export function Flame({ store }: { store: Store }): JSX.Element {
     moves[e.key]();
     e.preventDefault();
   }
-  const metrics = exp.metrics.map((m, i): [string, string] => [String(i), (m.apart ? "" : "· ".repeat(depthOf(exp, i))) + label(m.title || m.name, 60)]).filter((_, i) => exp.metrics[i].value.length || exp.metrics[i].children.length);
+  const metrics = exp.metrics.map((m, i): [string, string] => [String(i), (m.apart ? "" : "· ".repeat(depthOf(exp, i))) + label(m.title || m.name, 60)]).filter((_, i) => exp.metrics[i].cells || exp.metrics[i].children.length);
   const colours: [string, string][] = [["function", "function"], ["module", "module"], ...exp.ratios.filter((r) => r.whole).map((r): [string, string] => [r.name, label(r.text || r.name, 40)]),
     ...store.data.documents.map((d, i): [string, string] => ["vs." + i, "difference from " + label(d.file, 40)]).filter((_, i) => i !== s.doc && store.data.documents[i] instanceof Experiment)];
 

@@ -4,6 +4,7 @@ import { useEffect, useReducer, useState } from "preact/hooks";
 import { Compare, comparable } from "./compare";
 import { Data, decode, Document, Experiment } from "./data";
 import { Flame } from "./flame";
+import { Functions } from "./functions";
 import { HistView } from "./hist";
 import { Live } from "./live";
 import { Metrics } from "./metrics";
@@ -26,6 +27,7 @@ const VIEWS: View[] = [
   { id: "live", name: "Live", has: (d) => d.kind === "live", show: Live },
   { id: "overview", name: "Overview", has: isExperiment, show: Overview },
   { id: "trees", name: "Trees", has: isExperiment, show: Trees },
+  { id: "functions", name: "Functions", has: isExperiment, show: Functions },
   { id: "flame", name: "Flame graph", has: isExperiment, show: Flame },
   { id: "stacks", name: "Stacks", has: (d) => isExperiment(d) && stackMetric(d) >= 0 && d.metrics[stackMetric(d)].children.length > 0, show: Stacks },
   { id: "source", name: "Source", has: (d) => isExperiment(d) && !!d.code?.functions.length, show: Source },
@@ -66,7 +68,10 @@ function Help({ close }: { close(): void }): JSX.Element {
 
 function Page({ store }: { store: Store }): JSX.Element {
   const [, again] = useReducer((n: number) => n + 1, 0), [help, setHelp] = useState(false), [theme, nextTheme] = useTheme();
-  useEffect(() => { store.subscribe(() => again(0)); }, [store]);
+  useEffect(() => {
+    store.subscribe(() => again(0));
+    if (store.data.server) store.data.server.shown = () => store.arrived(false);
+  }, [store]);
   const exp = store.experiment, documents = store.data.documents, views = VIEWS.filter((v) => v.has(store.document, documents));
   const view = views.find((v) => v.id === store.state.view) ?? views[0], name = clean(documents[store.state.doc].file).slice(0, 200);
   const waiting = store.document.kind === "pending" ? store.document : null;
@@ -100,8 +105,9 @@ function Page({ store }: { store: Store }): JSX.Element {
           <button type="button" class="quiet" onClick={() => setHelp(true)} aria-label="Help" title="Help (?)">?</button>
         </span>
       </header>
+      {store.data.server?.failed && <p class="notice" role="alert">{label(store.data.server.failed, 300)}</p>}
       {store.notice && <p class="notice" role="status">{label(store.notice, 400)}</p>}
-      <main id="main" tabIndex={-1} aria-label={view?.name}>{view && <view.show key={view.id + store.state.doc} store={store} />}
+      <main id="main" tabIndex={-1} aria-label={view?.name} aria-busy={(store.data.server?.pending ?? 0) > 0}>{view && <view.show key={view.id + store.state.doc} store={store} />}
         {waiting && <p class="start" role="status">{waiting.failed ? label(waiting.failed, 300) : `Opening ${label(waiting.file, 80)}…`}</p>}</main>
       <footer class="bottom">{store.data.program}{exp?.attributes.program_hash ? ` · program ${clean(exp.attributes.program_hash)}` : ""}{exp?.specification ? ` · metrics ${clean(exp.specification)}` : ""}</footer>
       {help && <Help close={() => setHelp(false)} />}

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { CLASSES } from "./colour";
 import { Experiment } from "./data";
 import { leaves } from "./stacks";
+import { wide } from "./picture";
 import { Store } from "./state";
 import { clean, label, num, percent, short, unitOf } from "./text";
 
@@ -26,7 +27,7 @@ export function Stack({ list, total, describe }: { list: Part[]; total: number; 
     <svg class="stack" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label={`${describe}: ${text}`}>
       <rect x="0" y="0" width="100" height="4" class="ground" />
       {list.map((p, i) => {
-        const w = total ? Math.max(0, (100 * p.value) / total) : 0, at = x;
+        const w = wide((100 * p.value) / total), at = x;
         x += w;
         return <rect key={p.metric + "-" + i} x={at} y="0" width={w} height="4" fill={CLASSES[Math.min(i, 7)]}><title>{label(p.name, 80)}: {num(p.value)} ({percent((100 * p.value) / total)})</title></rect>;
       })}

@@ -16,6 +16,9 @@ export function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   return [box, width];
 }
 
+// A width from zero on; nothing where the value is undefined.
+export const wide = (v: number): number => (v > 0 && Number.isFinite(v) ? v : 0);
+
 // Round numbers from low to high, about so many.
 export function ticks(low: number, high: number, about = 5): number[] {
   if (!(high > low)) return [low];

@@ -1,6 +1,6 @@
 // The page when `chiliad serve` sends it: results are fetched when they are looked at, a program is watched while it runs
 // (docs/formats/serve.md).
-import { Data, decode, Document, PendingDocument } from "./data";
+import { Ask, Data, decode, Document, Experiment, Mask, PendingDocument, SumsQuery } from "./data";
 import { Stat } from "./stat";
 import { Store } from "./state";
 import { unpack } from "./unpack";
@@ -40,10 +40,55 @@ export class Server {
   async document(d: PendingDocument): Promise<Document | null> {
     const answer = await this.ask(d.id < 0 ? "/api/live/experiment" : "/api/result?id=" + d.id);
     if (answer.status === 204) return null;
-    const data = decode(await unpack(await answer.arrayBuffer()));
-    data.documents[0].file = d.file;
-    return data.documents[0];
+    const data = decode(await unpack(await answer.arrayBuffer())), document = data.documents[0];
+    document.file = d.file;
+    if (document instanceof Experiment && document.asks) await this.attach(document, d.id);
+    return document;
   }
+
+  pending = 0; // sums that were asked for
+  failed = "";
+  shown: () => void = () => undefined; // sums have come
+
+  // An experiment that is too large for a browser: its sums are asked for when they are shown. What the first view needs is
+  // there before it is shown.
+  private async attach(exp: Experiment, id: number): Promise<void> {
+    const waiting: Promise<void>[] = [];
+    let started = false, again = 0;
+    const show = (): void => { again ||= setTimeout(() => { again = 0; this.shown(); }, 0) as unknown as number; };
+    const ask: Ask = (query, good, bad) => {
+      this.pending++;
+      const one = this.sums(id, query).then(good).catch((error) => { bad(); this.failed = String(error.message ?? error); })
+        .finally(() => { this.pending--; if (started) show(); });
+      if (!started) waiting.push(one);
+    };
+    exp.ask = ask;
+    exp.total(0, false, null, null);
+    if (exp.selectedMetric >= 0) exp.byNode(exp.selectedMetric, false, null, null);
+    await Promise.all(waiting);
+    started = true;
+    if (this.failed) throw new Error(this.failed);
+  }
+  private async sums(id: number, query: SumsQuery): Promise<Float64Array> {
+    const words = new URLSearchParams({ id: String(id) });
+    if (query.metric >= 0) { words.set("metric", String(query.metric)); words.set("by", query.by); }
+    if (query.metric >= 0 && query.own) words.set("own", "1");
+    if (query.calls) words.set("calls", ranges(query.calls));
+    if (query.threads) words.set("threads", ranges(query.threads));
+    return new Float64Array(await (await this.ask("/api/sums?" + words)).arrayBuffer());
+  }
+}
+
+// A selection as "0-3,7".
+function ranges(mask: NonNullable<Mask>): string {
+  const { bits } = mask, out: string[] = [];
+  for (let i = 0; i < bits.length; i++) {
+    if (!bits[i]) continue;
+    const first = i;
+    while (i + 1 < bits.length && bits[i + 1]) i++;
+    out.push(first === i ? String(i) : first + "-" + i);
+  }
+  return out.join(",");
 }
 
 export async function fetchData(server: Server): Promise<Data> {

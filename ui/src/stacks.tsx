@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { CLASSES } from "./colour";
 import { Experiment } from "./data";
 import { flat, stackMetric } from "./overview";
-import { Choice, Empty, Scroll } from "./picture";
+import { Choice, Empty, Scroll, wide } from "./picture";
 import { Store } from "./state";
 import { label, num, percent, unitOf } from "./text";
 
@@ -48,7 +48,7 @@ export function Stacks({ store }: { store: Store }): JSX.Element {
     let x = 0;
     return (
       <svg class="stack thin" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label={`${label(name, 60)}: ${columns.map((c, i) => `${c.name} ${show(parts[i] / base)}`).join(", ")}`}>
-        {parts.map((v, i) => { const w = base > 0 ? Math.max(0, Math.min(100 - x, (100 * v) / base / most)) : 0, at = x; x += w; return <rect key={i} x={at} y="0" width={w} height="4" fill={CLASSES[i]}><title>{`${columns[i].name}: ${show(v / base)}`}</title></rect>; })}
+        {parts.map((v, i) => { const w = base > 0 ? wide(Math.min(100 - x, (100 * v) / base / most)) : 0, at = x; x += w; return <rect key={i} x={at} y="0" width={w} height="4" fill={CLASSES[i]}><title>{`${columns[i].name}: ${show(v / base)}`}</title></rect>; })}
       </svg>);
   };
   const unit = unitOf(exp.metrics[metric].unit);

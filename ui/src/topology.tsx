@@ -41,7 +41,7 @@ export function Topology({ store }: { store: Store }): JSX.Element {
   const selected = new Set<number>();
   exp.threadPlace.forEach((place, thread) => { for (let at = place; at >= 0; at = exp.places[at].parent) if (s.places.has(at)) selected.add(thread); });
   const extra = (key: string, value: string): void => { const next = { ...s.extra }; if (value) next[key] = value; else delete next[key]; store.set({ extra: next }, true); };
-  const metrics = exp.metrics.map((m, i): [string, string] => [String(i), label(m.title || m.name, 60)]).filter((_, i) => exp.metrics[i].value.length);
+  const metrics = exp.metrics.map((m, i): [string, string] => [String(i), label(m.title || m.name, 60)]).filter((_, i) => exp.metrics[i].cells);
   return (
     <div class="topology-view">
       <div class="bar" role="toolbar" aria-label="What is shown">
