@@ -1,7 +1,8 @@
 /* Traces as files: compact, written and read record by record, the same bits for the same run.
  *
- * A trace holds instructions (all, or those with a data access) or transactions, one kind in a
- * file, and for whom they are: process, thread, core. One record may be marked as the trigger: what
+ * A trace holds instructions (all, or those with a data access), transactions of the memory
+ * hierarchy or of the torus, one kind in a file, and for whom they are: node, process, thread,
+ * core. One record may be marked as the trigger: what
  * the trace is about. docs/formats/trace.md has the bytes. A writer or a reader belongs to one
  * thread at a time; they share nothing.
  */
@@ -25,10 +26,14 @@ enum chil_trace_kind {
     CHIL_TRACE_INSTRUCTION,
     CHIL_TRACE_MEMORY,
     CHIL_TRACE_TRANSACTION,
+    CHIL_TRACE_PACKET, /* transactions, of kinds packet and hop */
     CHIL_TRACE_KINDS
 };
-const char *
-chil_trace_kind_name(enum chil_trace_kind kind); /* "instruction", "memory", "transaction" */
+const char *chil_trace_kind_name(enum chil_trace_kind kind); /* "instruction", "memory", ... */
+static inline bool chil_trace_has_transactions(enum chil_trace_kind kind)
+{
+    return kind >= CHIL_TRACE_TRANSACTION;
+}
 
 /* What is said once. All is borrowed, by a writer until chil_trace_writer_new returns, from a
  * reader until it is freed.
@@ -37,12 +42,18 @@ enum { CHIL_TRACE_NAMES = 256, CHIL_TRACE_NAME = 4096 };
 struct chil_trace_head {
     enum chil_trace_kind kind;
     uint32_t clock_mhz; /* of the cycles */
+    uint32_t torus[3];  /* how many nodes in x, y, z; 0: one node */
     const char *machine, *program;
     uint32_t program_crc; /* CRC-32 of the program's file: whether names from it are those of the
                              trace */
     const char *tags[CHIL_TRACE_NAMES], *categories[CHIL_TRACE_NAMES]; /* by number; fewer: NULL */
     size_t tag_count, category_count; /* 0: numbers have no names */
 };
+
+static inline uint32_t chil_trace_nodes(const struct chil_trace_head *head)
+{
+    return head->torus[0] ? head->torus[0] * head->torus[1] * head->torus[2] : 1;
+}
 
 /* CRC-32 of a file; 0 when it cannot be read. */
 uint32_t chil_trace_crc(const char *path);

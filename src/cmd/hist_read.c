@@ -60,11 +60,12 @@ int hist_read_open(struct hist *h)
     if (chil_trace_reader_new(&input->reader, input->file, name, &err))
         return cmd_fail_error("hist", &err);
     const struct chil_trace_head *head = chil_trace_reader_head(input->reader);
-    if (head->kind != CHIL_TRACE_TRANSACTION)
-        return cmd_fail(
-            "hist",
-            "'%s' is a trace of kind '%s'; write one with 'chiliad trace --kind transaction'", name,
-            chil_trace_kind_name(head->kind));
+    if (!chil_trace_has_transactions(head->kind))
+        return cmd_fail("hist",
+                        "'%s' is a trace of kind '%s'; write one with 'chiliad trace --kind "
+                        "transaction' or 'packet'",
+                        name, chil_trace_kind_name(head->kind));
+    h->nodes = h->names.nodes = chil_trace_nodes(head);
     h->machine = head->machine;
     h->program = head->program;
     return make_names(h, head);

@@ -60,8 +60,9 @@ static int take_limit(void *options, const char *command, char *value)
 static const struct option_row option_rows[] = {
     {"output", 'o', "FILE", "the trace goes to FILE instead of standard error",
      OPTION_SET_TEXT(struct trace, output)},
-    {"kind", 0, "KIND", "instruction (default), memory, or transaction",
-     OPTION_SET_CHOICE(struct trace, head.kind, "instruction memory transaction")},
+    {"kind", 0, "KIND",
+     "instruction (default), memory, transaction, or packet: packets of the torus and their hops",
+     OPTION_SET_CHOICE(struct trace, head.kind, "instruction memory transaction packet")},
     {"format", 0, "FORMAT", "text (default), binary, or json, which ui.perfetto.dev opens",
      OPTION_SET_CHOICE(struct trace, out.format, "text binary json")},
     {"read", 0, "FILE", "run nothing: show a binary trace in another format",
@@ -92,11 +93,12 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_trace_options = {
     .forms = {"[OPTIONS] PROGRAM [ARGUMENTS]", "[OPTIONS] --read FILE"},
-    .about = "Runs a PowerPC Linux program on a simulated node and writes every "
-             "instruction: cycle, core, process, address, word, data access, and "
-             "disassembly; or, with --kind, only instructions that access data, or the "
-             "misses of the caches. The exit status is the program's, as that of 'chiliad "
-             "stat'.",
+    .about =
+        "Runs a PowerPC Linux program on a simulated node and writes every "
+        "instruction: cycle, core, process, address, word, data access, and "
+        "disassembly; or, with --kind, only instructions that access data, the "
+        "misses of the caches, or the packets between nodes. The exit status is the program's, as that of 'chiliad "
+        "stat'.",
     .groups = {OPTION_ROWS(option_rows), OPTION_ROWS_AT(cmd_places_rows, struct trace, places),
                OPTION_ROWS_AT(cmd_program_rows, struct trace, program)},
     .ends_at_operand = true,
@@ -113,8 +115,18 @@ static int parse_options(int argc, char **argv, struct trace *t)
         return cmd_fail("trace", "--before and --after want a --trigger or --at");
     if ((t->trigger != NULL) + (t->place != NULL) + t->has_start > 1)
         return cmd_fail("trace", "--trigger, --at and --start exclude each other");
-    if (t->place && t->head.kind == CHIL_TRACE_TRANSACTION)
-        return cmd_fail("trace", "--at is for instructions; use --trigger with --kind transaction");
+    if (t->place && chil_trace_has_transactions(t->head.kind))
+        return cmd_fail("trace", "--at is for instructions; use --trigger with --kind %s",
+                        chil_trace_kind_name(t->head.kind));
+    if (t->trigger && !t->read && !chil_trace_has_transactions(t->head.kind) &&
+        cmd_program_nodes(&t->program) > 1)
+        return cmd_fail("trace",
+                        "with several nodes --trigger wants --kind transaction or packet, or use "
+                        "--at");
+    if (t->head.kind == CHIL_TRACE_PACKET &&
+        (t->has_start || t->places.tag_count || t->places.category_count || t->places.heap_sites ||
+         t->places.hpm))
+        return cmd_fail("trace", "packets have no --start, --tag and --category; use --trigger");
     if (t->read && (t->trigger || t->place || t->has_start || t->places.tag_count ||
                     t->places.category_count || t->places.heap_sites || t->places.hpm))
         return cmd_fail(
@@ -205,7 +217,8 @@ static int run_program(struct trace *t)
     uint64_t clock = 0;
     struct chil_trace_head *head = &t->head;
     bool named = t->trigger || t->place || t->places.tag_count || t->places.category_count ||
-                 t->out.format == VIEW_TRACE_JSON || head->kind == CHIL_TRACE_TRANSACTION;
+                 t->out.format == VIEW_TRACE_JSON || chil_trace_has_transactions(head->kind);
+    t->names.nodes = cmd_program_nodes(&t->program);
     int status = named ? cmd_names_make(&t->names, "trace", t->program.run.program, &t->places) : 0;
     if (!status) status = read_trigger(t);
     if (status) return status;

@@ -25,7 +25,9 @@ static void report(void *context, bool on)
 static void take_transaction(void *context, const struct chil_transaction *transaction)
 {
     const struct trace *t = context;
-    chil_capture_transaction(t->capture, transaction, chil_run_trace_is_on(t->run));
+    bool on =
+        t->head.kind == CHIL_TRACE_PACKET || chil_run_node_trace_is_on(t->run, transaction->node);
+    chil_capture_transaction(t->capture, transaction, on);
 }
 
 static bool take_record(void *context, const struct chil_trace_record *record)
@@ -63,7 +65,7 @@ void trace_warn(void *context, const char *line)
 static void ask_names(struct trace *t, bool is_search)
 {
     bool used[CHIL_VARIABLES];
-    if (!t->names.functions) return;
+    if (!t->names.functions || t->head.kind == CHIL_TRACE_PACKET) return;
     for (unsigned v = 0; v < CHIL_VARIABLES; v++)
         used[v] = !is_search || (t->where && chil_where_uses(t->where, (enum chil_variable)v));
     cmd_names_ask(&t->names, &t->wanted);
@@ -75,11 +77,20 @@ static void ask_names(struct trace *t, bool is_search)
     t->program.run.names = &t->wanted;
 }
 
+/* Where the nodes are, for the head of the trace. */
+static void set_torus(struct trace *t)
+{
+    struct chil_torus torus = chil_run_torus(t->run);
+    for (unsigned i = 0; i < 3 && chil_run_nodes(t->run) > 1; i++)
+        t->head.torus[i] = torus.size[i];
+}
+
 /* One run of the program. In a repeat the streams are not the user's: errors wait in t->err. */
 static int run_once(struct trace *t, bool is_repeat)
 {
     int status = 0;
     t->done = !cmd_program_new(&t->program, &t->program.run, &t->run, &t->err);
+    if (t->done) set_torus(t);
     if (t->done && !is_repeat)
         status = view_trace_begin(&t->out, &t->err) ? cmd_fail_error("trace", &t->err) : 0;
     if (status) t->done = false;
@@ -99,10 +110,12 @@ static void set_options(struct trace *t, const struct chil_capture_pass *pass)
     bool plain = t->out.format == VIEW_TRACE_BINARY && !t->where && !t->place && !t->names.tags &&
                  !t->names.categories;
     ask_names(t, pass->is_search);
-    o->trace_switched = o->transact_pc = true;
+    bool packets = t->head.kind == CHIL_TRACE_PACKET;
+    o->trace_switched = o->transact_pc = !packets;
+    o->transactions = packets ? CHIL_KINDS_NETWORK : CHIL_KINDS_MEMORY;
     o->trace = !pass->instructions ? NULL : plain ? write_record : take_record;
     o->transact = pass->transactions ? take_transaction : NULL;
-    if (t->where && t->head.kind != CHIL_TRACE_TRANSACTION) o->trace_off = pass->starts_off;
+    if (t->where && !chil_trace_has_transactions(t->head.kind)) o->trace_off = pass->starts_off;
     if (pass->is_repeat) {
         o->report = NULL;
         o->pause = goes_on;

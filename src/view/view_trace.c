@@ -2,6 +2,7 @@
  * reference. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "view/view_trace_impl.h"
 
@@ -9,6 +10,9 @@ const char view_trace_columns_instruction[] =
     "# chiliad trace 1: cycle core pid pc word access instruction";
 const char view_trace_columns_transaction[] =
     "# chiliad transactions 1: start latency sender core pid tid kind level size address pc category tag function";
+
+static const char columns_packet[] =
+    "# chiliad packets 1: start latency wait kind node link sender packet receiver hops size";
 
 static const char access_letters[] = {[CHIL_NO_ACCESS] = '-',
                                       [CHIL_ACCESS_LOAD] = 'L',
@@ -43,7 +47,7 @@ struct view_trace_numbers view_trace_numbers(const struct view_trace *out,
 {
     const struct chil_trace_record *r = &item->record;
     const struct chil_transaction *t = &item->transaction;
-    if (out->head->kind == CHIL_TRACE_TRANSACTION)
+    if (chil_trace_has_transactions(out->head->kind))
         return (struct view_trace_numbers){t->category, t->tag,  t->pc,     t->function,
                                            t->callpath, t->site, t->section};
     return (struct view_trace_numbers){r->category, r->tag,  r->pc,     r->function,
@@ -99,7 +103,7 @@ static const char *column(const char *name, char text[COLUMN])
 }
 
 static void instruction_line(const struct view_trace *out, const struct chil_trace_item *item,
-                             char line[VIEW_TRACE_LINE])
+                             char *line, size_t size)
 {
     const struct chil_trace_record *r = &item->record;
     const struct view_trace_numbers n = view_trace_numbers(out, item);
@@ -115,18 +119,17 @@ static void instruction_line(const struct view_trace *out, const struct chil_tra
         (void)snprintf(access + used, sizeof access - used, ",category=%s",
                        column(view_trace_category(out, &n, number), name));
     chil_instruction_text(r->word, r->pc, text, sizeof text);
-    (void)snprintf(line, VIEW_TRACE_LINE,
-                   "%12" PRIu64 " %u %d %08" PRIx32 " %08" PRIx32 " %-12s %s", r->cycle, r->core,
-                   r->pid, r->pc, r->word, access, text);
+    (void)snprintf(line, size, "%12" PRIu64 " %u %d %08" PRIx32 " %08" PRIx32 " %-12s %s", r->cycle,
+                   r->core, r->pid, r->pc, r->word, access, text);
 }
 
 static void transaction_line(const struct view_trace *out, const struct chil_trace_item *item,
-                             char line[VIEW_TRACE_LINE])
+                             char *line, size_t size)
 {
     const struct chil_transaction *t = &item->transaction;
     const struct view_trace_numbers n = view_trace_numbers(out, item);
     char number[2][8], tag[COLUMN], category[COLUMN];
-    (void)snprintf(line, VIEW_TRACE_LINE,
+    (void)snprintf(line, size,
                    "%12" PRIu64 " %5" PRIu64 " %u %u %d %d %-5s %-4s %3" PRIu32 " %08" PRIx32
                    " %08" PRIx32 " %s %s %.300s",
                    t->start, t->end - t->start, t->sender, t->core, t->pid, t->tid,
@@ -135,13 +138,31 @@ static void transaction_line(const struct view_trace *out, const struct chil_tra
                    column(view_trace_tag(out, &n, number[1]), tag), view_trace_function(out, &n));
 }
 
+static void packet_line(const struct chil_transaction *t, char line[VIEW_TRACE_LINE])
+{
+    (void)snprintf(
+        line, VIEW_TRACE_LINE,
+        "%12" PRIu64 " %5" PRIu64 " %5" PRIu32 " %-6s %u %s %u %" PRIu32 " %u %u %" PRIu32,
+        t->start, t->end - t->start, t->wait, chil_transaction_kind_name(t->kind), t->node,
+        chil_link_name(t->link), t->sender, t->packet, t->receiver, t->hops, t->size);
+}
+
 void view_trace_line(const struct view_trace *out, const struct chil_trace_item *item,
                      char line[VIEW_TRACE_LINE])
 {
-    if (out->head->kind == CHIL_TRACE_TRANSACTION)
-        transaction_line(out, item, line);
+    int node = 0;
+    if (out->head->kind == CHIL_TRACE_PACKET) {
+        packet_line(&item->transaction, line);
+        return;
+    }
+    bool transactions = chil_trace_has_transactions(out->head->kind);
+    if (chil_trace_nodes(out->head) > 1)
+        node = snprintf(line, VIEW_TRACE_LINE, "%u ",
+                        transactions ? item->transaction.node : item->record.node);
+    if (transactions)
+        transaction_line(out, item, line + node, VIEW_TRACE_LINE - (size_t)node);
     else
-        instruction_line(out, item, line);
+        instruction_line(out, item, line + node, VIEW_TRACE_LINE - (size_t)node);
 }
 
 /* Prints the call path if it differs from that of the record before. */
@@ -158,24 +179,31 @@ static void print_text(struct view_trace *out, const struct chil_trace_item *ite
 
 /* --- All of them ----------------------------------------------------------------------------- */
 
+/* With several nodes, each line begins with the node, save those of packets, which have it. */
+static void print_columns(const struct view_trace *out, const char *columns)
+{
+    int names = (int)(strchr(columns, ':') + 2 - columns);
+    bool several = chil_trace_nodes(out->head) > 1 && out->head->kind != CHIL_TRACE_PACKET;
+    (void)fprintf(out->file, "%.*s%s%s\n", names, columns, several ? "node " : "", columns + names);
+}
+
 int view_trace_begin(struct view_trace *out, struct chil_error *err)
 {
     bool transactions = out->head->kind == CHIL_TRACE_TRANSACTION;
+    const char *columns =
+        transactions ? view_trace_columns_transaction : view_trace_columns_instruction;
+    if (out->head->kind == CHIL_TRACE_PACKET) columns = columns_packet;
     out->begun = true;
     switch (out->format) {
     case VIEW_TRACE_BINARY: return chil_trace_writer_new(&out->writer, out->head, out->file, err);
     case VIEW_TRACE_JSON: view_trace_json_begin(out); return 0;
-    default:
-        (void)fprintf(out->file, "%s\n",
-                      transactions ? view_trace_columns_transaction
-                                   : view_trace_columns_instruction);
-        return 0;
+    default: print_columns(out, columns); return 0;
     }
 }
 
 void view_trace_record(struct view_trace *out, const struct chil_trace_item *item)
 {
-    bool transactions = out->head->kind == CHIL_TRACE_TRANSACTION;
+    bool transactions = chil_trace_has_transactions(out->head->kind);
     if (out->format == VIEW_TRACE_BINARY) {
         if (item->trigger) chil_trace_write_mark(out->writer);
         if (transactions)

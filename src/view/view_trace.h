@@ -6,9 +6,11 @@
 
 enum view_trace_format { VIEW_TRACE_TEXT, VIEW_TRACE_BINARY, VIEW_TRACE_JSON, VIEW_TRACE_FORMATS };
 
-/* JSON: a lane of a thread. Events of a lane do not overlap. */
+/* JSON: a lane of a thread, or of a link of a node. Events of a lane do not overlap. */
 struct view_trace_lane {
+    unsigned node;
     int pid, tid;
+    size_t next;   /* of the node's lanes; 0: the last, else 1 + where it is */
     unsigned lane; /* 0 is the first of its thread */
     uint64_t end;  /* of its last event, in cycles */
 };
@@ -27,6 +29,8 @@ struct view_trace {
     uint32_t callpath;             /* text: that of the last record */
     struct view_trace_lane *lanes; /* JSON */
     size_t lane_count, lane_capacity;
+    size_t *node_lanes; /* the last of each node that has one, as `next` */
+    size_t node_capacity;
     uint64_t events;
 };
 

@@ -5,6 +5,10 @@
  * cycle, misses that are served at once, and what a thread does on a core whose clock is behind,
  * are in further lanes. In a lane events are in order, and each ends before the next begins. An
  * event is at least one cycle long, since viewers drop those of no length.
+ *
+ * With several nodes, each is a process for the viewer. Of packets it has a thread for each link,
+ * with the times in which a packet is on it, and one for what it has received. A flow joins all
+ * events of a packet; viewers draw it as arrows from its sender to its receiver.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,54 +45,102 @@ static void print_named(FILE *out, const char *name, const char *text)
 
 enum { LANE_STEP = 1000000 }; /* from the id of a lane to that of the next: above all thread ids */
 
+static bool several_nodes(const struct view_trace *out)
+{
+    return chil_trace_nodes(out->head) > 1;
+}
+
 static void begin_event(struct view_trace *out, const char *name, const char *phase,
                         const struct view_trace_lane *lane)
 {
     (void)fprintf(out->file,
                   "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%lld,\"name\":", out->events++ ? "," : "",
-                  phase, lane->pid, lane->tid + (long long)lane->lane * LANE_STEP);
+                  phase, several_nodes(out) ? (int)lane->node + 1 : lane->pid,
+                  lane->tid + (long long)lane->lane * LANE_STEP);
     print_string(out->file, name);
 }
 
-/* The first event of a lane says whose it is. */
-static void name_lane(struct view_trace *out, const struct view_trace_lane *lane, unsigned core,
-                      bool new_process)
+static void begin_name(struct view_trace *out, const char *what, const struct view_trace_lane *lane)
 {
-    if (new_process) {
-        begin_event(out, "process_name", "M", lane);
-        (void)fputs(",\"args\":{\"name\":", out->file);
-        print_string(out->file, out->head->program);
-        (void)fputs("}}", out->file);
-    }
-    begin_event(out, "thread_name", "M", lane);
-    (void)fprintf(out->file, ",\"args\":{\"name\":\"thread %d, ", lane->tid);
-    if (lane->lane)
-        (void)fprintf(out->file, "lane %u\"}}", lane->lane + 1);
-    else
-        (void)fprintf(out->file, "first on core %u\"}}", core);
+    begin_event(out, what, "M", lane);
+    (void)fputs(",\"args\":{\"name\":", out->file);
 }
 
-/* The lane of an event, which ends at `end`. */
-static struct view_trace_lane find_lane(struct view_trace *out, int pid, int tid, unsigned core,
-                                        uint64_t start, uint64_t end)
+static void name_process(struct view_trace *out, const struct view_trace_lane *lane)
 {
-    bool new_process = true;
-    unsigned lanes = 0;
-    for (size_t i = 0; i < out->lane_count; i++) {
-        struct view_trace_lane *lane = &out->lanes[i];
-        new_process &= lane->pid != pid;
-        if (lane->pid != pid || lane->tid != tid) continue;
-        lanes++;
-        if (lane->end > start) continue;
-        lane->end = end;
-        return *lane;
+    char text[80];
+    const uint32_t *size = out->head->torus;
+    begin_name(out, "process_name", lane);
+    if (several_nodes(out)) {
+        (void)snprintf(text, sizeof text, "node %u (%u,%u,%u)", lane->node, lane->node % size[0],
+                       lane->node / size[0] % size[1], lane->node / size[0] / size[1]);
+        print_string(out->file, text);
+    } else {
+        print_string(out->file, out->head->program);
     }
+    (void)fputs("}}", out->file);
+}
+
+/* The threads of the network: links by their number, then what is received. */
+enum { RECEIVED = CHIL_LINKS };
+
+/* The first event of a lane says whose it is. */
+static void name_lane(struct view_trace *out, const struct view_trace_lane *lane, unsigned core)
+{
+    char text[120], process[40] = "", where[40];
+    (void)snprintf(where, sizeof where, "first on core %u", core);
+    if (lane->lane) (void)snprintf(where, sizeof where, "lane %u", lane->lane + 1);
+    if (several_nodes(out)) (void)snprintf(process, sizeof process, "process %d, ", lane->pid);
+    if (out->head->kind != CHIL_TRACE_PACKET)
+        (void)snprintf(text, sizeof text, "%sthread %d, %s", process, lane->tid, where);
+    else if (lane->tid == RECEIVED)
+        (void)snprintf(text, sizeof text, "received%s%s", lane->lane ? ", " : "",
+                       lane->lane ? where : "");
+    else
+        (void)snprintf(text, sizeof text, "link %s", chil_link_name((unsigned)lane->tid));
+    begin_name(out, "thread_name", lane);
+    print_string(out->file, text);
+    (void)fputs("}}", out->file);
+}
+
+/* Adds a lane of the node. */
+static void add_lane(struct view_trace *out, const struct view_trace_lane *lane)
+{
+    size_t before = out->node_capacity;
+    out->node_lanes =
+        base_grow(out->node_lanes, &out->node_capacity, lane->node + 1, sizeof *out->node_lanes);
+    for (; before < out->node_capacity; before++)
+        out->node_lanes[before] = 0;
     out->lanes =
         base_grow(out->lanes, &out->lane_capacity, out->lane_count + 1, sizeof *out->lanes);
-    struct view_trace_lane lane = {pid, tid, lanes, end};
-    out->lanes[out->lane_count++] = lane;
-    name_lane(out, &lane, core, new_process);
-    return lane;
+    out->lanes[out->lane_count] = *lane;
+    out->lanes[out->lane_count].next = out->node_lanes[lane->node];
+    out->node_lanes[lane->node] = ++out->lane_count;
+}
+
+/* The lane of an event, which ends at `end`: the first of its thread that is free at `start`. */
+static struct view_trace_lane find_lane(struct view_trace *out, struct view_trace_lane wanted,
+                                        unsigned core, uint64_t start, uint64_t end)
+{
+    struct view_trace_lane *best = NULL;
+    bool new_process = true;
+    size_t at = wanted.node < out->node_capacity ? out->node_lanes[wanted.node] : 0;
+    for (; at; at = out->lanes[at - 1].next) {
+        struct view_trace_lane *lane = &out->lanes[at - 1];
+        new_process &= lane->pid != wanted.pid && !several_nodes(out);
+        if (lane->pid != wanted.pid || lane->tid != wanted.tid) continue;
+        wanted.lane++;
+        if (lane->end <= start) best = lane;
+    }
+    if (best) {
+        best->end = end;
+        return *best;
+    }
+    wanted.end = end;
+    add_lane(out, &wanted);
+    if (new_process) name_process(out, &wanted);
+    name_lane(out, &wanted, core);
+    return wanted;
 }
 
 static void print_names(const struct view_trace *out, const struct chil_trace_item *item)
@@ -117,7 +169,8 @@ static void print_instruction(struct view_trace *out, const struct chil_trace_it
     const struct chil_trace_record *r = &item->record;
     char text[CHIL_INSTRUCTION_TEXT];
     const struct view_trace_lane lane =
-        find_lane(out, r->pid, r->tid, r->core, r->cycle, r->cycle + 1);
+        find_lane(out, (struct view_trace_lane){.node = r->node, .pid = r->pid, .tid = r->tid},
+                  r->core, r->cycle, r->cycle + 1);
     if (item->trigger) print_trigger(out, &lane, r->cycle);
     chil_instruction_text(r->word, r->pc, text, sizeof text);
     begin_event(out, text, "X", &lane);
@@ -139,7 +192,8 @@ static void print_transaction(struct view_trace *out, const struct chil_trace_it
     const struct chil_transaction *t = &item->transaction;
     uint64_t length = t->end > t->start ? t->end - t->start : 1;
     const struct view_trace_lane lane =
-        find_lane(out, t->pid, t->tid, t->sender, t->start, t->start + length);
+        find_lane(out, (struct view_trace_lane){.node = t->node, .pid = t->pid, .tid = t->tid},
+                  t->sender, t->start, t->start + length);
     if (item->trigger) print_trigger(out, &lane, t->start);
     begin_event(out, chil_transaction_kind_name(t->kind), "X", &lane);
     print_time(out, "ts", t->start);
@@ -154,9 +208,45 @@ static void print_transaction(struct view_trace *out, const struct chil_trace_it
     (void)fputs("}}", out->file);
 }
 
+/* A step of the packet's flow; it belongs to the event that begins at `cycle` in the lane. */
+static void print_flow(struct view_trace *out, const struct view_trace_lane *lane,
+                       const char *phase, const struct chil_transaction *t, uint64_t cycle)
+{
+    begin_event(out, "packet", phase, lane);
+    print_time(out, "ts", cycle);
+    (void)fprintf(out->file, ",\"cat\":\"flow\",\"id\":\"%u.%" PRIu32 "\"%s}", t->sender, t->packet,
+                  *phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/* A hop is on its link from its start to its end; what is received is an event of one cycle. */
+static void print_packet(struct view_trace *out, const struct chil_trace_item *item)
+{
+    const struct chil_transaction *t = &item->transaction;
+    char name[60];
+    bool hop = t->kind == CHIL_HOP;
+    uint64_t start = hop ? t->start + t->wait : t->end - 1;
+    const struct view_trace_lane lane =
+        find_lane(out, (struct view_trace_lane){.node = t->node, .tid = hop ? t->link : RECEIVED},
+                  0, start, t->end);
+    if (item->trigger) print_trigger(out, &lane, start);
+    (void)snprintf(name, sizeof name, "%u.%" PRIu32 " to %u", t->sender, t->packet, t->receiver);
+    begin_event(out, name, "X", &lane);
+    print_time(out, "ts", start);
+    print_time(out, "dur", t->end - start);
+    (void)fprintf(
+        out->file,
+        ",\"cat\":\"%s\",\"args\":{\"cycle\":%" PRIu64 ",\"latency\":%" PRIu64 ",\"wait\":%" PRIu32
+        ",\"sender\":%u,\"receiver\":%u,\"hops\":%u,\"size\":%" PRIu32 ",\"link\":\"%s\"}}",
+        chil_transaction_kind_name(t->kind), t->start, t->end - t->start, t->wait, t->sender,
+        t->receiver, t->hops, t->size, chil_link_name(t->link));
+    print_flow(out, &lane, !hop ? "f" : t->hops == 1 ? "s" : "t", t, start);
+}
+
 void view_trace_json(struct view_trace *out, const struct chil_trace_item *item)
 {
-    if (out->head->kind == CHIL_TRACE_TRANSACTION)
+    if (out->head->kind == CHIL_TRACE_PACKET)
+        print_packet(out, item);
+    else if (out->head->kind == CHIL_TRACE_TRANSACTION)
         print_transaction(out, item);
     else
         print_instruction(out, item);
@@ -179,5 +269,7 @@ void view_trace_json_end(struct view_trace *out)
     }
     (void)fputs("}\n", out->file);
     free(out->lanes);
+    free(out->node_lanes);
     out->lanes = NULL;
+    out->node_lanes = NULL;
 }

@@ -7,6 +7,8 @@
 - metadata ("M"): process_name and thread_name, each with args.name, once, and before the first event of who they name
 - complete events ("X"): "ts" and "dur", more than 0; each of a thread ends before the next in the file begins
 - instants ("i"): "ts", and a scope "g", "p" or "t"
+- flows ("s" begins, "t" goes on, "f" ends): "ts", "cat", "id"; each is at the beginning of an event of its thread;
+  a flow begins before it goes on or ends, and in no step goes back in time
 - "ts" and "dur" are decimal, never with an exponent, so that no digit of a cycle is lost
 """
 import json
@@ -18,6 +20,9 @@ PHASES = {
     "M": ({"ph", "pid", "tid", "name", "args"}, set()),
     "X": ({"ph", "pid", "tid", "name", "ts", "dur", "cat", "args"}, set()),
     "i": ({"ph", "pid", "tid", "name", "ts", "s"}, {"cat", "args"}),
+    "s": ({"ph", "pid", "tid", "name", "ts", "cat", "id"}, set()),
+    "t": ({"ph", "pid", "tid", "name", "ts", "cat", "id"}, set()),
+    "f": ({"ph", "pid", "tid", "name", "ts", "cat", "id", "bp"}, set()),
 }
 
 
@@ -83,6 +88,21 @@ def check_nesting(events):
         ends[who] = event["ts"] + event["dur"]
 
 
+def check_flows(events):
+    starts = {(e["pid"], e["tid"], e["ts"]) for e in events if e["ph"] == "X"}
+    last = {}
+    for event in events:
+        if event["ph"] not in "stf":
+            continue
+        if (event["pid"], event["tid"], event["ts"]) not in starts:
+            fail("a flow that is at no event", event)
+        if event["ph"] != "s" and event["id"] not in last:
+            fail("a flow that has not begun", event)
+        if event["ts"] < last.get(event["id"], 0):
+            fail("a flow that goes back in time", event)
+        last[event["id"]] = event["ts"]
+
+
 def main():
     with open(sys.argv[1], encoding="ascii") as file:
         trace = json.load(file, object_pairs_hook=unique, parse_float=number, parse_constant=lambda c: fail("no number", c))
@@ -96,6 +116,7 @@ def main():
     for event in trace["traceEvents"]:
         check_event(event, named)
     check_nesting(trace["traceEvents"])
+    check_flows(trace["traceEvents"])
     print(len(trace["traceEvents"]))
 
 

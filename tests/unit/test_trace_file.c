@@ -105,6 +105,13 @@ static struct chil_transaction any_transaction(uint64_t *seed)
     t.level = (uint8_t)(r >> 34 & 3);
     t.category = (uint8_t)(r >> 36 & 1);
     t.tag = (uint8_t)(r >> 40);
+    t.node = r >> 48 & 3 ? 0 : (uint16_t)(random_next(seed) % 24);
+    if (t.kind < CHIL_PACKET) return t;
+    t.receiver = (uint16_t)random_next(seed);
+    t.hops = (uint16_t)random_next(seed);
+    t.link = (uint8_t)(random_next(seed) % CHIL_LINKS);
+    t.wait = (uint32_t)random_next(seed);
+    t.packet = (uint32_t)random_next(seed);
     return t;
 }
 
@@ -116,6 +123,7 @@ static char *write_transactions(unsigned count, size_t *length)
     uint64_t seed = 9;
     FILE *file = open_memstream(&bytes, length);
     other.kind = CHIL_TRACE_TRANSACTION;
+    memcpy(other.torus, (uint32_t[3]){4, 3, 2}, sizeof other.torus);
     assert_int_equal(chil_trace_writer_new(&writer, &other, file, NULL), 0);
     for (unsigned i = 0; i < count; i++) {
         struct chil_transaction t = any_transaction(&seed);

@@ -41,8 +41,8 @@ struct chil_capture *chil_capture_new(const struct chil_capture_options *options
 {
     struct chil_capture *c = base_calloc(1, sizeof *c);
     c->options = *options;
-    c->two_passes = options->kind != CHIL_TRACE_TRANSACTION && options->where && options->before &&
-                    !options->once;
+    c->two_passes = !chil_trace_has_transactions(options->kind) && options->where &&
+                    options->before && !options->once;
     c->back = options->before / BACK_SHARE + BACK_LEAST;
     c->ring.size = has_trigger(c) ? options->before : 0;
     if (c->ring.size) c->ring.items = base_reserve(c->ring.size * sizeof *c->ring.items);
@@ -147,7 +147,7 @@ void chil_capture_transaction(struct chil_capture *c, const struct chil_transact
                               bool on)
 {
     c->transactions++;
-    if (c->options.kind != CHIL_TRACE_TRANSACTION)
+    if (!chil_trace_has_transactions(c->options.kind))
         watch_transaction(c, transaction);
     else if (on)
         take_transaction(c, transaction);
@@ -185,7 +185,8 @@ bool chil_capture_record(struct chil_capture *c, const struct chil_trace_record 
 void chil_capture_begin(struct chil_capture *c, struct chil_capture_pass *pass)
 {
     const struct chil_capture_options *o = &c->options;
-    bool instructions = o->kind != CHIL_TRACE_TRANSACTION, search = c->two_passes && !c->is_window;
+    bool instructions = !chil_trace_has_transactions(o->kind),
+         search = c->two_passes && !c->is_window;
     c->fired = c->marked = c->differs = c->is_short = false;
     c->transactions = c->ring.count = c->ring.next = 0;
     if (!c->is_window) c->matches = 0;

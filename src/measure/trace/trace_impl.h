@@ -15,8 +15,10 @@ enum {
     TRACE_COMMAND = 0x80,
     TRACE_WHO =
         0x80, /* instructions: core, pid, tid, category; transactions: sender, core, pid, tid */
-    TRACE_MARK = 0x81, /* the next record is the trigger */
-    TRACE_END = 0x82   /* the number of records; nothing follows */
+    TRACE_MARK = 0x81,  /* the next record is the trigger */
+    TRACE_END = 0x82,   /* the number of records; nothing follows */
+    TRACE_TORUS = 0x83, /* first, with several nodes: how many in x, y, z */
+    TRACE_NODE = 0x84   /* whose records come: a number; 0 at the beginning */
 };
 
 /* The first byte of an instruction: its access in the lowest two bits, */
@@ -28,6 +30,9 @@ enum {
 };
 /* and of a transaction: its kind in the lowest three bits, its level in the next two. */
 enum { TRACE_LEVEL = 8, TRACE_SIZE_FOLLOWS = 32, TRACE_NAMES_FOLLOW = 64 };
+
+/* Behind a packet or hop: receiver, hops, link, wait, the packet's number. */
+enum { TRACE_NUMBERS = 5 };
 
 enum { TRACE_CORES = 256, TRACE_PLACES = 1 << 13, TRACE_VARINT_MAX = 10 };
 
@@ -45,6 +50,7 @@ struct trace_state {
     struct trace_place places[TRACE_PLACES];
     struct chil_transaction last; /* of transactions */
     unsigned core;                /* whose instructions come */
+    unsigned node;
     int pid, tid;
     uint8_t category;
 };

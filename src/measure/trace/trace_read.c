@@ -89,6 +89,23 @@ static size_t take_names(struct chil_trace_reader *r, const char **names, const 
     return i;
 }
 
+/* Behind the names, where there are several nodes. */
+static void take_torus(struct chil_trace_reader *r)
+{
+    int byte = r->failed ? EOF : getc_unlocked(r->in);
+    if (byte != TRACE_TORUS) {
+        if (byte != EOF) (void)ungetc(byte, r->in);
+        return;
+    }
+    r->at++;
+    for (unsigned i = 0; i < 3; i++) {
+        r->head.torus[i] = (uint32_t)take(r, CHIL_TORUS_SIZE_MAX, "a size of the torus");
+        if (!r->head.torus[i]) (void)complain(r, "a side of the torus has 0 nodes");
+    }
+    if (chil_trace_nodes(&r->head) > CHIL_RUN_NODES_MAX)
+        (void)complain(r, "the torus has more than %d nodes", CHIL_RUN_NODES_MAX);
+}
+
 static void take_head(struct chil_trace_reader *r)
 {
     struct chil_trace_head *h = &r->head;
@@ -109,6 +126,7 @@ static void take_head(struct chil_trace_reader *r)
     h->program = take_text(r, "the program's name");
     h->tag_count = take_names(r, h->tags, "a tag's name");
     h->category_count = take_names(r, h->categories, "a category's name");
+    take_torus(r);
 }
 
 int chil_trace_reader_new(struct chil_trace_reader **reader, FILE *in, const char *name,
@@ -151,7 +169,7 @@ const struct chil_trace_head *chil_trace_reader_head(const struct chil_trace_rea
 static void take_who(struct chil_trace_reader *r)
 {
     struct trace_state *s = &r->state;
-    bool transactions = r->head.kind == CHIL_TRACE_TRANSACTION;
+    bool transactions = chil_trace_has_transactions(r->head.kind);
     unsigned first =
         (unsigned)take(r, transactions ? UINT16_MAX : TRACE_CORES - 1, "a core's number");
     if (transactions) {
@@ -201,6 +219,7 @@ static void take_instruction(struct chil_trace_reader *r, unsigned first,
             pc);
     }
     *record = (struct chil_trace_record){.cycle = s->cores[s->core].cycle + cycles,
+                                         .node = s->node,
                                          .core = s->core,
                                          .pid = s->pid,
                                          .tid = s->tid,
@@ -235,6 +254,16 @@ static void take_transaction(struct chil_trace_reader *r, unsigned first,
         last->category = (uint8_t)take_byte(r);
         last->tag = (uint8_t)take_byte(r);
     }
+    last->node = (uint16_t)r->state.node;
+    last->receiver = last->hops = last->link = 0;
+    last->wait = last->packet = 0;
+    if (last->kind >= CHIL_PACKET) {
+        last->receiver = (uint16_t)take(r, UINT16_MAX, "a node");
+        last->hops = (uint16_t)take(r, UINT16_MAX, "a number of hops");
+        last->link = (uint8_t)take(r, CHIL_LINKS - 1, "a link");
+        last->wait = (uint32_t)take(r, UINT32_MAX, "a wait");
+        last->packet = (uint32_t)take(r, UINT32_MAX, "the number of a packet");
+    }
     *t = *last;
 }
 
@@ -256,12 +285,16 @@ int chil_trace_read(struct chil_trace_reader *r, struct chil_trace_item *item,
             r->marked = true;
             continue;
         }
+        if (first == TRACE_NODE) {
+            r->state.node = (unsigned)take(r, chil_trace_nodes(&r->head) - 1, "a node's number");
+            continue;
+        }
         if (first & TRACE_COMMAND)
             return complain(r, "0x%02x is none of the bytes that may stand here", first);
         if (!r->has_who) return complain(r, "a record before it is said whose it is");
         *item = (struct chil_trace_item){.trigger = r->marked};
         r->marked = false;
-        if (r->head.kind == CHIL_TRACE_TRANSACTION)
+        if (chil_trace_has_transactions(r->head.kind))
             take_transaction(r, first, &item->transaction);
         else
             take_instruction(r, first, &item->record);

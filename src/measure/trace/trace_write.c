@@ -23,7 +23,7 @@ struct chil_trace_writer {
 
 const char *chil_trace_kind_name(enum chil_trace_kind kind)
 {
-    static const char *const names[] = {"instruction", "memory", "transaction"};
+    static const char *const names[] = {"instruction", "memory", "transaction", "packet"};
     return names[kind];
 }
 
@@ -91,6 +91,11 @@ int chil_trace_writer_new(struct chil_trace_writer **writer, const struct chil_t
     put_text(w, head->program);
     put_names(w, head->tags, head->tag_count);
     put_names(w, head->categories, head->category_count);
+    if (head->torus[0]) {
+        *w->at++ = TRACE_TORUS;
+        for (unsigned i = 0; i < 3; i++)
+            w->at = encode(w->at, head->torus[i]);
+    }
     *writer = w;
     return 0;
 }
@@ -99,6 +104,14 @@ void chil_trace_write_mark(struct chil_trace_writer *w)
 {
     make_room(w);
     *w->at++ = TRACE_MARK;
+}
+
+static uint8_t *put_node(struct chil_trace_writer *w, uint8_t *at, unsigned node)
+{
+    if (node == w->state.node) return at;
+    w->state.node = node;
+    *at++ = TRACE_NODE;
+    return encode(at, node);
 }
 
 static uint8_t *put_who(struct chil_trace_writer *w, uint8_t *at, const struct chil_trace_record *r)
@@ -119,7 +132,7 @@ void chil_trace_write(struct chil_trace_writer *w, const struct chil_trace_recor
 {
     struct trace_state *s = &w->state;
     make_room(w);
-    uint8_t *at = w->at;
+    uint8_t *at = put_node(w, w->at, r->node);
     if (r->core != s->core || r->pid != s->pid || r->tid != s->tid || r->category != s->category ||
         !w->told_who)
         at = put_who(w, at, r);
@@ -153,7 +166,7 @@ void chil_trace_write_transaction(struct chil_trace_writer *w, const struct chil
 {
     struct chil_transaction *last = &w->state.last;
     make_room(w);
-    uint8_t *at = w->at;
+    uint8_t *at = put_node(w, w->at, t->node);
     if (t->sender != last->sender || t->core != last->core || t->pid != last->pid ||
         t->tid != last->tid || !w->told_who) {
         *at++ = TRACE_WHO;
@@ -174,6 +187,11 @@ void chil_trace_write_transaction(struct chil_trace_writer *w, const struct chil
     if (names) {
         *at++ = t->category;
         *at++ = t->tag;
+    }
+    if (t->kind >= CHIL_PACKET) {
+        const uint32_t numbers[TRACE_NUMBERS] = {t->receiver, t->hops, t->link, t->wait, t->packet};
+        for (unsigned i = 0; i < TRACE_NUMBERS; i++)
+            at = encode(at, numbers[i]);
     }
     *last = *t;
     w->at = at;
