@@ -5,6 +5,7 @@
  * or all processes send to all remote ones.
  */
 #include "mpi_coll_steps.h"
+#include "mpi_note.h"
 
 #define UNPACK(...)     __VA_ARGS__
 #define MAKE(make, ...) make(__VA_ARGS__)
@@ -77,6 +78,21 @@ static struct schedule *begin(struct comm *comm, struct type *one, struct type *
     return s;
 }
 
+/* ---- notices: what a rank gives and takes is that of its buffers ---- */
+
+static size_t bytes_of(int count, const struct type *type)
+{
+    return type ? (size_t)count * type->size : 0;
+}
+
+static size_t blocks_bytes(const struct comm *comm, const struct blocks *b)
+{
+    size_t count = 0;
+    for (int i = 0; b->type && i < comm_peers(comm)->count; i++)
+        count += (size_t)blocks_count(b, i);
+    return b->type ? count * b->type->size : 0;
+}
+
 /* ---- barrier ---- */
 
 static void leaders_exchange(struct schedule *s, const struct comm *comm, const void *out,
@@ -125,6 +141,7 @@ MPI(int, Barrier, (MPI_Comm handle))
 {
     ENTER("Barrier");
     COMM(comm, handle);
+    mpi_note_collective(comm, -1, 0, 0);
     return run_barrier(comm);
 }
 
@@ -132,6 +149,7 @@ MPI(int, Ibarrier, (MPI_Comm handle, MPI_Request *request))
 {
     ENTER("Ibarrier");
     COMM(comm, handle);
+    mpi_note_collective(comm, -1, 0, 0);
     return mpi_schedule_start(make_Barrier(comm), request);
 }
 
@@ -145,6 +163,9 @@ static int make_Bcast(struct schedule **out, struct comm *comm, void *buffer, in
     TRY(check_root(comm, root));
     TRY(check_in_place(comm, buffer));
     struct schedule *s = *out = begin(comm, type, NULL, NULL);
+    bool gives = root == (comm->remote ? MPI_ROOT : comm->local->rank);
+    mpi_note_collective(comm, root < 0 ? -1 : root, gives ? bytes_of(count, type) : 0,
+                        gives || root < 0 ? 0 : bytes_of(count, type));
     if (!comm->remote) {
         steps_bcast(s, comm, buffer, count, type, root);
         return MPI_SUCCESS;
@@ -184,6 +205,11 @@ static int make_rooted(struct schedule **out, struct comm *comm, bool gathers, c
         if (is_root) TRY(check_alias(comm, one, all_base, one_count));
     }
     struct schedule *s = *out = begin(comm, all.type, own.type, NULL);
+    size_t one_bytes = bytes_of(one_count, own.type), all_bytes = blocks_bytes(comm, &all);
+    if (is_root && in_place && !comm->remote)
+        one_bytes = bytes_of(blocks_count(&all, comm->local->rank), all.type);
+    mpi_note_collective(comm, root < 0 ? -1 : root, gathers ? one_bytes : all_bytes,
+                        gathers ? all_bytes : one_bytes);
     if (is_root) {
         int rank = comm->remote ? -1 : root;
         (gathers ? steps_gather : steps_scatter)(s, comm, &all, rank);
@@ -242,6 +268,10 @@ static int make_all(struct schedule **out, struct comm *comm, const void *sendbu
         TRY(check_alias(comm, sendbuf, recvbuf, sendcount));
     }
     struct schedule *s = *out = begin(comm, all.type, own.type, NULL);
+    mpi_note_collective(comm, -1,
+                        in_place ? bytes_of(blocks_count(&all, comm->local->rank), all.type)
+                                 : bytes_of(sendcount, own.type),
+                        blocks_bytes(comm, &all));
     if (comm->remote) {
         steps_gather(s, comm, &all, -1);
         for (int i = 0; i < comm->remote->count; i++)
@@ -347,6 +377,15 @@ static int fill_alltoall(struct schedule *s, struct comm *comm, const struct sid
     return MPI_SUCCESS;
 }
 
+static size_t side_bytes(const struct comm *comm, const struct side *side)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < comm_peers(comm)->count; i++)
+        bytes += bytes_of(side->counts ? side->counts[i] : side->count,
+                          mpi_type(side->types ? side->types[i] : side->type));
+    return bytes;
+}
+
 static int make_exchange(struct schedule **out, struct comm *comm, struct side send,
                          struct side receive)
 {
@@ -358,6 +397,10 @@ static int make_exchange(struct schedule **out, struct comm *comm, struct side s
                                                         send.counts ? send.counts[0] : send.count)
                                           : MPI_SUCCESS;
     if (!error) error = fill_alltoall(s, comm, &send, &receive);
+    if (!error)
+        mpi_note_collective(comm, -1,
+                            side_bytes(comm, send.base == MPI_IN_PLACE ? &receive : &send),
+                            side_bytes(comm, &receive));
     if (error)
         mpi_schedule_free(s);
     else
@@ -426,6 +469,9 @@ static int make_Reduce(struct schedule **made, struct comm *comm, const void *in
     TRY(check_reduction(comm, &r, comm->remote && is_root ? NULL : in, out, count, type, op,
                         is_root));
     struct schedule *s = *made = begin(comm, r.type, NULL, r.op);
+    mpi_note_collective(comm, root < 0 ? -1 : root,
+                        comm->remote && is_root ? 0 : bytes_of(count, r.type),
+                        is_root ? bytes_of(count, r.type) : 0);
     if (comm->remote && is_root) {
         schedule_receive(s, out, count, r.type, 0);
         return MPI_SUCCESS;
@@ -449,6 +495,7 @@ static int make_Allreduce(struct schedule **made, struct comm *comm, const void 
     void *result;
     TRY(check_reduction(comm, &r, in, out, count, type, op, true));
     struct schedule *s = *made = begin(comm, r.type, NULL, r.op);
+    mpi_note_collective(comm, -1, bytes_of(count, r.type), bytes_of(count, r.type));
     if (!comm->remote) {
         steps_allreduce(s, comm, r.in, out, count, r.type, r.op);
         return MPI_SUCCESS;
@@ -469,6 +516,8 @@ static int make_prefix(struct schedule **made, struct comm *comm, const void *in
     if (comm->remote) return mpi_fail(comm, MPI_ERR_COMM, "not over an inter-communicator");
     TRY(check_reduction(comm, &r, in, out, count, type, op, true));
     struct schedule *s = *made = begin(comm, r.type, NULL, r.op);
+    mpi_note_collective(comm, -1, bytes_of(count, r.type),
+                        exclusive && !comm->local->rank ? 0 : bytes_of(count, r.type));
     steps_scan(s, comm, r.in, out, count, r.type, r.op, exclusive);
     return MPI_SUCCESS;
 }
@@ -498,6 +547,7 @@ static int make_parts(struct schedule **made, struct comm *comm, const void *in,
         own[i] = counts ? counts[i] : each;
         places[i] = i ? places[i - 1] + own[i - 1] : 0;
     }
+    mpi_note_collective(comm, -1, bytes_of(total, r.type), bytes_of(own[rank], r.type));
     if (comm->remote) schedule_within(s, inside);
     steps_reduce(s, inside, r.in, &result, total, r.type, r.op, 0);
     if (comm->remote) {

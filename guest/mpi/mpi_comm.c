@@ -7,6 +7,7 @@
  * one MPI_Comm_split have the same context, as no process is in two of them.
  */
 #include "mpi_coll_steps.h"
+#include "mpi_note.h"
 
 #include <stdio.h>
 
@@ -31,8 +32,15 @@ int mpi_comm_wrong(MPI_Comm handle)
                                             : "this is no communicator");
 }
 
+/* Of an inter-communicator those of its other group are what messages go to. */
+static void note_members(uint64_t context, const struct group *peers)
+{
+    mpi_note(CHILIAD_MPI_MEMBERS, peers->count, (long)peers->world, 0, 0, context);
+}
+
 struct comm *mpi_comm_new(uint64_t context, struct group *local, struct group *remote)
 {
+    note_members(context, remote ? remote : local);
     struct comm *comm = mpi_alloc(sizeof *comm);
     *comm = (struct comm){.refs = 1, .context = context, .local = local, .remote = remote};
     comm->handle = mpi_handle_new(KIND_COMM, comm);
@@ -59,6 +67,7 @@ static void predefine(struct comm **out, int handle, uint64_t context, struct gr
     struct comm *comm = mpi_alloc(sizeof *comm);
     *comm = (struct comm){.handle = handle, .refs = 2, .context = context, .local = group};
     (void)snprintf(comm->name, sizeof comm->name, "%s", name);
+    note_members(context, group);
     mpi_handle_set(handle, comm);
     *out = comm;
 }

@@ -13,7 +13,7 @@
  * unexpected message. Messages between two processes in one context match in the order in which
  * they were sent.
  */
-#include "mpi_impl.h"
+#include "mpi_note.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -96,8 +96,10 @@ void mpi_request_done(struct request *r)
     if (r->after) r->after(r);
     if (r->schedule && r->kind != REQUEST_SCHEDULE)
         mpi_schedule_step_done(r->schedule);
-    else if (r->freed)
+    else if (r->freed) {
+        mpi_note_end(r);
         mpi_request_delete(r);
+    }
 }
 
 /* ---- the queue ---- */
@@ -529,7 +531,9 @@ static void wait_among_threads(void)
 {
     if (threads.looks) {
         mpi_packet_kick();
+        mpi_note_wait();
         (void)pthread_cond_wait(&threads.progress, &threads.lock);
+        mpi_note_waited();
         return;
     }
     threads.looks = true;

@@ -1,5 +1,5 @@
 /* Start and end, time, versions. */
-#include "mpi_impl.h"
+#include "mpi_note.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -34,6 +34,7 @@ const char *mpi_enter(const char *name)
         fatal(name, mpi.finished ? "called after MPI_Finalize" : "called before MPI_Init");
     const char *before = mpi_call;
     if (before) return before;
+    mpi_note_call(name);
     if (mpi.thread_level == MPI_THREAD_MULTIPLE) mpi_lock();
     mpi_call = name;
     return NULL;
@@ -47,6 +48,7 @@ void mpi_leave(const char **entered)
     mpi_call = NULL;
     mpi_packet_leave();
     if (mpi.thread_level == MPI_THREAD_MULTIPLE) mpi_unlock();
+    mpi_note_return();
 }
 
 void mpi_abort(int code)
@@ -67,9 +69,10 @@ static unsigned eager_limit(void)
     return limit;
 }
 
-static int init(int required, int *provided)
+static int init(const char *name, int required, int *provided)
 {
     if (mpi.started) fatal("MPI_Init", "called twice");
+    mpi_note_call(name);
     struct chiliad_personality p = chiliad_personality();
     mpi.rank = (int)chiliad_rank();
     mpi.ranks = (int)chiliad_ranks();
@@ -86,6 +89,7 @@ static int init(int required, int *provided)
     mpi_info_init();
     mpi_comm_init();
     *provided = mpi.thread_level;
+    mpi_note_return();
     return MPI_SUCCESS;
 }
 
@@ -94,14 +98,15 @@ MPI(int, Init, (int *argc, char ***argv))
     int provided;
     (void)argc;
     (void)argv;
-    return init(MPI_THREAD_SINGLE, &provided);
+    return init("MPI_Init", MPI_THREAD_SINGLE, &provided);
 }
 
 MPI(int, Init_thread, (int *argc, char ***argv, int required, int *provided))
 {
     (void)argc;
     (void)argv;
-    return init(required < MPI_THREAD_SINGLE     ? MPI_THREAD_SINGLE
+    return init("MPI_Init_thread",
+                required < MPI_THREAD_SINGLE     ? MPI_THREAD_SINGLE
                 : required > MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE
                                                  : required,
                 provided);

@@ -240,8 +240,8 @@ struct general;
 struct request {
     int handle;
     enum request_kind kind;
-    bool active, complete, persistent, freed, cancelled, internal,
-        is_null; /* null: MPI_PROC_NULL */
+    bool active, complete, persistent, freed, cancelled, internal, is_null, /* MPI_PROC_NULL */
+        noted; /* started by a call that does not wait for it */
     /* what was asked for */
     struct comm *comm;
     struct type *type;

@@ -1,5 +1,5 @@
 /* Point to point calls: checks, and requests. */
-#include "mpi_impl.h"
+#include "mpi_note.h"
 
 enum { TAG_MAX = 0x3fffffff };
 
@@ -124,6 +124,7 @@ static int blocking(const void *buffer, int count, MPI_Datatype type, int peer, 
 {
     struct request *r;
     TRY(make(&r, buffer, count, type, peer, tag, comm, mode));
+    mpi_note_start(r, false);
     int error = mpi_start_any(r);
     mpi_wait_for(r);
     int other = mpi_request_finish(r, status);
@@ -138,6 +139,7 @@ static int starting(const void *buffer, int count, MPI_Datatype type, int peer, 
     struct request *r;
     TRY(make(&r, buffer, count, type, peer, tag, comm, mode));
     *request = r->handle;
+    mpi_note_start(r, true);
     return mpi_start_any(r);
 }
 
@@ -207,6 +209,7 @@ MPI(int, Recv_init,
 
 static int both(struct request *out, struct request *in, MPI_Comm comm, MPI_Status *status)
 {
+    mpi_note_start(out, false);
     mpi_request_start(in);
     mpi_request_start(out);
     mpi_wait_for(in);
@@ -342,6 +345,7 @@ static int take(void *buffer, int count, MPI_Datatype datatype, MPI_Message *han
     if (count < 0) return mpi_fail(NULL, MPI_ERR_COUNT, "count is %d", count);
     TYPE(NULL, type, datatype);
     struct request *r = *out = mpi_irecv(buffer, count, type, m->source, m->tag, mpi.world, 0);
+    r->context = m->context;
     r->active = true;
     r->room = (size_t)count * type->size;
     mpi_handle_free(m->handle);
@@ -367,6 +371,7 @@ MPI(int, Imrecv,
     ENTER("Imrecv");
     struct request *r;
     TRY(take(buffer, count, type, message, &r));
+    mpi_note_start(r, true);
     *request = r->handle;
     return MPI_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* Topologies: Cartesian, graph, distributed graph; collectives among neighbours. Ranks are not
  * reordered: MPI_Dims_create and the default mapping both have neighbours close already. */
 #include "mpi_coll_steps.h"
+#include "mpi_note.h"
 
 int mpi_comm_split(struct comm *comm, int color, int key, MPI_Comm *result);
 
@@ -531,6 +532,7 @@ static int fill(struct schedule *s, struct comm *comm, const struct side *send,
     struct neighbors n = {0};
     char *at;
     int count;
+    size_t given = 0, taken = 0;
     struct type *type;
     TRY(neighbors_of(comm, s, &n));
     bool cart = comm->topo->kind == MPI_CART;
@@ -538,13 +540,16 @@ static int fill(struct schedule *s, struct comm *comm, const struct side *send,
         if (n.sources[i] == MPI_PROC_NULL) continue;
         TRY(block(comm, receive, i, &at, &count, &type));
         schedule_receive(s, at, count, type, n.sources[i]);
+        taken += (size_t)count * type->size;
     }
     for (int k = 0; k < n.out; k++) {
         int i = cart ? k ^ 1 : k;
         if (n.targets[i] == MPI_PROC_NULL) continue;
         TRY(block(comm, send, i, &at, &count, &type));
         schedule_send(s, at, count, type, n.targets[i]);
+        given += (size_t)count * type->size;
     }
+    mpi_note_collective(comm, -1, given, taken);
     return MPI_SUCCESS;
 }
 

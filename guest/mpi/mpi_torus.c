@@ -7,7 +7,7 @@
  * What waits only looks at the status of the FIFOs, so that the simulator need not execute it and
  * sees a deadlock.
  */
-#include "mpi_impl.h"
+#include "mpi_note.h"
 
 #include "chiliad/net.h"
 
@@ -247,7 +247,11 @@ void mpi_packet_wait(bool refused)
         return;
     }
     /* Nobody else knows when there is room. */
-    if (torus.shares && !refused && !torus.undelivered && mpi_node_wait(torus.heard)) return;
+    mpi_note_wait();
+    if (torus.shares && !refused && !torus.undelivered && mpi_node_wait(torus.heard)) {
+        mpi_note_waited();
+        return;
+    }
     if (torus.undelivered)
         wait_for_bell();
     else if (refused)
@@ -256,6 +260,7 @@ void mpi_packet_wait(bool refused)
         wait_for_barrier();
     else
         wait_for_packet();
+    mpi_note_waited();
 }
 
 /* ---- the barrier network ---- */

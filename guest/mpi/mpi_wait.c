@@ -1,5 +1,5 @@
 /* Completion of requests: wait, test, and what belongs to them. */
-#include "mpi_impl.h"
+#include "mpi_note.h"
 
 int mpi_start_any(struct request *r);
 
@@ -36,6 +36,7 @@ int mpi_request_finish(struct request *r, MPI_Status *status)
     if (r->active || !r->persistent) {
         if (r->general) (void)r->general->query(r->general->extra, &r->status);
         result = r->status;
+        if (r->active) mpi_note_end(r);
         if (r->kind == REQUEST_SEND && !r->is_null) {
             result.MPI_SOURCE = MPI_ANY_SOURCE;
             result.MPI_TAG = MPI_ANY_TAG;
@@ -272,6 +273,7 @@ static int start(MPI_Request handle)
     if (!r || !r->persistent)
         return mpi_fail(NULL, MPI_ERR_REQUEST, "the request is not persistent");
     if (r->active) return mpi_fail(NULL, MPI_ERR_REQUEST, "the request has been started already");
+    mpi_note_start(r, true);
     return mpi_start_any(r);
 }
 

@@ -45,6 +45,34 @@ struct chil_run_names {
     struct chil_ranges *functions, *symbols, *callpaths, *sites, *sections;
 };
 
+/* What the MPI library of a program does, in the order of time of each thread. Peers are ranks in
+ * the communicator, which its context stands for: a process has no two communicators of one context
+ * at a time. A request is 0 in calls that wait for the message themselves. */
+enum chil_mpi_kind {
+    CHIL_MPI_CALL, /* name */
+    CHIL_MPI_RETURN,
+    CHIL_MPI_WAIT,       /* not notified */
+    CHIL_MPI_WAITED,     /* likewise */
+    CHIL_MPI_SENT,       /* a send has begun: peer, tag, bytes, request, context */
+    CHIL_MPI_POSTED,     /* a receive has begun that does not wait: request */
+    CHIL_MPI_RECEIVED,   /* the program has a message: as sent */
+    CHIL_MPI_COMPLETED,  /* the program knows that a send is over: request */
+    CHIL_MPI_COLLECTIVE, /* the root or -1, bytes of this rank, received, context */
+    CHIL_MPI_MEMBERS,    /* of a communicator: members, ranks of the world; context */
+};
+struct chil_mpi_event {
+    enum chil_mpi_kind kind;
+    uint64_t cycle;
+    unsigned node, core;
+    int tid;
+    char name[40];
+    int peer, tag;
+    uint64_t bytes, received, context;
+    uint32_t request;
+    const uint32_t *members; /* until the callback returns */
+    uint32_t member_count;
+};
+
 struct chil_run;
 
 /* Where nodes are: sizes in x, y and z, and in which dimensions the ring is open (a mesh). Nodes
@@ -145,6 +173,9 @@ struct chil_run_options {
     uint32_t transactions;
     bool transact_pc;                   /* transactions have their pc; else it is 0 */
     const struct chil_run_names *names; /* NULL: none. Functions need transact_pc */
+    /* Called for what the MPI libraries of the nodes do; NULL: not. Nodes run on several threads of
+     * the host: calls about one node come one after another, those about two may come at once. */
+    void (*mpi)(void *context, const struct chil_mpi_event *event);
     /* Called when about `pause_cycles` have passed since the last time, between instructions;
      * counts may be read. False ends the run there, without the program's end. NULL: never.
      * Time and counts are the same with and without.
@@ -169,6 +200,7 @@ struct chil_run_options {
     bool record_flat;        /* functions only, no paths */
     bool record_code_misses; /* misses and waits of each instruction, too; takes longer */
     bool record_call_sites;  /* a path for each place where a function is called */
+    bool record_inside_mpi;  /* functions below a call of MPI, which else count as the call */
     /* Globs of function names. Functions that match none of `only`, or one of `exclude`, count
      * where they are called.
      */

@@ -62,6 +62,8 @@ static const struct option_row option_rows[] = {
      OPTION_SET_FLAG(struct record, program.run.record_flat)},
     {"call-sites", 0, NULL, "a call path for each line that calls a function",
      OPTION_SET_FLAG(struct record, program.run.record_call_sites)},
+    {"inside-mpi", 0, NULL, "also functions below a call of MPI, which else count as the call",
+     OPTION_SET_FLAG(struct record, program.run.record_inside_mpi)},
     {"code-misses", 0, NULL,
      "misses of L1 and waits of each instruction, for 'chiliad report --annotate'; programs that "
      "miss much take up to twice as long to record",

@@ -3,6 +3,7 @@
  * these:
  *   - what is deeper than the limit;
  *   - a function inside a region of the user's counts as the region;
+ *   - a function inside a call of MPI counts as the call, unless `record_inside_mpi`;
  *   - a stub of a procedure linkage table counts as the function that it leads to.
  *
  * A function that is called at several places of its caller is one node, as with Score-P; where it
@@ -221,6 +222,11 @@ static int construct_node(struct run_calls *c, int above, const struct record_pa
     return node;
 }
 
+bool run_calls_is_mpi(const struct chil_exp *exp, int node)
+{
+    return strcmp(exp->region[exp->node[node].region].paradigm, "mpi") == 0;
+}
+
 static int node_of_path(struct run_calls *c, const struct record_path *path)
 {
     const struct chil_run_options *o = &c->run->options;
@@ -230,6 +236,7 @@ static int node_of_path(struct run_calls *c, const struct record_path *path)
         return node_get(c, CHIL_EXP_NONE, region_get(c, symbol, RECORD_ROOT), 0);
     int above = c->node_of[path->parent->number];
     if (path->kind == RECORD_INSIDE || (!o->record_flat && path->depth > limit)) return above;
+    if (!o->record_inside_mpi && run_calls_is_mpi(c->exp, above)) return above;
     const struct record_function *function = behind_stubs(path->function);
     if (path->kind == RECORD_CALL) symbol = function->symbol;
     if (path->kind == RECORD_CALL && !is_wanted(o, symbol)) return above;

@@ -270,7 +270,9 @@ static void add_path(struct builder *b, const struct record_path *path, struct c
     struct done done;
     int node = b->node_of[path->number], thread = (int)column_of(b, path->thread);
     bool stub = path->function->stub && path->function->callee; /* what it leads to is taken, too */
-    if (path->calls && !stub)
+    bool inside =
+        path->parent && b->node_of[path->parent->number] == node && run_calls_is_mpi(b->exp, node);
+    if (path->calls && !stub && !inside)
         chil_exp_add_count(b->exp, b->visits, node, thread, (int64_t)path->calls);
     if (!take_ledgers(b, path, counts, &done)) return;
     for (size_t i = 0; i < b->measured_count; i++) {

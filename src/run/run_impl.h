@@ -100,6 +100,7 @@ void run_attributes_set(const struct chil_run *run, unsigned cores, struct chil_
 struct run_calls;
 struct run_calls *run_calls_new(struct chil_run *run, struct chil_exp *exp);
 int *run_calls_add(struct run_calls *calls, const struct run_node *node);
+bool run_calls_is_mpi(const struct chil_exp *exp, int node); /* a call of MPI */
 void run_calls_free(struct run_calls *calls); /* after all nodes: says where nodes are called */
 
 /* The system tree of an experiment (run_places.c): the nodes in its order, and a node's place. */

@@ -30,7 +30,18 @@ enum chiliad_service {
     CHILIAD_REGION_LEAVE = 25,   /* likewise ends */
     CHILIAD_FUNCTION_ENTER = 26, /* the function at address r4 begins, inlined or not */
     CHILIAD_FUNCTION_LEAVE = 27,
-    CHILIAD_TAG = 28 /* r4: address, bytes, tag: three words; their pages get the tag (chiliad/monitor.h) */
+    CHILIAD_TAG = 28, /* r4: address, bytes, tag: three words; their pages get the tag (chiliad/monitor.h) */
+    /* Notices of an MPI library; r8 and r9 are the context of the communicator. */
+    CHILIAD_MPI_CALL = 32,   /* a call begins, its name is at r4 */
+    CHILIAD_MPI_RETURN = 33, /* it ends */
+    CHILIAD_MPI_WAIT = 34,   /* it begins to wait */
+    CHILIAD_MPI_WAITED = 35,
+    CHILIAD_MPI_SENT = 36,      /* a send begins: r4 peer, r5 tag, r6 bytes, r7 request; 0: the call waits for it */
+    CHILIAD_MPI_POSTED = 37,    /* a receive begins, for which the call does not wait: likewise */
+    CHILIAD_MPI_RECEIVED = 38,  /* the program gets a message: likewise */
+    CHILIAD_MPI_COMPLETED = 39, /* the program gets to know that the send of request r7 is over */
+    CHILIAD_MPI_COLLECTIVE = 40, /* r4 the root, or -1, r5 bytes of this rank, r6 bytes for it */
+    CHILIAD_MPI_MEMBERS = 41     /* a communicator of r4 ranks of the world, words at r5; 0: all from 0 on */
 };
 
 /* What an event is. */

@@ -2,7 +2,7 @@
  *
  *     Time
  *       Execution          BUSY, STALL, ... of CYCLES
- *       MPI                communication
+ *       MPI                calls of MPI, with parts by kind: point to point, collective, ...
  *       OpenMP             barriers, critical sections, locks, waiting for tasks
  *       Threads            mutexes, conditions, barriers, joins
  *
@@ -16,7 +16,7 @@
 
 #include "analyze/metric/metric_impl.h"
 
-enum { EXECUTION, CLASSES = 4 };
+enum { EXECUTION, MPI_CALLS, OPENMP, THREADS, CLASSES, KINDS = 7 };
 
 static const struct {
     const char *paradigm, *name, *title, *text;
@@ -26,6 +26,31 @@ static const struct {
     {"openmp", "TIME_OPENMP", "OpenMP", "synchronisation of teams"},
     {"pthread", "TIME_THREADS", "Threads", "synchronisation of threads"},
 };
+
+/* Kinds of MPI's calls, by the role of their region: class CLASSES + the number of the row. */
+static const struct {
+    const char *roles, *name, *title, *text;
+} kinds[KINDS] = {
+    {"point2point", "TIME_MPI_POINT", "Point to point", "sends, receives, waits and tests"},
+    {"one2all,all2one,all2all,other collective", "TIME_MPI_COLLECTIVE", "Collective",
+     "collective calls, barriers apart"},
+    {"barrier", "TIME_MPI_BARRIER", "Barrier", "synchronisation"},
+    {"rma", "TIME_MPI_RMA", "One-sided", "windows, put, get, accumulate"},
+    {"file io", "TIME_MPI_IO", "IO", "files"},
+    {"init exit", "TIME_MPI_SETUP", "Init and exit", "MPI_Init and MPI_Finalize"},
+    {"", "TIME_MPI_OTHER", "Other", "communicators, datatypes and all else"},
+};
+
+/* The last kind has all other roles. */
+static int kind_of(const char *role)
+{
+    size_t length = strlen(role);
+    for (int i = 0; i < KINDS - 1; i++)
+        for (const char *at = kinds[i].roles; length && (at = strstr(at, role)); at += length)
+            if ((at == kinds[i].roles || at[-1] == ',') && (!at[length] || at[length] == ','))
+                return CLASSES + i;
+    return CLASSES + KINDS - 1;
+}
 
 /* Regions that only begin something. */
 static const char *const beginnings[] = {"parallel", "thread create", "task create",
@@ -40,7 +65,8 @@ static int class_of(const struct chil_exp_region *region, int above)
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (strcmp(region->role, beginnings[i]) == 0) return EXECUTION;
     for (int i = 1; i < CLASSES; i++)
-        if (strcmp(region->paradigm, classes[i].paradigm) == 0) return i;
+        if (strcmp(region->paradigm, classes[i].paradigm) == 0)
+            return i == MPI_CALLS ? kind_of(region->role) : i;
     return EXECUTION;
 }
 
@@ -60,7 +86,7 @@ static int add_metric(struct chil_exp *exp, const char *name, const char *title,
     return chil_exp_add_metric(exp, &metric);
 }
 
-/* The cells of a metric, those of call paths of one class or of all (-1). */
+/* The cells of a metric, those of call paths of one class, of all kinds of MPI, or of all (-1). */
 static void add_cells(struct chil_exp *exp, int from, int to, const int *class, int wanted,
                       double clock)
 {
@@ -70,7 +96,8 @@ static void add_cells(struct chil_exp *exp, int from, int to, const int *class, 
          seconds = strcmp(exp->metric[from].unit, "sec") == 0;
     for (size_t i = 0; i < count; i++) {
         double value = whole ? (double)cell[i].count : cell[i].real;
-        if (wanted < 0 || class[cell[i].node] == wanted)
+        int is = class[cell[i].node];
+        if (wanted < 0 || is == wanted || (wanted == MPI_CALLS && is >= CLASSES))
             chil_exp_add_real(exp, to, (int)cell[i].node, (int)cell[i].thread,
                               seconds ? value : value / clock);
     }
@@ -102,6 +129,10 @@ int metric_add_time(struct chil_exp *exp, int time, double clock, struct chil_er
         int part = add_metric(exp, classes[i].name, classes[i].title, classes[i].text, time, &like);
         add_cells(exp, cycles, part, class, i, clock);
         if (i == EXECUTION) time_of[cycles] = part;
+        for (int k = 0; i == MPI_CALLS && k < KINDS; k++)
+            add_cells(exp, cycles,
+                      add_metric(exp, kinds[k].name, kinds[k].title, kinds[k].text, part, &like),
+                      class, CLASSES + k, clock);
     }
     for (size_t m = (size_t)cycles + 1; m < metrics; m++) { /* parents come first */
         char name[METRIC_NAME_MAX + 8];

@@ -111,11 +111,12 @@ bool core_is_followed(const struct core *core)
     return core->watch || core->path || core->pending;
 }
 
-void core_raise(struct core *core, enum core_signal signal)
+void core_raise(struct core *core, enum core_signal signal, uint64_t times)
 {
-    core->folded[signal]++;
-    if (core->watch) core_watch_raised(core, signal);
-    if (core->path) core_record_fold(core, 0, NULL, 0)[signal]++;
+    if (!times) return;
+    core->folded[signal] += times;
+    if (core->watch) core_watch_raised(core, signal, times);
+    if (core->path) core_record_fold(core, 0, NULL, 0)[signal] += times;
 }
 
 const struct record_path *core_path(const struct core *core)
@@ -212,7 +213,7 @@ const char *core_signal_name(enum core_signal signal)
 
 bool core_signal_is_of_os(enum core_signal signal)
 {
-    return strcmp(signals[signal].group, "os") == 0;
+    return strcmp(signals[signal].group, "os") == 0 || strcmp(signals[signal].group, "mpi") == 0;
 }
 
 uint32_t core_cr_get(const struct core_regs *regs)

@@ -198,7 +198,7 @@ _Static_assert(CORE_SIGNAL_COUNT <= 64, "core_watch has a bit for each");
 
 /* The operating system did this for the thread on the core, between two instructions. A watch of
  * the signal stops the core behind the next instruction. */
-void core_raise(struct core *core, enum core_signal signal);
+void core_raise(struct core *core, enum core_signal signal, uint64_t times);
 
 /* Data accesses that touched a second line, which the memory hierarchy sees as two. */
 uint64_t core_crossings(const struct core *core);

@@ -199,7 +199,7 @@ void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit);
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
 /* The hierarchy's callback: accesses are used up. Returns whether the core has to stop. */
 bool core_room_used(void *cores, unsigned number);
-void core_watch_raised(struct core *core, enum core_signal signal); /* once, by core_raise */
+void core_watch_raised(struct core *core, enum core_signal signal, uint64_t times); /* core_raise */
 
 /* Fills in weights and cycles. `words` are the block's instructions. */
 void block_schedule(struct block *block, const uint32_t *words, struct weight *weights);

@@ -260,11 +260,11 @@ void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit)
     }
 }
 
-void core_watch_raised(struct core *core, enum core_signal signal)
+void core_watch_raised(struct core *core, enum core_signal signal, uint64_t times)
 {
     struct core_watch *watch = core->watch;
     for (unsigned w = 0; w < watch->count && !watch->lagging; w++) /* else catch_up sees it */
-        if (watch->sums[w].signals >> signal & 1) (void)count_down_one(watch, w, 1);
+        if (watch->sums[w].signals >> signal & 1) (void)count_down_one(watch, w, times);
 }
 
 void core_set_watch(struct core *core, struct core_watch *watch)

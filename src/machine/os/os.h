@@ -172,7 +172,12 @@ uint64_t os_process_memory(const struct os *os); /* the bytes that each of them 
 bool os_is_alone(const struct os *os);
 /* That task has repeated what it did, which took its core so many cycles. */
 void os_repeat(struct os *os, unsigned core, uint64_t cycles);
-/* How often a signal of group "os" was raised on all cores; 0 for others. */
+/* Call-through services that only notify of something: no other node can see them, so a node need
+ * not wait for its turn. */
+enum { OS_NOTES_FIRST = 32, OS_NOTES_LAST = 47 };
+/* Raises a signal of group "os" or "mpi" for the task that the core has loaded. */
+void os_raise(struct os *os, unsigned core, enum core_signal signal, uint64_t times);
+/* How often a signal of these groups was raised on all cores; 0 for others. */
 uint64_t os_signal_total(const struct os *os, enum core_signal signal);
 void os_result_get(const struct os *os, struct os_result *result);
 void os_free(struct os *os);

@@ -314,9 +314,13 @@ static void load(struct os *os, unsigned core, struct os_task *task)
 
 void os_count(const struct os_task *task, enum core_signal signal)
 {
-    struct os *os = task->process->os;
-    os->counts[signal]++;
-    core_raise(os->cores[task->core].core, signal);
+    os_raise(task->process->os, task->core, signal, 1);
+}
+
+void os_raise(struct os *os, unsigned core, enum core_signal signal, uint64_t times)
+{
+    os->counts[signal] += times;
+    core_raise(os->cores[core].core, signal, times);
 }
 
 uint64_t os_signal_total(const struct os *os, enum core_signal signal)
@@ -414,7 +418,8 @@ static bool acts_outside(const struct os *os, const struct os_task *task, struct
     if (!task->stopped) return os_call_is_of_files(task->regs.gpr[0]);
     switch (task->stop.reason) {
     case CORE_SYSCALL: return os_call_is_of_files(task->regs.gpr[0]);
-    case CORE_CALLTHRU: return true;
+    case CORE_CALLTHRU:
+        return task->regs.gpr[3] < OS_NOTES_FIRST || task->regs.gpr[3] > OS_NOTES_LAST;
     case CORE_LOAD:
     case CORE_STORE:
         device = find_device(&os->options, task->stop.address);

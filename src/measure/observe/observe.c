@@ -20,6 +20,7 @@ void observe_attach(struct observe *observe)
 {
     observe_trace_attach(observe);
     observe_record_attach(observe);
+    observe_mpi_attach(observe);
     observe->counters = observe_counters_new(observe->node);
     observe->events = observe_events_new(observe->node);
     observe->transactions = observe_transactions_new(observe);
@@ -30,6 +31,7 @@ void observe_fini(struct observe *observe)
     observe_transactions_free(observe->transactions);
     observe_events_free(observe->events);
     observe_counters_free(observe->counters);
+    observe_mpi_free(observe->mpi);
     observe_code_free(observe->code);
     observe_record_free(observe->record);
     observe_names_free(observe->names);

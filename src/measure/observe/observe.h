@@ -6,6 +6,7 @@
  *   observe_trace          every instruction, to the caller
  *   observe_record         call paths and their counts
  *   observe_code           misses and waits by instruction, with the call paths
+ *   observe_mpi            calls and messages of MPI, which the program's library notifies of
  *   observe_counters       the simulator's own counters, per process, for the program
  *   observe_events         all events of the catalogue, per thread, for the program
  *   observe_names          names of functions, data, heap blocks and call paths
@@ -23,6 +24,7 @@ struct observe_transactions;
 struct observe_trace;
 struct observe_record;
 struct observe_code;
+struct observe_mpi;
 struct observe_counters;
 struct observe_events;
 struct observe_names;
@@ -40,6 +42,8 @@ struct observe {
     struct observe_trace *trace;   /* NULL: likewise */
     struct observe_record *record; /* NULL: likewise */
     struct observe_code *code;     /* NULL: likewise */
+    struct observe_mpi *mpi;
+    unsigned number; /* of the node in the run */
     struct observe_transactions *transactions;
     struct observe_counters *counters;
     struct observe_events *events;
@@ -74,6 +78,11 @@ struct observe_record *observe_record_new(struct observe *observe); /* NULL: not
 struct record *observe_record_of_cores(struct observe_record *record);
 void observe_record_free(struct observe_record *record);
 void observe_record_attach(struct observe *observe); /* with the program's regions */
+
+/* --- MPI (observe_mpi.c) --------------------------------------------------------------------- */
+
+void observe_mpi_attach(struct observe *observe);
+void observe_mpi_free(struct observe_mpi *mpi);
 
 /* --- Misses by instruction (observe_code.c) -------------------------------------------------- */
 
