@@ -113,7 +113,6 @@ static int make_node(struct chil_run *run, unsigned number, struct chil_error *e
     if (status) return status;
     node->upc = device_upc_new(node->node);
     run_attach_host(node);
-    node->observe.number = (unsigned)(node - run->nodes);
     observe_attach(&node->observe);
     return load(node, err);
 }

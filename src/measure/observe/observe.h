@@ -43,7 +43,6 @@ struct observe {
     struct observe_record *record; /* NULL: likewise */
     struct observe_code *code;     /* NULL: likewise */
     struct observe_mpi *mpi;
-    unsigned number; /* of the node in the run */
     struct observe_transactions *transactions;
     struct observe_counters *counters;
     struct observe_events *events;
