@@ -1,7 +1,7 @@
 /* Files: views, individual and collective reads and writes. Each process opens the file itself, and
  * the simulator does its calls in the order of simulated time. A collective call is the individual
- * one of each process, and a barrier behind writes. There are no shared file pointers. */
-#include "mpi_impl.h"
+ * one of each process, and a barrier behind writes. */
+#include "mpi_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,35 +14,22 @@ void mpi_errhandler_release(struct errhandler *handler);
 int mpi_errhandler_set(struct errhandler **place, MPI_Errhandler handle, enum kind kind);
 int mpi_errhandler_get(struct errhandler *const *place, bool is_fatal, MPI_Errhandler *out);
 
-struct file {
-    int handle, descriptor, mode, atomic;
-    struct comm *comm;
-    char *name;
-    struct errhandler *handler;
-    MPI_Offset start, position; /* position: in elements of the view */
-    struct type *etype, *filetype;
-};
-
 static struct errhandler *default_handler; /* of files that are opened, and of failed opens */
 
-static struct file *file_of(MPI_File handle)
+struct file *mpi_file_of(MPI_File handle)
 {
     return mpi_object(KIND_FILE, handle);
 }
 
 static struct errhandler returns = {.handle = MPI_ERRORS_RETURN, .refs = 1};
 
-static int fail(struct file *file, int class, const char *text)
+int mpi_file_fail(struct file *file, int class, const char *text)
 {
     struct errhandler *handler = file && file->handler ? file->handler
                                  : default_handler     ? default_handler
                                                        : &returns;
     return mpi_fail_object(file ? file->handle : MPI_FILE_NULL, handler, class, text);
 }
-
-#define FILE_OF(variable, number)                                                                  \
-    struct file *variable = file_of(number);                                                       \
-    if (!variable) return fail(NULL, MPI_ERR_FILE, "this is no open file")
 
 static int class_of(int error)
 {
@@ -66,11 +53,12 @@ static int check_mode(int mode)
 {
     int access = mode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
     if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
-        return fail(NULL, MPI_ERR_AMODE, "exactly one of RDONLY, WRONLY and RDWR is needed");
+        return mpi_file_fail(NULL, MPI_ERR_AMODE,
+                             "exactly one of RDONLY, WRONLY and RDWR is needed");
     if (access == MPI_MODE_RDONLY && mode & (MPI_MODE_CREATE | MPI_MODE_EXCL))
-        return fail(NULL, MPI_ERR_AMODE, "a file that is only read cannot be created");
+        return mpi_file_fail(NULL, MPI_ERR_AMODE, "a file that is only read cannot be created");
     if (access == MPI_MODE_RDWR && mode & MPI_MODE_SEQUENTIAL)
-        return fail(NULL, MPI_ERR_AMODE, "RDWR and SEQUENTIAL exclude each other");
+        return mpi_file_fail(NULL, MPI_ERR_AMODE, "RDWR and SEQUENTIAL exclude each other");
     return MPI_SUCCESS;
 }
 
@@ -106,7 +94,7 @@ MPI(int, File_open, (MPI_Comm handle, const char *name, int mode, MPI_Info info,
     *out = MPI_FILE_NULL;
     TRY(check_mode(mode));
     int descriptor = open_all(comm, name, mode);
-    if (descriptor < 0) return fail(NULL, class_of(-descriptor), name);
+    if (descriptor < 0) return mpi_file_fail(NULL, class_of(-descriptor), name);
     struct file *file = mpi_alloc(sizeof *file);
     uint64_t context = mpi_context_agree(comm);
     *file = (struct file){.descriptor = descriptor,
@@ -120,6 +108,7 @@ MPI(int, File_open, (MPI_Comm handle, const char *name, int mode, MPI_Info info,
         default_handler->refs++;
     }
     if (mode & MPI_MODE_APPEND) file->position = lseek(descriptor, 0, SEEK_END);
+    mpi_file_shared_open(file);
     *out = file->handle = mpi_handle_new(KIND_FILE, file);
     return MPI_SUCCESS;
 }
@@ -129,7 +118,7 @@ MPI(int, File_close, (MPI_File * handle))
     ENTER("File_close");
     FILE_OF(file, *handle);
     (void)close(file->descriptor);
-    mpi_barrier(file->comm);
+    mpi_file_shared_close(file);
     if (file->mode & MPI_MODE_DELETE_ON_CLOSE && !file->comm->local->rank) (void)unlink(file->name);
     mpi_barrier(file->comm);
     mpi_comm_release(file->comm);
@@ -147,13 +136,13 @@ MPI(int, File_delete, (const char *name, MPI_Info info))
 {
     ENTER("File_delete");
     (void)info;
-    return unlink(name) ? fail(NULL, class_of(errno), name) : MPI_SUCCESS;
+    return unlink(name) ? mpi_file_fail(NULL, class_of(errno), name) : MPI_SUCCESS;
 }
 
 static int set_size(MPI_File handle, MPI_Offset size, bool only_grow)
 {
     FILE_OF(file, handle);
-    if (size < 0) return fail(file, MPI_ERR_ARG, "the size is negative");
+    if (size < 0) return mpi_file_fail(file, MPI_ERR_ARG, "the size is negative");
     mpi_barrier(file->comm);
     struct stat now;
     int error = 0, all = 0;
@@ -162,7 +151,7 @@ static int set_size(MPI_File handle, MPI_Offset size, bool only_grow)
         ftruncate(file->descriptor, (off_t)size))
         error = errno;
     mpi_allreduce(file->comm, &error, &all, 1, MPI_INT, MPI_MAX);
-    return all ? fail(file, class_of(all), file->name) : MPI_SUCCESS;
+    return all ? mpi_file_fail(file, class_of(all), file->name) : MPI_SUCCESS;
 }
 
 MPI(int, File_set_size, (MPI_File file, MPI_Offset size))
@@ -182,7 +171,7 @@ MPI(int, File_get_size, (MPI_File handle, MPI_Offset *size))
     ENTER("File_get_size");
     FILE_OF(file, handle);
     struct stat now;
-    if (fstat(file->descriptor, &now)) return fail(file, class_of(errno), file->name);
+    if (fstat(file->descriptor, &now)) return mpi_file_fail(file, class_of(errno), file->name);
     *size = now.st_size;
     return MPI_SUCCESS;
 }
@@ -230,12 +219,12 @@ MPI(int, File_set_view,
     FILE_OF(file, handle);
     struct type *e = mpi_type(etype), *f = mpi_type(filetype);
     if (!e || !f || !e->committed || !f->committed || !e->size || f->size % e->size)
-        return fail(file, MPI_ERR_TYPE, "the types do not make a view");
+        return mpi_file_fail(file, MPI_ERR_TYPE, "the types do not make a view");
     if (strcmp(datarep, "native") != 0 && strcmp(datarep, "external32") != 0 &&
         strcmp(datarep, "internal") != 0)
-        return fail(file, MPI_ERR_UNSUPPORTED_DATAREP, datarep);
+        return mpi_file_fail(file, MPI_ERR_UNSUPPORTED_DATAREP, datarep);
     if (start == MPI_DISPLACEMENT_CURRENT) start = lseek(file->descriptor, 0, SEEK_CUR);
-    if (start < 0) return fail(file, MPI_ERR_ARG, "the displacement is negative");
+    if (start < 0) return mpi_file_fail(file, MPI_ERR_ARG, "the displacement is negative");
     mpi_type_retain(e);
     mpi_type_retain(f);
     mpi_type_release(file->etype);
@@ -243,7 +232,7 @@ MPI(int, File_set_view,
     file->start = start;
     file->etype = e;
     file->filetype = f;
-    file->position = 0;
+    file->position = file->shared = 0;
     mpi_barrier(file->comm);
     return MPI_SUCCESS;
 }
@@ -300,24 +289,24 @@ static MPI_Offset move(const struct file *file, MPI_Offset at, char *data, size_
     return (MPI_Offset)done;
 }
 
-static int access_file(struct file *file, MPI_Offset place, void *buffer, int count,
-                       MPI_Datatype handle, bool writes, MPI_Status *status, MPI_Offset *moved)
+int mpi_file_access(struct file *file, MPI_Offset place, void *buffer, int count,
+                    MPI_Datatype handle, bool writes, MPI_Status *status, MPI_Offset *moved)
 {
     struct type *type = mpi_type(handle);
     if (!type || !type->committed)
-        return fail(file, MPI_ERR_TYPE, "the datatype is wrong or not committed");
-    if (count < 0) return fail(file, MPI_ERR_COUNT, "the count is negative");
-    if (place < 0) return fail(file, MPI_ERR_ARG, "the offset is negative");
+        return mpi_file_fail(file, MPI_ERR_TYPE, "the datatype is wrong or not committed");
+    if (count < 0) return mpi_file_fail(file, MPI_ERR_COUNT, "the count is negative");
+    if (place < 0) return mpi_file_fail(file, MPI_ERR_ARG, "the offset is negative");
     if (file->mode & (writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY))
-        return fail(file, writes ? MPI_ERR_READ_ONLY : MPI_ERR_ACCESS,
-                    "the file was not opened for that");
+        return mpi_file_fail(file, writes ? MPI_ERR_READ_ONLY : MPI_ERR_ACCESS,
+                             "the file was not opened for that");
     size_t bytes = (size_t)count * type->size;
     char *data = type->dense ? at_offset(buffer, type->true_lb) : mpi_alloc(bytes);
     if (writes && !type->dense && bytes) mpi_type_pack(type, buffer, 0, data, bytes);
     MPI_Offset done = move(file, place * (MPI_Offset)file->etype->size, data, bytes, writes);
     if (!writes && !type->dense && done > 0) mpi_type_unpack(type, buffer, 0, data, (size_t)done);
     if (!type->dense) free(data);
-    if (done < 0) return fail(file, class_of((int)-done), file->name);
+    if (done < 0) return mpi_file_fail(file, class_of((int)-done), file->name);
     MPI_Status result;
     mpi_status_empty(&result);
     result.chiliad_bytes = (int)done;
@@ -326,23 +315,22 @@ static int access_file(struct file *file, MPI_Offset place, void *buffer, int co
     return MPI_SUCCESS;
 }
 
-/* At the file pointer, which moves on. */
-static int access_next(MPI_File handle, void *buffer, int count, MPI_Datatype type, bool writes,
-                       bool all, MPI_Status *status)
+int mpi_file_access_next(MPI_File handle, void *buffer, int count, MPI_Datatype type, bool writes,
+                         bool all, MPI_Status *status)
 {
     FILE_OF(file, handle);
     MPI_Offset moved = 0;
-    int error = access_file(file, file->position, buffer, count, type, writes, status, &moved);
+    int error = mpi_file_access(file, file->position, buffer, count, type, writes, status, &moved);
     file->position += moved;
     if (all && writes) mpi_barrier(file->comm);
     return error;
 }
 
-static int access_at(MPI_File handle, MPI_Offset place, void *buffer, int count, MPI_Datatype type,
-                     bool writes, bool all, MPI_Status *status)
+int mpi_file_access_at(MPI_File handle, MPI_Offset place, void *buffer, int count,
+                       MPI_Datatype type, bool writes, bool all, MPI_Status *status)
 {
     FILE_OF(file, handle);
-    int error = access_file(file, place, buffer, count, type, writes, status, NULL);
+    int error = mpi_file_access(file, place, buffer, count, type, writes, status, NULL);
     if (all && writes) mpi_barrier(file->comm);
     return error;
 }
@@ -353,14 +341,14 @@ static int access_at(MPI_File handle, MPI_Offset place, void *buffer, int count,
          MPI_Status *status))                                                                      \
     {                                                                                              \
         ENTER(text);                                                                               \
-        return access_at(file, place, (void *)buf, count, type, writes, all, status);              \
+        return mpi_file_access_at(file, place, (void *)buf, count, type, writes, all, status);     \
     }
 #define NEXT(name, text, constant, writes, all)                                                    \
     MPI(int, name,                                                                                 \
         (MPI_File file, constant void *buf, int count, MPI_Datatype type, MPI_Status *status))     \
     {                                                                                              \
         ENTER(text);                                                                               \
-        return access_next(file, (void *)buf, count, type, writes, all, status);                   \
+        return mpi_file_access_next(file, (void *)buf, count, type, writes, all, status);          \
     }
 AT(File_read_at, "File_read_at", , false, false)
 AT(File_write_at, "File_write_at", const, true, false)
@@ -372,7 +360,7 @@ NEXT(File_read_all, "File_read_all", , false, true)
 NEXT(File_write_all, "File_write_all", const, true, true)
 
 /* Non-blocking calls are done at once. */
-static int give_request(int error, const MPI_Status *status, MPI_Request *request)
+int mpi_file_request(int error, const MPI_Status *status, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
     if (error) return error;
@@ -392,9 +380,9 @@ static int give_request(int error, const MPI_Status *status, MPI_Request *reques
     {                                                                                              \
         ENTER(text);                                                                               \
         MPI_Status status = {0};                                                                   \
-        return give_request(                                                                       \
-            access_at(file, place, (void *)buf, count, type, writes, false, &status), &status,     \
-            request);                                                                              \
+        return mpi_file_request(                                                                   \
+            mpi_file_access_at(file, place, (void *)buf, count, type, writes, false, &status),     \
+            &status, request);                                                                     \
     }
 #define INEXT(name, text, constant, writes)                                                        \
     MPI(int, name,                                                                                 \
@@ -402,8 +390,9 @@ static int give_request(int error, const MPI_Status *status, MPI_Request *reques
     {                                                                                              \
         ENTER(text);                                                                               \
         MPI_Status status = {0};                                                                   \
-        return give_request(access_next(file, (void *)buf, count, type, writes, false, &status),   \
-                            &status, request);                                                     \
+        return mpi_file_request(                                                                   \
+            mpi_file_access_next(file, (void *)buf, count, type, writes, false, &status), &status, \
+            request);                                                                              \
     }
 IAT(File_iread_at, "File_iread_at", , false)
 IAT(File_iwrite_at, "File_iwrite_at", const, true)
@@ -412,8 +401,7 @@ INEXT(File_iwrite, "File_iwrite", const, true)
 
 /* ---- positions ---- */
 
-/* The end of the file in elements of the view, as far as the view has data. */
-static MPI_Offset end_of(const struct file *file)
+MPI_Offset mpi_file_end(const struct file *file)
 {
     struct stat now;
     size_t run;
@@ -434,10 +422,10 @@ MPI(int, File_seek, (MPI_File handle, MPI_Offset place, int whence))
     if (whence == MPI_SEEK_CUR)
         place += file->position;
     else if (whence == MPI_SEEK_END)
-        place += end_of(file);
+        place += mpi_file_end(file);
     else if (whence != MPI_SEEK_SET)
-        return fail(file, MPI_ERR_ARG, "there is no such origin");
-    if (place < 0) return fail(file, MPI_ERR_ARG, "the offset is negative");
+        return mpi_file_fail(file, MPI_ERR_ARG, "there is no such origin");
+    if (place < 0) return mpi_file_fail(file, MPI_ERR_ARG, "the offset is negative");
     file->position = place;
     return MPI_SUCCESS;
 }
@@ -464,7 +452,7 @@ MPI(int, File_get_type_extent, (MPI_File handle, MPI_Datatype type, MPI_Aint *ex
     ENTER("File_get_type_extent");
     FILE_OF(file, handle);
     const struct type *t = mpi_type(type);
-    if (!t) return fail(file, MPI_ERR_TYPE, "this is no datatype");
+    if (!t) return mpi_file_fail(file, MPI_ERR_TYPE, "this is no datatype");
     *extent = type_extent(t);
     return MPI_SUCCESS;
 }
@@ -514,6 +502,6 @@ MPI(int, File_call_errhandler, (MPI_File handle, int code))
 {
     ENTER("File_call_errhandler");
     FILE_OF(file, handle);
-    (void)fail(file, code, "called by the program");
+    (void)mpi_file_fail(file, code, "called by the program");
     return MPI_SUCCESS;
 }
