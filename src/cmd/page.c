@@ -4,8 +4,8 @@
  *     $ chiliad page cg.cubex -o cg.html
  *     cg.html: 1 result, 214 KB; open it in a browser
  *
- * Each file is one document of the page: an experiment, or what `stat -j`, `hist -j` or `sweep -j`
- * printed. Several experiments can be compared on the page.
+ * Each file is one document of the page: an experiment, or what `stat -j`, `hist -j`, `sweep -j`
+ * or `trace --format json` wrote. Several experiments can be compared on the page.
  */
 #include "cmd/page.h"
 
@@ -31,9 +31,10 @@ static const struct option_row option_rows[] = {
 
 const struct option_table cmd_page_options = {
     .forms = {"[OPTIONS] FILE..."},
-    .about = "Writes one web page that shows the files: experiments (.cubex, also of other "
-             "tools), and what stat -j, hist -j and sweep -j printed. The page is one file: "
-             "it loads nothing, and opens from disk.",
+    .about =
+        "Writes one web page that shows the files: experiments (.cubex, also of other "
+        "tools), and what stat -j, hist -j, sweep -j and trace --format json wrote. The page is one file: "
+        "it loads nothing, and opens from disk.",
     .groups = {OPTION_ROWS(option_rows)},
 };
 

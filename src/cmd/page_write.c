@@ -1,6 +1,7 @@
 /* Pages in the making: documents from files, texts and experiments, and writing the file.
  *
- * A text is what stat -j, hist -j or sweep -j printed; a key that only one of them has says which.
+ * A text is what stat -j, hist -j, sweep -j or trace --format json printed; a key that only one of
+ * them has says which.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const char *kind_of(const json_t *document)
 {
     static const struct {
         const char *key, *kind;
-    } keys[] = {{"counters", "stat"}, {"dimensions", "hist"}};
+    } keys[] = {{"counters", "stat"}, {"dimensions", "hist"}, {"traceEvents", "trace"}};
     if (json_object_get(json_array_get(document, 0), "settings")) return "sweep";
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(document, keys[i].key)) return keys[i].kind;
@@ -45,10 +46,11 @@ static int add_result(struct page *page, const char *name, json_t *document,
     if (!document)
         status = cmd_fail(page->command, "'%s', line %d: %s", name, err->line, err->text);
     else if (!kind)
-        status = cmd_fail(page->command,
-                          "'%s' is not from stat -j, hist -j or sweep -j; write it with one "
-                          "of these, or name an experiment",
-                          name);
+        status =
+            cmd_fail(page->command,
+                     "'%s' is not from stat -j, hist -j, sweep -j or trace --format json; write "
+                     "it with one of these, or name an experiment",
+                     name);
     else
         (void)json_array_append_new(page->documents,
                                     json_pack("{s:s,s:o,s:O}", "kind", kind, "file",

@@ -94,6 +94,43 @@ await check("functions_have_their_callers_and_what_they_call_with_recursion_once
   await page.close();
 });
 
+// Faults planted: the time of a call had that of calls inside it; an end of a message was joined with any beginning.
+await check("the_timeline_has_the_times_of_the_trace_and_its_messages", async () => {
+  const trace = JSON.parse(read("misses.json")), page = await open_page(browser, "misses.html"), events = trace.traceEvents.filter((e) => e.ph === "X"), want = new Map();
+  for (const e of events) { const r = want.get(e.args.level) ?? [0, 0]; want.set(e.args.level, [r[0] + 1, r[1] + e.dur]); }
+  const rows = () => page.$$eval("[data-key]", (list) => list.map((e) => [e.dataset.key, Number(e.dataset.count), Number(e.dataset.own)]));
+  const got = await rows();
+  same(got.map((r) => r[0]).sort(), [...want.keys()].sort(), "levels");
+  for (const [level, count, time] of got) truth(count === want.get(level)[0] && near(time, want.get(level)[1]), `${level}: ${count} events, ${time} µs`);
+  await page.selectOption(".bar select", "name");
+  truth((await rows()).every(([name, count]) => count === events.filter((e) => e.name === name).length), "events by name");
+  const canvas = await (await page.$(".timeline canvas")).boundingBox(), range = async () => (await page.getAttribute("[data-range]", "data-range")).split(" ").map(Number);
+  truth(canvas.width > 1000, "the picture is as wide as the window");
+  await page.focus(".timeline [role=application]");
+  await page.keyboard.press("ArrowRight");
+  truth((await page.textContent(".timeline .under")).includes(events[0].name), "the first event by key");
+  await page.keyboard.press("KeyW");
+  const [low, high] = await range(), times = events.flatMap((e) => [e.ts, e.ts + e.dur]);
+  truth(near(2 * (high - low), Math.max(...times) - Math.min(...times)), "W shows half");
+  truth((await page.evaluate(() => location.hash)).includes("x.t="), "the address has the range");
+  same(await accessibility(page), [], "accessibility");
+  same(page.complaints, [], "complaints");
+  await page.close();
+
+  const calls = await open_page(browser, "messages.html");
+  same(await calls.$$eval("[data-key]", (list) => list.map((e) => [e.dataset.key, Number(e.dataset.count), Number(e.dataset.own)])), [["main", 2, 153], ["MPI_Recv", 1, 25], ["MPI_Send", 2, 12]], "own times");
+  same(await calls.$$eval("[data-message]", (list) => list.map((e) => e.dataset.message)), ["0 1 41 80", "0 1 11 29"], "messages, the slowest first");
+  truth((await calls.textContent(".bar")).includes("1 ends of messages without the other"), "the lost message");
+  await calls.click("[data-message='0 1 11 29'] button");
+  same((await calls.getAttribute("[data-range]", "data-range")).split(" ").map(Number), [0, 54], "a message in the middle");
+  const picture = await (await calls.$(".timeline canvas")).boundingBox();
+  await calls.mouse.click(picture.x + 190 + ((picture.width - 190) * 12) / 54, picture.y + 22 + 18 + 9); // the second row of rank 0 at 12 µs
+  truth((await calls.textContent(".timeline .under")).startsWith("MPI_Send"), await calls.textContent(".timeline .under"));
+  same(await calls.evaluate(() => window.harm), undefined, "a hostile name");
+  same(calls.complaints, [], "complaints");
+  await calls.close();
+});
+
 // Fault planted: the stack of a function had inclusive values.
 await check("stacks_of_functions_add_up_to_their_cycles", async () => {
   const text = report("threads.cubex"), page = await open_page(browser, "threads.html", { hash: "v=stacks" });

@@ -26,7 +26,7 @@ export interface CodeFunction {
   name: string; object: string; address: Numbers; count: Numbers; line: Numbers; file: Numbers; text: string[]; values: (Numbers | null)[];
 }
 export interface Code { events: string[]; functions: CodeFunction[]; files: { name: string; first: number; lines: string[] }[] }
-export interface ResultDocument { kind: "stat" | "hist" | "sweep"; file: string; result: unknown }
+export interface ResultDocument { kind: "stat" | "hist" | "sweep" | "trace"; file: string; result: unknown }
 
 // eslint-disable-next-line -- the header is what the program wrote
 type Json = any;

@@ -17,6 +17,7 @@ import { StatView } from "./stat";
 import { Store } from "./state";
 import { SweepView } from "./sweep";
 import { clean, label } from "./text";
+import { Timeline } from "./timeline";
 import { Topology } from "./topology";
 import { Trees } from "./trees";
 import { unpack } from "./unpack";
@@ -36,6 +37,7 @@ const VIEWS: View[] = [
   { id: "stat", name: "Counts", has: (d) => d.kind === "stat", show: StatView },
   { id: "hist", name: "Histogram", has: (d) => d.kind === "hist", show: HistView },
   { id: "sweep", name: "Sweep", has: (d) => d.kind === "sweep", show: SweepView },
+  { id: "trace", name: "Timeline", has: (d) => d.kind === "trace", show: Timeline },
   { id: "compare", name: "Compare", has: (d, all) => (isExperiment(d) || d.kind === "stat") && all.some((other) => comparable(other, d)), show: Compare },
   { id: "metrics", name: "All metrics", has: isExperiment, show: Metrics },
 ];
