@@ -219,5 +219,18 @@ await check("the_file_itself_forbids_other_scripts_and_the_network", async () =>
   await page.close();
 });
 
+// Fault planted: only the rows of the window.
+await check("a_printed_tree_has_all_its_rows", async () => {
+  const page = await open_page(browser, "threads.html", { hash: "v=trees&oc=*", height: 500 }), count = () => page.$$eval("#tree-c [data-id]", (list) => list.length);
+  const all = Number(await page.getAttribute("#tree-c", "aria-rowcount")) - 1, before = await count();
+  truth(before < all, `${before} of ${all} rows are seen`);
+  await page.evaluate(() => addEventListener("beforeprint", () => { void Promise.resolve().then(() => 0).then(() => { document.documentElement.dataset.printed = document.querySelectorAll("#tree-c [data-id]").length; }); }));
+  await page.pdf();
+  same(await page.getAttribute("html", "data-printed"), String(all), "rows when the printer looks");
+  truth((await count()) < all, "rows on the screen again");
+  same(page.complaints, [], "complaints");
+  await page.close();
+});
+
 await browser.close();
 done();

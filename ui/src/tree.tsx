@@ -17,10 +17,24 @@ export interface TreeProps {
   onMove(by: number): void; // to the pane beside
 }
 
-const HEIGHT = 26, AROUND = 8;
+const HEIGHT = 26, AROUND = 8, PRINTED = 3000;
+
+// Whether the page is being printed: then all rows are needed, not those of the window.
+function usePrinting(): boolean {
+  const [printing, set] = useState(false);
+  useEffect(() => {
+    const media = matchMedia("print"), changed = (): void => set(media.matches), before = (): void => set(true), after = (): void => set(false);
+    media.addEventListener("change", changed);
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+    return () => { media.removeEventListener("change", changed); removeEventListener("beforeprint", before); removeEventListener("afterprint", after); };
+  }, []);
+  return printing;
+}
 
 export function Tree(p: TreeProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
+  const printing = usePrinting();
   const [focus, setFocus] = useState(-1), [top, setTop] = useState(0), [height, setHeight] = useState(600);
   const at = p.rows.findIndex((r) => r.id === focus), current = at >= 0 ? at : Math.max(0, p.rows.findIndex((r) => p.selected.has(r.id)));
 
@@ -70,7 +84,7 @@ export function Tree(p: TreeProps): JSX.Element {
     e.stopPropagation();
   }
 
-  const from = Math.max(0, Math.floor(top / HEIGHT) - AROUND), to = Math.min(p.rows.length, Math.ceil((top + height) / HEIGHT) + AROUND);
+  const from = printing ? 0 : Math.max(0, Math.floor(top / HEIGHT) - AROUND), to = Math.min(p.rows.length, printing ? PRINTED : Math.ceil((top + height) / HEIGHT) + AROUND);
   const rows: JSX.Element[] = [];
   for (let i = from; i < to; i++) {
     const r = p.rows[i], selected = p.selected.has(r.id), share = p.showPercent ? r.percent / 100 : r.value / (p.highest || 1);
@@ -105,6 +119,7 @@ export function Tree(p: TreeProps): JSX.Element {
         <span role="columnheader" class="name">name</span>
       </div>
       <div role="rowgroup" class="rows" style={{ height: p.rows.length * HEIGHT + "px" }}>{rows}</div>
+      {printing && p.rows.length > PRINTED && <p class="empty">The first {PRINTED} of {p.rows.length} rows.</p>}
       {p.rows.length === 0 && <p class="empty">No values here.</p>}
     </div>
   );
