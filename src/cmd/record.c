@@ -65,8 +65,8 @@ static const struct option_row option_rows[] = {
     {"inside-mpi", 0, NULL, "also functions below a call of MPI, which else count as the call",
      OPTION_SET_FLAG(struct record, program.run.record_inside_mpi)},
     {"code-misses", 0, NULL,
-     "misses of L1 and waits of each instruction, for 'chiliad report --annotate'; programs that "
-     "miss much take up to twice as long to record",
+     "misses, waits and events of L2, L3 and DDR of each instruction, for 'chiliad report "
+     "--annotate'; programs that miss much take about twice as long to record",
      OPTION_SET_FLAG(struct record, program.run.record_code_misses)},
     {"only", 0, "GLOB",
      "record functions that match; others count where they are called; may be "

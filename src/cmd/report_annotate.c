@@ -124,6 +124,11 @@ static void print_numbers(const struct annotation *a, const char *file, int line
     }
 }
 
+static const char *title_of(const struct annotation *a, int column)
+{
+    return column == EXECUTED ? "executed" : column == PERCENT ? "percent" : a->code->event[column];
+}
+
 /* --- Lines ----------------------------------------------------------------------------------- */
 
 static void print_instructions(const struct annotation *a, const char *file, int line)
@@ -224,11 +229,6 @@ static void print_sorted(const struct annotation *a)
     free(lines);
 }
 
-static const char *title_of(const struct annotation *a, int column)
-{
-    return column == EXECUTED ? "executed" : column == PERCENT ? "percent" : a->code->event[column];
-}
-
 static void print_function(struct annotation *a)
 {
     const struct chil_report_function *f = a->function;
@@ -273,7 +273,7 @@ static int find_column(const struct annotation *a, const struct report *r, const
         }
     return cmd_fail("report",
                     "%s has no '%.60s' for each instruction; '--columns help' lists what it has "
-                    "('chiliad record --code-misses' counts misses and waits, too)",
+                    "('chiliad record --code-misses' counts misses, waits, L2 and L3, too)",
                     r->file, name);
 }
 
@@ -309,6 +309,10 @@ static int choose_columns(struct annotation *a, const struct report *r)
     const char *usual = misses ? "executed,cycles,BGL_D1_L_MISS,BGL_STALL_LOAD" : "executed";
     int status = take_columns(a, r, r->columns ? r->columns : usual);
     a->width = a->columns == 1 ? WIDTH_ALONE : WIDTH;
+    for (int c = 0; c < a->columns; c++) {
+        int length = (int)strlen(title_of(a, a->column[c]));
+        if (length >= a->width) a->width = length + 1;
+    }
     for (a->hot = 0; a->hot + 1 < a->columns && a->column[a->hot] == PERCENT;)
         a->hot++;
     a->hot = a->columns && a->column[a->hot] != PERCENT ? a->column[a->hot] : EXECUTED;

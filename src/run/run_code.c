@@ -9,8 +9,8 @@
  *
  * Behind the line of the source is what the instruction counted of each event that is not zero.
  * Events are the simulator's own whose signals instructions raise; with record_code_misses also
- * those of L1 misses and of the waits for them (observe_code.c). `cycles` are those in which the
- * instruction issues, as its block is scheduled, and known waits.
+ * those of the memory hierarchy (observe_code.c). `cycles` are those in which the instruction
+ * issues, as its block is scheduled, and with record_code_misses those in which it waits.
  * Functions by name, object and address, instructions by address. Blocks may overlap; an address
  * and its word are one instruction, whose count is the sum over the blocks and call paths that have
  * it.
@@ -26,7 +26,7 @@
 #include "run/run_impl.h"
 #include "measure/observe/observe_symbols.h"
 
-enum { EVENTS = 64 };
+enum { EVENTS = 96 };
 
 struct instruction {
     uint32_t address, word, pc; /* address: in its file, pc: in memory */
@@ -39,7 +39,9 @@ struct code {
     uint64_t **counts; /* by function, by block */
     size_t count, capacity;
     FILE *out;
-    const struct observe_code *misses;      /* NULL: not recorded */
+    const struct node *node;
+    const struct observe_code *memory;      /* NULL: not recorded */
+    struct cache *memory_counts;            /* likewise: of one instruction */
     const struct chil_event *event[EVENTS]; /* the first is NULL, for cycles, */
     unsigned first; /* event that is written: 1 where no cycles are counted */
     struct node_signal *signals[EVENTS];
@@ -111,19 +113,14 @@ static void add_path(const struct code *code, const struct record *record,
 
 /* --- Events ---------------------------------------------------------------------------------- */
 
-/* Whether instructions raise a signal of all cores. */
+/* Whether the counts of instructions add up to the signal. Refreshes of L3 are not caused by any;
+ * hits are what is left of accesses. */
 static bool is_of_instructions(const struct code *code, const struct node_signal *signal)
 {
-    if (signal->kind == NODE_SIGNAL_CORE)
-        return signal->core == CORE_ALL && !core_signal_is_of_os(signal->signal);
-    if (signal->kind != NODE_SIGNAL_MEMORY || !code->misses) return false;
-    switch (signal->memory.id) {
-    case CACHE_SIGNAL_L1D_MISS:
-    case CACHE_SIGNAL_L1D_MISS_LOAD:
-    case CACHE_SIGNAL_L1D_MISS_STORE:
-    case CACHE_SIGNAL_L1I_MISS:
-    case CACHE_SIGNAL_STALL_LOAD:
-    case CACHE_SIGNAL_STALL_FETCH: return signal->memory.instance == CACHE_ALL;
+    switch (signal->kind) {
+    case NODE_SIGNAL_CORE: return signal->core == CORE_ALL && !core_signal_is_of_os(signal->signal);
+    case NODE_SIGNAL_CYCLES: return code->memory && !code->first;
+    case NODE_SIGNAL_MEMORY: return code->memory && signal->memory.id != CACHE_SIGNAL_L3_REFRESH;
     default: return false;
     }
 }
@@ -149,30 +146,44 @@ static void choose_events(struct code *code, const struct node *node)
     }
 }
 
-/* What one signal counted at an instruction. */
-static uint64_t value_of(const struct node_signal *signal, const uint64_t *raised,
-                         const struct observe_code_counts *missed)
+/* The cycles in which memory let the instruction of `counts` wait. */
+static uint64_t waits_of(const struct cache *counts)
 {
-    if (signal->kind == NODE_SIGNAL_CORE) return raised[signal->signal];
-    if (!missed) return 0;
-    switch (signal->memory.id) {
-    case CACHE_SIGNAL_L1D_MISS: return missed->load_miss + missed->store_miss;
-    case CACHE_SIGNAL_L1D_MISS_LOAD: return missed->load_miss;
-    case CACHE_SIGNAL_L1D_MISS_STORE: return missed->store_miss;
-    case CACHE_SIGNAL_L1I_MISS: return missed->fetch_miss;
-    case CACHE_SIGNAL_STALL_LOAD: return missed->load_stall;
-    default: return missed->fetch_stall;
+    static const enum cache_signal_id waits[] = {CACHE_SIGNAL_STALL_LOAD, CACHE_SIGNAL_STALL_STORE,
+                                                 CACHE_SIGNAL_STALL_FETCH, CACHE_SIGNAL_STALL_TLB};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        uint64_t occurrences, cycles;
+        cache_signal_count(counts, (struct cache_signal){waits[i], CACHE_ALL}, &occurrences,
+                           &cycles);
+        sum += cycles;
     }
+    return sum;
 }
 
-/* `raised`: by all executions; `missed`: NULL where it is counted already. */
-static void add_values(const struct code *code, struct instruction *at, uint64_t cycles,
-                       const uint64_t *raised, const struct observe_code_counts *missed)
+/* What instructions raise by being executed. */
+static void add_raised(const struct code *code, struct instruction *at, uint64_t cycles,
+                       const uint64_t *raised)
 {
-    at->value[0] += cycles + (missed ? missed->load_stall + missed->fetch_stall : 0);
+    at->value[0] += cycles;
     for (unsigned e = 1; e < code->events; e++)
-        for (size_t s = 0; s < code->event[e]->signal_count; s++)
-            at->value[e] += value_of(&code->signals[e][s], raised, missed);
+        for (size_t s = 0; s < code->event[e]->signal_count; s++) {
+            const struct node_signal *signal = &code->signals[e][s];
+            if (signal->kind == NODE_SIGNAL_CORE) at->value[e] += raised[signal->signal];
+            if (signal->kind == NODE_SIGNAL_CYCLES) at->value[e] += cycles;
+        }
+}
+
+/* What memory counted for them. */
+static void add_memory(const struct code *code, struct instruction *at)
+{
+    static const uint64_t nothing[CORE_SIGNAL_COUNT];
+    const struct node_attribution of = {
+        .signals = nothing, .cycles = waits_of(code->memory_counts), .cache = code->memory_counts};
+    at->value[0] += of.cycles;
+    for (unsigned e = 1; e < code->events; e++)
+        at->value[e] +=
+            (uint64_t)node_attributed_count(code->node, code->event[e], code->signals[e], &of);
 }
 
 /* An instruction of a block that ran so many times. `before`: what those before it raise. */
@@ -188,20 +199,21 @@ static void count_events(const struct code *code, struct instruction *at,
         all[s] = (raised[s] - before[s]) * at->count;
         before[s] = raised[s];
     }
-    add_values(code, at, (until - *cycles) * at->count, all, NULL);
+    add_raised(code, at, (until - *cycles) * at->count, all);
     *cycles = until;
 }
 
-/* What an instruction missed goes to the first of its blocks. */
-static void count_misses(const struct code *code, const struct record_function *f, size_t first)
+/* What memory counted for an instruction goes to the first of its blocks. */
+static void count_memory(const struct code *code, const struct record_function *f, size_t first)
 {
-    static const uint64_t nothing[CORE_SIGNAL_COUNT];
-    for (size_t i = first; i < code->instructions && code->misses; i++) {
+    for (size_t i = first; i < code->instructions && code->memory; i++) {
         struct instruction *at = &code->instruction[i];
-        const struct observe_code_counts *missed = observe_code_get(code->misses, f, at->pc);
-        for (size_t k = first; k < i && missed; k++)
-            if (code->instruction[k].pc == at->pc) missed = NULL;
-        if (missed) add_values(code, at, 0, nothing, missed);
+        bool seen = false;
+        if (!observe_code_add(code->memory, f, at->pc, code->memory_counts)) continue;
+        for (size_t k = first; k < i && !seen; k++)
+            seen = code->instruction[k].pc == at->pc;
+        if (!seen) add_memory(code, at);
+        cache_counts_clear(code->memory_counts);
     }
 }
 
@@ -224,7 +236,7 @@ static void take_instructions(struct code *code, const struct record_function *f
             count_events(code, at, block, k, before, &cycles);
         }
     }
-    count_misses(code, f, first);
+    count_memory(code, f, first);
 }
 
 /* The instructions taken so far, of one function in one object. */
@@ -268,9 +280,11 @@ bool run_code_add(struct chil_run *run, struct chil_exp *exp)
     struct record_path *const *path = record_paths(cores, &paths);
     code.out = open_memstream(&text, &size);
     if (!code.out) return false;
-    code.misses = run->observe->code;
-    choose_events(&code, run->node);
+    code.node = run->node;
     code.first = chil_run_memory(run) ? 1 : 0;
+    code.memory = run->observe->code;
+    if (code.memory) code.memory_counts = cache_counts_new(run->node->cache);
+    choose_events(&code, run->node);
     (void)fputs(code.first ? "events" : "events cycles", code.out);
     for (unsigned e = 1; e < code.events; e++)
         (void)fprintf(code.out, " %s", code.event[e]->name);
@@ -299,6 +313,7 @@ bool run_code_add(struct chil_run *run, struct chil_exp *exp)
     free(code.function); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
     for (unsigned e = 1; e < code.events; e++)
         free(code.signals[e]);
+    cache_counts_free(code.memory_counts);
     free(code.instruction);
     free(text);
     return good;

@@ -134,6 +134,22 @@ uint32_t core_access_pc(const struct core *core)
     return core->access.block->pc + 4 * (uint32_t)(core->access.op - core->access.block->ops);
 }
 
+uint32_t core_access_line_pc(const struct core *core)
+{
+    if (!core->running) return core->regs->pc; /* a device's register */
+    uint32_t pc = core_access_pc(core);
+    return core->access.line > pc ? core->access.line : pc;
+}
+
+void cores_notify_accesses(struct cores *cores, void (*accessed)(void *context, unsigned core),
+                           void *context)
+{
+    cores->accessed = accessed;
+    cores->accessed_context = context;
+    for (unsigned i = 0; i < cores->count; i++)
+        core_count_accesses(&cores->core[i], UINT64_MAX);
+}
+
 uint64_t core_cycles(const struct core *core)
 {
     return core->cycles;

@@ -178,6 +178,12 @@ const struct mem *core_memory(const struct core *core); /* the address space tha
 /* The instruction whose access the memory hierarchy is handling; of a fetch, the first of its
  * block. */
 uint32_t core_access_pc(const struct core *core);
+/* The same; of a fetch, the first instruction of the line that its block executes. */
+uint32_t core_access_line_pc(const struct core *core);
+/* Calls back behind each access to the memory hierarchy, whose counts are right then: no miss is
+ * deferred. */
+void cores_notify_accesses(struct cores *cores, void (*accessed)(void *context, unsigned core),
+                           void *context);
 /* The trace was switched on during that instruction's access, which is no fetch: the instruction is
  * the first of the trace. */
 void core_trace_begin(struct core *core);

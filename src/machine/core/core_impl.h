@@ -102,6 +102,7 @@ struct core {
     struct { /* the instruction whose access is in progress; of a fetch, the block's first */
         const struct block *block;
         const struct op *op;
+        uint32_t line; /* of a fetch, its address; else 0 */
     } access;
     uint64_t limit; /* of the run: no block begins at or behind it; 0: stop */
     struct {        /* where the interpreter continues, in a block that is counted; or NULL */
@@ -135,6 +136,8 @@ struct cores {
     unsigned count;
     struct core_options options;
     struct core *core;
+    void (*accessed)(void *context, unsigned core); /* cores_notify_accesses; or NULL */
+    void *accessed_context;
     struct code *codes;
     const void *const *labels;
     struct block *invalidated; /* to be freed */
@@ -199,6 +202,8 @@ void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit);
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
 /* The hierarchy's callback: accesses are used up. Returns whether the core has to stop. */
 bool core_room_used(void *cores, unsigned number);
+/* It is called behind so many accesses of the core, or behind each (cores_notify_accesses). */
+void core_count_accesses(const struct core *core, uint64_t accesses);
 void core_watch_raised(struct core *core, enum core_signal signal, uint64_t times); /* core_raise */
 
 /* Fills in weights and cycles. `words` are the block's instructions. */

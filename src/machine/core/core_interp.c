@@ -260,8 +260,10 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
          line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)                                   \
         if (UNLIKELY(!(lines[line] & CACHE_FETCH))) {                                              \
             SET_ACCESS(block->ops);                                                                \
+            core->access.line = line << CACHE_GRANULE_BITS;                                        \
             core->cycles += TOUCHED(cache_fetch(cache, core->number, core->mem->space,             \
                                                 line << CACHE_GRANULE_BITS, core->cycles));        \
+            core->access.line = 0;                                                                 \
         }
 #else
 #define CHECK_LOAD(ea, size)  CHECK_LOAD_RIGHT(ea, size)

@@ -80,6 +80,12 @@ static bool count_down(struct core_watch *watch, const struct block *block, unsi
 
 /* --- What memory does ------------------------------------------------------------------------ */
 
+void core_count_accesses(const struct core *core, uint64_t accesses)
+{
+    cache_count_accesses(core->cores->options.cache, core->number,
+                         core->cores->accessed ? 1 : accesses);
+}
+
 /* Looks at everything else; the hierarchy counts accesses down from what is left. `inside`: within
  * a block, whose instructions are all counted already. */
 static bool look(struct core *core, bool inside)
@@ -88,13 +94,18 @@ static bool look(struct core *core, bool inside)
     struct core_room room = {UINT64_MAX, UINT64_MAX};
     if (watch->remaining && !watch->remaining(watch->context, inside, &room)) return false;
     if (!inside) core->room = room.instructions;
-    cache_count_accesses(core->cores->options.cache, core->number, room.accesses);
+    core_count_accesses(core, room.accesses);
     return true;
 }
 
 bool core_room_used(void *context, unsigned number)
 {
-    struct core *core = &((struct cores *)context)->core[number];
+    struct cores *cores = context;
+    struct core *core = &cores->core[number];
+    if (cores->accessed) {
+        cores->accessed(cores->accessed_context, number);
+        core_count_accesses(core, 1);
+    }
     if (!core->watch) return false;
     if (!look(core, true)) core_stop_behind(core);
     return core->stopping;
@@ -272,5 +283,5 @@ void core_set_watch(struct core *core, struct core_watch *watch)
     core->watch = watch;
     core->room = watch && watch->remaining ? 0 : UINT64_MAX; /* not known yet */
     core->stopping = false;
-    cache_count_accesses(core->cores->options.cache, core->number, UINT64_MAX);
+    core_count_accesses(core, UINT64_MAX);
 }

@@ -96,9 +96,12 @@ bool jit_fetch(struct core *core)
     set_access(core);
     for (uint32_t line = block->pc >> CACHE_GRANULE_BITS;
          line <= (block->end - 4) >> CACHE_GRANULE_BITS; line++)
-        if (!(core->lines[line] & CACHE_FETCH))
+        if (!(core->lines[line] & CACHE_FETCH)) {
+            core->access.line = line << CACHE_GRANULE_BITS;
             core->cycles += cache_fetch(cache, core->number, core->mem->space,
                                         line << CACHE_GRANULE_BITS, core->cycles);
+        }
+    core->access.line = 0;
     return core->stopping && leave_inside(core, false);
 }
 
@@ -159,6 +162,7 @@ static inline bool take_stall(struct core *core)
     if (!stall || stall == CACHE_SLOW) return false;
     core->call.stall = 0;
     core->cycles += stall & ~CACHE_NOTIFY;
+    set_access(core);
     cache_notify_used(core->view);
     return core->stopping;
 }
@@ -278,6 +282,7 @@ bool jit_manage(struct core *core)
     uint32_t stall = zero ? cache_zero_fast(core->view, ea, core->cycles) : CACHE_SLOW;
     if (stall != CACHE_SLOW && stall & CACHE_NOTIFY) {
         stall &= ~CACHE_NOTIFY;
+        set_access(core);
         cache_notify_used(core->view);
     }
     if (stall == CACHE_SLOW) {
@@ -296,6 +301,7 @@ bool jit_manage(struct core *core)
 bool jit_sync(struct core *core)
 {
     drain(core);
+    set_access(core);
     core->cycles += cache_sync(core->cores->options.cache, core->number, core->cycles);
     return core->stopping && leave_inside(core, true);
 }

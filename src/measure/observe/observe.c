@@ -21,6 +21,7 @@ void observe_attach(struct observe *observe)
     observe_trace_attach(observe);
     observe_record_attach(observe);
     observe_mpi_attach(observe);
+    observe_code_attach(observe);
     observe->counters = observe_counters_new(observe->node);
     observe->events = observe_events_new(observe->node);
     observe->transactions = observe_transactions_new(observe);

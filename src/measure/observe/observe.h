@@ -5,7 +5,7 @@
  *   observe_transactions   every transaction of the memory hierarchy, to the caller and the board
  *   observe_trace          every instruction, to the caller
  *   observe_record         call paths and their counts
- *   observe_code           misses and waits by instruction, with the call paths
+ *   observe_code           counts of the memory hierarchy by instruction, with the call paths
  *   observe_mpi            calls and messages of MPI, which the program's library notifies of
  *   observe_counters       the simulator's own counters, per process, for the program
  *   observe_events         all events of the catalogue, per thread, for the program
@@ -83,22 +83,17 @@ void observe_record_attach(struct observe *observe); /* with the program's regio
 void observe_mpi_attach(struct observe *observe);
 void observe_mpi_free(struct observe_mpi *mpi);
 
-/* --- Misses by instruction (observe_code.c) -------------------------------------------------- */
+/* --- Memory by instruction (observe_code.c) -------------------------------------------------- */
 
+struct cache;
 struct record_function;
-struct cache_transaction;
-struct observe_code_counts {
-    uint64_t load_miss, load_stall, store_miss, fetch_miss, fetch_stall;
-};
 struct observe_code *observe_code_new(const struct observe *observe); /* NULL: not wanted */
+void observe_code_attach(struct observe *observe);
 void observe_code_free(struct observe_code *code);
-/* The core has missed and waited for so many cycles. */
-void observe_code_miss(struct observe_code *code, const struct core *core,
-                       const struct cache_transaction *miss, uint64_t cycles);
-/* What an instruction of a function did; NULL: it has not missed. */
-const struct observe_code_counts *observe_code_get(const struct observe_code *code,
-                                                   const struct record_function *function,
-                                                   uint32_t pc);
+/* Adds what the hierarchy counted for an instruction of a function to `counts` (cache_counts_new);
+ * false: nothing. */
+bool observe_code_add(const struct observe_code *code, const struct record_function *function,
+                      uint32_t pc, struct cache *counts);
 
 /* --- Counters and events for the program (observe_counters.c, observe_events.c) -------------- */
 

@@ -1,8 +1,12 @@
-/* What the instructions of a recorded run missed and waited for: a table by function and address.
+/* What the memory hierarchy counted for each instruction of a recorded run: a table by function and
+ * address, with the counts of every unit (struct cache_attribution).
  *
- * Known are loads, stores and fetches that miss L1, and how long loads and fetches waited. The
- * hierarchy does not report which store waits for the store queue, nor which access misses the TLB.
- * A fetch belongs to the first instruction of its line that its block executes. */
+ * The hierarchy calls back behind each access. What was counted since the last one belongs to this
+ * access's instruction and to the function whose path the core is in, so the sums over a function's
+ * instructions are those of its call paths. A fetch belongs to the first instruction of its line
+ * that its block executes. Without a call path (no recorded thread runs) counts wait for the next
+ * access with one.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -12,30 +16,17 @@
 struct entry {
     const struct record_function *function; /* NULL: free */
     uint32_t pc;
-    struct observe_code_counts counts;
+    struct cache_attribution counts;
 };
 
 struct observe_code {
+    struct cores *cores;
+    struct cache_attributor *attributor;
     struct entry *entry;
     size_t count, capacity; /* a power of two, more than half of it free */
 };
 
 enum { FIRST = 1024 };
-
-struct observe_code *observe_code_new(const struct observe *observe)
-{
-    if (!observe->options.record || !observe->options.record_code_misses) return NULL;
-    struct observe_code *code = base_calloc(1, sizeof *code);
-    code->capacity = FIRST;
-    code->entry = base_calloc(code->capacity, sizeof *code->entry);
-    return code;
-}
-
-void observe_code_free(struct observe_code *code)
-{
-    if (code) free(code->entry);
-    free(code);
-}
 
 /* The entry, or the free one where it would be. The place in the table decides nothing but the time
  * of the search. */
@@ -60,13 +51,13 @@ static void grow(struct observe_code *code)
     free(old.entry);
 }
 
-void observe_code_miss(struct observe_code *code, const struct core *core,
-                       const struct cache_transaction *miss, uint64_t cycles)
+static void accessed(void *context, unsigned number)
 {
+    struct observe_code *code = context;
+    const struct core *core = cores_get(code->cores, number);
     const struct record_path *path = core_path(core);
-    uint32_t pc = core_access_pc(core);
-    if (!path || miss->kind == CACHE_INVALIDATION) return;
-    if (miss->kind == CACHE_FETCH_MISS && pc < miss->address) pc = miss->address;
+    if (!path) return;
+    uint32_t pc = core_access_line_pc(core);
     struct entry *entry = find(code, path->function, pc);
     if (!entry->function) {
         if (2 * ++code->count > code->capacity) {
@@ -75,21 +66,42 @@ void observe_code_miss(struct observe_code *code, const struct core *core,
         }
         *entry = (struct entry){.function = path->function, .pc = pc};
     }
-    struct observe_code_counts *counts = &entry->counts;
-    switch (miss->kind) {
-    case CACHE_LOAD_MISS:
-        counts->load_miss++;
-        counts->load_stall += cycles;
-        break;
-    case CACHE_STORE_MISS: counts->store_miss++; break;
-    default: counts->fetch_miss++; counts->fetch_stall += cycles;
-    }
+    cache_attribute(code->attributor, number, &entry->counts);
 }
 
-const struct observe_code_counts *observe_code_get(const struct observe_code *code,
-                                                   const struct record_function *function,
-                                                   uint32_t pc)
+struct observe_code *observe_code_new(const struct observe *observe)
+{
+    if (!observe->options.record || !observe->options.record_code_misses) return NULL;
+    struct observe_code *code = base_calloc(1, sizeof *code);
+    code->capacity = FIRST;
+    code->entry = base_calloc(code->capacity, sizeof *code->entry);
+    return code;
+}
+
+void observe_code_attach(struct observe *observe)
+{
+    struct observe_code *code = observe->code;
+    if (!code) return;
+    code->cores = observe->node->cores;
+    code->attributor = cache_attributor_new(observe->node->cache);
+    cores_notify_accesses(code->cores, accessed, code);
+}
+
+void observe_code_free(struct observe_code *code)
+{
+    if (!code) return;
+    for (size_t i = 0; i < code->capacity && code->attributor; i++)
+        cache_attribution_fini(code->attributor, &code->entry[i].counts);
+    cache_attributor_free(code->attributor);
+    free(code->entry);
+    free(code);
+}
+
+bool observe_code_add(const struct observe_code *code, const struct record_function *function,
+                      uint32_t pc, struct cache *counts)
 {
     const struct entry *entry = code ? find(code, function, pc) : NULL;
-    return entry && entry->function ? &entry->counts : NULL;
+    if (!entry || !entry->function) return false;
+    cache_counts_add(counts, code->attributor, &entry->counts);
+    return true;
 }

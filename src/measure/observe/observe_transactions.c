@@ -61,8 +61,6 @@ static void notify(void *context, struct cache_transaction from, uint64_t start,
         t->cause = from.kind <= CACHE_STORE_MISS
                        ? (uint8_t)(1 + cache_miss_kind(observe->node->cache, from.core))
                        : 0;
-    if (observe->code)
-        observe_code_miss(observe->code, o->senders[from.sender].core, &from, end - start);
     device_board_notify(o->board, t);
     if (!(o->kinds >> from.kind & 1)) return;
     if (observe->options.transact_pc) add_pc(observe, o->senders[from.sender].core, t);
@@ -104,12 +102,10 @@ static void listen(void *context)
     struct observe_transactions *o = context;
     bool running = device_board_running(o->board);
     const struct cache_listener *listener =
-        o->observe->options.transact_uniform && !running && !o->observe->code ? &o->uniform
-                                                                              : &o->each;
+        o->observe->options.transact_uniform && !running ? &o->uniform : &o->each;
     for (unsigned i = 0; i < OS_CORES_MAX; i++)
         o->senders[i].next.category = device_board_category(o->board);
-    cache_listen(o->observe->node->cache,
-                 o->kinds || running || o->observe->code ? listener : NULL);
+    cache_listen(o->observe->node->cache, o->kinds || running ? listener : NULL);
 }
 
 static void category_changes(void *context)
