@@ -49,7 +49,7 @@ struct chil_run_names {
  * the communicator, which its context stands for: a process has no two communicators of one context
  * at a time. A request is 0 in calls that wait for the message themselves. */
 enum chil_mpi_kind {
-    CHIL_MPI_CALL, /* name */
+    CHIL_MPI_CALL, /* name; role, as that of an experiment's region */
     CHIL_MPI_RETURN,
     CHIL_MPI_WAIT,       /* not notified */
     CHIL_MPI_WAITED,     /* likewise */
@@ -66,6 +66,7 @@ struct chil_mpi_event {
     unsigned node, core;
     int tid;
     char name[40];
+    const char *role; /* lives as long as the program */
     int peer, tag;
     uint64_t bytes, received, context;
     uint32_t request;

@@ -63,8 +63,10 @@ static const struct option_row option_rows[] = {
     {"kind", 0, "KIND",
      "instruction (default), memory, transaction, or packet: packets of the torus and their hops",
      OPTION_SET_CHOICE(struct trace, head.kind, "instruction memory transaction packet")},
-    {"format", 0, "FORMAT", "text (default), binary, or json, which ui.perfetto.dev opens",
-     OPTION_SET_CHOICE(struct trace, out.format, "text binary json")},
+    {"format", 0, "FORMAT",
+     "text (default), binary, or json, which ui.perfetto.dev opens; otf2: calls and messages of "
+     "MPI, an archive in the folder of -o, which Vampir and otf2-print read",
+     OPTION_SET_CHOICE(struct trace, out.format, "text binary json otf2")},
     {"read", 0, "FILE", "run nothing: show a binary trace in another format",
      OPTION_SET_TEXT(struct trace, read)},
     {"limit", 0, "N|LIMIT",
@@ -261,6 +263,11 @@ int cmd_trace(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     if (!t.read) status = cmd_program_machine(&t.program, "trace", &machine);
     if (status) return status;
+    if ((unsigned)t.out.format == TRACE_OTF2) {
+        status = trace_mpi(&t);
+        chil_machine_free(machine);
+        return status;
+    }
     cmd_program_output(&t.program, t.output);
     if (t.output) status = cmd_output_open(&output, "trace", t.output);
     if (!status) {

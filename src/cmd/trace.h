@@ -32,6 +32,9 @@ int trace_run(struct trace *t);
 bool trace_keep(void *t, const struct chil_trace_item *item);
 /* Shows the trace of --read instead of a run (trace_read.c). */
 int trace_read_back(struct trace *t);
+/* The trace of an MPI program (trace_mpi.c): --format otf2. */
+enum { TRACE_OTF2 = VIEW_TRACE_FORMATS };
+int trace_mpi(struct trace *t);
 void trace_warn(void *context, const char *line);
 
 #endif

@@ -36,6 +36,7 @@ struct mpi_thread {
 struct mpi_name {
     char text[LONGEST_NAME + 1];
     uint32_t length;
+    const char *role;
     enum core_signal signal;
 };
 
@@ -49,7 +50,7 @@ struct observe_mpi {
 
 /* --- Kinds ----------------------------------------------------------------------------------- */
 
-static enum core_signal kind_of(const char *name)
+static enum core_signal kind_of(const char *wanted)
 {
     static const struct {
         const char *role;
@@ -63,9 +64,8 @@ static enum core_signal kind_of(const char *name)
                  {"rma", CORE_SIGNAL_MPI_RMA},
                  {"file io", CORE_SIGNAL_MPI_IO},
                  {"init exit", CORE_SIGNAL_MPI_SETUP}};
-    const struct observe_role *role = observe_role_find(name, "");
-    for (size_t i = 0; role && i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i].role, role->role) == 0) return kinds[i].signal;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].role, wanted) == 0) return kinds[i].signal;
     return CORE_SIGNAL_MPI_OTHER;
 }
 
@@ -81,7 +81,9 @@ static const struct mpi_name *find_name(struct observe_mpi *mpi, const struct me
     memcpy(name->text, text, (size_t)length);
     name->text[length] = 0;
     name->length = (uint32_t)length;
-    name->signal = kind_of(name->text);
+    const struct observe_role *role = observe_role_find(name->text, "");
+    name->role = role ? role->role : "function";
+    name->signal = kind_of(name->role);
     return name;
 }
 
@@ -125,6 +127,7 @@ static int32_t note_call(struct observe *observe, unsigned core, const uint32_t 
     thread->inside = true;
     thread->signal = name->signal;
     thread->since = event->cycle;
+    event->role = name->role;
     memcpy(event->name, name->text, name->length + 1);
     return 0;
 }
