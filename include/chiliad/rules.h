@@ -77,6 +77,7 @@ struct chil_assertion {
     struct chil_transaction first; /* and this one */
     uint64_t cycle;                /* when it was seen to be broken */
     long double left, right;       /* the two sides, at the end */
+    int node;                      /* that has the least or most that was compared; -1: none */
     const char *relation;          /* that should hold between them: "==", "<=" ... */
 };
 const struct chil_assertion *chil_rules_assertions(const struct chil_rules *rules, size_t *count);

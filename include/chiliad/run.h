@@ -350,8 +350,8 @@ enum { CHIL_PLACE_TEXT = 400 };
 void chil_program_place(const char *program, uint32_t address, char *buffer, size_t size);
 
 /* The same in a run, in what the process on a core has mapped; from the run's callbacks. */
-void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer,
-                    size_t size);
+void chil_run_place(struct chil_run *run, unsigned node, unsigned core, uint32_t address,
+                    char *buffer, size_t size);
 
 /* A symbol's name as in the source, "grid::norm(int)", to be freed; NULL: it is one already. */
 char *chil_program_name(const char *symbol);

@@ -92,14 +92,15 @@ static void note_first(struct check *c, bool access)
 }
 
 /* An event has broken a rule, or several. */
-static void find_place(struct check *c, unsigned core)
+static void find_place(struct check *c, unsigned node, unsigned core)
 {
     size_t count;
     const struct chil_assertion *all = chil_rules_assertions(c->rules, &count);
     for (size_t i = 0; i < count; i++) {
         if (!all[i].has_first || c->found[i].known) continue;
         c->found[i].known = true;
-        chil_run_place(c->run, core, all[i].first.pc, c->found[i].text, sizeof c->found[i].text);
+        chil_run_place(c->run, node, core, all[i].first.pc, c->found[i].text,
+                       sizeof c->found[i].text);
     }
 }
 
@@ -142,9 +143,10 @@ static bool take_record(void *context, const struct chil_trace_record *record)
                                             .symbol = record->symbol,
                                             .callpath = record->callpath,
                                             .site = record->site,
-                                            .section = record->section};
+                                            .section = record->section,
+                                            .node = (uint16_t)record->node};
     if (!chil_rules_access(c->rules, &access)) return true;
-    find_place(c, record->core);
+    find_place(c, record->node, record->core);
     if (!c->broken) note_first(c, true);
     return true;
 }
@@ -157,7 +159,7 @@ static void take_transaction(void *context, const struct chil_transaction *trans
     if (c->names.categories) t.category = (uint8_t)chil_ranges_look_up(c->names.categories, t.pc);
     next_item(&c->rings[1], c->around)->transaction = t;
     if (!chil_rules_transaction(c->rules, &t)) return;
-    find_place(c, t.sender);
+    if (t.kind < CHIL_PACKET) find_place(c, t.node, t.sender);
     if (!c->broken) note_first(c, false);
 }
 
@@ -197,6 +199,7 @@ static int prepare(struct check *c)
     size_t count;
     if (chil_rules_open(&c->rules, c->file, o->machine, &err)) return cmd_fail_error("check", &err);
     int status = add_places(c);
+    c->names.nodes = cmd_program_nodes(&c->program);
     if (!status) status = cmd_names_make(&c->names, "check", o->program, &c->places);
     if (status) return status;
     if (chil_rules_bind(c->rules, &c->names, &err)) return cmd_fail_error("check", &err);
@@ -210,13 +213,18 @@ static int prepare(struct check *c)
     if (chil_rules_want_accesses(c->rules)) o->trace = take_record;
     o->record = chil_rules_want_paths(c->rules);
     cmd_names_ask(&c->names, &c->wanted);
-    if (o->transact || o->trace) o->names = &c->wanted;
+    bool packets = o->transactions && !(o->transactions & CHIL_KINDS_MEMORY);
+    if ((o->transact && !packets) || o->trace) o->names = &c->wanted;
     o->record_flat = !o->names; /* no call paths to print: functions suffice */
     (void)chil_rules_assertions(c->rules, &count);
     c->found = calloc(count + 1, sizeof *c->found);
     if (!c->found) return cmd_fail("check", "out of memory");
     for (unsigned i = 0; i < 2 && !status; i++) {
-        c->heads[i].kind = i ? CHIL_TRACE_TRANSACTION : CHIL_TRACE_INSTRUCTION;
+        c->heads[i].kind = !i        ? CHIL_TRACE_INSTRUCTION
+                           : packets ? CHIL_TRACE_PACKET
+                                     : CHIL_TRACE_TRANSACTION;
+        if (c->names.nodes > 1) c->heads[i].torus[0] = c->names.nodes; /* their number suffices */
+        c->heads[i].torus[1] = c->heads[i].torus[2] = 1;
         view_trace_names(&c->heads[i], &c->names);
         status = make_ring(&c->rings[i], c->around);
     }

@@ -32,13 +32,43 @@ static const char *name_of(const struct chil_ranges *names, uint8_t value, uint3
     return number;
 }
 
+/* "node 3 (1,1,0)" */
+static const char *node_text(const struct check *c, unsigned node, char text[NUMBER_TEXT])
+{
+    unsigned at[3];
+    chil_run_coordinates(c->run, node, at);
+    (void)snprintf(text, NUMBER_TEXT, "node %u (%u,%u,%u)", node, at[0], at[1], at[2]);
+    return text;
+}
+
+/* "packet of 256 bytes from node 0 (0,0,0) to node 5 (1,1,0), link xp, 2 hops, cycle ..." */
+static void describe_packet(const struct check *c, const struct chil_transaction *t, char *text,
+                            size_t size)
+{
+    char sender[NUMBER_TEXT], receiver[NUMBER_TEXT], node[NUMBER_TEXT];
+    char cycle[VIEW_GROUPED_MAX], latency[VIEW_GROUPED_MAX], wait[VIEW_GROUPED_MAX];
+    (void)snprintf(text, size,
+                   "%s of %" PRIu32 " bytes from %s to %s, on %s, link %s, %u hop%s, cycle %s, "
+                   "latency %s, of it wait %s",
+                   chil_transaction_kind_name(t->kind), t->size, node_text(c, t->sender, sender),
+                   node_text(c, t->receiver, receiver), node_text(c, t->node, node),
+                   chil_link_name(t->link), t->hops, t->hops == 1 ? "" : "s",
+                   view_grouped(t->start, cycle), view_grouped(t->end - t->start, latency),
+                   view_grouped(t->wait, wait));
+}
+
 /* "store of 4 bytes at 0x10021f40 (table), tag ro, by spoil+0x8 (program.c:12), cycle 302,817, core
  * 0, ..., call path program > main > spoil" */
 static void describe(const struct check *c, const struct chil_assertion *a, char *text, size_t size)
 {
     const struct chil_transaction *t = &a->first;
-    char cycle[VIEW_GROUPED_MAX], tag[8], category[8], who[80] = "";
+    char cycle[VIEW_GROUPED_MAX], tag[8], category[8], who[80] = "", node[NUMBER_TEXT];
     size_t count;
+    if (t->kind >= CHIL_PACKET) {
+        describe_packet(c, t, text, size);
+        return;
+    }
+    bool several = chil_run_nodes(c->run) > 1;
     const char *place = c->found[a - chil_rules_assertions(c->rules, &count)].text;
     const char *symbol = chil_ranges_get(c->names.symbols, t->symbol);
     const char *callpath = chil_ranges_get(c->names.callpaths, t->callpath);
@@ -46,13 +76,14 @@ static void describe(const struct check *c, const struct chil_assertion *a, char
     (void)snprintf(text, size,
                    "%s%s of %" PRIu32 " bytes at 0x%08" PRIx32
                    "%s%.200s%s, tag %s, by %s%s0x%08" PRIx32
-                   "%s, cycle %s, core %u%s, process %d, category %s%s%s",
+                   "%s, cycle %s, %s%score %u%s, process %d, category %s%s%s",
                    chil_transaction_kind_name(t->kind),
                    a->access || t->kind == CHIL_INVALIDATION ? "" : " miss", t->size, t->address,
                    symbol ? " (" : "", symbol ? symbol : "", symbol ? ")" : "",
                    name_of(c->names.tags, t->tag, t->site, tag), place, *place ? ", pc " : "",
-                   t->pc, "", view_grouped(t->start, cycle), t->core, who, t->pid,
-                   name_of(c->names.categories, t->category, t->section, category),
+                   t->pc, "", view_grouped(t->start, cycle),
+                   several ? node_text(c, t->node, node) : "", several ? ", " : "", t->core, who,
+                   t->pid, name_of(c->names.categories, t->category, t->section, category),
                    callpath ? ", call path " : "", callpath ? callpath : "");
 }
 
@@ -60,11 +91,12 @@ static void describe(const struct check *c, const struct chil_assertion *a, char
 static void reason_of(const struct check *c, const struct chil_assertion *a, char *text,
                       size_t size)
 {
-    char left[NUMBER_TEXT], right[NUMBER_TEXT], cycle[VIEW_GROUPED_MAX];
+    char left[NUMBER_TEXT], right[NUMBER_TEXT], cycle[VIEW_GROUPED_MAX], node[NUMBER_TEXT] = "";
     int used = 0;
+    if (a->node >= 0) (void)node_text(c, (unsigned)a->node, node);
     if (!chil_run_was_stopped(c->run) || !a->has_first)
-        used = snprintf(text, size, "%s is not %s %s; ", number_text(a->left, left), a->relation,
-                        number_text(a->right, right));
+        used = snprintf(text, size, "%s is not %s %s%s%s; ", number_text(a->left, left),
+                        a->relation, number_text(a->right, right), *node ? " on " : "", node);
     if (used < 0 || (size_t)used >= size) return;
     if (a->has_first) {
         used += snprintf(text + used, size - (size_t)used, "the first that is too many: ");
@@ -91,8 +123,7 @@ static void print_around(FILE *out, const struct check *c)
     char line[VIEW_TRACE_LINE];
     int terminal = view_terminal_width(out), room = terminal ? terminal - 3 : INT_MAX;
     const char *before = NULL;
-    (void)fprintf(out, "  %.*s\n", room,
-                  (c->by_access ? view_trace_columns_instruction : view_trace_columns_transaction));
+    (void)fprintf(out, "  %.*s\n", room, view_trace_columns(&trace, line));
     for (size_t i = 0; i < ring->count + ring->behind; i++) {
         const char *callpath = view_trace_callpath(&trace, &ring->items[i]);
         if (callpath && callpath != before) print_callpath(out, callpath, terminal);

@@ -51,14 +51,15 @@ void chil_run_report(const struct chil_run *run, char *buffer, size_t size)
                    crash->regs.ctr, core_cr_get(&crash->regs), core_xer_get(&crash->regs));
 }
 
-void chil_run_place(struct chil_run *run, unsigned core, uint32_t address, char *buffer,
-                    size_t size)
+void chil_run_place(struct chil_run *run, unsigned node, unsigned core, uint32_t address,
+                    char *buffer, size_t size)
 {
+    const struct run_node *at = &run->nodes[node];
     uint32_t low, high, start;
     int line = -1;
     const struct observe_symbol *symbol = observe_symbols_find(
-        run->observe->symbols, run->node->os, core_memory(cores_get(run->node->cores, core)),
-        address, &low, &high, &start);
+        at->observe.symbols, at->node->os, core_memory(cores_get(at->node->cores, core)), address,
+        &low, &high, &start);
     *buffer = 0;
     if (!symbol) return;
     const char *file = observe_symbols_line(symbol, start + (address - low), &line);

@@ -6,14 +6,6 @@
 
 #include "view/view_trace_impl.h"
 
-const char view_trace_columns_instruction[] =
-    "# chiliad trace 1: cycle core pid pc word access instruction";
-const char view_trace_columns_transaction[] =
-    "# chiliad transactions 1: start latency sender core pid tid kind level size address pc category tag function";
-
-static const char columns_packet[] =
-    "# chiliad packets 1: start latency wait kind node link sender packet receiver hops size";
-
 static const char access_letters[] = {[CHIL_NO_ACCESS] = '-',
                                       [CHIL_ACCESS_LOAD] = 'L',
                                       [CHIL_ACCESS_STORE] = 'S',
@@ -179,25 +171,30 @@ static void print_text(struct view_trace *out, const struct chil_trace_item *ite
 
 /* --- All of them ----------------------------------------------------------------------------- */
 
-/* With several nodes, each line begins with the node, save those of packets, which have it. */
-static void print_columns(const struct view_trace *out, const char *columns)
+const char *view_trace_columns(const struct view_trace *out, char line[VIEW_TRACE_LINE])
 {
+    static const char *const all[CHIL_TRACE_KINDS] = {
+        "# chiliad trace 1: cycle core pid pc word access instruction",
+        "# chiliad trace 1: cycle core pid pc word access instruction",
+        "# chiliad transactions 1: start latency sender core pid tid kind level size address pc "
+        "category tag function",
+        "# chiliad packets 1: start latency wait kind node link sender packet receiver hops size"};
+    const char *columns = all[out->head->kind];
     int names = (int)(strchr(columns, ':') + 2 - columns);
     bool several = chil_trace_nodes(out->head) > 1 && out->head->kind != CHIL_TRACE_PACKET;
-    (void)fprintf(out->file, "%.*s%s%s\n", names, columns, several ? "node " : "", columns + names);
+    (void)snprintf(line, VIEW_TRACE_LINE, "%.*s%s%s", names, columns, several ? "node " : "",
+                   columns + names);
+    return line;
 }
 
 int view_trace_begin(struct view_trace *out, struct chil_error *err)
 {
-    bool transactions = out->head->kind == CHIL_TRACE_TRANSACTION;
-    const char *columns =
-        transactions ? view_trace_columns_transaction : view_trace_columns_instruction;
-    if (out->head->kind == CHIL_TRACE_PACKET) columns = columns_packet;
+    char line[VIEW_TRACE_LINE];
     out->begun = true;
     switch (out->format) {
     case VIEW_TRACE_BINARY: return chil_trace_writer_new(&out->writer, out->head, out->file, err);
     case VIEW_TRACE_JSON: view_trace_json_begin(out); return 0;
-    default: print_columns(out, columns); return 0;
+    default: (void)fprintf(out->file, "%s\n", view_trace_columns(out, line)); return 0;
     }
 }
 

@@ -44,7 +44,8 @@ bool view_trace_end(struct view_trace *out);
 enum { VIEW_TRACE_LINE = 800 };
 void view_trace_line(const struct view_trace *out, const struct chil_trace_item *item,
                      char line[VIEW_TRACE_LINE]);
-extern const char view_trace_columns_instruction[], view_trace_columns_transaction[];
+/* The names of its fields, as a comment. With several nodes the first one is the node. */
+const char *view_trace_columns(const struct view_trace *out, char line[VIEW_TRACE_LINE]);
 /* The call path of a record; NULL: not known. */
 const char *view_trace_callpath(const struct view_trace *out, const struct chil_trace_item *item);
 

@@ -22,6 +22,11 @@ static int bind(const struct chil_rules *rules, struct rules_piece *piece,
 int chil_rules_bind(struct chil_rules *rules, const struct chil_hist_names *names,
                     struct chil_error *err)
 {
+    uint32_t nodes = names->nodes ? names->nodes : 1;
+    if (rules->most_node >= nodes)
+        return chil_error_set(err, CHIL_EPARSE, "%s:%u:%u: there is no node %u; the run has %u",
+                              rules->name, rules->most_node_line, rules->most_node_column,
+                              rules->most_node, nodes);
     for (size_t i = 0; i < rules->bin_count; i++)
         for (unsigned k = 0; k < rules->bins[i].piece_count; k++) {
             int status = bind(rules, &rules->bins[i].pieces[k], names, err);

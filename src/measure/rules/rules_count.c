@@ -141,13 +141,18 @@ static bool mentions(const char *at, size_t length, const char *word)
 /* What misses have and accesses have not. */
 static int check_access(const struct rules_reader *r, const char *at, size_t length)
 {
-    static const char *const words[] = {"latency", "level",        "cause",
-                                        "fetch",   "invalidation", "packet"};
+    static const struct {
+        const char *name, *of;
+    } words[] = {{"latency", "miss"}, {"level", "miss"},        {"cause", "miss"},
+                 {"fetch", "miss"},   {"invalidation", "miss"}, {"packet", "packet"},
+                 {"hop", "hop"},      {"receiver", "packet"},   {"hops", "packet"},
+                 {"link", "packet"},  {"wait", "packet"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (mentions(at, length, words[i]))
+        if (mentions(at, length, words[i].name))
             return rules_complain(
-                r, at, "an access has no '%s'; write 'miss' before the conditions to mean misses",
-                words[i]);
+                r, at, "an access has no '%s'; write '%s' before the conditions to mean %s%s",
+                words[i].name, words[i].of, words[i].of,
+                strcmp(words[i].of, "miss") == 0 ? "es" : "s");
     return 0;
 }
 
@@ -164,6 +169,24 @@ size_t rules_in_length(const char *at)
     return length;
 }
 
+/* What conditions are about, their first word; *kinds 0: accesses. */
+static bool take_what(const char *at, size_t length, uint32_t *kinds)
+{
+    static const struct {
+        const char *name;
+        uint32_t kinds;
+    } whats[] = {{"access", 0},
+                 {"miss", CHIL_KINDS_MEMORY},
+                 {"packet", 1U << CHIL_PACKET},
+                 {"hop", 1U << CHIL_HOP}};
+    for (size_t i = 0; i < sizeof whats / sizeof *whats; i++)
+        if (strlen(whats[i].name) == length && strncmp(at, whats[i].name, length) == 0) {
+            *kinds = whats[i].kinds;
+            return true;
+        }
+    return false;
+}
+
 /* "miss, tag=ro, kind=store, in=solve" up to the closing parenthesis, which is left. */
 int rules_take_conditions(struct rules_reader *r, struct rules_bin *bin)
 {
@@ -175,15 +198,14 @@ int rules_take_conditions(struct rules_reader *r, struct rules_bin *bin)
         rules_skip(r);
         const char *at = r->at;
         size_t length = rules_piece_length(at), in = rules_in_length(at);
-        bool is_miss = length == 4 && strncmp(at, "miss", 4) == 0,
-             is_access = length == 6 && !strncmp(at, "access", 6);
+        uint32_t kinds;
+        bool is_what = take_what(at, length, &kinds);
         if (!length) return rules_complain(r, at, "a condition is wanted here, such as kind=store");
         r->at += length;
-        if ((is_miss || is_access) && !first)
-            return rules_complain(r, at, "'%.*s' comes first", (int)length, at);
+        if (is_what && !first) return rules_complain(r, at, "'%.*s' comes first", (int)length, at);
         first = false;
-        if (is_miss) *bin = (struct rules_bin){.kinds = UINT32_MAX, .core = -1};
-        if (is_miss || is_access) continue;
+        if (is_what && kinds) *bin = (struct rules_bin){.kinds = kinds, .core = -1};
+        if (is_what) continue;
         if (in && in < length) {
             status = rules_add_function(r, bin, at, at + in, length - in);
         } else {
@@ -269,14 +291,73 @@ static int take_count(struct rules_reader *r, const char *at, struct rules_expre
                                    (struct rules_step){.operation = RULES_COUNT, .bin = index});
 }
 
+/* The largest number is compared with the run's when rules are bound. */
+static void note_node(const struct rules_reader *r, const char *at, unsigned node)
+{
+    struct chil_rules *rules = r->rules;
+    if (rules->most_node && node <= rules->most_node) return;
+    rules->most_node = node;
+    rules->most_node_line = r->file.line;
+    rules->most_node_column = rules_column(r, at);
+}
+
+static int find_event(const struct rules_reader *r, const char *at, size_t length,
+                      const struct chil_event **event)
+{
+    struct chil_error err = {0};
+    char *name = rules_copy(at, length);
+    int status = chil_machine_find_event(r->rules->machine, name, event, &err);
+    free(name);
+    if (status) return rules_complain(r, at, "%s", err.text);
+    if ((*event)->needs && (*event)->exactness == CHIL_NONE)
+        return rules_complain(r, at, "'%s' is not counted while %s is off; use --set %s=on",
+                              (*event)->name, (*event)->needs, (*event)->needs);
+    return 0;
+}
+
+/* "min(EVENT)", "max(EVENT)", "mean(EVENT)", "node(N, EVENT)", behind the word. */
+static int take_over(struct rules_reader *r, const char *at, enum rules_over over,
+                     struct rules_expression *e)
+{
+    struct rules_step step = {.operation = RULES_EVENT, .over = over};
+    long double number = 0;
+    int status = 0;
+    if (!rules_take(r, '(')) return rules_complain(r, r->at, "'(' is wanted here");
+    rules_skip(r);
+    const char *node = r->at;
+    if (over == RULES_NODE) {
+        if (!isdigit((unsigned char)*node))
+            return rules_complain(r, node, "the number of a node is wanted here");
+        status = take_number(r, &number);
+        if (!status && number >= CHIL_RUN_NODES_MAX)
+            status = rules_complain(r, node, "a node is below %d", CHIL_RUN_NODES_MAX);
+        if (!status && !rules_take(r, ','))
+            status = rules_complain(r, r->at, "',' and an event are wanted here");
+        if (status) return status;
+        step.node = (unsigned)number;
+        note_node(r, node, step.node);
+        rules_skip(r);
+    }
+    size_t length = rules_word_length(r->at);
+    if (!length) return rules_complain(r, r->at, "an event is wanted here");
+    status = find_event(r, r->at, length, &step.event);
+    if (status) return status;
+    r->at += length;
+    if (!rules_take(r, ')')) return rules_complain(r, r->at, "')' is wanted here");
+    return rules_add_step(r, at, e, step);
+}
+
 static int take_name(struct rules_reader *r, struct rules_expression *e)
 {
+    static const char *const overs[] = {
+        [RULES_LEAST] = "min", [RULES_MOST] = "max", [RULES_MEAN] = "mean", [RULES_NODE] = "node"};
     const char *at = r->at;
     size_t length = rules_word_length(at);
     const struct chil_event *event;
-    struct chil_error err = {0};
     if (!length) return rules_complain(r, at, "an event, count(...) or a number is wanted here");
     if (rules_take_word(r, "count")) return take_count(r, at, e);
+    for (unsigned over = RULES_LEAST; over <= RULES_NODE; over++)
+        if (rules_take_word(r, overs[over])) return take_over(r, at, (enum rules_over)over, e);
     r->at += length;
     const struct rules_let *let = rules_find_let(r->rules, at, length);
     for (unsigned i = 0; let && i < let->expression.count; i++) {
@@ -284,13 +365,8 @@ static int take_name(struct rules_reader *r, struct rules_expression *e)
         if (status) return status;
     }
     if (let) return 0;
-    char *name = rules_copy(at, length);
-    int status = chil_machine_find_event(r->rules->machine, name, &event, &err);
-    free(name);
-    if (status) return rules_complain(r, at, "%s", err.text);
-    if (event->needs && event->exactness == CHIL_NONE)
-        return rules_complain(r, at, "'%s' is not counted while %s is off; use --set %s=on",
-                              event->name, event->needs, event->needs);
+    int status = find_event(r, at, length, &event);
+    if (status) return status;
     return rules_add_step(r, at, e, (struct rules_step){.operation = RULES_EVENT, .event = event});
 }
 

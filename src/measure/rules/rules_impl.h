@@ -21,8 +21,12 @@ enum rules_operation {
     RULES_MULTIPLY,
     RULES_DIVIDE
 };
+/* An event of many nodes: their sum, the least and the most of a node, the mean, one node's. */
+enum rules_over { RULES_SUM, RULES_LEAST, RULES_MOST, RULES_MEAN, RULES_NODE };
 struct rules_step {
     enum rules_operation operation;
+    enum rules_over over; /* of RULES_EVENT */
+    unsigned node;        /* of RULES_NODE; a bin's conditions name nodes themselves */
     long double number;
     const struct chil_event *event;
     size_t bin;
@@ -93,7 +97,8 @@ struct chil_rules {
         unsigned line, column;
     } * functions; /* of in= with events that only call paths know */
     size_t function_count, function_capacity;
-    const struct chil_exp *exp; /* borrowed */
+    unsigned most_node, most_node_line, most_node_column; /* that an expression names */
+    const struct chil_exp *exp;                           /* borrowed */
     struct chil_rules_place *places;
     size_t place_count, place_capacity;
 };
@@ -107,6 +112,8 @@ void rules_free_bin(struct rules_bin *bin); /* what is in it */
 /* One number, from the counts of a run and the bins; without a run events are 0. */
 long double rules_value(const struct chil_rules *rules, const struct rules_expression *expression,
                         const struct chil_run *run);
+/* The node that an expression is about: that of its first `min`, `max` or `node`; -1: none. */
+int rules_node(const struct rules_expression *expression, const struct chil_run *run);
 const char *rules_relation_text(enum rules_relation relation);
 
 #endif

@@ -63,6 +63,8 @@ static int restrict_to(const struct rules_reader *r, struct rules_expression *e,
             if (status) return status;
         }
         if (s->operation != RULES_EVENT) continue;
+        if (s->over != RULES_SUM)
+            return rules_complain(r, at, "in= wants sums over nodes: no min, max, mean and node");
         if (!rules_event_bin(s->event, &bin))
             status = take_path(r, s, at, name, length);
         else if (!(status = rules_add_function(r, &bin, at, name, length)) &&
@@ -98,7 +100,7 @@ static int arm(const struct rules_reader *r, const char *at, struct rules_rule *
     long double limit = rules_value(r->rules, &rule->right, NULL);
     if (limit < 0 || limit >= 0x1p63L) return 0;
     if (s->operation == RULES_EVENT) {
-        if (!rules_event_bin(s->event, &bin)) return 0;
+        if (s->over != RULES_SUM || !rules_event_bin(s->event, &bin)) return 0;
         int status = rules_add_bin(r, at, &bin, &s->bin);
         if (status) return status;
         s->operation = RULES_COUNT;
@@ -157,7 +159,8 @@ static int add_rule(const struct rules_reader *r, const char *at, const struct r
                                   sizeof *rules->assertions);
     rules->rules[rules->count] = *rule;
     rules->assertions[rules->count++] =
-        (struct chil_assertion){.line = r->file.line,
+        (struct chil_assertion){.node = -1,
+                                .line = r->file.line,
                                 .column = rules_column(r, at),
                                 .text = rules_copy(at, strlen(at)),
                                 .relation = rules_relation_text(rule->relation)};

@@ -130,6 +130,43 @@ void chil_rules_set_paths(struct chil_rules *rules, const struct chil_exp *exp)
     rules->exp = exp;
 }
 
+/* The first of the nodes with the least or the most. */
+static unsigned extreme(const struct rules_step *s, const struct chil_run *run)
+{
+    unsigned best = 0;
+    uint64_t found = chil_run_node_count(run, 0, s->event);
+    for (unsigned i = 1; i < chil_run_nodes(run); i++) {
+        uint64_t count = chil_run_node_count(run, i, s->event);
+        if (s->over == RULES_LEAST ? count >= found : count <= found) continue;
+        found = count;
+        best = i;
+    }
+    return best;
+}
+
+static long double event_value(const struct rules_step *s, const struct chil_run *run)
+{
+    switch (s->over) {
+    case RULES_LEAST:
+    case RULES_MOST: return (long double)chil_run_node_count(run, extreme(s, run), s->event);
+    case RULES_NODE: return (long double)chil_run_node_count(run, s->node, s->event);
+    case RULES_MEAN: return (long double)chil_run_count(run, s->event) / chil_run_nodes(run);
+    case RULES_SUM: break;
+    }
+    return (long double)chil_run_count(run, s->event);
+}
+
+int rules_node(const struct rules_expression *e, const struct chil_run *run)
+{
+    for (unsigned i = 0; i < e->count; i++) {
+        const struct rules_step *s = &e->steps[i];
+        if (s->operation != RULES_EVENT) continue;
+        if (s->over == RULES_NODE) return (int)s->node;
+        if (s->over == RULES_LEAST || s->over == RULES_MOST) return (int)extreme(s, run);
+    }
+    return -1;
+}
+
 /* long double holds every count exactly. What is divided by 0 is 0: nothing has happened yet. */
 long double rules_value(const struct chil_rules *rules, const struct rules_expression *e,
                         const struct chil_run *run)
@@ -142,9 +179,7 @@ long double rules_value(const struct chil_rules *rules, const struct rules_expre
         switch (s->operation) {
         case RULES_NUMBER: stack[top++] = s->number; break;
         case RULES_IN: stack[top++] = rules->exp ? count_in(rules->exp, s) : 0; break;
-        case RULES_EVENT:
-            stack[top++] = (long double)(run ? chil_run_count(run, s->event) : 0);
-            break;
+        case RULES_EVENT: stack[top++] = run ? event_value(s, run) : 0; break;
         case RULES_COUNT: stack[top++] = (long double)(bin->word - bin->preset); break;
         case RULES_ADD: top--, stack[top - 1] += stack[top]; break;
         case RULES_SUBTRACT: top--, stack[top - 1] -= stack[top]; break;
@@ -182,6 +217,8 @@ bool chil_rules_look(struct chil_rules *rules, const struct chil_run *run, bool 
         if (!(a->broken && rule->always)) {
             a->left = left;
             a->right = right;
+            a->node = rules_node(&rule->left, run);
+            if (a->node < 0) a->node = rules_node(&rule->right, run);
         }
         if (!now || a->broken) continue;
         a->broken = broken = true;
