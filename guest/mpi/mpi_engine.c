@@ -571,21 +571,19 @@ void mpi_engine_quiet(void)
         mpi_progress_wait();
 }
 
-void mpi_engine_check(void)
+const struct request *mpi_awaited(void)
 {
-    unsigned count = 0;
-    const struct message *first = engine.unexpected;
-    for (const struct message *m = first; m; m = m->next)
-        count++;
-    if (first)
-        (void)fprintf(stderr,
-                      "mpi: rank %d: MPI_Finalize: %u message%s not received, the first of rank %d "
-                      "with tag %d and %zu bytes\n",
-                      mpi.rank, count, count == 1 ? " was" : "s were", first->source, first->tag,
-                      first->bytes);
-    if (engine.live)
-        (void)fprintf(stderr, "mpi: rank %d: MPI_Finalize: %u request%s not completed or freed\n",
-                      mpi.rank, engine.live, engine.live == 1 ? " was" : "s were");
+    return engine.awaited;
+}
+
+const struct message *mpi_unexpected(void)
+{
+    return engine.unexpected;
+}
+
+unsigned mpi_live_requests(void)
+{
+    return engine.live;
 }
 
 /* ---- starting ---- */

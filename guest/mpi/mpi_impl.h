@@ -63,6 +63,7 @@ int mpi_handle_new(enum kind kind, void *object);
 void mpi_handle_set(int handle, void *object);
 void mpi_handle_free(int handle);
 void *mpi_object(enum kind kind, int handle);
+int mpi_handles(enum kind kind); /* all handles of objects are less than this one */
 static inline int mpi_null(enum kind kind)
 {
     return (int)kind << 24;
@@ -313,6 +314,10 @@ void mpi_unlock(void);
 void mpi_cancel(struct request *request);
 /* Takes messages of windows; NULL: there was no window (mpi_win.c). */
 extern bool (*mpi_rma_incoming)(struct message *message);
+/* The request that a blocking call waits for, or NULL; messages without a receive; requests. */
+const struct request *mpi_awaited(void);
+const struct message *mpi_unexpected(void);
+unsigned mpi_live_requests(void);
 void mpi_engine_quiet(void); /* until all that was to be sent is in the network */
 /* At the end: reports messages that nobody received and requests that were not freed. */
 void mpi_engine_check(void);
@@ -340,6 +345,8 @@ void mpi_packet_wait(bool refused);
 void mpi_packet_note(void);  /* before sends: what mpi_packet_wait compares with */
 void mpi_packet_kick(void);  /* ends the waiting of another thread */
 bool mpi_packet_holds(void); /* a packet for another process, which has to go on first */
+/* What this process waits for, for the report of a deadlock (mpi_check.c). */
+void mpi_describe_waits(char *text, size_t size);
 void mpi_packet_leave(void); /* the process computes: others of the node look at the network */
 
 /* Long messages by the DMA engine (mpi_dma.c). */
@@ -371,10 +378,12 @@ bool mpi_node_forward(unsigned to, const struct packet *packet);
 const volatile uint32_t *mpi_node_bell(void);
 bool mpi_node_wait(uint32_t bell);
 void mpi_node_leave(void);
+void mpi_node_ring_all(void); /* to all others */
 int mpi_place_of(int world);
 bool mpi_hardware_barrier_is_there(void);
 void mpi_hardware_barrier_arrive(void);
 bool mpi_hardware_barrier_is_over(void);
+bool mpi_hardware_barrier_waits(void);
 
 /* RMA packets are handled by mpi_win.c, if it is linked. */
 enum packet_type {

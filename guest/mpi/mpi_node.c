@@ -184,6 +184,12 @@ bool mpi_node_wait(uint32_t bell)
     return true;
 }
 
+void mpi_node_ring_all(void)
+{
+    for (unsigned i = 0; i < node.processes; i++)
+        if (i != node.self) ring(&node.shared->boxes[i]);
+}
+
 void mpi_node_leave(void)
 {
     struct shared *shared = node.shared;

@@ -39,6 +39,11 @@ void mpi_handle_set(int handle, void *object)
     table->objects[handle & NUMBER] = object;
 }
 
+int mpi_handles(enum kind kind)
+{
+    return (int)kind << 24 | tables[kind].used;
+}
+
 /* Unused objects hold the number of the next one, odd. */
 int mpi_handle_new(enum kind kind, void *object)
 {

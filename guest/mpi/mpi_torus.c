@@ -11,7 +11,7 @@
 
 #include "chiliad/net.h"
 
-enum { STATUS = 0x7000, BARRIER_FIRE = 0x668, BARRIER_STICKY = 1 << 27 };
+enum { STATUS = 0x7000, ASK = 0xFF1, BARRIER_FIRE = 0x668, BARRIER_STICKY = 1 << 27 };
 enum { TYPE_SHIFT = 28, FROM_SHIFT = 26, TO_SHIFT = 24, WORD = 0xffffff };
 
 struct own {
@@ -31,7 +31,11 @@ static struct {
     bool shares;                   /* with other processes of the node */
     const volatile uint32_t *bell; /* of mpi_node.c */
     uint32_t heard;
-    volatile uint32_t kicks, kicked;
+    uint32_t kicked;
+    struct { /* the block of register ASK; asked: the simulator has found a deadlock */
+        volatile uint32_t kicks, asked;
+        char text[240];
+    } report;
 } torus;
 
 void mpi_torus_init(void)
@@ -50,6 +54,8 @@ void mpi_torus_init(void)
                                  (unsigned)mpi.place & 3);
     torus.bell = torus.shares ? mpi_node_bell() : &none;
     mpi_dma_init(torus.shares);
+    *(volatile uint32_t *)(chiliad_personality_word(CHILIAD_PERSONALITY_REGISTERS) + 4 * ASK) =
+        (uint32_t)&torus.report;
 }
 
 int mpi_place_of(int world)
@@ -167,7 +173,7 @@ bool mpi_packet_receive(struct packet *packet)
 void mpi_packet_begin(void)
 {
     torus.heard = *torus.bell;
-    torus.kicked = torus.kicks;
+    torus.kicked = torus.report.kicks;
 }
 
 void mpi_packet_note(void)
@@ -178,7 +184,7 @@ void mpi_packet_note(void)
 
 void mpi_packet_kick(void)
 {
-    torus.kicks++;
+    torus.report.kicks++;
 }
 
 void mpi_packet_leave(void)
@@ -187,7 +193,7 @@ void mpi_packet_leave(void)
 }
 
 /* The loops below end also when another process or thread has something for this one. */
-#define QUIET (*bell == heard && torus.kicks == kicked)
+#define QUIET (*bell == heard && torus.report.kicks == kicked)
 
 static void wait_for_room(void)
 {
@@ -217,8 +223,8 @@ static void wait_for_barrier(void)
 static void wait_for_bell(void)
 {
     const volatile uint32_t *bell = torus.bell;
-    uint32_t heard = torus.heard;
-    while (*bell == heard) {
+    uint32_t heard = torus.heard, kicked = torus.kicked;
+    while (QUIET) {
     }
 }
 
@@ -238,20 +244,15 @@ static void wait_for_transfer(bool refused, const volatile uint32_t *in,
         }
 }
 
-void mpi_packet_wait(bool refused)
+static void wait_once(bool refused)
 {
     const volatile uint32_t *in, *out;
-    if (torus.first) return;
     if (mpi_dma_moves(&in, &out)) {
         wait_for_transfer(refused, in, out);
         return;
     }
     /* Nobody else knows when there is room. */
-    mpi_note_wait();
-    if (torus.shares && !refused && !torus.undelivered && mpi_node_wait(torus.heard)) {
-        mpi_note_waited();
-        return;
-    }
+    if (torus.shares && !refused && !torus.undelivered && mpi_node_wait(torus.heard)) return;
     if (torus.undelivered)
         wait_for_bell();
     else if (refused)
@@ -260,6 +261,27 @@ void mpi_packet_wait(bool refused)
         wait_for_barrier();
     else
         wait_for_packet();
+}
+
+/* The answer to the simulator's question; of a node that one of its processes was asked is enough.
+ */
+static void describe_waits(void)
+{
+    torus.report.asked = 0;
+    torus.kicked = torus.report.kicks;
+    mpi_describe_waits(torus.report.text, sizeof torus.report.text);
+    if (torus.shares) mpi_node_ring_all();
+}
+
+void mpi_packet_wait(bool refused)
+{
+    if (torus.first) return;
+    mpi_note_wait();
+    wait_once(refused);
+    if (torus.report.asked) {
+        describe_waits();
+        wait_once(refused);
+    }
     mpi_note_waited();
 }
 
@@ -281,4 +303,9 @@ bool mpi_hardware_barrier_is_over(void)
     bool over = net_barrier_is_over();
     if (over) torus.in_barrier = false;
     return over;
+}
+
+bool mpi_hardware_barrier_waits(void)
+{
+    return torus.in_barrier;
 }

@@ -6,6 +6,7 @@
  *   mpi_point error      rank 1 sends to a rank that does not exist
  *   mpi_point forgotten  rank 1 sends a message that rank 0 does not receive, and keeps a request
  *   mpi_point deadlock   rank 1 waits for a message that nobody sends
+ *   mpi_point knot       even ranks wait for a message of the next rank, odd ones for its receive
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -242,6 +243,14 @@ static void misuse(const char *how)
     }
     if (rank == 1 && !strcmp(how, "deadlock"))
         MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!strcmp(how, "knot")) {
+        MPI_Request other;
+        MPI_Irecv(in, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &other);
+        if (rank % 2)
+            MPI_Ssend(&value, 1, MPI_INT, (rank + 1) % size, 9, MPI_COMM_WORLD);
+        else
+            MPI_Recv(&value, 1, MPI_INT, (rank + 1) % size, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -206,15 +206,17 @@ static void report(struct system *system, unsigned number)
 {
     const struct system_options *o = &system->options;
     const struct system_member *member = &system->members[number];
-    char text[800], place[PLACE] = "", call[2 * PLACE] = "";
+    char text[2000], place[PLACE] = "", call[2 * PLACE] = "",
+                     says[SYSTEM_PROCESSES * (ASK_TEXT + 4)];
     if (!o->report) return;
     if (o->place)
         o->place(o->context, number, member->idle->core, member->idle->regs.pc, place,
                  sizeof place);
     if (o->place) describe_call(system, number, call, sizeof call);
-    (void)snprintf(text, sizeof text, "deadlock: waits for ever for %s at pc 0x%08x%s%s%s",
+    system_ask_text(member, says, sizeof says);
+    (void)snprintf(text, sizeof text, "deadlock: waits for ever for %s at pc 0x%08x%s%s%s%s",
                    system_net_awaited(member, member->idle->answers[0].address),
-                   member->idle->regs.pc, *place ? " in " : "", place, call);
+                   member->idle->regs.pc, *place ? " in " : "", place, call, says);
     report_line(system, number, text);
 }
 
@@ -222,6 +224,7 @@ void system_idle_deadlock(struct system *system, unsigned before, unsigned all)
 {
     unsigned reported = before, first_left = 0;
     char text[80];
+    if (system_ask_all(system)) return;
     for (unsigned i = 0; i < system->options.node_count; i++) {
         struct system_member *member = &system->members[i];
         if (!member->asleep) continue;

@@ -28,6 +28,8 @@ struct system_run {
     bool away; /* a thread runs it that grants no turns */
 };
 
+enum { SYSTEM_PROCESSES = 4, ASK_TEXT = 240 };
+
 struct system_member {
     struct system *system;
     struct node *node;
@@ -38,6 +40,7 @@ struct system_member {
     uint32_t filter[2];     /* of point-to-point packets: its registers (system_registers.c) */
     struct net_torus_port *port;
     struct node_source source; /* signals of the networks */
+    uint32_t asks[SYSTEM_PROCESSES]; /* addresses of texts (system_ask.c), 0: none */
     bool reported_fault;
     uint64_t changes; /* of what its devices would answer */
     struct system_idle *idle;
@@ -56,6 +59,7 @@ struct system {
     unsigned *heap;   /* of numbers of members, by (time, number): neither asleep nor ended */
     unsigned waiting; /* in the heap */
     unsigned asleep;
+    bool asked;    /* the programs, what they wait for */
     bool woken;    /* one was, since the networks were last asked to advance */
     uint64_t last; /* the time at which the last member ended */
     int first_failed;
@@ -136,6 +140,12 @@ void system_idle_wake(struct system_member *member);
 /* Nothing will change any more: reports who waits for what, and ends them. `before` nodes of lower
  * ranks do, too, of `all`. */
 void system_idle_deadlock(struct system *system, unsigned before, unsigned all);
+
+/* What programs say that they wait for (system_ask.c): a core's program gives the address of its
+ * block; all that sleep are asked and run on, false: they were asked before; the texts of a node. */
+bool system_ask_set(struct system_member *member, unsigned core, uint32_t address);
+bool system_ask_all(struct system *system);
+void system_ask_text(const struct system_member *member, char *text, size_t size);
 
 /* Attaches the page that names the node (system_personality.c). */
 void system_personality_attach(struct system_member *member);

@@ -8,6 +8,7 @@
  *   CF5 - CFA     torus: repeats of links x+ to z-
  *   D00 - DFF     DMA engine (net_dma.h)
  *   FF0           a store ends the programs of all nodes: ours, for MPI_Abort
+ *   FF1           a store: where the program says what it waits for (system_ask.c): ours
  *
  * A load of another one, or a store to one that is read only, ends the program with SIGSEGV. */
 #include "machine/system/system_net.h"
@@ -23,6 +24,7 @@ enum {
     DCR_TORUS_RETRIES = 0xCF5,
     DCR_DMA = 0xD00,
     DCR_STOP = 0xFF0,
+    DCR_ASK = 0xFF1,
 };
 
 static bool barrier_register(struct system_member *member, uint32_t dcr, struct node_access *access)
@@ -125,8 +127,9 @@ static bool access_register(void *context, unsigned core, struct node_access *ac
 {
     struct system_member *member = context;
     uint32_t dcr = (access->address - member->registers.page) / 4;
-    (void)core;
     if (access->width != 4 || access->address % 4) return false;
+    if (dcr == DCR_ASK)
+        return !access->load && system_ask_set(member, core, (uint32_t)access->value);
     for (unsigned i = 0; i < sizeof registers / sizeof *registers; i++) {
         if (dcr - registers[i].first >= registers[i].count) continue;
         if (system_idle_replay(member, access)) return true;
