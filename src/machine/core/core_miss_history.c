@@ -9,7 +9,7 @@
  */
 #include "machine/core/core_impl.h"
 
-enum { SURPRISES_MIN = 32, SURPRISE_RATE = 5 }; /* unpredictable: one surprise in 5 executions */
+enum { SURPRISES_MIN = 32, SURPRISE_RATE = 4 }; /* unpredictable: one surprise in 4 executions */
 enum { ENTRIES_OBSERVED = 20000 };              /* of a block; later misses are not recorded */
 
 static size_t slot_of(const struct block *block, unsigned op)
