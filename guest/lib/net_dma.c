@@ -33,7 +33,7 @@ enum {
     PLACES = 64, /* descriptors of a FIFO */
     DESCRIPTOR = 32,
     PACKET_BYTES = 65536,
-    SHARED_COUNTER = NET_DMA_NONE, /* injection: for what others get, and what nobody waits for */
+    SHARED_COUNTER = NET_DMA_NONE, /* injection: for what others get, and what is not waited for */
     COPY_COUNTER = NET_DMA_NONE - 1,
 };
 enum { DEPOSIT = 1 << 17, PID0 = 1 << 16, PID1 = 1 << 12, DIRECT = 1 << 11, DYNAMIC = 1 << 10 };

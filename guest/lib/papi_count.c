@@ -1,4 +1,4 @@
-/* Counting: looks at the set's natives when it starts and when someone wants values, and what is between them.
+/* Counting: looks at the set's natives when it starts and when values are read, and what is between them.
  *
  * What the library itself does is in the counts from its first look to its return, and from the next call to the look
  * in there. So a start looks last, and stop and read look first, after no more than finding the set; docs/man/papi.md

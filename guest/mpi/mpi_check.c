@@ -1,4 +1,4 @@
-/* What the library tells about mistakes: what a process waits for when the simulator has found a
+/* What the library reports of mistakes: what a process waits for when the simulator has found a
  * deadlock; with --mpi-check (MPI_CHECK is set) what was forgotten at the end.
  */
 #include "mpi_impl.h"

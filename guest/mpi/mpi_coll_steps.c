@@ -119,7 +119,7 @@ void steps_reduce(struct schedule *s, struct comm *comm, const void *in, void **
 
 /* The largest power of two of ranks takes part; of the first ranks pairs come together before. */
 struct doubling {
-    int ranks, power, rest, number; /* number: among those that take part, -1: does not */
+    int ranks, power, rest, number; /* number: among the ranks that take part, -1: does not */
 };
 
 static struct doubling doubling_of(const struct comm *comm)

@@ -3,7 +3,7 @@
  * A context is a number that a communicator's messages carry; that + 1 is for its collectives, + 2
  * and
  * + 3 for the inside of an inter-communicator. Rank 0 of those who make it chooses it: its rank in
- * the world and a number that it has not used before, so nobody else has it. Communicators made by
+ * the world and a number that it has not used before, so no other communicator has it. Communicators made by
  * one MPI_Comm_split have the same context, as no process is in two of them.
  */
 #include "mpi_coll_steps.h"

@@ -2,7 +2,7 @@
  * belong, and no core moves a packet.
  *
  * The receiver gives each message a reception counter, which counts the bytes that were written,
- * and tells the sender its number and an address. The sender gives it an injection counter, which
+ * and sends its number and an address to the sender, which gives it an injection counter, which
  * counts the bytes that were read, and queues descriptors. Both sides look at the bits of counters
  * that came to 0. Counters 32 to 61 are this library's, so one word of bits has all of them.
  *

@@ -202,7 +202,7 @@ struct comm *mpi_comm(MPI_Comm handle);
 struct comm *mpi_comm_new(uint64_t context, struct group *local_taken, struct group *remote_taken);
 void mpi_comm_release(struct comm *comm);
 int mpi_comm_wrong(MPI_Comm handle); /* the error of a wrong handle */
-/* A context that nobody has used; mpi_context_agree: the same for all of the communicator. */
+/* A context that was never used; mpi_context_agree: the same for all of the communicator. */
 uint64_t mpi_context_new(void);
 uint64_t mpi_context_agree(struct comm *comm);
 
@@ -319,7 +319,7 @@ const struct request *mpi_awaited(void);
 const struct message *mpi_unexpected(void);
 unsigned mpi_live_requests(void);
 void mpi_engine_quiet(void); /* until all that was to be sent is in the network */
-/* At the end: reports messages that nobody received and requests that were not freed. */
+/* At the end: reports messages that were not received and requests that were not freed. */
 void mpi_engine_check(void);
 
 /* ---- packets (mpi_torus.c) ---- */
@@ -368,9 +368,9 @@ void mpi_node_unlock(void);
 bool mpi_node_send(unsigned to, const struct packet *packet);
 bool mpi_node_receive(struct packet *packet);
 /* Takes the lock if it is this process's turn to take a packet from the network: what came before
- * for it is not in its box, and nobody holds a packet for a full box. */
+ * for it is not in its box, and no process holds a packet for a full box. */
 bool mpi_node_turn(void);
-/* Under the lock: a packet of the network to its process. False: its box is full, nobody else takes
+/* Under the lock: a packet of the network to its process. False: its box is full, no other takes
  * packets from the network until it was forwarded. */
 bool mpi_node_forward(unsigned to, const struct packet *packet);
 /* The number of things that happened to this process; waits until there is another one. False: this

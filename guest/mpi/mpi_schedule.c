@@ -25,7 +25,7 @@ struct piece {
 };
 
 struct schedule {
-    struct schedule *next; /* of those that are ready for a round */
+    struct schedule *next; /* of the schedules that are ready for a round */
     struct comm *comm, *within;
     struct request *request;
     struct step *steps;

@@ -251,7 +251,7 @@ static void wait_once(bool refused)
         wait_for_transfer(refused, in, out);
         return;
     }
-    /* Nobody else knows when there is room. */
+    /* No other process knows when there is room. */
     if (torus.shares && !refused && !torus.undelivered && mpi_node_wait(torus.heard)) return;
     if (torus.undelivered)
         wait_for_bell();

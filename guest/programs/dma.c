@@ -10,7 +10,7 @@
  *              line     node 0 writes to all nodes of its row by deposit
  *              both     beside packets of cores
  *              outside, target, descriptor, counter, nowhere: what a program must not do
- *              never    node 1 waits for bytes that nobody sends
+ *              never    node 1 waits for bytes that are never sent
  */
 #include <stdio.h>
 #include <string.h>

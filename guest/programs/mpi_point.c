@@ -5,7 +5,7 @@
  *   mpi_point endless    likewise, while the others compute for ever
  *   mpi_point error      rank 1 sends to a rank that does not exist
  *   mpi_point forgotten  rank 1 sends a message that rank 0 does not receive, and keeps a request
- *   mpi_point deadlock   rank 1 waits for a message that nobody sends
+ *   mpi_point deadlock   rank 1 waits for a message that is never sent
  *   mpi_point knot       even ranks wait for a message of the next rank, odd ones for its receive
  */
 #include <mpi.h>

@@ -76,7 +76,7 @@ static void keeps(void)
     say("nice -1", nice(-1));
     say("higher", setpriority(PRIO_PGRP, 0, 100));
     say("priority", getpriority(PRIO_PGRP, 0));
-    say("nobody", setpriority(PRIO_PROCESS, 4321, 10));
+    say("no process", setpriority(PRIO_PROCESS, 4321, 10));
     say("which", getpriority((__priority_which_t)7, 0));
     fflush(stdout);
     if (!fork()) {

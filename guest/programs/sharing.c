@@ -116,7 +116,7 @@ static void *add_up(void *argument)
         for (unsigned i = 0; i < NUMBERS; i++)
             sum += numbers[i];
     (void)argument;
-    _exit(sum != 0); /* whoever sleeps, sleeps on */
+    _exit(sum != 0); /* threads that sleep, sleep on */
 }
 
 static const struct {

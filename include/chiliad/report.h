@@ -141,7 +141,7 @@ struct chil_report_instruction {
 };
 struct chil_report_function {
     const char *name, *object;
-    struct chil_report_instruction *instruction; /* those that were executed, by address */
+    struct chil_report_instruction *instruction; /* all that were executed, by address */
     size_t count;
 };
 enum { CHIL_REPORT_CODE_EVENTS = 64 };

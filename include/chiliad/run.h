@@ -319,7 +319,7 @@ int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chi
 
 /* The counts of the whole run (core -1) or of one core, as an experiment without call paths: what
  * the specifications of metrics are evaluated over (chiliad/metric.h). Events that a core does not
- * have are missing there, and those that `wanted` does not want (NULL: none). Free it with
+ * have are missing there, and events that `wanted` does not want (NULL: none). Free it with
  * chil_exp_free. */
 struct chil_exp *chil_run_totals(const struct chil_run *run, int core,
                                  bool (*wanted)(void *context, const char *event), void *context);

@@ -46,7 +46,7 @@ static bool is_of_the_system(const char *path)
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-/* A temporary name that nobody has: `make` returns a descriptor or 0, or -1 with errno. */
+/* A temporary name that no file has: `make` returns a descriptor or 0, or -1 with errno. */
 static int with_name(struct output *output, int make(struct output *output))
 {
     int result = -1;

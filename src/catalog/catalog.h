@@ -81,7 +81,7 @@ struct catalog_settings {
 
 int catalog_machine_read(struct chil_machine *machine, const char *path,
                          const struct catalog_settings *settings, struct chil_error *err);
-/* Reads the machine's own events, or with `simulator` those that only a simulator can count. */
+/* Reads the machine's own events, or with `simulator` events that only a simulator can count. */
 int catalog_events_read(struct chil_machine *machine, const char *path, bool simulator,
                         struct chil_error *err);
 void catalog_index_build(struct chil_machine *machine);

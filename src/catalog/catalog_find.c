@@ -1,6 +1,6 @@
 /* Where the data files are.
  *
- * $CHILIAD_DATA is obeyed or refused, never passed over: someone who set it does not want other
+ * $CHILIAD_DATA is obeyed or refused, never passed over: a user who set it does not want other
  * data. Beside the program only a `data` that has `machines` in it counts, since `data` is a common
  * name for a folder. A machine's name from a command line becomes part of a path only when it has
  * no '/' and does not start with '.'; with a '/' it is a path.

@@ -62,7 +62,7 @@ static int find_by_id(const struct chil_machine *machine, const char *digits,
                           machine->events[machine->event_count - 1].id);
 }
 
-/* Every run of so many words of every name, for a hint to someone who typed a part of a name. */
+/* Every run of so many words of every name, for a hint to a user who typed a part of a name. */
 struct part {
     const char *text;
     const struct chil_event *event;

@@ -3,7 +3,7 @@
  *
  * inih splits the lines. It is given them by a reader of ours rather than the file, because by
  * itself it cuts lines at 200 bytes without a word, takes an indented line for more of the value
- * above, ignores what follows a ']' and tells its handler no line numbers. The reader hands out the
+ * above, ignores what follows a ']' and gives its handler no line numbers. The reader hands out the
  * lines of a text_file, which have lost comments and outer blanks, with an empty line for each that
  * was skipped, so that both count alike; a line that does not fit is an error.
  */

@@ -340,7 +340,7 @@ static bool is_of_l1(const struct chil_event *event)
 }
 
 /* What the simulated part of the memory hierarchy does not count: with memory.model = none every
- * modelled event, with l1 those that are not of L1 and the TLB alone. */
+ * modelled event, with l1 all that are not of L1 and the TLB alone. */
 static void leave_out(const struct taking *t)
 {
     struct chil_event *event = t->event;

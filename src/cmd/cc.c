@@ -72,7 +72,7 @@ static const struct language {
      NULL},
 };
 
-/* Those that use others come first, for the linker. A build may lack some. */
+/* Libraries that use others come first, for the linker. A build may lack some. */
 static const char *const libraries[] = {"-lmpi",     "-lchiliad",    "-lchiliad_net",
                                         "-lhpm",     "-lpapi",       "-lbgl_perfctr",
                                         "-lbgp_upc", "-lbglcounters"};

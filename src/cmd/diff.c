@@ -35,7 +35,7 @@ static const struct option_row option_rows[] = {
     {"output", 'o', "OUT", "also write the experiment B - A: .cubex, or .cube for CUBE 3",
      OPTION_SET_TEXT(struct diff, output)},
     {"all", 0, NULL,
-     "also single events; of two machines, all metrics, not only those that must agree",
+     "also single events; of two machines, all metrics, not only the ones that must agree",
      OPTION_SET_FLAG(struct diff, all)},
     {"by-name", 0, NULL,
      "match functions by name alone, so that edited sources and renamed programs still match",

@@ -33,7 +33,7 @@ int record_counted_init(struct record_counted *counted, const struct record_limi
                         bool runs);
 void record_counted_fini(struct record_counted *counted, const struct record_limit *limit);
 
-/* What the platform makes of it: its sets' counts merged or estimated, with its hierarchies; tells
+/* What the platform makes of it: its sets' counts merged or estimated, with its hierarchies; says
  * on standard error how that differs from counting all at once. The caller frees the result. */
 int record_limit_apply(const struct record_limit *limit, const struct record_counted *counted,
                        struct chil_exp **result);

@@ -12,7 +12,7 @@ static const char *const usual[] = {
     "BGL_D1_S_MISS", "BGL_I1_MISS", "BGL_DTLB_MISS", "BGL_DDR_READ", "BGL_DDR_WRITE",
 };
 
-/* The default events, and those that a parameter of the machine switched on. */
+/* The default events, and events that a parameter of the machine switched on. */
 static void choose_usual(struct stat_chosen *chosen, const struct chil_machine *machine)
 {
     size_t count;

@@ -60,7 +60,7 @@ void trace_warn(void *context, const char *line)
 
 /* --- Running --------------------------------------------------------------------------------- */
 
-/* Names that a run has to find: for a search those that the trigger uses, else all. Call paths are
+/* Names that a run has to find: for a search what the trigger uses, else all. Call paths are
  * for what is around a trigger; a run that does not follow them is faster. */
 static void ask_names(struct trace *t, bool is_search)
 {

@@ -91,7 +91,7 @@ static void measure(struct builder *b, const struct chil_event *events, size_t c
         if (event->reserved || event->exactness == CHIL_NONE) continue;
         uint64_t total = chil_run_count(b->run, event);
         if (!total && !event->needs && !chil_run_memory(b->run))
-            continue; /* whoever reads it has to see that the others were counted */
+            continue; /* the reader has to see that the others were counted */
         struct measured *m = &b->measured[b->measured_count];
         *m = (struct measured){.event = event, .metric = add_metric(b, event)};
         if (m->metric < 0) continue;

@@ -32,7 +32,7 @@ struct chil_run {
     unsigned processes, ranks;               /* of a node; of the run */
     uint32_t *place_of_rank, *rank_of_place; /* run_mapping.c */
     struct system *system;
-    struct run_packets *packets;    /* NULL: nobody wants to see them */
+    struct run_packets *packets;    /* NULL: they are not wanted */
     struct jit_thread *translation; /* translates for all nodes */
     struct os_images *images;       /* files of programs, copied once for all nodes */
     struct os_locks *locks;         /* of files, the same */

@@ -26,7 +26,7 @@ struct run_others {
     uint64_t *count;            /* node x events */
     uint64_t *core, *core_busy; /* core x events; by core */
     uint64_t laws;
-    struct head first;  /* of those that had a failed node, the one that was first */
+    struct head first;  /* of the ranks with a failed node, the one that was first */
     struct head broken; /* the first one with an error */
 };
 

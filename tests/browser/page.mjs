@@ -8,7 +8,7 @@ const browser = await open_browser();
 const tall = { width: 1600, height: 24000 }; // all rows are there
 const near = (a, b) => a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
 
-// Rows of the program and of the page, by index; those that the program gathers or leaves out are zero.
+// Rows of the program and of the page, by index; rows that the program gathers or leaves out are zero.
 async function compare(page, pane, want, what) {
   const got = new Map((await rows(page, pane)).map((r) => [r.index, r]));
   truth(want.length > 0, what + ": the report has rows");

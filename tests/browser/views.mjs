@@ -336,7 +336,7 @@ await check("KOJ_45_ratios_in_the_tree_have_a_scale_that_tiny_denominators_do_no
   const ends = (await page.$$eval(".bar .scale span", (list) => list.map((e) => e.textContent))).filter(Boolean).slice(0, 2).map(Number);
   truth(ends[1] <= high * 1.5 && ends[1] < Math.max(...rows.filter((r) => r.value).map((r) => r.value)), `the scale ends at ${ends[1]}, values that count at ${high}`);
   truth(rows.some((r) => r.small && r.hatched) && !rows.some((r) => !r.small && r.hatched), "what is outside is hatched");
-  truth(new Set(rows.filter((r) => !r.small).map((r) => r.colour)).size > 3, "those that count have colours of their own");
+  truth(new Set(rows.filter((r) => !r.small).map((r) => r.colour)).size > 3, "counting rows have colours of their own");
   await page.close();
 });
 

@@ -612,7 +612,7 @@ static void streams(struct literal *lit, unsigned core, uint64_t address, bool m
     of->next_expected = of->next_expected + 1 < c->l2_filter ? of->next_expected + 1 : 0;
 }
 
-/* A prefetched line is used: whether its way from DDR ends here, and not at someone else's earlier
+/* A prefetched line is used: whether its way from DDR ends here, and not at another core's earlier
  * use. */
 static bool was_for_this(struct literal *lit, uint64_t address, bool from_ddr)
 {

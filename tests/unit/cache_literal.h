@@ -2,7 +2,7 @@
  *
  * It has no line bytes, no vectors, no derived counts: every access is a call, every lookup a walk
  * over all ways, every signal is raised where its event happens, and durations are kept as
- * intervals and added up when someone asks. What is decided and why is in docs/model-memory.md;
+ * intervals and added up when they are read. What is decided and why is in docs/model-memory.md;
  * here is only what happens.
  */
 #ifndef TEST_CACHE_LITERAL_H

@@ -61,8 +61,8 @@ struct core_program {
     uint64_t seed;
     enum core_kind kind;
     enum isa_id id; /* CORE_SINGLE: the instruction */
-    /* Those that change themselves: how many instructions they execute and which; where they change
-     * what. */
+    /* Programs that change themselves: how many instructions they execute and which; where they
+     * change what. */
     unsigned executed;
     uint32_t words[CORE_EXECUTED_MAX];
     unsigned place;

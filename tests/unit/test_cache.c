@@ -604,8 +604,7 @@ static void edram_refreshes_as_time_goes_by(void **state)
     cache_signal_count(rig.cache, signal, &rises, &high);
     assert_int_equal(rises, 9);
     assert_int_equal(high, 36);
-    (void)cache_load(rig.cache, 0, rig.space, BASE, 4,
-                     90 * 1000); /* in L1: L3 hears nothing of it */
+    (void)cache_load(rig.cache, 0, rig.space, BASE, 4, 90 * 1000); /* in L1: L3 is not asked */
     cache_signal_count(rig.cache, signal, &rises, &high);
     assert_int_equal(rises, 9);
     finish(&rig);

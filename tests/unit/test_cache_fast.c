@@ -663,7 +663,8 @@ static uint32_t access_ears(struct ear *ears, uint64_t kind, unsigned core, uint
     return stall[0];
 }
 
-/* The first listener hears every miss when it happens, the second most of them late and together.
+/* The first listener is notified of every miss when it happens, the second most of them late and
+ * together.
  */
 static void listen_to(uint64_t seed, struct ear *ears)
 {

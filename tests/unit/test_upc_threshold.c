@@ -165,7 +165,7 @@ static void UPC_19_a_preloaded_low_part_gives_any_threshold(void **state)
     RIG_BOTH(by_hand);
 }
 
-/* ERR-01, ERR-02: every T from 1 on, also those that carry before the first visit. */
+/* ERR-01, ERR-02: every T from 1 on, also values that carry before the first visit. */
 static void any_threshold(enum chil_upc_model model)
 {
     uint64_t random = 7;

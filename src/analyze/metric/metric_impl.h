@@ -213,7 +213,7 @@ struct chil_metric_tree *tree_new(const struct chil_spec *spec, const struct tre
                                   size_t count, const struct chil_metric_options *options);
 
 /* Experiments of which the attribute "counted" is "all" have every event of their machine, but
- * leave out those that never happened: the machine, or NULL; and whether a name is such an event.
+ * leave out what never happened: the machine, or NULL; and whether a name is such an event.
  */
 struct chil_machine *metric_machine_of(const struct chil_exp *exp);
 bool metric_is_zero(const struct chil_machine *machine, const char *name);

@@ -1,7 +1,7 @@
 /* The fast path of misses: loads, stores and dcbz of translated code and interpreter, for Blue
  * Gene's sizes (cache.c: fast_geometry, fast_loads, fast_stores).
  *
- * It handles a miss when its page is the only mapping of its frame (the line byte then tells
+ * It handles a miss when its page is the only mapping of its frame (the line byte then says
  * whether L1D has the line), no other fill is in flight, the victim is clean and known by one line
  * byte, and other cores need no more than a count (cache_fast_others.c). All conditions are tested
  * before any state changes; otherwise it returns CACHE_SLOW and cache_l1.c does the same in

@@ -105,7 +105,7 @@ struct cache {
     unsigned bank_shift, row_shift;
     uint32_t bank_mask, directory_mask;
     uint32_t line_mask;   /* the bits of an address that say which line of L1D */
-    uint8_t line_bits;    /* those that go with a line of L1D */
+    uint8_t line_bits;    /* bits that go with a line of L1D */
     uint8_t without_line; /* the others */
 };
 

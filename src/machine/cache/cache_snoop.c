@@ -305,7 +305,7 @@ INLINE void drain_log_snooped(const struct cache *cache, const struct shape *sha
                               struct cache_core *core)
 {
     struct snoop *snoop = &core->snoop;
-    uint32_t times[CACHE_PORTS * VERDICTS]; /* by port and what was said, of those that were: */
+    uint32_t times[CACHE_PORTS * VERDICTS]; /* by port and what was said: */
     uint64_t counted = 0;
     _Static_assert(CACHE_PORTS * VERDICTS <= 64, "a bit for each");
     for (const uint32_t *at = snoop->active.log; at < snoop->active.log_end; at++) {

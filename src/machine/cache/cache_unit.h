@@ -27,7 +27,7 @@ INLINE uint64_t unit_serve(struct unit *unit, uint64_t now, uint64_t length)
  * arrive: a core whose clock is behind gets the first gap that is long enough, never a time that is
  * already booked. So busy periods do not overlap, and the unit delivers what its busy time allows.
  *
- * Its busy periods are in the order of time; they neither overlap nor touch. Those that ended
+ * Its busy periods are in the order of time; they neither overlap nor touch. Periods that ended
  * before `floor` may be dropped. A request before `floor` is served at once and not booked: that is
  * CALENDAR_WINDOW cycles behind another core's request, which is more than a quantum. */
 enum { CALENDAR_WINDOW = 4096, CALENDAR_PERIODS = 2 * CALENDAR_WINDOW };

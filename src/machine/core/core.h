@@ -216,12 +216,12 @@ struct core_room {
 };
 
 /* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum
- * core_signal n) and how many more may be raised; `left` counts down and is 0 for those that were
- * reached. `cycle`, unless 0, stops it behind the instruction in which the core's clock gets there,
- * or what follows it in its block when memory was slow. `remaining`, if given, looks at anything
- * else that cores do: false when it was reached. It is called whenever the room that it returned
- * last is used up; `inside`: within a block, whose instructions are all counted already, so only
- * what memory does can be looked at. Borrowed; NULL to watch nothing.
+ * core_signal n) and how many more may be raised; `left` counts down and is 0 for the sums that
+ * were reached. `cycle`, unless 0, stops it behind the instruction in which the core's clock gets
+ * there, or what follows it in its block when memory was slow. `remaining`, if given, looks at
+ * anything else that cores do: false when it was reached. It is called whenever the room that it
+ * returned last is used up; `inside`: within a block, whose instructions are all counted already,
+ * so only what memory does can be looked at. Borrowed; NULL to watch nothing.
  *
  * A watch changes neither time nor counts, reached or not: blocks keep their schedules (struct
  * core_cut). */

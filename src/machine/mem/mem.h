@@ -72,9 +72,9 @@ struct mem {
     unsigned space;
     /* Called before a store to a MEM_CODE page goes through; drops what was decoded. */
     void (*code_changed)(void *context, uint32_t page);
-    /* Called when rights of [address, address + length) may have shrunk: whoever remembers that an
-     * access was allowed must check again. `gone`: the pages are no longer what they were
-     * (unmapped, or mapped anew). */
+    /* Called when rights of [address, address + length) may have shrunk: a listener that remembers
+     * an allowed access must check again. `gone`: the pages are no longer what they were (unmapped,
+     * or mapped anew). */
     void (*rights_changed)(void *context, uint32_t address, uint64_t length, bool gone);
     void *context; /* of both */
     uint32_t mapped_pages,
@@ -141,8 +141,8 @@ int mem_clone(struct mem **copy, const struct mem *mem);
 /* Pages [address, address + length) exist, zeroed, with these rights (MEM_READ | …). Page-aligned;
  * length may reach up to 2^32 - address. */
 void mem_map(struct mem *mem, uint32_t address, uint64_t length, unsigned rights);
-/* The same, but the bytes are those of host file `fd` from `offset` (page-aligned), and whoever
- * maps them too sees every change. `fd` must never be truncated (memfd_create): a page
+/* The same, but the bytes are those of host file `fd` from `offset` (page-aligned), and all that
+ * map them too see every change. `fd` must never be truncated (memfd_create): a page
  * that is gone would end the simulator. */
 int mem_map_shared(struct mem *mem, uint32_t address, uint64_t length, unsigned rights, int fd,
                    uint64_t offset);

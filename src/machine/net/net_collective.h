@@ -268,7 +268,7 @@ struct net_count net_collective_count(const struct net_collective_part *part, ui
 /* Sums over nodes. Sums of parts add up, so that ranks can add theirs before the laws. */
 struct net_collective_totals {
     struct net_count count[COLLECTIVE_EVENTS];
-    uint64_t moved, merged; /* packets that moves took; those that combines took off the network */
+    uint64_t moved, merged; /* packets that moves took, and that combines took off the network */
     uint64_t copies;        /* that moves made: one for each target */
     uint64_t strays;        /* packets dropped where their class has no way */
     uint64_t places_out;    /* of senders and neighbours, that are taken */

@@ -178,8 +178,8 @@ uint64_t net_collective_left(const struct net_collective_totals *t)
            sum(t, COLLECTIVE_TAKEN, 3);
 }
 
-/* Sums over the links that lead up (to the parent), or those that lead down: what `sent` counts at
- * their beginning and `received` at their end. */
+/* Sums over the links that lead up (to the parent), or the links that lead down: what `sent` counts
+ * at their beginning and `received` at their end. */
 static uint64_t begin(const struct net_collective_totals *t, unsigned sent, unsigned vcs, bool up)
 {
     return up ? sum(t, sent, vcs) : sum(t, sent + vcs, 2 * vcs);

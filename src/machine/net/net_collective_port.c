@@ -24,7 +24,7 @@ static struct net_collective_packet *at(const struct collective_queue *queue, un
 
 /* ---- injection ---- */
 
-/* Packet number `index` of those that are in the FIFO or being moved out of it. */
+/* Packet number `index` of the packets that are in the FIFO or being moved out of it. */
 static struct net_collective_packet *in_the_making(struct net_collective_part *part,
                                                    struct collective_router *router, unsigned vc,
                                                    unsigned index)

@@ -80,7 +80,7 @@ struct collective_injection {
 struct collective_reception {
     struct collective_queue packets;
     uint8_t coming;                   /* packets that are on their way into it */
-    uint8_t headers_read, quads_read; /* of those that it holds */
+    uint8_t headers_read, quads_read; /* of the packets that it holds */
 };
 
 struct collective_router {

@@ -137,7 +137,7 @@ struct net_torus_packet {
     uint64_t arrived;  /* when the header came to this router */
     uint64_t injected; /* when the owner wrote it */
     uint64_t serial;   /* the owner's */
-    uint32_t number;   /* among those that its source has injected, from 0 */
+    uint32_t number;   /* among the packets that its source has injected, from 0 */
     uint32_t words[4];
     uint32_t source; /* node */
     uint16_t hops;   /* so far */

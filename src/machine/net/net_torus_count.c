@@ -1,6 +1,6 @@
 /* Events of the torus and the laws between them.
  *
- * Chunks are counted one by one: of a packet that is on the link now, only those that have started.
+ * Chunks are counted one by one: of a packet that is on the link now, only the started ones.
  * Levels are counted by intervals: a level that is high now counts up to now.
  */
 #include "machine/net/net_torus_router.h"

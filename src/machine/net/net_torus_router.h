@@ -60,7 +60,7 @@ struct torus_link {
 
 struct torus_fifo {
     struct net_torus_packet *last; /* of a circular list */
-    uint8_t chunks;                /* with those that are on their way into it */
+    uint8_t chunks;                /* with chunks that are on their way into it */
 };
 
 struct torus_router {

@@ -126,7 +126,7 @@ struct node {
     const struct node_device *devices[OS_DEVICES];
     const struct node_source *sources[NODE_ATTACHED];
     const struct node_outside *outside; /* NULL: it is the only node */
-    const struct node_host *host;       /* NULL: nobody is asked */
+    const struct node_host *host;       /* NULL: no host is asked */
     struct node_watch *watches;         /* per core */
 };
 

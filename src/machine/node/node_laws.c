@@ -3,7 +3,7 @@
  * A count that breaks a law is a mistake of the simulator, never of the program or the user, so a
  * run that ends with one fails (CHIL_ELAW) and names the law and both its sides. The laws of the
  * memory hierarchy alone are in src/machine/cache/cache_signal.c, where its own tests use them;
- * here are those that cores and memory have together.
+ * here are laws over both cores and memory.
  *
  * Each signal of a core has a law without a row: an instruction raises it at most four times (four
  * flops), and so may one that did not complete; and what the operating system raises on all cores

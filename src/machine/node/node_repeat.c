@@ -3,7 +3,7 @@
  * A round of a loop changes nothing but time and counts when it begins and ends with the same
  * registers, stores nothing, calls no service of the operating system, and finds all its lines in
  * L1, where a hit changes no state. The next round is then the same again, as long as devices give
- * the same answers; whoever repeats it knows that. Counts of a round are those of the core's blocks
+ * the same answers; the caller knows that. Counts of a round are those of the core's blocks
  * and the loads of devices. */
 #include <string.h>
 

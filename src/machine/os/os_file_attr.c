@@ -1,7 +1,7 @@
 /* Changing what belongs to a file besides its contents: mode, owner, times.
  *
  * Only where the guest may write. Set-user-ID and set-group-ID bits are refused (EPERM): they would
- * give a guest's file the rights of whoever runs the simulator. Owners stay: every file is the
+ * give a guest's file the rights of the simulator's user. Owners stay: every file is the
  * guest user's, and no other can be had. "Now" is the host's moment on the disk and the simulated
  * one for guests (os_file_rules.c).
  */

@@ -149,7 +149,7 @@ int64_t sys_send(struct os_call *call)
     return give(call, file, bytes, call->arg[2], call->arg[3]);
 }
 
-/* The peer has no name: its address has no bytes. `at`: where its length is; 0: nobody asks. */
+/* The peer has no name: its address has no bytes. `at`: where its length is; 0: not wanted. */
 static bool put_no_address(const struct os_call *call, uint32_t at)
 {
     return !at || mem_put32(call->mem, at, 0);

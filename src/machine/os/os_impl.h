@@ -199,7 +199,7 @@ typedef int64_t (*os_handler)(struct os_call *call);
 
 /* Waits for `what` (any address; os_wake names the same) until `cycles` have passed, UINT64_MAX for
  * ever. Returns OS_WAIT, for `return os_wait(...)`. When called again after the time is up,
- * call->again is true and os_timed_out(call) tells. A call that is woken early and waits again
+ * call->again is true and os_timed_out(call) says so. A call that is woken early and waits again
  * keeps the limit of its first wait. */
 int64_t os_wait(struct os_call *call, const void *what, uint64_t cycles);
 bool os_timed_out(const struct os_call *call);

@@ -2,7 +2,7 @@
  *
  * A pending signal is a bit, in the task's or its process's mask, and one entry per sending in the
  * queue behind it; signals below 32 are kept once, the others as often as sent. A signal that the
- * process ignores is dropped when sent, unless someone has it blocked or waits for it
+ * process ignores is dropped when sent, unless a task has it blocked or waits for it
  * (rt_sigtimedwait), as Linux does. os_signal_deliver.c acts on them; os_signal_frame.c has the
  * frames.
  */

@@ -86,7 +86,7 @@ struct os {
     struct os_image *first_image;
     uint64_t written; /* bytes of output */
     struct os_space *crash_space;
-    struct memory *node_memory; /* of /dev/node, NULL: nobody has mapped it */
+    struct memory *node_memory; /* of /dev/node, NULL: it is not mapped */
 };
 
 static inline uint64_t os_signal_bit(int signal)

@@ -5,9 +5,9 @@
  * A node runs until it does what can be seen outside of it: a call about files, a device access, a
  * service of the simulator. Such an action at time t waits for its turn: every other node must have
  * passed t. Turns come in the order of time, then of the number of the node. So files, lines of
- * output and networks see the same order in every run, whatever the host does, and nobody waits for
- * anything but simulated time: there is no deadlock between turns. What a turn costs depends on the
- * number of turns, not on the time that is simulated.
+ * output and networks see the same order in every run, whatever the host does, and no node waits
+ * for anything but simulated time: there is no deadlock between turns. What a turn costs depends on
+ * the number of turns, not on the time that is simulated.
  *
  * The system owns the networks and runs them: before a node acts at time t, all that the networks
  * do before t has happened. A node knows its devices only (system_net.c).

@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "machine/system/system_net.h"
 
-/* What a rank tells the others, at the beginning of a message; times, NET_NEVER: none. */
+/* What a rank sends to the others, at the beginning of a message; times, NET_NEVER: none. */
 struct round {
     uint64_t action; /* its first member's turn */
     uint64_t event;  /* of its networks */

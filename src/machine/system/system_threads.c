@@ -4,7 +4,7 @@
  * order of everything that is seen outside of a node is the same for any number of threads. A node
  * that is still running SHORT cycles after its turn goes into a queue. Threads of the queue run it
  * on, a slice at a time, until it waits for its next turn. It stays in the heap of members
- * meanwhile, at a time that it has passed: nobody with a later turn goes first.
+ * meanwhile, at a time that it has passed: no node with a later turn goes first.
  *
  * Invariants:
  *   1. A member belongs to the first thread unless `handed`; then to the queue, or to one thread.

@@ -141,7 +141,7 @@ static const char *word_at(const void *table, size_t index)
     return monitor_word(variable_words->names, variable_words->variable, index);
 }
 
-/* As people wrote it, whoever's the word is; to be freed. */
+/* The word as it was written; to be freed. */
 static char *word_of(const char *text, size_t length)
 {
     char *word = base_calloc(length + 1, 1);
