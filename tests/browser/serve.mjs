@@ -1,7 +1,7 @@
 // `chiliad serve`: its answers to good, wrong, slow and broken clients; and, unless the fifth word is "http", the page in Chromium.
 import { accessibility, check, done, folder, open_browser, open_page, read, same, truth } from "./browser.mjs";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 
@@ -120,6 +120,33 @@ print(json.dumps([[s.name, s.labels, s.value] for f in parse(sys.stdin.read()) f
   same(older.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8", "the older type");
   truth(!text.includes("# EOF") && text.includes("# TYPE chiliad_events_total counter"), "the older text");
   same((await s.ask("/api/list", { headers: { Authorization: null } })).status, 401, "the rest stays closed");
+  await s.stop();
+});
+
+// Debian's Prometheus, with the token: what it stored is what stat counts. Fault planted: the events' label had another name.
+if (process.env.CHILIAD_TEST_LENGTH === "long" && !only_http) await check("prometheus_scrapes_what_stat_counts", async () => {
+  const s = await serve("--", "./threads"), want = JSON.parse(read("stat.json")), home = `${folder}/prometheus`;
+  await until("the end", async () => (await s.json("/api/live")).state === "ended");
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(home);
+  writeFileSync(`${home}/token`, s.token);
+  writeFileSync(`${home}/config.yml`, `global: {scrape_interval: 1s, scrape_timeout: 1s}
+scrape_configs:
+  - job_name: chiliad
+    authorization: {credentials_file: ${home}/token}
+    static_configs: [{targets: ["127.0.0.1:${s.port}"]}]
+`);
+  const port = await new Promise((go) => { const probe = net.createServer().listen(0, "127.0.0.1", () => { const { port: free } = probe.address(); probe.close(() => go(free)); }); });
+  const server = spawn("prometheus", [`--config.file=${home}/config.yml`, `--storage.tsdb.path=${home}/data`, `--web.listen-address=127.0.0.1:${port}`, "--log.level=warn"], { stdio: ["ignore", "pipe", "pipe"] });
+  children.push(server);
+  let said = "";
+  server.stderr.on("data", (text) => { said += text; });
+  const query = async (text) => { try { return (await (await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(text)}`)).json()).data.result; } catch { return []; } };
+  await until("the first scrape; " + said, async () => (await query("chiliad_ended")).length);
+  same(Object.fromEntries((await query("chiliad_events_total")).map((x) => [x.metric.event, Number(x.value[1])]).sort()), Object.fromEntries(Object.entries(counters(want)).sort()), "events");
+  same((await query("chiliad_cycles_total")).map((x) => Number(x.value[1])), [want.cycles], "cycles");
+  same((await query("up")).map((x) => x.value[1]), ["1"], "Prometheus says that the server is up");
+  server.kill("SIGTERM");
   await s.stop();
 });
 
