@@ -3,13 +3,16 @@
  * Every visit of a region is an entry of its own; papi_hl_output_writer and the like add them up. A region begins with
  * a read of the thread's set and ends with another, so regions may lie in one another. At the end of the program, or at
  * PAPI_hl_stop and shutdown, all entries go to papi_hl_output/rank_NNNNNN.json below $PAPI_OUTPUT_DIRECTORY or the
- * working folder; a folder of that name that is there already is renamed.
+ * working folder; a folder of that name that is there already is renamed. With several ranks it is used again: they all
+ * write into it, and none knows which is the first.
  *
- * The rank is that of the launcher ($OMPI_COMM_WORLD_RANK and so on), else 0: PAPI itself takes a random number, which
- * would make runs differ. The name of a renamed folder has the number of the first free one for the same reason.
+ * The rank is that of the launcher ($OMPI_COMM_WORLD_RANK and so on), else that of the process on the machine: PAPI
+ * itself takes a random number, which would make runs differ. The name of a renamed folder has the number of the first
+ * free one for the same reason.
  */
 #include "papi_impl.h"
 
+#include <chiliad/personality.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -206,7 +209,7 @@ static int rank(void)
         const char *text = getenv(variables[i]);
         if (text && *text) return (int)strtol(text, NULL, 10);
     }
-    return 0;
+    return (int)chiliad_rank();
 }
 
 static void put_string(FILE *out, const char *text)
@@ -286,11 +289,12 @@ static void put_report(FILE *out)
     (void)fputs("  }\n}\n", out);
 }
 
-/* Makes the folder; one that is there keeps its files under another name. */
+/* Makes the folder; one that is there keeps its files under another name, if there is one rank. */
 static bool make_folder(const char *folder)
 {
     char old[PAPI_HUGE_STR_LEN + 32];
     struct stat status;
+    if (chiliad_ranks() > 1) return mkdir(folder, 0777) == 0 || errno == EEXIST;
     if (stat(folder, &status) == 0) {
         for (unsigned i = 1;; i++) {
             (void)snprintf(old, sizeof old, "%s-%u", folder, i);

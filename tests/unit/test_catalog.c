@@ -154,6 +154,7 @@ static void UPC_40_named_events_on_all_cores(void **state)
     chil_machine_free(bgp);
 }
 
+/* Planted: no nodes_max. */
 static void UPC_45_blue_gene_p_parameters(void **state)
 {
     (void)state;
@@ -178,6 +179,7 @@ static void UPC_45_blue_gene_p_parameters(void **state)
     chil_machine_free(bgp);
 }
 
+/* Planted: 64 bits. */
 static void UPC_46_blue_gene_l_has_48_counters_of_32_bits(void **state)
 {
     (void)state;
@@ -189,6 +191,7 @@ static void UPC_46_blue_gene_l_has_48_counters_of_32_bits(void **state)
     chil_machine_free(bgl);
 }
 
+/* Planted: a TLB of 32. */
 static void BGL_29_memory_model_of_blue_gene_l(void **state)
 {
     (void)state;
@@ -204,6 +207,7 @@ static void BGL_29_memory_model_of_blue_gene_l(void **state)
     chil_machine_free(bgl);
 }
 
+/* Planted: 512 I/O nodes. */
 static void BGL_48_nodes_cores_and_fpus_of_blue_gene_l(void **state)
 {
     (void)state;

@@ -84,6 +84,7 @@ static void free_all(struct chil_exp **exp, size_t count)
 
 /* --- Laws ------------------------------------------------------------------------------------ */
 
+/* Planted: nothing is taken away; one too much is. */
 static void KOJ_26_a_minus_a_is_zero(void **unused)
 {
     uint64_t state = 1;
@@ -100,6 +101,7 @@ static void KOJ_26_a_minus_a_is_zero(void **unused)
     }
 }
 
+/* Planted: runs have no weight; one more than the mean; the first input only. */
 static void KOJ_22_mean_of_a_and_a_is_a(void **unused)
 {
     uint64_t state = 2;
@@ -243,6 +245,7 @@ static const struct chil_exp_metric *metric_of(const struct chil_exp *exp, const
     return &exp->metric[metric];
 }
 
+/* Planted: the mark stays; parts are not added; averages instead of evaluations. */
 static void KOJ_16_a_merge_completes_partial_compositions(void **unused)
 {
     struct chil_exp *in[] = {small("A=10,~X:A + B + C=10"), small("B=20,~X:A + B + C=20"),
@@ -281,6 +284,7 @@ static void KOJ_23_KOJ_24_merge_is_the_union(void **unused)
     free_all((struct chil_exp *[]){a, b, c, two, all}, 5);
 }
 
+/* Planted: composed values are averaged with measured ones; partial ones with complete ones. */
 static void KOJ_25_replicated_are_averaged_and_measured_preferred(void **unused)
 {
     struct chil_exp *in[] = {small("A=10,X=7"), small("A=20,+X:A + B=50"),

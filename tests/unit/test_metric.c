@@ -14,6 +14,8 @@
 
 /* --- The language ---------------------------------------------------------------------------- */
 
+/* Planted: a comment needs a blank before it; no $, no / in names; a sign at the start of a line
+ * continues nothing. */
 static void KOJ_07_comments_continued_lines_and_names(void **state)
 {
     (void)state;
@@ -24,25 +26,28 @@ static void KOJ_07_comments_continued_lines_and_names(void **state)
                   "\n"
                   "    HT_LR_IO_XFR\n"
                   "      + HT_RL_IO_XFR# no blank before it\n"
+                  "+ HT_XL_IO_XFR\n"
                   "compose P$_READS=PC_port0_rd+PC_port1_rd\n"
                   "compute DATA_HIT_L1$ = A9 - B_1:x\n");
     size_t count;
     const struct chil_spec_item *items = chil_spec_items(spec, &count);
     assert_int_equal(count, 3);
     assert_string_equal(items[0].name, "HT_I/O_XFER");
-    assert_string_equal(items[0].formula, "HT_LL_IO_XFR + HT_LR_IO_XFR + HT_RL_IO_XFR");
+    assert_string_equal(items[0].formula,
+                        "HT_LL_IO_XFR + HT_LR_IO_XFR + HT_RL_IO_XFR + HT_XL_IO_XFR");
     assert_string_equal(items[1].name, "P$_READS");
     assert_string_equal(items[2].formula, "A9 - B_1:x");
-    assert_int_equal(items[2].line, 8);
+    assert_int_equal(items[2].line, 9);
     struct chil_exp *exp = rigm_counts((struct rigm_count[]){{"HT_LL_IO_XFR", 1},
                                                              {"HT_LR_IO_XFR", 2},
                                                              {"HT_RL_IO_XFR", 4},
+                                                             {"HT_XL_IO_XFR", 8},
                                                              {"A9", 9},
                                                              {"B_1:x", 1},
                                                              {0}});
     struct chil_exp *derived = rigm_derive(exp, spec, NULL);
-    assert_int_equal(rigm_total(derived, "HT_I/O_XFER"), 7);
-    assert_int_equal(rigm_total(derived, "HT_I_O_XFER"), 7); /* as CubePL can have it */
+    assert_int_equal(rigm_total(derived, "HT_I/O_XFER"), 15);
+    assert_int_equal(rigm_total(derived, "HT_I_O_XFER"), 15); /* as CubePL can have it */
     assert_int_equal(rigm_total(derived, "DATA_HIT_L1$"), 8);
     assert_string_equal(derived->metric[chil_metric_find(derived, "DATA_HIT_L1$")].name,
                         "DATA_HIT_L1_");
@@ -111,6 +116,7 @@ static void collect_unknown(void *context, const char *file, unsigned line, cons
                    nearest ? nearest : "-");
 }
 
+/* Planted: no nearest name; the line below. */
 static void names_that_nothing_explains_are_told_with_the_nearest(void **state)
 {
     (void)state;
@@ -136,7 +142,8 @@ static void write_file(const char *folder, const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* The user's file says what it changes and uses the rest, before or after. */
+/* The user's file says what it changes and uses the rest, before or after. Planted: the used file
+ * wins; a statement is there twice. */
 static void KOJ_03_KOJ_17_a_file_replaces_what_it_uses(void **state)
 {
     (void)state;
@@ -170,6 +177,7 @@ static void KOJ_03_KOJ_17_a_file_replaces_what_it_uses(void **state)
 
 /* --- What is derived ------------------------------------------------------------------------- */
 
+/* Planted: only the first part is a child; a measured counter is shown again; factors are 1. */
 static void KOJ_04_KOJ_05_KOJ_06_compose_measure_and_compute(void **state)
 {
     (void)state;
@@ -198,6 +206,7 @@ static void KOJ_04_KOJ_05_KOJ_06_compose_measure_and_compute(void **state)
     chil_spec_free(spec);
 }
 
+/* Planted: a composition is preferred; the last alternative is taken. */
 static void KOJ_08_measured_wins_over_composed_and_partial(void **state)
 {
     (void)state;
@@ -222,6 +231,8 @@ static void KOJ_08_measured_wins_over_composed_and_partial(void **state)
     chil_spec_free(spec);
 }
 
+/* Planted: what is absent is missing; what is missing is shown; no mark; a partial composition is
+ * dropped; a partial computation is kept. */
 static void KOJ_10_KOJ_13_KOJ_14_KOJ_15_what_is_missing(void **state)
 {
     (void)state;
@@ -260,6 +271,8 @@ static void KOJ_10_KOJ_13_KOJ_14_KOJ_15_what_is_missing(void **state)
     chil_spec_free(spec);
 }
 
+/* Planted: time is a base of a composition; counters of no hierarchy, or inputs of computations,
+ * are lost. */
 static void KOJ_01_KOJ_02_KOJ_18_time_stays_and_other_counters_are_listed_apart(void **state)
 {
     (void)state;
@@ -342,6 +355,7 @@ static void KOJ_16_KOJ_44_deriving_after_a_merge_completes_and_is_repeatable(voi
     chil_spec_free(spec);
 }
 
+/* Planted: a clock of 1 GHz; the machine before the platform. */
 static void KOJ_43_cycles_in_seconds_and_the_specification_that_fits(void **state)
 {
     (void)state;
@@ -427,6 +441,7 @@ static struct chil_ratio_value ratio_of(const struct chil_exp *exp, const struct
     return value;
 }
 
+/* Planted: no mark for small denominators; 5 / 0 is defined; no mark for partial inputs. */
 static void KOJ_45_ratios_are_of_sums_and_know_bad_denominators(void **state)
 {
     (void)state;
@@ -472,6 +487,7 @@ static void KOJ_45_ratios_are_of_sums_and_know_bad_denominators(void **state)
     chil_spec_free(spec);
 }
 
+/* Planted: every finding at main; no evidence; also where there are few cycles. */
 static void KOJ_46_findings_have_text_evidence_and_call_path(void **state)
 {
     (void)state;

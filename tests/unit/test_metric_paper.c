@@ -52,6 +52,7 @@ static void assert_child(const struct chil_metric_tree *tree, const char *parent
         fail_msg("'%s' is no child of '%s'", child, parent);
 }
 
+/* Planted: DATA_HIT_MEM with one child. */
 static void KOJ_42_KOJ_49_every_specification_has_the_five_hierarchies(void **state)
 {
     (void)state;
@@ -74,37 +75,99 @@ static void KOJ_42_KOJ_49_every_specification_has_the_five_hierarchies(void **st
     }
     struct chil_spec *spec = rigm_open("generic");
     struct chil_metric_tree *tree = full_tree(spec);
-    static const char *const children[][2] = {{"CYCLES", "BUSY"},
-                                              {"CYCLES", "STALL"},
-                                              {"CYCLES", "IDLE"},
-                                              {"STALL", "DISPATCH"},
-                                              {"STALL", "UNIT_USE"},
-                                              {"STALL", "RECIRCULATE"},
-                                              {"INSTRUCTION", "BRANCH"},
-                                              {"INSTRUCTION", "INTEGER"},
-                                              {"INSTRUCTION", "FLOATING_POINT"},
-                                              {"INSTRUCTION", "MEMORY"},
-                                              {"BRANCH", "BRANCH_PRED"},
-                                              {"BRANCH", "BRANCH_MISP"},
-                                              {"FLOATING_POINT", "FP_MISC"},
-                                              {"MEMORY", "SYNCH"},
-                                              {"DATA_ACCESS", "DATA_HIT_L3$"},
-                                              {"DATA_HIT_MEM", "DATA_STORE_INTO_MEM"},
-                                              {"INST_ACCESS", "INST_HIT_PREF"},
-                                              {"INST_ACCESS", "INST_HIT_MEM"},
-                                              {"TLB_ACCESS", "INST_TLB_ACCESS"},
-                                              {"DATA_TLB_ACCESS", "DATA_TLB_HIT"},
-                                              {"INST_TLB_ACCESS", "INST_TLB_MISS"}};
-    for (size_t i = 0; i < sizeof children / sizeof *children; i++)
-        assert_child(tree, children[i][0], children[i][1]);
+    /* The whole of it, as printed: each parent with its children in their order. */
+    static const char *const families[] = {
+        "CYCLES BUSY STALL IDLE",
+        "STALL DISPATCH UNIT_USE RECIRCULATE",
+        "INSTRUCTION BRANCH INTEGER FLOATING_POINT MEMORY",
+        "BRANCH BRANCH_PRED BRANCH_MISP",
+        "FLOATING_POINT FP_ADD FP_MUL FP_FMA FP_DIV FP_INV FP_SQRT FP_MISC",
+        "MEMORY LOAD STORE SYNCH",
+        "DATA_ACCESS DATA_HIT_L1$ DATA_HIT_L2$ DATA_HIT_L3$ DATA_HIT_MEM",
+        "DATA_HIT_L1$ DATA_STORE_INTO_L1$ DATA_LOAD_FROM_L1$",
+        "DATA_HIT_L2$ DATA_STORE_INTO_L2$ DATA_LOAD_FROM_L2$",
+        "DATA_HIT_L3$ DATA_STORE_INTO_L3$ DATA_LOAD_FROM_L3$",
+        "DATA_HIT_MEM DATA_STORE_INTO_MEM DATA_LOAD_FROM_MEM",
+        "INST_ACCESS INST_HIT_PREF INST_HIT_L1$ INST_HIT_L2$ INST_HIT_L3$ INST_HIT_MEM",
+        "TLB_ACCESS DATA_TLB_ACCESS INST_TLB_ACCESS",
+        "DATA_TLB_ACCESS DATA_TLB_HIT DATA_TLB_MISS",
+        "INST_TLB_ACCESS INST_TLB_HIT INST_TLB_MISS"};
+    size_t count, children = 0;
+    const struct chil_metric_row *rows = chil_metric_tree_rows(tree, &count);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char words[200], got[200] = "";
+        (void)snprintf(words, sizeof words, "%s", families[i]);
+        char *rest = words;
+        int parent = chil_metric_tree_find(tree, strtok_r(rest, " ", &rest));
+        assert_true(parent >= 0);
+        (void)snprintf(got, sizeof got, "%s", rows[parent].name);
+        for (size_t r = 0; r < count; r++)
+            if (rows[r].parent == parent) {
+                (void)snprintf(got + strlen(got), sizeof got - strlen(got), " %s", rows[r].name);
+                children++;
+            }
+        assert_string_equal(got, families[i]);
+    }
+    assert_int_equal(count, ROOTS + children);
     chil_metric_tree_free(tree);
     chil_spec_free(spec);
 }
 
+/* What the paper measures with one preset each. */
+static const char *const preset_of[][2] = {{"CYCLES", "PAPI_TOT_CYC"},
+                                           {"STALL", "PAPI_RES_STL"},
+                                           {"DISPATCH", "PAPI_STL_ICY"},
+                                           {"UNIT_USE", "PAPI_FP_STAL"},
+                                           {"RECIRCULATE", "PAPI_MEM_SCY"},
+                                           {"INSTRUCTION", "PAPI_TOT_INS"},
+                                           {"BRANCH", "PAPI_BR_INS"},
+                                           {"BRANCH_PRED", "PAPI_BR_PRC"},
+                                           {"BRANCH_MISP", "PAPI_BR_MSP"},
+                                           {"INTEGER", "PAPI_INT_INS"},
+                                           {"FLOATING_POINT", "PAPI_FP_INS"},
+                                           {"FP_ADD", "PAPI_FAD_INS"},
+                                           {"FP_MUL", "PAPI_FML_INS"},
+                                           {"FP_FMA", "PAPI_FMA_INS"},
+                                           {"FP_DIV", "PAPI_FDV_INS"},
+                                           {"FP_INV", "PAPI_FNV_INS"},
+                                           {"FP_SQRT", "PAPI_FSQ_INS"},
+                                           {"LOAD", "PAPI_LD_INS"},
+                                           {"STORE", "PAPI_SR_INS"},
+                                           {"SYNCH", "PAPI_SYC_INS"},
+                                           {"DATA_ACCESS", "PAPI_L1_DCA"},
+                                           {"DATA_HIT_L1$", "PAPI_L1_DCH"},
+                                           {"DATA_HIT_L2$", "PAPI_L2_DCH"},
+                                           {"DATA_HIT_L3$", "PAPI_L3_DCH"},
+                                           {"DATA_HIT_MEM", "PAPI_L3_DCM"},
+                                           {"DATA_STORE_INTO_MEM", "PAPI_L3_STM"},
+                                           {"DATA_LOAD_FROM_MEM", "PAPI_L3_LDM"},
+                                           {"INST_ACCESS", "PAPI_L1_ICA"},
+                                           {"INST_HIT_L1$", "PAPI_L1_ICH"},
+                                           {"INST_HIT_L2$", "PAPI_L2_ICH"},
+                                           {"INST_HIT_L3$", "PAPI_L3_ICH"},
+                                           {"INST_HIT_MEM", "PAPI_L3_ICM"},
+                                           {"DATA_TLB_MISS", "PAPI_TLB_DM"},
+                                           {"INST_TLB_MISS", "PAPI_TLB_IM"}};
+
+/* Planted: RECIRCULATE measured by another preset; an "or" taken for an alternative; BRANCH_MISP
+ * measured by PAPI_BR_PRC. */
 static void KOJ_50_presets_measure_the_generic_hierarchy(void **state)
 {
     (void)state;
     struct chil_spec *spec = rigm_open("papi");
+    for (size_t i = 0; i < sizeof preset_of / sizeof *preset_of; i++) {
+        struct chil_exp *one =
+            rigm_counts((struct rigm_count[]){{preset_of[i][1], 1000 + (int)i}, {0}});
+        struct chil_exp *got = rigm_derive(one, spec, NULL);
+        int metric = chil_metric_find(got, preset_of[i][0]);
+        assert_true(metric >= 0);
+        assert_string_equal(got->metric[metric].title, preset_of[i][0]);
+        assert_int_equal(got->metric[metric].origin, CHIL_EXP_MEASURED);
+        assert_string_equal(got->metric[metric].formula, preset_of[i][1]);
+        assert_int_equal(rigm_total(got, preset_of[i][0]), 1000 + (int)i);
+        chil_exp_free(got);
+        chil_exp_free(one);
+    }
     struct chil_exp *exp =
         rigm_counts((struct rigm_count[]){{"PAPI_TOT_CYC", 100},
                                           {"PAPI_MEM_SCY", 30},
@@ -294,10 +357,54 @@ static void assert_sets(const char *name, const struct given *given, size_t coun
     chil_platform_free(platform);
 }
 
+/* So many counters and no more. */
+static void assert_counters(const char *name, unsigned counters)
+{
+    struct chil_platform *platform = rigm_platform(name);
+    size_t events;
+    const char *const *event = chil_platform_events(platform, &events);
+    char why[200];
+    assert_int_equal(chil_platform_counters(platform), counters);
+    assert_true(events > counters);
+    assert_false(chil_platform_fits(platform, event, counters + 1, why, sizeof why));
+    assert_non_null(strstr(why, "do not fit"));
+    chil_platform_free(platform);
+}
+
+static int64_t opteron_total(const char *metric, const struct rigm_count *counts)
+{
+    struct chil_platform *platform = rigm_platform("opteron");
+    struct chil_spec *spec;
+    assert_int_equal(chil_platform_spec(&spec, platform, NULL), 0);
+    struct chil_exp *exp = rigm_counts(counts), *derived = rigm_derive(exp, spec, NULL);
+    int64_t total = (int64_t)rigm_total(derived, metric);
+    assert_false(rigm_partial(derived, metric));
+    chil_exp_free(derived);
+    chil_exp_free(exp);
+    chil_spec_free(spec);
+    chil_platform_free(platform);
+    return total;
+}
+
+/* Table 2's computations, by hand. Planted: a sign in BRANCH_PRED_UNTAKEN; DC_ACCESS + DC_MISS; a
+ * fifth counter; an event of DC3 in DC2. */
 static void KOJ_19_KOJ_20_KOJ_60_KOJ_61_opterons_14_sets_of_natives(void **state)
 {
     (void)state;
     assert_sets("opteron", opteron_sets, sizeof opteron_sets / sizeof *opteron_sets);
+    assert_counters("opteron", 4);
+    static const struct rigm_count set[] = {{"FR_BR", 100000},      {"FR_BR_MIS", 7000},
+                                            {"FR_BR_TAKEN", 60000}, {"FR_BR_TAKEN_MIS", 400},
+                                            {"DC_ACCESS", 900},     {"DC_MISS", 80},
+                                            {"IC_FETCH", 500},      {"IC_L2_REFILL", 30},
+                                            {"IC_SYS_REFILL", 2},   {0}};
+    assert_int_equal(opteron_total("BRANCH_MISP_TAKEN", set), 400);
+    assert_int_equal(opteron_total("BRANCH_MISP_UNTAKEN", set), 6600);
+    assert_int_equal(opteron_total("BRANCH_PRED_TAKEN", set), 59600);
+    assert_int_equal(opteron_total("BRANCH_PRED_UNTAKEN", set), 33400);
+    assert_int_equal(opteron_total("BRANCH_PRED", set), 93000);
+    assert_int_equal(opteron_total("DATA_HIT_L1$", set), 820);
+    assert_int_equal(opteron_total("INST_HIT_L1$", set), 468);
 }
 
 static void KOJ_62_KOJ_63_KOJ_67_ultrasparcs_32_sets(void **state)
@@ -305,12 +412,15 @@ static void KOJ_62_KOJ_63_KOJ_67_ultrasparcs_32_sets(void **state)
     (void)state;
     assert_int_equal(sizeof ultrasparc_sets / sizeof *ultrasparc_sets, 32);
     assert_sets("ultrasparc", ultrasparc_sets, 32);
+    assert_counters("ultrasparc", 2);
 }
 
+/* Planted: MEMORY without the stores; FLOATING_POINT measured by PM_FPU_FIN. */
 static void KOJ_65_KOJ_66_power4s_6_sets_and_where_its_stores_are(void **state)
 {
     (void)state;
     assert_sets("power4", power4_sets, sizeof power4_sets / sizeof *power4_sets);
+    assert_counters("power4", 8);
     struct chil_spec *spec = rigm_open("power4");
     struct chil_metric_tree *tree = full_tree(spec);
     assert_child(tree, "MEMORY", "PM_FPU_STF");
@@ -362,6 +472,7 @@ static void assert_same(const struct chil_exp *a, const struct chil_exp *b)
     }
 }
 
+/* Planted: a sign in INST_HIT_L2$; DATA_STORE_INTO_MEM without EC_ic_miss. */
 static void KOJ_51_KOJ_64_32_limited_runs_merged_are_complete(void **state)
 {
     (void)state;
@@ -391,6 +502,19 @@ static void KOJ_51_KOJ_64_32_limited_runs_merged_are_complete(void **state)
     struct chil_exp *whole = rigm_derive(merged, spec, NULL),
                     *once = rigm_derive(truth, spec, NULL);
     assert_same(whole, once);
+    static const struct {
+        const char *metric, *of[4]; /* the first, less the others */
+    } sums[] = {{"INST_HIT_L2$", {"IC_miss", "EC_ic_miss"}},
+                {"DATA_LOAD_FROM_L2$", {"DC_rd_miss", "EC_rd_miss"}},
+                {"DATA_STORE_INTO_MEM", {"EC_misses", "EC_rd_miss", "EC_ic_miss"}},
+                {"BRANCH_PRED_TAKEN", {"IU_Stat_Br_count_taken", "IU_Stat_Br_miss_taken"}},
+                {"BRANCH_PRED_UNTAKEN", {"IU_Stat_Br_count_untaken", "IU_Stat_Br_miss_untaken"}}};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        int64_t sum = (int64_t)rigm_total(truth, sums[i].of[0]);
+        for (size_t k = 1; sums[i].of[k]; k++)
+            sum -= (int64_t)rigm_total(truth, sums[i].of[k]);
+        assert_int_equal(rigm_total(whole, sums[i].metric), sum);
+    }
     for (size_t i = 0; i < whole->metrics; i++) { /* nothing counts TLB hits */
         bool tlb = strstr(whole->metric[i].name, "TLB_ACCESS") != NULL;
         assert_int_equal(whole->metric[i].partial, tlb);
@@ -407,6 +531,7 @@ static void KOJ_51_KOJ_64_32_limited_runs_merged_are_complete(void **state)
     chil_platform_free(platform);
 }
 
+/* Planted: also without request; whatever is missing. */
 static void KOJ_52_approximations_on_request_are_marked(void **state)
 {
     (void)state;
@@ -421,6 +546,16 @@ static void KOJ_52_approximations_on_request_are_marked(void **state)
     assert_int_equal(rigm_total(derived, "DATA_STORE_INTO_MEM"), 40);
     assert_true(rigm_partial(derived, "DATA_STORE_INTO_MEM"));
     assert_false(rigm_has(derived, "INST_HIT_L2$")); /* lacks more than may be left out */
+    chil_exp_free(derived);
+    chil_exp_free(exp);
+    exp = rigm_counts((struct rigm_count[]){{"EC_misses", 100}, {"EC_ic_miss", 3}, {0}});
+    derived = rigm_derive(exp, spec, &asked); /* of three inputs another one is missing */
+    assert_false(rigm_has(derived, "DATA_STORE_INTO_MEM"));
+    chil_exp_free(derived);
+    rigm_add(exp, "EC_rd_miss", 0, 60);
+    derived = rigm_derive(exp, spec, &asked); /* nothing is: no approximation */
+    assert_int_equal(rigm_total(derived, "DATA_STORE_INTO_MEM"), 37);
+    assert_false(rigm_partial(derived, "DATA_STORE_INTO_MEM"));
     chil_exp_free(derived);
     chil_exp_free(exp);
     chil_spec_free(spec);
@@ -543,6 +678,7 @@ static bool is_share(double part, double whole, const struct share *s)
     return low <= s->printed + s->unit / 2 + 1e-9 && high >= s->printed - s->unit / 2 - 1e-9;
 }
 
+/* Planted: one of two mispredictions; DC_rd with its misses. */
 static void KOJ_40_KOJ_41_table_1_counters_give_its_percentages(void **state)
 {
     (void)state;

@@ -56,6 +56,7 @@ static bool is_among(const char *const *names, size_t count, const char *name)
     return false;
 }
 
+/* Planted: one computation only is kept together; cycles on one counter of two. */
 static void KOJ_21_KOJ_30_plans_are_no_worse_than_the_papers_6_10_and_18_runs(void **state)
 {
     (void)state;

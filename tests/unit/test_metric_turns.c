@@ -158,6 +158,7 @@ static int random_sum(uint64_t *seed, char *text, size_t size, int depth)
     return used;
 }
 
+/* Planted: a merge is not derived again. */
 static void KOJ_44_runs_with_a_counter_each_give_what_one_with_all_gives(void **state)
 {
     (void)state;

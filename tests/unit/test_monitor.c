@@ -4,6 +4,7 @@
 
 /* --- Selections ------------------------------------------------------------------------------ */
 
+/* Planted: half a sender is legal; one rule is reported as the other. */
 static void SHR_18_SHR_19_of_792_choices_190_are_taken_and_602_refused_by_their_rule(void **state)
 {
     uint32_t masks[792];
@@ -45,6 +46,7 @@ static void SHR_18_SHR_19_of_792_choices_190_are_taken_and_602_refused_by_their_
     chil_monitor_free(board);
 }
 
+/* Planted: each multiplexer has the high chunk of the sender, too. */
 static void SHR_20_no_multiplexer_has_more_than_8_inputs_and_two_have_7(void **state)
 {
     unsigned of_size[13] = {0};
@@ -62,6 +64,7 @@ static void SHR_20_no_multiplexer_has_more_than_8_inputs_and_two_have_7(void **s
     }
 }
 
+/* Planted: the fields in reverse order. */
 static void SHR_17_SHR_23_the_address_of_figure_3_is_category_tag_and_12_latency_bits(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -78,7 +81,8 @@ static void SHR_17_SHR_23_the_address_of_figure_3_is_category_tag_and_12_latency
     chil_monitor_free(board);
 }
 
-/* ERR-22: the layout is kept with the data. */
+/* ERR-22: the layout is kept with the data. Planted: a new selection keeps the old layout while the
+ * board runs. */
 static void SHR_22_the_selection_changes_between_experiments_and_says_its_layout(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -101,6 +105,8 @@ static void SHR_22_the_selection_changes_between_experiments_and_says_its_layout
 
 /* --- Variables ------------------------------------------------------------------------------- */
 
+/* Planted: a difference of 43 bits; no shift; a maximum that is outside; the minimum instead of
+ * zeros. */
 static void SHR_10_SHR_11_latency_is_the_44_bit_difference_shifted_and_limited(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -115,6 +121,11 @@ static void SHR_10_SHR_11_latency_is_the_44_bit_difference_shifted_and_limited(v
     set(board, CHIL_MONITOR_SHIFT, 8);
     transact(board, 0xABCDE12345, 0, 0, 0);
     assert_int_equal(word(board, 0xCDE123 & 0xFFFFF), 1);
+    /* All 44 bits are there: the highest 20 by the largest useful shift. */
+    set(board, CHIL_MONITOR_SHIFT, 24);
+    transact(board, 0xFEDCB000001, 0, 0, 0);
+    assert_int_equal(word(board, 0xFEDCB), 1);
+    set(board, CHIL_MONITOR_SHIFT, 8);
     /* ERR-19: the limits are of the difference before the shift, and equal to them is inside. */
     set(board, CHIL_MONITOR_MINIMUM, 0x1000);
     set(board, CHIL_MONITOR_MAXIMUM, 0x2000);
@@ -129,6 +140,7 @@ static void SHR_10_SHR_11_latency_is_the_44_bit_difference_shifted_and_limited(v
     chil_monitor_free(board);
 }
 
+/* Planted: 11 bits of the size; 4 of the sender. */
 static void SHR_12_SHR_13_size_has_12_bits_and_sender_8(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -150,6 +162,7 @@ static void SHR_12_SHR_13_size_has_12_bits_and_sender_8(void **state)
     chil_monitor_free(board);
 }
 
+/* Planted: 3 bits of the category in the address; 5 in the register. */
 static void SHR_14_SHR_36_a_category_of_4_bits_makes_an_array_of_histograms(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -170,6 +183,7 @@ static void SHR_14_SHR_36_a_category_of_4_bits_makes_an_array_of_histograms(void
     chil_monitor_free(board);
 }
 
+/* Planted: user mode may; a tag of 8 bits. */
 static void SHR_15_page_tags_are_written_by_the_supervisor_only(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -194,6 +208,8 @@ static void SHR_15_page_tags_are_written_by_the_supervisor_only(void **state)
 
 /* --- Modes ----------------------------------------------------------------------------------- */
 
+/* Planted: a stopped board counts; the hundredth of a bin is lost; the tag is no part of the
+ * address. */
 static void SHR_02_SHR_03_SHR_04_every_transaction_counts_in_the_word_of_its_address(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -229,7 +245,8 @@ static void SHR_02_SHR_03_SHR_04_every_transaction_counts_in_the_word_of_its_add
     chil_monitor_free(board);
 }
 
-static void SHR_05_SHR_06_a_trace_record_is_20_bits_of_fields_and_20_of_time(void **state)
+/* Planted: the mode bit is not looked at; the address does not step; bits 4 to 23 of the time. */
+static void SHR_02_SHR_05_SHR_06_a_trace_record_is_20_bits_of_fields_and_20_of_time(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
     (void)state;
@@ -243,10 +260,15 @@ static void SHR_05_SHR_06_a_trace_record_is_20_bits_of_fields_and_20_of_time(voi
         assert_int_equal(word(board, (uint32_t)i),
                          (UINT64_C(0x123456789AB) + 3 * i) % WORDS * WORDS + 2 * i);
     assert_int_equal(word(board, 100), 0);
+    /* The same register back: the same transaction counts in its word, and no record is added. */
+    set(board, CHIL_MONITOR_CONTROL, CHIL_MONITOR_RUN);
+    transact(board, 0x70000, 0, 0, 0);
+    assert_int_equal(word(board, 0x70000), 1);
+    assert_int_equal(get(board, CHIL_MONITOR_RECORDS), 100);
     chil_monitor_free(board);
 }
 
-/* ERR-20 */
+/* ERR-20. Planted: memory always begins again. */
 static void SHR_05_a_trace_ends_with_memory_or_begins_again(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -265,6 +287,7 @@ static void SHR_05_a_trace_ends_with_memory_or_begins_again(void **state)
     chil_monitor_free(board);
 }
 
+/* Planted: the second of one moment is dropped. */
 static void SHR_07_transactions_of_one_moment_are_all_seen(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -276,6 +299,7 @@ static void SHR_07_transactions_of_one_moment_are_all_seen(void **state)
     chil_monitor_free(board);
 }
 
+/* Planted: 39 bits; 20 address bits whatever was asked for. */
 static void SHR_16_words_have_40_bits_and_there_may_be_16_million(void **state)
 {
     struct chil_error err = {0};
@@ -292,6 +316,7 @@ static void SHR_16_words_have_40_bits_and_there_may_be_16_million(void **state)
     chil_monitor_free(board);
 }
 
+/* Planted: each jumper one bit too high. */
 static void SHR_21_high_address_bits_come_from_chosen_signals(void **state)
 {
     struct chil_monitor *board = board_new(24, NULL, NULL);
@@ -322,7 +347,7 @@ static void see(void *context, uint32_t address)
     seen->last = address;
 }
 
-/* ERR-18 and ERR-21 */
+/* ERR-18 and ERR-21. Planted: >= instead of >; another address; once per bin unasked. */
 static void
 SHR_24_SHR_25_the_increment_that_passes_the_threshold_interrupts_with_its_address(void **state)
 {
@@ -350,6 +375,7 @@ SHR_24_SHR_25_the_increment_that_passes_the_threshold_interrupts_with_its_addres
     chil_monitor_free(board);
 }
 
+/* Planted: the wrapped word is compared. */
 static void SHR_24_the_sum_is_compared_before_the_word_wraps(void **state)
 {
     struct seen seen = {0};
@@ -368,6 +394,7 @@ static void SHR_24_the_sum_is_compared_before_the_word_wraps(void **state)
     chil_monitor_free(board);
 }
 
+/* Planted: no flag; the queue gives its first address for ever. */
 static void SHR_26_overflow_addresses_queue_and_a_full_queue_is_flagged(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -390,6 +417,7 @@ static void SHR_26_overflow_addresses_queue_and_a_full_queue_is_flagged(void **s
     chil_monitor_free(board);
 }
 
+/* Planted: no switch. */
 static void SHR_27_a_threshold_switches_to_trace_from_the_next_transaction_on(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -425,6 +453,7 @@ static void SHR_28_one_senders_packets_are_in_2_12_bins(void **state)
     assert_int_equal(bins, 1 << 12);
 }
 
+/* Planted: the count with its preset; a preset too high by one. */
 static void SHR_40_presets_give_each_bin_its_own_threshold_and_true_counts(void **state)
 {
     struct seen seen = {0};
@@ -449,6 +478,7 @@ static void SHR_40_presets_give_each_bin_its_own_threshold_and_true_counts(void 
     chil_monitor_free(board);
 }
 
+/* Planted: a bin that wraps to zero does not interrupt. */
 static void SHR_41_SHR_42_one_illegal_event_among_many_legal_ones_interrupts_at_once(void **state)
 {
     struct seen seen = {0};
@@ -479,6 +509,7 @@ static void SHR_41_SHR_42_one_illegal_event_among_many_legal_ones_interrupts_at_
 
 /* --- Commands -------------------------------------------------------------------------------- */
 
+/* Planted: a range of one word too many; reading does not step. */
 static void SHR_29_SHR_32_an_experiment_with_the_ten_commands(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -506,6 +537,7 @@ static void SHR_29_SHR_32_an_experiment_with_the_ten_commands(void **state)
     chil_monitor_free(board);
 }
 
+/* Planted: a high half is forgotten; a low half of another moment. */
 static void SHR_30_a_command_is_one_store_of_a_word(void **state)
 {
     struct chil_monitor *board = board_new(20, NULL, NULL);
@@ -603,7 +635,7 @@ int main(void)
         cmocka_unit_test(SHR_14_SHR_36_a_category_of_4_bits_makes_an_array_of_histograms),
         cmocka_unit_test(SHR_15_page_tags_are_written_by_the_supervisor_only),
         cmocka_unit_test(SHR_02_SHR_03_SHR_04_every_transaction_counts_in_the_word_of_its_address),
-        cmocka_unit_test(SHR_05_SHR_06_a_trace_record_is_20_bits_of_fields_and_20_of_time),
+        cmocka_unit_test(SHR_02_SHR_05_SHR_06_a_trace_record_is_20_bits_of_fields_and_20_of_time),
         cmocka_unit_test(SHR_05_a_trace_ends_with_memory_or_begins_again),
         cmocka_unit_test(SHR_07_transactions_of_one_moment_are_all_seen),
         cmocka_unit_test(SHR_16_words_have_40_bits_and_there_may_be_16_million),

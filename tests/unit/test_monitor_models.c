@@ -80,7 +80,8 @@ static void compare_words(struct pair *p)
     assert_int_equal(different, 0);
 }
 
-/* A million transactions over all selections. */
+/* A million transactions over all selections. Planted: in one of 16 categories a threshold does not
+ * switch to trace. */
 static void SHR_03_SHR_46_the_board_does_what_a_literal_data_path_does(void **state)
 {
     uint32_t masks[792];

@@ -81,6 +81,7 @@ static void paragon(const struct stream *stream, uint64_t counters[SENDERS])
         counters[stream->all[i].sender]++;
 }
 
+/* Planted: an index loses its highest bit. */
 static void SHR_48_the_Paragon_counts_messages_and_cannot_measure_latency(void **state)
 {
     uint64_t one[SENDERS], two[SENDERS], sum[SENDERS] = {0};
@@ -112,6 +113,7 @@ static void interrupt(void *context, uint32_t address)
     *interrupted = address == 0;
 }
 
+/* Planted: the threshold of presets is one less. */
 static void SHR_48_the_Alpha_s_counter_that_goes_down_is_a_bin_that_is_preset(void **state)
 {
     (void)state;

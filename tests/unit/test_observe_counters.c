@@ -125,6 +125,7 @@ static void BGL_11_a_task_switch_selects_the_process_that_is_counted(void **stat
     rig_close(&rig);
 }
 
+/* Planted: the set stays taken. */
 static void BGL_12_a_task_exit_frees_the_set(void **state)
 {
     struct rig rig;

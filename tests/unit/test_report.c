@@ -147,6 +147,7 @@ static void select_thread(struct chil_report *report, int thread)
 
 /* --- Trees ----------------------------------------------------------------------------------- */
 
+/* Planted: a thread is left out. */
 static void KOJ_31_three_trees_have_every_node_of_the_experiment(void **state)
 {
     (void)state;
@@ -160,6 +161,7 @@ static void KOJ_31_three_trees_have_every_node_of_the_experiment(void **state)
     chil_report_free(report);
 }
 
+/* Planted: open metrics show the whole. */
 static void KOJ_32_closed_nodes_show_the_whole_and_open_ones_their_own(void **state)
 {
     (void)state;
@@ -243,6 +245,7 @@ static void light_call_paths_are_one_row_below_their_caller(void **state)
 
 /* --- Selections ------------------------------------------------------------------------------ */
 
+/* Planted: selected call paths are not heeded; trees to the left heed them. */
 static void KOJ_33_a_selection_sets_what_the_trees_to_its_right_show(void **state)
 {
     (void)state;
@@ -315,6 +318,7 @@ static void patterns_are_ends_of_call_paths(void **state)
 
 #define ASSERT_PERCENT(value, of, whole) assert_true(fabs((value)-100.0 * (of) / (whole)) < 1e-12)
 
+/* Planted: each metric is its own base; the system has that of the metric. */
 static void KOJ_34_percentages_have_the_base_of_each_tree(void **state)
 {
     (void)state;
@@ -360,6 +364,7 @@ static void KOJ_34_percentages_of_roots_and_selections(void **state)
     chil_report_free(report);
 }
 
+/* Planted: peers of all levels; the whole machine instead of the selected threads. */
 static void KOJ_34_peers_are_on_one_level_of_the_system(void **state)
 {
     (void)state;
@@ -397,6 +402,7 @@ static void a_share_of_nothing_is_none(void **state)
 
 /* --- Flat ------------------------------------------------------------------------------------ */
 
+/* Planted: a function inside itself counts twice; a module for each function. */
 static void KOJ_37_flat_profile_and_modules(void **state)
 {
     (void)state;
@@ -423,17 +429,23 @@ static void KOJ_37_flat_profile_and_modules(void **state)
 
 /* --- Hierarchies ----------------------------------------------------------------------------- */
 
+/* Planted: a hierarchy of one metric is none. */
 static void KOJ_18_counters_of_no_hierarchy_are_apart(void **state)
 {
     (void)state;
-    struct chil_exp *exp =
-        rigm_counts((const struct rigm_count[]){{"HIT", 90}, {"MISS", 10}, {"ELSE", 5}, {NULL, 0}});
-    struct chil_spec *spec = rigm_spec("compose ACCESS = HIT + MISS\ncompose PARTS = HIT + LOST\n");
+    struct chil_exp *exp = rigm_counts((const struct rigm_count[]){
+        {"HIT", 90}, {"MISS", 10}, {"ELSE", 5}, {"SOLE", 3}, {NULL, 0}});
+    struct chil_spec *spec = rigm_spec("compose ACCESS = HIT + MISS\ncompose PARTS = HIT + LOST\n"
+                                       "measure ALONE = SOLE\n");
     struct chil_report *report = NULL;
     assert_int_equal(chil_report_new(&report, exp, spec, NULL, NULL), 0);
     const struct chil_exp *derived = chil_report_exp(report);
     assert_true(chil_report_is_apart(report, chil_metric_find(derived, "ELSE")));
     assert_false(chil_report_is_apart(report, chil_metric_find(derived, "ACCESS")));
+    /* A hierarchy of one metric is one. */
+    assert_false(chil_report_is_apart(report, chil_metric_find(derived, "ALONE")));
+    assert_non_null(
+        row_of(report, CHIL_REPORT_METRICS, &everything, chil_metric_find(derived, "ALONE")));
     assert_null(
         row_of(report, CHIL_REPORT_METRICS, &everything, chil_metric_find(derived, "ELSE")));
     assert_non_null(

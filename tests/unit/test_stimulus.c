@@ -418,7 +418,7 @@ static void polling_costs_a_read_per_threshold_and_sees_nothing_that_never_comes
 }
 
 /* Pulses before, inside and after two started regions: only those inside count, whatever the mode.
- */
+ * Planted: a stopped unit counts trains. */
 static void UPC_33_events_outside_a_started_region_add_nothing(void **state)
 {
     static const char text[] = "0 count BGP_PU0_DCACHE_MISS rise\n"
@@ -449,7 +449,7 @@ static void UPC_33_events_outside_a_started_region_add_nothing(void **state)
 
 /* A program makes an event every 5 cycles; from 400 to 700 a service runs, with an event every
  * cycle. It stops the unit when it begins and starts it again when it ends, here by a call, in the
- * second round by the register. */
+ * second round by the register. Planted: a stop that does not. */
 static void UPC_34_a_service_can_stop_counting_around_itself(void **state)
 {
     (void)state;

@@ -23,6 +23,7 @@ static void all_counters_count_at_once(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: counter 255 does not count. */
 static void UPC_01_all_256_counters_count_at_the_same_time(void **state)
 {
     (void)state;
@@ -42,6 +43,7 @@ static void counters_are_64_bits_wide(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: 51 bits, told or stored. */
 static void UPC_02_counters_are_12_low_and_52_high_bits(void **state)
 {
     (void)state;
@@ -80,6 +82,7 @@ static void each_wire_has_one_counter(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: a fifth input is taken; a neighbour's wire. */
 static void UPC_04_a_counter_has_exactly_four_inputs_of_its_own(void **state)
 {
     (void)state;
@@ -127,6 +130,7 @@ static void UPC_06_no_event_is_lost_at_roll_over(void **state)
     rig_close(&rig);
 }
 
+/* Planted: the latch stays set. */
 static void UPC_07_UPC_10_a_visit_adds_a_carry_and_clears_its_latch(void **state)
 {
     (void)state;
@@ -148,6 +152,7 @@ static void UPC_07_UPC_10_a_visit_adds_a_carry_and_clears_its_latch(void **state
     rig_close(&rig);
 }
 
+/* Planted: a second word in a slot; two increments. */
 static void UPC_09_UPC_11_one_word_per_16_cycle_slot_one_round_in_4096_cycles(void **state)
 {
     (void)state;
@@ -191,6 +196,7 @@ static void full_rate(struct chil_upc_geometry geometry, uint64_t cycles)
     rig_close(&rig);
 }
 
+/* Planted: a low part waits for its carry to be taken. */
 static void UPC_12_UPC_13_no_carry_is_overwritten_and_sums_hold_at_every_cycle(void **state)
 {
     (void)state;
@@ -209,7 +215,7 @@ static void UPC_12_UPC_13_no_carry_is_overwritten_and_sums_hold_at_every_cycle(v
 }
 
 /* The fast model for 2^32 cycles, in uneven steps, all counters of three geometries at one event
- * per cycle. */
+ * per cycle. Planted: one event is lost behind 2^31. */
 static void UPC_12_UPC_13_UPC_50_sums_are_exact_after_2_32_cycles(void **state)
 {
     (void)state;
@@ -255,21 +261,26 @@ static void UPC_50_counters_run_through_all_64_bits_without_a_reset(void **state
     RIG_BOTH(needs_no_reset);
 }
 
-/* One wire: low 3 cycles, then pulses of 5 high and 2 low. Ten pulses in all, 100 cycles. */
+/* One wire: high in cycles 3 to 7, 10 to 14, 17 to 21 and 24 to 28. The unit counts from cycle 5 to
+ * 32, so that all four modes have different counts: 3 + 3 * 5 cycles high, 10 low, 3 rises, 4
+ * falls. Planted: low counts high; rises and falls are exchanged, in both models. */
 static void four_modes(enum chil_upc_model model)
 {
-    static const uint64_t expected[] = {[CHIL_COUNT_HIGH] = 50,
-                                        [CHIL_COUNT_RISE] = 10,
-                                        [CHIL_COUNT_FALL] = 10,
-                                        [CHIL_COUNT_LOW] = 50};
+    static const uint64_t expected[] = {[CHIL_COUNT_HIGH] = 18,
+                                        [CHIL_COUNT_RISE] = 3,
+                                        [CHIL_COUNT_FALL] = 4,
+                                        [CHIL_COUNT_LOW] = 10};
     for (int mode = 0; mode < 4; mode++) {
         struct rig rig;
         rig_open(&rig, bgp, model);
         chil_upc_select(rig.upc, 15, (enum chil_count_mode)mode);
+        assert_int_equal(chil_upc_level(rig.upc, 15, 3, true), 0);
+        assert_int_equal(chil_upc_advance(rig.upc, 5), 0);
         chil_upc_start(rig.upc);
-        struct chil_upc_train train = {15, 3, 10, 7, 5};
+        assert_int_equal(chil_upc_level(rig.upc, 15, 8, false), 0);
+        struct chil_upc_train train = {15, 10, 3, 7, 5};
         assert_int_equal(chil_upc_raise(rig.upc, &train), 0);
-        assert_int_equal(chil_upc_advance(rig.upc, 100), 0);
+        assert_int_equal(chil_upc_advance(rig.upc, 33), 0);
         assert_int_equal(rig_read(&rig, 15), expected[mode]);
         rig_close(&rig);
     }
@@ -332,6 +343,7 @@ static void level_and_edge(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: a level does not count in its first cycle. */
 static void UPC_23_level_counts_cycles_where_edge_counts_occurrences(void **state)
 {
     (void)state;
@@ -357,6 +369,7 @@ static void one_start_stop(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: one cycle behind the stop counts. */
 static void UPC_32_start_and_stop_act_on_all_counters_at_one_cycle(void **state)
 {
     (void)state;
@@ -386,6 +399,7 @@ static void papi_level(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: a reset forgets the threshold. */
 static void UPC_35_initialise_start_reset_read_and_overflow_handler(void **state)
 {
     (void)state;

@@ -4,6 +4,7 @@
 
 static const struct chil_upc_geometry bgp = {256, 4, 12, 16};
 
+/* Planted: four counters a configuration register; the threshold at 0x908. */
 static void UPC_26_UPC_27_UPC_28_UPC_29_registers_are_where_figure_5_has_them(void **state)
 {
     (void)state;
@@ -33,6 +34,7 @@ static void counters_are_8_bytes_apart(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: neighbours exchanged. */
 static void UPC_26_256_counters_8_bytes_apart(void **state)
 {
     (void)state;
@@ -64,6 +66,7 @@ static void config_fields(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: a bit without meaning enables the interrupt; counter 0 in the lowest byte. */
 static void UPC_24_UPC_25_mode_input_and_interrupt_are_fields_of_a_shared_register(void **state)
 {
     (void)state;
@@ -71,7 +74,7 @@ static void UPC_24_UPC_25_mode_input_and_interrupt_are_fields_of_a_shared_regist
 }
 
 /* All 32 values of a field of all 256 counters, through registers and through calls, agree and
- * touch no neighbour. */
+ * touch no neighbour. Planted: the input shows as interrupt. */
 static void UPC_24_each_field_changes_alone(void **state)
 {
     (void)state;
@@ -89,7 +92,7 @@ static void UPC_24_each_field_changes_alone(void **state)
     rig_close(&rig);
 }
 
-static void UPC_30_the_base_is_the_bus_s_and_offsets_are_all_the_unit_sees(void **state)
+static void offsets_are_all_that_the_unit_sees(void **state)
 {
     (void)state;
     struct rig rig;
@@ -150,6 +153,7 @@ static void start_register(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: nothing stops. */
 static void UPC_28_one_register_starts_and_stops_all(void **state)
 {
     (void)state;
@@ -181,6 +185,7 @@ static void not_torn(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: the low half is not kept. */
 static void reads_and_writes_in_halves_are_never_torn(void **state)
 {
     (void)state;
@@ -229,7 +234,7 @@ int main(void)
         cmocka_unit_test(UPC_26_UPC_27_UPC_28_UPC_29_registers_are_where_figure_5_has_them),
         cmocka_unit_test(UPC_26_256_counters_8_bytes_apart),
         cmocka_unit_test(UPC_28_one_register_starts_and_stops_all),
-        cmocka_unit_test(UPC_30_the_base_is_the_bus_s_and_offsets_are_all_the_unit_sees),
+        cmocka_unit_test(offsets_are_all_that_the_unit_sees),
         cmocka_unit_test(every_offset_and_width_has_a_defined_result),
         cmocka_unit_test(reads_and_writes_in_halves_are_never_torn),
         cmocka_unit_test(the_status_block_has_the_oldest_interrupt),

@@ -129,6 +129,7 @@ static void multiples(enum chil_upc_model model)
     }
 }
 
+/* Planted: n for n - 1. */
 static void UPC_18_thresholds_that_are_multiples_of_4096_fire_exactly_there(void **state)
 {
     (void)state;
@@ -159,6 +160,7 @@ static void by_hand(enum chil_upc_model model)
                 }
 }
 
+/* Planted: an interrupt one wrap early. */
 static void UPC_19_a_preloaded_low_part_gives_any_threshold(void **state)
 {
     (void)state;
@@ -187,6 +189,7 @@ static void any_threshold(enum chil_upc_model model)
     }
 }
 
+/* Planted: one late where the low part is preloaded with all; a write does not compare. */
 static void UPC_19_every_threshold_from_1_on_is_exact(void **state)
 {
     (void)state;
@@ -221,6 +224,7 @@ static void many_thresholds(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: counts with their hidden offset. */
 static void many_counters_have_different_thresholds_at_once(void **state)
 {
     (void)state;
@@ -271,6 +275,10 @@ static void rewriting(enum chil_upc_model model)
     rig_store(&rig, THRESHOLD, 4096);
     assert_int_equal(chil_upc_armed(rig.upc, 0, &armed), 0);
     assert_true(armed);
+    rig_store(&rig, THRESHOLD, 8192); /* the word is 1: what was armed is so no more */
+    assert_int_equal(chil_upc_armed(rig.upc, 0, &armed), 0);
+    assert_false(armed);
+    rig_store(&rig, THRESHOLD, 4096);
     set_interrupt(&rig, 0, false);
     assert_int_equal(chil_upc_armed(rig.upc, 0, &armed), 0);
     assert_false(armed);
@@ -280,6 +288,7 @@ static void rewriting(enum chil_upc_model model)
     rig_close(&rig);
 }
 
+/* Planted: a counter, or all, stay armed. */
 static void rewriting_clears_the_armed_bit_and_compares_again(void **state)
 {
     (void)state;
@@ -341,6 +350,7 @@ static void each_bit(enum chil_upc_model model)
         }
 }
 
+/* Planted: parity of six of seven bytes; reads do not look. */
 static void UPC_08_a_flipped_bit_in_a_word_is_found(void **state)
 {
     (void)state;
