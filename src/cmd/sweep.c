@@ -69,6 +69,27 @@ static int check_all(const struct sweep *s)
     return 0;
 }
 
+static uint64_t count_of(const struct chil_run *run, const struct chil_machine *machine,
+                         const char *name)
+{
+    const struct chil_event *event;
+    return chil_machine_find_event(machine, name, &event, NULL) ? 0 : chil_run_count(run, event);
+}
+
+/* Threads that are in MPI at once may have more time there than the rank has. */
+static void divide_time(const struct chil_run *run, const struct chil_machine *machine,
+                        struct sweep_outcome *outcome)
+{
+    uint64_t all = outcome->cycles * chil_run_nodes(run) * chil_run_processes(run),
+             mpi = count_of(run, machine, "BGL_MPI_CYCLES"),
+             wait = count_of(run, machine, "BGL_MPI_CYC_WAIT");
+    if (mpi > all) mpi = all;
+    if (wait > mpi) wait = mpi;
+    outcome->time[SWEEP_COMPUTE] = all - mpi;
+    outcome->time[SWEEP_WAIT] = wait;
+    outcome->time[SWEEP_TRANSFER] = mpi - wait;
+}
+
 /* One run. The parent reports errors, since the standard error of this process is discarded. */
 static void run_once(struct sweep *s, size_t number, struct sweep_outcome *outcome)
 {
@@ -91,11 +112,9 @@ static void run_once(struct sweep *s, size_t number, struct sweep_outcome *outco
         if (s->program.partial)
             (void)snprintf(outcome->partial, sizeof outcome->partial, "%s", s->program.partial);
         outcome->cycles = chil_run_cycles(run);
-        for (size_t i = 0; i < s->event_count; i++) {
-            const struct chil_event *event;
-            if (!chil_machine_find_event(machine, s->events[i], &event, NULL))
-                outcome->counts[i] = chil_run_count(run, event);
-        }
+        for (size_t i = 0; i < s->event_count; i++)
+            outcome->counts[i] = count_of(run, machine, s->events[i]);
+        if (sweep_has_nodes(s)) divide_time(run, machine, outcome);
     }
     chil_run_free(run);
     chil_machine_free(machine);

@@ -33,6 +33,11 @@ struct sweep {
     size_t runs, begun; /* begun: before a signal came */
 };
 
+/* Where the time of the ranks went: to the program, to waiting in MPI for the network or other
+ * ranks, and to the rest of MPI. The sum is cycles x ranks. */
+enum sweep_time { SWEEP_COMPUTE, SWEEP_WAIT, SWEEP_TRANSFER, SWEEP_TIMES };
+extern const char *const sweep_time_names[SWEEP_TIMES];
+
 /* What the process of a run reports. */
 struct sweep_outcome {
     int status; /* of the guest, or why there was no run */
@@ -40,10 +45,13 @@ struct sweep_outcome {
     char partial[CMD_PARTIAL_TEXT];                 /* why it has no end; "": it has */
     char why[sizeof((struct chil_error *)0)->text]; /* of an error */
     uint64_t cycles, counts[SWEEP_EVENTS_MAX];
+    uint64_t time[SWEEP_TIMES]; /* of all ranks, with -n */
 };
 
 /* The key of the axis of -n; no parameter of a machine has a name without a dot. */
 extern const char sweep_nodes[];
+
+bool sweep_has_nodes(const struct sweep *s);
 
 /* The command line (sweep_options.c): 0, or the exit status. */
 int sweep_parse_options(int argc, char **argv, struct sweep *s);
@@ -56,7 +64,8 @@ bool sweep_partial(const struct sweep *s, const struct sweep_outcome *outcomes);
 /* The table, separated values or JSON on standard output. */
 void sweep_print(const struct sweep *s, const struct sweep_outcome *outcomes);
 void sweep_print_json(const struct sweep *s, const struct sweep_outcome *outcomes, FILE *out);
-/* The chart: a panel for cycles and for each event, over the first axis. */
+/* The chart: a panel for cycles and for each event, over the first axis; with -n also the speed-up
+ * and where the time went. */
 void sweep_plot(const struct sweep *s, const struct sweep_outcome *outcomes, FILE *out);
 
 #endif

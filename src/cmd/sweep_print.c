@@ -4,7 +4,13 @@
 #include <assert.h>
 #include <string.h>
 
-enum { BAR = 16, STATUS_TEXT = 120, COLUMNS_MAX = SWEEP_AXES_MAX + SWEEP_EVENTS_MAX + 6 };
+enum {
+    BAR = 16,
+    STATUS_TEXT = 120,
+    COLUMNS_MAX = SWEEP_AXES_MAX + SWEEP_EVENTS_MAX + SWEEP_TIMES + 6
+};
+
+const char *const sweep_time_names[SWEEP_TIMES] = {"compute", "wait", "transfer"};
 
 const char *sweep_value(const struct sweep *s, size_t run, size_t axis)
 {
@@ -14,6 +20,13 @@ const char *sweep_value(const struct sweep *s, size_t run, size_t axis)
     }
     assert(s->axes[axis].count);
     return s->axes[axis].values[run % s->axes[axis].count];
+}
+
+bool sweep_has_nodes(const struct sweep *s)
+{
+    for (size_t i = 0; i < s->axis_count; i++)
+        if (s->axes[i].key == sweep_nodes) return true;
+    return false;
 }
 
 bool sweep_partial(const struct sweep *s, const struct sweep_outcome *outcomes)
@@ -38,6 +51,10 @@ static size_t set_columns(const struct sweep *s, bool partial,
     columns[count++] = (struct view_column){.title = "cycles"};
     for (size_t i = 0; i < s->event_count; i++)
         columns[count++] = (struct view_column){.title = s->events[i], .object = "counters"};
+    for (size_t i = 0; i < SWEEP_TIMES; i++)
+        columns[count++] = (struct view_column){.title = sweep_time_names[i],
+                                                .object = "time",
+                                                .forms = sweep_has_nodes(s) ? 0 : VIEW_IN_NONE};
     columns[count++] = (struct view_column){
         .title = "", .left = true, .forms = VIEW_IN_TABLE, .fit = VIEW_FIT_DROP};
     columns[count++] = (struct view_column){.title = "", .left = true, .forms = VIEW_IN_TABLE};
@@ -60,6 +77,8 @@ static void add_row(struct view *view, const struct sweep *s, size_t run,
     *cell++ = view_count(outcome->cycles);
     for (size_t i = 0; i < s->event_count; i++)
         *cell++ = view_count(outcome->counts[i]);
+    for (size_t i = 0; i < SWEEP_TIMES; i++)
+        *cell++ = view_count(outcome->time[i]);
     if (*outcome->partial)
         (void)snprintf(status, sizeof status, "partial: %s", outcome->partial);
     else if (outcome->status)
@@ -128,10 +147,35 @@ static bool all_numbers(const struct sweep_axis *axis)
     return true;
 }
 
+/* Over numbers of nodes: how many times as fast as the first, and the parts of the time in percent.
+ */
+static void add_scaling(const struct sweep *s, const struct sweep_outcome *outcomes,
+                        struct view_plot *plot, double *speed_up, double *times)
+{
+    for (size_t run = 0; run < s->runs; run++) {
+        const struct sweep_outcome *first = &outcomes[run % plot->series_count];
+        double all = 0;
+        speed_up[run] =
+            outcomes[run].cycles ? (double)first->cycles / (double)outcomes[run].cycles : 0;
+        for (size_t i = 0; i < SWEEP_TIMES; i++)
+            all += (double)outcomes[run].time[i];
+        for (size_t i = 0; i < SWEEP_TIMES; i++)
+            times[run * SWEEP_TIMES + i] = all > 0 ? 100 * (double)outcomes[run].time[i] / all : 0;
+    }
+    plot->panels[plot->panel_count++] =
+        (struct view_panel){.title = "speed-up over the first", .values = speed_up, .decimals = 2};
+    plot->panels[plot->panel_count++] = (struct view_panel){.title = "time of the ranks, %",
+                                                            .values = times,
+                                                            .parts = sweep_time_names,
+                                                            .part_count = SWEEP_TIMES,
+                                                            .decimals = 2};
+}
+
 /* The runs are in the order of the last axis first: run = point * series + series number. */
 void sweep_plot(const struct sweep *s, const struct sweep_outcome *outcomes, FILE *out)
 {
-    double values[1 + SWEEP_EVENTS_MAX][SWEEP_RUNS_MAX];
+    double values[1 + SWEEP_EVENTS_MAX][SWEEP_RUNS_MAX], speed_up[SWEEP_RUNS_MAX],
+        times[SWEEP_RUNS_MAX * SWEEP_TIMES];
     char names[VIEW_PLOT_SERIES_MAX][VIEW_PLOT_NAME];
     char name[4200];
     (void)snprintf(name, sizeof name, "%s on %s", s->program.shown, s->program.machine);
@@ -152,5 +196,6 @@ void sweep_plot(const struct sweep *s, const struct sweep_outcome *outcomes, FIL
         for (size_t run = 0; run < s->runs; run++)
             values[p][run] = (double)(p ? outcomes[run].counts[p - 1] : outcomes[run].cycles);
     }
+    if (s->axes[0].key == sweep_nodes) add_scaling(s, outcomes, &plot, speed_up, times);
     view_plot_svg(out, &plot);
 }

@@ -36,6 +36,10 @@ enum {
 static const char *const colours[COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                              "#e69f00", "#56b4e9", "#000000", "#8a6d3b"};
 
+/* Parts of a bar: work is quiet, waiting is not. */
+static const char *const part_colours[COLOURS] = {"#56b4e9", "#d55e00", "#e69f00", "#009e73",
+                                                  "#cc79a7", "#0072b2", "#000000", "#8a6d3b"};
+
 /* 1, 2 or 5 times a power of ten, so that TICKS of them reach `most`. */
 static double tick_of(double most)
 {
@@ -118,7 +122,6 @@ static void print_x_axis(FILE *out, const struct frame *f)
 
 static void print_tip(FILE *out, const struct frame *f, size_t point, size_t series)
 {
-    char number[VIEW_GROUPED_MAX];
     (void)fputs("<title>", out);
     view_svg_text(out, f->plot->x_title);
     (void)fputc(' ', out);
@@ -127,8 +130,16 @@ static void print_tip(FILE *out, const struct frame *f, size_t point, size_t ser
         (void)fputs(", ", out);
         view_svg_text(out, f->plot->series[series]);
     }
+}
+
+static void print_value(FILE *out, const struct frame *f, double value)
+{
+    char number[VIEW_GROUPED_MAX];
     (void)fputs(": ", out);
-    view_svg_text(out, view_grouped((uint64_t)value_at(f, point, series), number));
+    if (f->panel->decimals)
+        (void)fprintf(out, "%.*f", f->panel->decimals, value);
+    else
+        view_svg_text(out, view_grouped((uint64_t)value, number));
     (void)fputs("</title>", out);
 }
 
@@ -146,6 +157,7 @@ static void print_line(FILE *out, const struct frame *f, size_t series)
         (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\">", x_of(f, i),
                       y_of(f, value_at(f, i, series)), 3.5 + wider / 2, colour);
         print_tip(out, f, i, series);
+        print_value(out, f, value_at(f, i, series));
         (void)fputs("</circle>\n", out);
     }
 }
@@ -164,7 +176,45 @@ static void print_bars(FILE *out, const struct frame *f, size_t series)
                       x_of(f, i) + first, y, each * 0.92, f->y + f->height - y,
                       colours[series % COLOURS], series < COLOURS ? "" : " fill-opacity=\"0.5\"");
         print_tip(out, f, i, series);
+        print_value(out, f, value_at(f, i, series));
         (void)fputs("</rect>\n", out);
+    }
+}
+
+/* Bars of all series side by side, each of its parts from below. */
+static void print_stacks(FILE *out, const struct frame *f, size_t series)
+{
+    const struct view_panel *panel = f->panel;
+    double each = f->width / (double)f->plot->point_count * 0.7 / (double)f->plot->series_count;
+    if (each > 60) each = 60;
+    double first = -each * (double)f->plot->series_count / 2 + each * (double)series;
+    for (size_t i = 0; i < f->plot->point_count; i++) {
+        double sum = 0;
+        for (size_t part = 0; part < panel->part_count; part++) {
+            double value =
+                panel->values[(i * f->plot->series_count + series) * panel->part_count + part];
+            double low = y_of(f, sum), high = y_of(f, sum += value);
+            (void)fprintf(
+                out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\">",
+                x_of(f, i) + first, high, each * 0.92, low - high, part_colours[part % COLOURS]);
+            print_tip(out, f, i, series);
+            (void)fprintf(out, ", %s", panel->parts[part]);
+            print_value(out, f, value);
+            (void)fputs("</rect>\n", out);
+        }
+    }
+}
+
+/* Names of parts, from the right of the panel's title. */
+static void print_parts(FILE *out, const struct frame *f)
+{
+    double x = f->x + f->width;
+    for (size_t part = f->panel->part_count; part-- > 0;) {
+        x -= LETTER * (double)strlen(f->panel->parts[part]);
+        view_svg_label(out, x, f->y - TOP + 18, "start", f->panel->parts[part]);
+        (void)fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
+                      x - 14, f->y - TOP + 9, part_colours[part % COLOURS]);
+        x -= 26;
     }
 }
 
@@ -178,15 +228,21 @@ static void print_panel(FILE *out, const struct view_plot *plot, const struct vi
                       .width = PANEL_WIDTH - LEFT - RIGHT,
                       .height = PANEL_HEIGHT - TOP - BOTTOM};
     double most = 1;
-    for (size_t i = 0; i < plot->point_count * plot->series_count; i++)
-        if (panel->values[i] > most) most = panel->values[i];
+    size_t parts = panel->parts ? panel->part_count : 1;
+    for (size_t i = 0; i < plot->point_count * plot->series_count; i++) {
+        double sum = 0;
+        for (size_t part = 0; part < parts; part++)
+            sum += panel->values[i * parts + part];
+        if (sum > most) most = panel->parts ? round(sum * 1000) / 1000 : sum;
+    }
     f.tick = tick_of(most);
     f.top = f.tick * ceil(most / f.tick);
     view_svg_label(out, f.x, y + 18, "name", panel->title);
     print_y_axis(out, &f);
     print_x_axis(out, &f);
+    if (panel->parts) print_parts(out, &f);
     for (size_t i = 0; i < plot->series_count; i++)
-        (plot->lines ? print_line : print_bars)(out, &f, i);
+        (panel->parts ? print_stacks : plot->lines ? print_line : print_bars)(out, &f, i);
 }
 
 /* Returns how high it is; with a NULL `out` only that. */

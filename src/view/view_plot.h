@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { VIEW_PLOT_SERIES_MAX = 12, VIEW_PLOT_PANELS_MAX = 17, VIEW_PLOT_NAME = 120 };
+enum { VIEW_PLOT_SERIES_MAX = 12, VIEW_PLOT_PANELS_MAX = 19, VIEW_PLOT_NAME = 120 };
 
 struct view_plot {
     const char *title, *x_title;
@@ -19,6 +19,11 @@ struct view_plot {
     struct view_panel {
         const char *title;
         const double *values; /* [point * series_count + series], none negative */
+        /* Not NULL: bars of several parts, one upon another, with a legend of their own;
+         * values[(point * series_count + series) * part_count + part]. */
+        const char *const *parts;
+        size_t part_count;
+        int decimals; /* of the tooltips */
     } panels[VIEW_PLOT_PANELS_MAX];
     size_t panel_count;
 };
