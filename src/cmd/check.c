@@ -53,6 +53,11 @@ static int parse_options(int argc, char **argv, struct check *c)
 {
     int status = options_parse(&cmd_check_options, c, argc, argv);
     if (status) return status;
+    if (optind == argc)
+        return cmd_fail("check",
+                        "no program behind '%s'; 'chiliad check [OPTIONS] FILE.rules PROGRAM "
+                        "[ARGUMENTS]'",
+                        c->file);
     return cmd_program_words(&c->program, "check", argc, argv);
 }
 

@@ -3,11 +3,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cmd_exp_read(const char *command, const char *path, struct chil_exp **exp)
 {
+    static const char ending[] = ".cubex";
     struct chil_error err = {0};
-    return chil_exp_read(exp, path, &err) ? cmd_fail_error(command, &err) : 0;
+    char *recorded; /* what 'chiliad record PATH' writes */
+    if (!chil_exp_read(exp, path, &err)) return 0;
+    if (asprintf(&recorded, "%s%s", path, ending) < 0) return cmd_fail_error(command, &err);
+    bool is_there = access(recorded, R_OK) == 0;
+    int status = is_there ? cmd_fail(command, "%s; did you mean '%s'?", err.text, recorded)
+                          : cmd_fail_error(command, &err);
+    free(recorded);
+    return status;
 }
 
 int cmd_exp_write(const char *command, const struct chil_exp *exp, const char *path)

@@ -78,6 +78,11 @@ static int parse_options(int argc, char **argv, struct hist_options *o)
     if (o->json && o->separator) return cmd_fail("hist", "-j and -x exclude each other");
     if (o->read && optind < argc)
         return cmd_fail("hist", "--read runs no program; leave '%s' out", argv[optind]);
+    if (!o->read && optind == argc)
+        return cmd_fail("hist",
+                        "no program behind the dimensions '%s'; 'chiliad hist DIMENSIONS [OPTIONS] "
+                        "PROGRAM [ARGUMENTS]'",
+                        o->declaration);
     return o->read ? 0 : cmd_program_words(&o->program, "hist", argc, argv);
 }
 

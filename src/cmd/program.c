@@ -155,10 +155,26 @@ unsigned cmd_program_nodes(const struct cmd_program *p)
     return size[0] ? size[0] * size[1] * size[2] : 1;
 }
 
+/* Which compiler makes a program of that source file; NULL: it is none. */
+static const char *compiler_of(const char *name)
+{
+    static const char *const endings[][2] = {{".c", "cc"},    {".cc", "cxx"}, {".cpp", "cxx"},
+                                             {".cxx", "cxx"}, {".f", "fc"},   {".f90", "fc"},
+                                             {".F90", "fc"}};
+    const char *ending = strrchr(name, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(ending, endings[i][0]) == 0) return endings[i][1];
+    return NULL;
+}
+
 int cmd_program_words(struct cmd_program *p, const char *command, int argc, char **argv)
 {
     if (optind == argc)
         return cmd_fail(command, "no program; 'chiliad %s [OPTIONS] PROGRAM [ARGUMENTS]'", command);
+    const char *compiler = compiler_of(argv[optind]);
+    if (compiler && access(argv[optind], R_OK) == 0 && access(argv[optind], X_OK) != 0)
+        return cmd_fail(command, "'%s' is a source file; compile it: 'chiliad %s %s -o PROGRAM'",
+                        argv[optind], compiler, argv[optind]);
     p->run.program = argv[optind];
     p->run.argv = argv + optind;
     (void)snprintf(p->shown, sizeof p->shown, "%s", p->run.program);

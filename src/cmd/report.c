@@ -251,6 +251,9 @@ int cmd_report(int argc, char **argv)
         .metric_depth = 1, .top = 40, .view = {.depth = CHIL_REPORT_DEPTH_MOST, .threshold = 0.01}};
     int status = options_parse(&cmd_report_options, &r, argc, argv);
     if (status) return status < 0 ? 0 : status;
+    if ((r.sort || r.columns) && !r.annotate)
+        return cmd_fail("report", "%s is for --annotate FUNCTION; add that",
+                        r.sort ? "--sort" : "--columns");
     if (r.table) return show_table(&r, argv + optind, (size_t)(argc - optind));
     if (optind + 1 != argc)
         return cmd_fail("report", "name one experiment: chiliad report [OPTIONS] FILE.cubex");

@@ -124,7 +124,7 @@ static void print_balance(const struct report *r)
     size_t count;
     struct chil_report_row *row = chil_report_rows(r->report, CHIL_REPORT_SYSTEM, &view, &count);
     double least = INFINITY, most = -INFINITY, sum = 0;
-    char numbers[2][VIEW_GROUPED_MAX];
+    char numbers[3][VIEW_GROUPED_MAX];
     for (size_t i = 0; i < count; i++) {
         if (exp->place[row[i].index].thread < 0) continue;
         least = fmin(least, row[i].value);
@@ -135,8 +135,9 @@ static void print_balance(const struct report *r)
     if (exp->threads < 2 || most <= 0) return;
     double mean = sum / (double)exp->threads;
     bool whole = exp->metric[chil_report_metric(r->report)].kind == CHIL_EXP_COUNT;
-    (void)printf("least %s, mean %.6g, greatest %s, mean / greatest %.2f\n",
-                 view_grouped_value(least, whole, numbers[0]), mean,
+    (void)printf("least %s, mean %s, greatest %s, mean / greatest %.2f\n",
+                 view_grouped_value(least, whole, numbers[0]),
+                 view_grouped_value(whole ? round(mean) : mean, whole, numbers[2]),
                  view_grouped_value(most, whole, numbers[1]), mean / most);
 }
 

@@ -280,7 +280,8 @@ static int take_line(struct rules_reader *r)
     (void)snprintf(word, sizeof word, "%.*s",
                    length < sizeof word ? (int)length : (int)sizeof word - 1, at);
     (void)text_hint(hint, sizeof hint, text_nearest(word, NULL, FORMS + 3, form_at));
-    return rules_complain(r, at, "there is no rule '%s'%s", word, hint);
+    return rules_complain(r, at, "there is no rule '%s'%s", word,
+                          *hint ? hint : "; use never, at_most, at_least, equal or always");
 }
 
 /* --- Files ----------------------------------------------------------------------------------- */
