@@ -448,6 +448,7 @@ static int check_reduction(const struct comm *comm, struct reduction *r, const v
     struct op *op = mpi_op(handle);
     TRY(check_count(comm, count));
     TRY(mpi_op_check(comm, op, type));
+    if (mpi.check) mpi_check_op(op);
     if (has_out) TRY(check_in_place(comm, out));
     if (in == MPI_IN_PLACE && (!has_out || comm->remote)) return check_in_place(comm, in);
     if (has_out && !comm->remote) TRY(check_alias(comm, in, out, count));

@@ -25,7 +25,7 @@ enum { BULK_DATA = PACKET_DATA - 8, REFUSED = 6, CONTROL = 48 };
 struct envelope {
     uint64_t context;
     int32_t source, tag;   /* source: rank in the communicator */
-    uint32_t bytes, spare; /* data are aligned to 8 */
+    uint32_t bytes, check; /* data are aligned to 8 */
 };
 enum { EAGER_DATA = PACKET_DATA - sizeof(struct envelope) };
 
@@ -156,6 +156,7 @@ static void fill_envelope(const struct request *r)
     e->source = r->sender;
     e->tag = r->tag;
     e->bytes = r->bytes;
+    e->check = mpi.check ? mpi_check_word(r) : 0;
 }
 
 static bool push_eager(struct request *r)
@@ -329,6 +330,7 @@ static struct message *new_message(const struct packet *p, const struct envelope
                           .place = p->place,
                           .number = p->word,
                           .bytes = e->bytes,
+                          .check = e->check,
                           .rendezvous = rendezvous};
     if (!rendezvous) m->data = mpi_alloc(m->bytes);
     return m;
@@ -367,6 +369,7 @@ static void on_eager(const struct packet *p)
     r->place = p->place;
     r->peer_request = p->word;
     set_source(r, e->source, e->tag, e->bytes);
+    if (mpi.check) mpi_check_match(r, e->source, e->tag, e->bytes, e->check);
     store(r, 0, data, bytes);
     r->done = bytes;
     if (r->done == r->bytes) {
@@ -435,6 +438,7 @@ static void on_request(const struct packet *p)
     r->place = p->place;
     r->peer_request = p->word;
     set_source(r, e->source, e->tag, e->bytes);
+    if (mpi.check) mpi_check_match(r, e->source, e->tag, e->bytes, e->check);
     clear_to_send(r);
 }
 
@@ -602,6 +606,7 @@ void mpi_take_message(struct message *m, struct request *r)
     r->place = m->place;
     r->peer_request = m->number;
     set_source(r, m->source, m->tag, m->bytes);
+    if (mpi.check) mpi_check_match(r, m->source, m->tag, m->bytes, m->check);
     if (m->rendezvous) {
         free_message(m);
         clear_to_send(r);
@@ -648,6 +653,7 @@ static void start_receive(struct request *r)
     }
     if (m->done < m->bytes && !m->rendezvous) { /* is in the list of partial messages now */
         set_source(r, m->source, m->tag, m->bytes);
+        if (mpi.check) mpi_check_match(r, m->source, m->tag, m->bytes, m->check);
         m->request = r;
         return;
     }

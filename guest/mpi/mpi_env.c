@@ -79,6 +79,7 @@ static int init(const char *name, int required, int *provided)
     mpi.clock_mhz = p.mhz;
     mpi.thread_level = required;
     mpi.eager = eager_limit();
+    mpi.check = getenv("MPI_CHECK") != NULL;
     mpi.started = true;
     main_thread = pthread_self();
     mpi_error_init();
@@ -148,7 +149,7 @@ MPI(int, Finalize, (void))
         mpi_engine_quiet();
         mpi_barrier(mpi.world);
         mpi_engine_quiet();
-        if (getenv("MPI_CHECK")) mpi_engine_check();
+        if (mpi.check) mpi_engine_check();
     }
     mpi.finished = true;
     return MPI_SUCCESS;

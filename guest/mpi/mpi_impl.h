@@ -255,6 +255,7 @@ struct request {
     struct request *sibling; /* in a round of a schedule */
     size_t bytes, done;      /* of the message; moved so far */
     size_t room;             /* of a receiver's buffer */
+    uint32_t collective;     /* MPI_CHECK: of its schedule, see mpi_check.c */
     uint32_t peer_request;   /* rendezvous: number at the other side */
     uint32_t target;         /* rendezvous by DMA: address and reception counter there */
     unsigned target_counter;
@@ -298,6 +299,7 @@ struct message {
     int place;       /* of the sender */
     uint32_t number; /* of its request */
     size_t bytes, done;
+    uint32_t check; /* of the sender (mpi_check.c) */
     bool rendezvous, wants_ack;
     char *data;
     struct request *request; /* takes it when it is whole */
@@ -345,6 +347,13 @@ void mpi_packet_wait(bool refused);
 void mpi_packet_note(void);  /* before sends: what mpi_packet_wait compares with */
 void mpi_packet_kick(void);  /* ends the waiting of another thread */
 bool mpi_packet_holds(void); /* a packet for another process, which has to go on first */
+/* Checks of both sides of a message, if mpi.check (mpi_check.c): a word that goes with the message,
+ * the comparison with a request that it matches, and the collective call that comes next. */
+uint32_t mpi_check_word(const struct request *r);
+void mpi_check_match(const struct request *r, int source, int tag, size_t bytes, uint32_t word);
+void mpi_check_collective(const struct comm *comm, int root, size_t bytes);
+void mpi_check_op(const struct op *op);
+uint32_t mpi_check_take(void);
 /* What this process waits for, for the report of a deadlock (mpi_check.c). */
 void mpi_describe_waits(char *text, size_t size);
 void mpi_packet_leave(void); /* the process computes: others of the node look at the network */
@@ -439,7 +448,7 @@ void mpi_barrier(struct comm *comm);
 /* ---- the state ---- */
 
 struct mpi {
-    bool started, finished, fortran;
+    bool started, finished, fortran, check; /* check: MPI_CHECK is set */
     int thread_level, ranks, rank, place;
     uint32_t clock_mhz;
     unsigned eager;    /* largest message that is sent at once */

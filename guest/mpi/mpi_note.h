@@ -68,6 +68,7 @@ static inline void mpi_note_end(const struct request *r)
 static inline void mpi_note_collective(const struct comm *comm, int root, size_t sent,
                                        size_t received)
 {
+    if (mpi.check) mpi_check_collective(comm, root, sent > received ? sent : received);
     mpi_note(CHILIAD_MPI_COLLECTIVE, root, (long)sent, (long)received, 0, comm->context);
 }
 

@@ -32,6 +32,7 @@ struct schedule {
     unsigned count, size, at, pending;
     bool ready, starting;
     int tag, error;
+    uint32_t check; /* the call, of MPI_CHECK */
     struct piece *pieces;
     struct request *parts; /* sends and receives of the round, by their list */
     struct type *kept[4];
@@ -204,6 +205,7 @@ static void start_message(struct schedule *s, const struct step *step)
                             : mpi_irecv((void *)step->from, step->count, step->type, step->peer,
                                         tag, comm, comm->context + 1);
     r->schedule = s;
+    r->collective = s->check;
     r->sibling = s->parts;
     s->parts = r;
     s->pending++;
@@ -271,6 +273,7 @@ static struct request *start(struct schedule *s)
     r->schedule = s;
     r->active = true;
     mpi_status_empty(&r->status);
+    if (mpi.check) s->check = mpi_check_take();
     run(s);
     return r;
 }

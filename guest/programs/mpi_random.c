@@ -3,7 +3,9 @@
  * number of steps and of ranks only, so that two MPI libraries can be compared.
  *
  * Steps: sets of messages in random modes, sizes and layouts, some with wildcards where one message
- * fits; collectives, blocking or not, some in place; parts of communicators; one-sided accesses.
+ * fits or where the order does not show; collectives, blocking or not, some in place; parts of
+ * communicators, Cartesian and inter-communicators; one-sided accesses with fences, locks, and post
+ * and start.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -46,7 +48,7 @@ static int draw_count(void)
 static MPI_Datatype draw_type(int *ints)
 {
     MPI_Datatype type, inner;
-    int lengths[3], places[3], at = 0, what = draw(5);
+    int lengths[3], places[3], at = 0, what = draw(8);
     *ints = 1;
     if (what == 0) return MPI_INT;
     if (what == 1) {
@@ -67,6 +69,23 @@ static MPI_Datatype draw_type(int *ints)
         MPI_Type_create_resized(inner, 0, 12, &type);
         MPI_Type_free(&inner);
         *ints = 2;
+    } else if (what == 4) { /* of a type with gaps, at places in bytes */
+        MPI_Aint bytes[2] = {12 * draw(2), 24 + 4 * draw(3)};
+        MPI_Type_vector(2, 1, 2, MPI_INT, &inner);
+        MPI_Type_create_hindexed_block(2, 1, bytes, inner, &type);
+        MPI_Type_free(&inner);
+        *ints = 4;
+    } else if (what == 5) { /* several types in several orders */
+        int backwards = draw(2), counts[] = {1, 2, 1};
+        MPI_Aint bytes[] = {backwards ? 24 : 0, 8, backwards ? 0 : 24};
+        MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
+        MPI_Type_create_struct(3, counts, bytes, types, &type);
+        *ints = 4;
+    } else if (what == 6) {
+        MPI_Type_contiguous(3, MPI_INT, &inner);
+        MPI_Type_create_hvector(2, 1, 16, inner, &type);
+        MPI_Type_free(&inner);
+        *ints = 6;
     } else {
         int sizes[] = {3, 4}, parts[] = {2, 2}, starts[] = {draw(2), draw(3)};
         *ints = 4;
@@ -125,9 +144,91 @@ static void messages(MPI_Comm comm, int self, int ranks)
         if (index == MPI_UNDEFINED) break;
     }
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < count; i++) /* persistent ones */
+        if (requests[i] != MPI_REQUEST_NULL) MPI_Request_free(&requests[i]);
     for (int i = 0; i < number; i++)
         fold(received[i], 1000);
     memset(received, 0, sizeof received);
+}
+
+/* One after the other from each rank to rank 0, which takes what comes by probes and wildcards:
+ * from each rank in order, so a sum over places is enough. */
+static void wildcards(MPI_Comm comm, int self, int ranks)
+{
+    int number = 1 + draw(4), most = 1 + draw(600), handle = draw(2), seen[64] = {0};
+    fill(rank + draw(50));
+    for (int i = 0; self && i < number; i++)
+        MPI_Send(out + i, 1 + (self + i) % most, MPI_INT, 0, i % 3, comm);
+    for (int i = 0; !self && i < number * (ranks - 1); i++) {
+        MPI_Status status;
+        MPI_Message message;
+        int count, from, sum = 0;
+        memset(in, 0, (size_t)most * sizeof *in);
+        if (handle)
+            MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &message, &status);
+        else
+            MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
+        MPI_Get_count(&status, MPI_INT, &count);
+        from = status.MPI_SOURCE;
+        if (handle)
+            MPI_Mrecv(in, count, MPI_INT, &message, &status);
+        else
+            MPI_Recv(in, count, MPI_INT, from, status.MPI_TAG, comm, &status);
+        for (int k = 0; k < count; k++)
+            sum += in[k] * (k + 1) % 10007;
+        checksum +=
+            (uint64_t)(unsigned)(sum * (from + 1)) * (unsigned)(++seen[from] + status.MPI_TAG);
+    }
+    MPI_Barrier(comm);
+}
+
+/* ---- communicators ---- */
+
+/* Another communicator of the same ranks, or of some; MPI_COMM_NULL where this rank is not in it.
+ */
+static void other_communicator(MPI_Comm comm, int self, int ranks)
+{
+    MPI_Comm other = MPI_COMM_NULL;
+    MPI_Group all, some;
+    int what = draw(4), sum = -1, value = rank * 3 + 1, places[2] = {-1, -1};
+    if (what == 0) MPI_Comm_dup(comm, &other);
+    if (what == 1) { /* backwards, without one */
+        int range[1][3] = {{ranks - 1, ranks > 1, -1}};
+        MPI_Comm_group(comm, &all);
+        MPI_Group_range_incl(all, 1, range, &some);
+        MPI_Comm_create(comm, some, &other);
+        MPI_Group_free(&all);
+        MPI_Group_free(&some);
+    }
+    if (what == 2) {
+        int sizes[2] = {0, 0}, periods[2] = {draw(2), draw(2)};
+        MPI_Dims_create(ranks, 2, sizes);
+        MPI_Cart_create(comm, 2, sizes, periods, 0, &other);
+        MPI_Cart_shift(other, draw(2), 1, &places[0], &places[1]);
+        MPI_Sendrecv(&value, 1, MPI_INT, places[1], 2, &sum, 1, MPI_INT, places[0], 2, other,
+                     MPI_STATUS_IGNORE);
+        if (places[0] == MPI_PROC_NULL) places[0] = -2; /* libraries have other numbers */
+        if (places[1] == MPI_PROC_NULL) places[1] = -2;
+    }
+    if (what == 3 && ranks > 1) { /* two halves and what joins them */
+        MPI_Comm half, between;
+        int low = self < ranks / 2;
+        MPI_Comm_split(comm, low, self, &half);
+        MPI_Intercomm_create(half, 0, comm, low ? ranks / 2 : 0, 5, &between);
+        MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, between);
+        MPI_Intercomm_merge(between, low, &other);
+        MPI_Comm_free(&between);
+        MPI_Comm_free(&half);
+    }
+    fold(places, 2);
+    fold(&sum, 1);
+    if (other == MPI_COMM_NULL) return;
+    MPI_Comm_rank(other, &places[0]);
+    MPI_Comm_size(other, &places[1]);
+    MPI_Scan(&value, &sum, 1, MPI_INT, MPI_SUM, other);
+    fold(places, 2);
+    fold(&sum, 1);
+    MPI_Comm_free(&other);
 }
 
 /* ---- collectives ---- */
@@ -227,6 +328,42 @@ static void window(MPI_Comm comm, int self, int ranks)
     fold(in, 500);
 }
 
+/* Passive and general active targets: counters by fetch-and-add and by compare-and-swap, whose
+ * results' sum is determined; then a put to the next rank. */
+static void window_locks(MPI_Comm comm, int self, int ranks)
+{
+    static int memory[16];
+    MPI_Win win;
+    MPI_Group all, next, last;
+    int rounds = 1 + draw(3), owner = draw(ranks), one = 1, was, sum = 0,
+        neighbours[2] = {(self + 1) % ranks, (self + ranks - 1) % ranks};
+    memset(memory, 0, sizeof memory);
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, comm, &win);
+    for (int i = 0; i < rounds; i++) {
+        MPI_Win_lock(draw(2) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, owner, 0, win);
+        MPI_Fetch_and_op(&one, &was, MPI_INT, owner, 0, MPI_SUM, win);
+        MPI_Win_flush(owner, win);
+        MPI_Get_accumulate(&rank, 1, MPI_INT, &was, 1, MPI_INT, owner, 1 + i, 1, MPI_INT, MPI_MAX,
+                           win);
+        MPI_Win_unlock(owner, win);
+    }
+    MPI_Barrier(comm);
+    MPI_Comm_group(comm, &all);
+    MPI_Group_incl(all, 1, &neighbours[0], &next);
+    MPI_Group_incl(all, 1, &neighbours[1], &last);
+    MPI_Win_post(last, 0, win);
+    MPI_Win_start(next, 0, win);
+    sum = rank + 100;
+    MPI_Put(&sum, 1, MPI_INT, neighbours[0], 8, 1, MPI_INT, win);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+    MPI_Group_free(&all);
+    MPI_Group_free(&next);
+    MPI_Group_free(&last);
+    MPI_Win_free(&win);
+    fold(memory, 16);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -235,7 +372,7 @@ int main(int argc, char **argv)
     state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     for (int step = argc > 2 ? atoi(argv[2]) : 20; step; step--) {
         MPI_Comm comm;
-        int self, ranks, parts = 1 + draw(3), turn = draw(100), what = draw(8);
+        int self, ranks, parts = 1 + draw(3), turn = draw(100), what = draw(12);
         uint64_t kept = state;
         MPI_Comm_split(MPI_COMM_WORLD, rank % parts, (rank * 7 + turn) % size, &comm);
         MPI_Comm_rank(comm, &self);
@@ -244,8 +381,14 @@ int main(int argc, char **argv)
             messages(comm, self, ranks);
         else if (what < 7)
             collective(comm, self, ranks);
-        else
+        else if (what == 7)
             window(comm, self, ranks);
+        else if (what == 8)
+            window_locks(comm, self, ranks);
+        else if (what < 11)
+            other_communicator(comm, self, ranks);
+        else
+            wildcards(comm, self, ranks);
         state = kept + 1; /* parts of different sizes draw differently */
         MPI_Comm_free(&comm);
     }

@@ -82,7 +82,7 @@ int cmd_output_close(struct cmd_output *output, bool good);
 
 /* What commands that run a program have in common: the machine, its parameters, and where the
  * program may go. A command puts cmd_program_rows behind its own rows. */
-enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 18, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
+enum { CMD_PROGRAM_LIST = 64, CMD_PROGRAM_ROWS = 19, CMD_ENV_FIXED = 16, CMD_ENV_TEXT = 1000 };
 enum { CMD_PARTIAL_TEXT = 100, CMD_OUTPUTS = 4, CMD_SHOWN = 1000 };
 /* What a terminal shows while a program runs (program_run.c). */
 struct cmd_progress {

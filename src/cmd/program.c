@@ -23,6 +23,16 @@ static int take_miss_kinds(void *options, const char *command, char *value)
     return cmd_program_miss_kinds(options, command);
 }
 
+static int take_mpi_check(void *options, const char *command, char *value)
+{
+    struct cmd_program *p = options;
+    static char variable[] = "MPI_CHECK=1";
+    (void)value;
+    if (p->env_count == CMD_PROGRAM_LIST) return cmd_fail(command, "--env is given too often");
+    p->env[p->env_count++] = variable;
+    return 0;
+}
+
 static int take_memory(void *options, const char *command, char *value)
 {
     static const char *const settings[] = {"memory.model=full", "memory.model=l1",
@@ -119,6 +129,10 @@ const struct option_row cmd_program_rows[CMD_PROGRAM_ROWS] = {
      "ranks of processes: XYZT (default), TXYZ or another order of coordinates, of which the first "
      "changes first; or a file with a line 'x y z t' for each rank",
      OPTION_SET_FULL(struct cmd_program, run.mapping), .values = "XYZT TXYZ"},
+    {"mpi-check", 0, NULL,
+     "the MPI library compares both sides of each message and reports what does not match or is "
+     "left at the end",
+     OPTION_CALLS(take_mpi_check)},
     {"sysroot", 0, "DIR", "where ld.so.1 and shared libraries are (default: Debian's cross root)",
      OPTION_SET_TEXT(struct cmd_program, run.sysroot)},
     {"root", 0, "DIR", "confine the program's files to DIR",
