@@ -144,6 +144,7 @@ static void core_init(struct cache *cache, unsigned number)
     struct cache_core *core = cache->core[number] = zeros_new(sizeof *core);
     core->cache = cache;
     core->accesses_left = UINT64_MAX;
+    core->order_limit = UINT64_MAX;
     core->others = ((1U << config->cores) - 1) & ~(1U << number);
     for (unsigned source = 0; source < config->cores; source++)
         core->snooped_by[source] = (snoop_port(number, source) + 1) << SNOOPED;

@@ -130,8 +130,10 @@ enum cache_bit {
     CACHE_PAGE = 8,    /* the model's own, in the first byte of a page: it is in the TLB */
     CACHE_IN_L1D = 16, /* the model's own: the line was filled into L1D through this address and is
                           there, whatever the TLB has */
-    CACHE_OPEN = 128   /* the model's own: the line was opened by a store to this address, likewise;
-                          the sign, which is easily tested */
+    CACHE_CONTENDED = 32, /* the model's own: the line may be contended (cache_order.c), so it has
+                             no fast path */
+    CACHE_OPEN = 128 /* the model's own: the line was opened by a store to this address, likewise;
+                        the sign, which is easily tested */
 };
 
 /* The table of one core and space: byte [address >> CACHE_GRANULE_BITS]. Lives as long as the
@@ -145,6 +147,12 @@ struct cache_view *cache_view(struct cache *cache, unsigned core, unsigned space
 struct cache_fast *cache_fast(struct cache_view *view); /* its core's */
 
 /* --- Accesses -------------------------------------------------------------------------------- */
+
+/* From `limit` on, accesses of the core that other cores see (cache_order.c) are not made: a load,
+ * store or cache management then returns CACHE_WAITS and has changed nothing. Without this call, or
+ * where L1D are not coherent, none waits. */
+#define CACHE_WAITS UINT32_MAX
+void cache_order(struct cache *cache, unsigned core, uint64_t limit);
 
 uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                     uint32_t size, uint64_t now);
@@ -203,8 +211,6 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
 uint32_t cache_sync(struct cache *cache, unsigned core, uint64_t now);
 /* An access to a device's register, past the caches. */
 uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t now);
-/* How many lines of L1D cores have lost to other cores' stores. */
-uint64_t cache_shared(const struct cache *cache);
 /* The sum of all that a core's part of the hierarchy has counted, but for loads of devices: when it
  * is the same, nothing has changed there. */
 uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads);

@@ -87,7 +87,9 @@ INLINE uint32_t load_fast(struct cache_view *view, uint32_t address, uint64_t no
     uint8_t *at = view->lines + granule;
     if (how == PLAIN && !(page & core->fast.ready & FAST_LOAD))
         return load_fast_checked(view, address, now);
-    if (UNLIKELY(*at & CACHE_IN_L1D)) { /* the page is, or was, out of the TLB */
+    if (UNLIKELY(*at &
+                 (CACHE_IN_L1D | CACHE_CONTENDED))) { /* the page is, or was, out of the TLB */
+        if (*at & CACHE_CONTENDED) return CACHE_SLOW;
         if (how == TLB_MISSES) fill_tlb(view, address);
         *at |= CACHE_LOAD;
         return how == TLB_MISSES ? tlb_only(core, tlb_stall) : 0;
@@ -170,7 +172,7 @@ INLINE uint32_t store_fast(struct cache_view *view, uint32_t address, uint64_t n
     bool plain = how == PLAIN || how == ZEROES;
     if (plain && !(page & core->fast.ready & FAST_STORE))
         return how == PLAIN ? store_fast_checked(view, address, now) : CACHE_SLOW;
-    if (byte & CACHE_OPEN || !core->fast.next_open->at) return CACHE_SLOW;
+    if (byte & (CACHE_OPEN | CACHE_CONTENDED) || !core->fast.next_open->at) return CACHE_SLOW;
     if (!plain && core->fast.ready & FAST_STORE_SHOWN) {
         if (!others_see(view, granule, line_of(page, granule))) return CACHE_SLOW;
         if (!(page & PAGE_HAS_OPEN_LINE)) fast_mark_open(view, address >> FRAME_BITS);

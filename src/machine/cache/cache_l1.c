@@ -32,6 +32,17 @@ INLINE void set_bits(const struct l1 *l1, unsigned shift, uint8_t *at, uint8_t b
         at[i] |= bits & l1->bits;
 }
 
+/* A hit of a contended line is a call, as it may have to wait (cache_order.c). */
+INLINE void set_data_bits(struct cache *cache, const struct l1 *l1, unsigned shift, uint8_t *at,
+                          uint32_t line, uint8_t bits, uint64_t now)
+{
+    if (UNLIKELY(cache->any_contended)) {
+        if (order_is_contended(cache, line, now)) return;
+        *at &= (uint8_t)~CACHE_CONTENDED; /* no longer */
+    }
+    set_bits(l1, shift, at, bits);
+}
+
 /* A line, mapped by the bytes at `at`, is placed in a way. */
 INLINE void l1_insert(struct l1 *l1, const struct ways *ways, int way, uint32_t line, uint8_t *at)
 {
@@ -228,7 +239,10 @@ NOINLINE static void clean_others(struct cache *cache, const struct cache_core *
     for (uint32_t others = core->others; others; others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
         int way;
-        if (l1_has(&other->data, &cache->shape.l1d, line, &way)) clean(cache, other, way, now);
+        if (!l1_has(&other->data, &cache->shape.l1d, line, &way) || !other->data.dirty[way])
+            continue;
+        cast_out(cache, other, way, now);
+        order_mark(cache, line);
     }
 }
 
@@ -305,6 +319,8 @@ INLINE void allow_fast(const struct cache *cache, struct cache_view *view, uint3
     uint32_t *page = &view->pages[address >> FRAME_BITS],
              more = line - (address >> CACHE_GRANULE_BITS);
     if (!cache->fast_geometry || line > MISS_LINE) return;
+    if (UNLIKELY(cache->any_contended) && order_has_contended(cache, line))
+        order_show(cache, view->lines + (size_t)(address >> FRAME_BITS) * FRAME_LINES, line);
     *page = more | (*page & (FRAME_LINES - 1)) | what;
     if (UNLIKELY(what & FAST_STORE && !(*page & PAGE_HAS_OPEN_LINE)))
         fast_mark_open(view, address >> FRAME_BITS);
@@ -348,6 +364,7 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
     uint32_t line = (uint32_t)(physical.address >> shape->l1d_shift);
     int way;
     if (physical.alone) allow_fast(cache, view, address, line, fast_load_right(view));
+    cache->order_line = line;
     bool here = l1d_has(l1, &shape->l1d, line, physical.alone, at, &way);
     if (shape->kinds)
         core->miss_kind = note_use(core->kinds, core->counts.load_kind, line, !here, true);
@@ -361,7 +378,7 @@ INLINE uint64_t load_line(struct cache *cache, const struct shape *shape, struct
         if (UNLIKELY(cache->listener))
             notify_miss(cache, core, CACHE_LOAD_MISS, address, start, now);
     }
-    set_bits(l1, shape->l1d_shift, at, CACHE_LOAD);
+    set_data_bits(cache, l1, shape->l1d_shift, at, line, CACHE_LOAD, now);
     return now;
 }
 
@@ -433,7 +450,7 @@ INLINE uint64_t store_line(struct cache *cache, const struct shape *shape, struc
         core->miss_kind = note_use(
             core->kinds, core->counts.store_kind, line, misses != core->counts.store_miss,
             way >= 0 && (zero ? !cache->config.write_through : cache->config.store_allocate));
-    set_bits(l1, shape->l1d_shift, at, bits);
+    set_data_bits(cache, l1, shape->l1d_shift, at, line, bits, start);
     if (UNLIKELY(cache->listener) && misses != core->counts.store_miss)
         notify_miss(cache, core, CACHE_STORE_MISS, address, now, start);
     return start;
@@ -449,6 +466,7 @@ INLINE uint64_t fetch_code(struct cache *cache, const struct shape *shape, struc
     uint64_t physical =
         translate(cache, shape, core, space, address, lines, &core->counts.itlb_miss, &now).address;
     uint32_t line = (uint32_t)(physical >> shape->l1i_shift), set = line & tags->set_mask;
+    cache->order_line = NO_LINE;
     int way;
     if (l1_has(l1, &shape->l1i, line, &way)) {
         tags_use(tags, &shape->l1i, way);
@@ -491,6 +509,15 @@ NOINLINE static uint64_t load_any(struct cache *cache, struct cache_core *core, 
     return load_line(cache, &cache->shape, core, space, address, now);
 }
 
+/* Before an access on the slow path: whether it has to wait. */
+INLINE bool waits(struct cache *cache, const struct cache_core *core, unsigned space,
+                  uint32_t address, uint32_t size, bool store, uint64_t now)
+{
+    cache->order_time = now;
+    return UNLIKELY(now >= core->order_limit) &&
+           order_waits(cache, core, space, address, size, store, now);
+}
+
 uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t address,
                     uint32_t size, uint64_t now)
 {
@@ -509,6 +536,7 @@ uint32_t cache_load(struct cache *cache, unsigned core, unsigned space, uint32_t
             cache_notify_load(view, address, now, stall & ~CACHE_NOTIFY);
         return stall & ~CACHE_NOTIFY;
     }
+    if (waits(cache, this_core, space, address, size, false, now)) return CACHE_WAITS;
     uint64_t end = cache->is_blue_gene
                        ? load_line(cache, &blue_gene, this_core, space, address, now)
                        : load_any(cache, this_core, space, address, now);
@@ -524,6 +552,7 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
     if (UNLIKELY(this_core->fast_disabled) && memory_is_free(cache))
         return model_allow(cache, this_core, space, address, size, CACHE_STORE);
     if ((last ^ address) & cache->line_mask) {
+        if (waits(cache, this_core, space, address, size, true, now)) return CACHE_WAITS;
         uint64_t end = store_any(cache, this_core, space, address, false, now);
         end = store_any(cache, this_core, space, last, false, end);
         return made(cache, this_core, 2, end - now);
@@ -535,6 +564,7 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
         if (UNLIKELY(stall & CACHE_NOTIFY)) used(cache, this_core);
         return stall & ~CACHE_NOTIFY;
     }
+    if (waits(cache, this_core, space, address, size, true, now)) return CACHE_WAITS;
     uint64_t end = cache->is_blue_gene ? store_blue_gene(cache, this_core, space, address, now)
                                        : store_any(cache, this_core, space, address, false, now);
     return made(cache, this_core, 1, end - now);
@@ -569,6 +599,7 @@ static void touch(struct cache *cache, struct cache_core *core, unsigned space, 
         (void)end_fills(core, now);
         if (core->fills == cache->config.fills) return;
         core->counts.touch_fill++;
+        cache->order_line = line;
         (void)fill_data(cache, shape, core, line, at, now, &way);
         fast_disable(core);
     }
@@ -611,6 +642,9 @@ uint32_t cache_manage(struct cache *cache, enum cache_op op, unsigned core, unsi
     uint64_t end = now;
     if (memory_is_free(cache))
         return op == CACHE_ZERO ? model_allow(cache, this_core, space, address, 1, CACHE_STORE) : 0;
+    if (op != CACHE_INVALIDATE_CODE &&
+        waits(cache, this_core, space, address, 1, op != CACHE_TOUCH, now))
+        return CACHE_WAITS;
     if (op == CACHE_ZERO) {
         end = store_any(cache, this_core, space, address, true, now);
         return made(cache, this_core, 1, end - now);
@@ -650,14 +684,6 @@ uint32_t cache_device(struct cache *cache, unsigned core, bool store, uint64_t n
     return made(cache, this_core, 1,
                 store ? cache->config.device_store - 1
                       : cache->config.device_latency - cache->config.l1_latency);
-}
-
-uint64_t cache_shared(const struct cache *cache)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < cache->config.cores; i++)
-        sum += cache->core[i]->counts.invalidated;
-    return sum;
 }
 
 uint64_t cache_activity(const struct cache *cache, unsigned core, uint64_t *device_loads)

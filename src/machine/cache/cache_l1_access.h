@@ -12,7 +12,11 @@ INLINE void l1_close_others(struct cache *cache, const struct cache_core *core, 
     for (uint32_t others = cache->has_open & core->others; UNLIKELY(others); others &= others - 1) {
         struct cache_core *other = cache->core[__builtin_ctz(others)];
         for (uint32_t i = 0; i < cache->config.store_lines; i++)
-            if (other->open[i].line >> more == line) l1_close_line(cache, other, &other->open[i]);
+            if (other->open[i].line >> more == line && other->open[i].line != NO_LINE) {
+                if (!more || other->open[i].line == cache->order_line)
+                    order_mark(cache, other->open[i].line);
+                l1_close_line(cache, other, &other->open[i]);
+            }
     }
 }
 

@@ -9,6 +9,7 @@
 #include "machine/cache/cache_l1.h"
 #include "machine/cache/cache_l2.h"
 #include "machine/cache/cache_l3.h"
+#include "machine/cache/cache_order.h"
 #include "machine/cache/cache_snoop.h"
 #include "machine/cache/cache_space.h"
 #include "machine/cache/cache_uniform.h"
@@ -47,6 +48,7 @@ struct cache_core {
     uint64_t defer_start;      /* not later than the misses' times, and less than 1 << 32 before */
     uint64_t defer_start_high; /* its lower half, in the upper bits as in cache_miss */
     uint32_t most_deferred;    /* that may be deferred; 1: none */
+    uint64_t order_limit;      /* from this time on accesses that other cores see wait */
     uint64_t accesses_left;    /* until `used` is called; 0: now */
     bool open_unmarked;        /* pages with open lines may not have PAGE_HAS_OPEN_LINE */
     bool fast_disabled;        /* until fast_enable */
@@ -81,10 +83,15 @@ struct cache {
     uint64_t *lru; /* by set of all banks, from 1, instead of tags.used; see has_lru_matrix */
     /* By way and L3_…: all bits of the way; all but those of others for it. */
     uint64_t lru_row[LRU_WAYS << L3_BITS], lru_column[LRU_WAYS << L3_BITS];
-    uint64_t *fetched;   /* by way of all banks: when its fetch from DDR began */
-    uint32_t *l3_line;   /* by line: L3_… */
-    size_t table_frames; /* that l3_line and l2.known have room for */
-    struct kinds *kinds; /* of L3's misses; NULL: as above */
+    uint64_t *fetched;           /* by way of all banks: when its fetch from DDR began */
+    uint32_t *l3_line;           /* by line: L3_… */
+    size_t table_frames;         /* that l3_line and l2.known have room for */
+    struct kinds *kinds;         /* of L3's misses; NULL: as above */
+    struct order_frame *ordered; /* by frame */
+    uint64_t order_time;         /* of the access under way, on the slow path, */
+    uint32_t order_line;         /* and the line, if it is a load */
+    bool is_ordered;             /* accesses may wait, so lines that cores contend for are marked */
+    bool any_contended;          /* a line is, or was */
     struct ddr *ddr;
     uint64_t latest; /* when a request last came to L3, apart from what directories and store queues
                         record */

@@ -88,6 +88,7 @@ INLINE void snoop_one(struct cache *cache, const struct shape *shape, unsigned c
     this_core->counts.invalidated++;
     if (cache->listener) notify_invalidation(cache, core, source, line, now);
     l1_drop(cache, this_core, way, true, now);
+    order_mark(cache, line);
 }
 
 void snoop_filled_cores(struct cache *cache, uint32_t cores, unsigned source, uint32_t line,

@@ -55,6 +55,8 @@ static void grow_tables(struct cache *cache, size_t frames)
     }
     cache->l3_line = regrow(cache->l3_line, table_bytes(before, l3, sizeof *cache->l3_line),
                             table_bytes(frames, l3, sizeof *cache->l3_line));
+    cache->ordered =
+        regrow(cache->ordered, before * sizeof *cache->ordered, frames * sizeof *cache->ordered);
     cache->table_frames = frames;
 }
 
@@ -66,6 +68,7 @@ static void free_tables(struct cache *cache)
         munmap(cache->core[i]->l2.entry - NEXT_TO,
                table_bytes(frames, cache->shape.l2_shift, sizeof *cache->core[i]->l2.entry));
     munmap(cache->l3_line, table_bytes(frames, cache->shape.l3_shift, sizeof *cache->l3_line));
+    munmap(cache->ordered, frames * sizeof *cache->ordered);
 }
 
 /* As with CACHE_TABLE, 15 times as many follow. */
@@ -139,6 +142,7 @@ void space_touch(struct cache *cache, unsigned space, uint32_t page)
     (void)mem_first_touch(&cache->frames, space, page);
     if (cache->frames.count > cache->table_frames)
         grow_tables(cache, cache->table_frames ? 2 * cache->table_frames : FIRST_FRAMES);
+    if (cache->any_contended) order_forget(cache, cache->frames.tables[space].entry[page] / 2 - 1);
 }
 
 /* The page's bytes no longer stand for its open lines. */
@@ -202,6 +206,22 @@ void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t
     }
 }
 
+void space_contend(struct cache *cache, uint64_t physical, uint32_t length)
+{
+    uint32_t offset = (uint32_t)(physical & (FRAME - 1)) >> CACHE_GRANULE_BITS;
+    for (const struct mem_mapping *mapping =
+             mem_frames_first(&cache->frames, physical >> FRAME_BITS);
+         mapping; mapping = mem_frames_after(&cache->frames, mapping))
+        for (unsigned core = 0; core < cache->config.cores; core++) {
+            const struct cache_view *view = cache->spaces[mapping->space].view[core];
+            if (!view) continue;
+            uint8_t *bytes =
+                view->lines + (mapping->page << (FRAME_BITS - CACHE_GRANULE_BITS) | offset);
+            for (uint32_t i = 0; i < length >> CACHE_GRANULE_BITS; i++)
+                bytes[i] = (uint8_t)((bytes[i] & ~(CACHE_LOAD | CACHE_STORE)) | CACHE_CONTENDED);
+        }
+}
+
 /* --- TLB ------------------------------------------------------------------------------------- */
 
 enum { CLEAR_AT_ONCE = 64 << 10 };
@@ -233,7 +253,7 @@ static void clear_l1(struct cache *cache, unsigned core, const struct l1 *l1,
         clear_line(cache, core, l1, l1->tags.line[i], l1->at[i], page);
 }
 
-/* All bytes of a page lose all bits but CACHE_IN_L1D and CACHE_OPEN. A page that is too large for
+/* All bytes of a page lose all bits but BITS_OF_LINE. A page that is too large for
  * that has no bits but for lines in L1 and the open ones. */
 static void clear_page(struct cache *cache, unsigned core, unsigned space, uint32_t page)
 {
@@ -248,7 +268,7 @@ static void clear_page(struct cache *cache, unsigned core, unsigned space, uint3
         typedef uint64_t eight __attribute__((may_alias));
         for (size_t i = 0; i < bytes.count / sizeof(eight);
              i++) /* a page has at least 32 bytes of them */
-            ((eight *)first)[i] &= (CACHE_IN_L1D | CACHE_OPEN) * UINT64_C(0x0101010101010101);
+            ((eight *)first)[i] &= BITS_OF_LINE * UINT64_C(0x0101010101010101);
         return;
     }
     struct cache_core *this_core = cache->core[core];

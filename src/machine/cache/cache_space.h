@@ -35,6 +35,9 @@ void space_touch(struct cache *cache, unsigned space, uint32_t page);
 /* Takes bits from the bytes of a physical line of L1 in all spaces. */
 void space_clear(struct cache *cache, unsigned core, uint64_t physical, uint32_t length,
                  uint8_t bits);
+/* No byte of a physical line of L1D, in any space, allows a load or store; they are
+ * CACHE_CONTENDED. */
+void space_contend(struct cache *cache, uint64_t physical, uint32_t length);
 /* A page that is not in the TLB comes into it. */
 void space_tlb_fill(struct cache *cache, unsigned core, unsigned space, uint32_t address);
 void spaces_init(struct cache *cache);

@@ -30,8 +30,11 @@ INLINE struct tlb_entry *take_tlb_entry(const struct cache *cache, struct cache_
     return entry;
 }
 
-/* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but CACHE_IN_L1D and
- * CACHE_OPEN; it enters.
+/* What a byte keeps whatever the TLB has. */
+enum { BITS_OF_LINE = CACHE_IN_L1D | CACHE_CONTENDED | CACHE_OPEN };
+
+/* With Blue Gene's sizes: a page leaves the TLB, and its bytes lose all bits but BITS_OF_LINE; it
+ * enters.
  */
 INLINE void page_leave(struct cache_view *view, uint32_t page)
 {
@@ -40,7 +43,7 @@ INLINE void page_leave(struct cache_view *view, uint32_t page)
     uint32_t was = view->pages[page];
     UNROLL
     for (size_t i = 0; i < FRAME_LINES / sizeof *bytes; i++)
-        bytes[i] &= (CACHE_IN_L1D | CACHE_OPEN) * UINT64_C(0x0101010101010101);
+        bytes[i] &= BITS_OF_LINE * UINT64_C(0x0101010101010101);
     view->pages[page] = (was & ~(FRAME_LINES - 1U)) |
                         (was & FAST_LOAD_CHECKED ? EVICTED_LOAD : 0U) |
                         (was & FAST_STORE ? EVICTED_STORE : 0U);

@@ -75,7 +75,11 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     if (budget == 0 && !core->regs->cut.done) budget = 1;
     uint64_t limit = core->cycles + (budget < left ? budget : left);
     core->running = true;
-    if (core->regs->cut.done) core_cut_resume(core);
+    if (core->regs->cut.done)
+        core_cut_resume(core);
+    else if (core->inside.block && core->path &&
+             core->path->function != core->inside.block->function)
+        core_record_enter(core, core->inside.block);
     const struct core_translator *translator = core->cores->options.translator;
     if (translator && translator->run)
         translator->run(translator->context, core, limit, &exit);
@@ -88,6 +92,11 @@ struct core_exit core_run(struct core *core, uint64_t budget)
     core->regs->fpscr = core->fp.fpscr;
     code_free_invalidated(core->cores);
     return exit;
+}
+
+void core_order(struct core *core, uint64_t limit)
+{
+    if (core->cores->options.cache) cache_order(core->cores->options.cache, core->number, limit);
 }
 
 void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)

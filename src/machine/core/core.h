@@ -42,8 +42,9 @@ enum {
     MSR_DS = 0x0010
 };
 
-/* A block that a watch has stopped, before instruction `done` of it; 0: none. The rest takes what
- * is left of the block's schedule, and no fetch. Valid while pc is there. */
+/* A block that was stopped before instruction `done` less CORE_CUT of it; 0: none. The rest takes
+ * what is left of the block's schedule, and no fetch. Valid while pc is there. */
+#define CORE_CUT (UINT32_C(1) << 31)
 struct core_cut {
     uint32_t block, done;
 };
@@ -85,7 +86,8 @@ enum core_reason {
     CORE_FETCH,     /* instruction fetch without the right */
     CORE_ALIGNMENT, /* an access that hardware does not do unaligned: lwarx, stwcx., quadword FP2 */
     CORE_FP,        /* an enabled floating-point exception */
-    CORE_WATCH      /* a watched sum was reached, by the instruction before pc */
+    CORE_WATCH,     /* a watched sum was reached, by the instruction before pc */
+    CORE_ORDER      /* other cores see the access, and its time is not before the core's limit */
 };
 
 struct core_exit {
@@ -162,6 +164,14 @@ void core_switch(struct core *core, struct core_regs *regs, struct mem *mem);
 /* Runs until something stops it, at least one instruction, at most until `budget` cycles have
  * passed (a little more: blocks are whole). */
 struct core_exit core_run(struct core *core, uint64_t budget);
+
+/* From cycle `limit` on, the core stops before an access that other cores see, with CORE_ORDER: it
+ * waits in its block, whose count and time are those of the whole block, and core_cycles is the
+ * time of the access. The next core_run continues there. Without this call the core never waits. */
+void core_order(struct core *core, uint64_t limit);
+/* Makes a core that waits a core that was cut there (struct core_cut): what was not done does not
+ * count. Before counts of cores are read, and before its thread may do anything else. */
+void core_settle(struct core *core);
 
 /* An instruction that was done for the core from outside (a device access): it counts and takes its
  * time. */

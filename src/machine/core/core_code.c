@@ -237,7 +237,10 @@ static void rights_changed(void *context, uint32_t address, uint64_t length, boo
 void code_free_invalidated(struct cores *cores)
 {
     const struct core_translator *translator = cores->options.translator;
-    if (translator && cores->invalidated) translator->reclaim(translator->context);
+    if (!cores->invalidated) return;
+    for (unsigned i = 0; i < cores->count; i++)
+        if (cores->core[i].inside.block) return; /* it waits there */
+    if (translator) translator->reclaim(translator->context);
     while (cores->invalidated) {
         struct block *next = cores->invalidated->next_invalidated;
         free(cores->invalidated->weights);

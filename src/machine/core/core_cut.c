@@ -42,7 +42,8 @@ bool core_stopped_there(struct core *core, unsigned done)
 static void add_rest(struct core *core, const struct block *block, unsigned done, bool add)
 {
     uint64_t part[CORE_SIGNAL_COUNT] = {0}, one = add ? 1 : UINT64_MAX;
-    core->cycles += one * (block->cycles - block_weigh(block->words, done, part));
+    uint32_t issued = done ? block_weigh(block->words, done, part) : 0;
+    core->cycles += one * (block->cycles - issued);
     part[CORE_SIGNAL_FETCH] += block_lines(block);
     core->counts[block->id] += one;
     for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
@@ -58,14 +59,32 @@ void core_cut_block(struct core *core, struct block *block, unsigned done)
 {
     core->regs->pc = block->pc + 4 * done;
     add_rest(core, block, done, false);
-    core->regs->cut = (struct core_cut){block->pc, done};
+    core->regs->cut = (struct core_cut){block->pc, CORE_CUT | done};
+}
+
+void core_wait_before(struct core *core, struct block *block, unsigned op)
+{
+    (void)core_stopped_there(core, op);
+    core->regs->pc = block->pc + 4 * op;
+    core->inside.block = block;
+    core->inside.op = op;
+}
+
+void core_settle(struct core *core)
+{
+    struct block *block = core->inside.block;
+    if (!block) return;
+    core->inside.block = NULL;
+    core_cut_block(core, block, core->inside.op);
+    code_free_invalidated(core->cores);
 }
 
 void core_cut_resume(struct core *core)
 {
     struct core_cut cut = core->regs->cut;
     core->regs->cut = (struct core_cut){0, 0};
-    if (!cut.done || core->regs->pc != cut.block + 4 * cut.done) return;
+    cut.done &= ~CORE_CUT;
+    if (core->regs->pc != cut.block + 4 * cut.done) return;
     struct block *block = code_block(core->code, cut.block);
     if (!block || cut.done >= block->count) return;
     if (core->path && core->path->function != block->function) core_record_enter(core, block);

@@ -194,6 +194,8 @@ bool core_stopped_there(struct core *core, unsigned done);
 /* The core has come to the patched instruction: the first `done` of the block count, the rest is
  * left in regs->cut. */
 void core_cut_block(struct core *core, struct block *block, unsigned done);
+/* The core waits inside the block, before instruction `op`, which it has come to. */
+void core_wait_before(struct core *core, struct block *block, unsigned op);
 /* Continues a block that was cut, if regs->pc is still there: sets `inside`. */
 void core_cut_resume(struct core *core);
 

@@ -229,7 +229,12 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         if (LIKELY(!core->access_done)) {                                                          \
             core->crossings += ((ea)&31) + (size) > 32;                                            \
             SET_ACCESS(op);                                                                        \
-            core->cycles += TOUCHED(core_load(core, ea, size));                                    \
+            uint32_t stall = TOUCHED(core_load(core, ea, size));                                   \
+            if (UNLIKELY(stall == CACHE_WAITS)) {                                                  \
+                core->crossings -= ((ea)&31) + (size) > 32;                                        \
+                goto waits;                                                                        \
+            }                                                                                      \
+            core->cycles += stall;                                                                 \
         }                                                                                          \
     }
 #define CHECK_STORE(ea, size)                                                                      \
@@ -238,16 +243,23 @@ static void store_string(const struct core *core, unsigned first, uint32_t addre
         if (LIKELY(!core->access_done)) {                                                          \
             core->crossings += ((ea)&31) + (size) > 32;                                            \
             SET_ACCESS(op);                                                                        \
-            core->cycles += TOUCHED(                                                               \
+            uint32_t stall = TOUCHED(                                                              \
                 cache_store(cache, core->number, core->mem->space, ea, size, core->cycles));       \
+            if (UNLIKELY(stall == CACHE_WAITS)) {                                                  \
+                core->crossings -= ((ea)&31) + (size) > 32;                                        \
+                goto waits;                                                                        \
+            }                                                                                      \
+            core->cycles += stall;                                                                 \
         }                                                                                          \
     }
 #define MANAGE(what, ea)                                                                           \
     do {                                                                                           \
         if (UNLIKELY(core->access_done)) break;                                                    \
         SET_ACCESS(op);                                                                            \
-        core->cycles +=                                                                            \
+        uint32_t stall =                                                                           \
             TOUCHED(cache_manage(cache, what, core->number, core->mem->space, ea, core->cycles));  \
+        if (UNLIKELY(stall == CACHE_WAITS)) goto waits;                                            \
+        core->cycles += stall;                                                                     \
     } while (0)
 #define SYNC()                                                                                     \
     do {                                                                                           \
@@ -419,6 +431,14 @@ op_CUT : {
     exit->reason = CORE_WATCH;
     return NULL;
 }
+
+    /* Other cores come first: the access is made when the core runs again. */
+waits:
+    __attribute__((unused));
+    TRACE_FAULT();
+    core_wait_before(core, block, (unsigned)(op - block->ops));
+    exit->reason = CORE_ORDER;
+    return NULL;
 
     /* The instruction at `op` cannot be done; *exit says why. */
 fault : {

@@ -18,7 +18,8 @@
 #define OFFSET(name, structure, member)                                                            \
     __asm__ volatile(".equ " #name ", %c0" : : "i"(offsetof(struct structure, member)))
 
-_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_IN_L1D == 16 && CACHE_OPEN == 128,
+_Static_assert(CACHE_LOAD == 1 && CACHE_STORE == 2 && CACHE_IN_L1D == 16 && CACHE_OPEN == 128 &&
+                   CACHE_CONTENDED == 32,
                "the assembler has them as numbers");
 _Static_assert(CACHE_GRANULES == 1 << 27 && CACHE_SLOW == UINT32_MAX, "likewise");
 _Static_assert(FAST_LOAD == 1 && FAST_STORE == 2 && CACHE_GRANULE_BITS == 5, "likewise");
@@ -139,7 +140,7 @@ static __attribute__((naked, used, noinline)) void miss_code(void)
         ".type jit_miss_load, @function\n"
         "jit_miss_load:\n"
         "   lookup LOAD_PAGES, 1\n"
-        "   testb $16, (%rdx)\n" /* the page has been out of the TLB */
+        "   testb $(16 | 32), (%rdx)\n" /* the page has been out of the TLB; the line is contended */
         "   jnz 1f\n"
         "   and $-128, %r8d\n"
         "   add %eax, %r8d\n" /* the line */
@@ -162,6 +163,8 @@ static __attribute__((naked, used, noinline)) void miss_code(void)
         "   add %eax, %r8d\n" /* the line */
         "   and SET_MASK(%r11), %eax\n"
         "   movzbl (%rdx), %r9d\n"
+        "   test $32, %r9b\n" /* the line is contended */
+        "   jnz 4f\n"
         "   and $17, %r9d\n"
         "   cmp $16, %r9d\n" /* the page has been out of the TLB */
         "   je 1f\n"
@@ -195,8 +198,9 @@ static __attribute__((naked, used, noinline)) void miss_code(void)
         "   and $-128, %r8d\n"
         "   add %eax, %r8d\n" /* the line */
         "   movzbl (%rdx), %eax\n"
-        "   and $(16 | 128), %al\n" /* whether it is in L1D, */
-        "   js 1f\n"                /* and open */
+        "   test $(32 | 128), %al\n" /* whether it is contended or open, */
+        "   jnz 1f\n"
+        "   and $16, %eax\n" /* and in L1D */
         "   mov NEXT_OPEN(%r11), %r9\n"
         "   mov OPENED(%r9), %r10\n" /* the byte of the one that is closed */
         "   test %r10, %r10\n"

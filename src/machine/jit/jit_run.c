@@ -74,6 +74,18 @@ static __attribute__((noinline)) bool leave_inside(struct core *core, bool acces
     return true;
 }
 
+/* Other cores come before an access, of so many lines: it is made when the core runs again, by the
+ * interpreter. */
+static __attribute__((noinline)) bool wait_before(struct core *core, bool crosses)
+{
+    const struct site *site = core->call.site;
+    core->crossings -= crosses;
+    core_wait_before(core, (struct block *)site->block, site->info & 0xFF);
+    core->exit->reason = CORE_ORDER;
+    core->stopped = true;
+    return true;
+}
+
 /* Listeners of the hierarchy may look up the accessing instruction. */
 static inline void set_access(struct core *core)
 {
@@ -123,8 +135,10 @@ static __attribute__((noinline)) bool load_slow(struct core *core, uint32_t ea)
     if (!mem_readable(core->mem, ea, size)) return fault(core, block, info, CORE_LOAD, ea, size);
     core->crossings += crosses(ea, size);
     set_access(core);
-    core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
-                               core->cycles);
+    uint32_t stall = cache_load(core->cores->options.cache, core->number, core->mem->space, ea,
+                                size, core->cycles);
+    if (stall == CACHE_WAITS) return wait_before(core, crosses(ea, size));
+    core->cycles += stall;
     return core->stopping && leave_inside(core, true);
 }
 
@@ -149,8 +163,10 @@ bool jit_load(struct core *core)
     if (core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_LOAD)
         return false; /* a hit that is not aligned */
     set_access(core);
-    core->cycles += cache_load(core->cores->options.cache, core->number, core->mem->space, ea, size,
-                               core->cycles);
+    uint32_t stall = cache_load(core->cores->options.cache, core->number, core->mem->space, ea,
+                                size, core->cycles);
+    if (stall == CACHE_WAITS) return wait_before(core, crosses(ea, size));
+    core->cycles += stall;
     return core->stopping && leave_inside(core, true);
 }
 
@@ -180,8 +196,10 @@ static bool may_store(struct core *core, const struct block *block, uint32_t ea,
     }
     core->crossings += crosses(ea, size);
     set_access(core);
-    core->cycles += cache_store(core->cores->options.cache, core->number, core->mem->space, ea,
-                                size, core->cycles);
+    uint32_t stall = cache_store(core->cores->options.cache, core->number, core->mem->space, ea,
+                                 size, core->cycles);
+    if (stall == CACHE_WAITS) return !wait_before(core, crosses(ea, size));
+    core->cycles += stall;
     return true;
 }
 
@@ -221,8 +239,10 @@ static __attribute__((noinline)) bool store_slow(struct core *core, uint32_t ea)
         if (!(core->lines[ea >> CACHE_GRANULE_BITS] & CACHE_STORE)) {                              \
             drain(core);                                                                           \
             set_access(core);                                                                      \
-            core->cycles += cache_store(core->cores->options.cache, core->number,                  \
-                                        core->mem->space, ea, (bits) / 8, core->cycles);           \
+            uint32_t stall = cache_store(core->cores->options.cache, core->number,                 \
+                                         core->mem->space, ea, (bits) / 8, core->cycles);          \
+            if (stall == CACHE_WAITS) return wait_before(core, false);                             \
+            core->cycles += stall;                                                                 \
             if (core->stopping) return leave_inside(core, true);                                   \
         }                                                                                          \
         uint##bits##_t value = (uint##bits##_t)core->call.value[0];                                \
@@ -290,6 +310,7 @@ bool jit_manage(struct core *core)
         set_access(core);
         stall = cache_manage(core->cores->options.cache, op, core->number, core->mem->space, ea,
                              core->cycles);
+        if (stall == CACHE_WAITS) return wait_before(core, false);
     }
     core->cycles += stall;
     if (core->stopping) return leave_inside(core, true);

@@ -223,12 +223,6 @@ static bool on_waits(void *context)
 
 /* --- Running --------------------------------------------------------------------------------- */
 
-static uint64_t sharing(void *context)
-{
-    const struct node *node = context;
-    return cache_shared(node->cache);
-}
-
 int node_load(struct node *node, const struct os_options *program, struct chil_error *err)
 {
     struct os_options os = *program;
@@ -242,7 +236,6 @@ int node_load(struct node *node, const struct os_options *program, struct chil_e
     os.memory = on_memory;
     os.handled = on_handled;
     os.call_through = node_call_through;
-    os.sharing = sharing;
     os.device = node_device_access;
     os.watch = node_watch_stopped;
     if (node->outside) {

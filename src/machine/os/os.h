@@ -69,10 +69,8 @@ struct os_options {
     uint32_t pvr;          /* what mfpvr gives; 0: a 440EP's */
     uint64_t memory_bytes; /* what sysinfo returns; 0: 512 MiB */
     struct os_maximum maximum;
-    uint64_t quantum; /* cycles that cores may run apart when several are busy; 0: 1000 */
-    /* How often cores have taken lines from each other so far; NULL: never. While they do, quanta
-     * are short (os_sched.c). */
-    uint64_t (*sharing)(void *context);
+    uint64_t quantum; /* cycles that cores may run apart when several are busy, where no other core
+                         sees it; 0: 1000 */
     struct os_rules rules; /* what it points to outlives the struct os */
     const char *program;   /* guest path */
     unsigned processes; /* so many copies of the program run, each on its own part of the cores and

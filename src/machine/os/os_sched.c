@@ -6,9 +6,13 @@
  * work stay that close together; when one task alone can run, no other task can observe the length
  * of a quantum, and the quantum lasts until the next event.
  *
- * Which core's access comes first is seen where cores share written lines. While they take lines
- * from each other, the quantum is QUANTUM_SHARING; it doubles with each step in which none does. So
- * a core runs ahead by a whole quantum only until the first line is taken.
+ * Which core's access comes first is seen where cores share written lines. So a core stops before
+ * an access that takes a line from another core, or that goes to a line for which cores contend
+ * (src/machine/cache/cache_order.c), unless it is the core furthest behind: its limit is the time
+ * of the next thing that anything else does. At the same cycle the core of the lower number comes
+ * first. A core that waits is inside a block, and continues there when it is the one furthest
+ * behind. Before anything else happens than cores running, it is settled: its clock and counts are
+ * then those of what it has done.
  *
  * Calls (and everything else that stops a core) are acted on only when their core is the one
  * furthest behind again, so they happen in the order of time, not of quanta: no call returns what
@@ -36,10 +40,9 @@
 #include "base/mem.h"
 #include "base/name.h"
 
-#define QUANTUM_ALONE   (UINT64_C(1) << 40) /* while one task alone can run */
-#define QUANTUM_SHARING 16                  /* while cores take lines from each other */
-#define WARNED_MAX      100                 /* lines of one run */
-#define LINE_LENGTH     400
+#define QUANTUM_ALONE (UINT64_C(1) << 40) /* while one task alone can run */
+#define WARNED_MAX    100                 /* lines of one run */
+#define LINE_LENGTH   400
 
 /* ---- lines for the user ---- */
 
@@ -232,6 +235,23 @@ static unsigned runnable_tasks(const struct os *os)
     return count;
 }
 
+/* ---- cores that wait before an access ---- */
+
+static bool waits_inside(const struct os *os, unsigned core)
+{
+    return os->waiting_inside >> core & 1;
+}
+
+static void settle(struct os *os)
+{
+    for (; os->waiting_inside; os->waiting_inside &= os->waiting_inside - 1) {
+        const struct os_core *slot = &os->cores[__builtin_ctzll(os->waiting_inside)];
+        uint64_t before = core_cycles(slot->core);
+        core_settle(slot->core);
+        slot->loaded->cycles -= before - core_cycles(slot->core);
+    }
+}
+
 /* The task that runs next on a core that has one ready. Round robin: a task whose time slice is
  * over goes behind the others; without others it continues until one comes. */
 static struct os_task *choose_task(struct os *os, unsigned core)
@@ -240,7 +260,8 @@ static struct os_task *choose_task(struct os *os, unsigned core)
     uint64_t now = core_cycles(slot->core);
     struct os_task *current = slot->current;
     if (current && (!on_core(current, core) || current->ready_cycle > now)) current = NULL;
-    if (current && (current->stopped || now - current->slice_start < os_time_slice(current)))
+    if (current && (current->stopped || waits_inside(os, core) ||
+                    now - current->slice_start < os_time_slice(current)))
         return current;
     struct os_task *first = NULL;
     for (struct os_task *task = os->tasks; task; task = task->next)
@@ -262,25 +283,10 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The quantum now: short while cores take lines from each other, twice as long after each step in
- * which none did. It follows from counts, so it is the same for every engine. */
-static uint64_t adapt_quantum(struct os *os)
-{
-    uint64_t most = os->options.quantum;
-    if (!os->options.sharing) return most;
-    uint64_t shared = os->options.sharing(os->options.context);
-    if (shared != os->shared)
-        os->quantum = QUANTUM_SHARING;
-    else if (os->quantum < most)
-        os->quantum = 2 * os->quantum < most ? 2 * os->quantum : most;
-    os->shared = shared;
-    return os->quantum < most ? os->quantum : most;
-}
-
 static uint64_t budget(struct os *os, const struct os_task *task, uint64_t now, uint64_t event)
 {
     bool alone = runnable_tasks(os) == 1;
-    uint64_t cycles = alone ? QUANTUM_ALONE : adapt_quantum(os);
+    uint64_t cycles = alone ? QUANTUM_ALONE : os->options.quantum;
     if (alone) cycles = least(cycles, os->until > now ? os->until - now : 1);
     cycles = least(cycles, event - now);
     uint64_t slice_end = task->slice_start + os_time_slice(task);
@@ -388,7 +394,8 @@ static void run(struct os *os, struct os_task *task, uint64_t budget)
              (core_cycles(core) < end || task->regs.cut.done));
     if (task->stop.reason == CORE_WATCH && !task->watched.own && !task->watched.of_process)
         task->stop.reason = CORE_BUDGET;
-    task->stopped = task->stop.reason != CORE_BUDGET;
+    task->stopped = task->stop.reason != CORE_BUDGET && task->stop.reason != CORE_ORDER;
+    if (task->stop.reason == CORE_ORDER) os->waiting_inside |= UINT64_C(1) << task->core;
 }
 
 static void act_on_stop(struct os *os, struct os_task *task)
@@ -440,13 +447,14 @@ static bool waits_for_turn(const struct os *os, const struct os_task *task)
 
 /* One step of a core: what stopped it before, what is left of a call, or instructions until
  * something stops them. False: it has to wait for its turn, and nothing happened. */
-static bool step(struct os *os, unsigned core, uint64_t event)
+static bool step(struct os *os, unsigned core, uint64_t event, uint64_t order)
 {
     struct os_core *slot = &os->cores[core];
     struct os_task *task = choose_task(os, core);
     bool continues = !task->stopped && task->in_call && task->woken != OS_WOKEN_SIGNAL;
     os->now = core_cycles(slot->core);
     if ((task->stopped || continues) && waits_for_turn(os, task)) return false;
+    if (task->stopped || continues || os_signal_waiting(task)) settle(os);
     if (task->stopped) {
         act_on_stop(os, task);
         return true;
@@ -460,7 +468,10 @@ static bool step(struct os *os, unsigned core, uint64_t event)
     load(os, core, task);
     for (; task->handlers; task->handlers--)
         os_count(task, CORE_SIGNAL_OS_HANDLER);
-    run(os, task, budget(os, task, os->now, event));
+    uint64_t cycles = budget(os, task, os->now, event);
+    core_order(slot->core, least(order, event));
+    os->waiting_inside &= ~(UINT64_C(1) << core);
+    run(os, task, cycles);
     uint64_t now = core_cycles(slot->core);
     task->cycles += now - os->now;
     os->now = now;
@@ -468,32 +479,44 @@ static bool step(struct os *os, unsigned core, uint64_t event)
     return true;
 }
 
+/* What comes next: the core that is furthest behind, when, and the time from which on accesses of
+ * it are not its turn, since another core comes before. */
+struct next_step {
+    unsigned core;
+    uint64_t when, order;
+};
+
+static struct next_step find_next(const struct os *os)
+{
+    struct next_step best = {0, OS_NEVER, OS_NEVER};
+    for (unsigned c = 0; c < os->core_count; c++) {
+        uint64_t next = core_next(os, c);
+        if (next < best.when)
+            best = (struct next_step){c, next, least(best.order, best.when)};
+        else if (next < best.order)
+            best.order = next + 1; /* at the same cycle, `best` comes first */
+    }
+    return best;
+}
+
 /* One event, or one step of the core that is furthest behind; OS_TIME_REACHED if it was made. */
 static enum os_progress advance_once(struct os *os)
 {
-    unsigned best = 0;
-    uint64_t when = OS_NEVER;
-    for (unsigned c = 0; c < os->core_count; c++) {
-        uint64_t next = core_next(os, c);
-        if (next < when) {
-            when = next;
-            best = c;
-        }
-    }
+    struct next_step best = find_next(os);
     uint64_t event = events_next(os);
-    if (event != OS_NEVER && event <= when) {
+    if (event != OS_NEVER && event <= best.when) {
+        settle(os);
         events_fire(os, event);
         return OS_TIME_REACHED;
     }
-    if (when == OS_NEVER) return OS_ALL_WAIT;
-    if (when > core_cycles(os->cores[best].core)) core_idle_until(os->cores[best].core, when);
-    return step(os, best, event) ? OS_TIME_REACHED : OS_WAITS_FOR_TURN;
+    if (best.when == OS_NEVER) return OS_ALL_WAIT;
+    struct core *core = os->cores[best.core].core;
+    if (best.when > core_cycles(core)) core_idle_until(core, best.when);
+    return step(os, best.core, event, best.order) ? OS_TIME_REACHED : OS_WAITS_FOR_TURN;
 }
 
-enum os_progress os_advance(struct os *os, uint64_t until)
+static enum os_progress advance(struct os *os, uint64_t until)
 {
-    os->until = until;
-    os_sweep(os);
     while (os->tasks) {
         if (os->now >= until) return OS_TIME_REACHED;
         enum os_progress progress = advance_once(os);
@@ -501,6 +524,15 @@ enum os_progress os_advance(struct os *os, uint64_t until)
         os_sweep(os);
     }
     return OS_ALL_ENDED;
+}
+
+enum os_progress os_advance(struct os *os, uint64_t until)
+{
+    os->until = until;
+    os_sweep(os);
+    enum os_progress progress = advance(os, until);
+    settle(os);
+    return progress;
 }
 
 bool os_is_alone(const struct os *os)

@@ -207,7 +207,6 @@ int os_new(struct os **out, const struct os_options *options, struct cores *core
     struct os *os = base_calloc(1, sizeof *os);
     os->options = *options;
     if (!os->options.quantum) os->options.quantum = 1000;
-    os->quantum = os->options.quantum;
     if (!os->options.processes) os->options.processes = 1;
     assert(count % os->options.processes == 0);
     if (!os->options.memory_bytes) os->options.memory_bytes = UINT64_C(512) << 20;

@@ -75,10 +75,10 @@ struct os {
     unsigned core_count;
     struct os_process *processes;
     struct os_task *tasks;
-    int next_id;              /* one counter for processes and threads */
-    uint64_t order;           /* runs through os_task.order and wait_order */
-    uint64_t until;           /* of os_advance */
-    uint64_t quantum, shared; /* now, and os_options.sharing when it was last looked at */
+    int next_id;             /* one counter for processes and threads */
+    uint64_t order;          /* runs through os_task.order and wait_order */
+    uint64_t until;          /* of os_advance */
+    uint64_t waiting_inside; /* cores that wait before an access (core_order) */
     uint64_t now;
     struct os_warned *warned;
     uint64_t counts[CORE_SIGNAL_COUNT]; /* of all cores together: os_count */
