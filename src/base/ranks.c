@@ -2,7 +2,11 @@
  * library's own objects, so no header is needed.
  *
  * A message has a first part of FIRST bytes, which every pair exchanges, and a rest when it is
- * longer. Waiting yields the processor: there may be more ranks than processors. */
+ * longer. Waiting yields the processor: there may be more ranks than processors.
+ *
+ * At its end each rank takes part in one exchange more, in which its size is ENDED. All ranks are
+ * in the same exchange; one that is not at its end then sees that another one is, since that
+ * failed, and gives up: nobody waits for a rank that has left. */
 #include "base/ranks.h"
 
 #include <dlfcn.h>
@@ -15,7 +19,8 @@
 
 enum { FIRST = 2048, HEAD = sizeof(uint64_t), SPIN = 200, GIVE_UP = 500 /* ms */ };
 enum { TAG_FIRST = 1, TAG_REST = 2 };
-#define PART ((size_t)1 << 30) /* an int counts bytes */
+#define PART  ((size_t)1 << 30) /* an int counts bytes */
+#define ENDED UINT64_MAX        /* as the size of a message */
 
 typedef void *handle;
 
@@ -29,7 +34,8 @@ struct ranks {
     int (*test_all)(int count, handle *requests, int *flag, void *statuses);
     int (*finish)(void);
     int self, count;
-    bool lost;
+    bool lost;         /* one does not answer */
+    bool ended;        /* one has left before its time */
     uint8_t *first[2]; /* FIRST bytes to and from each rank */
     handle *requests;
 };
@@ -100,16 +106,6 @@ int ranks_start(struct ranks **ranks, struct chil_error *err)
     return CHIL_OK;
 }
 
-void ranks_end(struct ranks *r)
-{
-    if (!r) return;
-    if (!r->lost) (void)r->finish(); /* it would wait for ever */
-    for (unsigned i = 0; i < 2; i++)
-        free(r->first[i]);
-    free(r->requests);
-    free(r);
-}
-
 unsigned ranks_self(const struct ranks *ranks)
 {
     return (unsigned)ranks->self;
@@ -146,14 +142,15 @@ static bool wait_all(struct ranks *r, int count, bool (*stops)(void *context), v
     return false;
 }
 
+/* Without messages it is the end. */
 static int begin_first(struct ranks *r, const struct ranks_message *out)
 {
     int begun = 0;
     for (int i = 0; i < r->count; i++) {
         uint8_t *to = r->first[0] + (size_t)i * FIRST;
-        uint64_t size = out[i].count;
+        uint64_t size = out ? out[i].count : ENDED;
         if (i == r->self) continue;
-        size_t part = size < FIRST - HEAD ? (size_t)size : FIRST - HEAD;
+        size_t part = !out ? 0 : size < FIRST - HEAD ? (size_t)size : FIRST - HEAD;
         memcpy(to, &size, HEAD);
         if (part) memcpy(to + HEAD, out[i].bytes, part);
         (void)r->receive(r->first[1] + (size_t)i * FIRST, FIRST, r->byte, i, TAG_FIRST, r->world,
@@ -183,10 +180,21 @@ static int begin_rest(struct ranks *r, const struct ranks_message *out, struct r
     return begun;
 }
 
+/* Whether one of the others was at its end in this exchange. */
+static bool has_ended(struct ranks *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        uint64_t size = 0;
+        if (i != r->self) memcpy(&size, r->first[1] + (size_t)i * FIRST, HEAD);
+        r->ended |= size == ENDED;
+    }
+    return r->ended;
+}
+
 bool ranks_exchange(struct ranks *r, const struct ranks_message *out, struct ranks_message *in,
                     bool (*stops)(void *context), void *context)
 {
-    if (!wait_all(r, begin_first(r, out), stops, context)) return false;
+    if (r->ended || !wait_all(r, begin_first(r, out), stops, context) || has_ended(r)) return false;
     for (int i = 0; i < r->count; i++) {
         const uint8_t *from = r->first[1] + (size_t)i * FIRST;
         uint64_t size = 0;
@@ -202,4 +210,15 @@ bool ranks_exchange(struct ranks *r, const struct ranks_message *out, struct ran
         if (!begun) return true;
         if (!wait_all(r, begun, stops, context)) return false;
     }
+}
+
+void ranks_end(struct ranks *r)
+{
+    if (!r) return;
+    if (!r->lost && !r->ended && r->count > 1) (void)wait_all(r, begin_first(r, NULL), NULL, NULL);
+    if (!r->lost) (void)r->finish(); /* it would wait for ever */
+    for (unsigned i = 0; i < 2; i++)
+        free(r->first[i]);
+    free(r->requests);
+    free(r);
 }

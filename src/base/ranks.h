@@ -20,7 +20,8 @@ struct ranks;
 
 /* *ranks is NULL when this process is the only one. */
 int ranks_start(struct ranks **ranks, struct chil_error *err);
-void ranks_end(struct ranks *ranks); /* after the last exchange; waits for all */
+/* After the last exchange, which waits for all; or before it, and then that of the others fails. */
+void ranks_end(struct ranks *ranks);
 
 unsigned ranks_self(const struct ranks *ranks);
 unsigned ranks_count(const struct ranks *ranks);
@@ -33,7 +34,8 @@ void ranks_message_add(struct ranks_message *message, const void *bytes, size_t 
 
 /* Sends out[r] to each rank r and takes what each has sent into in[r]; both have an element for
  * each rank, the own one is not used. `stops`, may be NULL, is asked while ranks are awaited: true
- * gives up after half a second more, since one of them may be gone. Returns whether all came. */
+ * gives up after half a second more, since one of them may be gone. Returns whether all came and
+ * none is at its end. */
 bool ranks_exchange(struct ranks *ranks, const struct ranks_message *out, struct ranks_message *in,
                     bool (*stops)(void *context), void *context);
 

@@ -44,7 +44,7 @@ int cmd_ranks_reduce(const struct cmd_program *p, const char *command,
                      struct chil_ranks_reducer reducer)
 {
     struct chil_error err = {0};
-    reducer.stops = stops;
+    reducer.stops = p->partial ? NULL : stops; /* then a signal has ended the run */
     if (chil_ranks_count(p->run.ranks) < 2) return 0;
     return chil_ranks_reduce(p->run.ranks, &reducer, &err) ? cmd_fail_error(command, &err) : 0;
 }

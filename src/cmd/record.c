@@ -246,6 +246,10 @@ static int run(struct record *r, struct chil_exp_output *output, struct page_fil
     record_streams_init(&streams);
     if (!status) status = run_first(r, &counted, &exit_status);
     if (!status && r->perturb) status = run_again(r, &counted, &streams, exit_status);
+    if (!output) { /* rank 0 has the experiment and the file */
+        record_counted_fini(&counted, &r->limit);
+        return status;
+    }
     if (!status && r->platform) status = record_limit_apply(&r->limit, &counted, &result);
     if (!status && !result) status = add_hierarchies(&counted.exact);
     if (!status && r->program.partial)
@@ -260,33 +264,47 @@ static int run(struct record *r, struct chil_exp_output *output, struct page_fil
     return status ? status : exit_status;
 }
 
-int cmd_record(int argc, char **argv)
+static int run_to_files(struct record *r, const char *path)
 {
-    char name[] = "record", usual[300];
-    struct record r = {.program.run = {.report = cmd_program_say, .context = name, .record = true}};
+    struct chil_exp_output *output = NULL;
+    struct chil_error err = {0};
+    struct page_file page = {0};
+    if (chil_ranks_self(r->program.run.ranks)) return run(r, NULL, &page, path);
+    cmd_program_output(&r->program, path);
+    cmd_program_output(&r->program, r->page);
+    int status = page_open(&page, "record", r->page);
+    if (!status)
+        status = chil_exp_output_open(&output, path, &err) ? cmd_fail_error("record", &err)
+                                                           : run(r, output, &page, path);
+    page_abandon(&page);
+    return status;
+}
+
+static int record_with(int argc, char **argv, struct record *r)
+{
+    char usual[300];
     struct chil_machine *machine;
-    r.program.run.record_only = r.only;
-    r.program.run.record_exclude = r.exclude;
-    int status = parse_options(argc, argv, &r);
+    r->program.run.record_only = r->only;
+    r->program.run.record_exclude = r->exclude;
+    int status = parse_options(argc, argv, r);
     if (status) return status < 0 ? 0 : status;
     const char *program = argv[optind], *slash = strrchr(program, '/');
     (void)snprintf(usual, sizeof usual, "%.255s.cubex", slash ? slash + 1 : program);
-    const char *path = r.output ? r.output : usual;
-    if (r.platform) status = record_limit_open(&r.limit, r.platform, r.sets);
-    if (!status) status = cmd_program_machine(&r.program, "record", &machine);
+    if (r->platform) status = record_limit_open(&r->limit, r->platform, r->sets);
+    if (!status) status = cmd_program_machine(&r->program, "record", &machine);
     if (!status) {
-        struct chil_exp_output *output;
-        cmd_program_output(&r.program, path);
-        struct chil_error err = {0};
-        struct page_file page = {0};
-        cmd_program_output(&r.program, r.page);
-        status = page_open(&page, "record", r.page);
-        if (!status)
-            status = chil_exp_output_open(&output, path, &err) ? cmd_fail_error("record", &err)
-                                                               : run(&r, output, &page, path);
-        page_abandon(&page);
+        status = run_to_files(r, r->output ? r->output : usual);
         chil_machine_free(machine);
     }
-    record_limit_close(&r.limit);
+    record_limit_close(&r->limit);
     return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+    char name[] = "record";
+    struct record r = {.program.run = {.report = cmd_program_say, .context = name, .record = true}};
+    int status = cmd_ranks_start("record", &r.program);
+    if (!status) status = record_with(argc, argv, &r);
+    return cmd_ranks_end(&r.program, status);
 }

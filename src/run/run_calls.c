@@ -16,47 +16,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "chiliad/experiment.h"
-#include "machine/core/core_record.h"
-#include "run/run_impl.h"
 #include "measure/observe/observe_roles.h"
-#include "measure/observe/observe_symbols.h"
-
-/* The experiment's nodes once more, with lists of children; [0] has those of no node, [n + 1] those
- * of node n. */
-struct family {
-    int child, sibling;
-    uint32_t at; /* of the node, if nodes are split by their calls */
-};
-
-struct region {
-    const struct observe_symbol *symbol;
-    enum record_kind kind;
-    const struct observe_role *role; /* of a construct, */
-    const char *file;                /* and its place */
-    int line;
-    int region;
-};
-
-/* How often a node was called at an instruction. */
-struct call {
-    int node;
-    const struct observe_symbol *caller;
-    uint32_t address;
-    uint64_t calls;
-};
-
-struct run_calls {
-    struct chil_run *run;
-    struct chil_exp *exp;
-    struct family *families;
-    size_t family_capacity;
-    struct region *regions;
-    size_t region_count, region_capacity;
-    struct call *sites;
-    size_t site_count, site_capacity;
-    int *node_of; /* by number of the path */
-};
+#include "run/run_calls_impl.h"
 
 /* --- Regions --------------------------------------------------------------------------------- */
 
@@ -72,30 +33,55 @@ static const char *object_of(const struct observe_symbol *symbol)
 }
 
 /* Each node has read the symbols of its program itself. */
-static bool is_same(const struct run_calls *c, const struct observe_symbol *a,
-                    const struct observe_symbol *b)
+static bool is_same_symbol(const struct run_calls *c, const struct run_region *a,
+                           const struct run_region *b)
 {
-    if (a == b || c->run->node_count == 1) return a == b;
+    if (c->run->node_count == 1) return a->symbol == b->symbol;
     return a->address == b->address && strcmp(a->name, b->name) == 0 &&
-           strcmp(object_of(a), object_of(b)) == 0;
+           strcmp(a->object, b->object) == 0;
 }
 
-static int region_add(struct run_calls *c, const struct region *like,
-                      const struct chil_exp_region *region)
+static bool is_same_construct(const struct run_region *a, const struct run_region *b)
+{
+    if (strcmp(a->construct, b->construct) != 0 || a->line != b->line) return false;
+    return a->file ? b->file && strcmp(a->file, b->file) == 0 : !b->file;
+}
+
+int run_region_find(const struct run_calls *c, const struct run_region *wanted)
+{
+    for (size_t i = 0; i < c->region_count; i++) {
+        const struct run_region *r = &c->regions[i];
+        if (r->kind != wanted->kind || !r->construct != !wanted->construct) continue;
+        if (r->construct ? is_same_construct(r, wanted) : is_same_symbol(c, r, wanted))
+            return r->region;
+    }
+    return -1;
+}
+
+int run_region_add(struct run_calls *c, const struct run_region *like,
+                   const struct chil_exp_region *shown)
 {
     c->regions =
         base_grow(c->regions, &c->region_capacity, c->region_count + 1, sizeof *c->regions);
     c->regions[c->region_count] = *like;
-    return c->regions[c->region_count++].region = chil_exp_add_region(c->exp, region);
+    return c->regions[c->region_count++].region = chil_exp_add_region(c->exp, shown);
+}
+
+static struct run_region region_of(const struct observe_symbol *symbol, enum record_kind kind)
+{
+    return (struct run_region){.symbol = symbol,
+                               .name = symbol->name,
+                               .object = object_of(symbol),
+                               .address = symbol->address,
+                               .kind = kind};
 }
 
 static int region_get(struct run_calls *c, const struct observe_symbol *symbol,
                       enum record_kind kind)
 {
-    for (size_t i = 0; i < c->region_count; i++)
-        if (c->regions[i].kind == kind && !c->regions[i].role &&
-            is_same(c, c->regions[i].symbol, symbol))
-            return c->regions[i].region;
+    const struct run_region wanted = region_of(symbol, kind);
+    int found = run_region_find(c, &wanted);
+    if (found >= 0) return found;
     char module[4096];
     const struct observe_role *role =
         kind == RECORD_CALL ? observe_role_find(symbol->name, object_of(symbol)) : NULL;
@@ -108,7 +94,7 @@ static int region_get(struct run_calls *c, const struct observe_symbol *symbol,
     if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.paradigm = (char *)"measurement";
     if (kind == RECORD_ROOT || kind == RECORD_SIGNAL) region.role = (char *)"artificial";
     observe_symbols_source(symbol, module, sizeof module, &region.begin, &region.end);
-    return region_add(c, &(struct region){.symbol = symbol, .kind = kind}, &region);
+    return run_region_add(c, &wanted, &region);
 }
 
 /* Where a construct is: where it is called. A team's function begins at the line of its construct;
@@ -138,42 +124,38 @@ static int construct_get(struct run_calls *c, const struct record_path *path,
     char name[400];
     const struct observe_symbol *symbol = function->symbol,
                                 *caller = place_of(path, function, &address);
-    struct region wanted = {.symbol = symbol, .role = observe_role_find(symbol->name, "")};
+    const struct observe_role *role = observe_role_find(symbol->name, "");
+    struct run_region wanted = region_of(symbol, RECORD_CALL);
+    wanted.construct = role->construct;
     wanted.file = observe_symbols_line(caller, address, &wanted.line);
     if (!wanted.file) wanted.line = (int)address;
-    for (size_t i = 0; i < c->region_count; i++) {
-        const struct region *r = &c->regions[i];
-        if (!r->role || strcmp(r->role->construct, wanted.role->construct) != 0 ||
-            r->line != wanted.line)
-            continue;
-        if (r->file ? wanted.file && strcmp(r->file, wanted.file) == 0 : !wanted.file)
-            return r->region;
-    }
+    int found = run_region_find(c, &wanted);
+    if (found >= 0) return found;
     const char *file = wanted.file ? wanted.file : object_of(caller);
     const char *slash = strrchr(file, '/');
     (void)snprintf(name, sizeof name, wanted.file ? "!$omp %s @%.300s:%d" : "!$omp %s @%.300s+0x%x",
-                   wanted.role->construct, slash ? slash + 1 : file, wanted.line);
+                   wanted.construct, slash ? slash + 1 : file, wanted.line);
     int line = wanted.file ? wanted.line : -1;
-    return region_add(c, &wanted,
-                      &(struct chil_exp_region){.name = name,
-                                                .mangled = (char *)symbol->name,
-                                                .module = (char *)file,
-                                                .begin = line,
-                                                .end = line,
-                                                .paradigm = (char *)wanted.role->paradigm,
-                                                .role = (char *)wanted.role->role});
+    return run_region_add(c, &wanted,
+                          &(struct chil_exp_region){.name = name,
+                                                    .mangled = (char *)symbol->name,
+                                                    .module = (char *)file,
+                                                    .begin = line,
+                                                    .end = line,
+                                                    .paradigm = (char *)role->paradigm,
+                                                    .role = (char *)role->role});
 }
 
 /* --- Nodes ----------------------------------------------------------------------------------- */
 
-static int node_get(struct run_calls *c, int parent, int region, uint32_t at)
+int run_calls_node(struct run_calls *c, int parent, int region, uint32_t at)
 {
     for (int node = c->families[parent + 1].child; node >= 0; node = c->families[node + 1].sibling)
         if (c->exp->node[node].region == region && c->families[node + 1].at == at) return node;
     int node = chil_exp_add_node(c->exp, parent, region, -1, NULL);
     c->families =
         base_grow(c->families, &c->family_capacity, (size_t)node + 2, sizeof *c->families);
-    c->families[node + 1] = (struct family){-1, c->families[parent + 1].child, at};
+    c->families[node + 1] = (struct run_family){-1, c->families[parent + 1].child, at};
     c->families[parent + 1].child = node;
     return node;
 }
@@ -216,7 +198,7 @@ static uint32_t split_by(const struct run_calls *c, const struct record_path *pa
 static int construct_node(struct run_calls *c, int above, const struct record_path *path,
                           const struct record_function *function)
 {
-    int node = node_get(c, above, construct_get(c, path, function), 0);
+    int node = run_calls_node(c, above, construct_get(c, path, function), 0);
     const struct chil_exp_region *region = &c->exp->region[c->exp->node[node].region];
     if (region->begin > 0) chil_exp_set_call(c->exp, node, region->begin, region->module);
     return node;
@@ -233,7 +215,7 @@ static int node_of_path(struct run_calls *c, const struct record_path *path)
     const struct observe_symbol *symbol = path->symbol;
     unsigned limit = o->record_depth ? o->record_depth : CHIL_RECORD_DEPTH;
     if (path->kind == RECORD_ROOT)
-        return node_get(c, CHIL_EXP_NONE, region_get(c, symbol, RECORD_ROOT), 0);
+        return run_calls_node(c, CHIL_EXP_NONE, region_get(c, symbol, RECORD_ROOT), 0);
     int above = c->node_of[path->parent->number];
     if (path->kind == RECORD_INSIDE || (!o->record_flat && path->depth > limit)) return above;
     if (!o->record_inside_mpi && run_calls_is_mpi(c->exp, above)) return above;
@@ -242,7 +224,7 @@ static int node_of_path(struct run_calls *c, const struct record_path *path)
     if (path->kind == RECORD_CALL && !is_wanted(o, symbol)) return above;
     bool construct = function->role == RECORD_CONSTRUCT || function->role == RECORD_FORKS;
     if (construct && path->at && path->sites) return construct_node(c, above, path, function);
-    return node_get(c, above, region_get(c, symbol, path->kind), split_by(c, path));
+    return run_calls_node(c, above, region_get(c, symbol, path->kind), split_by(c, path));
 }
 
 /* --- Call sites ------------------------------------------------------------------------------ */
@@ -257,42 +239,60 @@ static void take_sites(struct run_calls *c, const struct record_path *path)
     while (path->parent->kind == RECORD_CALL &&
            c->node_of[path->parent->number] == c->node_of[path->parent->parent->number])
         path = path->parent;
-    for (const struct record_site *site = path->sites; site; site = site->next) {
-        c->sites = base_grow(c->sites, &c->site_capacity, c->site_count + 1, sizeof *c->sites);
-        c->sites[c->site_count++] = (struct call){
-            node, site->caller->symbol, run_calls_address(site->caller, site->at), site->calls};
-    }
+    for (const struct record_site *site = path->sites; site; site = site->next)
+        run_calls_add_site(c,
+                           &(struct run_call){.node = node,
+                                              .caller = site->caller->symbol,
+                                              .object = object_of(site->caller->symbol),
+                                              .address = run_calls_address(site->caller, site->at),
+                                              .calls = site->calls});
+}
+
+void run_calls_add_site(struct run_calls *c, const struct run_call *site)
+{
+    c->sites = base_grow(c->sites, &c->site_capacity, c->site_count + 1, sizeof *c->sites);
+    c->sites[c->site_count++] = *site;
 }
 
 static int compare(const void *a, const void *b)
 {
-    const struct call *x = a, *y = b;
+    const struct run_call *x = a, *y = b;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
-    int order = strcmp(object_of(x->caller), object_of(y->caller));
+    int order = strcmp(x->object, y->object);
     return order ? order : x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void set_site(const struct run_calls *c, const struct call *call)
+void run_calls_sort_sites(struct run_calls *c)
 {
-    int line;
-    const char *file = observe_symbols_line(call->caller, call->address, &line);
-    if (file && line > 0) chil_exp_set_call(c->exp, call->node, line, file);
+    size_t count = 0;
+    if (c->site_count) qsort(c->sites, c->site_count, sizeof *c->sites, compare);
+    for (size_t i = 0; i < c->site_count; i++)
+        if (count && compare(&c->sites[count - 1], &c->sites[i]) == 0)
+            c->sites[count - 1].calls += c->sites[i].calls;
+        else
+            c->sites[count++] = c->sites[i];
+    c->site_count = count;
+}
+
+const char *run_call_line(const struct run_call *call, int *line)
+{
+    if (call->caller) return observe_symbols_line(call->caller, call->address, line);
+    *line = call->line;
+    return call->file;
 }
 
 /* The one that was taken most often; of several, the first in its file. */
-static void set_sites(const struct run_calls *c)
+static void set_sites(struct run_calls *c)
 {
-    struct call best = {.node = -1};
-    size_t end;
-    if (c->site_count) qsort(c->sites, c->site_count, sizeof *c->sites, compare);
-    for (size_t i = 0; i < c->site_count; i = end) {
-        struct call now = c->sites[i];
-        for (end = i + 1; end < c->site_count && compare(&now, &c->sites[end]) == 0; end++)
-            now.calls += c->sites[end].calls;
-        if (best.node >= 0 && best.node != now.node) set_site(c, &best);
-        if (best.node != now.node || now.calls > best.calls) best = now;
+    run_calls_sort_sites(c);
+    for (size_t i = 0, end; i < c->site_count; i = end) {
+        const struct run_call *best = &c->sites[i];
+        int line;
+        for (end = i + 1; end < c->site_count && c->sites[end].node == best->node; end++)
+            if (c->sites[end].calls > best->calls) best = &c->sites[end];
+        const char *file = run_call_line(best, &line);
+        if (file && line > 0) chil_exp_set_call(c->exp, best->node, line, file);
     }
-    if (best.node >= 0) set_site(c, &best);
 }
 
 struct run_calls *run_calls_new(struct chil_run *run, struct chil_exp *exp)
@@ -301,7 +301,7 @@ struct run_calls *run_calls_new(struct chil_run *run, struct chil_exp *exp)
     c->run = run;
     c->exp = exp;
     c->families = base_grow(NULL, &c->family_capacity, 1, sizeof *c->families);
-    c->families[0] = (struct family){-1, -1, 0};
+    c->families[0] = (struct run_family){-1, -1, 0};
     return c;
 }
 

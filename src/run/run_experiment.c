@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "chiliad/metric.h"
 #include "machine/core/core_record.h"
+#include "run/run_bytes.h"
 #include "run/run_impl.h"
 
 /* An event and the metric that it is. */
@@ -47,6 +48,9 @@ struct builder {
     int *node_of; /* by number of the path */
     struct record_thread **threads;
     size_t thread_count, first_column;
+    struct run_recorded *others;   /* of other ranks' nodes; NULL: this process has all */
+    struct ranks_message *message; /* for rank 0; NULL: it is not wanted */
+    unsigned packed;               /* nodes in it */
 };
 
 /* --- Metrics --------------------------------------------------------------------------------- */
@@ -174,25 +178,36 @@ static void name_thread(const struct builder *b, const struct record_thread *thr
         }
 }
 
-/* The processes and threads of a node. */
-static void add_threads(struct builder *b, int node)
+/* To be freed. */
+static struct run_thread *describe_threads(const struct builder *b)
 {
-    size_t first = b->exp->places;
-    b->first_column = b->exp->threads;
+    struct run_thread *threads = base_calloc(b->thread_count + 1, sizeof *threads);
     for (size_t t = 0; t < b->thread_count; t++) {
         const struct record_thread *thread = b->threads[t];
-        char name[400];
-        int number = 0, process = -1;
+        threads[t] = (struct run_thread){.pid = thread->pid, .core = thread->core};
+        for (size_t k = 0; k < t; k++)
+            threads[t].number += threads[k].pid == thread->pid;
+        name_thread(b, thread, threads[t].number, threads[t].name, sizeof threads[t].name);
+    }
+    return threads;
+}
+
+/* The processes and threads of a node. */
+static void add_threads(struct builder *b, int node, const struct run_thread *threads,
+                        size_t thread_count)
+{
+    size_t first = b->exp->places;
+    for (size_t t = 0; t < thread_count; t++) {
+        const struct run_thread *thread = &threads[t];
+        char name[40];
+        int process = -1;
         for (size_t k = first; k < b->exp->places; k++)
             if (b->exp->place[k].level == CHIL_EXP_PROCESS && b->exp->place[k].rank == thread->pid)
                 process = (int)k;
         (void)snprintf(name, sizeof name, "process %d", thread->pid);
         if (process < 0)
             process = chil_exp_add_place(b->exp, node, CHIL_EXP_PROCESS, name, thread->pid);
-        for (size_t k = 0; k < t; k++)
-            number += b->threads[k]->pid == thread->pid;
-        name_thread(b, thread, number, name, sizeof name);
-        (void)chil_exp_add_place(b->exp, process, CHIL_EXP_THREAD, name, number);
+        (void)chil_exp_add_place(b->exp, process, CHIL_EXP_THREAD, thread->name, thread->number);
     }
 }
 
@@ -202,14 +217,15 @@ struct coordinates {
     size_t count, core_capacity, torus_capacity;
 };
 
-static void add_coordinates(const struct builder *b, struct coordinates *c)
+static void add_coordinates(const struct builder *b, struct coordinates *c,
+                            const struct run_thread *threads, size_t thread_count)
 {
     unsigned at[3];
     chil_run_coordinates(b->run, b->number, at);
-    for (size_t t = 0; t < b->thread_count; t++, c->count++) {
+    for (size_t t = 0; t < thread_count; t++, c->count++) {
         c->core = base_grow(c->core, &c->core_capacity, c->count + 1, sizeof *c->core);
         c->torus = base_grow(c->torus, &c->torus_capacity, 3 * (c->count + 1), sizeof *c->torus);
-        c->core[c->count] = (int)b->threads[t]->core;
+        c->core[c->count] = (int)threads[t].core;
         for (unsigned d = 0; d < 3; d++)
             c->torus[3 * c->count + d] = (int)at[d];
     }
@@ -420,16 +436,64 @@ static void add_attributes(struct builder *b)
 static void add_node(struct builder *b, struct run_calls *calls, const struct run_place *place,
                      struct coordinates *coordinates, const struct builder *whole)
 {
-    b->number = place->node;
     b->at = &b->run->nodes[b->number];
     b->paths = record_paths(observe_record_of_cores(b->at->observe.record), &b->path_count);
     b->thread_count = 0;
     collect_threads(b);
-    add_threads(b, run_places_add(b->run, b->exp, place));
-    add_coordinates(b, coordinates);
+    struct run_thread *threads = describe_threads(b);
+    add_threads(b, run_places_add(b->run, b->exp, place), threads, b->thread_count);
+    add_coordinates(b, coordinates, threads, b->thread_count);
     b->node_of = run_calls_add(calls, b->at);
+    if (b->message) {
+        run_recorded_node(b->message, b->number, threads, b->thread_count);
+        run_recorded_visits(b->message, b->node_of, b->path_count, b->exp->nodes);
+        b->packed++;
+    }
+    free(threads);
     add_paths(b);
     add_rest(b, whole);
+}
+
+/* A node of another rank; its values come at the end. */
+static void add_other_node(struct builder *b, struct run_calls *calls,
+                           const struct run_place *place, struct coordinates *coordinates)
+{
+    size_t count;
+    if (!b->others) return;
+    const struct run_thread *threads =
+        run_recorded_threads(b->others, b->number, b->first_column, &count);
+    add_threads(b, run_places_add(b->run, b->exp, place), threads, count);
+    add_coordinates(b, coordinates, threads, count);
+    run_recorded_calls(b->others, calls, b->number);
+}
+
+/* The keys of metrics between ranks. */
+enum { KEY_VISITS = 1, KEY_EVENTS };
+
+static int metric_of(void *context, uint64_t key)
+{
+    const struct builder *b = context;
+    if (key == KEY_VISITS) return b->visits;
+    for (size_t i = 0; i < b->measured_count; i++)
+        if (run_event_number(b->run, b->measured[i].event) + KEY_EVENTS == key)
+            return b->measured[i].metric;
+    return -1;
+}
+
+/* The message begins with the call tree, which is known last. */
+static void pack(struct builder *b, struct run_calls *calls)
+{
+    struct ranks_message nodes = *b->message;
+    *b->message = (struct ranks_message){0};
+    run_calls_pack(calls, b->message);
+    run_put(b->message, b->packed);
+    if (nodes.count) ranks_message_add(b->message, nodes.bytes, nodes.count);
+    free(nodes.bytes);
+    run_recorded_values(b->message, b->exp, b->visits, KEY_VISITS);
+    for (size_t i = 0; i < b->measured_count; i++)
+        run_recorded_values(b->message, b->exp, b->measured[i].metric,
+                            run_event_number(b->run, b->measured[i].event) + KEY_EVENTS);
+    run_put(b->message, 0);
 }
 
 static void build(struct builder *b, const struct builder *whole)
@@ -441,10 +505,18 @@ static void build(struct builder *b, const struct builder *whole)
     struct run_calls *calls = run_calls_new(b->run, b->exp);
     struct run_place *places = run_places_new(b->run);
     for (unsigned i = 0; i < b->run->node_count; i++) {
+        b->number = places[i].node;
+        b->first_column = b->exp->threads;
+        if (run_others_has(b->run, b->number)) {
+            add_other_node(b, calls, &places[i], &coordinates);
+            continue;
+        }
         free(b->node_of);
         free(b->threads); // NOLINT(bugprone-multi-level-implicit-pointer-conversion)
         add_node(b, calls, &places[i], &coordinates, whole);
     }
+    if (b->others) run_recorded_finish(b->others, calls, b->exp, metric_of, b);
+    if (b->message) pack(b, calls);
     run_calls_free(calls);
     add_topologies(b, &coordinates);
     add_time(b);
@@ -463,6 +535,27 @@ static struct chil_exp *finish(struct builder *b)
     return b->exp;
 }
 
+/* On ranks: the others send what they have recorded, and rank 0 waits for it. */
+static int build_whole(struct builder *b, struct chil_error *err)
+{
+    struct chil_run *run = b->run;
+    struct ranks_message message = {0};
+    if (chil_ranks_count(run->options.ranks) < 2) {
+        build(b, NULL);
+        return 0;
+    }
+    bool is_root = chil_ranks_self(run->options.ranks) == 0;
+    if (!is_root) {
+        b->message = &message;
+        build(b, NULL);
+    }
+    int status = run_recorded_gather(run, &message, &b->others, err);
+    if (!status && is_root) build(b, NULL);
+    run_recorded_free(b->others);
+    free(message.bytes);
+    return status;
+}
+
 int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chil_exp **turn,
                          struct chil_error *err)
 {
@@ -473,7 +566,11 @@ int chil_run_experiments(struct chil_run *run, struct chil_exp **exp, struct chi
     struct builder whole = {.run = run, .turns = turns};
     if (!os_image_hash(os_first_image(run->node->os), &whole.hash))
         return chil_error_set(err, CHIL_EIO, "cannot read the copy of '%s'", run->options.program);
-    build(&whole, NULL);
+    int status = build_whole(&whole, err);
+    if (status || chil_ranks_self(run->options.ranks)) {
+        chil_exp_free(finish(&whole));
+        return status;
+    }
     if (run->node_count == 1 && !run_code_add(run, whole.exp)) { /* code is that of one node */
         chil_exp_free(finish(&whole));
         return chil_error_set(err, CHIL_EIO, "no memory for the code of the program");

@@ -103,6 +103,46 @@ int *run_calls_add(struct run_calls *calls, const struct run_node *node);
 bool run_calls_is_mpi(const struct chil_exp *exp, int node); /* a call of MPI */
 void run_calls_free(struct run_calls *calls); /* after all nodes: says where nodes are called */
 
+/* The same between ranks (run_calls_ranks.c): a tree as bytes, before run_calls_free; there, nodes
+ * get their place when first asked for by their number; sites come last. */
+struct run_calls_part;
+void run_calls_pack(struct run_calls *calls, struct ranks_message *message);
+struct run_calls_part *run_calls_part_new(const uint8_t **at); /* borrows the bytes */
+int run_calls_part_node(struct run_calls *calls, struct run_calls_part *part, size_t number);
+void run_calls_part_sites(struct run_calls *calls, struct run_calls_part *part);
+void run_calls_part_free(struct run_calls_part *part);
+
+/* A thread of an experiment, as its row names it. */
+struct run_thread {
+    int pid, number; /* number: in the process */
+    unsigned core;
+    char name[400];
+};
+
+/* What other ranks recorded (run_experiment_ranks.c). Their message is run_calls_pack's bytes, the
+ * number of nodes, `_node` and `_visits` for each, `_values` with a key for each metric, 0. */
+struct run_recorded;
+void run_recorded_node(struct ranks_message *message, unsigned number,
+                       const struct run_thread *threads, size_t count);
+void run_recorded_visits(struct ranks_message *message, const int *node_of, size_t paths,
+                         size_t nodes);
+void run_recorded_values(struct ranks_message *message, const struct chil_exp *exp, int metric,
+                         uint64_t key);
+/* On all ranks; rank 0 then has what the others recorded: for each node first its threads, which
+ * are put into columns of the experiment, then its part of the call tree; at the end all values. */
+int run_recorded_gather(struct chil_run *run, const struct ranks_message *own,
+                        struct run_recorded **recorded, struct chil_error *err);
+void run_recorded_free(struct run_recorded *recorded);
+const struct run_thread *run_recorded_threads(struct run_recorded *recorded, unsigned number,
+                                              size_t first_column, size_t *count);
+void run_recorded_calls(struct run_recorded *recorded, struct run_calls *calls, unsigned number);
+void run_recorded_finish(struct run_recorded *recorded, struct run_calls *calls,
+                         struct chil_exp *exp, int (*metric)(void *context, uint64_t key),
+                         void *context);
+
+/* Events by their number (run_ranks.c). */
+size_t run_event_number(const struct chil_run *run, const struct chil_event *event);
+
 /* The system tree of an experiment (run_places.c): the nodes in its order, and a node's place. */
 struct run_place {
     unsigned node, card, midplane, rack;

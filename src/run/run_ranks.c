@@ -48,7 +48,7 @@ static const struct chil_event *event_at(const struct chil_run *run, size_t numb
     return number < own_count ? &own[number] : &events[number - own_count];
 }
 
-static size_t number_of(const struct chil_run *run, const struct chil_event *event)
+size_t run_event_number(const struct chil_run *run, const struct chil_event *event)
 {
     size_t own_count, count;
     const struct chil_event *own = chil_machine_own_events(run->options.machine, &own_count);
@@ -238,14 +238,14 @@ uint64_t run_others_instructions(const struct chil_run *run)
 uint64_t run_others_count(const struct chil_run *run, unsigned node, const struct chil_event *event)
 {
     const struct run_others *others = run->others;
-    return others ? others->count[node * others->events + number_of(run, event)] : 0;
+    return others ? others->count[node * others->events + run_event_number(run, event)] : 0;
 }
 
 uint64_t run_others_core_count(const struct chil_run *run, unsigned core,
                                const struct chil_event *event)
 {
     const struct run_others *others = run->others;
-    return others ? others->core[core * others->events + number_of(run, event)] : 0;
+    return others ? others->core[core * others->events + run_event_number(run, event)] : 0;
 }
 
 uint64_t run_others_core_cycles(const struct chil_run *run, unsigned core)
