@@ -297,7 +297,7 @@ static bool are_equal(struct chil_hist *a, struct chil_hist *b)
     return equal;
 }
 
-/* Whoever sends the short packets, the histogram of the sizes and that of the senders are the same;
+/* For any sender of the short packets, the histogram of the sizes and that of the senders are the same;
  * the joint one differs and names the sender. Planted: the joint histogram counts sender 0 for
  * every sender. */
 static void SHR_35_only_the_joint_distribution_names_the_sender(void **state)

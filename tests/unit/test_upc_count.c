@@ -43,7 +43,7 @@ static void counters_are_64_bits_wide(enum chil_upc_model model)
     rig_close(&rig);
 }
 
-/* Planted: 51 bits, told or stored. */
+/* Planted: 51 bits, reported or stored. */
 static void UPC_02_counters_are_12_low_and_52_high_bits(void **state)
 {
     (void)state;
