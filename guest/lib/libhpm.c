@@ -11,6 +11,9 @@
  * - Exclusive values are collected interval by interval, at the stop: what an interval that never ends had inside
  *   cannot make them negative. Nesting is per thread.
  * - Intervals that are still open at hpmTerminate are not in the report.
+ * - HPM_AGGREGATE=yes makes hpmTerminate a collective call of MPI, if it comes before MPI_Finalize: rank 0 also writes a
+ *   report whose values are sums over all ranks. A section is what has the same number, with rank 0's label if it has
+ *   one. Rates of sums are rates of a mean process. It is not the default, as not all ranks need use the library.
  * - Cycles are ticks of the time base, which on this machine is the clock of the core.
  * - Loads and stores of integers and of floating-point values are counted apart (BGL-26): formulas add them. BGL_FLOPS
  * has an FMA as one operation (BGL-27) and BGL_FLOP has it as two; their difference is the FMA operations, also when
@@ -120,6 +123,10 @@ static const char *const mistake_text[] = {
     [NO_FILE] = "a file could not be read or written",
     [BAD_METRIC] = "a metric's formula is wrong: not printed",
 };
+
+/* Of libmpi: values of all ranks, added up or the least of each, to all of them. False: MPI does not run. A program
+ * without MPI has no such function. */
+bool chiliad_mpi_combine(unsigned long long *values, int count, bool least, int *ranks) __attribute__((weak));
 
 struct section {
     int id, first_line, last_line;
@@ -419,6 +426,9 @@ struct report {
     FILE *metrics; /* NULL: the table above */
     uint64_t elapsed;
     struct rusage usage; /* of one moment, for all reports */
+    struct section **sections;
+    size_t count;
+    int ranks; /* whose sums these are; 0: the own ones */
 };
 
 static bool says(const char *variable, const char *word)
@@ -511,7 +521,10 @@ static double standard_deviation(const struct section *section)
 static void print_section(const struct report *report, const struct section *section)
 {
     FILE *out = report->out;
-    fprintf(out, "\n Instrumented section: %d - Label: %s - process: %d\n", section->id, section->label, hpm.task);
+    if (report->ranks)
+        fprintf(out, "\n Instrumented section: %d - Label: %s - processes: %d\n", section->id, section->label, report->ranks);
+    else
+        fprintf(out, "\n Instrumented section: %d - Label: %s - process: %d\n", section->id, section->label, hpm.task);
     fprintf(out, " file: %s, lines: %d <--> %d\n", section->file, section->first_line, section->last_line);
     fprintf(out, "  Count: %llu\n", (unsigned long long)section->count);
     fprintf(out, "  Wall Clock Time: %.9f seconds\n", seconds(section->total[WALL]));
@@ -562,17 +575,19 @@ static void print_resources(const struct report *report)
 static void print_report(const struct report *report)
 {
     FILE *out = report->out;
-    fprintf(out, "\n libHPM (Chiliad) summary of %s\n", *hpm.program ? hpm.program : "a program");
+    fprintf(out, "\n libHPM (Chiliad) summary of %s", *hpm.program ? hpm.program : "a program");
+    if (report->ranks) fprintf(out, ", sums over %d processes", report->ranks);
+    fputc('\n', out);
     fprintf(out, "\n Total execution time of instrumented code (wall time): %.9f seconds\n", seconds(report->elapsed));
     if (hpm_error_count) fprintf(out, " Errors in the use of libHPM: %d\n", hpm_error_count);
-    print_resources(report);
-    for (size_t i = 0; i < hpm.used; i++)
-        if (hpm.sections[i]->count) print_section(report, hpm.sections[i]);
+    if (!report->ranks) print_resources(report);
+    for (size_t i = 0; i < report->count; i++)
+        if (report->sections[i]->count) print_section(report, report->sections[i]);
     fputc('\n', out);
 }
 
 /* NAME_<task>.hpm, NAME_<task>_<host>_<pid>_<date>.hpm or perfhpm<task>.<pid>; false if no file is wanted. */
-static bool file_name(char path[PATH])
+static bool file_name(char path[PATH], const char *task)
 {
     const char *name = getenv("HPM_OUTPUT_NAME");
     char host[65] = "host", date[32] = "";
@@ -581,14 +596,14 @@ static bool file_name(char path[PATH])
     if (name && !*name) return false;
     if (!says("HPM_UNIQUE_FILE_NAME", "yes")) {
         if (name)
-            snprintf(path, PATH, "%s_%d.hpm", name, hpm.task);
+            snprintf(path, PATH, "%s_%s.hpm", name, task);
         else
-            snprintf(path, PATH, "perfhpm%d.%d", hpm.task, (int)getpid());
+            snprintf(path, PATH, "perfhpm%s.%d", task, (int)getpid());
         return true;
     }
     gethostname(host, sizeof host - 1);
     if (gmtime_r(&now, &day)) strftime(date, sizeof date, "%Y%m%d%H%M%S", &day);
-    snprintf(path, PATH, "%s_%d_%s_%d_%s.hpm", name ? name : "perfhpm", hpm.task, host, (int)getpid(), date);
+    snprintf(path, PATH, "%s_%s_%s_%d_%s.hpm", name ? name : "perfhpm", task, host, (int)getpid(), date);
     return true;
 }
 
@@ -598,28 +613,105 @@ static int by_id(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
+/* To the file of this task, and to standard output. */
+static void write_report(struct report *report, const char *task)
+{
+    char path[PATH];
+    if (file_name(path, task)) {
+        report->out = fopen(path, "w");
+        if (report->out) print_report(report);
+        if (!report->out || ferror(report->out) | fclose(report->out)) {
+            complain(NO_FILE, NULL, 0, 0, NULL);
+            fprintf(stderr, "libhpm: '%s': %s\n", path, strerror(errno));
+        }
+    }
+    if (says("HPM_STDOUT", "no")) return;
+    report->out = stdout;
+    print_report(report);
+    fflush(stdout);
+}
+
+/* ---- sums over ranks ---- */
+
+enum { SUM_COUNT, SUM_PARENT, SUM_SQUARES, SUM_TOTAL = SUM_SQUARES + 4, SUMMED = SUM_TOTAL + 2 * VALUES };
+
+/* The section with the least number above `last` that any rank has, with the sums of all ranks; NULL: there is none. Its
+ * squares are added in parts of 32 bits, so that nothing is lost. */
+static struct section *sum_section(int last, int *ranks)
+{
+    unsigned long long least = ~0ull, sums[SUMMED] = {0};
+    const struct section *own = NULL;
+    for (size_t i = 0; i < hpm.used; i++)
+        if (hpm.sections[i]->id > last && (unsigned)hpm.sections[i]->id < least) least = (unsigned)hpm.sections[i]->id;
+    if (!chiliad_mpi_combine(&least, 1, true, ranks) || least == ~0ull) return NULL;
+    for (size_t i = 0; i < hpm.used; i++)
+        if ((unsigned)hpm.sections[i]->id == least) own = hpm.sections[i];
+    if (own) {
+        sums[SUM_COUNT] = own->count;
+        sums[SUM_PARENT] = own->parent_of;
+        for (int i = 0; i < 4; i++)
+            sums[SUM_SQUARES + i] = (uint32_t)((i < 2 ? own->square_low : own->square_high) >> (i % 2 * 32));
+        memcpy(sums + SUM_TOTAL, own->total, sizeof own->total);
+        memcpy(sums + SUM_TOTAL + VALUES, own->exclusive, sizeof own->exclusive);
+    }
+    chiliad_mpi_combine(sums, SUMMED, false, ranks);
+    struct section *sum = section_new((int)least, own ? own->label : NULL, own ? own->first_line : 0,
+                                      own ? own->file : NULL);
+    if (!sum) return NULL;
+    for (int i = 0; i < 3; i++)
+        sums[SUM_SQUARES + i + 1] += sums[SUM_SQUARES + i] >> 32;
+    sum->count = sums[SUM_COUNT];
+    sum->parent_of = sums[SUM_PARENT] != 0;
+    sum->square_low = sums[SUM_SQUARES + 1] << 32 | (uint32_t)sums[SUM_SQUARES];
+    sum->square_high = sums[SUM_SQUARES + 3] << 32 | (uint32_t)sums[SUM_SQUARES + 2];
+    if (own) sum->last_line = own->last_line;
+    memcpy(sum->total, sums + SUM_TOTAL, sizeof sum->total);
+    memcpy(sum->exclusive, sums + SUM_TOTAL + VALUES, sizeof sum->exclusive);
+    return sum;
+}
+
+static void write_sums(struct report *report)
+{
+    size_t room = 0, count = 0;
+    struct section **sections = NULL, *section;
+    unsigned long long first = 0;
+    int ranks = 0;
+    if (!says("HPM_AGGREGATE", "yes") || !chiliad_mpi_combine || !chiliad_mpi_combine(&first, 1, true, &ranks)) return;
+    for (int last = 0; (section = sum_section(last, &ranks)); last = section->id) {
+        if (count == room) {
+            struct section **more = realloc(sections, (room = 2 * room + 16) * sizeof(struct section *));
+            if (!more) break;
+            sections = more;
+        }
+        sections[count++] = section;
+    }
+    report->ranks = ranks;
+    report->sections = sections;
+    report->count = count;
+    if (hpm.task == 0) write_report(report, "sum");
+    while (count > 0) {
+        section = sections[--count];
+        free(section->label);
+        free(section->file);
+        free(section);
+    }
+    free(sections);
+}
+
 static void write_reports(uint64_t elapsed)
 {
     struct report report = {
         .one_column = says("HPM_ONE_COLUMN", "yes"), .formulas = says("HPM_PRINT_FORMULA", "yes"), .elapsed = elapsed};
     const char *rows = getenv("HPM_METRICS_FILE");
-    char path[PATH];
+    char task[16];
     getrusage(RUSAGE_SELF, &report.usage);
     if (rows && !(report.metrics = fopen(rows, "r"))) complain(NO_FILE, NULL, 0, 0, NULL);
     qsort(hpm.sections, hpm.used, sizeof(struct section *), by_id);
-    if (file_name(path)) {
-        report.out = fopen(path, "w");
-        if (report.out) print_report(&report);
-        if (!report.out || ferror(report.out) | fclose(report.out)) {
-            complain(NO_FILE, NULL, 0, 0, NULL);
-            fprintf(stderr, "libhpm: '%s': %s\n", path, strerror(errno));
-        }
-    }
-    if (!says("HPM_STDOUT", "no")) {
-        report.out = stdout;
-        print_report(&report);
-        fflush(stdout);
-    }
+    report.sections = hpm.sections;
+    report.count = hpm.used;
+    snprintf(task, sizeof task, "%d", hpm.task);
+    write_report(&report, task);
+    write_sums(&report);
     if (report.metrics) fclose(report.metrics);
 }
 

@@ -155,6 +155,16 @@ MPI(int, Finalize, (void))
     return MPI_SUCCESS;
 }
 
+/* For libHPM's sums over ranks; here, so that every program that calls MPI has it. */
+bool chiliad_mpi_combine(unsigned long long *values, int count, bool least, int *ranks);
+bool chiliad_mpi_combine(unsigned long long *values, int count, bool least, int *ranks)
+{
+    if (!mpi.started || mpi.finished) return false;
+    *ranks = mpi.ranks;
+    return !PMPI_Allreduce(MPI_IN_PLACE, values, count, MPI_UNSIGNED_LONG_LONG,
+                           least ? MPI_MIN : MPI_SUM, MPI_COMM_WORLD);
+}
+
 MPI(int, Abort, (MPI_Comm comm, int code))
 {
     (void)comm;
