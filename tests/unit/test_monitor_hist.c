@@ -297,9 +297,9 @@ static bool are_equal(struct chil_hist *a, struct chil_hist *b)
     return equal;
 }
 
-/* For any sender of the short packets, the histogram of the sizes and that of the senders are the same;
- * the joint one differs and names the sender. Planted: the joint histogram counts sender 0 for
- * every sender. */
+/* For any sender of the short packets, the histogram of the sizes and that of the senders are the
+ * same; the joint one differs and names the sender. Planted: the joint histogram counts sender 0
+ * for every sender. */
 static void SHR_35_only_the_joint_distribution_names_the_sender(void **state)
 {
     size_t count;
