@@ -2,6 +2,8 @@
  *   category N      changes the category N times
  *   tag N PAGES     changes the tag of PAGES pages N times
  *   poll N          walks an array, and looks N times for the misses of this core: all bins of one sender
+ *   memory N        walks it under category N with jumpers from the category, and looks where its misses are: in bins of
+ *                   20 bits, or above, where the board has more memory; prints where, and the largest word there is
  *   interrupt N     walks it with the same selection and a threshold of N; the handler reads the bin's address
  * The exit status counts what is wrong; `interrupt` prints the bin. */
 #include <chiliad/monitor.h>
@@ -33,6 +35,34 @@ __attribute__((noinline)) static uint64_t poll_sender(void)
     return all;
 }
 
+/* The bins from `address` on, one for each latency. */
+__attribute__((noinline)) static uint64_t sum_of(uint32_t address)
+{
+    uint64_t all = 0;
+    chiliad_monitor_set(CHILIAD_MONITOR_ADDRESS, address);
+    for (unsigned i = 0; i < BINS; i++)
+        all += chiliad_monitor_get(CHILIAD_MONITOR_DATA);
+    return all;
+}
+
+/* Latency in all 20 bits, the four bits of the category above them. */
+static void look_at_memory(uint32_t category)
+{
+    /* Bits 45 to 48 of the variables, counted from 1. */
+    chiliad_monitor_set(CHILIAD_MONITOR_JUMPERS, 48U << 24 | 47 << 16 | 46 << 8 | 45);
+    chiliad_category(category);
+    chiliad_monitor_set(CHILIAD_MONITOR_CONTROL, RUN);
+    for (unsigned i = 0; i < PAGES << 12; i += 32)
+        (void)array[i];
+    chiliad_monitor_set(CHILIAD_MONITOR_CONTROL, 0);
+    chiliad_monitor_set(CHILIAD_MONITOR_ADDRESS, 0xFFFFFF);
+    chiliad_monitor_set64(CHILIAD_MONITOR_DATA, UINT64_MAX);
+    uint64_t low = sum_of(0), high = sum_of(category << 20);
+    chiliad_monitor_set(CHILIAD_MONITOR_ADDRESS, 0xFFFFFF);
+    printf("misses %s, last word 0x%llx\n", low >= PAGES << 7 ? "below" : high >= PAGES << 7 ? "above" : "nowhere",
+           (unsigned long long)chiliad_monitor_get(CHILIAD_MONITOR_DATA));
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
@@ -44,6 +74,7 @@ int main(int argc, char **argv)
     if (strcmp(mode, "tag") == 0)
         for (unsigned i = 0; i < n; i++)
             wrong += chiliad_tag(array, pages << 12, i & 15) != 0;
+    if (strcmp(mode, "memory") == 0) look_at_memory(n);
     if (strcmp(mode, "poll") == 0 || strcmp(mode, "interrupt") == 0) {
         int control = RUN;
         chiliad_monitor_set(CHILIAD_MONITOR_CHUNKS, SENDER_SIZE);

@@ -102,6 +102,7 @@ const struct catalog_key catalog_keys[] = {
     {"memory.model",         CHOICE,  OPTIONAL, 0,   0,         models,    "how much of the memory hierarchy is simulated"},
     {"device.latency",       NUMBER,  OPTIONAL, 0,   M,         NULL,      "cycles of a load from a device"},
     {"device.store_cycles",  NUMBER,  OPTIONAL, 1,   M,         NULL,      "cycles of a store to a device (1)"},
+    {"monitor.address_bits", NUMBER,  OPTIONAL, 20,  24,        NULL,      "bits of a bin's address on the monitor board (20)"},
     {"coherence.l1d",        CHOICE,  OPTIONAL, 0,   0,         coherences, "what a store does to other cores' lines"},
     {"snoop.filter",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether snoops are filtered"},
     {"snoop.streams",        NUMBER,  OPTIONAL, 1,   K,         NULL,      "stream registers of a set"},

@@ -71,9 +71,10 @@ static void on_interrupt(void *context, uint32_t address)
 
 static struct chil_monitor *monitor_get(struct device_board *board)
 {
-    if (!board->monitor)
-        (void)chil_monitor_new(&board->monitor, CHIL_MONITOR_ADDRESS_BITS, on_interrupt, board,
-                               NULL);
+    uint64_t bits = CHIL_MONITOR_ADDRESS_BITS;
+    if (board->monitor) return board->monitor;
+    (void)chil_machine_number(board->node->machine, "monitor.address_bits", &bits);
+    (void)chil_monitor_new(&board->monitor, (unsigned)bits, on_interrupt, board, NULL);
     return board->monitor;
 }
 
