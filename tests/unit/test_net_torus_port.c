@@ -3,7 +3,8 @@
  *
  * Faults that were planted and found: the other group's status at 0x7000; a status that does not
  * count a begun chunk; the high FIFO at 0x1800; payload from 16 bytes further; a packet that leaves
- * one access early; a store into a full FIFO that is taken.
+ * one access early; a store into a full FIFO that is taken; the last store of a packet, or one into
+ * a full FIFO, said to be private; a private load of the quad before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,6 +178,57 @@ static void a_full_fifo_takes_nothing(void **state)
     rig_fini(&rig);
 }
 
+/* A store or a load: a private one if it may be, and *private counts it. */
+static int store_any(struct net_torus_port *port, unsigned group, uint32_t offset,
+                     const uint8_t *quad, uint64_t *private)
+{
+    if (!net_torus_port_is_private(port, group, offset, false))
+        return net_torus_port_store(port, group, offset, quad, 0, NULL);
+    net_torus_port_store_private(port, group, offset, quad);
+    ++*private;
+    return CHIL_OK;
+}
+
+static int load_any(struct net_torus_port *port, unsigned group, uint32_t offset, uint8_t *quad,
+                    uint64_t *private)
+{
+    if (!net_torus_port_is_private(port, group, offset, true))
+        return net_torus_port_load(port, group, offset, quad, NULL);
+    net_torus_port_load_private(port, group, offset, quad);
+    ++*private;
+    return CHIL_OK;
+}
+
+static void what_is_within_a_packet_is_private(void **state)
+{
+    (void)state;
+    struct rig rig;
+    uint64_t random = 7;
+    uint8_t bytes[96], quad[QUAD];
+    rig_init(&rig);
+    packet_bytes(bytes, 0, 3, false, 0, &random);
+    assert_false(net_torus_port_is_private(rig.port[0], 0, 0x3000, false)); /* room is not known */
+    net_torus_port_learn(rig.port[0], 1);
+    assert_false(net_torus_port_is_private(rig.port[0], 0, 0x3000, false)); /* shared */
+    assert_true(net_torus_port_is_private(rig.port[0], 0, 0x4000, false));
+    net_torus_port_learn(rig.port[0], 0);
+    for (unsigned i = 0; i < 6; i++) {
+        assert_int_equal(net_torus_port_is_private(rig.port[0], 0, 0x3000, false), i < 5);
+        assert_false(net_torus_port_is_private(rig.port[0], 0, 0x7000, false));
+        uint64_t private = 0;
+        assert_int_equal(store_any(rig.port[0], 0, 0x3000, bytes + i * QUAD, &private), CHIL_OK);
+    }
+    net_partition_advance(rig.partition, NET_NEVER);
+    bytes[1] &= 3;
+    for (unsigned i = 0; i < 6; i++) {
+        uint64_t private = 0;
+        assert_int_equal(load_any(rig.port[1], 0, 0x400 * TORUS_XM, quad, &private), CHIL_OK);
+        assert_int_equal(private, i > 0 && i < 5);
+        assert_memory_equal(quad, bytes + i * QUAD, QUAD);
+    }
+    rig_fini(&rig);
+}
+
 /* ---- against strings of bytes ---- */
 
 /* One FIFO of node 0 (injection) and where its packets are received: what was stored and loaded. */
@@ -191,7 +243,7 @@ static void random_accesses_move_the_bytes(void **state)
 {
     (void)state;
     struct stream *stream = base_calloc(1, sizeof *stream);
-    uint64_t moved = 0;
+    uint64_t moved = 0, stores = 0, loads = 0;
     for (uint64_t trial = 0; trial < random_trials(40); trial++) {
         struct rig rig;
         uint64_t random = trial;
@@ -214,9 +266,13 @@ static void random_accesses_move_the_bytes(void **state)
                     stream->size = 1 + (unsigned)random_below(&random, 8);
                     packet_bytes(stream->packet, 0, stream->size, priority, group, &random);
                 }
-                int status = net_torus_port_store(rig.port[0], group, in + (uint32_t)stream->begun,
-                                                  stream->packet + stream->begun, 0, NULL);
                 bool room = held < 32 || stream->begun % 32 == 16;
+                if (random_below(&random, 2)) net_torus_port_learn(rig.port[0], 0);
+                if (stream->begun + QUAD == 32 * stream->size || !room)
+                    assert_false(net_torus_port_is_private(rig.port[0], group,
+                                                           in + (uint32_t)stream->begun, false));
+                int status = store_any(rig.port[0], group, in + (uint32_t)stream->begun,
+                                       stream->packet + stream->begun, &stores);
                 assert_int_equal(status, room ? CHIL_OK : CHIL_EBUSY);
                 if (room) {
                     memcpy(stream->bytes + stream->stored, stream->packet + stream->begun, QUAD);
@@ -225,7 +281,7 @@ static void random_accesses_move_the_bytes(void **state)
                     stream->begun = (stream->begun + QUAD) % (32 * stream->size);
                 }
             }
-            int status = net_torus_port_load(rig.port[1], group, out, quad, NULL);
+            int status = load_any(rig.port[1], group, out, quad, &loads);
             assert_true(status == CHIL_OK || status == CHIL_EORDER);
             if (status == CHIL_OK) {
                 assert_memory_equal(quad, stream->bytes + stream->loaded, QUAD);
@@ -237,8 +293,9 @@ static void random_accesses_move_the_bytes(void **state)
         moved += stream->loaded;
         rig_fini(&rig);
     }
-    print_message("%llu bytes\n", (unsigned long long)moved);
-    assert_true(moved > 20000);
+    print_message("%llu bytes, %llu private stores, %llu private loads\n",
+                  (unsigned long long)moved, (unsigned long long)stores, (unsigned long long)loads);
+    assert_true(moved > 20000 && stores > 500 && loads > 500);
     free(stream);
 }
 
@@ -248,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_packet_goes_from_window_to_window),
         cmocka_unit_test(wrong_accesses_have_a_message),
         cmocka_unit_test(a_full_fifo_takes_nothing),
+        cmocka_unit_test(what_is_within_a_packet_is_private),
         cmocka_unit_test(random_accesses_move_the_bytes),
     };
     return cmocka_run_group_tests_name("net_torus_port", tests, NULL, NULL);

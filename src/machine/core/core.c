@@ -1,6 +1,7 @@
 /* Cores as objects: making them, switching threads, reading counts. */
 #include "machine/core/core.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,9 +100,33 @@ void core_order(struct core *core, uint64_t limit)
     if (core->cores->options.cache) cache_order(core->cores->options.cache, core->number, limit);
 }
 
+/* The weights of an instruction alone. Programs access devices with few instructions, so they are
+ * kept, in pairs of which the first was used last. */
+static const struct retired *weigh_alone(struct core *core, uint32_t word)
+{
+    struct retired *pair = core->retired[word * UINT32_C(0x9E3779B1) >> (32 - RETIRED_BITS)];
+    uint64_t counts[CORE_SIGNAL_COUNT] = {0};
+    struct retired last = pair[0];
+    if (last.cycles && last.word == word) return pair;
+    pair[0] = pair[1];
+    pair[1] = last;
+    if (pair->cycles && pair->word == word) return pair;
+    *pair = (struct retired){.word = word, .cycles = block_weigh(&word, 1, counts)};
+    for (unsigned signal = 0; signal < CORE_SIGNAL_COUNT; signal++)
+        if (counts[signal]) {
+            assert(pair->count < RETIRED_WEIGHTS);
+            pair->weights[pair->count++] =
+                (struct weight){(uint8_t)signal, (uint8_t)counts[signal]};
+        }
+    return pair;
+}
+
 void core_retire(struct core *core, uint32_t pc, uint32_t word, uint64_t wait)
 {
-    core->cycles += block_weigh(&word, 1, core->folded) + wait;
+    const struct retired *kept = weigh_alone(core, word);
+    for (unsigned i = 0; i < kept->count; i++)
+        core->folded[kept->weights[i].signal] += kept->weights[i].count;
+    core->cycles += kept->cycles + wait;
     if (!core->path) return;
     (void)block_weigh(&word, 1, core_record_fold(core, pc, &word, 1));
     core->touched = true; /* the device was behind the memory hierarchy */

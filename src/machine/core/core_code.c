@@ -153,12 +153,32 @@ void core_report_fault(const struct core *core, struct core_exit *exit, enum cor
     *exit = (struct core_exit){reason, address, mem_rights(core->mem, address) & MEM_MAPPED};
 }
 
+/* A program that accesses devices stops in the same places again and again. */
+static const struct block_part *part_of(struct block *block, unsigned done)
+{
+    struct block_part *part = block->part;
+    uint64_t counts[CORE_SIGNAL_COUNT] = {0};
+    if (part && part->done == done) return part;
+    if (!part) part = block->part = base_calloc(1, sizeof *part);
+    part->done = done;
+    part->count = 0;
+    part->cycles = done ? block_weigh(block->words, done, counts) : 0;
+    for (unsigned signal = 0; signal < CORE_SIGNAL_COUNT; signal++)
+        if (counts[signal])
+            part->weights[part->count++] =
+                (struct weight){(uint8_t)signal, (uint8_t)counts[signal]};
+    return part;
+}
+
 void core_count_part(struct core *core, const struct block *block, unsigned done)
 {
+    const struct block_part *part = part_of((struct block *)block, done);
     uint32_t lines = block_lines(block);
     core->cycles -= block->cycles;
     core->folded[CORE_SIGNAL_FETCH] += lines;
-    if (done) core->cycles += block_weigh(block->words, done, core->folded);
+    core->cycles += part->cycles;
+    for (unsigned w = 0; w < part->count; w++)
+        core->folded[part->weights[w].signal] += part->weights[w].count;
     if (core->path) {
         uint64_t *folded = core_record_fold(core, block->pc, block->words, done);
         core->path_counts[block->index]--;
@@ -245,6 +265,7 @@ void code_free_invalidated(struct cores *cores)
         struct block *next = cores->invalidated->next_invalidated;
         free(cores->invalidated->weights);
         free(cores->invalidated->words);
+        free(cores->invalidated->part);
         free(cores->invalidated);
         cores->invalidated = next;
     }

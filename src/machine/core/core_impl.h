@@ -34,6 +34,14 @@ struct weight {
     uint8_t count;
 };
 
+/* What the first `done` instructions of a block raise: kept of the last such part that ran. */
+struct block_part {
+    unsigned done;
+    uint32_t cycles;
+    uint16_t count;
+    struct weight weights[CORE_SIGNAL_COUNT];
+};
+
 struct block {
     uint32_t pc, end; /* end: the address after the last instruction */
     uint32_t id;      /* index of its execution count */
@@ -49,7 +57,8 @@ struct block {
     struct record_function *function;
     uint32_t index;
     struct weight *weights;
-    uint32_t *words; /* as decoded: memory may have changed since */
+    struct block_part *part; /* NULL: it never stopped inside */
+    uint32_t *words;         /* as decoded: memory may have changed since */
     struct op ops[];
 };
 
@@ -71,6 +80,14 @@ struct miss_history {
     uint64_t first, last; /* entries of its block at its first recorded and at its last miss */
     uint64_t surprises;   /* gaps that differ from the one after the same past before */
     uint8_t expected[HISTORY_PASTS]; /* by a hash of the past: the gap that followed */
+};
+
+/* What core_retire has found about an instruction: its weights and cycles alone. */
+enum { RETIRED_BITS = 4, RETIRED_WEIGHTS = 6 };
+struct retired {
+    uint32_t word, cycles; /* cycles 0: none */
+    uint8_t count;
+    struct weight weights[RETIRED_WEIGHTS];
 };
 
 struct core {
@@ -130,6 +147,7 @@ struct core {
     bool touched; /* the memory hierarchy was called since it came to the path */
     struct miss_history miss_histories[MISS_HISTORIES]; /* of loads in code that may be translated;
                                                            by a hash, the latest wins */
+    struct retired retired[1 << RETIRED_BITS][2];       /* pairs, by a hash of the word */
 };
 
 struct cores {

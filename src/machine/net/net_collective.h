@@ -159,6 +159,11 @@ int net_collective_inject(struct net_collective_part *part, uint32_t node, unsig
                           uint32_t header, const uint8_t payload[COLLECTIVE_PAYLOAD],
                           uint64_t serial, struct chil_error *error);
 /* Packets that a FIFO holds. */
+/* Quads in an injection FIFO; quads that were read of what is in a reception FIFO. */
+unsigned net_collective_injection_quads(const struct net_collective_part *part, uint32_t node,
+                                        unsigned vc);
+unsigned net_collective_quads_read(const struct net_collective_part *part, uint32_t node,
+                                   unsigned vc);
 unsigned net_collective_injection_packets(const struct net_collective_part *part, uint32_t node,
                                           unsigned vc);
 unsigned net_collective_reception_packets(const struct net_collective_part *part, uint32_t node,

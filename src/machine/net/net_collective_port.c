@@ -204,3 +204,19 @@ uint32_t net_collective_status(const struct net_collective_part *part, uint32_t 
     return (uint32_t)in->quads << 24 | (uint32_t)in->headers << 16 |
            (packets * COLLECTIVE_QUADS - out->quads_read) << 8 | (packets - out->headers_read);
 }
+
+/* ---- what a core has written and read ---- */
+
+unsigned net_collective_injection_quads(const struct net_collective_part *part, uint32_t node,
+                                        unsigned vc)
+{
+    const struct collective_router *router = part->network->routers[node];
+    return router ? router->injection[vc].quads : 0;
+}
+
+unsigned net_collective_quads_read(const struct net_collective_part *part, uint32_t node,
+                                   unsigned vc)
+{
+    const struct collective_router *router = part->network->routers[node];
+    return router ? router->reception[vc].quads_read : 0;
+}

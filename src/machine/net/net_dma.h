@@ -163,6 +163,9 @@ uint32_t net_dma_load(const struct net_dma_part *part, uint32_t node, uint32_t o
 void net_dma_store(struct net_dma_part *part, uint32_t node, uint32_t offset, uint32_t value);
 uint32_t net_dma_dcr_load(const struct net_dma_part *part, uint32_t node, unsigned dcr);
 void net_dma_dcr_store(struct net_dma_part *part, uint32_t node, unsigned dcr, uint32_t value);
+/* The torus injection FIFOs that the engine may fill before the next store to one of its registers:
+ * a bit for each, the lowest for FIFO 0. */
+unsigned net_dma_torus_fifos(const struct net_dma_part *part, uint32_t node);
 
 /* ---- events and laws ---- */
 

@@ -37,7 +37,7 @@ static bool is_local(const struct dma_node *node, unsigned fifo)
 static int torus_fifo(const struct net_dma_part *part, const struct dma_node *node, unsigned fifo,
                       unsigned chunks)
 {
-    uint32_t map = node->dcr[DMA_DCR_TORUS_MAP + fifo / 4] >> (24 - fifo % 4 * 8) & 0xFF;
+    uint32_t map = dma_torus_map(node, fifo);
     int best = -1;
     unsigned least = 0;
     for (unsigned i = 0; i < TORUS_INJECTION_FIFOS; i++) {
@@ -48,6 +48,22 @@ static int torus_fifo(const struct net_dma_part *part, const struct dma_node *no
         least = held;
     }
     return best;
+}
+
+unsigned net_dma_torus_fifos(const struct net_dma_part *part, uint32_t number)
+{
+    const struct dma_node *node = part->dma->nodes[number];
+    unsigned fifos = 0;
+    uint32_t map = 0;
+    if (!node) return 0;
+    if (node->state != DMA_IS_IDLE) map = dma_torus_map(node, node->fifo);
+    for (unsigned group = 0; group < DMA_GROUPS; group++)
+        for (uint32_t left = node->activated[group]; left; left &= left - 1)
+            map |= dma_torus_map(node,
+                                 DMA_INJECTION_FIFOS * group + 31 - (unsigned)__builtin_ctz(left));
+    for (unsigned i = 0; i < TORUS_INJECTION_FIFOS; i++)
+        fifos |= (map >> (7 - i) & 1) << i;
+    return fifos;
 }
 
 static bool is_usable(const struct dma_node *node, unsigned fifo)

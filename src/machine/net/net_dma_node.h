@@ -128,6 +128,12 @@ static inline bool dma_bit(uint32_t mask, unsigned number)
     return mask << number >> 31;
 }
 
+/* The torus injection FIFOs of a FIFO's map; the highest of 8 bits for FIFO 0. */
+static inline uint32_t dma_torus_map(const struct dma_node *node, unsigned fifo)
+{
+    return node->dcr[DMA_DCR_TORUS_MAP + fifo / 4] >> (24 - fifo % 4 * 8) & 0xFF;
+}
+
 /* A counter goes down; with the interrupt of its group when it comes to 0. */
 void dma_count_down(struct net_dma_part *part, struct dma_node *node, unsigned counter,
                     uint32_t bytes, bool reception);

@@ -21,6 +21,12 @@
  * an empty FIFO gives zeros and CHIL_EORDER, a store into a full one is dropped with CHIL_EBUSY, a
  * header that leads nowhere gives net_torus_inject's message and the packet is dropped.
  *
+ * Within a packet an access is private: nothing outside of the node sees it, and its answer does
+ * not depend on anything outside. A store is private if room is known and it is not a packet's
+ * last; a load if it is neither a packet's first nor its last. net_torus_port_is_private says so;
+ * net_torus_port_learn refreshes what is known. A private access touches the port only, so another
+ * thread than the partition's may do it.
+ *
  * A port is a node's; the thread of the node's partition uses it. Source: IBM's BGL_TorusPktSPI.h.
  */
 #ifndef NET_NET_TORUS_PORT_H
@@ -49,6 +55,18 @@ int net_torus_port_load(struct net_torus_port *port, unsigned group, uint32_t of
 int net_torus_port_store(struct net_torus_port *port, unsigned group, uint32_t offset,
                          const uint8_t quad[TORUS_PORT_QUAD], uint64_t serial,
                          struct chil_error *error);
+
+/* What the port knows of the injection FIFOs from now on, until it completes a packet; a bit of
+ * `shared`, the lowest for FIFO 0: a FIFO that others than this port fill, of which nothing is
+ * known. */
+void net_torus_port_learn(struct net_torus_port *port, unsigned shared);
+/* An access of 16 bytes; false also where there is no FIFO. */
+bool net_torus_port_is_private(const struct net_torus_port *port, unsigned group, uint32_t offset,
+                               bool load);
+void net_torus_port_load_private(struct net_torus_port *port, unsigned group, uint32_t offset,
+                                 uint8_t quad[TORUS_PORT_QUAD]);
+void net_torus_port_store_private(struct net_torus_port *port, unsigned group, uint32_t offset,
+                                  const uint8_t quad[TORUS_PORT_QUAD]);
 
 /* Packets of a DMA engine (serials with the highest bit) that a core has read. */
 uint64_t net_torus_port_taken(const struct net_torus_port *port);

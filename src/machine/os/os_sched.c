@@ -381,42 +381,6 @@ static void send_watched(struct os *os, struct os_task *task)
     if (own) os_signal_task(os, task, &(struct os_siginfo){.signal = own, .code = OS_SI_KERNEL});
 }
 
-/* Runs the task on its core. A watch that is reached without effect takes nothing off the budget.
- */
-static void run(struct os *os, struct os_task *task, uint64_t budget)
-{
-    struct core *core = os->cores[task->core].core;
-    uint64_t end = os_add_cycles(core_cycles(core), budget), now;
-    do {
-        now = core_cycles(core);
-        task->stop = core_run(core, end > now ? end - now : 0);
-    } while (task->stop.reason == CORE_WATCH && !look_watched(os, task) &&
-             (core_cycles(core) < end || task->regs.cut.done));
-    if (task->stop.reason == CORE_WATCH && !task->watched.own && !task->watched.of_process)
-        task->stop.reason = CORE_BUDGET;
-    task->stopped = task->stop.reason != CORE_BUDGET && task->stop.reason != CORE_ORDER;
-    if (task->stop.reason == CORE_ORDER) os->waiting_inside |= UINT64_C(1) << task->core;
-}
-
-static void act_on_stop(struct os *os, struct os_task *task)
-{
-    task->stopped = false;
-    switch (task->stop.reason) {
-    case CORE_SYSCALL: os_call_enter(task); break;
-    case CORE_CALLTHRU: call_through(os, task, &task->stop); break;
-    case CORE_ILLEGAL:
-    case CORE_PRIVILEGED:
-        if (!os_emulate(task)) os_signal_fault(task, &task->stop);
-        break;
-    case CORE_WATCH: send_watched(os, task); break;
-    case CORE_LOAD:
-    case CORE_STORE:
-        if (!device_access(os, task)) os_signal_fault(task, &task->stop);
-        break;
-    default: os_signal_fault(task, &task->stop); break;
-    }
-}
-
 /* What the task does next is seen outside of the node, or depends on it. */
 static bool acts_outside(const struct os *os, const struct os_task *task, struct os_action *action)
 {
@@ -445,6 +409,68 @@ static bool waits_for_turn(const struct os *os, const struct os_task *task)
            !os->options.turn(os->options.context, &action);
 }
 
+/* The task, which alone can run, has stopped before an access to a device. Does the access if the
+ * device is `outside` and it has its turn: so a program that moves packets goes on without a new
+ * step for each access. */
+enum at_once { NOT_AT_ONCE, NO_TURN, DONE_AT_ONCE, REFUSED };
+static enum at_once access_at_once(struct os *os, struct os_task *task)
+{
+    struct os_action action;
+    if (task->stop.reason != CORE_LOAD && task->stop.reason != CORE_STORE) return NOT_AT_ONCE;
+    task->stopped = true;
+    if (!acts_outside(os, task, &action)) return NOT_AT_ONCE;
+    os->now = os_task_cycle(task);
+    if (os->options.turn && !os->options.turn(os->options.context, &action)) return NO_TURN;
+    task->stopped = false;
+    bool done = device_access(os, task);
+    if (!done) os_signal_fault(task, &task->stop);
+    task->stop.reason = CORE_BUDGET;
+    return done ? DONE_AT_ONCE : REFUSED;
+}
+
+/* Runs the task on its core; false: it has stopped before an access, which waits for its turn. A
+ * watch that is reached without effect, and accesses that are done at once, take nothing off the
+ * budget. */
+static bool run(struct os *os, struct os_task *task, uint64_t budget)
+{
+    struct core *core = os->cores[task->core].core;
+    bool alone = runnable_tasks(os) == 1, goes_on;
+    uint64_t end = os_add_cycles(core_cycles(core), budget), now;
+    enum at_once at_once;
+    do {
+        at_once = NOT_AT_ONCE;
+        now = core_cycles(core);
+        task->stop = core_run(core, end > now ? end - now : 0);
+        goes_on = task->stop.reason == CORE_WATCH && !look_watched(os, task);
+        if (alone && core_cycles(core) < end) at_once = access_at_once(os, task);
+        goes_on |= at_once == DONE_AT_ONCE;
+    } while (goes_on && (core_cycles(core) < end || task->regs.cut.done));
+    if (task->stop.reason == CORE_WATCH && !task->watched.own && !task->watched.of_process)
+        task->stop.reason = CORE_BUDGET;
+    task->stopped = task->stop.reason != CORE_BUDGET && task->stop.reason != CORE_ORDER;
+    if (task->stop.reason == CORE_ORDER) os->waiting_inside |= UINT64_C(1) << task->core;
+    return at_once != NO_TURN;
+}
+
+static void act_on_stop(struct os *os, struct os_task *task)
+{
+    task->stopped = false;
+    switch (task->stop.reason) {
+    case CORE_SYSCALL: os_call_enter(task); break;
+    case CORE_CALLTHRU: call_through(os, task, &task->stop); break;
+    case CORE_ILLEGAL:
+    case CORE_PRIVILEGED:
+        if (!os_emulate(task)) os_signal_fault(task, &task->stop);
+        break;
+    case CORE_WATCH: send_watched(os, task); break;
+    case CORE_LOAD:
+    case CORE_STORE:
+        if (!device_access(os, task)) os_signal_fault(task, &task->stop);
+        break;
+    default: os_signal_fault(task, &task->stop); break;
+    }
+}
+
 /* One step of a core: what stopped it before, what is left of a call, or instructions until
  * something stops them. False: it has to wait for its turn, and nothing happened. */
 static bool step(struct os *os, unsigned core, uint64_t event, uint64_t order)
@@ -468,15 +494,14 @@ static bool step(struct os *os, unsigned core, uint64_t event, uint64_t order)
     load(os, core, task);
     for (; task->handlers; task->handlers--)
         os_count(task, CORE_SIGNAL_OS_HANDLER);
-    uint64_t cycles = budget(os, task, os->now, event);
+    uint64_t start = os->now, cycles = budget(os, task, start, event);
     core_order(slot->core, least(order, event));
     os->waiting_inside &= ~(UINT64_C(1) << core);
-    run(os, task, cycles);
-    uint64_t now = core_cycles(slot->core);
-    task->cycles += now - os->now;
-    os->now = now;
+    bool goes_on = run(os, task, cycles);
+    os->now = core_cycles(slot->core);
+    task->cycles += os->now - start;
     os_timers_used(task);
-    return true;
+    return goes_on;
 }
 
 /* What comes next: the core that is furthest behind, when, and the time from which on accesses of

@@ -56,6 +56,7 @@ static bool is_first(const struct system_member *member)
 static bool has_turn(void *context, const struct os_action *action)
 {
     struct system_member *member = context;
+    if (action->network && system_net_is_private(member, action)) return true;
     if (member->run.away) return false;
     member->time = os_now(member->node->os);
     if (action->network && system_idle_replays(member, member->time)) return true;
@@ -126,6 +127,7 @@ static void end(struct system *system, struct system_member *member)
 {
     struct os_result result;
     os_result_get(member->node->os, &result);
+    system_net_end(member);
     system_flush_reports(member);
     system_flush_lines(member);
     if (result.status && system->first_failed < 0) {

@@ -209,6 +209,7 @@ static bool access_dma(void *context, unsigned core, struct node_access *access)
         access->value = net_dma_load(part, system_net_node(member), offset);
     else
         net_dma_store(part, system_net_node(member), offset, (uint32_t)access->value);
+    if (!access->load) system_torus_forget(member);
     system_net_note(member, access, false);
     return true;
 }

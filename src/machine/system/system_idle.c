@@ -35,8 +35,9 @@ struct system_idle {
     bool valid;           /* the rest is of a round that began */
     unsigned core, looks; /* answers so far, the first look's included */
     struct core_regs regs;
-    uint64_t changes, began, cycles; /* cycles: of the round before, 0: there is none */
-    uint64_t until;                  /* looks up to then are given the answers; 0: none */
+    uint64_t changes, own_changes;
+    uint64_t began, cycles; /* cycles: of the round before, 0: there is none */
+    uint64_t until;         /* looks up to then are given the answers; 0: none */
     unsigned replayed;
     bool is_marked;
     struct node_mark mark, round;
@@ -50,6 +51,7 @@ static void begin(struct system_member *member, const struct os_action *action)
     idle->core = action->core;
     idle->looks = 0;
     idle->changes = member->changes;
+    idle->own_changes = member->own_changes;
     idle->began = member->time;
     idle->cycles = 0;
     idle->is_marked = false;
@@ -81,7 +83,8 @@ bool system_idle_look(struct system_member *member, const struct os_action *acti
     struct system_idle *idle = member->idle;
     if (action->store) return false;
     if (!idle) idle = member->idle = base_calloc(1, sizeof *idle);
-    bool goes_on = idle->valid && idle->changes == member->changes && idle->core == action->core;
+    bool goes_on = idle->valid && idle->changes == member->changes &&
+                   idle->own_changes == member->own_changes && idle->core == action->core;
     if (goes_on && action->regs->pc != idle->regs.pc && idle->looks < LOOKS) return false;
     if (!goes_on || memcmp(&idle->regs, action->regs, sizeof idle->regs) != 0) {
         begin(member, action);

@@ -16,6 +16,16 @@ struct system_line {
     size_t count, capacity;
 };
 
+/* What a core does within packets of a channel of the collective network, in quads of 16 bytes,
+ * before the network knows of it (system_collective.c). */
+struct system_quads {
+    uint8_t in[COLLECTIVE_PAYLOAD], out[COLLECTIVE_PAYLOAD];
+    uint8_t stored, loaded; /* quads that the network does not know of */
+    uint8_t in_at, out_at;  /* of their packets, quads that it knows of */
+    uint8_t room;           /* quads that the injection FIFO has room for */
+    bool out_is_valid;      /* `out` is the packet that is being read */
+};
+
 struct system_idle; /* how it waits (system_idle.c) */
 
 /* A member that is handed to other threads (system_threads.c). */
@@ -39,10 +49,12 @@ struct system_member {
     struct system_dma *dma; /* what it has still to write (system_dma.c) */
     uint32_t filter[2];     /* of point-to-point packets: its registers (system_registers.c) */
     struct net_torus_port *port;
+    struct system_quads quads[COLLECTIVE_VCS];
     struct node_source source; /* signals of the networks */
     uint32_t asks[SYSTEM_PROCESSES]; /* addresses of texts (system_ask.c), 0: none */
     bool reported_fault;
-    uint64_t changes; /* of what its devices would answer */
+    uint64_t changes;     /* of what its devices would answer */
+    uint64_t own_changes; /* likewise, by private accesses; of the thread that runs the member */
     struct system_idle *idle;
     bool asleep;   /* in no heap: it looks again and again, and nothing changes */
     uint64_t time; /* it does nothing outside before */
@@ -158,6 +170,10 @@ void system_net_detach(struct system_member *member);
 /* Runs the networks up to a time, which may be one that they have passed. False: it stopped before,
  * since a member was woken. */
 bool system_net_advance(struct system *system, uint64_t time);
+/* Whether an access needs no turn: nothing outside of the node sees it or decides its answer. */
+bool system_net_is_private(const struct system_member *member, const struct os_action *action);
+/* In the last turn of a member: the networks know all that it did. */
+void system_net_end(struct system_member *member);
 /* What a program waits for that looks at an address again and again. */
 const char *system_net_awaited(const struct system_member *member, uint32_t address);
 

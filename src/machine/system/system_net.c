@@ -40,6 +40,17 @@ void system_net_look(struct system_member *member)
     system_dma_apply(member);
 }
 
+bool system_net_is_private(const struct system_member *member, const struct os_action *action)
+{
+    return system_torus_is_private(member, action->address, !action->store) ||
+           system_collective_is_private(member, action->address, !action->store);
+}
+
+void system_net_end(struct system_member *member)
+{
+    if (member->system->collective) system_collective_notify(member);
+}
+
 void system_net_note(struct system_member *member, const struct node_access *access, bool changes)
 {
     if (changes || !access->load)

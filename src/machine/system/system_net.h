@@ -58,6 +58,15 @@ uint32_t system_dma_answer(const struct system_member *member, uint32_t address)
 void system_dma_attach(struct system_member *member);
 void system_dma_detach(struct system_member *member);
 
+/* Private accesses (system_torus.c, system_collective.c): done in no turn, and not a look, since
+ * they are within a packet. _forget: before something else of the node may fill its torus FIFOs.
+ * _notify: the network gets to know of all of them, in a turn. */
+bool system_torus_is_private(const struct system_member *member, uint32_t address, bool load);
+void system_torus_forget(const struct system_member *member);
+bool system_collective_is_private(const struct system_member *member, uint32_t address,
+                                  bool is_load);
+void system_collective_notify(struct system_member *member);
+
 /* The devices of a node: system_torus.c, system_collective.c, system_registers.c. */
 void system_torus_attach(struct system_member *member);
 void system_collective_attach(struct system_member *member);

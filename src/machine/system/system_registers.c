@@ -106,6 +106,7 @@ static bool dma_register(struct system_member *member, uint32_t dcr, struct node
         access->value = net_dma_dcr_load(part, system_net_node(member), dcr);
     else
         net_dma_dcr_store(part, system_net_node(member), dcr, (uint32_t)access->value);
+    if (!access->load) system_torus_forget(member);
     return true;
 }
 
