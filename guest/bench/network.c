@@ -83,6 +83,7 @@ static void put(void)
 static void halo(void)
 {
     const struct chiliad_personality *me = net_self();
+    net_dma_use_all_fifos();
     for (unsigned bytes = 240; bytes <= 240 * 256; bytes *= 16) {
         uint64_t start = 0;
         for (unsigned round = 0; round < 2; round++) {
@@ -103,6 +104,7 @@ static void halo(void)
 
 static void alltoall(void)
 {
+    net_dma_use_all_fifos();
     for (unsigned bytes = 240; bytes <= 3840; bytes *= 4) {
         uint64_t start = 0;
         unsigned others = net_nodes() - 1;

@@ -28,6 +28,7 @@ enum {
 };
 enum { START = 0, END = 4, HEAD = 8, TAIL = 12, VALUE = 0, INCREMENT = 4, BASE = 8, MAXIMUM = 12 };
 enum { DCR_TORUS_MAP = 0xD3C, DCR_RECEPTION_MAP = 0xD60 };
+enum { GROUP_1_FIFOS = 0x0E, ALL_FIFOS = 0xEE }; /* normal ones of the torus, as maps have them */
 enum { ORDERED, GETS, BULK, FIFOS = BULK + 6 };
 enum {
     PLACES = 64, /* descriptors of a FIFO */
@@ -90,6 +91,20 @@ static void set_counter(uint32_t offset, int reception)
     if (reception) *at(offset + MAXIMUM) = dma.base | 0x0FFFFFFF;
 }
 
+/* The torus FIFOs that each injection FIFO may use, 8 bits each: the ordered one the first of group
+ * 1, the others `all`. */
+static void set_torus_maps(uint32_t all)
+{
+    volatile uint32_t *dcr = (volatile uint32_t *)dma.dcr;
+    dcr[DCR_TORUS_MAP + 8 * dma.group] = 0x08u << 24 | all << 16 | all << 8 | all;
+    dcr[DCR_TORUS_MAP + 8 * dma.group + 1] = all << 24 | all << 16 | all << 8 | all;
+}
+
+void net_dma_use_all_fifos(void)
+{
+    set_torus_maps(ALL_FIFOS);
+}
+
 int net_dma_open(void)
 {
     const struct chiliad_personality *self = net_self();
@@ -104,10 +119,7 @@ int net_dma_open(void)
     dma.registers = window + GROUP_STRIDE * dma.group;
     dma.base = physical(dma.process, 0);
     volatile uint32_t *dcr = (volatile uint32_t *)dma.dcr;
-    /* Torus FIFOs, 8 bits for each of 4 injection FIFOs: the first of group 1; all of group 1. */
-    uint32_t all = dma.processes > 2 ? 0xEE : 0x0E;
-    dcr[DCR_TORUS_MAP + 8 * dma.group] = 0x08u << 24 | all << 16 | all << 8 | all;
-    dcr[DCR_TORUS_MAP + 8 * dma.group + 1] = all << 24 | all << 16 | all << 8 | all;
+    set_torus_maps(dma.processes > 2 ? ALL_FIFOS : GROUP_1_FIFOS);
     dcr[DCR_RECEPTION_MAP + 2 * dma.group] = 0x80808080;
     dcr[DCR_RECEPTION_MAP + 2 * dma.group + 1] = 0x80808080;
     for (unsigned i = 0; i < 64; i++) {

@@ -10,7 +10,8 @@
  * Each process of a node has 64 counters of both kinds, of which the last 2 are the library's, and
  * FIFOs of its own. The engine uses the torus FIFOs of group 1, so with one or two processes on a
  * node it runs beside net_send and net_receive (chiliad/net.h), which use group 0. With four,
- * processes 0 and 1 share group 0 with them: then do not use both.
+ * processes 0 and 1 share group 0 with them: then do not use both. Nor after
+ * net_dma_use_all_fifos.
  *
  * Functions are for one thread of a process. */
 #ifndef CHILIAD_DMA_H
@@ -27,6 +28,9 @@ enum { NET_DMA_COUNTERS = 62, NET_DMA_NONE = 63 };
  * Another node may send once all have called it: a net_barrier between. In a program with MPI that
  * library has counters 32 to 61 of both kinds. */
 int net_dma_open(void);
+/* Then the engine takes the torus FIFOs of group 0, too: six links are busy at once, not three. For
+ * programs whose cores send no packets (net_send, MPI). */
+void net_dma_use_all_fifos(void);
 
 /* Reception: expects `bytes` in counter `counter`, by any number of transfers. With _add, so many
  * more. */
