@@ -9,7 +9,8 @@
 
 #define UNPACK(...)     __VA_ARGS__
 #define MAKE(make, ...) make(__VA_ARGS__)
-/* The calls MPI_NAME and MPI_INAME by make_NAME, which returns an error or leaves a schedule. */
+/* The calls MPI_NAME, MPI_INAME and MPI_NAME_init by make_NAME, which returns an error or leaves a
+ * schedule. */
 #define BOTH(name, text, iname, itext, parameters, arguments)                                      \
     MPI(int, name, (UNPACK parameters, MPI_Comm handle))                                           \
     {                                                                                              \
@@ -26,6 +27,16 @@
         struct schedule *s = NULL;                                                                 \
         TRY(MAKE(make_##name, &s, comm, UNPACK arguments));                                        \
         return mpi_schedule_start(s, request);                                                     \
+    }                                                                                              \
+    MPI(int, name##_init,                                                                          \
+        (UNPACK parameters, MPI_Comm handle, MPI_Info info, MPI_Request * request))                \
+    {                                                                                              \
+        ENTER(text "_init");                                                                       \
+        (void)info;                                                                                \
+        COMM(comm, handle);                                                                        \
+        struct schedule *s = NULL;                                                                 \
+        TRY(MAKE(make_##name, &s, comm, UNPACK arguments));                                        \
+        return mpi_schedule_prepare(s, request);                                                   \
     }
 
 static int check_count(const struct comm *comm, int count)
@@ -143,6 +154,14 @@ MPI(int, Barrier, (MPI_Comm handle))
     COMM(comm, handle);
     mpi_note_collective(comm, -1, 0, 0);
     return run_barrier(comm);
+}
+
+MPI(int, Barrier_init, (MPI_Comm handle, MPI_Info info, MPI_Request *request))
+{
+    ENTER("Barrier_init");
+    (void)info;
+    COMM(comm, handle);
+    return mpi_schedule_prepare(make_Barrier(comm), request);
 }
 
 MPI(int, Ibarrier, (MPI_Comm handle, MPI_Request *request))

@@ -181,6 +181,63 @@ FORTRAN(op_create, (MPI_User_function * function, int *commute, MPI_Op *op, MPI_
     *error = MPI_Op_create(function, *commute, op);
 }
 
+/* ---- generalised requests ---- */
+
+/* Functions of Fortran with what they get; C's functions below call them. */
+struct general_fortran {
+    void (*query)(MPI_Aint *extra, MPI_Status *status, MPI_Fint *error);
+    void (*release)(MPI_Aint *extra, MPI_Fint *error);
+    void (*cancel)(MPI_Aint *extra, MPI_Fint *complete, MPI_Fint *error);
+    MPI_Aint *extra; /* the program's variable */
+};
+
+static int general_query(void *extra, MPI_Status *status)
+{
+    struct general_fortran *g = extra;
+    MPI_Fint error = MPI_SUCCESS;
+    g->query(g->extra, status, &error);
+    return error;
+}
+
+static int general_free(void *extra)
+{
+    struct general_fortran *g = extra;
+    MPI_Fint error = MPI_SUCCESS;
+    g->release(g->extra, &error);
+    free(g);
+    return error;
+}
+
+static int general_cancel(void *extra, int complete)
+{
+    struct general_fortran *g = extra;
+    MPI_Fint error = MPI_SUCCESS;
+    g->cancel(g->extra, &complete, &error);
+    return error;
+}
+
+FORTRAN(grequest_start, (void *query, void *release, void *cancel, MPI_Aint *extra,
+                         MPI_Request *request, MPI_Fint *error))
+{
+    struct general_fortran *g = mpi_alloc(sizeof *g);
+    *g = (struct general_fortran){query, release, cancel, extra};
+    *error = MPI_Grequest_start(general_query, general_free, general_cancel, g, request);
+}
+
+/* ---- functions with a value ---- */
+
+MPI_Aint mpi_aint_add_(const MPI_Aint *base, const MPI_Aint *more)
+{
+    return MPI_Aint_add(*base, *more);
+}
+
+MPI_Aint mpi_aint_diff_(const MPI_Aint *one, const MPI_Aint *other)
+{
+    return MPI_Aint_diff(*one, *other);
+}
+
+/* ---- handlers of errors ---- */
+
 FORTRAN(errhandler_create,
         (MPI_Handler_function * function, MPI_Errhandler *handler, MPI_Fint *error))
 {

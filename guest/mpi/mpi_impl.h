@@ -432,6 +432,9 @@ void schedule_within(struct schedule *schedule, struct comm *comm); /* NULL: the
 void schedule_keep(struct schedule *schedule, struct type *type, struct op *op);
 int mpi_schedule_run(struct schedule *schedule);
 int mpi_schedule_start(struct schedule *schedule, MPI_Request *request);
+/* A persistent request that runs it each time that it is started. */
+int mpi_schedule_prepare(struct schedule *schedule, MPI_Request *request);
+void mpi_schedule_restart(struct request *request);
 /* Next round, when a step has ended; from mpi_request_done. */
 void mpi_schedule_step_done(struct schedule *schedule);
 

@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void mpi_note_waited(void)
 static inline void mpi_note_start(struct request *r, bool returns)
 {
     r->noted = returns;
-    if (r->is_null) return;
+    if (r->is_null || r->kind == REQUEST_SCHEDULE) return;
     if (r->kind == REQUEST_SEND)
         mpi_note(CHILIAD_MPI_SENT, r->peer, r->tag, (long)((size_t)r->count * r->type->size),
                  returns ? r->handle : 0, r->context);

@@ -112,6 +112,10 @@ void mpi_bsend_finish(void)
 
 int mpi_start_any(struct request *r)
 {
+    if (r->kind == REQUEST_SCHEDULE) {
+        mpi_schedule_restart(r);
+        return MPI_SUCCESS;
+    }
     if (r->kind == REQUEST_SEND && r->mode == SEND_BUFFERED) return start_buffered(r);
     mpi_request_start(r);
     return MPI_SUCCESS;

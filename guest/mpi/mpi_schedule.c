@@ -284,6 +284,28 @@ int mpi_schedule_start(struct schedule *s, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
+int mpi_schedule_prepare(struct schedule *s, MPI_Request *request)
+{
+    struct request *r = s->request = mpi_request_new(REQUEST_SCHEDULE);
+    r->schedule = s;
+    r->persistent = r->complete = true;
+    if (mpi.check) s->check = mpi_check_take();
+    *request = r->handle;
+    return MPI_SUCCESS;
+}
+
+/* The tag stays that of its place among the collectives: rounds of two starts match in order. */
+void mpi_schedule_restart(struct request *r)
+{
+    struct schedule *s = r->schedule;
+    s->at = s->pending = 0;
+    s->error = MPI_SUCCESS;
+    r->active = true;
+    r->complete = false;
+    mpi_status_empty(&r->status);
+    run(s);
+}
+
 int mpi_schedule_run(struct schedule *s)
 {
     struct request *r = start(s);

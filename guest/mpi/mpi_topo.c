@@ -183,7 +183,9 @@ MPI(int, Cart_sub, (MPI_Comm handle, const int *remain, MPI_Comm *result))
         *(remain[i] ? &key : &color) = *(remain[i] ? &key : &color) * t->sizes[i] + t->coords[i];
         dims += remain[i] != 0;
     }
+    if (!dims) color = comm->local->rank ? MPI_UNDEFINED : 0; /* MPICH: one process has it */
     TRY(mpi_comm_split(comm, color, key, result));
+    if (*result == MPI_COMM_NULL) return MPI_SUCCESS;
     struct topo *sub = mpi_comm(*result)->topo = new_topo(MPI_CART);
     sub->dims = dims;
     sub->sizes = mpi_alloc((size_t)dims * sizeof(int));
@@ -209,25 +211,66 @@ MPI(int, Cart_map, (MPI_Comm handle, int dims, const int *sizes, const int *peri
     return MPI_SUCCESS;
 }
 
-/* The free dimensions get factors as close to each other as can be, the largest first. */
-static int best_split(int nodes, int dims, int max, int *out)
+/* A split of nodes into factors, the largest first. */
+struct split {
+    int dims, *now, *best; /* best: so far */
+    int spread;            /* of the best: its largest less its smallest factor */
+};
+
+/* The largest number whose power is at most `nodes`. */
+static int root_of(int nodes, int power)
 {
-    if (dims == 1) {
-        if (nodes > max) return 0;
-        out[0] = nodes;
-        return 1;
+    int root = 1;
+    for (;; root++) {
+        double most = 1;
+        for (int i = 0; i < power; i++)
+            most *= root + 1;
+        if (most > nodes) return root;
     }
-    /* the largest factor first, as small as possible */
-    for (int first = 1; first <= nodes && first <= max; first++) {
-        double rest = 1;
-        if (nodes % first) continue;
-        for (int i = 0; i < dims; i++)
-            rest *= first;
-        if (rest < nodes) continue;
-        out[0] = first;
-        if (best_split(nodes / first, dims - 1, first, out + 1)) return 1;
+}
+
+/* The least spread, then the largest last factors: as MPICH has it. */
+static bool is_better(const struct split *s)
+{
+    int i = s->dims - 1, spread = s->now[0] - s->now[i];
+    if (spread != s->spread) return spread < s->spread;
+    while (i > 0 && s->now[i] == s->best[i])
+        i--;
+    return s->now[i] > s->best[i];
+}
+
+static void keep(struct split *s)
+{
+    s->spread = s->now[0] - s->now[s->dims - 1];
+    memcpy(s->best, s->now, (size_t)s->dims * sizeof *s->best);
+}
+
+/* Tries splits of what is left into factors of at most `max`, from dimension `at` on. The smallest
+ * factor will be at most the root of what is left, which bounds the spread. */
+static void try_splits(struct split *s, int at, int nodes, int max)
+{
+    int left = s->dims - at;
+    if (left == 1) {
+        s->now[at] = nodes;
+        if (nodes <= max && is_better(s)) keep(s);
+        return;
     }
-    return 0;
+    int root = root_of(nodes, left);
+    for (int factor = root; factor <= max && factor <= nodes; factor++) {
+        if ((at ? s->now[0] : factor) - root > s->spread) return;
+        if (nodes % factor) continue;
+        s->now[at] = factor;
+        try_splits(s, at + 1, nodes / factor, factor);
+    }
+}
+
+/* The free dimensions get factors as close to each other as can be. */
+static void best_split(int nodes, int dims, int *out)
+{
+    struct split s = {dims, mpi_alloc((size_t)dims * sizeof(int)), out, nodes + 1};
+    memset(out, 0, (size_t)dims * sizeof *out);
+    try_splits(&s, 0, nodes, nodes);
+    free(s.now);
 }
 
 MPI(int, Dims_create, (int nodes, int dims, int *sizes))
@@ -250,7 +293,7 @@ MPI(int, Dims_create, (int nodes, int dims, int *sizes))
         return MPI_SUCCESS;
     }
     int *found = mpi_alloc((size_t)left * sizeof *found);
-    (void)best_split(nodes / fixed, left, nodes / fixed, found);
+    best_split(nodes / fixed, left, found);
     for (int i = 0, n = 0; i < dims; i++)
         if (!sizes[i]) sizes[i] = found[n++];
     free(found);

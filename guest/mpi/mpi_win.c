@@ -580,8 +580,15 @@ MPI(int, Win_get_info, (MPI_Win handle, MPI_Info *info))
 {
     ENTER("Win_get_info");
     WIN(win, handle);
-    if (!win->info) return PMPI_Info_create(info);
-    return PMPI_Info_dup(*(const int *)win->info, info);
+    static const char *const defaults[][2] = {{"accumulate_ordering", "rar,raw,war,waw"},
+                                              {"accumulate_ops", "same_op_no_op"}};
+    TRY(win->info ? PMPI_Info_dup(*(const int *)win->info, info) : PMPI_Info_create(info));
+    for (unsigned i = 0; i < 2; i++) {
+        int length, found;
+        TRY(PMPI_Info_get_valuelen(*info, defaults[i][0], &length, &found));
+        if (!found) TRY(PMPI_Info_set(*info, defaults[i][0], defaults[i][1]));
+    }
+    return MPI_SUCCESS;
 }
 
 struct attribute **mpi_win_attributes(MPI_Win handle)

@@ -192,6 +192,42 @@ static void transfers(void)
     MPI_Type_free(&gaps);
 }
 
+/* Two collectives that are started again and again, in another order on odd ranks. */
+static void persistent_collectives(void)
+{
+    int given = 0, sum = 0, told = 0, rounds = 4;
+    MPI_Request list[2];
+    MPI_Allreduce_init(&given, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &list[0]);
+    MPI_Bcast_init(&told, 1, MPI_INT, size - 1, MPI_COMM_WORLD, MPI_INFO_NULL, &list[1]);
+    for (int round = 0; round < rounds; round++) {
+        given = rank + round;
+        if (rank == size - 1) told = 100 + round;
+        MPI_Start(&list[rank % 2]);
+        MPI_Start(&list[1 - rank % 2]);
+        MPI_Waitall(2, list, MPI_STATUSES_IGNORE);
+        expect(sum == size * (size - 1) / 2 + size * round, "a persistent sum");
+        expect(told == 100 + round, "a persistent broadcast");
+    }
+    MPI_Request_free(&list[0]);
+    MPI_Request_free(&list[1]);
+}
+
+/* Sizes of grids as MPICH has them, with ties of the spread. */
+static void grids(void)
+{
+    static const int known[][6] = {{6, 2, 3, 2},
+                                   {48, 3, 4, 4, 3},
+                                   {5040, 3, 21, 16, 15},
+                                   {5616, 4, 13, 9, 8, 6},
+                                   {590520, 4, 38, 37, 21, 20}};
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+        int sizes[4] = {0};
+        MPI_Dims_create(known[i][0], known[i][1], sizes);
+        expect(!memcmp(sizes, &known[i][2], (size_t)known[i][1] * sizeof *sizes),
+               "sizes of a grid");
+    }
+}
+
 /* Errors that are returned; cancelling. */
 static void errors(void)
 {
@@ -269,6 +305,8 @@ int main(int argc, char **argv)
     unexpected();
     requests();
     transfers();
+    persistent_collectives();
+    if (!rank) grids();
     errors();
     double before = MPI_Wtime();
     MPI_Barrier(MPI_COMM_WORLD);

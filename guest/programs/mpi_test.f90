@@ -7,7 +7,7 @@ program check_mpi
     character(len=MPI_MAX_OBJECT_NAME) :: name
     logical :: flag
     integer(kind=MPI_ADDRESS_KIND) :: value
-    external :: largest
+    external :: largest, query, release, cancel
 
     bad = 0
     call MPI_Init(error)
@@ -40,6 +40,13 @@ program check_mpi
     if (.not. flag .or. value /= 77) bad = bad + 1
     call MPI_Sendrecv(rank, 1, MPI_INTEGER, rank, 1, total, 1, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, status, error)
     if (total /= rank .or. status(MPI_SOURCE) /= rank .or. status(MPI_TAG) /= 1) bad = bad + 1
+    value = MPI_Aint_add(40_MPI_ADDRESS_KIND, 2_MPI_ADDRESS_KIND)
+    if (value /= 42 .or. MPI_Aint_diff(value, 2_MPI_ADDRESS_KIND) /= 40) bad = bad + 1
+    call MPI_Grequest_start(query, release, cancel, value, requests(1), error)
+    call MPI_Grequest_complete(requests(1), error)
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
+    call look_at(value)
+    if (value /= 41) bad = bad + 1
     call MPI_Allreduce(MPI_IN_PLACE, bad, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     if (rank == 0 .and. bad == 0) print '(a, i0, a)', 'all is well on ', ranks, ' ranks'
     call MPI_Finalize(error)
@@ -49,4 +56,38 @@ subroutine largest(in, inout, count, type)
     implicit none
     integer :: count, type, in(count), inout(count)
     inout = max(in, inout)
+end subroutine
+
+! Of a generalised request: its release counts the program's variable down.
+subroutine query(extra, status, error)
+    use mpi
+    implicit none
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    integer :: status(MPI_STATUS_SIZE), error
+    call MPI_Status_set_elements(status, MPI_INTEGER, 1, error)
+    call MPI_Status_set_cancelled(status, .false., error)
+end subroutine
+
+subroutine release(extra, error)
+    use mpi
+    implicit none
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    integer :: error
+    extra = extra - 1
+    error = MPI_SUCCESS
+end subroutine
+
+subroutine cancel(extra, complete, error)
+    use mpi
+    implicit none
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    logical :: complete
+    integer :: error
+    error = MPI_SUCCESS
+end subroutine
+
+subroutine look_at(value)
+    use mpi
+    implicit none
+    integer(kind=MPI_ADDRESS_KIND) :: value
 end subroutine
