@@ -92,6 +92,24 @@ static void the_message_names_the_law_the_core_and_both_sides(void **state)
     close_node(&node);
 }
 
+static void a_controller_that_delivers_more_than_it_can_is_found(void **state)
+{
+    (void)state;
+    struct node node;
+    unsigned laws;
+    struct chil_error err = {0};
+    open_node(&node);
+    unsigned space = cache_space_new(node.cache);
+    (void)cache_load(node.cache, 0, space, 0, 4, 0); /* a line from DDR */
+    uint64_t busy, until;
+    cache_controller_busy(node.cache, 0, &busy, &until);
+    assert_true(busy > 0 && until >= busy);
+    node.cache->ddr[0].counts.fetch += until / busy;
+    assert_int_equal(node_check_laws(&node, &laws, &err), CHIL_ELAW);
+    assert_non_null(strstr(err.text, "'busy cycles of a DDR controller <= those there were'"));
+    close_node(&node);
+}
+
 static void a_miss_too_many_in_the_hierarchy_is_found(void **state)
 {
     (void)state;
@@ -146,6 +164,7 @@ int main(void)
         cmocka_unit_test(laws_hold_where_nothing_happened),
         cmocka_unit_test(every_signal_of_a_core_that_is_off_by_one_is_found),
         cmocka_unit_test(the_message_names_the_law_the_core_and_both_sides),
+        cmocka_unit_test(a_controller_that_delivers_more_than_it_can_is_found),
         cmocka_unit_test(a_miss_too_many_in_the_hierarchy_is_found),
         cmocka_unit_test(a_miss_of_no_kind_is_found),
     };

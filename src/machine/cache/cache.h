@@ -347,5 +347,9 @@ void cache_law_sides(const struct cache *cache, const struct cache_law *law, uin
 bool cache_law_of_core(const struct cache_law *law);
 /* The difference of both sides for all of this node; 0 when the law holds. */
 int64_t cache_law_error(const struct cache *cache, const struct cache_law *law);
+/* For how many cycles a DDR controller was busy, and until when it is: not more, as it serves one
+ * line at a time. */
+void cache_controller_busy(const struct cache *cache, unsigned controller, uint64_t *busy,
+                           uint64_t *until);
 
 #endif

@@ -482,3 +482,11 @@ int64_t cache_law_error(const struct cache *cache, const struct cache_law *law)
     cache_law_sides(cache, law, CACHE_ALL, &left, &right);
     return (int64_t)(left - right);
 }
+
+void cache_controller_busy(const struct cache *cache, unsigned controller, uint64_t *busy,
+                           uint64_t *until)
+{
+    const struct ddr *ddr = &cache->ddr[controller];
+    *busy = (ddr->counts.fetch + ddr->counts.store) * cache->config.ddr_busy;
+    *until = calendar_until(&ddr->calendar);
+}

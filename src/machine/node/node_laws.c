@@ -190,6 +190,20 @@ static int check_memory(const struct node *node, const struct cache_law *law, un
     return 0;
 }
 
+/* A controller serves one line at a time. */
+static int check_controllers(const struct node *node, unsigned *checked, struct chil_error *err)
+{
+    unsigned count = cache_config_get(node->cache)->controllers;
+    for (unsigned i = 0; i < count; i++, ++*checked) {
+        uint64_t busy, until;
+        cache_controller_busy(node->cache, i, &busy, &until);
+        if (busy > until)
+            return broken(err, "busy cycles of a DDR controller <= those there were", CORE_ALL,
+                          busy, until);
+    }
+    return 0;
+}
+
 /* The laws that every signal of a core has. */
 static int check_signal(const struct node *node, enum core_signal signal, unsigned *checked,
                         struct chil_error *err)
@@ -212,8 +226,8 @@ static int check_signal(const struct node *node, enum core_signal signal, unsign
 
 int node_check_laws(const struct node *node, unsigned *checked, struct chil_error *err)
 {
-    int status = 0;
     *checked = 0;
+    int status = check_controllers(node, checked, err);
     for (unsigned i = 0; !status && i < cache_law_count; i++)
         status = check_memory(node, &cache_laws[i], checked, err);
     for (unsigned s = CORE_SIGNAL_NONE + 1; !status && s < CORE_SIGNAL_COUNT; s++)
