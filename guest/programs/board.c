@@ -1,6 +1,7 @@
 /* The monitor's board used by the program itself, through its registers: an experiment as the paper has it, on two
- * arrays with page tags, in the order of section 3.5; then a forbidden bin, which the status reports; then trace
- * mode, limits of the latency, and more overflows than their queue has room for. The exit status counts what is wrong. With an argument it writes a page tag without leave, which must kill it. */
+ * arrays with page tags, in the order of section 3.5; then a forbidden bin, which the status reports; then trace mode,
+ * limits of the latency, and more overflows than their queue has room for. The exit status counts what is wrong. With
+ * an argument it writes a page tag without leave, which must kill it. */
 #include <chiliad/monitor.h>
 #include <stdio.h>
 
@@ -34,7 +35,7 @@ __attribute__((noinline)) static void walk(volatile char *bytes, unsigned stride
         (void)bytes[i];
 }
 
-/* The other mode: a record for each miss of 20 walked lines, at the next address each time, fields below and time above. */
+/* The other mode: a record for each miss of 20 lines, at the next address each time, fields below and time above. */
 static void trace_some(void)
 {
     enum { MISSES = 20, FIELDS = (1 << 20) - 1 };
@@ -58,7 +59,7 @@ static void trace_some(void)
     expect("records later than the one before", later, records - 1);
 }
 
-/* Latencies shifted, above the maximum, below the minimum; then a threshold of 0 and more overflows than the queue has. */
+/* Latencies shifted, above the maximum, below the minimum; then a threshold of 0 and more overflows than are queued. */
 static void limit_some(void)
 {
     static const struct {

@@ -2,8 +2,8 @@
  *   category N      changes the category N times
  *   tag N PAGES     changes the tag of PAGES pages N times
  *   poll N          walks an array, and looks N times for the misses of this core: all bins of one sender
- *   memory N        walks it under category N with jumpers from the category, and looks where its misses are: in bins of
- *                   20 bits, or above, where the board has more memory; prints where, and the largest word there is
+ *   memory N        walks it under category N with jumpers from the category, and looks where its misses are: in bins
+ *                   of 20 bits, or above, where the board has more memory; prints where, and the largest word
  *   interrupt N     walks it with the same selection and a threshold of N; the handler reads the bin's address
  * The exit status counts what is wrong; `interrupt` prints the bin. */
 #include <chiliad/monitor.h>
