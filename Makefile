@@ -170,7 +170,7 @@ $(eval $(call guest_library,papi,$(wildcard guest/lib/papi*.c),libpapi.so.7.0,bg
 MPI_SRC     := $(sort $(wildcard guest/mpi/*.c))
 MPI_OBJ     := $(MPI_SRC:guest/mpi/%.c=%) mpi_fortran_calls
 MPI_OBJ     := $(MPI_OBJ:%=$(GUEST)/mpi/%.o) $(MPI_OBJ:%=$(GUEST)/mpi/%.pic.o)
-MPI_H       := $(addprefix $(GUEST)/include/,mpi.h mpif.h $(if $(shell command -v $(CROSS)gfortran),mpi.mod))
+MPI_H       := $(addprefix $(GUEST)/include/,mpi.h mpif.h $(if $(shell command -v $(CROSS)gfortran),mpi.mod mpi_f08.mod))
 MPI_COMPILE  = $(CROSS)gcc $(GUEST_FLAGS) -D_GNU_SOURCE -Iguest/mpi -I$(GUEST)/include -MMD -MP -c $< -o $@
 GUEST_LIBS  += $(GUEST)/lib/libmpi.a $(GUEST)/lib/libmpi.so
 $(MPI_OBJ): $(GUEST)/include/mpi.h
@@ -185,6 +185,10 @@ $(GUEST)/include/mpi.mod: $(GUEST)/include/mpif.h guest/mpi/calls tools/mpi-call
 	tools/mpi-calls module guest/mpi > $(GUEST)/mpi/mpi.f90 || { rm -f $(GUEST)/mpi/mpi.f90; exit 1; }
 	$(CROSS)gfortran -mcpu=440fp -ffree-line-length-none -fsyntax-only -I$(GUEST)/include -J$(GUEST)/include $(GUEST)/mpi/mpi.f90
 	@touch $@
+$(GUEST)/include/mpi_f08.mod: $(GUEST)/include/mpif.h guest/mpi/calls tools/mpi-calls
+	@mkdir -p $(GUEST)/mpi
+	CC='$(CC)' tools/mpi-calls f08 guest/mpi > $(GUEST)/mpi/mpi_f08.f90 || { rm -f $(GUEST)/mpi/mpi_f08.f90; exit 1; }
+	$(CROSS)gfortran -mcpu=440fp -ffree-line-length-none -fsyntax-only -J$(GUEST)/include $(GUEST)/mpi/mpi_f08.f90
 $(GUEST)/mpi/mpi_fortran_calls.c: guest/mpi/calls tools/mpi-calls
 	@mkdir -p $(@D)
 	tools/mpi-calls fortran guest/mpi > $@ || { rm -f $@; exit 1; }

@@ -19,12 +19,12 @@ int mpi_attr_get(enum kind kind, int handle, int key, void **value, int *form, i
 
 FORTRAN(init, (MPI_Fint * error))
 {
-    *error = MPI_Init(NULL, NULL);
+    RESULT(error) = MPI_Init(NULL, NULL);
 }
 
 FORTRAN(init_thread, (int *required, int *provided, MPI_Fint *error))
 {
-    *error = MPI_Init_thread(NULL, NULL, *required, provided);
+    RESULT(error) = MPI_Init_thread(NULL, NULL, *required, provided);
 }
 
 double mpi_wtime_(void)
@@ -36,6 +36,29 @@ double mpi_wtick_(void)
 {
     return MPI_Wtick();
 }
+
+MPI_Fint mpi_fortran_ignored;
+
+/* Comparisons of handles in mpi_f08: functions of types with one integer. */
+#define COMPARE(kind)                                                                              \
+    MPI_Fint chiliad_mpi_eq_##kind##_(const int *a, const int *b)                                  \
+    {                                                                                              \
+        return *a == *b;                                                                           \
+    }                                                                                              \
+    MPI_Fint chiliad_mpi_ne_##kind##_(const int *a, const int *b)                                  \
+    {                                                                                              \
+        return *a != *b;                                                                           \
+    }
+COMPARE(comm)
+COMPARE(group)
+COMPARE(datatype)
+COMPARE(request)
+COMPARE(op)
+COMPARE(errhandler)
+COMPARE(info)
+COMPARE(win)
+COMPARE(file)
+COMPARE(message)
 
 /* ---- strings ---- */
 
@@ -64,8 +87,8 @@ static void text_out(char *to, size_t room, const char *from)
     FORTRAN(name, parameters)                                                                      \
     {                                                                                              \
         char text[MPI_MAX_INFO_VAL + 1] = "";                                                      \
-        *error = call;                                                                             \
-        if (!*error) text_out(out, room, text);                                                    \
+        RESULT(error) = call;                                                                      \
+        if (!RESULT(error)) text_out(out, room, text);                                             \
     }
 GETS_TEXT(get_library_version, (char *out, int *length, MPI_Fint *error, size_t room),
           MPI_Get_library_version(text, length))
@@ -87,7 +110,7 @@ GETS_TEXT(info_get_nthkey, (MPI_Info * info, int *number, char *out, MPI_Fint *e
     FORTRAN(name, parameters)                                                                      \
     {                                                                                              \
         char *text = text_in(in, size);                                                            \
-        *error = call;                                                                             \
+        RESULT(error) = call;                                                                      \
         free(text);                                                                                \
     }
 TAKES_TEXT(add_error_string, (int *code, const char *in, MPI_Fint *error, size_t size),
@@ -120,7 +143,7 @@ FORTRAN(info_set, (MPI_Info * info, const char *key, const char *value, MPI_Fint
                    size_t key_size, size_t value_size))
 {
     char *k = text_in(key, key_size), *v = text_in(value, value_size);
-    *error = MPI_Info_set(*info, k, v);
+    RESULT(error) = MPI_Info_set(*info, k, v);
     free(k);
     free(v);
 }
@@ -130,8 +153,8 @@ FORTRAN(info_get, (MPI_Info * info, const char *key, int *length, char *out, int
 {
     char *k = text_in(key, key_size), text[MPI_MAX_INFO_VAL + 1] = "";
     int most = *length < MPI_MAX_INFO_VAL ? *length : MPI_MAX_INFO_VAL;
-    *error = MPI_Info_get(*info, k, most, text, flag);
-    if (!*error && *flag) text_out(out, room, text);
+    RESULT(error) = MPI_Info_get(*info, k, most, text, flag);
+    if (!RESULT(error) && *flag) text_out(out, room, text);
     free(k);
 }
 
@@ -140,21 +163,21 @@ FORTRAN(info_get, (MPI_Info * info, const char *key, int *length, char *out, int
 FORTRAN(waitany,
         (int *count, MPI_Request *requests, int *index, MPI_Status *status, MPI_Fint *error))
 {
-    *error = MPI_Waitany(*count, requests, index, fortran_status(status));
+    RESULT(error) = MPI_Waitany(*count, requests, index, fortran_status(status));
     if (*index != MPI_UNDEFINED) ++*index;
 }
 
 FORTRAN(testany, (int *count, MPI_Request *requests, int *index, int *flag, MPI_Status *status,
                   MPI_Fint *error))
 {
-    *error = MPI_Testany(*count, requests, index, flag, fortran_status(status));
+    RESULT(error) = MPI_Testany(*count, requests, index, flag, fortran_status(status));
     if (*index != MPI_UNDEFINED) ++*index;
 }
 
 FORTRAN(waitsome, (int *count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses,
                    MPI_Fint *error))
 {
-    *error = MPI_Waitsome(*count, requests, out, indices, fortran_status(statuses));
+    RESULT(error) = MPI_Waitsome(*count, requests, out, indices, fortran_status(statuses));
     for (int i = 0; *out != MPI_UNDEFINED && i < *out; i++)
         indices[i]++;
 }
@@ -162,7 +185,7 @@ FORTRAN(waitsome, (int *count, MPI_Request *requests, int *out, int *indices, MP
 FORTRAN(testsome, (int *count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses,
                    MPI_Fint *error))
 {
-    *error = MPI_Testsome(*count, requests, out, indices, fortran_status(statuses));
+    RESULT(error) = MPI_Testsome(*count, requests, out, indices, fortran_status(statuses));
     for (int i = 0; *out != MPI_UNDEFINED && i < *out; i++)
         indices[i]++;
 }
@@ -171,14 +194,14 @@ FORTRAN(buffer_detach, (void *buffer, int *size, MPI_Fint *error))
 {
     void *address;
     (void)buffer;
-    *error = MPI_Buffer_detach(&address, size);
+    RESULT(error) = MPI_Buffer_detach(&address, size);
 }
 
 /* ---- functions of the user ---- */
 
 FORTRAN(op_create, (MPI_User_function * function, int *commute, MPI_Op *op, MPI_Fint *error))
 {
-    *error = MPI_Op_create(function, *commute, op);
+    RESULT(error) = MPI_Op_create(function, *commute, op);
 }
 
 /* ---- generalised requests ---- */
@@ -221,7 +244,7 @@ FORTRAN(grequest_start, (void *query, void *release, void *cancel, MPI_Aint *ext
 {
     struct general_fortran *g = mpi_alloc(sizeof *g);
     *g = (struct general_fortran){query, release, cancel, extra};
-    *error = MPI_Grequest_start(general_query, general_free, general_cancel, g, request);
+    RESULT(error) = MPI_Grequest_start(general_query, general_free, general_cancel, g, request);
 }
 
 /* ---- functions with a value ---- */
@@ -241,25 +264,25 @@ MPI_Aint mpi_aint_diff_(const MPI_Aint *one, const MPI_Aint *other)
 FORTRAN(errhandler_create,
         (MPI_Handler_function * function, MPI_Errhandler *handler, MPI_Fint *error))
 {
-    *error = MPI_Errhandler_create(function, handler);
+    RESULT(error) = MPI_Errhandler_create(function, handler);
 }
 
 FORTRAN(comm_create_errhandler,
         (MPI_Comm_errhandler_function * function, MPI_Errhandler *handler, MPI_Fint *error))
 {
-    *error = MPI_Comm_create_errhandler(function, handler);
+    RESULT(error) = MPI_Comm_create_errhandler(function, handler);
 }
 
 FORTRAN(win_create_errhandler,
         (MPI_Win_errhandler_function * function, MPI_Errhandler *handler, MPI_Fint *error))
 {
-    *error = MPI_Win_create_errhandler(function, handler);
+    RESULT(error) = MPI_Win_create_errhandler(function, handler);
 }
 
 FORTRAN(file_create_errhandler,
         (MPI_File_errhandler_function * function, MPI_Errhandler *handler, MPI_Fint *error))
 {
-    *error = MPI_File_create_errhandler(function, handler);
+    RESULT(error) = MPI_File_create_errhandler(function, handler);
 }
 
 /* ---- attributes ---- */
@@ -274,20 +297,20 @@ typedef void erases(int *object, int *key, void **value, void **extra, int *erro
         (void)object, (void)key, (void)extra;                                                      \
         *out = *in;                                                                                \
         *flag = 1;                                                                                 \
-        *error = MPI_SUCCESS;                                                                      \
+        RESULT(error) = MPI_SUCCESS;                                                               \
     }
 #define COPY_NOTHING(name)                                                                         \
     void name(int *object, int *key, void **extra, void **in, void **out, int *flag, int *error)   \
     {                                                                                              \
         (void)object, (void)key, (void)extra, (void)in, (void)out;                                 \
         *flag = 0;                                                                                 \
-        *error = MPI_SUCCESS;                                                                      \
+        RESULT(error) = MPI_SUCCESS;                                                               \
     }
 #define DELETE_NOTHING(name)                                                                       \
     void name(int *object, int *key, void **value, void **extra, int *error)                       \
     {                                                                                              \
         (void)object, (void)key, (void)value, (void)extra;                                         \
-        *error = MPI_SUCCESS;                                                                      \
+        RESULT(error) = MPI_SUCCESS;                                                               \
     }
 #define STANDARD(prefix)                                                                           \
     copies prefix##dup_fn_, prefix##null_copy_fn_;                                                 \
@@ -314,17 +337,17 @@ static int get_value(enum kind kind, int handle, int key, MPI_Aint *value, int *
     FORTRAN(create, (void *copy, void *erase, int *key, MPI_Aint *extra, MPI_Fint *error))         \
     {                                                                                              \
         ENTER(text);                                                                               \
-        *error = mpi_keyval_create(kind, copy, erase, key, (void *)*extra, 1);                     \
+        RESULT(error) = mpi_keyval_create(kind, copy, erase, key, (void *)*extra, 1);              \
     }                                                                                              \
     FORTRAN(set, (int *handle, int *key, MPI_Aint *value, MPI_Fint *error))                        \
     {                                                                                              \
         ENTER(text);                                                                               \
-        *error = mpi_attr_set(kind, *handle, *key, (void *)*value, ATTR_INT);                      \
+        RESULT(error) = mpi_attr_set(kind, *handle, *key, (void *)*value, ATTR_INT);               \
     }                                                                                              \
     FORTRAN(get, (int *handle, int *key, MPI_Aint *value, int *flag, MPI_Fint *error))             \
     {                                                                                              \
         ENTER(text);                                                                               \
-        *error = get_value(kind, *handle, *key, value, flag);                                      \
+        RESULT(error) = get_value(kind, *handle, *key, value, flag);                               \
     }
 ATTRIBUTES(keyval_create, attr_put, attr_get, KIND_COMM, "Attr_put")
 ATTRIBUTES(comm_create_keyval, comm_set_attr, comm_get_attr, KIND_COMM, "Comm_set_attr")

@@ -14,6 +14,10 @@
 extern int chiliad_mpi_bottom_, chiliad_mpi_in_place_, chiliad_mpi_status_[5],
     chiliad_mpi_statuses_[5], chiliad_mpi_unweighted_, chiliad_mpi_weights_empty_;
 
+/* Where the error goes: mpi_f08 lets a program leave that argument out, which is then null. */
+extern MPI_Fint mpi_fortran_ignored;
+#define RESULT(error) *((error) ? (error) : &mpi_fortran_ignored)
+
 static inline void *fortran_address(void *address)
 {
     if (address == &chiliad_mpi_bottom_) return MPI_BOTTOM;
