@@ -10,6 +10,8 @@
 #   work      an empty folder, removed when the test ends
 #   number    how many results were reported
 #   failed    1 when one of them failed
+#   sanitized 1 when the program was built with ASan+UBSan: it takes ten times as long, and shows mistakes with memory.
+#             What the plain program shows of results it need not show again
 #
 # shellcheck shell=sh
 # shellcheck disable=SC2034 # not every test uses all of them
@@ -21,6 +23,13 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 number=0
 failed=0
+sanitized=0
+case $chiliad in */asan/*) sanitized=1 ;; esac
+
+# less WHAT: says what the sanitized program leaves out
+less() {
+    echo "# less under asan+ubsan: $1"
+}
 
 # report STATUS NAME: one result in TAP; the test passed when STATUS is 0.
 report() {
