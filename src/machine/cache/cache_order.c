@@ -72,8 +72,9 @@ void order_mark(struct cache *cache, uint32_t line)
 void order_show(const struct cache *cache, uint8_t *bytes, uint32_t line)
 {
     const struct order_frame *frame = frame_of(cache, line);
-    for (uint32_t i = 0; i < ORDER_WORDS * 64; i++)
-        if (frame->lines[i / 64] >> i % 64 & 1) bytes[i] |= CACHE_CONTENDED;
+    for (uint32_t word = 0; word < ORDER_WORDS; word++)
+        for (uint64_t lines = frame->lines[word]; lines; lines &= lines - 1)
+            bytes[64 * word + (uint32_t)__builtin_ctzll(lines)] |= CACHE_CONTENDED;
 }
 
 void order_forget(struct cache *cache, uint64_t frame)

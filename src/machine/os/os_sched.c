@@ -199,17 +199,6 @@ static bool on_core(const struct os_task *task, unsigned core)
     return task->state == OS_RUNNABLE && task->core == core;
 }
 
-/* When a core has something to run: now, when a task of it is ready, or later, or never. */
-static uint64_t core_next(const struct os *os, unsigned core)
-{
-    uint64_t first = OS_NEVER;
-    for (const struct os_task *task = os->tasks; task; task = task->next)
-        if (on_core(task, core) && task->ready_cycle < first) first = task->ready_cycle;
-    if (first == OS_NEVER) return OS_NEVER;
-    uint64_t clock = core_cycles(os->cores[core].core);
-    return first > clock ? first : clock;
-}
-
 static uint64_t events_next(const struct os *os)
 {
     uint64_t next = os_timers_next(os);
@@ -244,6 +233,7 @@ static bool waits_inside(const struct os *os, unsigned core)
 
 static void settle(struct os *os)
 {
+    os->acts = true;
     for (; os->waiting_inside; os->waiting_inside &= os->waiting_inside - 1) {
         const struct os_core *slot = &os->cores[__builtin_ctzll(os->waiting_inside)];
         uint64_t before = core_cycles(slot->core);
@@ -511,11 +501,20 @@ struct next_step {
     uint64_t when, order;
 };
 
+/* A core has something to run when a task of it is ready: now, or later, or never. */
 static struct next_step find_next(const struct os *os)
 {
     struct next_step best = {0, OS_NEVER, OS_NEVER};
+    uint64_t ready[OS_CORES_MAX];
+    for (unsigned c = 0; c < os->core_count; c++)
+        ready[c] = OS_NEVER;
+    for (const struct os_task *task = os->tasks; task; task = task->next)
+        if (task->state == OS_RUNNABLE && task->ready_cycle < ready[task->core])
+            ready[task->core] = task->ready_cycle;
     for (unsigned c = 0; c < os->core_count; c++) {
-        uint64_t next = core_next(os, c);
+        if (ready[c] == OS_NEVER) continue;
+        uint64_t clock = core_cycles(os->cores[c].core), next = clock;
+        if (ready[c] > clock) next = ready[c];
         if (next < best.when)
             best = (struct next_step){c, next, least(best.order, best.when)};
         else if (next < best.order)
@@ -546,6 +545,8 @@ static enum os_progress advance(struct os *os, uint64_t until)
         if (os->now >= until) return OS_TIME_REACHED;
         enum os_progress progress = advance_once(os);
         if (progress != OS_TIME_REACHED) return progress;
+        if (!os->acts) continue; /* cores only ran */
+        os->acts = false;
         os_sweep(os);
     }
     return OS_ALL_ENDED;

@@ -75,9 +75,10 @@ struct os {
     unsigned core_count;
     struct os_process *processes;
     struct os_task *tasks;
-    int next_id;             /* one counter for processes and threads */
-    uint64_t order;          /* runs through os_task.order and wait_order */
-    uint64_t until;          /* of os_advance */
+    int next_id;    /* one counter for processes and threads */
+    uint64_t order; /* runs through os_task.order and wait_order */
+    uint64_t until; /* of os_advance */
+    bool acts;      /* something else has happened than cores running: tasks may have ended */
     uint64_t waiting_inside; /* cores that wait before an access (core_order) */
     uint64_t now;
     struct os_warned *warned;
