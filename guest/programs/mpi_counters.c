@@ -1,4 +1,4 @@
-/* Counter libraries in every rank of a hybrid program: each rank's counts of FMAs are known, whoever else runs on the node.
+/* Counter libraries in every rank of a hybrid program: each rank's counts of FMAs are known, with other ranks on the node.
  * Rank r has 1000 (r + 1) of them in each of its threads. Returns how many counts were wrong, over all ranks.
  *
  *     BGLCounters, libHPM   the process, all its threads       PAPI   the calling thread

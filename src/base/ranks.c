@@ -6,7 +6,7 @@
  *
  * At its end each rank takes part in one exchange more, in which its size is ENDED. All ranks are
  * in the same exchange; one that is not at its end then sees that another one is, since that
- * failed, and gives up: nobody waits for a rank that has left. */
+ * failed, and gives up: no rank waits for a rank that has left. */
 #include "base/ranks.h"
 
 #include <dlfcn.h>

@@ -324,14 +324,14 @@ static void what_waits_for_other_cores(void **state)
                      CACHE_WAITS);                                         /* the second line */
     assert_int_equal(cache_store(cache, 1, 0, 516, 4, 1000), CACHE_WAITS); /* stores of 0 join it */
     assert_int_not_equal(cache_store(cache, 1, 0, 1024, 4, 1000),
-                         CACHE_WAITS);                                    /* nobody else has it */
+                         CACHE_WAITS);                                    /* no other has it */
     assert_int_equal(cache_load(cache, 1, 0, 512, 4, 1000), CACHE_WAITS); /* stores of 0 join it */
     assert_int_equal(cache_load(cache, 1, 0, 512 - 2, 4, 1000), CACHE_WAITS);
     assert_int_equal(cache_load(cache, 1, 0, 512 + LINE, 4, 1000), CACHE_WAITS); /* its L2 line */
     assert_int_equal(cache_manage(cache, CACHE_FLUSH, 1, 0, 0, 1000), CACHE_WAITS);
     assert_int_not_equal(cache_load(cache, 1, 0, 0, 4, 1000), CACHE_WAITS);   /* only read */
     assert_int_not_equal(cache_store(cache, 1, 0, 512, 4, 999), CACHE_WAITS); /* in time */
-    /* Now it is contended: core 0 waits even for a hit, until nobody took it for long. */
+    /* Now it is contended: core 0 waits even for a hit, until no other core took it for long. */
     assert_int_not_equal(cache_load(cache, 0, 0, 512, 4, 999), CACHE_WAITS);
     assert_int_equal(cache_lines(cache, 0, 0)[512 / LINE] & (CACHE_LOAD | CACHE_STORE), 0);
     assert_int_equal(cache_load(cache, 0, 0, 512, 4, 1000), CACHE_WAITS);

@@ -11,8 +11,8 @@
  * (src/machine/cache/cache_order.c), unless it is the core furthest behind: its limit is the time
  * of the next thing that anything else does. At the same cycle the core of the lower number comes
  * first. A core that waits is inside a block, and continues there when it is the one furthest
- * behind. Before anything else happens than cores running, it is settled: its clock and counts are
- * then those of what it has done.
+ * behind. Before anything else happens than cores running, it is brought to an end: its clock and
+ * counts are then those of what it has done.
  *
  * Calls (and everything else that stops a core) are acted on only when their core is the one
  * furthest behind again, so they happen in the order of time, not of quanta: no call returns what
