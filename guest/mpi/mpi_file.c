@@ -223,7 +223,7 @@ MPI(int, File_set_view,
     if (strcmp(datarep, "native") != 0 && strcmp(datarep, "external32") != 0 &&
         strcmp(datarep, "internal") != 0)
         return mpi_file_fail(file, MPI_ERR_UNSUPPORTED_DATAREP, datarep);
-    if (start == MPI_DISPLACEMENT_CURRENT) start = lseek(file->descriptor, 0, SEEK_CUR);
+    if (start == MPI_DISPLACEMENT_CURRENT) start = mpi_file_shared_place(file);
     if (start < 0) return mpi_file_fail(file, MPI_ERR_ARG, "the displacement is negative");
     mpi_type_retain(e);
     mpi_type_retain(f);
@@ -252,8 +252,7 @@ MPI(int, File_get_view,
     return MPI_SUCCESS;
 }
 
-/* Where byte `at` of the view's data is in the file, and how many follow it there. */
-static MPI_Offset place_of(const struct file *file, MPI_Offset at, size_t *run)
+MPI_Offset mpi_file_place(const struct file *file, MPI_Offset at, size_t *run)
 {
     const struct type *t = file->filetype;
     MPI_Offset tile = at / (MPI_Offset)t->size, inside = at % (MPI_Offset)t->size;
@@ -278,7 +277,7 @@ static MPI_Offset move(const struct file *file, MPI_Offset at, char *data, size_
 {
     size_t done = 0, run;
     while (done < bytes) {
-        MPI_Offset place = place_of(file, at + (MPI_Offset)done, &run);
+        MPI_Offset place = mpi_file_place(file, at + (MPI_Offset)done, &run);
         if (run > bytes - done) run = bytes - done;
         ssize_t now = writes ? pwrite64(file->descriptor, data + done, run, place)
                              : pread64(file->descriptor, data + done, run, place);
@@ -410,7 +409,7 @@ MPI_Offset mpi_file_end(const struct file *file)
                at = now.st_size > file->start && extent > 0
                         ? (now.st_size - file->start) / extent * size
                         : 0;
-    while (place_of(file, at, &run) < now.st_size)
+    while (mpi_file_place(file, at, &run) < now.st_size)
         at += (MPI_Offset)file->etype->size;
     return at / (MPI_Offset)file->etype->size;
 }
@@ -443,7 +442,7 @@ MPI(int, File_get_byte_offset, (MPI_File handle, MPI_Offset place, MPI_Offset *b
     ENTER("File_get_byte_offset");
     FILE_OF(file, handle);
     size_t run;
-    *byte = place_of(file, place * (MPI_Offset)file->etype->size, &run);
+    *byte = mpi_file_place(file, place * (MPI_Offset)file->etype->size, &run);
     return MPI_SUCCESS;
 }
 

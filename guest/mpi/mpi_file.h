@@ -33,6 +33,9 @@ MPI_Offset mpi_file_end(const struct file *file);
 int mpi_file_request(int error, const MPI_Status *status, MPI_Request *request);
 void mpi_file_shared_open(struct file *file);
 void mpi_file_shared_close(struct file *file);
+MPI_Offset mpi_file_shared_place(struct file *file); /* byte of the file; collective */
+/* Where byte `at` of the view's data is in the file, and how many follow it there. */
+MPI_Offset mpi_file_place(const struct file *file, MPI_Offset at, size_t *run);
 
 #define FILE_OF(variable, number)                                                                  \
     struct file *variable = mpi_file_of(number);                                                   \

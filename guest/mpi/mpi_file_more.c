@@ -145,6 +145,15 @@ MPI(int, File_get_position_shared, (MPI_File handle, MPI_Offset *place))
     return MPI_SUCCESS;
 }
 
+MPI_Offset mpi_file_shared_place(struct file *file)
+{
+    size_t run;
+    mpi_barrier(file->comm);
+    long long place = file->shared;
+    mpi_bcast(file->comm, &place, 1, MPI_LONG_LONG, 0);
+    return mpi_file_place(file, place * (MPI_Offset)file->etype->size, &run);
+}
+
 /* ---- split collectives ---- */
 
 static int begin(MPI_File handle)

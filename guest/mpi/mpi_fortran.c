@@ -27,6 +27,16 @@ FORTRAN(init_thread, (int *required, int *provided, MPI_Fint *error))
     RESULT(error) = MPI_Init_thread(NULL, NULL, *required, provided);
 }
 
+double pmpi_wtime_(void)
+{
+    return PMPI_Wtime();
+}
+
+double pmpi_wtick_(void)
+{
+    return PMPI_Wtick();
+}
+
 double mpi_wtime_(void)
 {
     return MPI_Wtime();
@@ -38,6 +48,25 @@ double mpi_wtick_(void)
 }
 
 MPI_Fint mpi_fortran_ignored;
+
+/* MPI_Sizeof, by type and kind; complex ones have two parts. */
+#define SIZEOF(type, kind, bytes)                                                                  \
+    void chiliad_mpi_sizeof_##type##_##kind##_(const void *x, MPI_Fint *size, MPI_Fint *error)     \
+    {                                                                                              \
+        (void)x;                                                                                   \
+        *size = bytes;                                                                             \
+        RESULT(error) = MPI_SUCCESS;                                                               \
+    }
+SIZEOF(integer, 1, 1)
+SIZEOF(integer, 2, 2)
+SIZEOF(integer, 4, 4)
+SIZEOF(integer, 8, 8)
+SIZEOF(real, 4, 4)
+SIZEOF(real, 8, 8)
+SIZEOF(complex, 4, 8)
+SIZEOF(complex, 8, 16)
+SIZEOF(logical, 4, 4)
+SIZEOF(character, 1, 1)
 
 /* Comparisons of handles in mpi_f08: functions of types with one integer. */
 #define COMPARE(kind)                                                                              \

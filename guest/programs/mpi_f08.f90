@@ -49,6 +49,10 @@ program check_mpi_f08
     call MPI_Sendrecv(rank, 1, MPI_INTEGER, rank, 1, total, 1, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, status)
     if (total /= rank .or. status%MPI_SOURCE /= rank) bad = bad + 1
     if (MPI_Wtime() <= 0 .or. MPI_Wtick() > 1d-6) bad = bad + 1
+    call MPI_Sizeof(matrix, length)
+    call MPI_Sizeof(rank, index)
+    if (length /= 8 .or. index /= 4) bad = bad + 1
+    if (PMPI_Wtime() <= 0) bad = bad + 1
     call MPI_Allreduce(MPI_IN_PLACE, bad, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     if (rank == 0 .and. bad == 0) print '(a, i0, a)', 'all is well on ', ranks, ' ranks'
     call MPI_Finalize()

@@ -3,6 +3,7 @@ program check_mpi
     use mpi
     implicit none
     integer :: rank, ranks, error, total, index, length, key, requests(2), status(MPI_STATUS_SIZE), bad, op, column
+    integer :: counts(8), places(8), all(8)
     double precision :: sent(1000), got(1000), matrix(10, 10)
     character(len=MPI_MAX_OBJECT_NAME) :: name
     logical :: flag
@@ -40,6 +41,15 @@ program check_mpi
     if (.not. flag .or. value /= 77) bad = bad + 1
     call MPI_Sendrecv(rank, 1, MPI_INTEGER, rank, 1, total, 1, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, status, error)
     if (total /= rank .or. status(MPI_SOURCE) /= rank .or. status(MPI_TAG) /= 1) bad = bad + 1
+    counts = 1 ! beside a buffer, 0 is an array, too
+    places = [(index, index = 0, 7)]
+    all = rank
+    if (ranks <= 8) then
+        call MPI_Alltoallv(MPI_IN_PLACE, 0, 0, MPI_DATATYPE_NULL, all, counts, places, MPI_INTEGER, MPI_COMM_WORLD, error)
+        do index = 1, ranks
+            if (all(index) /= index - 1) bad = bad + 1
+        end do
+    end if
     value = MPI_Aint_add(40_MPI_ADDRESS_KIND, 2_MPI_ADDRESS_KIND)
     if (value /= 42 .or. MPI_Aint_diff(value, 2_MPI_ADDRESS_KIND) /= 40) bad = bad + 1
     call MPI_Grequest_start(query, release, cancel, value, requests(1), error)
@@ -47,6 +57,10 @@ program check_mpi
     call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
     call look_at(value)
     if (value /= 41) bad = bad + 1
+    call MPI_Sizeof(matrix, length, error)
+    call MPI_Sizeof(rank, index, error)
+    if (length /= 8 .or. index /= 4) bad = bad + 1
+    if (PMPI_Wtime() <= 0) bad = bad + 1
     call MPI_Allreduce(MPI_IN_PLACE, bad, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     if (rank == 0 .and. bad == 0) print '(a, i0, a)', 'all is well on ', ranks, ' ranks'
     call MPI_Finalize(error)
