@@ -110,6 +110,7 @@ const struct catalog_key catalog_keys[] = {
     {"misses.kinds",         CHOICE,  OPTIONAL, 0,   0,         on_off,    "whether misses are counted by their cause"},
     {"network.names",        NAMES,   OPTIONAL, 0,   0,         NULL,      "the networks that a node is on"},
     {"network.dcr_base",     PAGE,    OPTIONAL, 0,   4 * G - 16 * K, NULL,      "address of the device control registers"},
+    {"interrupts.base",      PAGE,    OPTIONAL, 0,   4 * G - 4 * K, NULL,      "address of the interrupt controller"},
     {"torus.base",           PAGE,    OPTIONAL, 0,   4 * G - 128 * K, NULL,      "address of the FIFOs of group 0"},
     {"torus.byte_cycles",    NUMBER,  OPTIONAL, 1,   K,         NULL,      "core cycles of a byte on a link"},
     {"torus.hop_cycles",     NUMBER,  OPTIONAL, 1,   K,         NULL,      "core cycles from header in to header out"},

@@ -155,6 +155,11 @@ enum os_progress {
     OS_WAITS_FOR_TURN /* os_options.turn said so; os_now is the time of the turn */
 };
 enum os_progress os_advance(struct os *os, uint64_t until);
+/* The core gets an interrupt: SIGURG for the task that it runs, which is ignored unless the program
+ * handles it. `time` is now, if all tasks wait. */
+void os_interrupt(struct os *os, unsigned core, uint64_t time);
+/* Within a callback: os_advance returns OS_TIME_REACHED behind this step. */
+void os_yield(struct os *os);
 uint64_t os_now(const struct os *os); /* the simulated time, in cycles */
 /* After OS_ALL_WAIT, when no other node can wake a task: reports the deadlock and kills
  * them: status 128 + SIGKILL. os_kill kills only. */

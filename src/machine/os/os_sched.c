@@ -412,6 +412,7 @@ static enum at_once access_at_once(struct os *os, struct os_task *task)
     os->now = os_task_cycle(task);
     if (os->options.turn && !os->options.turn(os->options.context, &action)) return NO_TURN;
     task->stopped = false;
+    settle(os);
     bool done = device_access(os, task);
     if (!done) os_signal_fault(task, &task->stop);
     task->stop.reason = CORE_BUDGET;
@@ -433,7 +434,7 @@ static bool run(struct os *os, struct os_task *task, uint64_t budget)
         task->stop = core_run(core, end > now ? end - now : 0);
         goes_on = task->stop.reason == CORE_WATCH && !look_watched(os, task);
         if (alone && core_cycles(core) < end) at_once = access_at_once(os, task);
-        goes_on |= at_once == DONE_AT_ONCE;
+        goes_on |= at_once == DONE_AT_ONCE && !os->yields;
     } while (goes_on && (core_cycles(core) < end || task->regs.cut.done));
     if (task->stop.reason == CORE_WATCH && !task->watched.own && !task->watched.of_process)
         task->stop.reason = CORE_BUDGET;
@@ -545,20 +546,36 @@ static enum os_progress advance(struct os *os, uint64_t until)
         if (os->now >= until) return OS_TIME_REACHED;
         enum os_progress progress = advance_once(os);
         if (progress != OS_TIME_REACHED) return progress;
-        if (!os->acts) continue; /* cores only ran */
+        if (os->acts) os_sweep(os); /* else cores only ran */
         os->acts = false;
-        os_sweep(os);
+        if (os->yields) break;
     }
-    return OS_ALL_ENDED;
+    return os->tasks ? OS_TIME_REACHED : OS_ALL_ENDED;
 }
 
 enum os_progress os_advance(struct os *os, uint64_t until)
 {
     os->until = until;
+    os->yields = false;
     os_sweep(os);
     enum os_progress progress = advance(os, until);
     settle(os);
     return progress;
+}
+
+void os_yield(struct os *os)
+{
+    os->yields = true;
+}
+
+void os_interrupt(struct os *os, unsigned core, uint64_t time)
+{
+    struct os_siginfo info = {.signal = OS_SIGURG, .code = OS_SI_KERNEL};
+    struct os_task *task = os->tasks;
+    while (task && task->core != core)
+        task = task->next;
+    if (!runnable_tasks(os) && time > os->now) os->now = time;
+    if (task) (void)os_signal_task(os, task, &info);
 }
 
 bool os_is_alone(const struct os *os)

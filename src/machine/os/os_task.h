@@ -79,6 +79,7 @@ struct os {
     uint64_t order; /* runs through os_task.order and wait_order */
     uint64_t until; /* of os_advance */
     bool acts;      /* something else has happened than cores running: tasks may have ended */
+    bool yields;    /* os_yield was called */
     uint64_t waiting_inside; /* cores that wait before an access (core_order) */
     uint64_t now;
     struct os_warned *warned;

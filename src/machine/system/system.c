@@ -141,6 +141,7 @@ static void end(struct system *system, struct system_member *member)
 static enum os_progress act(struct system_member *member, uint64_t until)
 {
     uint64_t end = member->system->threads ? member->time + SHORT : until;
+    if (system_interrupts_enabled(member)) end = system_interrupts_until(member);
     return node_advance(member->node, end < until ? end : until);
 }
 
@@ -162,18 +163,26 @@ void system_run_first(struct system *system, uint64_t until)
                 system_add(system, member);
             return;
         }
+        /* Interrupts up to its time are delivered before it runs on. */
+        if (system_interrupts_enabled(member) && !system_net_advance(system, member->time)) {
+            system_add(system, member);
+            return;
+        }
         progress = act(member, until);
     }
     switch (progress) {
     case OS_ALL_ENDED: member->ended = true; break;
-    case OS_ALL_WAIT: os_end_deadlock(member->node->os); break; /* no other node could wake one */
+    case OS_ALL_WAIT:
+        if (!system_interrupts_asleep(member)) os_end_deadlock(member->node->os);
+        break;
     case OS_TIME_REACHED:
     case OS_WAITS_FOR_TURN: break;
     }
     if (member->asleep) return;
     member->time = os_now(member->node->os);
     system_add(system, member);
-    if (progress == OS_TIME_REACHED && member->time < until)
+    if (progress == OS_TIME_REACHED && member->time < until && system->threads &&
+        !system_interrupts_enabled(member))
         system_threads_hand(system->threads, member);
 }
 

@@ -177,6 +177,12 @@ static void dma_changed(void *self, uint32_t node)
     system_net_changed(&system->members[node], SYSTEM_CHANGED_DMA);
 }
 
+static void dma_interrupt(void *self, uint32_t node, enum net_dma_interrupt number)
+{
+    struct system *system = self;
+    system_interrupts_raise(&system->members[node], number);
+}
+
 static void dma_fault(void *self, uint32_t node, const struct chil_error *error)
 {
     struct system *system = self;
@@ -191,6 +197,7 @@ struct net_dma_owner system_dma_owner(struct system *system)
                                   .write = dma_write,
                                   .traffic = dma_traffic,
                                   .changed = dma_changed,
+                                  .interrupt = dma_interrupt,
                                   .fault = dma_fault};
 }
 

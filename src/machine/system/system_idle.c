@@ -122,7 +122,8 @@ void system_idle_wake(struct system_member *member)
     member->asleep = false;
     member->system->asleep--;
     member->system->woken = true;
-    member->idle->valid = false;
+    member->waits = false;
+    if (member->idle) member->idle->valid = false;
     system_add(member->system, member);
 }
 
@@ -130,7 +131,7 @@ void system_idle_change(struct system_member *member)
 {
     struct system_idle *idle = member->idle;
     member->changes++;
-    if (!member->asleep) return;
+    if (!member->asleep || member->waits) return;
     uint64_t now = net_partition_now(member->system->partition);
     assert(now >= idle->began);
     repeat(member, now, idle->looks == 1);
@@ -145,7 +146,7 @@ void system_idle_recheck(struct system_member *member,
                          unsigned what)
 {
     const struct system_idle *idle = member->idle;
-    bool changed = !member->asleep;
+    bool changed = !member->asleep || member->waits;
     for (unsigned i = 0; !changed && i < idle->looks; i++)
         changed = !same(member, what, idle->answers[i].address, idle->answers[i].value);
     if (changed) system_idle_change(member);
@@ -170,7 +171,8 @@ bool system_idle_replay(struct system_member *member, struct node_access *access
 void system_idle_catch_up(struct system *system, uint64_t time)
 {
     for (unsigned i = 0; system->asleep && i < system->options.node_count; i++)
-        if (system->members[i].asleep) repeat(&system->members[i], time, false);
+        if (system->members[i].asleep && !system->members[i].waits)
+            repeat(&system->members[i], time, false);
 }
 
 /* ---- deadlock ---- */
@@ -212,6 +214,10 @@ static void report(struct system *system, unsigned number)
     char text[2000], place[PLACE] = "", call[2 * PLACE] = "",
                      says[SYSTEM_PROCESSES * (ASK_TEXT + 4)];
     if (!o->report) return;
+    if (member->waits) {
+        report_line(system, number, "deadlock: all its threads wait for ever for an interrupt");
+        return;
+    }
     if (o->place)
         o->place(o->context, number, member->idle->core, member->idle->regs.pc, place,
                  sizeof place);

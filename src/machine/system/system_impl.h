@@ -56,6 +56,8 @@ struct system_member {
     uint64_t changes;     /* of what its devices would answer */
     uint64_t own_changes; /* likewise, by private accesses; of the thread that runs the member */
     struct system_idle *idle;
+    struct system_interrupts *interrupts; /* NULL: the machine has no controller of them */
+    bool waits;    /* asleep, since all its tasks wait; an interrupt may wake one */
     bool asleep;   /* in no heap: it looks again and again, and nothing changes */
     uint64_t time; /* it does nothing outside before */
     bool ended;    /* waits for its last turn, in which its rest comes out */
@@ -77,6 +79,7 @@ struct system {
     int first_failed;
     uint64_t stop_at; /* a program ends all nodes; NET_NEVER: none does */
     uint64_t failed_at;
+    uint64_t lookahead; /* the shortest latency between nodes */
     struct system_ranks *ranks;     /* NULL: this process has all nodes */
     struct system_threads *threads; /* NULL: one thread does all */
     /* The networks; NULL on machines without them. */
@@ -116,11 +119,12 @@ struct system_ranks *system_ranks_new(const struct system_options *options);
 void system_ranks_free(struct system_ranks *ranks);
 enum system_progress system_ranks_advance(struct system *system, uint64_t until);
 uint64_t system_ranks_now(const struct system *system);
-/* A latency between nodes of one of the networks. */
+/* A latency between nodes of one of the networks; with or without ranks. */
 void system_ranks_lookahead(struct system *system, uint64_t cycles);
 /* Whether all is known here of what other ranks do before a time; whether what happens here at a
  * time is the first of all ranks, alone always: if not, the round ends. */
 bool system_ranks_safe(const struct system *system, uint64_t time);
+uint64_t system_ranks_until(const struct system *system); /* the first time that is not safe */
 bool system_ranks_first(struct system *system, uint64_t time);
 /* Hands a line to rank 0: of a stream, or 0 and a text for the user. False: this is rank 0. */
 bool system_ranks_line(struct system *system, unsigned node, int stream, const void *bytes,
@@ -158,6 +162,15 @@ void system_idle_deadlock(struct system *system, unsigned before, unsigned all);
 bool system_ask_set(struct system_member *member, unsigned core, uint32_t address);
 bool system_ask_all(struct system *system);
 void system_ask_text(const struct system_member *member, char *text, size_t size);
+
+/* Interrupts (system_interrupts.c). A member of which one may be delivered runs until a time at
+ * which the next may come. _raise: in the cycle of the networks. _asleep: all tasks of the member
+ * wait; false: no interrupt can end that. */
+void system_interrupts_attach(struct system_member *member);
+bool system_interrupts_enabled(const struct system_member *member);
+void system_interrupts_raise(struct system_member *member, unsigned number);
+uint64_t system_interrupts_until(const struct system_member *member);
+bool system_interrupts_asleep(struct system_member *member);
 
 /* Attaches the page that names the node (system_personality.c). */
 void system_personality_attach(struct system_member *member);

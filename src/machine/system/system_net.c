@@ -17,6 +17,8 @@
 
 #define BILLION UINT64_C(1000000000)
 
+enum { BARRIER_INTERRUPT = 4 * 32 + 12 }; /* + channel */
+
 /* ---- devices ---- */
 
 bool system_net_answer(struct system_member *member, int status, const struct chil_error *err)
@@ -37,6 +39,7 @@ void system_net_look(struct system_member *member)
         member->time = os_now(member->node->os);
         (void)system_net_advance(member->system, member->time);
     }
+    if (system_interrupts_enabled(member)) os_yield(member->node->os);
     system_dma_apply(member);
 }
 
@@ -107,6 +110,13 @@ static void barrier_changed(void *self, uint32_t node, unsigned channel)
     struct system *system = self;
     (void)channel;
     system_net_changed(&system->members[node], SYSTEM_CHANGED_BARRIER);
+}
+
+static void barrier_sticky(void *self, uint32_t node, unsigned channel)
+{
+    struct system *system = self;
+    barrier_changed(self, node, channel);
+    system_interrupts_raise(&system->members[node], BARRIER_INTERRUPT + channel);
 }
 
 static void collective_changed(void *self, uint32_t node, unsigned vc)
@@ -345,7 +355,7 @@ static int make_barrier(struct system *system, struct chil_error *err)
     int status = net_barrier_new(&system->barrier, &config, err);
     if (!status) system_ranks_lookahead(system, net_barrier_latency(system->barrier));
     const struct net_barrier_owner owner = {
-        .self = system, .sticky = barrier_changed, .down = barrier_changed};
+        .self = system, .sticky = barrier_sticky, .down = barrier_changed};
     if (!status)
         system->barrier_part = net_barrier_part_new(system->barrier, system->partition, &owner);
     return status;
@@ -433,12 +443,14 @@ void system_net_attach(struct system_member *member)
     if (system->collective) system_collective_attach(member);
     if (system->dma) system_dma_attach(member);
     if (system->barrier) system_registers_attach(member);
+    system_interrupts_attach(member);
 }
 
 void system_net_detach(struct system_member *member)
 {
     net_torus_port_free(member->port);
     system_dma_detach(member);
+    free(member->interrupts);
     free(member->idle);
 }
 

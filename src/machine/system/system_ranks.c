@@ -42,7 +42,7 @@ struct system_ranks {
     struct ranks_message *out, *in, lines;
     struct round *round; /* of each rank */
     uint64_t *bound;     /* what needs the order of all nodes does not come before, by rank */
-    uint64_t lookahead, safe, now;
+    uint64_t safe, now;
     bool waits; /* something here must be the first of all */
     bool ends;  /* a member that has ended is, whatever the networks do */
     bool lost;
@@ -288,6 +288,11 @@ static bool is_first_of_all(const struct system_ranks *r, uint64_t time)
     return true;
 }
 
+uint64_t system_ranks_until(const struct system *system)
+{
+    return system->ranks ? system->ranks->safe : NET_NEVER;
+}
+
 bool system_ranks_safe(const struct system *system, uint64_t time)
 {
     return !system->ranks || time < system->ranks->safe;
@@ -383,7 +388,7 @@ enum system_progress system_ranks_advance(struct system *system, uint64_t until)
         if (first == NET_NEVER && all.stop == NET_NEVER) {
             deadlock(system);
         } else if (first < end || is_over) {
-            r->safe = least(first + r->lookahead, r->safe);
+            r->safe = least(first + system->lookahead, r->safe);
             run_round(system, until);
         } else if (all.ended) {
             end_first(system, all.action);
@@ -406,7 +411,6 @@ uint64_t system_ranks_now(const struct system *system)
 
 void system_ranks_lookahead(struct system *system, uint64_t cycles)
 {
-    struct system_ranks *r = system->ranks;
-    if (!r || !cycles) return;
-    r->lookahead = r->lookahead ? least(r->lookahead, cycles) : cycles;
+    if (!cycles) return;
+    system->lookahead = system->lookahead ? least(system->lookahead, cycles) : cycles;
 }
