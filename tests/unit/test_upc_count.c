@@ -263,7 +263,7 @@ static void UPC_50_counters_run_through_all_64_bits_without_a_reset(void **state
 
 /* One wire: high in cycles 3 to 7, 10 to 14, 17 to 21 and 24 to 28. The unit counts from cycle 5 to
  * 32, so that all four modes have different counts: 3 + 3 * 5 cycles high, 10 low, 3 rises, 4
- * falls. Planted: low counts high; rises and falls are exchanged, in both models. */
+ * falls. Planted: low counts high; falls count rises. */
 static void four_modes(enum chil_upc_model model)
 {
     static const uint64_t expected[] = {[CHIL_COUNT_HIGH] = 18,
