@@ -184,8 +184,10 @@ struct node_mark {
     uint64_t signals[CORE_SIGNAL_COUNT];
 };
 
-/* False: the loop cannot be repeated. Other tasks may run on the node, a time limit or a signal may
- * come, or every instruction of the core is followed. */
+/* Whether every instruction of the core is recorded or traced: then no round may be left out. */
+bool node_is_followed(const struct node *node, unsigned core);
+/* False: the loop cannot be repeated. Other tasks may run on the node, or a time limit or a signal
+ * may come. */
 bool node_mark_take(const struct node *node, unsigned core, struct node_mark *mark);
 /* What was done between two marks; false: it was more than to read memory and registers of devices,
  * so the same again could be another thing. */

@@ -9,10 +9,15 @@
 
 #include "machine/node/node.h"
 
+bool node_is_followed(const struct node *node, unsigned core)
+{
+    return core_is_followed(cores_get(node->cores, core));
+}
+
 bool node_mark_take(const struct node *node, unsigned core, struct node_mark *mark)
 {
     struct core *of = cores_get(node->cores, core);
-    if (!os_is_alone(node->os) || core_is_followed(of)) return false;
+    if (!os_is_alone(node->os)) return false;
     mark->cycles = core_cycles(of);
     mark->activity = cache_activity(node->cache, core, &mark->device_loads);
     core_signal_counts(of, mark->signals);

@@ -127,6 +127,7 @@ static void end(struct system *system, struct system_member *member)
 {
     struct os_result result;
     os_result_get(member->node->os, &result);
+    system_idle_forget(member);
     system_net_end(member);
     system_flush_reports(member);
     system_flush_lines(member);

@@ -12,6 +12,11 @@
  * w have old answers and those behind it new ones. A round with several looks begins at most at w
  * and is executed: its looks up to w are given the answers that they had in the round before.
  *
+ * A core that is recorded or traced executes all its looks. When all members do nothing but look,
+ * in rounds that were found to be the same, and the networks are quiet, they sleep all the same:
+ * that is a deadlock, too. On ranks no rank knows that of the others, so such a deadlock is not
+ * found there.
+ *
  * Two rounds are measured before a member sleeps: both must take the same time. Limits: loops that
  * store, also to the stack; loops with more than LOOKS looks; nodes on which other tasks can run, a
  * time limit or a signal may come. They are executed. */
@@ -40,13 +45,32 @@ struct system_idle {
     uint64_t until;         /* looks up to then are given the answers; 0: none */
     unsigned replayed;
     bool is_marked;
+    bool polls, is_stuck; /* of a core that executes its looks: the last round was as long as the
+                             one before; and was found to be the same */
     struct node_mark mark, round;
     struct answer answers[LOOKS];
 };
 
+static void set_polls(struct system_member *member, bool polls, bool is_stuck)
+{
+    struct system_idle *idle = member->idle;
+    struct system *system = member->system;
+    if (!idle) return;
+    system->polling = system->polling - idle->polls + polls;
+    system->stuck = system->stuck - idle->is_stuck + is_stuck;
+    idle->polls = polls;
+    idle->is_stuck = is_stuck;
+}
+
+void system_idle_forget(struct system_member *member)
+{
+    set_polls(member, false, false);
+}
+
 static void begin(struct system_member *member, const struct os_action *action)
 {
     struct system_idle *idle = member->idle;
+    system_idle_forget(member);
     idle->valid = true;
     idle->core = action->core;
     idle->looks = 0;
@@ -78,6 +102,29 @@ static bool is_steady(struct system_member *member)
     return steady;
 }
 
+/* Of a core that executes its looks: whether nothing will ever change, here or anywhere. Rounds are
+ * marked, which takes time, only while all others look, too. */
+static bool is_stuck_with_all(struct system_member *member)
+{
+    const struct system *system = member->system;
+    struct system_idle *idle = member->idle;
+    unsigned others = system->waiting; /* the member that acts is in no heap */
+    if (member->time - idle->began == idle->cycles)
+        set_polls(member, true, idle->is_stuck);
+    else
+        system_idle_forget(member);
+    if (system->ranks || system->polling < others + 1 ||
+        net_partition_next(system->partition) != NET_NEVER) {
+        idle->cycles = member->time - idle->began;
+        idle->began = member->time;
+        idle->is_marked = false;
+        return false;
+    }
+    if (!is_steady(member)) return false;
+    set_polls(member, true, true);
+    return system->stuck == others + 1;
+}
+
 bool system_idle_look(struct system_member *member, const struct os_action *action)
 {
     struct system_idle *idle = member->idle;
@@ -90,8 +137,10 @@ bool system_idle_look(struct system_member *member, const struct os_action *acti
         begin(member, action);
         return false;
     }
-    member->asleep = is_steady(member);
+    member->asleep =
+        node_is_followed(member->node, idle->core) ? is_stuck_with_all(member) : is_steady(member);
     member->system->asleep += member->asleep;
+    if (member->asleep) system_idle_forget(member);
     if (!member->asleep) idle->looks = 0;
     return member->asleep;
 }
@@ -130,6 +179,7 @@ void system_idle_wake(struct system_member *member)
 void system_idle_change(struct system_member *member)
 {
     struct system_idle *idle = member->idle;
+    system_idle_forget(member);
     member->changes++;
     if (!member->asleep || member->waits) return;
     uint64_t now = net_partition_now(member->system->partition);

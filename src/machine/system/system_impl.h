@@ -50,7 +50,7 @@ struct system_member {
     uint32_t filter[2];     /* of point-to-point packets: its registers (system_registers.c) */
     struct net_torus_port *port;
     struct system_quads quads[COLLECTIVE_VCS];
-    struct node_source source; /* signals of the networks */
+    struct node_source source;       /* signals of the networks */
     uint32_t asks[SYSTEM_PROCESSES]; /* addresses of texts (system_ask.c), 0: none */
     bool reported_fault;
     uint64_t changes;     /* of what its devices would answer */
@@ -73,9 +73,10 @@ struct system {
     unsigned *heap;   /* of numbers of members, by (time, number): neither asleep nor ended */
     unsigned waiting; /* in the heap */
     unsigned asleep;
-    bool asked;    /* the programs, what they wait for */
-    bool woken;    /* one was, since the networks were last asked to advance */
-    uint64_t last; /* the time at which the last member ended */
+    unsigned polling, stuck; /* members that look again and again and execute it (system_idle.c) */
+    bool asked;              /* the programs, what they wait for */
+    bool woken;              /* one was, since the networks were last asked to advance */
+    uint64_t last;           /* the time at which the last member ended */
     int first_failed;
     uint64_t stop_at; /* a program ends all nodes; NET_NEVER: none does */
     uint64_t failed_at;
@@ -143,6 +144,7 @@ void system_stop_all(struct system *system);
 bool system_idle_look(struct system_member *member, const struct os_action *action);
 void system_idle_answered(struct system_member *member, const struct node_access *access);
 void system_idle_change(struct system_member *member);
+void system_idle_forget(struct system_member *member); /* it no longer looks */
 /* The same, if one of the answers that a member which sleeps gets in a round is now another one. */
 void system_idle_recheck(struct system_member *member,
                          bool (*same)(struct system_member *member, unsigned what, uint32_t address,
@@ -158,7 +160,8 @@ void system_idle_wake(struct system_member *member);
 void system_idle_deadlock(struct system *system, unsigned before, unsigned all);
 
 /* What programs say that they wait for (system_ask.c): a core's program gives the address of its
- * block; all that sleep are asked and run on, false: they were asked before; the texts of a node. */
+ * block; all that sleep are asked and run on, false: they were asked before; the texts of a node.
+ */
 bool system_ask_set(struct system_member *member, unsigned core, uint32_t address);
 bool system_ask_all(struct system *system);
 void system_ask_text(const struct system_member *member, char *text, size_t size);
