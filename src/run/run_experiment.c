@@ -192,6 +192,18 @@ static struct run_thread *describe_threads(const struct builder *b)
     return threads;
 }
 
+/* Of a parallel run with the rank whose part of the node it has. */
+static void name_process(const struct builder *b, const struct run_thread *thread, char *name,
+                         size_t size)
+{
+    unsigned cores = b->run->node->core_count / b->run->processes;
+    if (b->run->ranks > 1)
+        (void)snprintf(name, size, "rank %u, process %d",
+                       chil_run_rank(b->run, b->number, thread->core / cores), thread->pid);
+    else
+        (void)snprintf(name, size, "process %d", thread->pid);
+}
+
 /* The processes and threads of a node. */
 static void add_threads(struct builder *b, int node, const struct run_thread *threads,
                         size_t thread_count)
@@ -204,7 +216,7 @@ static void add_threads(struct builder *b, int node, const struct run_thread *th
         for (size_t k = first; k < b->exp->places; k++)
             if (b->exp->place[k].level == CHIL_EXP_PROCESS && b->exp->place[k].rank == thread->pid)
                 process = (int)k;
-        (void)snprintf(name, sizeof name, "process %d", thread->pid);
+        name_process(b, thread, name, sizeof name);
         if (process < 0)
             process = chil_exp_add_place(b->exp, node, CHIL_EXP_PROCESS, name, thread->pid);
         (void)chil_exp_add_place(b->exp, process, CHIL_EXP_THREAD, thread->name, thread->number);

@@ -27,10 +27,10 @@ bool node_mark_take(const struct node *node, unsigned core, struct node_mark *ma
 bool node_mark_difference(const struct node_mark *from, const struct node_mark *to,
                           struct node_mark *round)
 {
-    static const enum core_signal forbidden[] = {
-        CORE_SIGNAL_STORE,     CORE_SIGNAL_DCACHE_OPS, CORE_SIGNAL_ICACHE_OPS,
-        CORE_SIGNAL_SYNC,      CORE_SIGNAL_OS_SYSCALL, CORE_SIGNAL_OS_HANDLER,
-        CORE_SIGNAL_OS_SWITCH, CORE_SIGNAL_OS_PROCESS, CORE_SIGNAL_OS_THREAD};
+    static const enum core_signal forbidden[] = {CORE_SIGNAL_STORE, CORE_SIGNAL_DCACHE_OPS,
+                                                 CORE_SIGNAL_ICACHE_OPS, CORE_SIGNAL_SYNC};
+    for (unsigned i = CORE_SIGNAL_OS_SYSCALL; i <= CORE_SIGNAL_MPI_WAIT; i++)
+        if (from->signals[i] != to->signals[i]) return false;
     for (unsigned i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
         if (from->signals[forbidden[i]] != to->signals[forbidden[i]]) return false;
     for (unsigned i = 0; i < CORE_SIGNAL_COUNT; i++)
