@@ -97,6 +97,8 @@ static void translate(struct ir *ir, struct work *work)
     uint64_t start = cpu_time();
     work->region.sites = base_calloc(region_sites(&work->region), sizeof(struct site));
     work->code = ir ? emit_region(ir, &work->region) : NULL;
+    free(work->region.blocks);
+    work->region.blocks = NULL;
     uint64_t time = cpu_time() - start;
     if (work->code) work->entry = (region_code *)ir_code_entry(work->code);
     pthread_mutex_lock(&thread->lock);
@@ -121,6 +123,7 @@ static void free_works(struct work *works)
     while (works) {
         struct work *next = works->next;
         if (works->code) ir_code_free(works->code);
+        free(works->region.blocks);
         free(works->region.sites);
         free(works);
         works = next;
@@ -275,7 +278,9 @@ static struct work *request(struct jit *jit, struct core *core, struct block *bl
     struct work *work = base_calloc(1, sizeof *work);
     work->jit = jit;
     work->region.unpredictable = jit->options.unpredictable;
+    work->region.blocks = base_calloc(REGION_BLOCKS, sizeof *work->region.blocks);
     if (!region_choose(&work->region, core, block)) {
+        free(work->region.blocks);
         free(work);
         return NULL;
     }

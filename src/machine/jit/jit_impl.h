@@ -32,10 +32,10 @@ struct region_block {
 };
 
 struct region {
-    struct region_block blocks[REGION_BLOCKS];
-    unsigned count, ops; /* blocks, and instructions in them */
-    struct jump *jumps;  /* of its address space */
-    struct site *sites;  /* of its helper calls, in the order of generation */
+    struct region_block *blocks; /* REGION_BLOCKS; only until its code is generated */
+    unsigned count, ops;         /* blocks, and instructions in them */
+    struct jump *jumps;          /* of its address space */
+    struct site *sites;          /* of its helper calls, in the order of generation */
     unsigned site_count;
     bool recorded;                /* call paths are */
     bool free;                    /* memory is (cache_is_free) */
