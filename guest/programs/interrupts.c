@@ -5,7 +5,7 @@
  *              barrier   all nodes compute until the barrier is over, node n n x 1000 rounds late
  *              local     one node copies to itself and computes
  *              blocked   the signal is blocked: the status shows the interrupt
- *              never     node 1 waits for a transfer that nobody makes
+ *              never     node 1 waits for a transfer that no node makes
  *
  * Prints a line for each interrupt: node, case, cycles since the cause; the exit status is the
  * number of mistakes. */
