@@ -317,6 +317,7 @@ static void KOJ_01_KOJ_02_KOJ_18_time_stays_and_other_counters_are_listed_apart(
     chil_spec_free(spec);
 }
 
+/* Planted: a derived metric does not stand for the counter that it was measured with. */
 static void KOJ_16_KOJ_44_deriving_after_a_merge_completes_and_is_repeatable(void **state)
 {
     (void)state;
