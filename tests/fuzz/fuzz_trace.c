@@ -23,7 +23,7 @@ static void put(struct chil_trace_writer *writer, enum chil_trace_kind kind,
                 const struct chil_trace_item *item)
 {
     if (item->trigger) chil_trace_write_mark(writer);
-    if (kind == CHIL_TRACE_TRANSACTION)
+    if (chil_trace_has_transactions(kind))
         chil_trace_write_transaction(writer, &item->transaction);
     else
         chil_trace_write(writer, &item->record);

@@ -111,7 +111,7 @@ struct expected {
 
 static bool is_record(const struct stream *s, enum chil_trace_kind kind, unsigned i)
 {
-    if (kind == CHIL_TRACE_TRANSACTION) return s->step[i].has_transaction;
+    if (chil_trace_has_transactions(kind)) return s->step[i].has_transaction;
     return kind == CHIL_TRACE_INSTRUCTION || s->step[i].record.access != CHIL_NO_ACCESS;
 }
 
@@ -152,7 +152,7 @@ static void compare(const struct stream *s, const struct chil_capture_options *o
     for (size_t i = 0; i < e.count; i++) {
         const struct chil_trace_item *item = &s->item[i];
         uint64_t cycle =
-            o->kind == CHIL_TRACE_TRANSACTION ? item->transaction.start : item->record.cycle;
+            chil_trace_has_transactions(o->kind) ? item->transaction.start : item->record.cycle;
         assert_int_equal(cycle, 10 * (uint64_t)e.step[i]);
         assert_int_equal(item->trigger, i == e.trigger);
     }
@@ -182,7 +182,7 @@ static void windows_are_those_of_a_scan(void **state)
                                          .before = (r >> 16) % 3 ? (r >> 20) % 200 : 0,
                                          .after = (r >> 32) % 2 ? (r >> 40) % 100 : UINT64_MAX,
                                          .once = r >> 50 & 1};
-        if (o.kind == CHIL_TRACE_TRANSACTION || (r >> 51 & 1))
+        if (chil_trace_has_transactions(o.kind) || (r >> 51 & 1))
             o.where = where;
         else
             o.at_pc = true, o.pc = 0x1040;
