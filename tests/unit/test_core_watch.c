@@ -7,7 +7,8 @@
  * whose access is done is done again behind a stop in translated code; more misses are deferred
  * than the watch has room for (most_until_drain); a cut takes the block's fetch back, too. Found
  * while writing them: behind a cut and a store that changes code, a block more than the budget
- * allows; a count of both kinds that was not looked at behind a cut. */
+ * allows; a count of both kinds that was not looked at behind a cut. With cycles: accesses that are
+ * not compared with the time that is left (mixed_is_used). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,13 +28,15 @@ enum {
     CODE_WORDS = 2048,
     DATA = RIG_LOOP_DATA,
     DATA_BYTES = 0x40000,
-    STOPS = 4000
+    STOPS = 4000,
+    STALL_MOST = 1500 /* of an instruction and the fetch of its block */
 };
 
-enum kind { SUMS, CYCLE, MISSES, MEMORY, BOTH, LISTENER, FAR, KINDS };
-static const char *const kinds[KINDS] = {
-    "sums",         "a cycle",    "misses",       "any count of memory",
-    "sums of both", "a listener", "all, far away"};
+enum kind { SUMS, CYCLE, MISSES, MEMORY, BOTH, TIMED, LISTENER, FAR, KINDS };
+static const char *const kinds[KINDS] = {"sums",         "a cycle",
+                                         "misses",       "any count of memory",
+                                         "sums of both", "cycles and instructions",
+                                         "a listener",   "all, far away"};
 
 /* The watched side. */
 struct looker {
@@ -43,6 +46,8 @@ struct looker {
     uint64_t random, target, left;
     uint64_t before[CORE_SIGNAL_COUNT]; /* the counts when the watch was set */
     uint64_t stops;
+    bool steps;        /* it looks after each instruction */
+    uint64_t checksum; /* of where and when it stopped */
 };
 
 static uint64_t count_of(const struct looker *looker, enum cache_signal_id id)
@@ -67,6 +72,7 @@ static uint64_t looked_at(const struct looker *looker)
         return count_of(looker, CACHE_SIGNAL_L1D_MISS) + count_of(looker, CACHE_SIGNAL_DTLB_MISS) +
                count_of(looker, CACHE_SIGNAL_L1I_MISS);
     case BOTH: return count_of(looker, CACHE_SIGNAL_L1D_MISS) + instructions_of(looker);
+    case TIMED: return core_cycles(looker->machine.core) + instructions_of(looker);
     default: return 0;
     }
 }
@@ -74,11 +80,15 @@ static uint64_t looked_at(const struct looker *looker)
 static bool remaining(void *context, bool inside, struct core_room *room)
 {
     const struct looker *looker = context;
-    if (looker->kind == BOTH && inside) return true;
+    if ((looker->kind == BOTH || looker->kind == TIMED) && inside) return true;
     uint64_t now = looked_at(looker), left = looker->target > now ? looker->target - now : 0;
-    if (looker->kind == BOTH)
-        room->instructions = left / 129; /* a string of many lines */
-    else
+    if (looker->kind == TIMED) { /* two instructions a cycle */
+        room->cycles = left && !looker->steps ? (left - 1) / 3 : 0;
+    } else if (looker->kind == BOTH) { /* shares of both */
+        room->mixed = left / 4 ? left / 4 : 1;
+        room->signals = UINT64_C(1) << CORE_SIGNAL_INSTRUCTIONS;
+        room->raises = looker->steps ? 1 : left - left / 4;
+    } else
         room->accesses = looker->kind == MISSES ? left : left / 3;
     return left;
 }
@@ -114,8 +124,7 @@ static void arm(struct looker *looker)
     }
     if (looker->kind == CYCLE || looker->kind == FAR)
         watch->cycle = core_cycles(looker->machine.core) + looker->left;
-    if (looker->kind == MISSES || looker->kind == MEMORY || looker->kind == BOTH ||
-        looker->kind == FAR)
+    if (looker->kind != SUMS && looker->kind != CYCLE && looker->kind != LISTENER)
         watch->remaining = remaining;
     core_signal_counts(looker->machine.core, looker->before);
     core_set_watch(looker->machine.core, watch);
@@ -142,9 +151,13 @@ static void check_sums(const struct looker *looker, uint64_t trial)
 static void check_stop(struct looker *looker, uint64_t trial)
 {
     uint64_t over = looked_at(looker) - looker->target,
-             most = looker->kind == MEMORY ? 12 : 2; /* a block is fetched whole */
+             most = looker->kind == MEMORY  ? 12 /* a block is fetched whole */
+                    : looker->kind == TIMED ? STALL_MOST
+                                            : 2;
     bool reached = false;
     looker->stops++;
+    looker->checksum = looker->checksum * 31 + looker->machine.regs.pc * UINT64_C(0x10001) +
+                       core_cycles(looker->machine.core);
     check_sums(looker, trial);
     switch (looker->kind) {
     case SUMS:
@@ -246,12 +259,13 @@ static void begin(struct rig_machine *side, uint32_t pc, uint64_t program, uint6
     core_switch(side->core, &side->regs, side->mem);
 }
 
-static void look(const char *name, enum kind kind, const struct jit_options *jit, uint64_t trials)
+static uint64_t look(const char *name, enum kind kind, bool steps, const struct jit_options *jit,
+                     uint64_t trials)
 {
     struct cache_config config = rig_bluegene(name);
     struct rig_layout layout = {CODE, CODE_WORDS * 4, DATA, DATA_BYTES};
     struct rig_machine plain;
-    struct looker looker = {.kind = kind, .random = 5};
+    struct looker looker = {.kind = kind, .random = 5, .steps = steps};
     struct cache_listener listener = {.notify = notify, .context = &looker};
     rig_machine_open(&plain, layout, 1, &(struct rig_options){.cache = &config});
     rig_machine_open(&looker.machine, layout, 1,
@@ -269,6 +283,7 @@ static void look(const char *name, enum kind kind, const struct jit_options *jit
     assert_true(kind == FAR ? looker.stops == 0 : looker.stops > random_trials(trials));
     rig_machine_close(&plain);
     rig_machine_close(&looker.machine);
+    return looker.checksum;
 }
 
 /* --- The tests ------------------------------------------------------------------------------- */
@@ -281,9 +296,11 @@ static void look_everywhere(enum kind kind)
                                                      .unpredictable = true};
     static const char *const machines[] = {"bgp", "bgl"};
     for (unsigned m = 0; m < 2; m++) {
-        look(machines[m], kind, NULL, 100);
-        look(machines[m], kind, &translated, 200);
-        look(machines[m], kind, &unpredictable, 50);
+        uint64_t checksum = look(machines[m], kind, false, NULL, 100);
+        if (kind == BOTH || kind == TIMED) /* stops where one does that looks at each instruction */
+            assert_int_equal(checksum, look(machines[m], kind, true, NULL, 100));
+        (void)look(machines[m], kind, false, &translated, 200);
+        (void)look(machines[m], kind, false, &unpredictable, 50);
     }
 }
 
@@ -298,6 +315,7 @@ TEST(a_cycle_that_is_reached_changes_nothing, CYCLE)
 TEST(misses_that_are_reached_change_nothing, MISSES)
 TEST(any_count_of_memory_that_is_reached_changes_nothing, MEMORY)
 TEST(sums_of_both_that_are_reached_change_nothing, BOTH)
+TEST(cycles_and_instructions_that_are_reached_change_nothing, TIMED)
 TEST(a_listener_that_stops_the_core_changes_nothing, LISTENER)
 TEST(what_is_far_changes_nothing, FAR)
 
@@ -309,6 +327,7 @@ int main(void)
         cmocka_unit_test(misses_that_are_reached_change_nothing),
         cmocka_unit_test(any_count_of_memory_that_is_reached_changes_nothing),
         cmocka_unit_test(sums_of_both_that_are_reached_change_nothing),
+        cmocka_unit_test(cycles_and_instructions_that_are_reached_change_nothing),
         cmocka_unit_test(a_listener_that_stops_the_core_changes_nothing),
         cmocka_unit_test(what_is_far_changes_nothing),
     };

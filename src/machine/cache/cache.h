@@ -171,7 +171,8 @@ uint32_t cache_store_fast(struct cache_view *view, uint32_t address, uint64_t no
 uint32_t cache_zero_fast(struct cache_view *view, uint32_t address,
                          uint64_t now); /* CACHE_ZERO of cache_manage */
 void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start, uint32_t stall);
-void cache_notify_used(struct cache_view *view); /* of other accesses: only the latter */
+void cache_notify_used(struct cache_view *view,
+                       uint32_t stall); /* of other accesses: only the latter */
 /* For a stall with CACHE_NOTIFY: counts the miss for notify_uniform and clears the flag, if that
  * suffices. Fast path, too. */
 uint32_t cache_count_load(struct cache_view *view, uint32_t stall);
@@ -263,8 +264,10 @@ void cache_notify_uniform(struct cache *cache, unsigned core);
 /* Calls back when a core has made so many accesses, behind the last of them: with misses that are
  * not deferred longer than that, all counts are right. An access is a line that a load, store,
  * fetch, cache management, sync or device access comes to the hierarchy for; what hits by its line
- * byte counts nothing and is none. UINT64_MAX: never. */
-void cache_notify_accesses(struct cache *cache, bool (*used)(void *context, unsigned core),
+ * byte counts nothing and is none. UINT64_MAX: never. `stall`: of the last access, if the core's
+ * time may not have it yet. */
+void cache_notify_accesses(struct cache *cache,
+                           bool (*used)(void *context, unsigned core, uint32_t stall),
                            void *context);
 void cache_count_accesses(struct cache *cache, unsigned core, uint64_t accesses); /* NULL: no-op */
 

@@ -124,27 +124,28 @@ void cache_notify_load(struct cache_view *view, uint32_t address, uint64_t start
 {
     if (view->cache->has_listener)
         notify_miss(view->cache, view->core, CACHE_LOAD_MISS, address, start, start + stall);
-    cache_notify_used(view);
+    cache_notify_used(view, stall);
 }
 
-static void used(struct cache *cache, const struct cache_core *core)
+static void used(struct cache *cache, const struct cache_core *core, uint32_t stall)
 {
-    if (UNLIKELY(!core->accesses_left)) (void)cache->used(cache->used_context, core->number);
+    if (UNLIKELY(!core->accesses_left)) (void)cache->used(cache->used_context, core->number, stall);
 }
 
-void cache_notify_used(struct cache_view *view)
+void cache_notify_used(struct cache_view *view, uint32_t stall)
 {
-    used(view->cache, view->core);
+    used(view->cache, view->core, stall);
 }
 
 /* The same for an access on the slow path. Returns its stall. */
 INLINE uint32_t made(struct cache *cache, struct cache_core *core, unsigned lines, uint64_t stall)
 {
-    if (UNLIKELY(count_access_unlisted(core, lines))) used(cache, core);
+    if (UNLIKELY(count_access_unlisted(core, lines))) used(cache, core, (uint32_t)stall);
     return (uint32_t)stall;
 }
 
-void cache_notify_accesses(struct cache *cache, bool (*callback)(void *context, unsigned core),
+void cache_notify_accesses(struct cache *cache,
+                           bool (*callback)(void *context, unsigned core, uint32_t stall),
                            void *context)
 {
     cache->used = callback;
@@ -561,7 +562,7 @@ uint32_t cache_store(struct cache *cache, unsigned core, unsigned space, uint32_
     if (UNLIKELY(this_core->fast_disabled)) fast_enable(cache, this_core, now);
     uint32_t stall = cache_store_fast(view, address, now);
     if (stall != CACHE_SLOW) {
-        if (UNLIKELY(stall & CACHE_NOTIFY)) used(cache, this_core);
+        if (UNLIKELY(stall & CACHE_NOTIFY)) used(cache, this_core, stall & ~CACHE_NOTIFY);
         return stall & ~CACHE_NOTIFY;
     }
     if (waits(cache, this_core, space, address, size, true, now)) return CACHE_WAITS;

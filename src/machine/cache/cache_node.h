@@ -57,7 +57,7 @@ struct cache_core {
 struct cache {
     struct cache_config config;
     const struct cache_listener *listener;
-    bool (*used)(void *context, unsigned core); /* cache_notify_accesses */
+    bool (*used)(void *context, unsigned core, uint32_t stall); /* cache_notify_accesses */
     void *used_context;
     uint32_t has_listener; /* CACHE_NOTIFY, if there is one */
     uint64_t l2_stall,

@@ -215,12 +215,22 @@ static void fold_count(struct core *core, size_t id)
         core->folded[block->weights[w].signal] += more * block->weights[w].count;
 }
 
+/* Whether any of the counts of COUNTS_TOGETHER blocks has changed. */
+static bool has_changed(const uint64_t *now, const uint64_t *summed)
+{
+    typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+    const pair *a = (const pair *)now, *b = (const pair *)summed;
+    pair changed = {0};
+    for (unsigned i = 0; i < COUNTS_TOGETHER / 2; i++)
+        changed |= a[i] ^ b[i];
+    return changed[0] | changed[1];
+}
+
 /* Few blocks have run since the last time, of many. */
 void core_fold_counts(struct core *core)
 {
     for (size_t i = 0; i < core->cores->block_count; i += COUNTS_TOGETHER) {
-        const uint64_t *a = core->counts + i, *b = core->summed + i;
-        if (!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]))) continue;
+        if (!has_changed(core->counts + i, core->summed + i)) continue;
         for (size_t k = i; k < i + COUNTS_TOGETHER && k < core->cores->block_count; k++)
             fold_count(core, k);
     }

@@ -219,10 +219,19 @@ void core_raise(struct core *core, enum core_signal signal, uint64_t times);
 /* Data accesses that touched a second line, which the memory hierarchy sees as two. */
 uint64_t core_crossings(const struct core *core);
 
-/* How far a core is from what its watch's `remaining` looks at: nothing is reached by fewer than so
- * many accesses to the memory hierarchy, nor by fewer than so many instructions. */
+/* How far a core is from what its watch's `remaining` looks at. Nothing is reached before one of
+ * these is used up:
+ *   accesses  to the memory hierarchy; then `remaining` looks within the block, at counts that only
+ *             memory raises
+ *   mixed     accesses again, for sums that instructions raise, too: then it looks at all, behind
+ *             the instruction
+ *   crossings accesses that touch a second line; likewise
+ *   raises    of a set of signals, together
+ *   cycles    of the core */
 struct core_room {
-    uint64_t accesses, instructions;
+    uint64_t accesses, mixed, crossings;
+    uint64_t signals, raises;
+    uint64_t cycles;
 };
 
 /* Stops the core behind the instruction that reaches a sum: each is a set of signals (bit n is enum
@@ -239,8 +248,8 @@ enum { CORE_WATCHES = 256 };
 struct core_watch {
     struct {
         uint64_t signals, left;
-        uint64_t seen; /* private to the core: the sum's count when `left` was right */
-    } sums[CORE_WATCHES];
+        uint64_t seen;        /* private to the core: the sum's count when `left` was right */
+    } sums[CORE_WATCHES + 1]; /* behind the last one, private to the core: room.raises */
     unsigned count;
     uint64_t cycle;
     bool (*remaining)(void *context, bool inside, struct core_room *room);
@@ -251,6 +260,8 @@ struct core_watch {
     bool lagging;
 };
 void core_set_watch(struct core *core, struct core_watch *watch);
+/* How much an instruction raises signals of a set together, at most; two issue in a cycle. */
+uint64_t core_most_raised(uint64_t signals);
 /* A listener of the hierarchy wants the core to stop, as by a watch that is reached, behind the
  * instruction whose access it is notified of. Without a watch the core does not stop. */
 void core_stop_behind(struct core *core);

@@ -131,7 +131,11 @@ struct core {
         unsigned op;
         const void *label;
     } patch;
-    uint64_t room;          /* instructions before `remaining` must be called; UINT64_MAX: any */
+    struct core_room room;   /* as of `remaining`'s last look outside a block */
+    uint64_t room_crossings; /* how many there are when room.crossings are used up */
+    uint64_t room_until;     /* the cycle in which room.cycles are used up */
+    uint64_t accesses_set;   /* how many the hierarchy counts down before it calls back */
+    bool only_looks;        /* it stops for `remaining` to look, not because something is reached */
     bool running;           /* in core_run */
     bool stopping;          /* core_stop_behind was called, and it has not stopped yet */
     bool access_done;       /* the access of the instruction at `inside` has been done */
@@ -165,7 +169,7 @@ struct cores {
     size_t free_count, free_capacity;
 };
 
-enum { COUNTS_TOGETHER = 4 }; /* blocks whose counts are tested for a change at once */
+enum { COUNTS_TOGETHER = 16 }; /* blocks whose counts are tested for a change at once */
 
 /* Extra entries of the interpreter's label table, after those of the ISA's rows. */
 enum {
@@ -221,9 +225,9 @@ void core_cut_resume(struct core *core);
 void core_run_on(struct core *core, uint64_t limit, struct core_exit *exit);
 void core_run_watched(struct core *core, uint64_t limit, struct core_exit *exit);
 /* The hierarchy's callback: accesses are used up. Returns whether the core has to stop. */
-bool core_room_used(void *cores, unsigned number);
+bool core_room_used(void *cores, unsigned number, uint32_t stall);
 /* It is called behind so many accesses of the core, or behind each (cores_notify_accesses). */
-void core_count_accesses(const struct core *core, uint64_t accesses);
+void core_count_accesses(struct core *core, uint64_t accesses);
 void core_watch_raised(struct core *core, enum core_signal signal, uint64_t times); /* core_raise */
 
 /* Fills in weights and cycles. `words` are the block's instructions. */

@@ -179,7 +179,7 @@ static inline bool take_stall(struct core *core)
     core->call.stall = 0;
     core->cycles += stall & ~CACHE_NOTIFY;
     set_access(core);
-    cache_notify_used(core->view);
+    cache_notify_used(core->view, 0);
     return core->stopping;
 }
 
@@ -303,7 +303,7 @@ bool jit_manage(struct core *core)
     if (stall != CACHE_SLOW && stall & CACHE_NOTIFY) {
         stall &= ~CACHE_NOTIFY;
         set_access(core);
-        cache_notify_used(core->view);
+        cache_notify_used(core->view, stall);
     }
     if (stall == CACHE_SLOW) {
         drain(core);

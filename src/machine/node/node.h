@@ -226,10 +226,12 @@ struct node_signal {
 };
 /* Nodes of one machine with the same sources have the same signals. */
 void node_signal_find(const struct node *node, const char *name, struct node_signal *signal);
-/* By how much a count of signals grows at most: with an access to the hierarchy, with an
- * instruction. Begins as {0}. */
+/* By how much a count of signals grows at most: with an access to the hierarchy, with one that
+ * touches a second line, each time that one
+ * of a set of a core's signals is raised, with a cycle. Begins as {0}. */
 struct node_growth {
-    uint64_t access, instruction;
+    uint64_t access, crossing, raise, cycle;
+    uint64_t signals; /* the set */
 };
 void node_growth_add(struct node_growth *growth, const struct node_signal *signals, size_t count,
                      enum chil_count_mode mode);

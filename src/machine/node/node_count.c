@@ -108,7 +108,7 @@ bool node_signal_is_of_memory(const struct node_signal *signal)
 /* An access of L1 or TLB is one line's and counts a miss or none. What L2 and L3 do for one is not
  * much more than a few lines, but they may evict, prefetch and snoop. Cycles in which a signal is
  * high have no bound. Refreshes of L3 are counted up to its last request. */
-enum { PER_ACCESS = 64, LINES_OF_INSTRUCTION = 64, UNBOUNDED = 1 << 30 };
+enum { PER_ACCESS = 64, UNBOUNDED = 1 << 30 };
 
 static uint64_t most_of_access(const struct node_signal *signal, enum chil_count_mode mode)
 {
@@ -125,15 +125,43 @@ static uint64_t most_of_access(const struct node_signal *signal, enum chil_count
     }
 }
 
-static uint64_t most_of_instruction(const struct node_signal *signal)
+/* A signal that is in the set already grows the count twice. */
+static void add_raise(struct node_growth *growth, enum core_signal signal)
+{
+    uint64_t bit = UINT64_C(1) << signal;
+    if (growth->signals & bit || !growth->raise) growth->raise++;
+    growth->signals |= bit;
+}
+
+/* Cycles in which the core waits for memory are cycles of the core. */
+static bool is_waiting(const struct node_signal *signal, enum chil_count_mode mode)
+{
+    enum cache_signal_id id = signal->memory.id;
+    return mode == CHIL_COUNT_HIGH &&
+           (id == CACHE_SIGNAL_STALL_LOAD || id == CACHE_SIGNAL_STALL_STORE ||
+            id == CACHE_SIGNAL_STALL_FETCH);
+}
+
+static void add_signal(struct node_growth *growth, const struct node_signal *signal,
+                       enum chil_count_mode mode)
 {
     switch (signal->kind) {
-    case NODE_SIGNAL_CORE: return 4; /* flops of a pair */
-    case NODE_SIGNAL_DATA_HITS:
-    case NODE_SIGNAL_CODE_HITS: return 2; /* lines */
+    case NODE_SIGNAL_MEMORY:
+        if (is_waiting(signal, mode))
+            growth->cycle++;
+        else
+            growth->access += most_of_access(signal, mode);
+        break;
+    case NODE_SIGNAL_CORE: add_raise(growth, signal->signal); break;
+    case NODE_SIGNAL_CODE_HITS: add_raise(growth, CORE_SIGNAL_FETCH); break;
+    case NODE_SIGNAL_DATA_HITS: /* an access of two lines is two */
+        add_raise(growth, CORE_SIGNAL_LOAD);
+        add_raise(growth, CORE_SIGNAL_STORE);
+        growth->crossing++;
+        break;
     case NODE_SIGNAL_CYCLES:
-    case NODE_SIGNAL_ELAPSED: return UNBOUNDED;
-    default: return 0; /* sources change while no core runs */
+    case NODE_SIGNAL_ELAPSED: growth->cycle++; break;
+    default: break; /* sources change while no core runs */
     }
 }
 
@@ -141,21 +169,38 @@ void node_growth_add(struct node_growth *growth, const struct node_signal *signa
                      enum chil_count_mode mode)
 {
     for (size_t i = 0; i < count; i++)
-        if (node_signal_is_of_memory(&signals[i]))
-            growth->access += most_of_access(&signals[i], mode);
-        else
-            growth->instruction += most_of_instruction(&signals[i]);
+        add_signal(growth, &signals[i], mode);
 }
 
-/* What both raise is bounded by instructions, each with its accesses. */
+static void lower(uint64_t *room, uint64_t most)
+{
+    if (most < *room) *room = most;
+}
+
+/* Of several parts memory has a quarter. In a cycle at most two instructions issue. */
 void node_growth_room(const struct node_growth *growth, uint64_t left, struct core_room *room)
 {
-    uint64_t access = growth->access, instruction = growth->instruction;
-    uint64_t accesses = access && !instruction ? left / access : UINT64_MAX;
-    uint64_t instructions =
-        instruction ? left / (instruction + LINES_OF_INSTRUCTION * access) : UINT64_MAX;
-    if (accesses < room->accesses) room->accesses = accesses;
-    if (instructions < room->instructions) room->instructions = instructions;
+    uint64_t raise = growth->raise, cycle = growth->cycle;
+    if (!raise && !cycle) {
+        if (growth->access) lower(&room->accesses, left / growth->access);
+        return;
+    }
+    if (growth->access) {
+        uint64_t accesses = left / 4 / growth->access;
+        lower(&room->mixed, accesses ? accesses : 1);
+        left -= accesses * growth->access;
+    }
+    if (growth->crossing) {
+        uint64_t crossings = left / 4 / growth->crossing;
+        lower(&room->crossings, crossings ? crossings : 1);
+        left -= crossings * growth->crossing;
+    }
+    if (cycle) {
+        lower(&room->cycles, (left - 1) / (cycle + 2 * raise * core_most_raised(growth->signals)));
+    } else {
+        room->signals |= growth->signals;
+        lower(&room->raises, (left - 1) / raise + 1);
+    }
 }
 
 static uint64_t count_hits(const struct counting *counting, const struct node_signal *signal)
