@@ -26,10 +26,9 @@ static int take_miss_kinds(void *options, const char *command, char *value)
 static int take_mpi_check(void *options, const char *command, char *value)
 {
     struct cmd_program *p = options;
-    static char variable[] = "MPI_CHECK=1";
     (void)value;
     if (p->env_count == CMD_PROGRAM_LIST) return cmd_fail(command, "--env is given too often");
-    p->env[p->env_count++] = variable;
+    p->env[p->env_count++] = "MPI_CHECK=1";
     return 0;
 }
 
