@@ -176,8 +176,8 @@ const char *view_trace_columns(const struct view_trace *out, char line[VIEW_TRAC
     static const char *const all[CHIL_TRACE_KINDS] = {
         "# chiliad trace 1: cycle core pid pc word access instruction",
         "# chiliad trace 1: cycle core pid pc word access instruction",
-        "# chiliad transactions 1: start latency sender core pid tid kind level size address pc "
-        "category tag function",
+        ("# chiliad transactions 1: start latency sender core pid tid kind level size address pc "
+         "category tag function"),
         "# chiliad packets 1: start latency wait kind node link sender packet receiver hops size"};
     const char *columns = all[out->head->kind];
     int names = (int)(strchr(columns, ':') + 2 - columns);
