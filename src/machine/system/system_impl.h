@@ -80,7 +80,7 @@ struct system {
     int first_failed;
     uint64_t stop_at; /* a program ends all nodes; NET_NEVER: none does */
     uint64_t failed_at;
-    uint64_t lookahead; /* the shortest latency between nodes */
+    uint64_t lookahead;             /* the shortest latency between nodes */
     struct system_ranks *ranks;     /* NULL: this process has all nodes */
     struct system_threads *threads; /* NULL: one thread does all */
     /* The networks; NULL on machines without them. */
