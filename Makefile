@@ -5,6 +5,7 @@
 #   make guest      headers and libraries for programs on the machine: $(BUILD)/guest
 #   make check      sets the machine up and runs every quick test, plain and under ASan+UBSan and TSan
 #   make check-long the same, with many more random programs, a build for arm64, and the packages on a clean Debian
+#   make check-night the same, with still more of them: some hours
 #   make compare BASE=REV   whether this tree counts as revision REV did
 #   make bench      speed, as ratios
 #   make lint       format, clang-tidy, warnings of gcc and clang, layers, data rows, banned functions
@@ -40,7 +41,7 @@ ALL_C     := $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) $(HELP_SRC) $(BENCH_SRC) $(sort $
 ALL_H     := $(sort $(wildcard include/chiliad/*.h src/*/*.h src/*/*/*.h tests/unit/*.h))
 
 .DEFAULT_GOAL := all
-.PHONY: all guest demo check check-long compare bench lint install install-guest install-guest-libraries deb clean
+.PHONY: all guest demo check check-long check-night compare bench lint install install-guest install-guest-libraries deb clean
 .PHONY: setup-build setup-demo setup-check setup-arm64 tests
 
 # What tests/faults/faults.c makes fail in chiliad-faults.
@@ -254,10 +255,10 @@ tests: $(PLAIN_TESTS) $(ASAN_TESTS) $(BUILD)/tsan/tests/test_upc_threads $(BUILD
        $(BUILD)/ui/installed guest
 
 check: setup-check
-check-long: setup-arm64
-check check-long:
+check-long check-night: setup-arm64
+check check-long check-night:
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
-	@tools/run-tests $(BUILD) $(if $(filter check-long,$@),long,quick)
+	@tools/run-tests $(BUILD) $(patsubst check-%,%,$(patsubst check,check-quick,$@))
 
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libchiliad.a
 	@mkdir -p $(@D)
