@@ -152,7 +152,7 @@ static bool all_numbers(const struct sweep_axis *axis)
 static void add_scaling(const struct sweep *s, const struct sweep_outcome *outcomes,
                         struct view_plot *plot, double *speed_up, double *times)
 {
-    for (size_t run = 0; run < s->runs; run++) {
+    for (size_t run = 0; run < s->runs && plot->series_count; run++) {
         const struct sweep_outcome *first = &outcomes[run % plot->series_count];
         double all = 0;
         speed_up[run] =

@@ -52,7 +52,8 @@ int run_region_find(const struct run_calls *c, const struct run_region *wanted)
     for (size_t i = 0; i < c->region_count; i++) {
         const struct run_region *r = &c->regions[i];
         if (r->kind != wanted->kind || !r->construct != !wanted->construct) continue;
-        if (r->construct ? is_same_construct(r, wanted) : is_same_symbol(c, r, wanted))
+        if (r->construct && wanted->construct ? is_same_construct(r, wanted)
+                                              : is_same_symbol(c, r, wanted))
             return r->region;
     }
     return -1;

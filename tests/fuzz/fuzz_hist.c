@@ -59,8 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         .functions = ranges, .symbols = ranges, .tags = length % 2 ? ranges : NULL};
     struct chil_ranges *grown = length % 4 == 3 ? chil_ranges_new() : NULL; /* names may come up */
     if (grown)
-        names = (struct chil_hist_names){grown, grown,      grown,          grown,
-                                         grown, UINT32_MAX, length % 8 == 7};
+        names = (struct chil_hist_names){
+            grown, grown,      grown,           grown,
+            grown, UINT32_MAX, length % 8 == 7, length % 16 == 15 ? 300 : 0};
     char *text = strndup((const char *)bytes, length), *where = strchr(text, '\n');
     struct chil_hist *hist = NULL;
     struct chil_error err = {0};

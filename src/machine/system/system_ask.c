@@ -56,7 +56,7 @@ void system_ask_text(const struct system_member *member, char *text, size_t size
         if (!from || !*from || at + ASK_TEXT + 3 > size) continue;
         at += (size_t)snprintf(text + at, size - at, "%s", at ? "; " : ": ");
         for (unsigned i = 0; i < ASK_TEXT && from[i]; i++)
-            text[at++] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+            text[at++] = (char)(from[i] >= ' ' && from[i] <= '~' ? from[i] : '?');
         text[at] = 0;
     }
 }
