@@ -23,7 +23,7 @@ export const micro = (v: number): string => `${num(Number(v.toFixed(6)))} µs`;
 export function Timeline({ store }: { store: Store }): JSX.Element {
   const s = store.state, t = traceOf(store.document as ResultDocument), [box, room] = useWidth(), canvas = useRef<HTMLCanvasElement>(null), field = useRef<HTMLDivElement>(null);
   const [down, setDown] = useState(0), [picked, pick] = useState(-1), [drag, setDrag] = useState<{ x: number; from: number; to: number } | null>(null);
-  const keys = useMemo(() => t.keys(), [t]), key = keys.includes(s.extra.by ?? "") ? s.extra.by! : keys.includes("level") ? "level" : "name";
+  const keys = useMemo(() => t.keys(), [t]), main = useMemo(() => t.mainKey(), [t]), key = keys.includes(s.extra.by ?? "") ? s.extra.by! : main;
   const summary = useMemo(() => t.summary(key), [t, key]), colours = useMemo(() => new Map(summary.map((r, i) => [r.key, CLASSES[Math.min(i, 7)]])), [summary]);
   const [a, b] = (s.extra.t ?? "").split("~").map(Number), from = Number.isFinite(a) && b > a ? Math.max(t.from, a) : t.from, to = Number.isFinite(a) && b > a ? Math.min(t.to, b) : t.to;
   const width = Math.max(320, room - 36), wide = width - LABEL, x = (time: number): number => LABEL + ((time - from) / (to - from)) * wide;

@@ -31,6 +31,8 @@ export class Trace {
       if (i === undefined) { at.set(key, (i = this.lanes.length)); this.lanes.push({ pid: e.pid, tid: e.tid, name: `thread ${e.tid}`, process: `process ${e.pid}`, event: [], depth: 1, top: 0 }); }
       return i;
     };
+    // Rows of a process stand together.
+    [...shown].sort((p, q) => p.pid - q.pid).forEach(laneOf);
     shown.forEach((e, i) => { this.lane[i] = laneOf(e); this.lanes[this.lane[i]].event.push(i); });
     this.unmatched = this.match(all, laneOf);
     for (const e of all) {
@@ -77,6 +79,11 @@ export class Trace {
     }
   }
 
+  // What events differ in: where there are levels of memory, these; else names, unless they are many.
+  mainKey(): string {
+    const keys = this.keys(), names = new Set(this.events.slice(0, 5000).map((e) => e.name));
+    return keys.includes("level") ? "level" : names.size <= 8 ? "name" : keys[1] ?? "name";
+  }
   // What there is to colour and add up by: the name, and arguments with few values.
   keys(): string[] {
     const values = new Map<string, Set<unknown>>(), step = Math.max(1, Math.floor(this.events.length / 5000));
