@@ -129,9 +129,14 @@ static bool has_token(const struct request *q)
 
 /* --- What can be asked for ------------------------------------------------------------------- */
 
+static const char *word_of(const struct request *q, const char *name)
+{
+    return MHD_lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
 static bool number_of(const struct request *q, const char *name, uint64_t *number)
 {
-    const char *text = MHD_lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
+    const char *text = word_of(q, name);
     char *end;
     if (!text || *text < '0' || *text > '9') return false;
     errno = 0;
@@ -169,12 +174,7 @@ static enum MHD_Result get_result(const struct request *q)
     return answer_bytes(q, binary, bytes);
 }
 
-static const char *word_of(const struct request *q, const char *name)
-{
-    return MHD_lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
-}
-
-/* "metric" is a number, or left out; "own" and "by=thread" are 1 and a word, or left out. */
+/* "metric" is a number, or left out; "by" is "call", "thread", or left out. */
 static enum MHD_Result get_sums(const struct request *q)
 {
     uint64_t id, metric;
@@ -186,6 +186,8 @@ static enum MHD_Result get_sums(const struct request *q)
                                   .calls = word_of(q, "calls"),
                                   .threads = word_of(q, "threads")};
     struct serve_bytes *bytes = NULL;
+    if (by && !wanted.by_thread && strcmp(by, "call") != 0)
+        return answer_text(q, MHD_HTTP_BAD_REQUEST, "sums are by call or by thread\n");
     if (word_of(q, "metric"))
         wanted.metric =
             number_of(q, "metric", &metric) && metric < INT32_MAX ? (int)metric : INT32_MAX;
@@ -246,7 +248,7 @@ static enum MHD_Result get_experiment(const struct request *q)
 
 static enum MHD_Result post_run(const struct request *q)
 {
-    const char *what = MHD_lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, "do");
+    const char *what = word_of(q, "do");
     uint64_t cycles = 0;
     (void)number_of(q, "cycles", &cycles);
     if (!q->serve->live) return answer_text(q, MHD_HTTP_NOT_FOUND, "no program runs here\n");

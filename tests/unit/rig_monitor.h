@@ -70,4 +70,15 @@ static inline void transact(struct chil_monitor *board, uint64_t latency, uint32
                                                           .address = address});
 }
 
+/* Whether two histograms have the same bins; both are freed. */
+static inline bool are_equal(struct chil_hist *a, struct chil_hist *b)
+{
+    size_t count_a, count_b;
+    const struct chil_bin *x = chil_hist_bins(a, &count_a), *y = chil_hist_bins(b, &count_b);
+    bool equal = count_a == count_b && memcmp(x, y, count_a * sizeof *x) == 0;
+    chil_hist_free(a);
+    chil_hist_free(b);
+    return equal;
+}
+
 #endif

@@ -1,16 +1,8 @@
 /* Histograms by declaration: what is read, what is refused and where, and counts against a plain
  * tally. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-// clang-format off
-#include <cmocka.h>
-// clang-format on
+#include "rig_monitor.h"
 
-#include "chiliad/monitor.h"
-#include "random.h"
+#include <stdio.h>
 
 /* --- Declarations ---------------------------------------------------------------------------- */
 
@@ -285,16 +277,6 @@ static struct chil_hist *packets_of(const char *declaration, unsigned small_send
             chil_hist_notify(hist, &t);
         }
     return hist;
-}
-
-static bool are_equal(struct chil_hist *a, struct chil_hist *b)
-{
-    size_t count_a, count_b;
-    const struct chil_bin *x = chil_hist_bins(a, &count_a), *y = chil_hist_bins(b, &count_b);
-    bool equal = count_a == count_b && memcmp(x, y, count_a * sizeof *x) == 0;
-    chil_hist_free(a);
-    chil_hist_free(b);
-    return equal;
 }
 
 /* For any sender of the short packets, the histogram of the sizes and that of the senders are the

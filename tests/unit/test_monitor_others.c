@@ -33,16 +33,6 @@ static struct chil_hist *count(const char *declaration, const struct stream *str
     return hist;
 }
 
-static bool are_equal(struct chil_hist *a, struct chil_hist *b)
-{
-    size_t count_a, count_b;
-    const struct chil_bin *x = chil_hist_bins(a, &count_a), *y = chil_hist_bins(b, &count_b);
-    bool equal = count_a == count_b && memcmp(x, y, count_a * sizeof *x) == 0;
-    chil_hist_free(a);
-    chil_hist_free(b);
-    return equal;
-}
-
 /* DASH: histograms fixed when its logic was compiled, here of latencies, for four categories. */
 static void dash(const struct stream *stream, uint64_t (*bins)[LATENCIES])
 {

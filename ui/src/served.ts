@@ -8,7 +8,7 @@ import { unpack } from "./unpack";
 export interface LiveState { state: "running" | "paused" | "ended"; sequence: number; experiment: number; clock_hz: number; result: Stat | null }
 interface List { program: string; results: { id: number; file: string; kind: string; bytes: number; modified: number }[]; live: boolean; records: boolean }
 
-const KEPT = "chiliad.token";
+const KEPT = "chiliad.token", RETRY = 2000; // milliseconds
 
 // The token is in the fragment of the address that the command printed. It is kept for this tab and taken out of the address.
 function token(): string {
@@ -58,16 +58,17 @@ export class Server {
     const show = (): void => { again ||= setTimeout(() => { again = 0; this.shown(); }, 0) as unknown as number; };
     const ask: Ask = (query, good, bad) => {
       this.pending++;
-      const one = this.sums(id, query).then(good).catch((error) => { bad(); this.failed = String(error.message ?? error); })
-        .finally(() => { this.pending--; if (started) show(); });
-      if (!started) waiting.push(one);
+      const one = this.sums(id, query).then((sums) => { this.failed = ""; good(sums); });
+      if (!started) { waiting.push(one.finally(() => { this.pending--; })); return; }
+      // What failed is asked for again, but not at once.
+      void one.catch((error) => { this.failed = String(error.message ?? error); setTimeout(() => { bad(); show(); }, RETRY); })
+        .finally(() => { this.pending--; show(); });
     };
     exp.ask = ask;
     exp.total(0, false, null, null);
     if (exp.selectedMetric >= 0) exp.byNode(exp.selectedMetric, false, null, null);
     await Promise.all(waiting);
     started = true;
-    if (this.failed) throw new Error(this.failed);
   }
   private async sums(id: number, query: SumsQuery): Promise<Float64Array> {
     const words = new URLSearchParams({ id: String(id) });

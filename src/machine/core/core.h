@@ -171,7 +171,7 @@ struct core_exit core_run(struct core *core, uint64_t budget);
 void core_order(struct core *core, uint64_t limit);
 /* Makes a core that waits a core that was cut there (struct core_cut): what was not done does not
  * count. Before counts of cores are read, and before its thread may do anything else. */
-void core_settle(struct core *core);
+void core_cut_waiting(struct core *core);
 
 /* An instruction that was done for the core from outside (a device access): it counts and takes its
  * time. */

@@ -70,7 +70,7 @@ void core_wait_before(struct core *core, struct block *block, unsigned op)
     core->inside.op = op;
 }
 
-void core_settle(struct core *core)
+void core_cut_waiting(struct core *core)
 {
     struct block *block = core->inside.block;
     if (!block) return;

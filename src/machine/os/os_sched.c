@@ -231,13 +231,13 @@ static bool waits_inside(const struct os *os, unsigned core)
     return os->waiting_inside >> core & 1;
 }
 
-static void settle(struct os *os)
+static void cut_waiting(struct os *os)
 {
     os->acts = true;
     for (; os->waiting_inside; os->waiting_inside &= os->waiting_inside - 1) {
         const struct os_core *slot = &os->cores[__builtin_ctzll(os->waiting_inside)];
         uint64_t before = core_cycles(slot->core);
-        core_settle(slot->core);
+        core_cut_waiting(slot->core);
         slot->loaded->cycles -= before - core_cycles(slot->core);
     }
 }
@@ -412,7 +412,7 @@ static enum at_once access_at_once(struct os *os, struct os_task *task)
     os->now = os_task_cycle(task);
     if (os->options.turn && !os->options.turn(os->options.context, &action)) return NO_TURN;
     task->stopped = false;
-    settle(os);
+    cut_waiting(os);
     bool done = device_access(os, task);
     if (!done) os_signal_fault(task, &task->stop);
     task->stop.reason = CORE_BUDGET;
@@ -471,7 +471,7 @@ static bool step(struct os *os, unsigned core, uint64_t event, uint64_t order)
     bool continues = !task->stopped && task->in_call && task->woken != OS_WOKEN_SIGNAL;
     os->now = core_cycles(slot->core);
     if ((task->stopped || continues) && waits_for_turn(os, task)) return false;
-    if (task->stopped || continues || os_signal_waiting(task)) settle(os);
+    if (task->stopped || continues || os_signal_waiting(task)) cut_waiting(os);
     if (task->stopped) {
         act_on_stop(os, task);
         return true;
@@ -530,7 +530,7 @@ static enum os_progress advance_once(struct os *os)
     struct next_step best = find_next(os);
     uint64_t event = events_next(os);
     if (event != OS_NEVER && event <= best.when) {
-        settle(os);
+        cut_waiting(os);
         events_fire(os, event);
         return OS_TIME_REACHED;
     }
@@ -569,7 +569,7 @@ enum os_progress os_advance(struct os *os, uint64_t until)
     os->yields = false;
     os_sweep(os);
     enum os_progress progress = advance(os, until);
-    settle(os);
+    cut_waiting(os);
     return progress;
 }
 
