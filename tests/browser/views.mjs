@@ -51,7 +51,12 @@ await check("boxes_of_the_flame_graph_are_inclusive_values_of_report", async () 
 // callers again.
 await check("functions_have_their_callers_and_what_they_call_with_recursion_once", async () => {
   const text = report("flops.cubex"), page = await open_page(browser, "flops.html", { hash: "v=functions&m=INSTRUCTION" }), self = own(text, "INSTRUCTION"), all = whole(text, "INSTRUCTION");
-  const listed = () => page.$$eval("#tree-f [data-id]", (list) => list.map((e) => ({ name: e.querySelector(".label").textContent, value: Number(e.dataset.value), percent: Number(e.dataset.percent), depth: Number(e.getAttribute("aria-level")) })));
+  // All rows are in the window, once it has been measured.
+  const listed = async () => {
+    for (let i = 0; i < 100 && await page.$eval("#tree-f", (e) => e.querySelectorAll("[data-id]").length !== Number(e.getAttribute("aria-rowcount")) - 1); i++) await page.waitForTimeout(50);
+    return read_rows();
+  };
+  const read_rows = () => page.$$eval("#tree-f [data-id]", (list) => list.map((e) => ({ name: e.querySelector(".label").textContent, value: Number(e.dataset.value), percent: Number(e.dataset.percent), depth: Number(e.getAttribute("aria-level")) })));
   const up = (n) => text.call_paths[n].parent, above = (n, found) => { for (let at = up(n); at >= 0; at = up(at)) if (found.has(at)) return true; return false; };
   const sum = (calls) => calls.reduce((s, n) => s + self[n], 0), below = (calls) => calls.filter((n) => !above(n, new Set(calls))).reduce((s, n) => s + all[n], 0);
   const calls_of = (name) => self.map((_, n) => n).filter((n) => function_name(text, n) === name), names = [...new Set(self.map((_, n) => function_name(text, n)))];
@@ -104,8 +109,16 @@ await check("the_timeline_has_the_times_of_the_trace_and_its_messages", async ()
   for (const [level, count, time] of got) truth(count === want.get(level)[0] && near(time, want.get(level)[1]), `${level}: ${count} events, ${time} µs`);
   await page.selectOption(".bar select", "name");
   truth((await rows()).every(([name, count]) => count === events.filter((e) => e.name === name).length), "events by name");
-  const canvas = await (await page.$(".timeline canvas")).boundingBox(), range = async () => (await page.getAttribute("[data-range]", "data-range")).split(" ").map(Number);
-  truth(canvas.width > 1000, "the picture is as wide as the window");
+  const drawn = async (where) => {
+    for (let i = 0; i < 100; i++) {
+      const area = await (await where.$(".timeline canvas")).boundingBox();
+      if (area.width > 1000) return area;
+      await where.waitForTimeout(50);
+    }
+    throw new Error("the picture is not as wide as the window");
+  };
+  await drawn(page);
+  const range = async () => (await page.getAttribute("[data-range]", "data-range")).split(" ").map(Number);
   await page.focus(".timeline [role=application]");
   await page.keyboard.press("ArrowRight");
   truth((await page.textContent(".timeline .under")).includes(events[0].name), "the first event by key");
@@ -123,7 +136,7 @@ await check("the_timeline_has_the_times_of_the_trace_and_its_messages", async ()
   truth((await calls.textContent(".bar")).includes("1 ends of messages without the other"), "the lost message");
   await calls.click("[data-message='0 1 11 29'] button");
   same((await calls.getAttribute("[data-range]", "data-range")).split(" ").map(Number), [0, 54], "a message in the middle");
-  const picture = await (await calls.$(".timeline canvas")).boundingBox();
+  const picture = await drawn(calls);
   await calls.mouse.click(picture.x + 190 + ((picture.width - 190) * 12) / 54, picture.y + 22 + 18 + 9); // the second row of rank 0 at 12 µs
   truth((await calls.textContent(".timeline .under")).startsWith("MPI_Send"), await calls.textContent(".timeline .under"));
   same(await calls.evaluate(() => window.harm), undefined, "a hostile name");
